@@ -1,0 +1,87 @@
+package v1
+
+import "time"
+
+// Workspace is one workspace as it stands on the cluster.
+type Workspace struct {
+	TypeMeta
+	// ID is the canonical ID: the name of the pod, the Service and the release.
+	ID         string    `json:"id"`
+	Namespace  string    `json:"namespace"`
+	UserString string    `json:"userString,omitempty"`
+	Owner      string    `json:"owner,omitempty"`
+	Blueprint  string    `json:"blueprint,omitempty"`
+	JobID      string    `json:"jobId,omitempty"`
+	CreatedAt  time.Time `json:"createdAt,omitzero"`
+	Snapshot
+	// Timing is set on the answer to a command that made or changed something.
+	Timing *Timing `json:"timing,omitempty"`
+}
+
+// Timing says where a command's time went.
+type Timing struct {
+	// Seconds is the command's whole duration; to Running if it got there.
+	Seconds float64 `json:"seconds"`
+	// Steps are what the command did, in order.
+	Steps []StepTiming `json:"steps,omitempty"`
+	// Stages are what the pod went through, in order.
+	Stages []StepTiming `json:"stages,omitempty"`
+	// Requests is the number of API requests, watches included.
+	Requests int `json:"requests,omitempty"`
+}
+
+// StepTiming is the duration of one step or stage.
+type StepTiming struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
+}
+
+// WorkspaceList is a list of workspaces.
+type WorkspaceList struct {
+	TypeMeta
+	Items []Workspace `json:"items"`
+}
+
+// Deletion is what `berth delete` did.
+type Deletion struct {
+	TypeMeta
+	ID        string  `json:"id"`
+	Namespace string  `json:"namespace"`
+	Objects   int     `json:"objects"`
+	Seconds   float64 `json:"seconds"`
+	// Gone is false when the command did not wait for the pod to end.
+	Gone bool `json:"gone"`
+}
+
+// Version is the answer to `berth version`.
+type Version struct {
+	TypeMeta
+	Version   string `json:"version"`
+	Commit    string `json:"commit,omitempty"`
+	Date      string `json:"date,omitempty"`
+	GoVersion string `json:"goVersion"`
+	Platform  string `json:"platform"`
+}
+
+// Error is printed in place of a command's document when it fails.
+type Error struct {
+	TypeMeta
+	// Code is one of the codes of `berth help exit-codes`.
+	Code       string `json:"code"`
+	ExitStatus int    `json:"exitStatus"`
+	Message    string `json:"message"`
+	Hint       string `json:"hint,omitempty"`
+	// Problems are the parts of an error that found more than one.
+	Problems []string `json:"problems,omitempty"`
+	// Workspace is how the workspace stood when the command gave up.
+	Workspace *Workspace `json:"workspace,omitempty"`
+	// Logs are the last lines of the container that failed.
+	Logs *LogTail `json:"logs,omitempty"`
+}
+
+// LogTail is the end of a container's log.
+type LogTail struct {
+	Container string   `json:"container"`
+	Previous  bool     `json:"previous,omitempty"` // of the instance before the last restart
+	Lines     []string `json:"lines"`
+}

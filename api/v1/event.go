@@ -1,0 +1,63 @@
+package v1
+
+import "time"
+
+// Event is one thing that happened while a command worked: a line of
+// `--output jsonl`. Exactly one of the fields after Workspace is set.
+type Event struct {
+	TypeMeta
+	// Seq numbers the events of one command from 1, without gaps.
+	Seq       uint64    `json:"seq"`
+	At        time.Time `json:"at"`
+	Workspace string    `json:"workspace,omitempty"`
+
+	Stage    *Snapshot    `json:"stage,omitempty"`
+	Object   *ObjectEvent `json:"object,omitempty"`
+	Warning  *Warning     `json:"warning,omitempty"`
+	Step     *Step        `json:"step,omitempty"`
+	Progress *Progress    `json:"progress,omitempty"`
+	Result   *Result      `json:"result,omitempty"`
+}
+
+// ObjectEvent is an event that Kubernetes recorded about one of the
+// workspace's objects.
+type ObjectEvent struct {
+	Object  string `json:"object"` // kind/name[:container]
+	Type    string `json:"type"`   // Normal or Warning
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Count   int    `json:"count"`
+}
+
+// StepState says how far a step is.
+type StepState string
+
+// The states of a step.
+const (
+	StepBegun  StepState = "begun"
+	StepEnded  StepState = "ended"
+	StepFailed StepState = "failed"
+)
+
+// Step is a piece of berth's own work, before the pod has any stage.
+type Step struct {
+	Name    string    `json:"name"`
+	State   StepState `json:"state"`
+	Message string    `json:"message,omitempty"`
+	Seconds float64   `json:"seconds,omitempty"`
+}
+
+// Progress is a sign of life of something that takes long: a remark while
+// waiting, with numbers where there are any.
+type Progress struct {
+	Message string `json:"message"`
+	Done    int64  `json:"done,omitempty"`
+	Total   int64  `json:"total,omitempty"`
+}
+
+// Result ends the stream: either what was made, or why it was not.
+type Result struct {
+	Workspace *Workspace `json:"workspace,omitempty"`
+	Deletion  *Deletion  `json:"deletion,omitempty"`
+	Error     *Error     `json:"error,omitempty"`
+}

@@ -1,0 +1,90 @@
+package v1
+
+import "time"
+
+// Snapshot is a reading of a workspace at one moment: its stage and whatever
+// explains it.
+type Snapshot struct {
+	Stage  Stage  `json:"stage"`
+	Status Status `json:"status"`
+	// Since is when the stage began, as far as the cluster tells.
+	Since time.Time `json:"since,omitzero"`
+	// Message is what the stage is about, in a few words: the node, the image.
+	Message string `json:"message,omitempty"`
+	// Gone is true once a pod that had been seen is no more.
+	Gone       bool        `json:"gone,omitempty"`
+	Node       string      `json:"node,omitempty"`
+	Containers []Container `json:"containers,omitempty"`
+	// Warnings are what went wrong without being final, newest last.
+	Warnings []Warning `json:"warnings,omitempty"`
+	// Cause is set when the stage is Failed, and for one that waits as soon as
+	// the reason is known.
+	Cause *Cause `json:"cause,omitempty"`
+}
+
+// Verdict says what the snapshot means for somebody who waits.
+func (s Snapshot) Verdict() Verdict {
+	switch {
+	case s.Gone:
+		return VerdictGone
+	case s.Stage == StageRunning:
+		return VerdictRunning
+	case s.Stage == StageFailed:
+		return VerdictFailed
+	case s.Stage == StageStopped:
+		return VerdictStopped
+	case s.Stage == StageTerminating:
+		return VerdictTerminating
+	default:
+		return VerdictWaiting
+	}
+}
+
+// ContainerState is a container's state in one word.
+type ContainerState string
+
+// The states of a container, in the order they are usually seen.
+const (
+	ContainerWaiting ContainerState = "waiting"
+	ContainerPulling ContainerState = "pulling"
+	ContainerRunning ContainerState = "running" // started, not ready yet
+	ContainerReady   ContainerState = "ready"
+	ContainerDone    ContainerState = "done" // ended with status 0
+	ContainerFailed  ContainerState = "failed"
+)
+
+// Container is one container of the workspace's pod.
+type Container struct {
+	Name  string         `json:"name"`
+	Init  bool           `json:"init,omitempty"`
+	Image string         `json:"image,omitempty"`
+	State ContainerState `json:"state"`
+	// Reason is Kubernetes' own word for the state, if it has one.
+	Reason   string `json:"reason,omitempty"`
+	Restarts int    `json:"restarts,omitempty"`
+	ExitCode *int   `json:"exitCode,omitempty"`
+}
+
+// Warning is something that went wrong and may pass; repeats are counted.
+type Warning struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Count   int    `json:"count"`
+	// Object is what it is about, as kind/name, with the container if one is
+	// meant: pod/alice-1234567, pod/alice-1234567:k8shell-main.
+	Object string    `json:"object,omitempty"`
+	At     time.Time `json:"at,omitzero"`
+}
+
+// Cause says why a workspace failed or what it is waiting for.
+type Cause struct {
+	// Code is a stable word for scripts and for the table of hints:
+	// ImageNotFound, CrashLoop, Unschedulable, …
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	// Container and Object name what it is about.
+	Container string `json:"container,omitempty"`
+	Object    string `json:"object,omitempty"`
+	Restarts  *int   `json:"restarts,omitempty"`
+	ExitCode  *int   `json:"exitCode,omitempty"`
+}

@@ -1,0 +1,76 @@
+// Package event is the typed stream of what happens while a command works.
+// Who works emits; the terminal and the job record consume, each at its own
+// pace, so that neither slows the watching.
+package event
+
+import (
+	"sync"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// Sink consumes events, one at a time and in order. The last one has a Result.
+type Sink interface {
+	Handle(v1.Event)
+}
+
+// Stream numbers and dates events and hands them to its sinks. Exactly one
+// Result ends it; what is emitted afterwards is dropped. Safe for concurrent use.
+type Stream struct {
+	workspace string
+	now       func() time.Time
+
+	mu     sync.Mutex
+	seq    uint64
+	ended  bool
+	queues []*queue
+	wg     sync.WaitGroup
+}
+
+// NewStream starts a stream about one workspace.
+func NewStream(workspace string, now func() time.Time, sinks ...Sink) *Stream {
+	s := &Stream{workspace: workspace, now: now}
+	for _, sink := range sinks {
+		q := newQueue()
+		s.queues = append(s.queues, q)
+		s.wg.Go(func() { q.drain(sink) })
+	}
+	return s
+}
+
+// Step emits the state of a piece of berth's own work.
+func (s *Stream) Step(step v1.Step) { s.emit(v1.Event{Step: &step}, false) }
+
+// Stage emits a new reading of the workspace.
+func (s *Stream) Stage(snapshot v1.Snapshot) { s.emit(v1.Event{Stage: &snapshot}, false) }
+
+// Warning emits something that went wrong and may pass.
+func (s *Stream) Warning(w v1.Warning) { s.emit(v1.Event{Warning: &w}, false) }
+
+// Object emits a Kubernetes event about one of the workspace's objects.
+func (s *Stream) Object(o v1.ObjectEvent) { s.emit(v1.Event{Object: &o}, false) }
+
+// Progress emits a sign of life.
+func (s *Stream) Progress(p v1.Progress) { s.emit(v1.Event{Progress: &p}, false) }
+
+// Finish emits the result, closes the stream and waits until every sink has
+// handled what it was given. Only the first call counts.
+func (s *Stream) Finish(r v1.Result) {
+	s.emit(v1.Event{Result: &r}, true)
+	s.wg.Wait()
+}
+
+func (s *Stream) emit(e v1.Event, last bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.seq++
+	s.ended = last
+	e.TypeMeta, e.Seq, e.At, e.Workspace = v1.Kind(v1.KindEvent), s.seq, s.now().UTC(), s.workspace
+	for _, q := range s.queues {
+		q.put(e, last)
+	}
+}

@@ -1,0 +1,58 @@
+// Package fault is the one error type of berth: every error that a user can
+// cause or meet has a code, a message that names the thing, and a hint that
+// can be acted upon.
+package fault
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Error is an error with a code and a hint.
+type Error struct {
+	Code    Code
+	Message string
+	// Hint says what to do about it: one sentence or command. Never empty talk:
+	// leave it out where there is nothing to say.
+	Hint string
+	// Problems are the single findings where one input has several.
+	Problems []string
+	// Err is what was met underneath, for errors.Is and for --debug.
+	Err error
+}
+
+// Error is the message alone; code and hint are shown by who prints it.
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap gives what was met underneath.
+func (e *Error) Unwrap() error { return e.Err }
+
+// New makes an error whose message is formatted as by fmt.Errorf; a %w in it
+// becomes what Unwrap gives.
+func New(code Code, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err)}
+}
+
+// WithHint adds what to do about it.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// From gives err as an Error. What is no Error becomes INTERNAL: an answer
+// that nobody expected.
+func From(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Code: Internal, Message: err.Error(), Err: err}
+}
+
+// CodeOf is the code of err; empty for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	return From(err).Code
+}
