@@ -1,0 +1,88 @@
+package userstring
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+)
+
+// MaxIDLength is how long a canonical ID may be: names made from it, such as
+// those of injected containers, must stay within 63.
+const MaxIDLength = 50
+
+const hashLength = 7
+
+// Key is the canonical key: what makes two user strings the same workspace.
+// The OS user is not part of it. A named workspace has none.
+func (u UserString) Key() string {
+	if u.Form() == Named {
+		return ""
+	}
+	key := []string{"u=" + u.User}
+	add := func(name, value string) {
+		if value != "" {
+			key = append(key, name+"="+value)
+		}
+	}
+	if u.RepoName != "" {
+		add("r", u.RepoOwner+"/"+u.RepoName)
+	}
+	add("ref", u.Ref)
+	add("bp", u.BlueprintName())
+	if !u.Workload.IsZero() {
+		add("workload", u.Workload.String())
+	}
+	add("ns", u.Namespace)
+	return strings.Join(key, "|")
+}
+
+// ID is the canonical ID: the name of the pod, the Service, the release and
+// everything else. It is a DNS-1035 label, for a Service asks for one.
+func (u UserString) ID() string {
+	if u.Form() == Named {
+		return u.Pod
+	}
+	sum := sha256.Sum256([]byte(u.Key()))
+	return label(u.User, MaxIDLength-hashLength-1) + "-" + hex.EncodeToString(sum[:])[:hashLength]
+}
+
+// label makes a DNS-1035 label of a username. Two users that become the same
+// one still differ in the hash, which is over the username as it is.
+func label(user string, length int) string {
+	name := strings.Trim(strings.ReplaceAll(user, "_", "-"), "-")
+	if name == "" || name[0] < 'a' || name[0] > 'z' {
+		name = "u-" + name
+	}
+	if len(name) > length {
+		name = name[:length]
+	}
+	return strings.TrimRight(name, "-")
+}
+
+// wrapIfNeeded wraps a user string that would be taken for a wrapped one,
+// because its user is called b64-something.
+func wrapIfNeeded(plain string) string {
+	for _, prefix := range wrappers() {
+		if strings.HasPrefix(plain, prefix) {
+			return prefix + base64.RawURLEncoding.EncodeToString([]byte(plain))
+		}
+	}
+	return plain
+}
+
+// escape percent-encodes what may not stand raw in a value.
+func escape(value string) string {
+	const hexDigits = "0123456789ABCDEF"
+	var b strings.Builder
+	for _, c := range []byte(value) {
+		if strings.IndexByte("@~+=%", c) < 0 && c > ' ' && c < 0x7f {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte(hexDigits[c>>4])
+		b.WriteByte(hexDigits[c&15])
+	}
+	return b.String()
+}

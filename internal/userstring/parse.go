@@ -1,0 +1,120 @@
+package userstring
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Parse reads a user string, plain or wrapped as b64-… or base64-….
+func Parse(s string) (UserString, error) {
+	s = strings.TrimSpace(s)
+	plain, err := unwrap(s)
+	if err != nil {
+		return UserString{}, err
+	}
+	if n := utf8.RuneCountInString(plain); n > MaxLength {
+		return UserString{}, invalid(plain, MaxLength, "has %d characters, at most %d are allowed", n, MaxLength)
+	}
+	p := parser{text: plain}
+	return p.parse()
+}
+
+// unwrap decodes a wrapped user string, once: what it wraps is plain.
+func unwrap(s string) (string, error) {
+	for _, prefix := range wrappers() {
+		rest, ok := strings.CutPrefix(s, prefix)
+		if !ok {
+			continue
+		}
+		raw, err := base64.RawURLEncoding.DecodeString(rest)
+		if err != nil || !utf8.Valid(raw) {
+			return "", fault.New(fault.InvalidArgument, "user string %q is not base64url without padding after %q", s, prefix).
+				WithHint("write it plain, or wrap it with: printf %%s USERSTR | basenc --base64url | tr -d =")
+		}
+		return strings.TrimSpace(string(raw)), nil
+	}
+	return s, nil
+}
+
+func wrappers() []string { return []string{"b64-", "base64-"} }
+
+// parser walks over one user string. Offsets are bytes into text.
+type parser struct {
+	text string
+	seen []string
+	u    UserString
+}
+
+func (p *parser) parse() (UserString, error) {
+	user, spec, hasSpec := strings.Cut(p.text, "~")
+	if err := p.user(user); err != nil {
+		return UserString{}, err
+	}
+	if !hasSpec {
+		return p.u, nil
+	}
+	at := len(user) + 1
+	for i, segment := range strings.Split(spec, "+") {
+		if err := p.segment(segment, at, i == 0); err != nil {
+			return UserString{}, err
+		}
+		at += len(segment) + 1
+	}
+	return p.u, p.check()
+}
+
+func (p *parser) user(user string) error {
+	if user == "" {
+		return p.fail(0, "starts with a username: letters, digits, _ and -")
+	}
+	for i, r := range user {
+		if !isUserChar(r) {
+			return p.fail(i, "a username has letters, digits, _ and - only, not %q", r)
+		}
+	}
+	p.u.User = strings.ToLower(user)
+	return nil
+}
+
+// segment reads BLUEPRINT or KEY=VALUE; at is where it starts.
+func (p *parser) segment(segment string, at int, first bool) error {
+	if segment == "" {
+		return p.fail(at, "a part is empty: a blueprint name or KEY=VALUE is expected")
+	}
+	if i := strings.IndexAny(segment, "@~"); i >= 0 {
+		return p.fail(at+i, "%q must be written as %%%02X here", segment[i], segment[i])
+	}
+	key, raw, isPair := strings.Cut(segment, "=")
+	if !isPair {
+		if !first {
+			return p.fail(at, "%q is no KEY=VALUE; keys are %s", segment, strings.Join(keys(), ", "))
+		}
+		value, err := p.value(segment, at)
+		p.u.Blueprint = strings.ToLower(value)
+		return err
+	}
+	if i := strings.IndexByte(raw, '='); i >= 0 {
+		return p.fail(at+len(key)+1+i, "a second \"=\" must be written as %%3D")
+	}
+	return p.pair(strings.ToLower(key), raw, at)
+}
+
+func (p *parser) pair(key, raw string, at int) error {
+	if !slices.Contains(keys(), key) {
+		return p.fail(at, "unknown key %q; keys are %s", key, strings.Join(keys(), ", "))
+	}
+	if slices.Contains(p.seen, key) {
+		return p.fail(at, "key %q is given twice", key)
+	}
+	p.seen = append(p.seen, key)
+	at += len(key) + 1
+	value, err := p.value(raw, at)
+	if err != nil {
+		return err
+	}
+	return p.set(key, value, at)
+}

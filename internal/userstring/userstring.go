@@ -1,0 +1,101 @@
+// Package userstring is the grammar of user strings, their canonical key and
+// the canonical ID that follows from it:
+//
+//	USERSTR = USER [ "~" SPEC ]
+//	SPEC    = BLUEPRINT *( "+" KEY=VALUE ) | KEY=VALUE *( "+" KEY=VALUE )
+//
+// Everything here is a function of the string alone.
+package userstring
+
+import "strings"
+
+// MaxLength is how long a user string may be, in characters, trimmed.
+const MaxLength = 128
+
+// Form is which of the four forms a user string has.
+type Form string
+
+// The forms.
+const (
+	Implicit Form = "implicit" // alice
+	Explicit Form = "explicit" // alice~dev
+	Named    Form = "named"    // alice~pod=ws1
+	Repo     Form = "repo"     // alice~repo=org/proj
+)
+
+// UserString is a parsed user string. Fields that were not given are empty.
+type UserString struct {
+	User      string // lowered
+	Blueprint string // explicit form
+	RepoOwner string // repository form; what stands before the last slash
+	RepoName  string
+	Ref       string // lowered, as it stands in the key
+	RefTyped  string // as typed: git refs are case-sensitive
+	OSUser    string
+	Pod       string // named form
+	Namespace string
+	Workload  Workload
+}
+
+// Workload is a running workload to inject into.
+type Workload struct {
+	Kind string // deployment, statefulset or daemonset
+	Name string
+}
+
+// IsZero is true when no workload was given.
+func (w Workload) IsZero() bool { return w == Workload{} }
+
+func (w Workload) String() string { return w.Kind + "/" + w.Name }
+
+// Form says which form u has.
+func (u UserString) Form() Form {
+	switch {
+	case u.Pod != "":
+		return Named
+	case u.RepoName != "":
+		return Repo
+	case u.Blueprint != "":
+		return Explicit
+	default:
+		return Implicit
+	}
+}
+
+// BlueprintName is the blueprint that the string asks for: the one it names,
+// the one computed from a repository, or none.
+func (u UserString) BlueprintName() string {
+	if u.RepoName == "" {
+		return u.Blueprint
+	}
+	return "repo-" + strings.ReplaceAll(u.RepoOwner, "/", "-") + "-" + u.RepoName
+}
+
+// String is the canonical user string: keys sorted, values encoded. Parsing it
+// gives the same key again.
+func (u UserString) String() string {
+	var spec []string
+	add := func(key, value string) {
+		if value != "" {
+			spec = append(spec, key+"="+escape(value))
+		}
+	}
+	if u.Blueprint != "" {
+		spec = append(spec, escape(u.Blueprint))
+	}
+	add("ns", u.Namespace)
+	add("pod", u.Pod)
+	add("ref", u.RefTyped)
+	if u.RepoName != "" {
+		add("repo", u.RepoOwner+"/"+u.RepoName)
+	}
+	add("user", u.OSUser)
+	if !u.Workload.IsZero() {
+		add("workload", u.Workload.String())
+	}
+	plain := u.User
+	if len(spec) > 0 {
+		plain += "~" + strings.Join(spec, "+")
+	}
+	return wrapIfNeeded(plain)
+}

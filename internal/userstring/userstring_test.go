@@ -1,0 +1,115 @@
+package userstring
+
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+func TestParse(t *testing.T) {
+	for _, tc := range []struct {
+		in, key, canonical string
+		form               Form
+	}{
+		{"alice", "u=alice", "alice", Implicit},
+		{"  Alice ", "u=alice", "alice", Implicit},
+		{"alice~dev", "u=alice|bp=dev", "alice~dev", Explicit},
+		{"alice~dev+user=root", "u=alice|bp=dev", "alice~dev+user=root", Explicit},
+		{"alice~dev+workload=Deployment/web+ns=shop", "u=alice|bp=dev|workload=deployment/web|ns=shop", "alice~dev+ns=shop+workload=deployment/web", Explicit},
+		{"alice~pod=ws1", "", "alice~pod=ws1", Named},
+		{"alice~pod=ws1+ns=x", "", "alice~ns=x+pod=ws1", Named},
+		{"alice~repo=org/proj", "u=alice|r=org/proj|bp=repo-org-proj", "alice~repo=org/proj", Repo},
+		{"alice~repo=proj", "u=alice|r=alice/proj|bp=repo-alice-proj", "alice~repo=alice/proj", Repo},
+		{"alice~repo=a/b/c", "u=alice|r=a/b/c|bp=repo-a-b-c", "alice~repo=a/b/c", Repo},
+		{"alice~REPO=Org/Proj+ref=Fix%2B1", "u=alice|r=org/proj|ref=fix+1|bp=repo-org-proj", "alice~ref=Fix%2B1+repo=org/proj", Repo},
+		{"b64-" + base64.RawURLEncoding.EncodeToString([]byte("alice~dev")), "u=alice|bp=dev", "alice~dev", Explicit},
+	} {
+		u, err := Parse(tc.in)
+		if err != nil {
+			t.Errorf("Parse(%q): %v", tc.in, err)
+			continue
+		}
+		if u.Key() != tc.key || u.String() != tc.canonical || u.Form() != tc.form {
+			t.Errorf("Parse(%q) = %s, key %q, canonical %q; want %s, %q, %q", tc.in, u.Form(), u.Key(), u.String(), tc.form, tc.key, tc.canonical)
+		}
+	}
+}
+
+func TestParseErrorsPointAtTheCharacter(t *testing.T) {
+	for _, tc := range []struct{ in, says, at string }{
+		{"", "starts with a username", "character 1"},
+		{"al ice", "letters, digits", "character 3"},
+		{"alice~", "empty", "character 7"},
+		{"alice~dev+", "empty", "character 11"},
+		{"alice~dev+x", "no KEY=VALUE", "character 11"},
+		{"alice~repo=a=b", "second", "character 13"},
+		{"alice~color=red", "unknown key", "character 7"},
+		{"alice~repo=a/b+repo=c/d", "twice", "character 16"},
+		{"alice~ref=main", "ref needs repo", "character 7"},
+		{"alice~dev+ns=x", "ns goes with", "character 11"},
+		{"alice~dev+workload=pod/x+ns=y", "kind/name", "character 20"},
+		{"alice~dev+workload=deployment/x", "needs ns", "character 11"},
+		{"alice~repo=a%zz", "two hexadecimal digits", "character 13"},
+		{"alice~repo=a%20b", "no spaces", "character 12"},
+		{"alice~repo=a@b", "%40", "character 13"},
+		{"alice~user=root", "needed", "character 16"},
+		{strings.Repeat("a", 129), "at most 128", "character 129"},
+	} {
+		_, err := Parse(tc.in)
+		if fault.CodeOf(err) != fault.InvalidArgument {
+			t.Errorf("Parse(%q): %v, want INVALID_ARGUMENT", tc.in, err)
+			continue
+		}
+		if !strings.Contains(err.Error(), tc.says) || !strings.HasSuffix(err.Error(), "^ "+tc.at) {
+			t.Errorf("Parse(%q): %v\nwant %q at %s", tc.in, err, tc.says, tc.at)
+		}
+	}
+}
+
+func TestID(t *testing.T) {
+	legal := regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+	seen := map[string]string{}
+	for _, in := range []string{"alice", "alice~dev", "a_b", "a-b", "a-b-", "1st", "-", "_", "___", strings.Repeat("x", 128), strings.Repeat("x", 127)} {
+		u, err := Parse(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := u.ID()
+		if !legal.MatchString(id) || len(id) > MaxIDLength {
+			t.Errorf("%q has ID %q: not a DNS-1035 label of at most %d", in, id, MaxIDLength)
+		}
+		if other, ok := seen[id]; ok {
+			t.Errorf("%q and %q share the ID %q", in, other, id)
+		}
+		seen[id] = in
+	}
+	// SHA-256 of "u=alice".
+	if u, _ := Parse("alice"); u.ID() != "alice-a975fae" {
+		t.Errorf("ID of alice is %s", u.ID())
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"alice", "alice~dev+user=x", "a~repo=o/p+ref=R%2F1", "b64-YWxpY2U", "a~pod=x+ns=y", "a~b+workload=daemonset/x+ns=n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		u, err := Parse(s)
+		if err != nil {
+			return
+		}
+		again, err := Parse(u.String())
+		if err != nil {
+			if strings.Contains(err.Error(), "at most 128") {
+				return // encoding made it longer than what is allowed
+			}
+			t.Fatalf("Parse(%q) is %+v, canonical %q does not parse: %v", s, u, u.String(), err)
+		}
+		if again.Key() != u.Key() || again.ID() != u.ID() {
+			t.Fatalf("%q has key %q, its canonical form %q has %q", s, u.Key(), u.String(), again.Key())
+		}
+	})
+}
