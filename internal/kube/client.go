@@ -1,0 +1,74 @@
+// Package kube makes the clients, from the kubeconfig as kubectl reads it, and
+// holds what everybody needs to know about talking to the API server: names of
+// labels, the mapping of kinds, the meaning of errors, the count of requests.
+package kube
+
+import (
+	"fmt"
+	"net/http"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Client is one connection to a cluster and the namespace to work in.
+type Client struct {
+	kubernetes.Interface
+	Dynamic   dynamic.Interface
+	Config    *rest.Config
+	Namespace string
+	Requests  *Counter
+}
+
+// NewClient reads the kubeconfig as the flags say. It makes no request.
+func NewClient(flags genericclioptions.RESTClientGetter, userAgent string) (*Client, error) {
+	loader := flags.ToRawKubeConfigLoader()
+	namespace, _, err := loader.Namespace()
+	if err != nil {
+		return nil, configFault(err)
+	}
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, configFault(err)
+	}
+	config.UserAgent = userAgent
+	config.WarningHandler = rest.NoWarnings{}
+	// The API server has its own fairness; a client-side limit of five requests
+	// a second only adds waiting.
+	config.QPS = -1
+	return newClient(config, namespace)
+}
+
+func newClient(config *rest.Config, namespace string) (*Client, error) {
+	counter := &Counter{}
+	config.Wrap(counter.wrap)
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, configFault(err)
+	}
+	return clientFor(config, httpClient, namespace, counter)
+}
+
+func clientFor(config *rest.Config, httpClient *http.Client, namespace string, counter *Counter) (*Client, error) {
+	typed, err := kubernetes.NewForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, configFault(err)
+	}
+	dyn, err := dynamic.NewForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, configFault(err)
+	}
+	return &Client{Interface: typed, Dynamic: dyn, Config: config, Namespace: namespace, Requests: counter}, nil
+}
+
+func configFault(err error) error {
+	return fault.New(fault.InvalidArgument, "kubeconfig: %w", err).
+		WithHint("name one with --kubeconfig or KUBECONFIG, a context with --context")
+}
+
+// Object names an object as kind/name, the way kubectl does.
+func Object(kind, name string) string { return fmt.Sprintf("%s/%s", kind, name) }

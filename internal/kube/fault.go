@@ -1,0 +1,89 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Call says what was asked of the API server, for the message of an error.
+type Call struct {
+	Verb, Resource, Namespace, Name string
+}
+
+func (c Call) String() string {
+	s := c.Verb + " " + c.Resource
+	if c.Name != "" {
+		s += " " + c.Name
+	}
+	if c.Namespace != "" {
+		s += " in namespace " + c.Namespace
+	}
+	return s
+}
+
+// Fault gives an error of the API server or of the way to it the code, words
+// and hint that a user needs. Faults and the context's own errors stay as they
+// are.
+func Fault(err error, call Call) error {
+	var f *fault.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &f), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case apierrors.IsUnauthorized(err):
+		return fault.New(fault.Unauthenticated, "the cluster does not accept your credentials: %w", err).
+			WithHint("log in again, or choose another context with --context")
+	case apierrors.IsForbidden(err):
+		return forbidden(err, call)
+	case apierrors.IsNotFound(err):
+		return notFound(err, call)
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return fault.New(fault.Conflict, "cannot %s: %w", call, err).
+			WithHint("somebody else changed it at the same time; try again")
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return fault.New(fault.Failed, "the cluster refused to %s: %w", call, err)
+	case isUnreachable(err):
+		return fault.New(fault.Unavailable, "the cluster cannot be reached: %w", err).
+			WithHint("check the network and the server of the current context (kubectl config view --minify)")
+	default:
+		return fault.New(fault.Internal, "cannot %s: %w", call, err)
+	}
+}
+
+// forbidden tells RBAC, which a permission mends, from quota, admission and pod
+// security, which refuse this object: all of them answer 403.
+func forbidden(err error, call Call) error {
+	text := err.Error()
+	if strings.Contains(text, "exceeded quota") || strings.Contains(text, "violates PodSecurity") ||
+		strings.Contains(text, "admission webhook") || strings.Contains(text, "denied the request") {
+		return fault.New(fault.Failed, "the cluster refused to %s: %w", call, err).
+			WithHint("ask for less in the blueprint, or talk to who administers namespace %s", call.Namespace)
+	}
+	return fault.New(fault.PermissionDenied, "you may not %s: %w", call, err).
+		WithHint("ask for a Role in namespace %q with verb %q on %q", call.Namespace, call.Verb, call.Resource)
+}
+
+func notFound(err error, call Call) error {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces" {
+		return fault.New(fault.NotFound, "namespace %s does not exist: %w", call.Namespace, err).
+			WithHint("create it with `kubectl create namespace %s`, or choose one with --namespace", call.Namespace)
+	}
+	return fault.New(fault.NotFound, "cannot %s: %w", call, err)
+}
+
+func isUnreachable(err error) bool {
+	var netErr net.Error
+	var urlErr *url.Error
+	return errors.As(err, &netErr) || errors.As(err, &urlErr) ||
+		apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err)
+}

@@ -1,0 +1,64 @@
+package kube
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+)
+
+// The labels and annotations that workspaces of this system carry, whoever
+// made them.
+const (
+	LabelBlueprint    = "k8shell.io/blueprint"
+	LabelCanonicalID  = "k8shell.io/canonical-id"
+	LabelJobID        = "k8shell.io/job-id"
+	LabelOrganization = "k8shell.io/organization"
+	LabelSubdomain    = "k8shell.io/subdomain"
+	LabelUsername     = "k8shell.io/username"
+
+	AnnotationIdentity      = "k8shell.io/identity"
+	AnnotationManifestHash  = "k8shell.io/manifest-hash"
+	AnnotationUserString    = "k8shell.io/userstr"
+	AnnotationStopRequested = "k8shell.io/stop-requested"
+)
+
+// The containers of a workspace.
+const (
+	ContainerInit = "init-base"
+	ContainerMain = "k8shell-main"
+)
+
+const maxName = 63
+
+// LabelValue makes a legal label value of any text: what may not stand in one
+// becomes a dash, and what was changed or cut ends in a hash, so that two
+// texts never become the same value.
+func LabelValue(text string) string {
+	legal := strings.Trim(illegal.ReplaceAllString(text, "-"), "-_.")
+	if legal == text && len(text) <= maxName {
+		return text
+	}
+	return withHash(legal, text)
+}
+
+// Name makes a name for an object out of parts that are legal in one, cut to
+// 63 characters if they are too long together.
+func Name(parts ...string) string {
+	name := strings.Join(parts, "-")
+	if len(name) <= maxName {
+		return name
+	}
+	return withHash(name, name)
+}
+
+var illegal = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
+
+func withHash(legal, original string) string {
+	sum := sha256.Sum256([]byte(original))
+	suffix := hex.EncodeToString(sum[:])[:7]
+	if room := maxName - len(suffix) - 1; len(legal) > room {
+		legal = legal[:room]
+	}
+	return strings.Trim(strings.TrimRight(legal, "-_.")+"-"+suffix, "-")
+}

@@ -1,0 +1,92 @@
+// Package lock is the lock that a command holds on a workspace while it works:
+// a Lease in the workspace's namespace, valid for ten seconds and renewed while
+// its holder lives.
+package lock
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+)
+
+// Holder says who holds a lock, in a way that another process on the same host
+// can check.
+type Holder struct {
+	User    string // the person, for messages
+	Host    string // the machine, and the boot it has lived through since
+	PID     int
+	Started string // the process's start time, for process IDs are used again
+	Nonce   string // tells two locks of one process apart
+}
+
+// Self is the holder that this process is.
+func Self() Holder {
+	name := "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	pid := os.Getpid()
+	started, _ := processStart(pid)
+	return Holder{User: field(name), Host: host(), PID: pid, Started: started, Nonce: rand.Text()[:8]}
+}
+
+// String is the Lease's holderIdentity. Parse reads it.
+func (h Holder) String() string {
+	return fmt.Sprintf("%s@%s/%d/%s/%s", h.User, h.Host, h.PID, h.Started, h.Nonce)
+}
+
+// Human names the holder in a sentence.
+func (h Holder) Human() string {
+	host, _, _ := strings.Cut(h.Host, "+")
+	if h.PID == 0 {
+		return h.User
+	}
+	return fmt.Sprintf("%s on %s (process %d)", h.User, host, h.PID)
+}
+
+// parseHolder reads an identity; one that berth did not write is kept as the
+// user's name.
+func parseHolder(identity string) Holder {
+	parts := strings.Split(identity, "/")
+	name, host, ok := strings.Cut(parts[0], "@")
+	if !ok || len(parts) != 4 {
+		return Holder{User: identity}
+	}
+	pid, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return Holder{User: identity}
+	}
+	return Holder{User: name, Host: host, PID: pid, Started: parts[2], Nonce: parts[3]}
+}
+
+// isDead is true only for a process known not to live any more: one of this
+// host and boot whose ID is free or belongs to a younger process.
+func (h Holder) isDead(self Holder) bool {
+	if h.PID == 0 || h.Host != self.Host || h.Started == "" {
+		return false
+	}
+	started, alive := processStart(h.PID)
+	return !alive || started != h.Started
+}
+
+// field keeps the separators out of a part of the identity.
+func field(s string) string {
+	return strings.NewReplacer("/", "_", "@", "_", "+", "_").Replace(s)
+}
+
+// host is the host's name and, where the system tells, its boot and process
+// namespace: within one of these a process ID means one process.
+func host() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "unknown"
+	}
+	name = field(name)
+	if id := bootID(); id != "" {
+		name += "+" + id
+	}
+	return name
+}

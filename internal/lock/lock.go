@@ -1,0 +1,117 @@
+package lock
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Duration is how long a lock outlives its last renewal.
+const Duration = 10 * time.Second
+
+// stale is the age at which a lock is believed to be abandoned by the clock
+// alone. Clocks of two hosts may differ; by this much they do not.
+const stale = 5 * time.Minute
+
+// Locker takes locks in one namespace.
+type Locker struct {
+	Leases    coordination.LeaseInterface
+	Namespace string
+	Self      Holder
+	Now       func() time.Time
+}
+
+// Observed is a lock that somebody else holds, as it was when first seen: what
+// Try needs to tell a holder that renews it from one that does not.
+type Observed struct {
+	Holder Holder
+	spec   string // every renewal changes it
+	at     time.Time
+}
+
+// Try takes the lock on id if it is free, expired, or its holder is known to
+// be dead. Otherwise it returns who holds it; given back at the next try, that
+// lets a lock expire by the local clock alone: two hosts' clocks need not agree.
+func (l Locker) Try(ctx context.Context, id string, before *Observed) (*Lock, *Observed, error) {
+	lease, err := l.Leases.Create(ctx, l.lease(id), metav1.CreateOptions{})
+	if err == nil {
+		return l.hold(lease), nil, nil
+	}
+	if !apierrors.IsAlreadyExists(err) {
+		return nil, nil, kube.Fault(err, l.call("create", id))
+	}
+	current, err := l.Leases.Get(ctx, name(id), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return l.Try(ctx, id, nil)
+	}
+	if err != nil {
+		return nil, nil, kube.Fault(err, l.call("get", id))
+	}
+	seen := l.observe(current, before)
+	if !l.isFree(current, seen) {
+		return nil, seen, nil
+	}
+	current.Spec = l.lease(id).Spec
+	lease, err = l.Leases.Update(ctx, current, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return l.Try(ctx, id, nil) // somebody was faster, or it was released
+	}
+	if err != nil {
+		return nil, nil, kube.Fault(err, l.call("update", id))
+	}
+	return l.hold(lease), nil, nil
+}
+
+func (l Locker) observe(lease *coordinationv1.Lease, before *Observed) *Observed {
+	spec, _ := json.Marshal(lease.Spec) // a value of plain fields: cannot fail
+	if before != nil && before.spec == string(spec) {
+		return before
+	}
+	seen := &Observed{spec: string(spec), at: l.Now()}
+	if lease.Spec.HolderIdentity != nil {
+		seen.Holder = parseHolder(*lease.Spec.HolderIdentity)
+	}
+	return seen
+}
+
+// isFree decides whether a lock may be taken from its holder.
+func (l Locker) isFree(lease *coordinationv1.Lease, seen *Observed) bool {
+	now := l.Now()
+	switch {
+	case lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "":
+		return true
+	case seen.Holder.isDead(l.Self):
+		return true
+	case now.Sub(seen.at) > Duration:
+		return true
+	default:
+		renewed := lease.Spec.RenewTime
+		return renewed == nil || now.Sub(renewed.Time) > stale
+	}
+}
+
+func (l Locker) lease(id string) *coordinationv1.Lease {
+	identity, seconds, now := l.Self.String(), int32(Duration/time.Second), metav1.NewMicroTime(l.Now())
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name(id), Namespace: l.Namespace,
+			Labels: map[string]string{kube.LabelCanonicalID: kube.LabelValue(id)},
+		},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: &identity, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now,
+		},
+	}
+}
+
+func (l Locker) call(verb, id string) kube.Call {
+	return kube.Call{Verb: verb, Resource: "leases.coordination.k8s.io", Namespace: l.Namespace, Name: name(id)}
+}
+
+func name(id string) string { return kube.Name("berth", id) }
