@@ -1,0 +1,170 @@
+package blueprint
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+func load(t *testing.T, files map[string]string) (*Set, error) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Load(dir)
+}
+
+func TestBuiltin(t *testing.T) {
+	set, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := set.Resolve("default", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Image != "docker.io/library/alpine:3.22" || b.Resources.Memory != "512Mi" {
+		t.Errorf("default is %+v", b)
+	}
+	if diff := cmp.Diff([]string{"default", "base"}, b.Lineage); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := set.Resolve("base", ""); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Errorf("a template can be provisioned: %v", err)
+	}
+	if _, err := set.Resolve("nope", ""); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("an unknown blueprint gives %v", err)
+	}
+}
+
+func TestInherit(t *testing.T) {
+	set, err := load(t, map[string]string{"team.yaml": `
+blueprints:
+  - name: team
+    isTemplate: true
+    template: base
+    env: {A: "1", B: "1"}
+    initScripts: [{name: one, script: echo one}]
+  - name: dev
+    template: team
+    image: ghcr.io/team/dev:2
+    env: {B: "2"}
+    resources: {memory: 1Gi}
+    initScripts: [{name: two, script: echo two}]
+    storages:
+      home: {type: local, path: /home/dev, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}
+      tmp: {type: memory, path: /scratch, sizeLimit: 64Mi}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := set.Resolve("dev", "")
+	if err != nil {
+		t.Fatal(err, fault.From(err).Problems)
+	}
+	if diff := cmp.Diff(map[string]string{"A": "1", "B": "2"}, b.Env); diff != "" {
+		t.Error("mappings merge key by key:", diff)
+	}
+	if b.Resources != (Resources{CPU: "500m", Memory: "1Gi"}) {
+		t.Errorf("resources are %+v", b.Resources)
+	}
+	if len(b.InitScripts) != 2 || b.InitScripts[0].Name != "one" {
+		t.Errorf("sequences append, the parent's first: %+v", b.InitScripts)
+	}
+	if b.Image != "ghcr.io/team/dev:2" || b.IsTemplate {
+		t.Errorf("%+v", b)
+	}
+}
+
+func TestProblemsAreReportedTogetherWithTheirLines(t *testing.T) {
+	_, err := load(t, map[string]string{"a.yaml": `blueprints:
+  - name: one
+    imge: x
+    env: [a]
+  - name: two
+    template: base
+    network:
+      networkPolicyClass: isolated
+`})
+	f := fault.From(err)
+	if f.Code != fault.InvalidArgument || len(f.Problems) != 3 {
+		t.Fatalf("%v: %q", err, f.Problems)
+	}
+	all := strings.Join(f.Problems, "\n")
+	for _, want := range []string{
+		"a.yaml:3: field \"imge\" does not exist",
+		"a.yaml:4: found a seq where a mapping of texts is expected",
+		"a.yaml:7: field \"network\" is not supported by this version of berth yet",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("missing %q in\n%s", want, all)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	set, err := load(t, map[string]string{"a.yaml": `blueprints:
+  - name: bad
+    template: base
+    imagePullPolicy: Sometimes
+    hostname: Not_A_Label
+    resources: {memory: lots}
+    env: {1A: x}
+    initScripts: [{name: x, script: ""}, {name: x, script: y}]
+    extFiles: {relative: x}
+    securityContext: {runAsUsr: 1}
+    storages:
+      a: {type: local, path: /a}
+      b: {type: emptyDir, path: b, claimSpec: {accessModes: [x]}}
+      c: {type: shared, path: /c}
+      d: {type: local, path: /d, sizeLimit: 1Gi, claimSpec: {storge: 1}}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = set.Resolve("bad", "")
+	all := strings.Join(fault.From(err).Problems, "\n")
+	for _, field := range []string{"imagePullPolicy", "hostname", "resources.memory", "env.1A", "initScripts[0].script", "initScripts[1].name",
+		"extFiles", "securityContext", "storages.a.claimSpec", "storages.b.path", "storages.b.claimSpec", "storages.c.type", "storages.d.sizeLimit", "storages.d.claimSpec"} {
+		if !strings.Contains(all, field+":") {
+			t.Errorf("nothing is said about %s:\n%s", field, all)
+		}
+	}
+}
+
+func TestCycle(t *testing.T) {
+	set, err := load(t, map[string]string{"a.yaml": "blueprints:\n- {name: a, template: b}\n- {name: b, template: a}\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = set.Resolve("a", "")
+	if all := strings.Join(fault.From(err).Problems, "\n"); !strings.Contains(all, "a → b → a") {
+		t.Errorf("the circle is not printed: %s", all)
+	}
+}
+
+func TestRegistry(t *testing.T) {
+	for image, want := range map[string]string{
+		"alpine":             "docker.io/library/alpine",
+		"team/dev:1":         "docker.io/team/dev:1",
+		"ghcr.io/team/dev":   "ghcr.io/team/dev",
+		"localhost/dev":      "localhost/dev",
+		"localhost:5000/dev": "localhost:5000/dev",
+		"registry.local/a/b": "registry.local/a/b",
+	} {
+		if got := withRegistry(image, ""); got != want {
+			t.Errorf("%s becomes %s, want %s", image, got, want)
+		}
+	}
+	if got := withRegistry("dev:1", "registry.example.com"); got != "registry.example.com/dev:1" {
+		t.Error(got)
+	}
+}
