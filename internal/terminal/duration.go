@@ -11,9 +11,9 @@ import (
 func brief(d time.Duration) string {
 	switch {
 	case d < 0:
-		return "0.00s"
+		return "0.0s"
 	case d < 995*time.Millisecond:
-		return fmt.Sprintf("%.2fs", d.Seconds())
+		return strings.TrimSuffix(fmt.Sprintf("%.2f", d.Seconds()), "0") + "s"
 	case d < 59950*time.Millisecond:
 		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + "s"
 	default:

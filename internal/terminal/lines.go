@@ -36,9 +36,8 @@ func itemLine(it item, v view) string {
 	case v.now.Sub(it.begun) >= 1e9:
 		took = whole(v.now.Sub(it.begun))
 	}
-	room := v.width - 1 - prefixWidth - 2 - width(took)
-	message := v.st.cut(v.st.text(it.message), max(room, 0))
-	message = pad(message, min(messageWidth, max(room, 0)))
+	room := max(v.width-1-prefixWidth-2-tookWidth, 0)
+	message := pad(v.st.cut(v.st.text(it.message), room), min(messageWidth, room))
 	line := "  " + sign(it.state, v) + " " + name + " " + message + "  " + paint(v.st.grey, took)
 	return strings.TrimRight(line, " ")
 }

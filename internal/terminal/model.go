@@ -4,6 +4,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // Title is what a command works on, for the first line and for the commands
@@ -124,8 +125,8 @@ func (m *model) finish(r v1.Result, at time.Time) {
 	state := done
 	switch {
 	case r.Error == nil:
-	case isInterrupt(*r.Error):
-		state = stopped
+	case isInterrupt(*r.Error), fault.Code(r.Error.Code) == fault.DeadlineExceeded:
+		state = stopped // it has not failed, we have stopped waiting
 	default:
 		state = failed
 	}

@@ -32,6 +32,7 @@ type picture struct {
 const (
 	nameWidth    = 12
 	messageWidth = 44
+	tookWidth    = 6
 	prefixWidth  = 2 + 1 + 1 + nameWidth + 1
 )
 
