@@ -123,7 +123,7 @@ func (l *live) last() {
 	var final []string
 	if l.headed {
 		if l.model.result == nil {
-			l.model.end(stopped, v.now)
+			l.model.abandon(v.now)
 		}
 		final = render(&l.model, v).final
 	}

@@ -131,16 +131,22 @@ func (m *model) finish(r v1.Result, at time.Time) {
 		state = failed
 	}
 	m.end(state, at)
-	m.items = append(m.items, m.warnings.retire()...)
 }
 
-// end closes the items that run.
+// abandon ends the story without a result.
+func (m *model) abandon(at time.Time) {
+	m.progress = nil
+	m.end(stopped, at)
+}
+
+// end closes the items that run, and makes history of the warnings.
 func (m *model) end(state itemState, at time.Time) {
 	for i := range m.items {
 		if it := &m.items[i]; it.state == running {
 			it.state, it.took = state, at.Sub(it.begun)
 		}
 	}
+	m.items = append(m.items, m.warnings.retire()...)
 }
 
 // took is how long the command worked: its own word if it says so.
