@@ -1,0 +1,54 @@
+package terminal
+
+import (
+	"strings"
+	uni "unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// clean makes one harmless line of a text that came from elsewhere: a pod's log
+// or an event's message must not be able to move the cursor, change colours,
+// or turn the direction of writing.
+func clean(s string) string {
+	s = ansi.Strip(strings.ToValidUTF8(s, "\uFFFD"))
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case uni.IsControl(r) || isDirection(r):
+			return -1
+		}
+		return r
+	}, s)
+	return strings.TrimRight(s, " ")
+}
+
+// isDirection tells the signs that reorder what stands around them.
+func isDirection(r rune) bool { return uni.Is(uni.Bidi_Control, r) }
+
+// paragraphs splits a text of several lines into clean ones.
+func (st styles) paragraphs(s string) []string {
+	if strings.TrimSpace(s) == "" {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
+	for i, line := range lines {
+		lines[i] = st.text(line)
+	}
+	return lines
+}
+
+// toASCII replaces what a terminal without Unicode would show as rubbish.
+func toASCII(s string) string {
+	s = asciiSigns.Replace(s)
+	return strings.Map(func(r rune) rune {
+		if r > uni.MaxASCII {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+var asciiSigns = strings.NewReplacer("…", "...", "→", "->", "←", "<-", "×", "x", "·", "-", "•", "-",
+	"“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'", "–", "-", "—", "-")

@@ -1,0 +1,67 @@
+package terminal
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// width is how many columns a text takes.
+func width(s string) int { return ansi.StringWidth(s) }
+
+// cutEnd shortens a message to a width: its beginning says the most.
+func cutEnd(s string, most int, ellipsis string) string {
+	if width(s) <= most {
+		return s
+	}
+	if most <= width(ellipsis) {
+		return ansi.Truncate(s, max(most, 0), "")
+	}
+	return strings.TrimRight(ansi.Truncate(s, most-width(ellipsis), ""), " ") + ellipsis
+}
+
+// cutMiddle shortens a name to a width: its beginning says whose it is, its end
+// tells it from its siblings.
+func cutMiddle(s string, most int, ellipsis string) string {
+	total := width(s)
+	if total <= most {
+		return s
+	}
+	room := most - width(ellipsis)
+	if room < 2 {
+		return cutEnd(s, most, ellipsis)
+	}
+	head := ansi.Truncate(s, (room+1)/2, "")
+	// TruncateLeft can leave one column too many when it meets a wide sign.
+	tail := ""
+	for n := total - room/2; n <= total; n++ {
+		if tail = ansi.TruncateLeft(s, n, ""); width(tail) <= room/2 {
+			break
+		}
+	}
+	return head + ellipsis + tail
+}
+
+// pad fills a text with blanks to a width.
+func pad(s string, to int) string {
+	return s + strings.Repeat(" ", max(to-width(s), 0))
+}
+
+// wrap breaks a text between words into lines of at most a width. A word that is
+// longer stays whole: it can be copied, and the terminal knows how to break it.
+func wrap(s string, most int) []string {
+	body := strings.TrimLeft(s, " ")
+	line := s[:len(s)-len(body)]
+	var lines []string
+	empty := true
+	for _, word := range strings.Fields(body) {
+		if !empty && width(line)+1+width(word) > most {
+			lines, line, empty = append(lines, line), "", true
+		}
+		if !empty {
+			line += " "
+		}
+		line, empty = line+word, false
+	}
+	return append(lines, line)
+}

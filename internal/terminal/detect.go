@@ -1,0 +1,87 @@
+package terminal
+
+import (
+	"strconv"
+	"strings"
+)
+
+// defaultWidth is what is assumed when nobody knows the width.
+const defaultWidth = 80
+
+// Profile says which colours an output shows.
+type Profile int
+
+// The profiles.
+const (
+	NoColour Profile = iota
+	Colour16
+	Colour256
+)
+
+// Capabilities are what an output can do.
+type Capabilities struct {
+	TTY bool
+	// Live is whether lines can be redrawn in place for somebody who watches.
+	Live    bool
+	Profile Profile
+	Unicode bool
+}
+
+// environment is where detect looks; a value so that it can be tested.
+type environment struct {
+	get     func(string) string
+	windows bool
+}
+
+// detect decides what an output can do.
+func detect(env environment, tty bool) Capabilities {
+	dumb := env.get("TERM") == "dumb" || (env.get("TERM") == "" && !env.windows)
+	return Capabilities{
+		TTY:     tty,
+		Live:    tty && !dumb && !isSet(env.get("CI")),
+		Profile: profile(env, tty && !dumb),
+		Unicode: unicode(env),
+	}
+}
+
+// profile follows no-color.org and bixense.com/clicolors: to refuse wins over
+// to insist, and to insist wins over what the terminal looks like.
+func profile(env environment, able bool) Profile {
+	if env.get("NO_COLOR") != "" {
+		return NoColour
+	}
+	if !able && !isSet(env.get("CLICOLOR_FORCE")) {
+		return NoColour
+	}
+	rich := env.get("COLORTERM") != "" || env.get("WT_SESSION") != "" ||
+		strings.Contains(env.get("TERM"), "256color") || strings.HasSuffix(env.get("TERM"), "-direct")
+	if rich {
+		return Colour256
+	}
+	return Colour16
+}
+
+// unicode looks at the locale in the order in which the C library does.
+func unicode(env environment) bool {
+	if env.windows {
+		return true
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := env.get(name); v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
+
+// columns is the width of an output that is no terminal.
+func columns(env environment) int {
+	if n, err := strconv.Atoi(env.get("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	return defaultWidth
+}
+
+// isSet reads the switches of the environment: "0" and "false" mean no.
+func isSet(v string) bool { return v != "" && v != "0" && !strings.EqualFold(v, "false") }

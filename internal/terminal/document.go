@@ -1,0 +1,49 @@
+package terminal
+
+import (
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// document is the one document that a result is printed as.
+func document(r v1.Result) any {
+	switch {
+	case r.Error != nil:
+		return r.Error
+	case r.Deletion != nil:
+		return r.Deletion
+	case r.Workspace != nil:
+		return r.Workspace
+	}
+	return &v1.Error{Code: "INTERNAL", ExitStatus: 1, Message: "the command ended without a result"}
+}
+
+// normal keeps the promise that every document says what it is and that a list
+// is a list, whoever made it. It does not touch the caller's document.
+func normal(doc any) any {
+	switch d := doc.(type) {
+	case *v1.Workspace:
+		c := *d
+		c.TypeMeta = v1.Kind(v1.KindWorkspace)
+		return &c
+	case *v1.WorkspaceList:
+		c := v1.WorkspaceList{TypeMeta: v1.Kind(v1.KindWorkspaceList), Items: make([]v1.Workspace, 0, len(d.Items))}
+		for _, w := range d.Items {
+			w.TypeMeta = v1.Kind(v1.KindWorkspace)
+			c.Items = append(c.Items, w)
+		}
+		return &c
+	case *v1.Deletion:
+		c := *d
+		c.TypeMeta = v1.Kind(v1.KindDeletion)
+		return &c
+	case *v1.Version:
+		c := *d
+		c.TypeMeta = v1.Kind(v1.KindVersion)
+		return &c
+	case *v1.Error:
+		c := *d
+		c.TypeMeta = v1.Kind(v1.KindError)
+		return &c
+	}
+	return doc
+}

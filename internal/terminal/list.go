@@ -1,0 +1,80 @@
+package terminal
+
+import (
+	"strconv"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// listLines is the table of `berth status`.
+func listLines(items []v1.Workspace, wide bool, out Output, st styles, now time.Time) []string {
+	of := func(f func(v1.Workspace) string) []string {
+		cells := make([]string, 0, len(items))
+		for _, w := range items {
+			cells = append(cells, st.text(f(w)))
+		}
+		return cells
+	}
+	stage := func(row int) lipgloss.Style { return st.stage(items[row].Stage) }
+	cols := []column{
+		{title: "NAME", name: true, least: 16, cells: of(func(w v1.Workspace) string { return w.ID })},
+		{title: "OWNER", name: true, least: 8, cells: of(func(w v1.Workspace) string { return orDash(w.Owner) })},
+		{title: "BLUEPRINT", name: true, least: 9, cells: of(func(w v1.Workspace) string { return orDash(w.Blueprint) })},
+		{title: "STAGE", style: stage, cells: of(func(w v1.Workspace) string { return string(w.Stage) })},
+		{title: "AGE", cells: of(func(w v1.Workspace) string { return age(w.CreatedAt, now) })},
+		{title: "RESTARTS", cells: of(func(w v1.Workspace) string { return strconv.Itoa(restarts(w)) })},
+	}
+	if wide {
+		cols = append(cols,
+			column{title: "NAMESPACE", name: true, least: 9, cells: of(func(w v1.Workspace) string { return w.Namespace })},
+			column{title: "NODE", name: true, least: 10, cells: of(func(w v1.Workspace) string { return orDash(w.Node) })},
+			column{title: "USERSTRING", name: true, least: 10, cells: of(func(w v1.Workspace) string { return orDash(w.UserString) })})
+	}
+	cols = append(cols, column{title: "WHY", least: 12, cells: of(func(w v1.Workspace) string { return why(w, now) })})
+	room := 0
+	if out.TTY {
+		room = out.Width() - 1
+	}
+	return table(cols, room, st)
+}
+
+// age tells an age as kubectl does: 3h, 2m, 6d.
+func age(since, now time.Time) string {
+	if since.IsZero() {
+		return "-"
+	}
+	return duration.HumanDuration(max(now.Sub(since), 0))
+}
+
+// why says what keeps a workspace from running, and since when.
+func why(w v1.Workspace, now time.Time) string {
+	if w.Cause != nil && w.Cause.Message != "" {
+		return causeText(*w.Cause)
+	}
+	if w.Stage == v1.StageRunning || w.Message == "" {
+		return ""
+	}
+	if w.Since.IsZero() {
+		return w.Message
+	}
+	return w.Message + " (" + age(w.Since, now) + ")"
+}
+
+func restarts(w v1.Workspace) int {
+	n := 0
+	for _, c := range w.Containers {
+		n += c.Restarts
+	}
+	return n
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,83 @@
+package terminal
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// told feeds a renderer and gives what it wrote.
+func told(t *testing.T, s *script, mode Mode) (stdout, stderr string) {
+	t.Helper()
+	streams, b := Test("", t0)
+	r := Progress(streams, mode, alice)
+	for _, e := range s.through() {
+		r.Handle(e)
+	}
+	r.Stop()
+	return b.Out.String(), b.Err.String()
+}
+
+func TestPlainTranscripts(t *testing.T) {
+	for name, s := range map[string]*script{"success": succeeding(), "crash-loop": crashLoop(), "timed-out": timedOut(),
+		"interrupted": interrupted(), "deleted": deleted(false), "refused": refused(), "image-not-found": imageNotFound()} {
+		t.Run(name, func(t *testing.T) {
+			stdout, stderr := told(t, s, ModePlain)
+			if stdout != "" {
+				t.Errorf("progress on stdout: %q", stdout)
+			}
+			golden(t, "plain/"+name+".txt", stderr)
+		})
+	}
+}
+
+func TestPlainRepeatsAWarningOnlyWhenItHasGrown(t *testing.T) {
+	steps := []struct {
+		at    time.Duration
+		count int
+		told  bool
+	}{
+		{0, 1, true}, {1 * sc, 1, false}, {2 * sc, 2, true}, {3 * sc, 3, false}, {4 * sc, 4, true},
+		{5 * sc, 5, false}, {33 * sc, 5, false}, {35 * sc, 6, true}, {90 * sc, 6, false},
+	}
+	var b bytes.Buffer
+	p := newPlain(Output{Writer: &b}, alice)
+	for _, s := range steps {
+		b.Reset()
+		w := unschedulable(s.count, s.at)
+		p.Handle(v1.Event{At: t0.Add(s.at), Warning: &w})
+		if got := b.Len() > 0; got != s.told {
+			t.Errorf("count %d after %s: told %v, want %v", s.count, s.at, got, s.told)
+		}
+	}
+}
+
+func TestPlainHasNoColourEvenWhenForced(t *testing.T) {
+	streams, b := Test("", t0)
+	streams.Err.Profile = Colour256
+	r := Progress(streams, ModeAuto, alice)
+	for _, e := range crashLoop().through() {
+		r.Handle(e)
+	}
+	if out := b.Err.String(); strings.Contains(out, "\x1b") || out == "" {
+		t.Errorf("escape sequences in plain lines: %q", out)
+	}
+}
+
+func TestStoppedRenderersAreSilent(t *testing.T) {
+	for _, mode := range []Mode{ModePlain, ModeJSONL} {
+		streams, b := Test("", t0)
+		r := Progress(streams, mode, alice)
+		r.Stop()
+		r.Stop()
+		for _, e := range imageNotFound().through() {
+			r.Handle(e)
+		}
+		if b.Out.Len()+b.Err.Len() > 0 || r.Shown() {
+			t.Errorf("%s wrote after Stop: %q %q", mode, b.Out, b.Err)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// resultLines are the summary as dated lines. An error that is no outcome of
+// provisioning is printed as any other error.
+func (p *plain) resultLines(e v1.Event) []string {
+	r := *e.Result
+	var lines []string
+	switch {
+	case r.Error != nil && !isOutcome(*r.Error):
+		return errorLines(*r.Error, p.st)
+	case r.Error != nil:
+		lines = p.failureLines(e, *r.Error)
+	case r.Deletion != nil:
+		text := fmt.Sprintf("%s in %s", plural(r.Deletion.Objects, "object"), brief(p.model.took()))
+		if !r.Deletion.Gone {
+			text += ", the pod may still be ending"
+		}
+		lines = []string{p.line(e, "deleted", text)}
+	case r.Workspace != nil:
+		lines = p.successLines(e, *r.Workspace)
+	}
+	for _, c := range next(p.model.title, r) {
+		lines = append(lines, p.line(e, "next", c.line))
+	}
+	return lines
+}
+
+func (p *plain) successLines(e v1.Event, w v1.Workspace) []string {
+	if w.Stage != v1.StageRunning {
+		return []string{p.line(e, "stage "+string(w.Stage), causeOrMessage(w.Snapshot))}
+	}
+	lines := []string{p.line(e, "stage Running", "ready in "+brief(p.model.took()))}
+	if w.Timing == nil || len(w.Timing.Stages) == 0 {
+		return lines
+	}
+	var parts []string
+	for _, s := range w.Timing.Stages {
+		parts = append(parts, strings.ToLower(s.Name)+" "+brief(seconds(s.Seconds)))
+	}
+	return append(lines, p.line(e, "timing", strings.Join(parts, ", ")))
+}
+
+func (p *plain) failureLines(e v1.Event, err v1.Error) []string {
+	kind := "failed"
+	switch {
+	case isInterrupt(err):
+		kind = "interrupted"
+	case fault.Code(err.Code) == fault.DeadlineExceeded:
+		kind = "timed out"
+	}
+	took := brief(p.model.took())
+	lines := []string{p.line(e, "error "+err.Code, fmt.Sprintf("%s after %s: %s", kind, took, strings.Join(strings.Fields(gist(err)), " ")))}
+	for _, text := range beyond(err, gist(err)) {
+		lines = append(lines, p.line(e, "error "+err.Code, text))
+	}
+	for _, text := range err.Problems {
+		lines = append(lines, p.line(e, "problem", text))
+	}
+	for _, text := range p.st.paragraphs(err.Hint) {
+		lines = append(lines, p.line(e, "hint", text))
+	}
+	if err.Logs != nil {
+		kind := "log " + err.Logs.Container
+		if err.Logs.Previous {
+			kind += " (previous)"
+		}
+		for _, text := range err.Logs.Lines {
+			lines = append(lines, p.line(e, kind, text))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,127 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Print prints a command's document on stdout. Nothing is written if it cannot
+// be printed whole.
+func Print(s Streams, f Format, doc any) error {
+	doc = normal(doc)
+	var b bytes.Buffer
+	var err error
+	switch f.kind {
+	case formatJSON:
+		err = writeJSON(&b, doc)
+	case formatYAML:
+		err = writeYAML(&b, doc)
+	case formatJSONL:
+		return writeJSONLine(s.Out, doc)
+	case formatName:
+		err = writeNames(&b, doc)
+	case formatJSONPath:
+		err = evaluate(doc, func(data any) error { return f.path.Execute(&b, data) })
+	case formatTemplate:
+		err = evaluate(doc, func(data any) error { return f.template.Execute(&b, data) })
+	default:
+		return printText(s, doc, f.kind == formatWide)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.Out.Write(b.Bytes())
+	return err
+}
+
+func writeJSON(w io.Writer, doc any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(doc)
+}
+
+func writeYAML(w io.Writer, doc any) error {
+	b, err := yaml.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+// writeNames writes what the documents are addressed by, one a line.
+func writeNames(w io.Writer, doc any) error {
+	switch d := doc.(type) {
+	case *v1.Workspace:
+		fmt.Fprintln(w, d.ID)
+	case *v1.Deletion:
+		fmt.Fprintln(w, d.ID)
+	case *v1.WorkspaceList:
+		for _, item := range d.Items {
+			fmt.Fprintln(w, item.ID)
+		}
+	default:
+		return fault.New(fault.InvalidArgument, "output format name: this document has no name")
+	}
+	return nil
+}
+
+// evaluate runs an expression over the JSON form of a document, so that it is
+// written with the names of the schema.
+func evaluate(doc any, run func(any) error) error {
+	b, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	var data any
+	if err := json.Unmarshal(b, &data); err != nil {
+		return err
+	}
+	if err := run(data); err != nil {
+		return fault.New(fault.InvalidArgument, "output format: %w", err)
+	}
+	return nil
+}
+
+// printText prints a document for people. One that has no form of its own is
+// printed as YAML, which is the next most readable.
+func printText(s Streams, doc any, wide bool) error {
+	st := newStyles(s.Out.Capabilities)
+	var lines []string
+	switch d := doc.(type) {
+	case *v1.WorkspaceList:
+		if len(d.Items) == 0 {
+			_, err := fmt.Fprintln(s.Err, "no workspaces")
+			return err
+		}
+		lines = listLines(d.Items, wide, s.Out, st, s.Now())
+	case *v1.Workspace:
+		lines = workspaceLines(*d, wide, s.Out, st, s.Now())
+	case *v1.Deletion:
+		lines = []string{st.text(d.ID) + " deleted"}
+	case *v1.Version:
+		lines = versionLines(*d, st)
+	case *v1.Error:
+		return PrintError(s, Format{}, *d)
+	default:
+		return writeYAML(s.Out, doc)
+	}
+	_, err := io.WriteString(s.Out, joinLines(lines))
+	return err
+}
+
+func versionLines(d v1.Version, st styles) []string {
+	line := "berth " + d.Version
+	if d.Commit != "" {
+		line += paint(st.grey, fmt.Sprintf(" (%s)", d.Commit))
+	}
+	return []string{line + paint(st.grey, " "+d.Platform+" "+d.GoVersion)}
+}

@@ -1,0 +1,59 @@
+//go:build unix
+
+package terminal
+
+import (
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/term"
+)
+
+// In a real pseudo-terminal, with its line discipline and its size.
+func TestLiveInAPseudoTerminal(t *testing.T) {
+	for name, stop := range map[string]time.Duration{"to the end": time.Hour, "stopped": 16 * sc} {
+		t.Run(name, func(t *testing.T) {
+			master, tty, err := pty.Open()
+			if err != nil {
+				t.Skipf("no pseudo-terminal here: %v", err)
+			}
+			defer master.Close()
+			if err := pty.Setsize(tty, &pty.Winsize{Rows: 24, Cols: 100}); err != nil {
+				t.Fatal(err)
+			}
+			screenful := newVT(100, 24)
+			read := make(chan struct{})
+			go func() {
+				defer close(read)
+				_, _ = io.Copy(screenful, master) // until the other side is closed
+			}()
+			s := succeeding()
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				streams := Streams{Now: func() time.Time { return t0.Add(time.Since(start)) }, Err: Output{
+					Writer: tty, Capabilities: colourLook,
+					Size: func() (int, int) { w, h, _ := term.GetSize(int(tty.Fd())); return w, h },
+				}}
+				r := Progress(streams, ModeAuto, alice)
+				play(r, s.through(), stop)
+				r.Stop()
+			})
+			tty.Close()
+			<-read
+			if screenful.hidden || screenful.wrapped > 0 || len(screenful.unknown) > 0 {
+				t.Errorf("cursor hidden %v, %d lines wrapped, unknown sequences %q", screenful.hidden, screenful.wrapped, screenful.unknown)
+			}
+			if stop < time.Hour {
+				golden(t, "stopped/pty.txt", screenful.text())
+				return
+			}
+			if diff := cmp.Diff(strip(screen(s, time.Hour, 100, colourLook)), screenful.text()); diff != "" {
+				t.Errorf("final screen (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

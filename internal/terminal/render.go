@@ -1,0 +1,98 @@
+package terminal
+
+import (
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// view is everything that decides how a model looks at one moment.
+type view struct {
+	width, height int
+	now           time.Time
+	frame         int // of the spinner
+	st            styles
+	// settled is how many items are written for good already, headed whether
+	// the first line is.
+	settled int
+	headed  bool
+}
+
+// picture is what is to be on the screen: lines that will never change again,
+// and below them those that may.
+type picture struct {
+	final   []string
+	live    []string
+	settled int // the items that stand in final lines, now and before
+}
+
+// The columns of a step's or stage's line.
+const (
+	nameWidth    = 12
+	messageWidth = 44
+	tookWidth    = 6
+	prefixWidth  = 2 + 1 + 1 + nameWidth + 1
+)
+
+// render draws a model. It is pure: the same model, view and time give the same
+// lines. No line is as wide as the terminal, so that none wraps.
+func render(m *model, v view) picture {
+	p := picture{settled: v.settled}
+	if !v.headed {
+		p.final = append(p.final, header(m.title, v), "")
+	}
+	for ; p.settled < len(m.items) && m.items[p.settled].state != running; p.settled++ {
+		p.final = append(p.final, itemLine(m.items[p.settled], v))
+	}
+	for i := p.settled; i < len(m.items); i++ {
+		p.live = append(p.live, itemLine(m.items[i], v))
+		if i == m.current(stageItem, "") {
+			p.live = append(p.live, containerLines(m.snapshot.Containers, v)...)
+		}
+	}
+	p.live = append(p.live, remarks(m, v)...)
+	p.final, p.live = fit(p.final, v.width), fit(p.live, v.width)
+	if room := v.height - 1; v.height > 0 && len(p.live) > room {
+		p.live = p.live[len(p.live)-max(room, 0):]
+	}
+	return p
+}
+
+// remarks stand below what runs: a sign of life, what it waits for, warnings.
+func remarks(m *model, v view) []string {
+	var lines []string
+	if m.progress != nil {
+		lines = append(lines, progressLine(*m.progress, v))
+	}
+	if m.result != nil {
+		return lines
+	}
+	shown := m.warnings.shown()
+	if c := m.snapshot.Cause; c != nil && c.Message != "" && m.current(stageItem, "") >= 0 && !known(c.Message, m.snapshot.Message, shown) {
+		lines = append(lines, "      "+v.st.cut(v.st.text(causeText(*c)), v.width-1-6))
+	}
+	for _, w := range shown {
+		lines = append(lines, warningLine(w, v, true))
+	}
+	return lines
+}
+
+// known says whether a cause would only repeat what is on the screen.
+func known(cause, message string, shown []v1.Warning) bool {
+	for _, w := range shown {
+		if contains(w.Message, cause) {
+			return true
+		}
+	}
+	return contains(message, cause)
+}
+
+// fit is the last guard: whatever the pieces did, no line wraps.
+func fit(lines []string, width int) []string {
+	for i, line := range lines {
+		lines[i] = ansi.Truncate(line, max(width-1, 0), "")
+	}
+	return lines
+}

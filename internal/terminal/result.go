@@ -1,0 +1,23 @@
+package terminal
+
+import v1 "github.com/berthdev/berth/api/v1"
+
+// Report prints the result of a command that had progress: the document if the
+// format asks for one, and an error as text unless its renderer showed it. This
+// is the one place in which such a command's error is printed.
+func Report(s Streams, f Format, r v1.Result, p Renderer) error {
+	shown := p != nil && p.Shown()
+	if f.kind == formatJSONL && shown {
+		return nil
+	}
+	if r.Error != nil {
+		if shown && f.kind != formatJSON && f.kind != formatYAML {
+			return nil
+		}
+		return PrintError(s, f, *r.Error)
+	}
+	if f.IsText() {
+		return nil // the summary was the text; who is quiet wants none
+	}
+	return Print(s, f, document(r))
+}

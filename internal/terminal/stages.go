@@ -1,0 +1,66 @@
+package terminal
+
+import (
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// attachedAfter is how much older than the first event a stage must be to have
+// begun without us. Less than that is the cluster's clock, which tells full
+// seconds and may differ from ours.
+const attachedAfter = 5 * time.Second
+
+// stage takes a new reading: it ends the running stage if another has begun.
+func (m *model) stage(s v1.Snapshot, at time.Time) {
+	m.snapshot = s
+	i := m.current(stageItem, "")
+	if i >= 0 && m.items[i].name != string(s.Stage) {
+		m.endStage(&m.items[i], s, at)
+		m.items = append(m.items, m.warnings.retire()...)
+		i = -1
+	}
+	m.warnings.reading = s.Warnings
+	if i < 0 && isPassing(s) {
+		m.progress = nil
+		m.items = append(m.items, item{kind: stageItem, name: string(s.Stage), begun: m.stageBegun(s, at)})
+		i = len(m.items) - 1
+	}
+	if i >= 0 {
+		m.items[i].message = s.Message
+	}
+}
+
+func (m *model) endStage(it *item, next v1.Snapshot, at time.Time) {
+	it.state, it.took = done, at.Sub(it.begun)
+	if next.Stage == v1.StageFailed {
+		it.state = failed
+	}
+	if it.name == string(v1.StageScheduling) && next.Node != "" {
+		it.message = next.Node // what it was waiting for is of no interest any more
+	}
+}
+
+// stageBegun trusts our own clock, except for what was there before us.
+func (m *model) stageBegun(s v1.Snapshot, at time.Time) time.Time {
+	if !s.Since.IsZero() && m.begun.Sub(s.Since) > attachedAfter && m.current(stageItem, "") < 0 && !m.sawStage() {
+		return s.Since
+	}
+	return at
+}
+
+func (m *model) sawStage() bool {
+	for _, it := range m.items {
+		if it.kind == stageItem {
+			return true
+		}
+	}
+	return false
+}
+
+// isPassing tells the stages one goes through from those one ends in: the
+// result tells the latter.
+func isPassing(s v1.Snapshot) bool {
+	v := s.Verdict()
+	return v == v1.VerdictWaiting || v == v1.VerdictTerminating
+}

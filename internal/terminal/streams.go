@@ -1,0 +1,60 @@
+// Package terminal is what people and scripts see: the streams, the live view,
+// plain lines, JSON lines, and the printers of results. Results go to stdout,
+// everything else to stderr.
+package terminal
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"time"
+)
+
+// Streams are the three standard streams and what is known about each.
+type Streams struct {
+	In  Input
+	Out Output
+	Err Output
+	// Now is the time that ages are told from.
+	Now func() time.Time
+}
+
+// Input is a stream to read from. For stdin the Reader is the *os.File.
+type Input struct {
+	io.Reader
+	TTY bool
+}
+
+// Output is a stream to write to.
+type Output struct {
+	io.Writer
+	Capabilities
+	// Size measures the terminal, anew at each call: it can be resized. Height
+	// is 0 where there is no terminal.
+	Size func() (width, height int)
+}
+
+// Width is how many columns there are at this moment.
+func (o Output) Width() int {
+	width, _ := o.Size()
+	return width
+}
+
+// Buffers are what a test wrote and can read.
+type Buffers struct {
+	Out, Err *bytes.Buffer
+}
+
+// Test gives Streams for tests: no terminal, no colour, 80 columns, a clock
+// that stands still. The caller may change any of it.
+func Test(stdin string, now time.Time) (Streams, Buffers) {
+	b := Buffers{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
+	size := func() (int, int) { return defaultWidth, 0 }
+	caps := Capabilities{Unicode: true}
+	return Streams{
+		In:  Input{Reader: strings.NewReader(stdin)},
+		Out: Output{Writer: b.Out, Capabilities: caps, Size: size},
+		Err: Output{Writer: b.Err, Capabilities: caps, Size: size},
+		Now: func() time.Time { return now },
+	}, b
+}

@@ -1,0 +1,116 @@
+package terminal
+
+import (
+	"strconv"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// workspaceLines is one workspace in full: `berth status alice`.
+func workspaceLines(w v1.Workspace, wide bool, out Output, st styles, now time.Time) []string {
+	v := view{width: out.Width(), now: now, st: st}
+	if !out.TTY {
+		v.width = 1 << 16 // nothing is cut where nobody watches
+	}
+	lines := facts(w, st, now)
+	if len(w.Containers) > 0 {
+		lines = append(lines, "")
+		lines = append(lines, containerTable(w.Containers, wide, out, st)...)
+	}
+	if len(w.Warnings) > 0 {
+		lines = append(lines, "")
+		for _, warning := range w.Warnings {
+			lines = append(lines, warningLine(warning, v, true))
+		}
+	}
+	return append(lines, commandLines(advice(w), v)...)
+}
+
+// facts are the lines of a name and a value.
+func facts(w v1.Workspace, st styles, now time.Time) []string {
+	stage := paint(st.stage(w.Stage), string(w.Stage))
+	if !w.Since.IsZero() {
+		stage += " for " + age(w.Since, now)
+	}
+	if w.Gone {
+		stage += " (its pod is gone)"
+	}
+	cause := ""
+	if w.Cause != nil {
+		cause = st.text(causeText(*w.Cause))
+	}
+	if cause == "" && w.Stage != v1.StageRunning {
+		cause = st.text(w.Message)
+	}
+	rows := [][2]string{
+		{"Name", paint(st.bold, st.text(w.ID))},
+		{"Namespace", st.text(w.Namespace)},
+		{"User string", st.text(w.UserString)},
+		{"Owner", st.text(w.Owner)},
+		{"Blueprint", st.text(w.Blueprint)},
+		{"Stage", stage},
+		{"Why", cause},
+		{"Node", st.text(w.Node)},
+		{"Created", created(w.CreatedAt, now)},
+		{"Job", st.text(w.JobID)},
+	}
+	var lines []string
+	for _, r := range rows {
+		if r[1] != "" {
+			lines = append(lines, paint(st.grey, pad(r[0]+":", 14))+r[1])
+		}
+	}
+	return lines
+}
+
+func created(at, now time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339) + " (" + age(at, now) + " ago)"
+}
+
+func containerTable(cs []v1.Container, wide bool, out Output, st styles) []string {
+	cols := []column{
+		{title: "CONTAINER", name: true, least: 12},
+		{title: "STATE", style: func(row int) lipgloss.Style { return st.container(cs[row].State) }},
+		{title: "RESTARTS"},
+		{title: "IMAGE", name: true, least: 12},
+	}
+	for _, c := range cs {
+		name, image := c.Name, c.Image
+		if c.Init {
+			name += " (init)"
+		}
+		if !wide {
+			image = shortImage(image)
+		}
+		restarts := c.Restarts
+		c.Restarts = 0 // it has a column of its own
+		for i, cell := range []string{name, containerText(c), strconv.Itoa(restarts), orDash(image)} {
+			cols[i].cells = append(cols[i].cells, st.text(cell))
+		}
+	}
+	room := 0
+	if out.TTY {
+		room = out.Width() - 1
+	}
+	return table(cols, room, st)
+}
+
+// advice is the command to type next for a workspace as it stands.
+func advice(w v1.Workspace) []command {
+	t := shellWord(Title{UserString: w.UserString, ID: w.ID}.target())
+	switch w.Verdict() {
+	case v1.VerdictRunning:
+		return []command{{line: "berth exec " + t}}
+	case v1.VerdictFailed:
+		return []command{{"berth diagnose " + t, "everything that is known about it"}, {"berth delete " + t, "remove it"}}
+	case v1.VerdictWaiting:
+		return []command{{"berth provision " + t, "follow it"}, {"berth diagnose " + t, "everything that is known about it"}}
+	}
+	return nil
+}
