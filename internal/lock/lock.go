@@ -20,20 +20,25 @@ const Duration = 10 * time.Second
 // alone. Clocks of two hosts may differ; by this much they do not.
 const stale = 5 * time.Minute
 
+const annotationPurpose = "berth.dev/purpose"
+
 // Locker takes locks in one namespace.
 type Locker struct {
 	Leases    coordination.LeaseInterface
 	Namespace string
 	Self      Holder
-	Now       func() time.Time
+	// Purpose is what the lock is taken for: a verb, for who meets it.
+	Purpose string
+	Now     func() time.Time
 }
 
 // Observed is a lock that somebody else holds, as it was when first seen: what
 // Try needs to tell a holder that renews it from one that does not.
 type Observed struct {
-	Holder Holder
-	spec   string // every renewal changes it
-	at     time.Time
+	Holder  Holder
+	Purpose string
+	spec    string // every renewal changes it
+	at      time.Time
 }
 
 // Try takes the lock on id if it is free, expired, or its holder is known to
@@ -58,7 +63,8 @@ func (l Locker) Try(ctx context.Context, id string, before *Observed) (*Lock, *O
 	if !l.isFree(current, seen) {
 		return nil, seen, nil
 	}
-	current.Spec = l.lease(id).Spec
+	wanted := l.lease(id)
+	current.Spec, current.Annotations = wanted.Spec, wanted.Annotations
 	lease, err = l.Leases.Update(ctx, current, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return l.Try(ctx, id, nil) // somebody was faster, or it was released
@@ -74,7 +80,7 @@ func (l Locker) observe(lease *coordinationv1.Lease, before *Observed) *Observed
 	if before != nil && before.spec == string(spec) {
 		return before
 	}
-	seen := &Observed{spec: string(spec), at: l.Now()}
+	seen := &Observed{Purpose: lease.Annotations[annotationPurpose], spec: string(spec), at: l.Now()}
 	if lease.Spec.HolderIdentity != nil {
 		seen.Holder = parseHolder(*lease.Spec.HolderIdentity)
 	}
@@ -102,7 +108,8 @@ func (l Locker) lease(id string) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name(id), Namespace: l.Namespace,
-			Labels: map[string]string{kube.LabelCanonicalID: kube.LabelValue(id)},
+			Labels:      map[string]string{kube.LabelCanonicalID: kube.LabelValue(id)},
+			Annotations: map[string]string{annotationPurpose: l.Purpose},
 		},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: &identity, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now,

@@ -1,0 +1,91 @@
+package identity
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Kubernetes takes the cluster's word for who the caller is. A caller who is
+// somebody else may act for a user if the cluster lets them impersonate that
+// user.
+type Kubernetes struct {
+	Client kubernetes.Interface
+}
+
+const (
+	defaultUID = 1000
+	defaultGID = 1000
+)
+
+// Resolve asks who the caller is and, beside it, whether the caller may
+// impersonate username: one round trip.
+func (k Kubernetes) Resolve(ctx context.Context, username string) (User, error) {
+	user := User{Username: username, UID: defaultUID, GID: defaultGID, Provider: "kubernetes"}
+	var caller string
+	var allowed bool
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		caller, err = k.Caller(groupCtx)
+		return err
+	})
+	group.Go(func() (err error) {
+		allowed, err = k.mayImpersonate(groupCtx, username)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return User{}, err
+	}
+	if caller != username && !allowed {
+		return User{}, fault.New(fault.PermissionDenied, "you are %s on this cluster and may not act for %s", caller, username).
+			WithHint("use `%s` as the username, or ask for the right to impersonate user %s", caller, username)
+	}
+	return user, nil
+}
+
+// Caller is the name that the API server has for the caller, made a username.
+func (k Kubernetes) Caller(ctx context.Context) (string, error) {
+	review, err := k.Client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil {
+		return "", kube.Fault(err, kube.Call{Verb: "create", Resource: "selfsubjectreviews.authentication.k8s.io"})
+	}
+	return Username(review.Status.UserInfo.Username), nil
+}
+
+func (k Kubernetes) mayImpersonate(ctx context.Context, username string) (bool, error) {
+	review, err := k.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "impersonate", Resource: "users", Name: username},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return false, kube.Fault(err, kube.Call{Verb: "create", Resource: "selfsubjectaccessreviews.authorization.k8s.io"})
+	}
+	return review.Status.Allowed, nil
+}
+
+// Username makes a username of a name on the cluster: the part before the @,
+// lowered, of the characters that a user string allows.
+func Username(name string) string {
+	name, _, _ = strings.Cut(name, "@")
+	if i := strings.LastIndexByte(name, ':'); i >= 0 {
+		name = name[i+1:] // system:serviceaccount:ns:ci, oidc:alice
+	}
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		default:
+			return '-'
+		}
+	}, strings.ToLower(name))
+	return strings.Trim(name, "-")
+}

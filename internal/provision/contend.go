@@ -1,0 +1,117 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// retryLock is how often a lock that somebody holds is asked for again.
+const retryLock = 500 * time.Millisecond
+
+// releaseTime is how long giving the lock back may take, also when the run was
+// interrupted.
+const releaseTime = 2 * time.Second
+
+// acquire takes the lock, with the watches opening beside it. While somebody
+// else holds it their work is followed. No lock and no error means that they
+// brought the workspace up.
+func (r *run) acquire(ctx context.Context, p plan) (*lock.Lock, plan, error) {
+	opened := make(chan error, 1)
+	go func() { opened <- r.open(ctx) }()
+	locker := r.locker(provisioning)
+	held, holder, err := locker.Try(ctx, r.id, nil)
+	if openErr := <-opened; err == nil {
+		err = openErr
+	}
+	switch {
+	case err != nil:
+		if held != nil {
+			r.release(ctx, held)
+		}
+		return nil, p, err
+	case held == nil && holder.Purpose != provisioning && !r.WaitForLock:
+		return nil, p, busy(r.id, holder)
+	case held == nil:
+		return r.followHolder(ctx, locker, holder)
+	case p == install && r.found.record == nil:
+		return held, p, nil // making the record finds out whether that is still so
+	default:
+		return r.lookAgain(ctx, held)
+	}
+}
+
+// lookAgain decides anew with the lock in hand: what was found before it may
+// be somebody's work in progress.
+func (r *run) lookAgain(ctx context.Context, held *lock.Lock) (*lock.Lock, plan, error) {
+	var err error
+	if r.found, err = r.lookup(ctx, r.id); err != nil {
+		r.release(ctx, held)
+		return nil, "", err
+	}
+	p := r.found.decide()
+	if p != refuse {
+		return held, p, nil
+	}
+	// It was not running when this run began, so somebody brought it up meanwhile.
+	r.release(ctx, held)
+	r.follower.Expect(r.found.pod.UID)
+	return nil, p, r.follow(ctx)
+}
+
+// followHolder follows the work of whoever holds the lock until it is free,
+// and then takes it and whatever is left to do.
+func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock.Observed) (*lock.Lock, plan, error) {
+	r.steps.Progress(v1.Progress{Message: fmt.Sprintf("%s is at it already (%s); following", holder.Holder.Human(), holder.Purpose)})
+	watching, stop := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		_ = r.follower.Run(watching, r.Policy, r.Now, func(c watch.Change) bool { r.tell(c); return false })
+	}()
+	held, err := retry(ctx, locker, r.id, holder)
+	stop()
+	<-watched
+	if err != nil {
+		return nil, "", err
+	}
+	seen := r.latest
+	held, p, err := r.lookAgain(ctx, held)
+	if held != nil && p == replace && seen.Verdict() == v1.VerdictFailed {
+		// They saw it fail, and so did this run: it ends the same.
+		r.release(ctx, held)
+		return nil, p, r.failure(seen)
+	}
+	return held, p, err
+}
+
+func retry(ctx context.Context, locker lock.Locker, id string, holder *lock.Observed) (*lock.Lock, error) {
+	ticker := time.NewTicker(retryLock)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-ticker.C:
+		}
+		held, seen, err := locker.Try(ctx, id, holder)
+		if held != nil || err != nil && fault.CodeOf(err) != fault.Unavailable {
+			return held, err
+		}
+		if seen != nil {
+			holder = seen
+		}
+	}
+}
+
+// release gives the lock back, also after an interruption.
+func (r *run) release(ctx context.Context, held *lock.Lock) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	held.Release(ctx)
+}

@@ -1,0 +1,68 @@
+package provision
+
+import (
+	"context"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// open begins to watch the pod, its events and its claims. The pod's watch goes
+// on from what the lookup saw.
+func (r *run) open(ctx context.Context) error {
+	core, ns := r.Client.CoreV1(), r.namespace
+	pods := watch.PodSource(watch.Client(core.Pods(ns)), ns, r.id)
+	if r.found.pod == nil {
+		pods.Version = r.found.version
+	}
+	sources := []watch.Source{pods, watch.EventSource(watch.Client(core.Events(ns)), ns, "Pod", r.id)}
+	if claims := r.claims(); len(claims) > 0 {
+		sources = append(sources,
+			watch.ClaimSource(watch.Client(core.PersistentVolumeClaims(ns)), ns, claims...),
+			watch.EventSource(watch.Client(core.Events(ns)), ns, "PersistentVolumeClaim", claims...))
+	}
+	var err error
+	r.follower, err = watch.Open(ctx, watch.Subject{Namespace: ns, Name: r.id}, sources...)
+	return err
+}
+
+func (r *run) claims() (names []string) {
+	for _, object := range r.rendered.Objects {
+		if object.GetKind() == "PersistentVolumeClaim" {
+			names = append(names, object.GetName())
+		}
+	}
+	return names
+}
+
+// follow tells of the pod until it runs or it is certain that it will not.
+func (r *run) follow(ctx context.Context) error {
+	err := r.follower.Run(ctx, r.Policy, r.Now, func(c watch.Change) (done bool) {
+		r.tell(c)
+		return c.Snapshot.Verdict() != v1.VerdictWaiting
+	})
+	if err != nil {
+		return err
+	}
+	if r.latest.Verdict() == v1.VerdictRunning {
+		return nil
+	}
+	return r.failure(r.latest)
+}
+
+// tell passes on what is new.
+func (r *run) tell(c watch.Change) {
+	for _, object := range c.Objects {
+		r.steps.Object(object)
+	}
+	for _, warning := range c.Warnings {
+		r.steps.Warning(warning)
+	}
+	for _, notice := range c.Notices {
+		r.steps.Progress(notice)
+	}
+	if c.Changed {
+		r.latest = c.Snapshot
+		r.steps.reached(c.Snapshot)
+	}
+}

@@ -1,0 +1,65 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/berthdev/berth/internal/release"
+)
+
+// gather asks everything that does not depend on each other side by side. What
+// goes wrong is reported in the order of the flow: who it is, what is there,
+// what it is to be made of. Nothing is written.
+func (r *run) gather(ctx context.Context) error {
+	r.jobID = uuid.NewString()
+	var wg sync.WaitGroup
+	var identityErr, lookupErr, blueprintErr error
+	wg.Go(func() { identityErr = r.identify(ctx) })
+	wg.Go(func() { r.found, lookupErr = r.lookup(ctx, r.id) })
+	wg.Go(func() { blueprintErr = r.resolve() })
+	wg.Wait()
+	for _, err := range []error{identityErr, lookupErr, blueprintErr} {
+		if err != nil {
+			return err
+		}
+	}
+	return r.render()
+}
+
+func (r *run) identify(ctx context.Context) error {
+	return r.steps.do("identity", func() (string, error) {
+		var err error
+		r.identity, err = r.Identity.Resolve(ctx, r.user.User)
+		return fmt.Sprintf("%s, from %s", r.user.User, r.identity.Provider), err
+	})
+}
+
+func (r *run) resolve() error {
+	return r.steps.do("blueprint", func() (string, error) {
+		set, err := r.Blueprints()
+		if err != nil {
+			return "", err
+		}
+		name := r.user.BlueprintName()
+		if name == "" {
+			name = r.DefaultBlueprint
+		}
+		r.blueprint, err = set.Resolve(name, r.DefaultRegistry)
+		return strings.Join(r.blueprint.Lineage, " ← "), err
+	})
+}
+
+// render is pure work, done before the lock is taken: a chart that cannot be
+// rendered is found out while nothing is there yet.
+func (r *run) render() error {
+	values, err := chartValues(r.workspaceSpec())
+	if err != nil {
+		return err
+	}
+	r.rendered, err = release.Render(r.id, r.namespace, values)
+	return err
+}

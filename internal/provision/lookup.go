@@ -1,0 +1,105 @@
+package provision
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+	helm "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// found is what stands on the cluster under a workspace's name.
+type found struct {
+	pod     *corev1.Pod
+	version string // of the list that the pod was or was not in
+	reading v1.Snapshot
+	record  *helm.Release
+}
+
+// plan is what is to be done about what was found.
+type plan string
+
+const (
+	install plan = "install" // nothing is there, or a record without a pod
+	refuse  plan = "refuse"  // it runs
+	resume  plan = "resume"  // a pod is on its way: complete what is missing, follow
+	replace plan = "replace" // a pod failed or stopped: make a new one
+	await   plan = "await"   // a pod is going: wait, then install
+)
+
+// decide is the one place where it is decided what a provisioning does with
+// what it finds.
+func (f found) decide() plan {
+	if f.pod == nil {
+		return install
+	}
+	switch f.reading.Verdict() {
+	case v1.VerdictRunning:
+		return refuse
+	case v1.VerdictTerminating:
+		return await
+	case v1.VerdictFailed, v1.VerdictStopped:
+		return replace
+	default:
+		return resume
+	}
+}
+
+// lookup asks for the pod and the record side by side.
+func (p *Provisioner) lookup(ctx context.Context, id string) (f found, err error) {
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		f.pod, f.version, err = p.findPod(groupCtx, id)
+		return err
+	})
+	group.Go(func() (err error) {
+		f.record, err = p.records().Latest(groupCtx, id)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return found{}, err
+	}
+	if f.pod != nil {
+		f.reading = p.read(f.pod)
+	}
+	return f, nil
+}
+
+// findPod lists instead of getting: the list's version is where the watch goes
+// on from.
+func (p *Provisioner) findPod(ctx context.Context, id string) (*corev1.Pod, string, error) {
+	list, err := p.Client.CoreV1().Pods(p.Client.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, id).String(),
+	})
+	if err != nil {
+		return nil, "", kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: p.Client.Namespace})
+	}
+	if len(list.Items) == 0 {
+		return nil, list.ResourceVersion, nil
+	}
+	pod := &list.Items[0]
+	if pod.Labels[kube.LabelCanonicalID] != kube.LabelValue(id) {
+		return nil, "", fault.New(fault.Conflict, "there is a pod %s in namespace %s that is no workspace", id, p.Client.Namespace).
+			WithHint("rename or delete it, then try again")
+	}
+	return pod, list.ResourceVersion, nil
+}
+
+// read is the reading of a pod, and of whatever else is known about it.
+func (p *Provisioner) read(pod *corev1.Pod, others ...runtime.Object) v1.Snapshot {
+	state := watch.NewState(watch.Subject{Namespace: pod.Namespace, Name: pod.Name}).Apply(apiwatch.Added, pod)
+	for _, other := range others {
+		state = state.Apply(apiwatch.Added, other)
+	}
+	snapshot, _ := watch.Analyze(state, p.Policy, p.Now())
+	return snapshot
+}

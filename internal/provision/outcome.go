@@ -1,0 +1,79 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/diagnose"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Outcome is how a provisioning ended.
+type Outcome struct {
+	// Workspace is nil if not even its name was settled.
+	Workspace *v1.Workspace
+	// Logs are the last words of the container that failed.
+	Logs *v1.LogTail
+}
+
+// logTime is how long the last words of a failed container are waited for.
+const logTime = 3 * time.Second
+
+// outcome collects what there is to say at the end.
+func (r *run) outcome(ctx context.Context, err error) Outcome {
+	o := Outcome{Workspace: r.workspace()}
+	if code := fault.CodeOf(err); code == fault.Failed || code == fault.DeadlineExceeded {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTime)
+		defer cancel()
+		o.Logs = diagnose.Logs(ctx, r.Client, r.namespace, r.id, r.latest.Cause)
+	}
+	return o
+}
+
+// failure is the error of a workspace that will not run.
+func (r *run) failure(s v1.Snapshot) error {
+	err := fault.New(fault.Failed, "the workspace is %s", s.Stage)
+	switch {
+	case s.Cause != nil:
+		err.Message = s.Cause.Message
+	case s.Verdict() == v1.VerdictTerminating, s.Verdict() == v1.VerdictGone:
+		err.Message = "somebody deleted the pod while it was being provisioned"
+	}
+	return err.WithHint("%s", r.hint(s))
+}
+
+// ended gives a run that its context ended the reason of that: the time-out or
+// the signal, and how far it was.
+func (r *run) ended(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	why := *fault.From(context.Cause(ctx))
+	if why.Code == fault.DeadlineExceeded {
+		why.Message = fmt.Sprintf("%s: %s", why.Message, r.soFar())
+		why.Hint = r.hint(r.latest)
+	}
+	return &why
+}
+
+// soFar is the stage and the cause as far as it is known.
+func (r *run) soFar() string {
+	switch s := r.latest; {
+	case s.Stage == "":
+		return "nothing is installed yet"
+	case s.Cause != nil:
+		return fmt.Sprintf("still %s: %s", s.Stage, s.Cause.Message)
+	case s.Message != "":
+		return fmt.Sprintf("still %s: %s", s.Stage, s.Message)
+	default:
+		return fmt.Sprintf("still %s", s.Stage)
+	}
+}
+
+func (r *run) hint(s v1.Snapshot) string {
+	return diagnose.Hint(s.Cause, diagnose.About{
+		Blueprint: r.blueprint.Name, Origin: r.blueprint.Origin, Memory: r.blueprint.Resources.Memory,
+	})
+}

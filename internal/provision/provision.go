@@ -1,0 +1,124 @@
+// Package provision is the pipeline from a user string to a workspace that can
+// be entered, and back: identify, look up, resolve, lock, install, follow;
+// remove; and the reading of what stands on the cluster.
+package provision
+
+import (
+	"context"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// Provisioner makes, finds and removes workspaces in one namespace.
+type Provisioner struct {
+	Client   *kube.Client
+	Identity identity.Provider
+	// Blueprints loads the platform blueprints; it is called once a provisioning.
+	Blueprints       func() (*blueprint.Set, error)
+	DefaultBlueprint string
+	DefaultRegistry  string
+	Policy           watch.Policy
+	// WaitForLock waits for whoever works on the workspace for another purpose,
+	// instead of giving up.
+	WaitForLock bool
+	Now         func() time.Time
+}
+
+// Supported says whether a form of user string can be provisioned. Those that
+// cannot yet are refused before anything is asked of the cluster.
+func Supported(u userstring.UserString) error {
+	switch {
+	case u.Form() == userstring.Named:
+		return fault.New(fault.InvalidArgument, "%s names an existing workspace: it can be looked up, entered and deleted, not provisioned", u).
+			WithHint("provision %s or %s~BLUEPRINT instead", u.User, u.User)
+	case u.Form() == userstring.Repo:
+		return fault.New(fault.InvalidArgument, "workspaces of a repository are not supported by this version of berth yet").
+			WithHint("name a blueprint: %s~BLUEPRINT", u.User)
+	case !u.Workload.IsZero():
+		return fault.New(fault.InvalidArgument, "injection into %s is not supported by this version of berth yet", u.Workload).
+			WithHint("leave workload and ns out for a workspace of its own")
+	}
+	return nil
+}
+
+// Provision brings up the workspace that u means, or follows whoever is at it
+// already, and tells what happens on stream. The
+// outcome is how it stands at the end: also with an error, as far as it is known.
+func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, stream *event.Stream) (Outcome, error) {
+	if err := Supported(u); err != nil {
+		return Outcome{}, err
+	}
+	r := &run{Provisioner: p, user: u, id: u.ID(), namespace: p.Client.Namespace, steps: newSteps(stream, p.Now)}
+	err := r.ended(ctx, r.provision(ctx))
+	return r.outcome(ctx, err), err
+}
+
+func (r *run) provision(ctx context.Context) error {
+	// The watches and the renewal of the lock end with the run.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := r.gather(ctx); err != nil {
+		return err
+	}
+	plan := r.found.decide()
+	if plan == refuse {
+		return alreadyRunning(r.id, r.user)
+	}
+	held, plan, err := r.acquire(ctx, plan)
+	if err != nil {
+		return err
+	}
+	if held == nil {
+		return nil // somebody else brought it up
+	}
+	defer r.release(ctx, held)
+	return r.carryOut(ctx, plan)
+}
+
+// run is one provisioning.
+type run struct {
+	*Provisioner
+	user      userstring.UserString
+	id        string
+	namespace string
+	steps     *steps
+
+	identity  identity.User
+	blueprint blueprint.Blueprint
+	found     found
+	rendered  *release.Rendered
+	jobID     string
+	follower  *watch.Follower
+	latest    v1.Snapshot // the newest reading
+}
+
+func (p *Provisioner) records() release.Records {
+	return release.Records{Secrets: p.Client.CoreV1().Secrets(p.Client.Namespace), Namespace: p.Client.Namespace}
+}
+
+func (p *Provisioner) applier(id string) release.Applier {
+	return release.Applier{Dynamic: p.Client.Dynamic, Name: id, Namespace: p.Client.Namespace}
+}
+
+// The purposes of a lock.
+const (
+	provisioning = "provision"
+	deleting     = "delete"
+)
+
+func (p *Provisioner) locker(purpose string) lock.Locker {
+	return lock.Locker{
+		Leases:    p.Client.CoordinationV1().Leases(p.Client.Namespace),
+		Namespace: p.Client.Namespace, Self: lock.Self(), Purpose: purpose, Now: p.Now,
+	}
+}

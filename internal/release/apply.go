@@ -1,0 +1,103 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// fieldManager is the name under which berth owns fields of objects.
+const fieldManager = "berth"
+
+// Applier creates and removes the objects of one release.
+type Applier struct {
+	Dynamic         dynamic.Interface
+	Name, Namespace string
+}
+
+// Apply creates the objects in two waves: everything but workloads and pods
+// side by side, then those, so that no pod waits for its ConfigMap. An object
+// that the release already has, from a run that was cut off, is brought up to
+// date. It returns the objects as the cluster has them, in the same order.
+func (a Applier) Apply(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	made := make([]*unstructured.Unstructured, len(objects))
+	for _, workloads := range []bool{false, true} {
+		group, groupCtx := errgroup.WithContext(ctx)
+		for i, object := range objects {
+			if kube.IsWorkload(object.GroupVersionKind()) != workloads {
+				continue
+			}
+			group.Go(func() (err error) {
+				made[i], err = a.create(groupCtx, object)
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+func (a Applier) create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	resource, call, err := a.resource(object, "create")
+	if err != nil {
+		return nil, err
+	}
+	object = owned(object, a.Name, a.Namespace)
+	made, err := resource.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		return a.update(ctx, resource, object)
+	}
+	return made, kube.Fault(err, call)
+}
+
+// update takes over an object that this release made before.
+func (a Applier) update(ctx context.Context, resource dynamic.ResourceInterface, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	_, call, _ := a.resource(object, "get")
+	current, err := resource.Get(ctx, object.GetName(), metav1.GetOptions{})
+	if err != nil {
+		return nil, kube.Fault(err, call)
+	}
+	if owner := current.GetAnnotations()[annotationReleaseName]; owner != a.Name {
+		return nil, fault.New(fault.Conflict, "%s in namespace %s exists and does not belong to this workspace",
+			kube.Object(object.GetKind(), object.GetName()), a.Namespace).
+			WithHint("rename or delete it, then try again")
+	}
+	if current.GetDeletionTimestamp() != nil {
+		return nil, fault.New(fault.Conflict, "%s in namespace %s is being deleted",
+			kube.Object(object.GetKind(), object.GetName()), a.Namespace).
+			WithHint("wait until it is gone, then try again")
+	}
+	if kube.IsWorkload(object.GroupVersionKind()) || object.GetKind() == "PersistentVolumeClaim" {
+		return current, nil // neither a pod nor a claim can be changed in place
+	}
+	patch, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	force := true
+	call.Verb = "patch"
+	made, err := resource.Patch(ctx, object.GetName(), types.ApplyPatchType, patch, metav1.PatchOptions{FieldManager: fieldManager, Force: &force})
+	return made, kube.Fault(err, call)
+}
+
+// resource is where an object's API is, and what a call to it is named.
+func (a Applier) resource(object *unstructured.Unstructured, verb string) (dynamic.ResourceInterface, kube.Call, error) {
+	kind := object.GroupVersionKind()
+	r, ok := kube.ResourceOf(kind)
+	if !ok {
+		return nil, kube.Call{}, fault.New(fault.Internal, "the chart has a %s, which berth does not know how to address", kind)
+	}
+	call := kube.Call{Verb: verb, Resource: r.GroupResource().String(), Namespace: a.Namespace, Name: object.GetName()}
+	return a.Dynamic.Resource(r.GroupVersionResource).Namespace(a.Namespace), call, nil
+}

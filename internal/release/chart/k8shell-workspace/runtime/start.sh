@@ -1,0 +1,64 @@
+# The workspace's main process where the image brings no agent. It needs
+# nothing but a /bin/sh: runs the init scripts, reports ready, and then waits,
+# forwarding signals to what it has started.
+state=/k8shell/state
+home=${HOME:-/}
+[ -d "$home" ] && [ -w "$home" ] || home=$state
+flags=$home/.k8shell/flags
+child=
+
+say() { echo "workspace: $*"; }
+
+stop() {
+	rm -f "$state/ready"
+	say "stopping ($1)"
+	if [ -n "$child" ]; then
+		kill -"$1" "$child" 2>/dev/null
+		wait "$child" 2>/dev/null
+	fi
+	exit 0
+}
+trap 'stop TERM' TERM
+trap 'stop INT' INT
+trap 'stop HUP' HUP
+
+# in_background runs a command so that a signal can interrupt waiting for it:
+# a shell runs its traps only between commands.
+in_background() {
+	"$@" &
+	child=$!
+	wait "$child"
+	status=$?
+	child=
+	return $status
+}
+
+run_init_scripts() {
+	for script in /k8shell/init/*; do
+		[ -f "$script" ] || continue
+		name=${script##*/}
+		name=${name#*-}
+		if [ -e "$flags/$name" ]; then
+			continue
+		fi
+		say "init script $name"
+		if in_background /bin/sh "$script"; then
+			mkdir -p "$flags" && : >"$flags/$name"
+		else
+			say "init script $name failed with status $?; going on"
+		fi
+	done
+}
+
+say starting
+rm -f "$state/ready"
+echo $$ >"$state/pid"
+cd "$home" || exit 1
+run_init_scripts
+: >"$state/ready"
+say ready
+# Waiting also reaps: children whose parents are gone become this process's
+# when it is PID 1, and a wait takes them all.
+while :; do
+	in_background sleep 3600 || sleep 1
+done

@@ -1,0 +1,117 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	helm "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
+	helmtime "helm.sh/helm/v3/pkg/time"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// ErrExists says that somebody else made a record of that name meanwhile.
+var ErrExists = driver.ErrReleaseExists
+
+// Records are Helm's records in one namespace, kept the way Helm keeps them by
+// default: a Secret a revision.
+type Records struct {
+	Secrets   typedcorev1.SecretInterface
+	Namespace string
+}
+
+// Latest is the newest record of a release, nil if there is none.
+func (r Records) Latest(ctx context.Context, name string) (*helm.Release, error) {
+	found, err := r.driver(ctx).Query(map[string]string{"owner": "helm", "name": name})
+	if errors.Is(err, driver.ErrReleaseNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, kube.Fault(err, r.call("list", ""))
+	}
+	var latest *helm.Release
+	for _, release := range found {
+		if latest == nil || release.Version > latest.Version {
+			latest = release
+		}
+	}
+	return latest, nil
+}
+
+// Create makes a record; ErrExists if there is one of that revision.
+func (r Records) Create(ctx context.Context, release *helm.Release) error {
+	err := r.driver(ctx).Create(key(release), release)
+	if errors.Is(err, driver.ErrReleaseExists) {
+		return ErrExists
+	}
+	return kube.Fault(err, r.call("create", key(release)))
+}
+
+// Update writes a record again.
+func (r Records) Update(ctx context.Context, release *helm.Release) error {
+	return kube.Fault(r.driver(ctx).Update(key(release), release), r.call("update", key(release)))
+}
+
+// Purge removes every record of a release.
+func (r Records) Purge(ctx context.Context, name string) error {
+	selector := metav1.ListOptions{LabelSelector: "owner=helm,name=" + name}
+	return kube.Fault(r.Secrets.DeleteCollection(ctx, metav1.DeleteOptions{}, selector), r.call("deletecollection", ""))
+}
+
+// NewRecord is the record of a rendered chart that is about to be applied.
+func NewRecord(name, namespace string, rendered *Rendered, now time.Time) *helm.Release {
+	at := helmtime.Time{Time: now}
+	return &helm.Release{
+		Name: name, Namespace: namespace, Version: 1,
+		Chart: rendered.Chart, Config: rendered.Values, Manifest: rendered.Manifest,
+		Info: &helm.Info{
+			FirstDeployed: at, LastDeployed: at,
+			Status: helm.StatusPendingInstall, Description: "Initial install underway",
+		},
+	}
+}
+
+// Deployed marks a record: every object is created.
+func Deployed(release *helm.Release, now time.Time) {
+	release.Info.LastDeployed = helmtime.Time{Time: now}
+	release.SetStatus(helm.StatusDeployed, "Install complete")
+}
+
+func key(release *helm.Release) string {
+	return fmt.Sprintf("sh.helm.release.v1.%s.v%d", release.Name, release.Version)
+}
+
+func (r Records) call(verb, name string) kube.Call {
+	return kube.Call{Verb: verb, Resource: "secrets", Namespace: r.Namespace, Name: name}
+}
+
+func (r Records) driver(ctx context.Context) *driver.Secrets {
+	d := driver.NewSecrets(withContext{r.Secrets, ctx})
+	d.Log = func(string, ...any) {}
+	return d
+}
+
+// withContext gives Helm's driver, which knows no contexts, the one of the
+// call that uses it.
+type withContext struct {
+	typedcorev1.SecretInterface
+	ctx context.Context //nolint:containedctx // lives as long as one call of the driver
+}
+
+func (w withContext) List(_ context.Context, o metav1.ListOptions) (*corev1.SecretList, error) {
+	return w.SecretInterface.List(w.ctx, o)
+}
+
+func (w withContext) Create(_ context.Context, s *corev1.Secret, o metav1.CreateOptions) (*corev1.Secret, error) {
+	return w.SecretInterface.Create(w.ctx, s, o)
+}
+
+func (w withContext) Update(_ context.Context, s *corev1.Secret, o metav1.UpdateOptions) (*corev1.Secret, error) {
+	return w.SecretInterface.Update(w.ctx, s, o)
+}
