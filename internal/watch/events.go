@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ import (
 // so it stands where it was seen last.
 func (s State) eventsAbout(uid types.UID) []*corev1.Event {
 	var about []*corev1.Event
+	if uid == "" {
+		return nil
+	}
 	for _, e := range all[*corev1.Event](s.objects) {
 		if e.InvolvedObject.UID == uid {
 			about = append(about, e)
@@ -41,6 +45,19 @@ func lastSeen(e *corev1.Event) time.Time {
 		return e.FirstTimestamp.Time
 	}
 	return e.CreationTimestamp.Time
+}
+
+// begunAt is lastSeen as exactly as can be told. Timestamps have whole seconds;
+// the name that the recorder gives to an event ends in its time in nanoseconds,
+// which is believed as far as it agrees.
+func begunAt(e *corev1.Event) time.Time {
+	seen := lastSeen(e)
+	_, suffix, _ := strings.Cut(e.Name, e.InvolvedObject.Name+".")
+	nanos, err := strconv.ParseInt(suffix, 16, 64)
+	if exact := time.Unix(0, nanos); err == nil && exact.Truncate(time.Second).Equal(seen) {
+		return exact
+	}
+	return seen
 }
 
 // count is how often the event happened.

@@ -154,11 +154,11 @@ func (c container) outOfMemory() *corev1.ContainerStateTerminated {
 
 func (c container) imageFinding(reason, message string) finding {
 	detail := trimPull(message)
-	f := c.finding(pullCode(strings.ReplaceAll(detail, c.image, "")), reason, "image %s cannot be pulled: %s", c.image, detail)
-	if f.cause.Code == CauseImageNotFound {
-		f.cause.Message = fmt.Sprintf("container %s: image %s not found: %s", c.name, c.image, detail)
+	code := pullCode(strings.ReplaceAll(detail, c.image, ""))
+	if detail == c.image+": not found" {
+		return c.finding(code, reason, "image %s not found", c.image)
 	}
-	return f
+	return c.finding(code, reason, "image %s cannot be pulled: %s", c.image, detail)
 }
 
 func (c container) exited(code string, t *corev1.ContainerStateTerminated, text string) finding {

@@ -32,7 +32,7 @@ func (c container) openPull() (since time.Time, open bool) {
 	for _, e := range c.events {
 		switch e.Reason {
 		case "Pulling":
-			since, open = lastSeen(e), true
+			since, open = begunAt(e), true
 		case "Pulled", "Failed", "BackOff", "InspectFailed", reasonErrImageNeverPull, "Created", "Started":
 			open = false
 		}

@@ -77,7 +77,7 @@ func (r *reading) initializing(c container) standing {
 }
 
 func (r *reading) starting(what string) standing {
-	since := r.since(corev1.PodInitialized)
+	since := later(r.since(corev1.PodScheduled), r.since(corev1.PodInitialized))
 	for _, c := range r.containers {
 		if c.init && !c.sidecar {
 			since = later(since, c.initializedAt())
@@ -122,8 +122,8 @@ func (c container) progress() string {
 		text += " has not passed its startup probe"
 	case state.Running != nil:
 		text += " is not ready"
-	case state.Terminated != nil, c.status.RestartCount > 0:
-		text += " ended"
+	case c.ended() != nil:
+		text += fmt.Sprintf(" ended with exit code %d", c.ended().ExitCode)
 	default:
 		text += " is being created"
 	}
@@ -134,8 +134,8 @@ func (c container) progress() string {
 }
 
 func joined(a, b string) string {
-	if a == "" {
-		return b
+	if a == "" || b == "" {
+		return a + b
 	}
 	return a + "; " + b
 }

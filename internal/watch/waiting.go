@@ -118,7 +118,7 @@ func (r *reading) whyUnmounted() *v1.Cause {
 func (r *reading) podCause(code string, e *corev1.Event) *v1.Cause {
 	return &v1.Cause{
 		Code:    code,
-		Message: strings.TrimSpace(e.Message) + times(count(e)),
+		Message: strings.TrimSpace(e.Message),
 		Object:  reference(KindPod, r.pod.Name),
 	}
 }
@@ -164,7 +164,7 @@ func (c container) probing() *v1.Cause {
 	if e == nil || !notBefore(lastSeen(e), c.status.State.Running.StartedAt) {
 		return nil
 	}
-	f := c.finding(CauseProbeFailed, e.Reason, "%s", strings.TrimSpace(e.Message)+times(count(e)))
+	f := c.finding(CauseProbeFailed, e.Reason, "%s", strings.TrimSpace(e.Message))
 	if n := c.status.RestartCount; n > 0 {
 		f.cause.Restarts = number(n)
 	}
@@ -189,11 +189,4 @@ func latest(events []*corev1.Event, reasons ...string) *corev1.Event {
 		}
 	}
 	return nil
-}
-
-func times(n int) string {
-	if n < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d times)", n)
 }
