@@ -43,7 +43,7 @@ func (s State) Apply(change watch.EventType, obj runtime.Object) State {
 		return s
 	}
 	uid := o.GetUID()
-	if _, gone := s.removed[uid]; gone {
+	if s.isGone(uid) {
 		return s
 	}
 	switch change {
@@ -76,16 +76,17 @@ func (s State) Replace(listed []runtime.Object, version string, covers func(meta
 	return s
 }
 
-// Absent says that the expected pod was looked for and is not there.
-func (s State) Absent() State {
-	if _, here := s.objects[s.expected]; here || s.expected == "" {
-		return s
+// Absent says that a pod was looked for and is not there.
+func (s State) Absent(uid types.UID) State {
+	if _, here := s.objects[uid]; !here && !s.isGone(uid) {
+		s.removed = with(s.removed, uid, nil)
 	}
-	if _, known := s.removed[s.expected]; known {
-		return s
-	}
-	s.removed = with(s.removed, s.expected, nil)
 	return s
+}
+
+func (s State) isGone(uid types.UID) bool {
+	_, gone := s.removed[uid]
+	return gone
 }
 
 func (s State) remove(uid types.UID, last metav1.Object) State {
@@ -110,7 +111,7 @@ func (s State) Pod() (pod *corev1.Pod, gone bool) {
 	if pod := s.podIn(s.objects); pod != nil {
 		return pod, false
 	}
-	if _, gone := s.removed[s.expected]; gone {
+	if s.isGone(s.expected) {
 		return s.podIn(s.removed), true
 	}
 	pod = s.podIn(s.removed)
