@@ -325,7 +325,11 @@ func TestUnavailabilityIsWaitedOut(t *testing.T) {
 		}
 		notices := 0
 		for _, c := range fw.changes() {
-			notices += len(c.Notices)
+			for _, n := range c.Notices {
+				if strings.Contains(n.Message, "watching pods") {
+					notices++
+				}
+			}
 		}
 		if notices != lists {
 			t.Errorf("%d notices of %d failures", notices, lists)
@@ -398,6 +402,7 @@ func TestEventsAndWarningsAreHandedOutOnce(t *testing.T) {
 			t.Fatalf("%+v before there is a pod", got)
 		}
 		fw.pods.live.Add(newPod("web", "1", onNode).rv(3).Pod)
+		synctest.Wait()
 		fw.events.live.Modify(e.times(2).rv(4).Event)
 		fw.events.live.Modify(e.times(2).rv(5).Event)
 		var objects, warnings []int
