@@ -20,6 +20,9 @@ type Snapshot struct {
 	// Cause is set when the stage is Failed, and for one that waits as soon as
 	// the reason is known.
 	Cause *Cause `json:"cause,omitempty"`
+	// Ignored are the codes of causes that would have made the stage Failed, had
+	// they not been ignored on request: what a time-out then names.
+	Ignored []string `json:"ignored,omitempty"`
 }
 
 // Verdict says what the snapshot means for somebody who waits.

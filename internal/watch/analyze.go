@@ -1,0 +1,160 @@
+package watch
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// Analyze reads a state: the stage by the checks of the provisioning flow in
+// their order, and what explains it. The time is when the reading may change
+// without anything being said; zero if it will not.
+func Analyze(s State, p Policy, now time.Time) (v1.Snapshot, time.Time) {
+	if !s.subject.isPod() {
+		return analyzeWorkload(s, p, now)
+	}
+	pod, gone := s.Pod()
+	if pod == nil || gone {
+		return absent(s.subject, gone), time.Time{}
+	}
+	r := newReading(s, pod, p, now)
+	return r.snapshot(), r.next
+}
+
+// absent is the reading of a pod that is not there, or no more.
+func absent(subject Subject, gone bool) v1.Snapshot {
+	snapshot := v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StageUnknown.Status(), Gone: gone}
+	if gone {
+		ref := reference(KindPod, subject.Name)
+		snapshot.Message = "deleted"
+		snapshot.Cause = &v1.Cause{Code: CausePodDeleted, Message: ref + " was deleted", Object: ref}
+	}
+	return snapshot
+}
+
+// reading is one pod at one moment, and what was found out about it.
+type reading struct {
+	pod        *corev1.Pod
+	containers []container
+	events     []*corev1.Event
+	claims     []claim
+	policy     Policy
+	now        time.Time
+
+	next    time.Time
+	pulls   []pull
+	ignored []string
+}
+
+func newReading(s State, pod *corev1.Pod, p Policy, now time.Time) *reading {
+	events := s.eventsAbout(pod.UID)
+	r := &reading{
+		pod:        pod,
+		events:     events,
+		containers: containersOf(pod, events),
+		claims:     claimsOf(s, pod),
+		policy:     p,
+		now:        now,
+	}
+	r.findPulls()
+	return r
+}
+
+// askAt asks for another reading at a time; the earliest counts.
+func (r *reading) askAt(t time.Time) {
+	if r.next.IsZero() || t.Before(r.next) {
+		r.next = t
+	}
+}
+
+func (r *reading) snapshot() v1.Snapshot {
+	is := r.stage()
+	snapshot := v1.Snapshot{
+		Stage:    is.stage,
+		Status:   is.stage.Status(),
+		Since:    is.since.UTC(),
+		Message:  is.message,
+		Node:     r.pod.Spec.NodeName,
+		Warnings: r.warnings(),
+		Cause:    is.cause,
+		Ignored:  r.ignored,
+	}
+	for _, c := range r.containers {
+		snapshot.Containers = append(snapshot.Containers, c.report(r.pulling(c.name)))
+	}
+	return snapshot
+}
+
+// standing is the answer of the checks: a stage and what it is about.
+type standing struct {
+	stage   v1.Stage
+	since   time.Time
+	message string
+	cause   *v1.Cause
+}
+
+// stage goes through the checks of the flow in their order, with one refinement:
+// what is critical (checks 5 to 7) comes before scheduling and pulling, for a
+// claim can be unbindable before there is a node, and one container can fail
+// while another's image still comes.
+func (r *reading) stage() standing {
+	switch phase := r.pod.Status.Phase; {
+	case r.pod.DeletionTimestamp != nil:
+		return r.terminating()
+	case phase == corev1.PodSucceeded:
+		return standing{stage: v1.StageStopped, since: r.endedAt()}
+	case phase == corev1.PodFailed:
+		return r.failed(r.podFailure())
+	}
+	critical, failed := r.critical()
+	switch {
+	case failed:
+		return r.failed(critical)
+	case r.pod.Spec.NodeName == "":
+		return r.scheduling()
+	case len(r.pulls) > 0:
+		return r.pullingImages()
+	}
+	for _, c := range r.containers {
+		if c.init && !c.initialized() {
+			return r.initializing(c)
+		}
+	}
+	if what := r.unready(); what != "" {
+		return r.starting(what)
+	}
+	return standing{stage: v1.StageRunning, since: r.since(corev1.PodReady)}
+}
+
+// critical is the first cause that will not pass by itself and is not to be
+// ignored: of the volumes, then of the containers in their order.
+func (r *reading) critical() (finding, bool) {
+	var found []finding
+	for _, c := range r.claims {
+		if f, ok := c.failure(); ok {
+			found = append(found, f)
+		}
+	}
+	for _, c := range r.containers {
+		if f, ok := r.failure(c); ok {
+			found = append(found, f)
+		}
+	}
+	r.ignored = nil
+	for _, f := range found {
+		if !r.policy.ignores(f.cause.Code, f.reason) {
+			return f, true
+		}
+		r.ignored = append(r.ignored, f.cause.Code)
+	}
+	return finding{}, false
+}
+
+func (r *reading) since(kind corev1.PodConditionType) time.Time {
+	if c := condition(r.pod, kind); c != nil {
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
+}

@@ -1,0 +1,462 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// server is an API server for one kind: it answers lists with what it holds and
+// watches with what is sent, and counts.
+type server struct {
+	mu      sync.Mutex
+	held    corev1.PodList
+	refuse  error // answer to every request
+	lists   int
+	watches []metav1.ListOptions
+	live    *watch.FakeWatcher
+}
+
+func (s *server) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lists++
+	return s.held.DeepCopy(), s.refuse
+}
+
+func (s *server) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watches = append(s.watches, opts)
+	if s.refuse != nil {
+		return nil, s.refuse
+	}
+	s.live = watch.NewFakeWithChanSize(100, false)
+	return s.live, nil
+}
+
+func (s *server) set(change func(*server)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s)
+}
+
+// requests are how many lists and watches there were.
+func (s *server) requests() (lists, watches int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lists, len(s.watches)
+}
+
+var web = Subject{Namespace: "dev", Name: "web"}
+
+// follow opens a follower of pod web on two fake servers and runs it; got
+// collects what it hands out.
+type follow struct {
+	pods, events *server
+	f            *Follower
+	ended        chan error
+
+	mu  sync.Mutex
+	got []Change
+}
+
+func start(t *testing.T, ctx context.Context) *follow {
+	t.Helper()
+	fw := &follow{pods: &server{}, events: &server{}, ended: make(chan error, 1)}
+	f, err := Open(ctx, web, PodSource(fw.pods, "dev", "web"), EventSource(fw.events, "dev", KindPod, "web"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fw.f = f
+	return fw
+}
+
+func (fw *follow) run(ctx context.Context) {
+	go func() {
+		fw.ended <- fw.f.Run(ctx, DefaultPolicy(), time.Now, func(c Change) bool {
+			fw.mu.Lock()
+			defer fw.mu.Unlock()
+			fw.got = append(fw.got, c)
+			return false
+		})
+	}()
+	synctest.Wait()
+}
+
+// changes are what has been handed out once all is quiet.
+func (fw *follow) changes() []Change {
+	synctest.Wait()
+	fw.mu.Lock()
+	defer fw.mu.Unlock()
+	return slices.Clone(fw.got)
+}
+
+func (fw *follow) stages() []v1.Stage {
+	var stages []v1.Stage
+	for _, c := range fw.changes() {
+		if c.Changed {
+			stages = append(stages, c.Snapshot.Stage)
+		}
+	}
+	return slices.Compact(stages)
+}
+
+func (fw *follow) last() v1.Snapshot {
+	changes := fw.changes()
+	return changes[len(changes)-1].Snapshot
+}
+
+// following runs a test in a bubble of its own time, with a follower that must
+// end when its context does.
+func following(t *testing.T, test func(t *testing.T, fw *follow)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		fw := start(t, ctx)
+		fw.run(ctx)
+		test(t, fw)
+		cancel()
+		fw.f.Close()
+		if err := <-fw.ended; err == nil {
+			t.Error("Run ended without an error when its context did")
+		}
+	})
+}
+
+func TestOpenCostsOneRequestASource(t *testing.T) {
+	following(t, func(t *testing.T, fw *follow) {
+		for _, s := range []*server{fw.pods, fw.events} {
+			lists, watches := s.requests()
+			if lists != 0 || watches != 1 {
+				t.Errorf("%d lists and %d watches, want 0 and 1", lists, watches)
+			}
+			if opts := s.watches[0]; opts.ResourceVersion != "" || !opts.AllowWatchBookmarks || opts.TimeoutSeconds == nil {
+				t.Errorf("watch options %+v", opts)
+			}
+		}
+		if got := fw.events.watches[0].FieldSelector; got != "involvedObject.kind=Pod,involvedObject.name=web" {
+			t.Errorf("event selector %q", got)
+		}
+	})
+}
+
+func TestPullDelayIsDrivenByTime(t *testing.T) {
+	following(t, func(t *testing.T, fw *follow) {
+		began := time.Now()
+		fw.pods.live.Add(newPod("web", "1", onNode).rv(1).Pod)
+		fw.events.live.Add(event("web", "1", "app", "Pulling", `Pulling image "x/app:1"`).at(began).rv(1).Event)
+		time.Sleep(8*time.Second - time.Nanosecond)
+		if got := fw.stages(); !slices.Equal(got, []v1.Stage{v1.StageStarting}) {
+			t.Fatalf("stages %v before the delay is over", got)
+		}
+		time.Sleep(time.Nanosecond)
+		if got := fw.stages(); !slices.Equal(got, []v1.Stage{v1.StageStarting, v1.StagePulling}) {
+			t.Fatalf("stages %v after 8 s", got)
+		}
+	})
+}
+
+func TestStagesAreNotSkippedForASlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		fw := start(t, ctx)
+		fw.pods.live.Add(newPod("web", "1").rv(1).Pod)
+		fw.pods.live.Modify(newPod("web", "1", onNode).rv(2).Pod)
+		fw.pods.live.Modify(newPod("web", "1", onNode, appReady).rv(3).Pod)
+		synctest.Wait() // all is said before anybody reads
+		fw.run(ctx)
+		want := []v1.Stage{v1.StageScheduling, v1.StageStarting, v1.StageRunning}
+		if got := fw.stages(); !slices.Equal(got, want) {
+			t.Errorf("stages %v, want %v", got, want)
+		}
+		cancel()
+		fw.f.Close()
+	})
+}
+
+func TestAWatchThatEndsIsReplacedByAListAndAWatch(t *testing.T) {
+	gone := apierrors.NewResourceExpired("too old").Status()
+	for name, end := range map[string]func(*server){
+		"closed":   func(s *server) { s.live.Stop() },
+		"410 Gone": func(s *server) { s.live.Error(&gone) },
+		"stalled":  func(*server) { time.Sleep(watchTime + watchGrace + firstPause) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			following(t, func(t *testing.T, fw *follow) {
+				fw.pods.live.Add(newPod("web", "1", onNode).rv(5).Pod)
+				synctest.Wait()
+				fw.pods.set(func(s *server) {
+					s.held.ResourceVersion = "9"
+					s.held.Items = []corev1.Pod{*newPod("web", "1", onNode, appReady).rv(7).Pod}
+				})
+				end(fw.pods)
+				if got := fw.last().Stage; got != v1.StageRunning {
+					t.Errorf("stage %s, want what the list said", got)
+				}
+				lists, watches := fw.pods.requests()
+				if lists != 1 || watches != 2 || fw.pods.watches[1].ResourceVersion != "9" {
+					t.Errorf("%d lists, %d watches: %+v", lists, watches, fw.pods.watches)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatIsNotListedIsGone(t *testing.T) {
+	following(t, func(t *testing.T, fw *follow) {
+		fw.pods.live.Add(newPod("web", "1", onNode).rv(5).Pod)
+		synctest.Wait()
+		fw.pods.set(func(s *server) { s.held.ResourceVersion = "9" })
+		fw.pods.live.Stop()
+		if got := fw.last(); !got.Gone || got.Cause.Code != CausePodDeleted {
+			t.Errorf("%+v, want gone", got)
+		}
+	})
+}
+
+func TestNoOlderStateAfterANewerOne(t *testing.T) {
+	following(t, func(t *testing.T, fw *follow) {
+		fw.pods.live.Add(newPod("web", "1", onNode, appReady).rv(10).Pod)
+		fw.pods.live.Modify(newPod("web", "1").rv(9).Pod)
+		if got := fw.stages(); !slices.Equal(got, []v1.Stage{v1.StageRunning}) {
+			t.Errorf("stages %v", got)
+		}
+		// A list from a server that is behind neither turns back nor removes.
+		fw.pods.set(func(s *server) { s.held.ResourceVersion = "4" })
+		fw.pods.live.Stop()
+		if got := fw.last(); got.Stage != v1.StageRunning {
+			t.Errorf("stage %s after an older list", got.Stage)
+		}
+	})
+}
+
+func TestOnlyTheExpectedPodCounts(t *testing.T) {
+	following(t, func(t *testing.T, fw *follow) {
+		old := newPod("web", "old", onNode, deleting)
+		fw.pods.live.Add(old.rv(1).Pod)
+		if got := fw.last().Stage; got != v1.StageTerminating {
+			t.Fatalf("stage %s, want the old pod's", got)
+		}
+		fw.f.Expect("new")
+		fw.pods.live.Delete(old.rv(2).Pod)
+		if got := fw.last(); got.Gone || got.Stage != v1.StageUnknown {
+			t.Errorf("%s, gone %t: the old pod's end counts", got.Stage, got.Gone)
+		}
+		fw.pods.live.Add(newPod("web", "new", onNode).rv(3).Pod)
+		if got := fw.last().Stage; got != v1.StageStarting {
+			t.Errorf("stage %s, want the new pod's", got)
+		}
+		fw.pods.live.Delete(newPod("web", "new", onNode).rv(4).Pod)
+		if got := fw.last(); !got.Gone || got.Verdict() != v1.VerdictGone {
+			t.Errorf("%+v, want gone", got)
+		}
+	})
+}
+
+func TestAnExpectedPodThatIsNotListedIsGone(t *testing.T) {
+	following(t, func(t *testing.T, fw *follow) {
+		fw.f.Expect("1")
+		fw.pods.set(func(s *server) { s.held.ResourceVersion = "9" })
+		fw.pods.live.Stop()
+		if got := fw.last(); !got.Gone {
+			t.Errorf("%+v, want gone", got)
+		}
+	})
+}
+
+func TestWaitGone(t *testing.T) {
+	for name, test := range map[string]struct {
+		say   func(*server)
+		after time.Duration
+		lists int
+	}{
+		"deleted while watched": {say: func(s *server) {
+			s.live.Add(newPod("web", "1", onNode).rv(1).Pod)
+			time.Sleep(20 * time.Second)
+			s.live.Delete(newPod("web", "1", onNode).rv(2).Pod)
+		}, after: 20 * time.Second},
+		"gone before the watch": {say: func(*server) {}, after: appearTime, lists: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			following(t, func(t *testing.T, fw *follow) {
+				began := time.Now()
+				go test.say(fw.pods)
+				if err := fw.f.WaitGone(t.Context(), "1"); err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(began); took != test.after {
+					t.Errorf("took %s, want %s", took, test.after)
+				}
+				if lists, _ := fw.pods.requests(); lists != test.lists {
+					t.Errorf("%d lists, want %d", lists, test.lists)
+				}
+			})
+		})
+	}
+}
+
+func TestUnavailabilityIsWaitedOut(t *testing.T) {
+	following(t, func(t *testing.T, fw *follow) {
+		fw.pods.live.Add(newPod("web", "1", onNode).rv(5).Pod)
+		synctest.Wait()
+		fw.pods.set(func(s *server) { s.refuse = errors.New("connection refused") })
+		fw.pods.live.Stop()
+		time.Sleep(10 * time.Minute)
+		lists, _ := fw.pods.requests()
+		if lists < 20 || lists > 80 {
+			t.Errorf("%d attempts in ten minutes", lists)
+		}
+		notices := 0
+		for _, c := range fw.changes() {
+			for _, n := range c.Notices {
+				if strings.Contains(n.Message, "watching pods") {
+					notices++
+				}
+			}
+		}
+		if notices != lists {
+			t.Errorf("%d notices of %d failures", notices, lists)
+		}
+		fw.pods.set(func(s *server) {
+			s.refuse, s.held.ResourceVersion = nil, "9"
+			s.held.Items = []corev1.Pod{*newPod("web", "1", onNode, appReady).rv(7).Pod}
+		})
+		time.Sleep(longestPause)
+		if got := fw.last().Stage; got != v1.StageRunning {
+			t.Errorf("stage %s once the server is back", got)
+		}
+	})
+}
+
+func TestRefusalsAreErrorsAtOnce(t *testing.T) {
+	resource := schema.GroupResource{Resource: "events"}
+	forbidden := apierrors.NewForbidden(resource, "", errors.New(`User "eve" cannot watch`))
+	t.Run("when opening", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			_, err := Open(t.Context(), web, PodSource(&server{}, "dev", "web"),
+				EventSource(&server{refuse: forbidden}, "dev", KindPod, "web"))
+			checkForbidden(t, err)
+		})
+	})
+	t.Run("later", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			fw := start(t, t.Context())
+			fw.run(t.Context())
+			fw.events.set(func(s *server) { s.refuse = forbidden })
+			fw.events.live.Stop()
+			checkForbidden(t, <-fw.ended)
+			fw.f.Close()
+		})
+	})
+}
+
+func checkForbidden(t *testing.T, err error) {
+	t.Helper()
+	if fault.CodeOf(err) != fault.PermissionDenied {
+		t.Fatalf("error %v", err)
+	}
+	for _, word := range []string{"events", "dev"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%q does not say %q", err, word)
+		}
+	}
+}
+
+func TestAnUnreachableServerIsNotWaitedForWhenOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		busy := apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "get", schema.GroupResource{}, "", "starting", 0, true)
+		_, err := Open(t.Context(), web, PodSource(&server{refuse: busy}, "dev", "web"))
+		if fault.CodeOf(err) != fault.Unavailable {
+			t.Errorf("error %v", err)
+		}
+		if took := time.Since(began); took < openPatience || took > 3*openPatience {
+			t.Errorf("gave up after %s", took)
+		}
+	})
+}
+
+func TestEventsAndWarningsAreHandedOutOnce(t *testing.T) {
+	following(t, func(t *testing.T, fw *follow) {
+		e := event("web", "1", "app", "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503").warn()
+		fw.events.live.Add(e.rv(1).Event) // before its pod is known
+		fw.events.live.Add(event("web", "other", "app", "Unhealthy", "of another pod").warn().rv(2).Event)
+		if got := fw.changes(); len(got) != 0 {
+			t.Fatalf("%+v before there is a pod", got)
+		}
+		fw.pods.live.Add(newPod("web", "1", onNode).rv(3).Pod)
+		synctest.Wait()
+		fw.events.live.Modify(e.times(2).rv(4).Event)
+		fw.events.live.Modify(e.times(2).rv(5).Event)
+		var objects, warnings []int
+		for _, c := range fw.changes() {
+			for _, o := range c.Objects {
+				objects = append(objects, o.Count)
+			}
+			for _, w := range c.Warnings {
+				warnings = append(warnings, w.Count)
+			}
+		}
+		if !slices.Equal(objects, []int{1, 2}) || !slices.Equal(warnings, []int{1, 2}) {
+			t.Errorf("events %v and warnings %v, want each twice", objects, warnings)
+		}
+	})
+}
+
+func TestARunCanGoOnWhereAnotherStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fw := start(t, t.Context())
+		fw.pods.live.Add(newPod("web", "1").rv(1).Pod)
+		fw.pods.live.Modify(newPod("web", "1", onNode).rv(2).Pod)
+		fw.pods.live.Modify(newPod("web", "1", onNode, appReady).rv(3).Pod)
+		synctest.Wait()
+		for _, want := range []v1.Stage{v1.StageScheduling, v1.StageStarting, v1.StageRunning} {
+			err := fw.f.Run(t.Context(), DefaultPolicy(), time.Now, func(c Change) bool {
+				if c.Snapshot.Stage != want {
+					t.Errorf("stage %s, want %s", c.Snapshot.Stage, want)
+				}
+				return true
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		fw.f.Close()
+	})
+}
+
+func TestAListOfTheCallersIsWhereTheWatchBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pods := &server{}
+		source := PodSource(pods, "dev", "web")
+		source.Listed, source.Version = []runtime.Object{newPod("web", "1", onNode).rv(3).Pod}, "7"
+		f, err := Open(t.Context(), web, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pods.watches[0].ResourceVersion; got != "7" {
+			t.Errorf("watch from %q", got)
+		}
+		if pod, _ := f.State().Pod(); pod == nil {
+			t.Error("the listed pod is not known")
+		}
+		f.Close()
+	})
+}

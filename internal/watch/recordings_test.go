@@ -1,0 +1,131 @@
+package watch
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// expectation is what expected.yaml says of a recording.
+type expectation struct {
+	Subject   string     `json:"subject"`
+	Stages    []v1.Stage `json:"stages"`
+	Verdict   v1.Verdict `json:"verdict"`
+	Cause     []string   `json:"cause"`
+	Container string     `json:"container"`
+	Within    float64    `json:"within"`
+}
+
+func TestRecordings(t *testing.T) {
+	expected := map[string]expectation{}
+	raw, err := os.ReadFile("testdata/recordings/expected.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(raw, &expected); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob("testdata/recordings/*.jsonl")
+	if len(files) != len(expected) {
+		t.Errorf("%d recordings, %d expectations", len(files), len(expected))
+	}
+	for name, want := range expected {
+		t.Run(name, func(t *testing.T) { checkRecording(t, history(t, name), want) })
+	}
+}
+
+func checkRecording(t *testing.T, history []Record, want expectation) {
+	var stages []v1.Stage
+	var last v1.Snapshot
+	var failedAfter time.Duration = -1
+	var firstCause *v1.Cause
+	Replay(subjectOf(want.Subject, history), history, DefaultPolicy(), func(at time.Time, s v1.Snapshot) {
+		if len(stages) == 0 || stages[len(stages)-1] != s.Stage {
+			stages = append(stages, s.Stage)
+			t.Logf("%7.2f %-12s %q %s", at.Sub(history[0].At).Seconds(), s.Stage, s.Message, s.Since.Format(time.TimeOnly))
+		}
+		if s.Stage == v1.StageFailed && failedAfter < 0 {
+			failedAfter, firstCause = at.Sub(history[0].At), s.Cause
+		}
+		last = s
+	})
+	if !contains(stages, want.Stages) {
+		t.Errorf("stages %v, want %v in this order", stages, want.Stages)
+	}
+	if last.Verdict() != want.Verdict {
+		t.Errorf("verdict %s, want %s", last.Verdict(), want.Verdict)
+	}
+	if want.Within > 0 && (failedAfter < 0 || failedAfter.Seconds() > want.Within) {
+		t.Errorf("failed after %s, want within %v s", failedAfter, want.Within)
+	}
+	if want.Verdict == v1.VerdictFailed {
+		checkCause(t, firstCause, want)
+	}
+	if want.Cause != nil {
+		checkCause(t, last.Cause, want)
+	}
+}
+
+// checkCause looks at a cause: when it was first called failed, and at the end.
+func checkCause(t *testing.T, cause *v1.Cause, want expectation) {
+	t.Helper()
+	if cause == nil {
+		t.Fatal("no cause")
+	}
+	t.Logf("cause: %s: %s", cause.Code, cause.Message)
+	for _, word := range want.Cause {
+		if !strings.Contains(cause.Message, word) {
+			t.Errorf("cause %q does not say %q", cause.Message, word)
+		}
+	}
+	if cause.Container != want.Container {
+		t.Errorf("cause is about container %q, want %q", cause.Container, want.Container)
+	}
+}
+
+// subjectOf reads kind/name, or a pod's name, of which the beginning is enough.
+func subjectOf(text string, history []Record) Subject {
+	if kind, name, ok := strings.Cut(text, "/"); ok {
+		return Subject{Kind: strings.ToUpper(kind[:1]) + kind[1:], Name: name}
+	}
+	for _, r := range history {
+		if pod, ok := r.Object.(*corev1.Pod); ok && strings.HasPrefix(pod.Name, text) {
+			return Subject{Namespace: pod.Namespace, Name: pod.Name}
+		}
+	}
+	return Subject{Name: text}
+}
+
+func history(t *testing.T, name string) []Record {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata/recordings", name+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	history, err := ReadHistory(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return history
+}
+
+// contains reports whether all of want stand in got in this order.
+func contains(got, want []v1.Stage) bool {
+	for _, stage := range want {
+		i := slices.Index(got, stage)
+		if i < 0 {
+			return false
+		}
+		got = got[i+1:]
+	}
+	return true
+}

@@ -1,0 +1,141 @@
+package watch
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// terminating: since the deletion was asked for. (The timestamp is when the
+// grace period will be over.)
+func (r *reading) terminating() standing {
+	since := r.pod.DeletionTimestamp.Time
+	message := ""
+	if grace := r.pod.DeletionGracePeriodSeconds; grace != nil {
+		since = since.Add(-time.Duration(*grace) * time.Second)
+		message = fmt.Sprintf("grace period %d s", *grace)
+	}
+	return standing{stage: v1.StageTerminating, since: since, message: message}
+}
+
+func (r *reading) failed(f finding) standing {
+	since := f.at
+	if since.IsZero() {
+		since = r.endedAt()
+	}
+	return standing{stage: v1.StageFailed, since: since, message: f.cause.Message, cause: &f.cause}
+}
+
+// endedAt is when the last container ended.
+func (r *reading) endedAt() time.Time {
+	var at time.Time
+	for _, c := range r.containers {
+		if t := c.status.State.Terminated; t != nil {
+			at = later(at, t.FinishedAt.Time)
+		}
+	}
+	return at
+}
+
+func (r *reading) scheduling() standing {
+	cause := r.whyUnscheduled()
+	message := ""
+	if c := condition(r.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
+		message = shortSchedule(c.Message)
+	}
+	if claim := r.pendingClaim(); claim != nil {
+		cause = claim
+	}
+	if r.growing() != nil {
+		message = joined(message, "a node is being added")
+	}
+	return standing{stage: v1.StageScheduling, since: r.pod.CreationTimestamp.Time, message: message, cause: cause}
+}
+
+// pullingImages: the image that has been coming the longest; a big one is
+// progress, not a hang.
+func (r *reading) pullingImages() standing {
+	first := r.pulls[0]
+	for _, p := range r.pulls {
+		if p.since.Before(first.since) {
+			first = p
+		}
+	}
+	return standing{stage: v1.StagePulling, since: first.since, message: shortImage(first.image)}
+}
+
+func (r *reading) initializing(c container) standing {
+	return standing{
+		stage:   v1.StageInitializing,
+		since:   r.since(corev1.PodScheduled),
+		message: c.name,
+		cause:   r.whyWaiting(),
+	}
+}
+
+func (r *reading) starting(what string) standing {
+	since := later(r.since(corev1.PodScheduled), r.since(corev1.PodInitialized))
+	for _, c := range r.containers {
+		if c.init && !c.sidecar {
+			since = later(since, c.initializedAt())
+		}
+	}
+	return standing{stage: v1.StageStarting, since: since, message: what, cause: r.whyWaiting()}
+}
+
+// unready says what keeps the pod from being ready: a container, a readiness
+// gate, or that the pod's condition is still to come. Empty if nothing does.
+func (r *reading) unready() string {
+	for _, c := range r.containers {
+		if c.serves() && !c.ready() {
+			return c.progress()
+		}
+	}
+	if gate := r.closedGate(); gate != "" {
+		return "readiness gate " + gate
+	}
+	if c := condition(r.pod, corev1.PodReady); c == nil || c.Status != corev1.ConditionTrue {
+		return "the pod is not marked ready yet"
+	}
+	return ""
+}
+
+// closedGate is the first readiness gate whose condition is not true.
+func (r *reading) closedGate() string {
+	for _, gate := range r.pod.Spec.ReadinessGates {
+		if c := condition(r.pod, gate.ConditionType); c == nil || c.Status != corev1.ConditionTrue {
+			return string(gate.ConditionType)
+		}
+	}
+	return ""
+}
+
+// progress is what a container that is not ready is doing.
+func (c container) progress() string {
+	text := c.name
+	state := c.status.State
+	switch {
+	case state.Running != nil && !c.started():
+		text += " has not passed its startup probe"
+	case state.Running != nil:
+		text += " is not ready"
+	case c.ended() != nil:
+		text += fmt.Sprintf(" ended with exit code %d", c.ended().ExitCode)
+	default:
+		text += " is being created"
+	}
+	if n := int(c.status.RestartCount); n > 0 {
+		text += ", " + plural(n, "restart")
+	}
+	return text
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}

@@ -1,0 +1,156 @@
+package watch
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// State is what the API server has said so far about one subject: pods, events,
+// claims and workloads by UID, and what became of those that were removed. It is
+// a value: the methods that change it return another one.
+type State struct {
+	subject  Subject
+	expected types.UID
+	objects  map[types.UID]metav1.Object
+	removed  map[types.UID]metav1.Object // the last that was known; nil if it was never seen
+}
+
+// NewState is the state before anything was said.
+func NewState(subject Subject) State { return State{subject: subject} }
+
+// Expect makes the pod with this UID the one that counts. Pods with its name and
+// another UID are those of before, and their end is not the subject's.
+func (s State) Expect(uid types.UID) State {
+	s.expected = uid
+	return s
+}
+
+// Apply adds a change as a watch tells it. What is older than what is known
+// already is left out, as is an object that has been removed: its UID never
+// comes back.
+func (s State) Apply(change watch.EventType, obj runtime.Object) State {
+	o, err := meta.Accessor(obj)
+	if err != nil { // a bookmark or a Status
+		return s
+	}
+	uid := o.GetUID()
+	if s.isGone(uid) {
+		return s
+	}
+	switch change {
+	case watch.Added, watch.Modified:
+		if known, ok := s.objects[uid]; ok && older(o.GetResourceVersion(), known.GetResourceVersion()) {
+			return s
+		}
+		s.objects = with(s.objects, uid, o)
+	case watch.Deleted:
+		s = s.remove(uid, o)
+	}
+	return s
+}
+
+// Replace adds a list: of the objects that it covers, those not in it are gone,
+// unless what is known of them is newer than the list.
+func (s State) Replace(listed []runtime.Object, version string, covers func(metav1.Object) bool) State {
+	present := map[types.UID]bool{}
+	for _, obj := range listed {
+		if o, err := meta.Accessor(obj); err == nil {
+			present[o.GetUID()] = true
+		}
+		s = s.Apply(watch.Modified, obj)
+	}
+	for uid, o := range s.objects {
+		if covers(o) && !present[uid] && !older(version, o.GetResourceVersion()) {
+			s = s.remove(uid, o)
+		}
+	}
+	return s
+}
+
+// Absent says that a pod was looked for and is not there.
+func (s State) Absent(uid types.UID) State {
+	if _, here := s.objects[uid]; !here && !s.isGone(uid) {
+		s.removed = with(s.removed, uid, nil)
+	}
+	return s
+}
+
+func (s State) isGone(uid types.UID) bool {
+	_, gone := s.removed[uid]
+	return gone
+}
+
+func (s State) remove(uid types.UID, last metav1.Object) State {
+	s.objects = maps.Clone(s.objects)
+	delete(s.objects, uid)
+	s.removed = with(s.removed, uid, last)
+	return s
+}
+
+func with(m map[types.UID]metav1.Object, uid types.UID, o metav1.Object) map[types.UID]metav1.Object {
+	m = maps.Clone(m)
+	if m == nil {
+		m = map[types.UID]metav1.Object{}
+	}
+	m[uid] = o
+	return m
+}
+
+// Pod is the subject's pod and whether it is gone. Without an expected UID it is
+// the newest pod of the name.
+func (s State) Pod() (pod *corev1.Pod, gone bool) {
+	if pod := s.podIn(s.objects); pod != nil {
+		return pod, false
+	}
+	if s.isGone(s.expected) {
+		return s.podIn(s.removed), true
+	}
+	pod = s.podIn(s.removed)
+	return pod, pod != nil
+}
+
+func (s State) podIn(m map[types.UID]metav1.Object) *corev1.Pod {
+	var newest *corev1.Pod
+	for _, pod := range all[*corev1.Pod](m) {
+		if s.subject.is(pod) && (s.expected == "" || pod.UID == s.expected) {
+			newest = pod
+		}
+	}
+	return newest
+}
+
+// all gives the objects of one type, in the order in which they were last written.
+func all[T metav1.Object](m map[types.UID]metav1.Object) []T {
+	var found []T
+	for _, o := range m {
+		if t, ok := o.(T); ok {
+			found = append(found, t)
+		}
+	}
+	slices.SortFunc(found, func(a, b T) int {
+		return cmp.Or(compareVersions(a.GetResourceVersion(), b.GetResourceVersion()),
+			cmp.Compare(a.GetUID(), b.GetUID()))
+	})
+	return found
+}
+
+func older(a, b string) bool { return compareVersions(a, b) < 0 }
+
+// compareVersions orders resourceVersions. Those of one kind of object are
+// numbers that grow; what is no number (an aggregated API) has no order.
+func compareVersions(a, b string) int {
+	c, err := resourceversion.CompareResourceVersion(a, b)
+	if err != nil {
+		return 0
+	}
+	return c
+}

@@ -1,0 +1,192 @@
+package watch
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// whyUnscheduled is the scheduler's reason, from the condition; the event comes
+// a moment before it.
+func (r *reading) whyUnscheduled() *v1.Cause {
+	text, code := "", CauseUnschedulable
+	if c := condition(r.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
+		text = c.Message
+		if c.Reason == corev1.PodReasonSchedulingGated {
+			code = CauseSchedulingGated
+		}
+	} else if e := latest(r.events, "FailedScheduling"); e != nil {
+		text = e.Message
+	}
+	if text == "" {
+		return nil
+	}
+	text = shortSchedule(text)
+	if strings.HasPrefix(text, "persistentvolumeclaim ") {
+		code = CauseClaimMissing
+	}
+	if growing := r.growing(); growing != nil {
+		text += "; a node is being added: " + growing.Message
+	}
+	return &v1.Cause{Code: code, Message: text, Object: reference(KindPod, r.pod.Name)}
+}
+
+// growing is the autoscaler's event that a node is on its way, unless it has
+// changed its mind since. (TriggeredScaleUp is Cluster Autoscaler's, Nominated
+// is Karpenter's.)
+func (r *reading) growing() *corev1.Event {
+	e := latest(r.events, "TriggeredScaleUp", "Nominated", "NotTriggerScaleUp")
+	if e == nil || e.Reason == "NotTriggerScaleUp" {
+		return nil
+	}
+	return e
+}
+
+// pendingClaim is the first claim that waits for something to be mended.
+func (r *reading) pendingClaim() *v1.Cause {
+	for _, c := range r.claims {
+		if cause := c.waitsFor(); cause != nil {
+			return cause
+		}
+	}
+	return nil
+}
+
+// whyWaiting is what is known of why a pod that has a node does not get on.
+func (r *reading) whyWaiting() *v1.Cause {
+	if !r.sandboxed() {
+		if cause := r.whyUnmounted(); cause != nil {
+			return cause
+		}
+		if e := latest(r.events, "FailedCreatePodSandBox"); e != nil {
+			return r.podCause(CauseSandboxFailed, e)
+		}
+	}
+	for _, c := range r.containers {
+		if cause := c.whyUnready(); cause != nil {
+			return cause
+		}
+	}
+	if gate := r.closedGate(); gate != "" && r.allReady() {
+		return &v1.Cause{
+			Code:    CauseReadinessGate,
+			Message: "every container is ready, but not the readiness gate " + gate,
+			Object:  reference(KindPod, r.pod.Name),
+		}
+	}
+	return nil
+}
+
+func (r *reading) allReady() bool {
+	for _, c := range r.containers {
+		if c.serves() && !c.ready() {
+			return false
+		}
+	}
+	return true
+}
+
+// sandboxed is true once volumes are mounted and the network is up.
+func (r *reading) sandboxed() bool {
+	if c := condition(r.pod, corev1.PodReadyToStartContainers); c != nil {
+		return c.Status == corev1.ConditionTrue
+	}
+	return r.pod.Status.PodIP != ""
+}
+
+var missingObject = regexp.MustCompile(`(?:configmap|secret) "[^"]*" not found`)
+
+// whyUnmounted reads the latest event about mounting. Once or twice is usual, and
+// "not registered" is the kubelet's cache warming up.
+func (r *reading) whyUnmounted() *v1.Cause {
+	e := latest(r.events, "FailedMount", "FailedAttachVolume")
+	switch {
+	case e == nil, strings.Contains(e.Message, "not registered"), passing(e.Message):
+		return nil
+	case missingObject.MatchString(e.Message):
+		return r.podCause(CauseVolumeMissingObject, e)
+	case count(e) > 2 || strings.Contains(e.Message, "Multi-Attach"):
+		return r.podCause(CauseVolumeNotMounted, e)
+	}
+	return nil
+}
+
+func (r *reading) podCause(code string, e *corev1.Event) *v1.Cause {
+	return &v1.Cause{
+		Code:    code,
+		Message: strings.TrimSpace(e.Message),
+		Object:  reference(KindPod, r.pod.Name),
+	}
+}
+
+// whyUnready: the container was restarted, its probe fails, or the kubelet has
+// trouble that should pass.
+func (c container) whyUnready() *v1.Cause {
+	if c.ready() {
+		return nil
+	}
+	if c.status.State.Running != nil {
+		return c.probing()
+	}
+	if reason, message, _ := c.waiting(); message != "" && reason != reasonCrashLoopBackOff {
+		f, ignored := c.brokenWait()
+		if !ignored {
+			f = c.finding(passingCode(reason), reason, "%s", message)
+		}
+		return &f.cause
+	}
+	if t := c.ended(); t != nil && c.status.RestartCount > 0 || t != nil && t.ExitCode != 0 {
+		text := fmt.Sprintf("ended with exit code %d", t.ExitCode)
+		if n := int(c.status.RestartCount); n > 0 {
+			text += " after " + plural(n, "restart")
+		}
+		f := c.exited(CauseContainerExited, t, text)
+		return &f.cause
+	}
+	return nil
+}
+
+// passingCode is for reasons that are read as passing because of their message.
+func passingCode(reason string) string {
+	if reason == "CreateContainerConfigError" {
+		return CauseConfigMissing
+	}
+	return CauseStartFailed
+}
+
+// probing is the probe that says no to the instance that runs.
+func (c container) probing() *v1.Cause {
+	e := latest(c.events, "Unhealthy")
+	if e == nil || !notBefore(lastSeen(e), c.status.State.Running.StartedAt) {
+		return nil
+	}
+	f := c.finding(CauseProbeFailed, e.Reason, "%s", strings.TrimSpace(e.Message))
+	if n := c.status.RestartCount; n > 0 {
+		f.cause.Restarts = number(n)
+	}
+	return &f.cause
+}
+
+// probeText names the probe for which the kubelet kills the container.
+func (c container) probeText() string {
+	killed, probe := latest(c.events, "Killing"), latest(c.events, "Unhealthy")
+	if killed == nil || probe == nil {
+		return ""
+	}
+	return "; " + strings.TrimSpace(probe.Message)
+}
+
+func latest(events []*corev1.Event, reasons ...string) *corev1.Event {
+	for i := len(events) - 1; i >= 0; i-- {
+		for _, reason := range reasons {
+			if events[i].Reason == reason {
+				return events[i]
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package watch
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// warnings are the pod's and its claims' events that are warnings, one for each
+// object, reason and kind of message, the latest last.
+func (r *reading) warnings() []v1.Warning {
+	var folded folder
+	for _, e := range r.events {
+		facts := Circumstances{Restarts: restartCount(r.containers, e)}
+		if Classify(e, facts, r.policy) == Warning {
+			folded.add(e)
+		}
+	}
+	for _, c := range r.claims {
+		for _, e := range c.events {
+			if Classify(e, Circumstances{Bound: c.bound()}, r.policy) == Warning {
+				folded.add(e)
+			}
+		}
+	}
+	return folded.sorted()
+}
+
+// folder counts repeats of a warning.
+type folder struct {
+	kinds    []warningKind
+	warnings []v1.Warning
+}
+
+// warningKind is what makes two warnings the same.
+type warningKind struct{ object, reason, message string }
+
+func (f *folder) add(e *corev1.Event) {
+	kind := warningKind{objectOf(e), e.Reason, messageKind(e.Message)}
+	i := slices.Index(f.kinds, kind)
+	if i < 0 {
+		i = len(f.kinds)
+		f.kinds = append(f.kinds, kind)
+		f.warnings = append(f.warnings, v1.Warning{Reason: e.Reason, Object: kind.object})
+	}
+	w := &f.warnings[i]
+	w.Count += count(e)
+	if at := lastSeen(e).UTC(); !at.Before(w.At) {
+		w.At, w.Message = at, strings.TrimSpace(e.Message)
+	}
+}
+
+func (f *folder) sorted() []v1.Warning {
+	slices.SortStableFunc(f.warnings, func(a, b v1.Warning) int { return a.At.Compare(b.At) })
+	return f.warnings
+}
+
+var (
+	// The suffix that controllers give to names: without vowels and what looks like them.
+	generatedName = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
+	numbers       = regexp.MustCompile(`[0-9]+`)
+)
+
+// messageKind leaves out what differs from one repeat to the next: addresses,
+// times, counts, generated names.
+func messageKind(message string) string {
+	message = strings.TrimPrefix(message, "(combined from similar events): ")
+	return numbers.ReplaceAllString(generatedName.ReplaceAllString(message, "-*"), "#")
+}

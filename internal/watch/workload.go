@@ -1,0 +1,115 @@
+package watch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// analyzeWorkload reads a workload by its newest revision: the pods of older
+// revisions, those that are going and those that were evicted and replaced are
+// not its business.
+func analyzeWorkload(s State, p Policy, now time.Time) (v1.Snapshot, time.Time) {
+	w, known := s.workload()
+	if !known {
+		gone := false
+		for _, o := range s.removed {
+			gone = gone || o != nil && s.subject.isKind(o) && s.subject.is(o)
+		}
+		return absent(s.subject, gone), time.Time{}
+	}
+	var readings []v1.Snapshot
+	var next time.Time
+	for _, pod := range s.podsOf(w) {
+		r := newReading(s, pod, p, now)
+		readings = append(readings, r.snapshot())
+		if !r.next.IsZero() && (next.IsZero() || r.next.Before(next)) {
+			next = r.next
+		}
+	}
+	snapshot := w.combine(readings)
+	snapshot.Warnings = s.workloadWarnings(w, readings, p)
+	return snapshot, next
+}
+
+// podsOf gives the pods that count for a workload.
+func (s State) podsOf(w workload) []*corev1.Pod {
+	var pods []*corev1.Pod
+	for _, pod := range all[*corev1.Pod](s.objects) {
+		owner := metav1.GetControllerOf(pod)
+		if owner != nil && owner.UID == w.owner && w.current(pod) &&
+			pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// combine makes one reading of many: a pod that failed, else the one that is the
+// least far, unless the workload itself says that it is done.
+func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
+	snapshot := v1.Snapshot{Stage: v1.StageScheduling, Message: "no pod yet", Since: w.since}
+	if len(readings) > 0 {
+		snapshot = slices.MinFunc(readings, func(a, b v1.Snapshot) int { return progress(a.Stage) - progress(b.Stage) })
+	}
+	switch {
+	case w.ended != "":
+		snapshot.Stage, snapshot.Message, snapshot.Cause = w.ended, "", w.endCause
+	case snapshot.Stage == v1.StageFailed:
+	case w.complete:
+		snapshot.Stage, snapshot.Cause = v1.StageRunning, nil
+		snapshot.Message = fmt.Sprintf("%d of %d ready", w.wanted, w.wanted)
+	default:
+		if snapshot.Stage == v1.StageRunning {
+			snapshot.Stage = v1.StageStarting
+		}
+		if len(readings) > 0 {
+			snapshot.Message = joined(fmt.Sprintf("%d of %d ready", w.ready, w.wanted), snapshot.Message)
+		}
+		if w.waiting != nil {
+			snapshot.Cause = w.waiting
+		}
+	}
+	snapshot.Status = snapshot.Stage.Status()
+	return snapshot
+}
+
+// progress orders stages by how far they are; a failure comes first.
+func progress(stage v1.Stage) int {
+	return slices.Index([]v1.Stage{
+		v1.StageFailed, v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting,
+		v1.StageRunning, v1.StageStopped,
+	}, stage)
+}
+
+// workloadWarnings are those of the pods that count and those about the workload.
+func (s State) workloadWarnings(w workload, readings []v1.Snapshot, p Policy) []v1.Warning {
+	var folded folder
+	for _, uid := range slices.Compact([]types.UID{w.object.GetUID(), w.owner}) {
+		for _, e := range s.eventsAbout(uid) {
+			if Classify(e, Circumstances{}, p) == Warning {
+				folded.add(e)
+			}
+		}
+	}
+	for _, r := range readings {
+		folded.warnings = append(folded.warnings, r.Warnings...)
+	}
+	return folded.sorted()
+}
+
+// refusal says why no pod can be made. The numbers are in the quota's message.
+func refusal(message, object string) *v1.Cause {
+	code := CausePodRefused
+	if strings.Contains(message, "exceeded quota") {
+		code = CauseQuotaExceeded
+	}
+	return &v1.Cause{Code: code, Message: message, Object: object}
+}
