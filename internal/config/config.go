@@ -1,0 +1,100 @@
+// Package config is the configuration: the file, the environment and flags, in
+// rising order, made into one checked value.
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Config is what can be configured.
+type Config struct {
+	// Blueprints is a directory of platform blueprints.
+	Blueprints string `yaml:"blueprints"`
+	// DefaultBlueprint is what a user string without one means.
+	DefaultBlueprint string `yaml:"defaultBlueprint"`
+	// DefaultRegistry is where images without a registry's host come from.
+	DefaultRegistry string `yaml:"defaultRegistry"`
+}
+
+// EnvPrefix begins the names of the variables that configure berth.
+const EnvPrefix = "BERTH"
+
+// keys are the scalars that variables and flags can set, with their defaults.
+func keys() map[string]string {
+	return map[string]string{
+		"blueprints":        "",
+		"default-blueprint": "default",
+		"default-registry":  blueprint.DefaultRegistry,
+	}
+}
+
+// Load reads the file, if there is one, and lays the environment and the flags
+// that were given over it.
+func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
+	path := getenv(EnvPrefix + "_CONFIG")
+	explicit := path != ""
+	if !explicit {
+		path = Path(getenv)
+	}
+	file, err := read(path, explicit, getenv)
+	if err != nil {
+		return Config{}, err
+	}
+	v := viper.New()
+	v.SetEnvPrefix(EnvPrefix)
+	v.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))
+	for key, fallback := range keys() {
+		v.SetDefault(key, fallback)
+		if err := v.BindEnv(key); err != nil {
+			return Config{}, fault.New(fault.Internal, "configuration: %w", err)
+		}
+		if flag := flags.Lookup(key); flag != nil {
+			if err := v.BindPFlag(key, flag); err != nil {
+				return Config{}, fault.New(fault.Internal, "configuration: %w", err)
+			}
+		}
+	}
+	if err := v.MergeConfigMap(file.scalars()); err != nil {
+		return Config{}, fault.New(fault.Internal, "configuration: %w", err)
+	}
+	return Config{
+		Blueprints:       v.GetString("blueprints"),
+		DefaultBlueprint: v.GetString("default-blueprint"),
+		DefaultRegistry:  v.GetString("default-registry"),
+	}, nil
+}
+
+func (c Config) scalars() map[string]any {
+	all := map[string]any{}
+	for key, value := range map[string]string{
+		"blueprints":        c.Blueprints,
+		"default-blueprint": c.DefaultBlueprint,
+		"default-registry":  c.DefaultRegistry,
+	} {
+		if value != "" {
+			all[key] = value
+		}
+	}
+	return all
+}
+
+// Path is where the configuration file is looked for.
+func Path(getenv func(string) string) string {
+	base := getenv("XDG_CONFIG_HOME")
+	if base == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		base = filepath.Join(home, ".config")
+	}
+	return filepath.Join(base, "berth", "config.yaml")
+}

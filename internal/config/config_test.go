@@ -1,0 +1,86 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func load(t *testing.T, file, flag string) (Config, error) {
+	t.Helper()
+	t.Setenv("BERTH_CONFIG", file)
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	flags.String("blueprints", "", "")
+	if flag != "" {
+		if err := flags.Parse([]string{"--blueprints", flag}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Load(flags, os.Getenv)
+}
+
+func TestPrecedence(t *testing.T) {
+	file := write(t, "blueprints: /from/file\ndefaultRegistry: Registry.Example.com:5000\n")
+	c, err := load(t, file, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Blueprints != "/from/file" || c.DefaultRegistry != "Registry.Example.com:5000" || c.DefaultBlueprint != "default" {
+		t.Errorf("from the file: %+v", c)
+	}
+	t.Setenv("BERTH_BLUEPRINTS", "/from/env")
+	if c, _ = load(t, file, ""); c.Blueprints != "/from/env" {
+		t.Errorf("the environment wins over the file: %+v", c)
+	}
+	if c, _ = load(t, file, "/from/flag"); c.Blueprints != "/from/flag" {
+		t.Errorf("a flag wins over the environment: %+v", c)
+	}
+}
+
+func TestUnknownKeysAreErrorsWithTheirLines(t *testing.T) {
+	_, err := load(t, write(t, "blueprints: /x\nblueprnts: /y\ncolour: red\n"), "")
+	f := fault.From(err)
+	all := strings.Join(f.Problems, "\n")
+	if f.Code != fault.InvalidArgument || !strings.Contains(all, "line 2: field blueprnts") || !strings.Contains(all, "line 3: field colour") {
+		t.Errorf("%v: %s", err, all)
+	}
+}
+
+func TestExpansion(t *testing.T) {
+	file := write(t, "blueprints: ${TEAM_DIR}/blueprints\ndefaultRegistry: !file registry.txt\n")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "registry.txt"), []byte("ghcr.io\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(t, file, ""); !strings.Contains(strings.Join(fault.From(err).Problems, ""), "line 1: the variable TEAM_DIR is not set") {
+		t.Errorf("a variable that is not set: %v %q", err, fault.From(err).Problems)
+	}
+	t.Setenv("TEAM_DIR", "/team")
+	c, err := load(t, file, "")
+	if err != nil || c.Blueprints != "/team/blueprints" || c.DefaultRegistry != "ghcr.io" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestMissingFile(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	if _, err := load(t, "", ""); err != nil {
+		t.Errorf("no file is no error: %v", err)
+	}
+	if _, err := load(t, "/does/not/exist", ""); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Errorf("a file that was named must exist: %v", err)
+	}
+}
