@@ -1,0 +1,78 @@
+package instance
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/berthdev/berth/test/cluster/internal/host"
+	"github.com/berthdev/berth/test/cluster/internal/process"
+)
+
+// endTimeout is how long the kernel may take to end everything.
+const endTimeout = 30 * time.Second
+
+// Down removes the cluster and every trace of it, in whatever state it is. It
+// is fine if there is none.
+func (i *Instance) Down() error {
+	if err := host.CheckRoot(os.Geteuid()); err != nil {
+		return err
+	}
+	unlock, err := i.lock()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		unlock()
+		_ = os.Remove(Base) // if this was the last one there
+	}()
+	if err := i.kill(); err != nil {
+		return err
+	}
+	if _, err := os.Stat(i.dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := i.owned(); err != nil {
+		return fmt.Errorf("%w; nothing was removed", err)
+	}
+	if err := i.clean(); err != nil {
+		return err
+	}
+	return i.remove()
+}
+
+// kill ends the supervisor, and the kernel with it everything that it runs.
+// There is no orderly end: nothing of the cluster is to remain.
+func (i *Instance) kill() error {
+	found, err := process.Find(i.supervise())
+	if err != nil {
+		return err
+	}
+	for _, pid := range found {
+		if err := process.Kill(pid, i.supervise(), endTimeout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove takes the state directory away, the marker last: what cannot be
+// removed stays recognizable for the next attempt.
+func (i *Instance) remove() error {
+	entries, err := os.ReadDir(i.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == marker {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(i.dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(i.dir)
+}

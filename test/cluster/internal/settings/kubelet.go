@@ -1,0 +1,51 @@
+package settings
+
+import "fmt"
+
+// kubeletFile: disk space is not watched beyond the last percent and no image
+// is ever collected, since what else fills the disk is none of the cluster's
+// business. Events come without a limit, as tests read them. The oom score
+// stays as it is, because not every machine lets root lower it.
+func (c Cluster) kubeletFile() string {
+	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+containerRuntimeEndpoint: unix://%[1]s
+resolvConf: %[2]s
+clusterDNS: [%[3]s]
+clusterDomain: cluster.local
+volumePluginDir: %[4]s
+authentication:
+  anonymous: {enabled: false}
+  webhook: {enabled: false}
+  x509: {clientCAFile: %[5]s}
+authorization: {mode: AlwaysAllow}
+cgroupDriver: cgroupfs
+cgroupRoot: /%[6]s
+failSwapOn: false
+oomScoreAdj: 0
+maxPods: 250
+evictionHard:
+  memory.available: 50Mi
+  nodefs.available: 1%%
+  nodefs.inodesFree: 1%%
+  imagefs.available: 1%%
+imageGCHighThresholdPercent: 100
+imageGCLowThresholdPercent: 99
+imageMinimumGCAge: 24h
+serializeImagePulls: false
+registryPullQPS: 0
+eventRecordQPS: 0
+kubeAPIQPS: 200
+kubeAPIBurst: 400
+crashLoopBackOff: {maxContainerRestartPeriod: 3s}
+`, containerdSocket, c.Conf("resolv.conf"), NodeAddress, volumePlugins, c.key("ca.crt"), c.CgroupRoot()) + c.oldCgroups()
+}
+
+// oldCgroups is for machines with control groups of version 1, which the
+// kubelet refuses unless told otherwise.
+func (c Cluster) oldCgroups() string {
+	if c.Unified {
+		return ""
+	}
+	return "failCgroupV1: false\n"
+}
