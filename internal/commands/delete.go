@@ -1,0 +1,72 @@
+package commands
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal"
+)
+
+type deleteOptions struct {
+	output         outputFlag
+	noWait         bool
+	wait           bool
+	ignoreNotFound bool
+}
+
+func newDelete(a *app) *cobra.Command {
+	o := &deleteOptions{}
+	cmd := &cobra.Command{
+		Use:   "delete USERSTR|ID",
+		Short: "Remove a workspace and everything that belongs to it",
+		Long: `Remove a workspace and everything that belongs to it, its storage included, and
+wait until its pod is gone.`,
+		Example: `  berth delete alice~dev
+  berth delete id/alice-2bd806c --no-wait`,
+		Args:              exactlyOne("workspace"),
+		ValidArgsFunction: a.completeWorkspaces,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, cmd, args[0]) },
+	}
+	o.output.register(cmd, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
+	cmd.Flags().BoolVar(&o.noWait, "no-wait", false, "do not wait until the pod is gone")
+	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait for who provisions the workspace at this moment, instead of failing")
+	cmd.Flags().BoolVar(&o.ignoreNotFound, "ignore-not-found", false, "succeed if there is no such workspace")
+	return cmd
+}
+
+func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg string) error {
+	p, err := a.provisioner(cmd)
+	if err != nil {
+		return err
+	}
+	p.WaitForLock = o.wait
+	target, err := p.Find(ctx, arg)
+	if o.ignoreNotFound && fault.CodeOf(err) == fault.NotFound {
+		return terminal.Print(a.streams, o.output.format, &v1.Deletion{TypeMeta: v1.Kind(v1.KindDeletion), ID: arg, Namespace: p.Client.Namespace, Gone: true})
+	}
+	if err != nil {
+		return err
+	}
+	title := terminal.Title{UserString: arg, ID: target.ID, Namespace: p.Client.Namespace, Verb: "delete"}
+	progress := a.startProgress(o.output.format.Mode(), title)
+	stream := event.NewStream(target.ID, time.Now, progress)
+	deletion, err := p.Delete(ctx, target, o.noWait, stream)
+	result := v1.Result{Deletion: deletion}
+	if err != nil {
+		document := terminal.ErrorDocument(err)
+		result = v1.Result{Error: &document}
+	}
+	stream.Finish(result)
+	if reportErr := terminal.Report(a.streams, o.output.format, result, progress); reportErr != nil {
+		return reportErr
+	}
+	if err != nil {
+		return statusError(fault.CodeOf(err).Exit())
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+// Package commands is the command line: one file a verb. It is the only place
+// that reads flags, chooses what is printed, and turns an error into text and
+// an exit status.
+package commands
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal"
+)
+
+// Main runs berth with these arguments and returns the process's exit status.
+// leave ends the process at once; it is called when a second signal asks for it.
+func Main(args []string, streams terminal.Streams, leave func(status int)) int {
+	app := newApp(streams)
+	ctx, stop := withSignals(context.Background(), func(code fault.Code) {
+		app.stopProgress()
+		leave(code.Exit())
+	})
+	defer stop()
+	root := newRoot(app)
+	root.SetArgs(args)
+	return app.exit(ctx, args, root.ExecuteContext(ctx))
+}
+
+// exit prints the error that a command ended with, if it has not been, and
+// gives the exit status.
+func (a *app) exit(ctx context.Context, args []string, err error) int {
+	if err == nil {
+		return 0
+	}
+	if status, ok := errors.AsType[statusError](err); ok {
+		return int(status)
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = context.Cause(ctx)
+	}
+	f := fault.From(err)
+	if printErr := terminal.PrintError(a.streams, outputOf(args), terminal.ErrorDocument(f)); printErr != nil {
+		return fault.Internal.Exit()
+	}
+	return f.Code.Exit()
+}
+
+// statusError is an exit status whose reason has been printed.
+type statusError int
+
+func (statusError) Error() string { return "the command failed" }
+
+// outputOf finds --output among arguments that may not have been parsed: an
+// error in them is printed in the format that they ask for.
+func outputOf(args []string) terminal.Format {
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		value, ok := strings.CutPrefix(arg, "--output=")
+		if !ok {
+			value, ok = strings.CutPrefix(arg, "-o")
+			value = strings.TrimPrefix(value, "=")
+		}
+		if (arg == "-o" || arg == "--output") && i+1 < len(args) {
+			value, ok = args[i+1], true
+		}
+		if !ok {
+			continue
+		}
+		if f, err := terminal.ParseFormat(value); err == nil {
+			return f
+		}
+	}
+	return terminal.Format{}
+}
+
+// usage is the error of a command line that does not fit.
+func usage(cmd *cobra.Command, err error) error {
+	return fault.New(fault.InvalidArgument, "%w", err).WithHint("see `%s --help`", cmd.CommandPath())
+}

@@ -1,0 +1,131 @@
+package commands
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+type provisionOptions struct {
+	output      outputFlag
+	timeout     time.Duration
+	timing      bool
+	ifNotExists bool
+	wait        bool
+}
+
+func newProvision(a *app) *cobra.Command {
+	o := &provisionOptions{}
+	cmd := &cobra.Command{
+		Use:   "provision [USERSTR]",
+		Short: "Bring up a workspace and follow it until it can be entered",
+		Long: `Bring up the workspace that a user string means and follow it until it can be
+entered, or until it is certain that it cannot. Without a user string it is the
+workspace of whoever calls.
+
+It is safe to run again at any time: what is on its way is followed, what was
+left half-done is completed, what has failed is made anew.`,
+		Example: `  berth provision alice
+  berth provision alice~dev --blueprints ./blueprints
+  berth provision alice~dev --timeout 2m --output json
+  berth provision alice~dev --output jsonl | jq -c .stage.stage`,
+		Args:              atMostOne("user string"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, cmd, args) },
+	}
+	flags := cmd.Flags()
+	o.output.register(cmd, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
+	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, such as 90s or 5m (0: never)")
+	flags.BoolVar(&o.timing, "timing", false, "print the time of each step and the number of API requests")
+	flags.BoolVar(&o.ifNotExists, "if-not-exists", false, "succeed if the workspace is running already")
+	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
+	addBlueprintFlags(cmd)
+	return cmd
+}
+
+func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, args []string) error {
+	if o.timeout < 0 {
+		return usage(cmd, fault.New(fault.InvalidArgument, "--timeout %s is negative", o.timeout))
+	}
+	// What can be known to be wrong is said before the cluster is asked.
+	u, err := parseUser(args)
+	if err != nil {
+		return err
+	}
+	p, err := a.provisioner(cmd)
+	if err != nil {
+		return err
+	}
+	p.WaitForLock = o.wait
+	ctx, cancel := o.deadline(ctx)
+	defer cancel()
+	if u.User == "" {
+		if u.User, err = p.Identity.Caller(ctx); err != nil {
+			return err
+		}
+	}
+	title := terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.Client.Namespace, Verb: "provision"}
+	progress := a.startProgress(o.output.format.Mode(), title)
+	stream := event.NewStream(u.ID(), time.Now, progress)
+	result, err := o.provision(ctx, p, u, stream)
+	stream.Finish(result)
+	if reportErr := terminal.Report(a.streams, o.output.format, result, progress); reportErr != nil {
+		return reportErr
+	}
+	if o.timing && result.Workspace != nil {
+		terminal.PrintTiming(a.streams, result.Workspace.Timing)
+	}
+	if o.timing && result.Error != nil && result.Error.Workspace != nil {
+		terminal.PrintTiming(a.streams, result.Error.Workspace.Timing)
+	}
+	if err != nil {
+		return statusError(fault.CodeOf(err).Exit())
+	}
+	return nil
+}
+
+// provision makes a result of what happens.
+func (o *provisionOptions) provision(ctx context.Context, p *provision.Provisioner, u userstring.UserString, stream *event.Stream) (v1.Result, error) {
+	outcome, err := p.Provision(ctx, u, stream)
+	if o.ifNotExists && fault.CodeOf(err) == fault.AlreadyExists {
+		w, inspectErr := p.Inspect(ctx, "id/"+u.ID())
+		if inspectErr == nil {
+			return v1.Result{Workspace: w}, nil
+		}
+		err = inspectErr
+	}
+	if err != nil {
+		document := terminal.ErrorDocument(err)
+		document.Workspace, document.Logs = outcome.Workspace, outcome.Logs
+		return v1.Result{Error: &document}, err
+	}
+	return v1.Result{Workspace: outcome.Workspace}, nil
+}
+
+func (o *provisionOptions) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.timeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, o.timeout, fault.New(fault.DeadlineExceeded, "timed out after %s", o.timeout))
+}
+
+// parseUser reads the user string, if there is one, and refuses what cannot be
+// provisioned.
+func parseUser(args []string) (userstring.UserString, error) {
+	if len(args) == 0 {
+		return userstring.UserString{}, nil
+	}
+	u, err := userstring.Parse(args[0])
+	if err != nil {
+		return u, err
+	}
+	return u, provision.Supported(u)
+}

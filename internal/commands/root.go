@@ -1,0 +1,68 @@
+package commands
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const about = `berth gets you a ready workspace on Kubernetes, tells you live what is
+happening, and lets you in. Nothing has to be installed in the cluster first.
+
+  berth provision alice        a workspace for alice, from the default blueprint
+  berth provision alice~dev    from the blueprint dev
+  berth exec alice~dev         enter it
+  berth status                 what there is
+  berth delete alice~dev       remove it`
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:               "berth",
+		Short:             "A ready workspace on Kubernetes, from the terminal",
+		Long:              about,
+		Version:           buildInfo().Version,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		Args:              cobra.NoArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetVersionTemplate("berth {{.Version}}\n")
+	root.SetIn(a.streams.In)
+	root.SetOut(a.streams.Out)
+	root.SetErr(a.streams.Err)
+	root.SetFlagErrorFunc(usage)
+	a.addKubeFlags(root.PersistentFlags())
+
+	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Workspaces:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
+	for _, command := range []*cobra.Command{newProvision(a), newStatus(a), newExec(a), newDelete(a)} {
+		command.GroupID = groupWork
+		root.AddCommand(command)
+	}
+	version := newVersion(a)
+	version.GroupID = groupOther
+	root.AddCommand(version)
+	root.AddCommand(topics()...)
+	root.SetHelpCommandGroupID(groupOther)
+	root.SetCompletionCommandGroupID(groupOther)
+	return root
+}
+
+const (
+	groupWork  = "work"
+	groupOther = "other"
+)
+
+// addKubeFlags adds kubectl's own flags for reaching a cluster. All of them
+// work; those that few need are not shown in the help of every command.
+func (a *app) addKubeFlags(flags *pflag.FlagSet) {
+	shown := map[string]bool{"kubeconfig": true, "context": true, "namespace": true}
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	a.kube.AddFlags(own)
+	own.VisitAll(func(flag *pflag.Flag) {
+		flag.Hidden = !shown[flag.Name]
+		flags.AddFlag(flag)
+	})
+	flags.Lookup("kubeconfig").Usage = "the kubeconfig file to use"
+	flags.Lookup("context").Usage = "the kubeconfig context to use"
+	flags.Lookup("namespace").Usage = "the namespace to work in; the context's if not given"
+}

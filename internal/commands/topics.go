@@ -1,0 +1,68 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// topics are the pages of `berth help` that are about no single command.
+func topics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "exit-codes", Short: "What the exit status says", Long: exitCodes()},
+		{Use: "user-strings", Short: "How workspaces are named", Long: userStrings},
+		{Use: "environment", Short: "Configuration file and variables", Long: environment},
+	}
+}
+
+// exitCodes is the table of codes, as a page.
+func exitCodes() string {
+	var b strings.Builder
+	b.WriteString("Every error has a code, and the code decides the exit status.\n\n")
+	fmt.Fprintf(&b, "  %-5s %-35s %s\n", "exit", "code", "when")
+	fmt.Fprintf(&b, "  %-5d %-35s %s\n", 0, "", "done")
+	for _, m := range fault.Table() {
+		codes := make([]string, len(m.Codes))
+		for i, c := range m.Codes {
+			codes[i] = string(c)
+		}
+		fmt.Fprintf(&b, "  %-5d %-35s %s\n", m.Exit, strings.Join(codes, ", "), m.When)
+	}
+	b.WriteString("\n`berth exec` passes on the status of the command that it ran; its own failures\nexit with 125.")
+	return b.String()
+}
+
+const userStrings = `A user string says whose workspace it is and what it is made of:
+
+  alice                      alice's workspace, from the default blueprint
+  alice~dev                  from the blueprint dev
+  alice~dev+user=root        the same workspace, entered as another user
+  alice~pod=NAME             a workspace that exists, by the name of its pod
+
+The same user string always means the same workspace: its canonical ID, such as
+alice-2bd806c, follows from it. Where a workspace is looked up, its ID can be
+given instead; id/alice-2bd806c leaves no doubt.
+
+@ ~ + and = inside a value are written %40 %7E %2B and %3D. In editors and
+scp, where such characters get in the way, a whole user string can be wrapped as
+b64- and its base64url form.`
+
+const environment = `The configuration is read from $XDG_CONFIG_HOME/berth/config.yaml (usually
+~/.config/berth/config.yaml); variables take precedence over it, and flags over
+both.
+
+  file               variable                  flag
+  blueprints         BERTH_BLUEPRINTS          --blueprints
+  defaultBlueprint   BERTH_DEFAULT_BLUEPRINT
+  defaultRegistry    BERTH_DEFAULT_REGISTRY
+                     BERTH_CONFIG              (another file)
+
+In the file, ${NAME} stands for a variable of the environment, and !file PATH
+for the content of a file.
+
+KUBECONFIG and kubectl's own flags say which cluster is meant. NO_COLOR,
+CLICOLOR_FORCE, TERM=dumb and CI are honoured: without a terminal, or with one
+of the latter two, progress is plain dated lines.`

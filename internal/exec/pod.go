@@ -1,0 +1,90 @@
+// Package exec runs commands in a workspace, through the API server.
+package exec
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/remotecommand"
+	clientexec "k8s.io/client-go/util/exec"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Request is one command in one container.
+type Request struct {
+	Pod, Container string
+	Command        []string
+	Stdin          io.Reader // nil: none
+	Stdout, Stderr io.Writer
+	// TTY gives the command a terminal; its stderr is merged into stdout then.
+	TTY bool
+	// Sizes are the terminal's sizes, the first one at once.
+	Sizes remotecommand.TerminalSizeQueue
+}
+
+// Run runs the command and returns its exit status. An error means that it
+// could not be run to its end.
+func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
+	executor, err := executorFor(client, r)
+	if err != nil {
+		return 0, err
+	}
+	options := remotecommand.StreamOptions{Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr, Tty: r.TTY, TerminalSizeQueue: r.Sizes}
+	if r.TTY {
+		options.Stderr = nil
+	}
+	err = executor.StreamWithContext(ctx, options)
+	if exit, ok := errors.AsType[clientexec.CodeExitError](err); ok {
+		return exit.Code, nil
+	}
+	return 0, kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod})
+}
+
+// executorFor prefers WebSockets and falls back to SPDY, where the server or a
+// proxy on the way knows only that.
+func executorFor(client *kube.Client, r Request) (remotecommand.Executor, error) {
+	target := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(client.Namespace).Name(r.Pod).
+		SubResource("exec").VersionedParams(&corev1.PodExecOptions{
+		Container: r.Container, Command: r.Command,
+		Stdin: r.Stdin != nil, Stdout: r.Stdout != nil, Stderr: r.Stderr != nil && !r.TTY, TTY: r.TTY,
+	}, scheme.ParameterCodec).URL()
+	spdy, err := remotecommand.NewSPDYExecutor(client.Config, "POST", target)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "exec: %w", err)
+	}
+	websocket, err := remotecommand.NewWebSocketExecutor(client.Config, "GET", target.String())
+	if err != nil {
+		return nil, fault.New(fault.Internal, "exec: %w", err)
+	}
+	return remotecommand.NewFallbackExecutor(websocket, spdy, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	})
+}
+
+// Container is the container of a workspace's pod to enter, and whether it can
+// be: a container that does not run has no processes to join.
+func Container(pod *corev1.Pod) (string, error) {
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name == kube.ContainerMain && status.State.Running != nil {
+			return status.Name, nil
+		}
+	}
+	return "", fault.New(fault.Failed, "workspace %s cannot be entered: %s does not run", pod.Name, kube.ContainerMain).
+		WithHint("see why: berth status id/%s", pod.Name)
+}
+
+// Find gets the pod of a workspace by its canonical ID.
+func Find(ctx context.Context, client *kube.Client, id string) (*corev1.Pod, error) {
+	pod, err := client.CoreV1().Pods(client.Namespace).Get(ctx, id, metav1.GetOptions{})
+	if err != nil {
+		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "pods", Namespace: client.Namespace, Name: id})
+	}
+	return pod, nil
+}
