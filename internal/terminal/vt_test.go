@@ -25,7 +25,9 @@ type vt struct {
 	rest          string
 }
 
-func newVT(width, height int) *vt { return &vt{width: width, height: height, lines: [][]string{nil}, continued: map[int]bool{}} }
+func newVT(width, height int) *vt {
+	return &vt{width: width, height: height, lines: [][]string{nil}, continued: map[int]bool{}}
+}
 
 var sequence = regexp.MustCompile(`^\x1b\[([?0-9;]*)([A-Za-z])`)
 
