@@ -64,6 +64,12 @@ func TestStatusTable(t *testing.T) {
 	}
 }
 
+func TestStatusTableOfOrdinaryNames(t *testing.T) {
+	list := fleet()
+	list.Items = list.Items[:3]
+	golden(t, "status/ordinary-80.txt", printed(t, "text", list, 80, NoColour))
+}
+
 func TestStatusOfOne(t *testing.T) {
 	for i, name := range []string{"running", "pulling", "failed", "waiting"} {
 		t.Run(name, func(t *testing.T) {
