@@ -10,9 +10,11 @@ import (
 // clean makes one harmless line of a text that came from elsewhere: a pod's log
 // or an event's message must not be able to move the cursor, change colours,
 // or turn the direction of writing.
-func clean(s string) string {
+func clean(s string) string { return strings.TrimRight(cleanCell(s), " ") }
+
+func cleanCell(s string) string {
 	s = ansi.Strip(strings.ToValidUTF8(s, "\uFFFD"))
-	s = strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
 			return ' '
@@ -21,7 +23,19 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-	return strings.TrimRight(s, " ")
+}
+
+// cleanText cleans a text of several lines and leaves its layout.
+func cleanText(s string) string {
+	rows := strings.Split(s, "\n")
+	for i, row := range rows {
+		cells := strings.Split(row, "\t")
+		for j, cell := range cells {
+			cells[j] = cleanCell(cell)
+		}
+		rows[i] = strings.Join(cells, "\t")
+	}
+	return strings.Join(rows, "\n")
 }
 
 // isDirection tells the signs that reorder what stands around them.

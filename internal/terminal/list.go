@@ -22,17 +22,17 @@ func listLines(items []v1.Workspace, wide bool, out Output, st styles, now time.
 	stage := func(row int) lipgloss.Style { return st.stage(items[row].Stage) }
 	cols := []column{
 		{title: "NAME", name: true, least: 16, cells: of(func(w v1.Workspace) string { return w.ID })},
-		{title: "OWNER", name: true, least: 8, cells: of(func(w v1.Workspace) string { return orDash(w.Owner) })},
-		{title: "BLUEPRINT", name: true, least: 9, cells: of(func(w v1.Workspace) string { return orDash(w.Blueprint) })},
+		{title: "OWNER", name: true, least: 8, spare: 3, cells: of(func(w v1.Workspace) string { return orDash(w.Owner) })},
+		{title: "BLUEPRINT", name: true, least: 9, spare: 1, cells: of(func(w v1.Workspace) string { return orDash(w.Blueprint) })},
 		{title: "STAGE", style: stage, cells: of(func(w v1.Workspace) string { return string(w.Stage) })},
 		{title: "AGE", cells: of(func(w v1.Workspace) string { return age(w.CreatedAt, now) })},
-		{title: "RESTARTS", cells: of(func(w v1.Workspace) string { return strconv.Itoa(restarts(w)) })},
+		{title: "RESTARTS", spare: 2, cells: of(func(w v1.Workspace) string { return strconv.Itoa(restarts(w)) })},
 	}
 	if wide {
 		cols = append(cols,
-			column{title: "NAMESPACE", name: true, least: 9, cells: of(func(w v1.Workspace) string { return w.Namespace })},
-			column{title: "NODE", name: true, least: 10, cells: of(func(w v1.Workspace) string { return orDash(w.Node) })},
-			column{title: "USERSTRING", name: true, least: 10, cells: of(func(w v1.Workspace) string { return orDash(w.UserString) })})
+			column{title: "NAMESPACE", name: true, least: 9, spare: 6, cells: of(func(w v1.Workspace) string { return w.Namespace })},
+			column{title: "NODE", name: true, least: 10, spare: 4, cells: of(func(w v1.Workspace) string { return orDash(w.Node) })},
+			column{title: "USERSTRING", name: true, least: 10, spare: 5, cells: of(func(w v1.Workspace) string { return orDash(w.UserString) })})
 	}
 	cols = append(cols, column{title: "WHY", least: 12, cells: of(func(w v1.Workspace) string { return why(w, now) })})
 	room := 0

@@ -119,6 +119,41 @@ func TestLiveRedrawsOnlyWhatChanged(t *testing.T) {
 	})
 }
 
+func TestLiveWritesNothingWhereNothingChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, r := newStage(80, 50, plainLook)
+		play(r, opening().through(), sc)
+		n := len(f.bytes)
+		time.Sleep(sc)
+		synctest.Wait()
+		if len(f.bytes) != n {
+			t.Errorf("%d writes while nothing happened", len(f.bytes)-n)
+		}
+		r.Stop()
+	})
+}
+
+func TestLiveErasesWhatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, r := newStage(80, 50, plainLook)
+		s := opening()
+		cause := &v1.Cause{Code: "Unschedulable", Message: "no room"}
+		s.stage(300*ms, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{unschedulable(1, 0)}})
+		s.stage(1*sc, v1.StageScheduling, v1.Snapshot{})
+		play(r, s.through(), 900*ms)
+		if !strings.Contains(f.text(), "no room") {
+			t.Errorf("no cause:\n%s", f.text())
+		}
+		r.Handle(s.events[len(s.events)-1])
+		time.Sleep(sc)
+		synctest.Wait()
+		if text := f.text(); strings.Contains(text, "no room") || strings.Contains(text, "FailedScheduling") {
+			t.Errorf("what has passed is still there:\n%s", text)
+		}
+		r.Stop()
+	})
+}
+
 func TestQuickCommandsStayQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, r := newStage(80, 50, plainLook)
@@ -177,7 +212,7 @@ func TestResizeWhileRunning(t *testing.T) {
 		if got, want := lastLine(f.text()), lastLine(story); got != want {
 			t.Errorf("last line after the resize is %q, want %q", got, want)
 		}
-		for _, line := range []string{"identity", "blueprint", "install", "Scheduling  ", "FailedScheduling"} {
+		for _, line := range []string{"identity", "blueprint", "install", " Scheduling", "FailedScheduling"} {
 			if n := strings.Count(f.text(), line); n != 1 {
 				t.Errorf("%q is %d times on the screen:\n%s", line, n, f.text())
 			}

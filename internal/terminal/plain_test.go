@@ -59,7 +59,7 @@ func TestPlainHasNoColourEvenWhenForced(t *testing.T) {
 	streams, b := Test("", t0)
 	streams.Err.Profile = Colour256
 	r := Progress(streams, ModeAuto, alice)
-	for _, e := range crashLoop().through() {
+	for _, e := range refused().through() {
 		r.Handle(e)
 	}
 	if out := b.Err.String(); strings.Contains(out, "\x1b") || out == "" {
@@ -79,5 +79,14 @@ func TestStoppedRenderersAreSilent(t *testing.T) {
 		if b.Out.Len()+b.Err.Len() > 0 || r.Shown() {
 			t.Errorf("%s wrote after Stop: %q %q", mode, b.Out, b.Err)
 		}
+	}
+}
+
+// Who asks for the live view where there is none gets lines, not sequences.
+func TestLiveNeedsATerminal(t *testing.T) {
+	stdout, stderr := told(t, succeeding(), ModeLive)
+	_, want := told(t, succeeding(), ModePlain)
+	if stdout != "" || stderr != want {
+		t.Errorf("got %q and %q, want plain lines", stdout, stderr)
 	}
 }

@@ -37,7 +37,11 @@ func Print(s Streams, f Format, doc any) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Out.Write(b.Bytes())
+	text := b.String()
+	if s.Out.TTY && (f.kind == formatJSONPath || f.kind == formatTemplate) {
+		text = cleanText(text) // JSON and YAML escape by themselves; a script gets what is there
+	}
+	_, err = io.WriteString(s.Out, text)
 	return err
 }
 

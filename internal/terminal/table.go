@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -10,46 +11,84 @@ import (
 type column struct {
 	title string
 	cells []string
-	// styles colours a cell; nil leaves the column as it is.
+	// style colours a cell; nil leaves the column as it is.
 	style func(row int) lipgloss.Style
 	// name is whether a cell is a name, cut in the middle, or a message, cut at
 	// its end; least is how narrow it may get, 0 for never cut.
 	name  bool
 	least int
+	// spare columns are left out where there is no room, the highest first.
+	spare int
 }
 
 // gap is what stands between two columns.
 const gap = "   "
 
-// table lays columns out. With room > 0 it cuts those that may be cut, the last
-// one first, until a row fits; without, nothing is cut, so that scripts and
-// grep see everything.
+// table lays columns out. With room > 0 it leaves columns out and cuts the
+// widest ones until a row fits; without, everything is there, so that scripts
+// and grep see it.
 func table(cols []column, room int, st styles) []string {
-	widths := make([]int, len(cols))
-	total := len(gap) * (len(cols) - 1)
-	for i, c := range cols {
-		widths[i] = width(c.title)
-		for _, cell := range c.cells {
-			widths[i] = max(widths[i], width(cell))
-		}
-		total += widths[i]
+	if room > 0 {
+		cols = affordable(cols, room)
 	}
-	for i := len(cols) - 1; i >= 0 && room > 0 && total > room; i-- {
-		if least := max(cols[i].least, width(cols[i].title)); cols[i].least > 0 && widths[i] > least {
-			less := min(widths[i]-least, total-room)
-			widths[i], total = widths[i]-less, total-less
+	widths, total := natural(cols)
+	for room > 0 && total > room {
+		widest := -1
+		for i, c := range cols {
+			if c.least > 0 && widths[i] > c.narrowest() && (widest < 0 || widths[i] >= widths[widest]) {
+				widest = i
+			}
 		}
+		if widest < 0 {
+			break
+		}
+		widths[widest], total = widths[widest]-1, total-1
 	}
-	lines := []string{tableRow(cols, widths, -1, st)}
-	for row := range cols[0].cells {
-		line := tableRow(cols, widths, row, st)
-		if room > 0 {
-			line = strings.Join(fit([]string{line}, room+1), "")
-		}
-		lines = append(lines, line)
+	lines := make([]string, 0, len(cols[0].cells)+1)
+	for row := -1; row < len(cols[0].cells); row++ {
+		lines = append(lines, tableRow(cols, widths, row, st))
+	}
+	if room > 0 {
+		fit(lines, room+1)
 	}
 	return lines
 }
+
+// natural is how wide columns are if nothing is cut.
+func natural(cols []column) (widths []int, total int) {
+	total = len(gap) * (len(cols) - 1)
+	for _, c := range cols {
+		w := width(c.title)
+		for _, cell := range c.cells {
+			w = max(w, width(cell))
+		}
+		widths, total = append(widths, w), total+w
+	}
+	return widths, total
+}
+
+// affordable leaves spare columns out until the rest fits when it is cut.
+func affordable(cols []column, room int) []column {
+	for {
+		widths, total := natural(cols)
+		spare := 0
+		for i, c := range cols {
+			if c.least > 0 {
+				total -= widths[i] - min(widths[i], c.narrowest())
+			}
+			if c.spare > cols[spare].spare {
+				spare = i
+			}
+		}
+		if total <= room || cols[spare].spare == 0 {
+			return cols
+		}
+		cols = slices.Delete(slices.Clone(cols), spare, spare+1)
+	}
+}
+
+// narrowest is how narrow a column that may be cut can get.
+func (c column) narrowest() int { return max(c.least, width(c.title)) }
 
 // tableRow is one row; -1 is the titles.
 func tableRow(cols []column, widths []int, row int, st styles) string {

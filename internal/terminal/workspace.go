@@ -31,19 +31,9 @@ func workspaceLines(w v1.Workspace, wide bool, out Output, st styles, now time.T
 
 // facts are the lines of a name and a value.
 func facts(w v1.Workspace, st styles, now time.Time) []string {
-	stage := paint(st.stage(w.Stage), string(w.Stage))
-	if !w.Since.IsZero() {
-		stage += " for " + age(w.Since, now)
-	}
-	if w.Gone {
-		stage += " (its pod is gone)"
-	}
 	cause := ""
 	if w.Cause != nil {
 		cause = st.text(causeText(*w.Cause))
-	}
-	if cause == "" && w.Stage != v1.StageRunning {
-		cause = st.text(w.Message)
 	}
 	rows := [][2]string{
 		{"Name", paint(st.bold, st.text(w.ID))},
@@ -51,7 +41,7 @@ func facts(w v1.Workspace, st styles, now time.Time) []string {
 		{"User string", st.text(w.UserString)},
 		{"Owner", st.text(w.Owner)},
 		{"Blueprint", st.text(w.Blueprint)},
-		{"Stage", stage},
+		{"Stage", stageText(w, st, now)},
 		{"Why", cause},
 		{"Node", st.text(w.Node)},
 		{"Created", created(w.CreatedAt, now)},
@@ -64,6 +54,21 @@ func facts(w v1.Workspace, st styles, now time.Time) []string {
 		}
 	}
 	return lines
+}
+
+// stageText is the stage, since when, and what it is about.
+func stageText(w v1.Workspace, st styles, now time.Time) string {
+	text := paint(st.stage(w.Stage), string(w.Stage))
+	if !w.Since.IsZero() {
+		text += " for " + age(w.Since, now)
+	}
+	if w.Gone {
+		text += " (its pod is gone)"
+	}
+	if w.Message != "" && (w.Cause == nil || w.Message != w.Cause.Message) {
+		text += ": " + st.text(w.Message)
+	}
+	return text
 }
 
 func created(at, now time.Time) string {
@@ -110,7 +115,11 @@ func advice(w v1.Workspace) []command {
 	case v1.VerdictFailed:
 		return []command{{"berth diagnose " + t, "everything that is known about it"}, {"berth delete " + t, "remove it"}}
 	case v1.VerdictWaiting:
-		return []command{{"berth provision " + t, "follow it"}, {"berth diagnose " + t, "everything that is known about it"}}
+		cs := []command{{"berth diagnose " + t, "everything that is known about it"}}
+		if w.UserString != "" { // without it, there is nothing to provision
+			cs = append([]command{{"berth provision " + t, "follow it"}}, cs...)
+		}
+		return cs
 	}
 	return nil
 }

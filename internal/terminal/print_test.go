@@ -1,0 +1,145 @@
+package terminal
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+var now = t0.Add(3 * time.Hour)
+
+func fleet() *v1.WorkspaceList {
+	exit := 1
+	carol := v1.Container{Name: "k8shell-main", Image: "registry.example.com/a:1", State: v1.ContainerFailed, Reason: "CrashLoopBackOff", Restarts: 3, ExitCode: &exit}
+	return &v1.WorkspaceList{Items: []v1.Workspace{
+		{ID: "alice-3f9c2e1", Namespace: "workspaces", UserString: "alice~dev", Owner: "alice", Blueprint: "dev", CreatedAt: t0,
+			Snapshot: v1.Snapshot{Stage: v1.StageRunning, Status: v1.StatusRunning, Node: "node-2", Since: t0, Containers: containers("done", "ready")}},
+		{ID: "bob-77aa01c", Namespace: "workspaces", UserString: "bob~ml", Owner: "bob", Blueprint: "ml", CreatedAt: now.Add(-2 * time.Minute),
+			Snapshot: v1.Snapshot{Stage: v1.StagePulling, Status: v1.StatusPulling, Node: "node-1", Message: "cuda-tools:12", Since: now.Add(-2 * time.Minute)}},
+		{ID: "carol-9d4b2e6", Namespace: "workspaces", UserString: "carol~repo:a/b", Owner: "carol", Blueprint: "repo-a-b", CreatedAt: now.Add(-6 * time.Minute),
+			Snapshot: v1.Snapshot{Stage: v1.StageFailed, Status: v1.StatusFailing, Since: now.Add(-5 * time.Minute), Containers: []v1.Container{carol},
+				Cause:    &v1.Cause{Code: "CrashLoop", Message: "exit code 1", Container: "k8shell-main"},
+				Warnings: []v1.Warning{{Reason: "BackOff", Message: "back-off 40s restarting failed container", Count: 12, Object: "pod/carol-9d4b2e6:k8shell-main", At: now.Add(-20 * sc)}}}},
+		{ID: "a-name-as-long-as-kubernetes-permits-0a1b2c3", Namespace: "workspaces", CreatedAt: now.Add(-6 * 24 * time.Hour),
+			Snapshot: v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Message: "0/3 nodes: 3 insufficient\x1b[2J memory (asks for 64Gi, largest free 12Gi)"}},
+	}}
+}
+
+// printed prints to a terminal of a width, or to a pipe if it is 0.
+func printed(t *testing.T, output string, doc any, width int, profile Profile) string {
+	t.Helper()
+	s, b := Test("", now)
+	if width > 0 {
+		s.Out.TTY, s.Out.Size = true, func() (int, int) { return width, 40 }
+	}
+	s.Out.Profile = profile
+	if err := Print(s, format(t, output), doc); err != nil {
+		t.Fatal(err)
+	}
+	return b.Out.String()
+}
+
+func TestStatusTable(t *testing.T) {
+	tests := []struct {
+		name, output string
+		width        int
+		profile      Profile
+	}{
+		{"pipe", "text", 0, NoColour}, {"pipe-wide", "wide", 0, NoColour}, {"60", "text", 60, NoColour}, {"80", "text", 80, NoColour},
+		{"120", "text", 120, NoColour}, {"120-wide", "wide", 120, NoColour}, {"200-wide", "wide", 200, NoColour}, {"120-colour", "text", 120, Colour256},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := printed(t, tt.output, fleet(), tt.width, tt.profile)
+			for _, line := range strings.Split(got, "\n") {
+				if tt.width > 0 && width(line) >= tt.width {
+					t.Errorf("%d columns: %q", width(line), line)
+				}
+			}
+			golden(t, "status/"+tt.name+".txt", visible(got))
+		})
+	}
+}
+
+func TestStatusTableOfOrdinaryNames(t *testing.T) {
+	list := fleet()
+	list.Items = list.Items[:3]
+	golden(t, "status/ordinary-80.txt", printed(t, "text", list, 80, NoColour))
+}
+
+func TestStatusOfOne(t *testing.T) {
+	for i, name := range []string{"running", "pulling", "failed", "waiting"} {
+		t.Run(name, func(t *testing.T) {
+			golden(t, "status/one-"+name+".txt", visible(printed(t, "text", &fleet().Items[i], 100, NoColour)))
+			golden(t, "status/one-"+name+"-colour.txt", visible(printed(t, "wide", &fleet().Items[i], 100, Colour16)))
+		})
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	list := fleet()
+	list.Items = list.Items[:2]
+	for _, output := range []string{"json", "yaml", "jsonl", "name", "jsonpath={.items[*].id}", "jsonpath=.items[1].stage", "jsonpath={.nothing}",
+		`go-template={{range .items}}{{.owner}} {{end}}`} {
+		name := strings.NewReplacer("{", "", "}", "", " ", "", "*", "all", "=", "-", ".", "-", "[", "", "]", "").Replace(output)
+		t.Run(name, func(t *testing.T) { golden(t, "documents/"+name, printed(t, output, list, 0, Colour256)) })
+	}
+}
+
+func TestDocumentsSayWhatTheyAre(t *testing.T) {
+	for _, doc := range []any{&v1.Workspace{}, &v1.WorkspaceList{}, &v1.Deletion{}, &v1.Version{}, &v1.Error{}} {
+		got := printed(t, "jsonpath={.apiVersion}/{.kind}", doc, 0, NoColour)
+		if want := strings.TrimPrefix(strings.Replace(typeName(doc), "*v1.", "berth.dev/v1/", 1), "*"); got != want {
+			t.Errorf("%T says %q, want %q", doc, got, want)
+		}
+	}
+	if got := printed(t, "json", &v1.WorkspaceList{}, 0, NoColour); !strings.Contains(got, `"items": []`) {
+		t.Errorf("an empty list is no list: %s", got)
+	}
+}
+
+func TestTextOfOtherDocuments(t *testing.T) {
+	for want, doc := range map[string]any{
+		"alice-3f9c2e1 deleted\n":                    &v1.Deletion{ID: "alice-3f9c2e1"},
+		"berth 1.2.3 (abc1234) linux/amd64 go1.26\n": &v1.Version{Version: "1.2.3", Commit: "abc1234", Platform: "linux/amd64", GoVersion: "go1.26"},
+		"":             &v1.WorkspaceList{},
+		"answer: 42\n": map[string]int{"answer": 42},
+	} {
+		if got := printed(t, "text", doc, 0, NoColour); got != want {
+			t.Errorf("%T: got %q, want %q", doc, got, want)
+		}
+	}
+}
+
+func TestParseFormat(t *testing.T) {
+	for _, s := range []string{"", "text", "json", "yaml", "jsonl", "wide", "name", "jsonpath={.id}", "jsonpath=.id", "jsonpath=id", "go-template={{.id}}"} {
+		if _, err := ParseFormat(s); err != nil {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+	for _, s := range []string{"xml", "JSON", "json=x", "jsonpath", "jsonpath=", "jsonpath={.a", "go-template", "go-template={{", "table"} {
+		_, err := ParseFormat(s)
+		if fault.CodeOf(err) != fault.InvalidArgument || fault.From(err).Hint == "" {
+			t.Errorf("%q: got %v, want INVALID_ARGUMENT with a hint", s, err)
+		}
+	}
+	_, err := ParseFormat("xml")
+	for _, f := range Formats() {
+		if !strings.Contains(fault.From(err).Hint, f) {
+			t.Errorf("the hint %q does not name %s", fault.From(err).Hint, f)
+		}
+	}
+}
+
+func TestExpressionsCannotMoveTheCursor(t *testing.T) {
+	doc := fleet()
+	for width, want := range map[int]bool{0: true, 80: false} {
+		got := printed(t, `go-template={{range .items}}{{.message}}{{"\t|\n"}}{{end}}`, doc, width, NoColour)
+		if strings.Contains(got, "\x1b") != want || !strings.Contains(got, "\t|\n") {
+			t.Errorf("terminal of %d columns: %q", width, got)
+		}
+	}
+}
