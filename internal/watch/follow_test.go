@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
@@ -171,6 +173,29 @@ func TestPullDelayIsDrivenByTime(t *testing.T) {
 			t.Fatalf("stages %v after 8 s", got)
 		}
 	})
+}
+
+// A pull that began a minute ahead of this clock is mentioned after 8 s all the same.
+func TestAClockThatIsBehind(t *testing.T) {
+	following(t, func(t *testing.T, fw *follow) {
+		fw.pods.live.Add(newPod("web", "1", onNode).rv(1).Pod)
+		fw.events.live.Add(event("web", "1", "app", "Pulling", "").at(time.Now().Add(time.Minute)).rv(1).Event)
+		time.Sleep(8 * time.Second)
+		if got := fw.last().Stage; got != v1.StagePulling {
+			t.Fatalf("stage %s after 8 s", got)
+		}
+	})
+}
+
+// Sources are made of client-go's typed clients.
+func podClient(c kubernetes.Interface) ListWatcher { return Client(c.CoreV1().Pods("dev")) }
+
+func TestTypedClients(t *testing.T) {
+	pod := newPod("web", "1").Pod
+	list, err := podClient(fake.NewClientset(pod)).List(t.Context(), metav1.ListOptions{})
+	if pods, ok := list.(*corev1.PodList); err != nil || !ok || len(pods.Items) != 1 {
+		t.Errorf("%T %+v, %v", list, list, err)
+	}
 }
 
 func TestStagesAreNotSkippedForASlowReader(t *testing.T) {
