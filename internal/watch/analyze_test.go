@@ -124,6 +124,11 @@ func TestAnalyze(t *testing.T) {
 				app(waits("PodInitializing", ""))),
 			now: 5 * second, stage: v1.StageFailed, cause: "InitFailed",
 		},
+		"and once it ended well, whatever was before": {
+			pod: newPod("web", "1", onNode, initContainer("setup", nil, exitedBefore(137, "OOMKilled", 1), exits(0, "Completed", 4*second)),
+				app(runs(5*second))),
+			now: 6 * second, stage: v1.StageStarting, message: "app is not ready",
+		},
 		"a sidecar that has started holds nothing up": {
 			pod: newPod("web", "1", onNode, initContainer("side", &always, runs(2*second)), app(runs(2*second))),
 			now: 3 * second, stage: v1.StageStarting, message: "side is not ready",

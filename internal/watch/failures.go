@@ -140,8 +140,12 @@ func (c container) crash(p Policy) (finding, bool) {
 }
 
 // outOfMemory is the end of an instance that the kernel killed for its memory.
-// Only the reason tells: 137 is any SIGKILL.
+// Only the reason tells: 137 is any SIGKILL. One that ended well since makes up
+// for it.
 func (c container) outOfMemory() *corev1.ContainerStateTerminated {
+	if t := c.status.State.Terminated; t != nil && t.ExitCode == 0 {
+		return nil
+	}
 	for _, t := range []*corev1.ContainerStateTerminated{
 		c.status.State.Terminated, c.status.LastTerminationState.Terminated,
 	} {

@@ -33,14 +33,15 @@ func (c Change) empty() bool {
 func (f *Follower) Run(ctx context.Context, p Policy, now func() time.Time, deliver func(Change) (done bool)) error {
 	for {
 		news := f.take()
-		next, done := f.read(news, p, now, deliver)
+		clock := f.clusterTime(news, now)
+		next, done := f.read(news, p, clock, deliver)
 		switch {
 		case done:
 			return nil
 		case news.err != nil:
 			return news.err
 		}
-		if err := news.wait(ctx, next, now); err != nil {
+		if err := news.wait(ctx, next, clock); err != nil {
 			return err
 		}
 	}

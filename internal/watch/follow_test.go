@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,129 +15,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 )
-
-// server is an API server for one kind: it answers lists with what it holds and
-// watches with what is sent, and counts.
-type server struct {
-	mu      sync.Mutex
-	held    corev1.PodList
-	refuse  error // answer to every request
-	lists   int
-	watches []metav1.ListOptions
-	live    *watch.FakeWatcher
-}
-
-func (s *server) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lists++
-	return s.held.DeepCopy(), s.refuse
-}
-
-func (s *server) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watches = append(s.watches, opts)
-	if s.refuse != nil {
-		return nil, s.refuse
-	}
-	s.live = watch.NewFakeWithChanSize(100, false)
-	return s.live, nil
-}
-
-func (s *server) set(change func(*server)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	change(s)
-}
-
-// requests are how many lists and watches there were.
-func (s *server) requests() (lists, watches int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lists, len(s.watches)
-}
-
-var web = Subject{Namespace: "dev", Name: "web"}
-
-// follow opens a follower of pod web on two fake servers and runs it; got
-// collects what it hands out.
-type follow struct {
-	pods, events *server
-	f            *Follower
-	ended        chan error
-
-	mu  sync.Mutex
-	got []Change
-}
-
-func start(t *testing.T, ctx context.Context) *follow {
-	t.Helper()
-	fw := &follow{pods: &server{}, events: &server{}, ended: make(chan error, 1)}
-	f, err := Open(ctx, web, PodSource(fw.pods, "dev", "web"), EventSource(fw.events, "dev", KindPod, "web"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fw.f = f
-	return fw
-}
-
-func (fw *follow) run(ctx context.Context) {
-	go func() {
-		fw.ended <- fw.f.Run(ctx, DefaultPolicy(), time.Now, func(c Change) bool {
-			fw.mu.Lock()
-			defer fw.mu.Unlock()
-			fw.got = append(fw.got, c)
-			return false
-		})
-	}()
-	synctest.Wait()
-}
-
-// changes are what has been handed out once all is quiet.
-func (fw *follow) changes() []Change {
-	synctest.Wait()
-	fw.mu.Lock()
-	defer fw.mu.Unlock()
-	return slices.Clone(fw.got)
-}
-
-func (fw *follow) stages() []v1.Stage {
-	var stages []v1.Stage
-	for _, c := range fw.changes() {
-		if c.Changed {
-			stages = append(stages, c.Snapshot.Stage)
-		}
-	}
-	return slices.Compact(stages)
-}
-
-func (fw *follow) last() v1.Snapshot {
-	changes := fw.changes()
-	return changes[len(changes)-1].Snapshot
-}
-
-// following runs a test in a bubble of its own time, with a follower that must
-// end when its context does.
-func following(t *testing.T, test func(t *testing.T, fw *follow)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		fw := start(t, ctx)
-		fw.run(ctx)
-		test(t, fw)
-		cancel()
-		fw.f.Close()
-		if err := <-fw.ended; err == nil {
-			t.Error("Run ended without an error when its context did")
-		}
-	})
-}
 
 func TestOpenCostsOneRequestASource(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
@@ -171,6 +53,29 @@ func TestPullDelayIsDrivenByTime(t *testing.T) {
 			t.Fatalf("stages %v after 8 s", got)
 		}
 	})
+}
+
+// A pull that began a minute ahead of this clock is mentioned after 8 s all the same.
+func TestAClockThatIsBehind(t *testing.T) {
+	following(t, func(t *testing.T, fw *follow) {
+		fw.pods.live.Add(newPod("web", "1", onNode).rv(1).Pod)
+		fw.events.live.Add(event("web", "1", "app", "Pulling", "").at(time.Now().Add(time.Minute)).rv(1).Event)
+		time.Sleep(8 * time.Second)
+		if got := fw.last().Stage; got != v1.StagePulling {
+			t.Fatalf("stage %s after 8 s", got)
+		}
+	})
+}
+
+// Sources are made of client-go's typed clients.
+func podClient(c kubernetes.Interface) ListWatcher { return Client(c.CoreV1().Pods("dev")) }
+
+func TestTypedClients(t *testing.T) {
+	pod := newPod("web", "1").Pod
+	list, err := podClient(fake.NewClientset(pod)).List(t.Context(), metav1.ListOptions{})
+	if pods, ok := list.(*corev1.PodList); err != nil || !ok || len(pods.Items) != 1 {
+		t.Errorf("%T %+v, %v", list, list, err)
+	}
 }
 
 func TestStagesAreNotSkippedForASlowReader(t *testing.T) {

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +30,9 @@ type Follower struct {
 	err     error
 	sought  map[types.UID]bool // pods whose absence from a list means something
 
-	said said // what has been handed out; Run's alone
+	// Run's alone:
+	said   said          // what has been handed out
+	behind time.Duration // how far this clock is behind the cluster's, at least
 }
 
 // Open begins to watch and returns once every watch is open, so that nothing is

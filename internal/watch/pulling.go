@@ -1,10 +1,6 @@
 package watch
 
-import (
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
-)
+import "time"
 
 // pullingSince says whether the container's image is being pulled, and since
 // when: there is an event Pulling and nothing that ended it, neither a later
@@ -112,14 +108,4 @@ func (r *reading) pulling(name string) bool {
 		}
 	}
 	return false
-}
-
-// restartCount is that of the container an event is about.
-func restartCount(containers []container, e *corev1.Event) int {
-	for _, c := range containers {
-		if c.name == containerOf(e) {
-			return int(c.status.RestartCount)
-		}
-	}
-	return 0
 }

@@ -82,13 +82,13 @@ func ClaimSource(claims ListWatcher, namespace string, names ...string) Source {
 
 // EventSource watches the events about objects of one kind and these names.
 func EventSource(events ListWatcher, namespace, kind string, names ...string) Source {
-	selector := fields.Set{"involvedObject.kind": kind}
+	selector := fields.OneTermEqualSelector("involvedObject.kind", kind)
 	if len(names) == 1 {
-		selector["involvedObject.name"] = names[0]
+		selector = fields.AndSelectors(selector, fields.OneTermEqualSelector("involvedObject.name", names[0]))
 	}
 	return Source{
 		Client: events, Resource: "events", Namespace: namespace,
-		Fields: selector.AsSelector().String(),
+		Fields: selector.String(),
 		Covers: func(o metav1.Object) bool {
 			e, ok := o.(*corev1.Event)
 			return ok && e.InvolvedObject.Kind == kind && slices.Contains(names, e.InvolvedObject.Name)

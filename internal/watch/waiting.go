@@ -126,7 +126,7 @@ func (r *reading) podCause(code string, e *corev1.Event) *v1.Cause {
 // whyUnready: the container was restarted, its probe fails, or the kubelet has
 // trouble that should pass.
 func (c container) whyUnready() *v1.Cause {
-	if c.ready() {
+	if c.ready() || c.init && c.initialized() && !c.sidecar {
 		return nil
 	}
 	if c.status.State.Running != nil {

@@ -30,6 +30,16 @@ func (r *reading) warnings() []v1.Warning {
 	return folded.sorted()
 }
 
+// restartCount is that of the container an event is about.
+func restartCount(containers []container, e *corev1.Event) int {
+	for _, c := range containers {
+		if c.name == containerOf(e) {
+			return int(c.status.RestartCount)
+		}
+	}
+	return 0
+}
+
 // folder counts repeats of a warning.
 type folder struct {
 	kinds    []warningKind

@@ -1,0 +1,22 @@
+package watch
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// clusterTime is this machine's clock, put forward if it is behind the
+// cluster's: a delay counts from a time that the cluster gave, and a laptop that
+// is a minute late would notice a minute late. Nothing is seen before it
+// happens, so an event of the future tells. (A clock that is ahead cannot be
+// told from an old event; it shortens the delays.)
+func (f *Follower) clusterTime(n news, now func() time.Time) func() time.Time {
+	for _, s := range n.states {
+		for _, e := range all[*corev1.Event](s.objects) {
+			f.behind = max(f.behind, lastSeen(e).Sub(now()))
+		}
+	}
+	behind := f.behind
+	return func() time.Time { return now().Add(behind) }
+}
