@@ -6,14 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/berthdev/berth/test/cluster/internal/host"
-	"github.com/berthdev/berth/test/cluster/internal/process"
 )
-
-// endTimeout is how long the kernel may take to end everything.
-const endTimeout = 30 * time.Second
 
 // Down removes the cluster and every trace of it, in whatever state it is. It
 // is fine if there is none.
@@ -42,21 +37,6 @@ func (i *Instance) Down() error {
 		return err
 	}
 	return i.remove()
-}
-
-// kill ends the supervisor, and the kernel with it everything that it runs.
-// There is no orderly end: nothing of the cluster is to remain.
-func (i *Instance) kill() error {
-	found, err := process.Find(i.supervise())
-	if err != nil {
-		return err
-	}
-	for _, pid := range found {
-		if err := process.Kill(pid, i.supervise(), endTimeout); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // remove takes the state directory away, the marker last: what cannot be

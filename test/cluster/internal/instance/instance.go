@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/berthdev/berth/test/cluster/internal/process"
 	"github.com/berthdev/berth/test/cluster/internal/settings"
 )
 
@@ -46,8 +45,11 @@ func New(dir, source string, say func(string)) (*Instance, error) {
 
 // DefaultDir gives every checkout a state directory of its own.
 func DefaultDir(checkout string) string {
-	return filepath.Join(Base, hex.EncodeToString(digest(checkout))[:8])
+	return filepath.Join(Base, ID(checkout))
 }
+
+// ID names the instance of a state directory.
+func ID(dir string) string { return hex.EncodeToString(digest(dir))[:8] }
 
 func digest(path string) []byte {
 	sum := sha256.Sum256([]byte(path))
@@ -67,23 +69,12 @@ func (i *Instance) path(elements ...string) string {
 	return filepath.Join(append([]string{i.dir}, elements...)...)
 }
 
-// supervise is the command line of this instance's supervisor.
-func (i *Instance) supervise() []string {
-	return []string{i.path("bin", "cluster"), "supervise", i.dir}
-}
-
-// Running says whether there is a supervisor, and with it a cluster.
-func (i *Instance) Running() (bool, error) {
-	found, err := process.Find(i.supervise())
-	return len(found) > 0, err
-}
-
 // settings of this instance; what depends on the machine is left out.
 func (i *Instance) settings() settings.Cluster {
 	hash := digest(i.dir)
 	return settings.Cluster{
 		Dir:        i.dir,
-		ID:         hex.EncodeToString(hash)[:8],
+		ID:         ID(i.dir),
 		Program:    i.path("bin", "cluster"),
 		Kubernetes: i.path("bin"),
 		PodSubnet:  settings.PodSubnet(hash),

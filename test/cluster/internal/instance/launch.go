@@ -50,6 +50,7 @@ func (i *Instance) launch(listener *net.TCPListener) (<-chan error, error) {
 		return nil, fmt.Errorf("start the cluster in namespaces of its own (a container needs to be privileged for that): %w", err)
 	}
 	gone := make(chan error, 1)
+	err = i.record(cmd.Process.Pid)
 	go func() { gone <- cmd.Wait() }()
-	return gone, nil
+	return gone, err
 }

@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,14 +32,17 @@ func (i *Instance) Up(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var gone <-chan error
-	if !running {
-		if gone, err = i.start(ctx); err != nil {
+	if running {
+		err := i.wait(ctx, i.watch())
+		if !errors.Is(err, errEnded) {
 			return err
 		}
+		i.Say("the cluster has just ended: starting a new one")
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
+	gone, err := i.start(ctx)
+	if err != nil {
+		return err
+	}
 	return i.wait(ctx, gone)
 }
 
@@ -51,6 +55,9 @@ func (i *Instance) start(ctx context.Context) (<-chan error, error) {
 	// An instance that died leaves its node's disk behind, half-way through
 	// whatever it did. A new one starts from nothing, with the same port and
 	// certificates, so that kubeconfigs stay good.
+	if err := i.kill(); err != nil {
+		return nil, err
+	}
 	if err := i.clean(); err != nil {
 		return nil, err
 	}
@@ -92,7 +99,7 @@ func (i *Instance) clean() error {
 	if err := cgroup.Remove(c.CgroupRoot(), endTimeout); err != nil {
 		return err
 	}
-	for _, name := range []string{"node", "etcd", "conf", "log", "states.json"} {
+	for _, name := range []string{"node", "etcd", "conf", "log", "states.json", "supervisor"} {
 		if err := os.RemoveAll(i.path(name)); err != nil {
 			return err
 		}
@@ -119,7 +126,7 @@ func (i *Instance) step(what string, do func() (string, error)) (string, error) 
 	return result, err
 }
 
-// Client talks to the cluster as its administrator.
+// client talks to the cluster as its administrator.
 func (i *Instance) client() (*kube.Client, error) {
 	address, err := i.address()
 	if err != nil {

@@ -17,6 +17,9 @@ import (
 // poll is how often conditions are looked at.
 const poll = 50 * time.Millisecond
 
+// errEnded is what wait returns if there is nothing to wait for any more.
+var errEnded = errors.New("the cluster ended before it was ready")
+
 // condition is something to wait for; check returns nil once it is met.
 type condition struct {
 	name  string
@@ -25,6 +28,8 @@ type condition struct {
 
 // wait returns when the cluster is ready for use.
 func (i *Instance) wait(ctx context.Context, gone <-chan error) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
 	client, err := i.client()
 	if err != nil {
 		return err
@@ -61,7 +66,7 @@ func await(ctx context.Context, c condition, gone <-chan error) error {
 		}
 		select {
 		case exit := <-gone:
-			return fmt.Errorf("the cluster ended while it started: %w", errors.Join(exit, err))
+			return fmt.Errorf("%w: %w", errEnded, errors.Join(exit, err))
 		case <-ctx.Done():
 			return fmt.Errorf("%s: not ready in time: %w", c.name, err)
 		case <-time.After(poll):

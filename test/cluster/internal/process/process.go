@@ -3,6 +3,7 @@
 package process
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -19,22 +20,23 @@ func Find(args []string) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	has := HasArgs(args)
 	var found []int
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
-		if err == nil && is(pid, args) {
+		if err == nil && has(pid) {
 			found = append(found, pid)
 		}
 	}
 	return found, nil
 }
 
-// Kill ends process pid if it still has these arguments, and returns once it
-// is gone.
+// Kill ends process pid if it is still the one meant, and returns once it is
+// gone.
 //
 // The order makes a recycled number harmless: the handle is taken first, the
-// arguments are compared after that, and the signal goes to the handle.
-func Kill(pid int, args []string, timeout time.Duration) error {
+// process is looked at after that, and the signal goes to the handle.
+func Kill(pid int, meant func(pid int) bool, timeout time.Duration) error {
 	handle, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {
 		return nil
@@ -43,7 +45,7 @@ func Kill(pid int, args []string, timeout time.Duration) error {
 		return fmt.Errorf("open process %d: %w", pid, err)
 	}
 	defer unix.Close(handle)
-	if !is(pid, args) {
+	if !meant(pid) {
 		return nil
 	}
 	err = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0)
@@ -73,8 +75,37 @@ func wait(handle, pid int, timeout time.Duration) error {
 	}
 }
 
-// is compares arguments; those of a zombie read as empty.
-func is(pid int, args []string) bool {
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && string(line) == strings.Join(args, "\x00")+"\x00"
+// HasArgs recognizes a process by its arguments; those of one that is about to
+// end read as empty.
+func HasArgs(args []string) func(pid int) bool {
+	want := strings.Join(args, "\x00") + "\x00"
+	return func(pid int) bool {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		return err == nil && string(line) == want
+	}
+}
+
+// StartedAt recognizes a process by its start time, up to its very end.
+func StartedAt(start string) func(pid int) bool {
+	return func(pid int) bool {
+		actual, err := StartTime(pid)
+		return err == nil && actual == start
+	}
+}
+
+// StartTime returns when a process was started, in ticks since the machine
+// was.
+func StartTime(pid int) (string, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", err
+	}
+	// The second field is the name in parentheses, with any characters in it.
+	_, rest, _ := strings.Cut(string(data[bytes.LastIndexByte(data, ')')+1:]), " ")
+	fields := strings.Fields(rest)
+	const startTime = 22 - 3 // the fields are counted from 1, and two are gone
+	if len(fields) <= startTime {
+		return "", fmt.Errorf("process %d: cannot read its start time from %q", pid, data)
+	}
+	return fields[startTime], nil
 }
