@@ -61,7 +61,7 @@ func (c *Catalog) Fixed() (map[string]v1.Image, error) {
 		"berth/workspace:v1":     "",
 		"berth/workspace:v2":     "",
 		"private/workspace:v1":   "",
-		"library/busybox:1.37":   "",
+		"library/alpine:3.22":    "",
 		"library/busybox:stable": "",
 		"berth/crash:v1":         crash,
 		"berth/oom:v1":           hungry,
