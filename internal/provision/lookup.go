@@ -36,6 +36,23 @@ const (
 	await   plan = "await"   // a pod is going: wait, then install
 )
 
+// String says what is planned, for the person who waits.
+func (p plan) String() string {
+	switch p {
+	case install:
+		return "nothing there yet"
+	case refuse:
+		return "running already"
+	case resume:
+		return "on its way: following it"
+	case replace:
+		return "failed or stopped before: making it anew"
+	case await:
+		return "the one before is ending: waiting for that"
+	}
+	return string(p)
+}
+
 // decide is the one place where it is decided what a provisioning does with
 // what it finds.
 func (f found) decide() plan {

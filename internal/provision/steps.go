@@ -25,22 +25,29 @@ func newSteps(stream *event.Stream, now func() time.Time) *steps {
 	return &steps{Stream: stream, now: now, begun: now()}
 }
 
-// do runs a step. What do returns is said when it has ended; a step that says
-// nothing and took no time worth mentioning is still told.
+// do runs a step and says what came of it.
 func (s *steps) do(name string, work func() (message string, err error)) error {
+	tell, err := s.begin(name, work)
+	tell()
+	return err
+}
+
+// begin runs a step and leaves it to the caller to say what came of it: steps
+// that run side by side are told in the order of the flow.
+func (s *steps) begin(name string, work func() (message string, err error)) (tell func(), err error) {
 	begun := s.now()
 	s.Step(v1.Step{Name: name, State: v1.StepBegun})
 	message, err := work()
-	took := s.now().Sub(begun).Seconds()
-	state := v1.StepEnded
+	step := v1.Step{Name: name, State: v1.StepEnded, Message: message, Seconds: s.now().Sub(begun).Seconds()}
 	if err != nil {
-		state = v1.StepFailed
+		step.State = v1.StepFailed
 	}
-	s.mu.Lock()
-	s.timing.Steps = append(s.timing.Steps, v1.StepTiming{Name: name, Seconds: took})
-	s.mu.Unlock()
-	s.Step(v1.Step{Name: name, State: state, Message: message, Seconds: took})
-	return err
+	return func() {
+		s.mu.Lock()
+		s.timing.Steps = append(s.timing.Steps, v1.StepTiming{Name: name, Seconds: step.Seconds})
+		s.mu.Unlock()
+		s.Step(step)
+	}, err
 }
 
 // reached tells of a new reading and keeps how long the stage before it took.
