@@ -74,6 +74,8 @@ func (s *steps) closeStage() {
 func (s *steps) total(requests int) *v1.Timing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closeStage()
+	s.stage = "" // so that it is counted once
 	timing := s.timing
 	timing.Seconds = s.now().Sub(s.begun).Seconds()
 	timing.Requests = requests

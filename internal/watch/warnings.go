@@ -15,9 +15,8 @@ import (
 // object, reason and kind of message, the latest last.
 func (r *reading) warnings() []v1.Warning {
 	var folded folder
-	placing := r.placing()
 	for _, e := range r.events {
-		if placing && e.Reason == "FailedScheduling" {
+		if e.Reason == "FailedScheduling" && r.placing() {
 			continue
 		}
 		facts := Circumstances{Restarts: restartCount(r.containers, e)}
