@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/google/uuid"
 
@@ -16,25 +15,13 @@ import (
 // what it is to be made of. Nothing is written.
 func (r *run) gather(ctx context.Context) error {
 	r.jobID = uuid.NewString()
-	reads := []struct {
-		name string
-		work func() (string, error)
-	}{
-		{"identity", func() (string, error) { return r.identify(ctx) }},
-		{"lookup", func() (string, error) { return r.findOut(ctx) }},
-		{"blueprint", r.resolve},
-	}
-	tells, errs := make([]func(), len(reads)), make([]error, len(reads))
-	var wg sync.WaitGroup
-	for i, read := range reads {
-		wg.Go(func() { tells[i], errs[i] = r.steps.begin(read.name, read.work) })
-	}
-	wg.Wait()
-	for i, tell := range tells {
-		tell()
-		if errs[i] != nil {
-			return errs[i]
-		}
+	err := r.steps.side(
+		work{"identity", func() (string, error) { return r.identify(ctx) }},
+		work{"lookup", func() (string, error) { return r.findOut(ctx) }},
+		work{"blueprint", r.resolve},
+	)
+	if err != nil {
+		return err
 	}
 	return r.render()
 }

@@ -85,10 +85,18 @@ func (p *Provisioner) lookup(ctx context.Context, id string) (f found, err error
 	if err := group.Wait(); err != nil {
 		return found{}, err
 	}
-	if f.pod != nil {
-		f.reading = p.read(f.pod)
+	if f.pod == nil {
+		return f, nil
 	}
-	return f, nil
+	f.reading = p.read(f.pod)
+	if f.reading.Verdict() != v1.VerdictWaiting {
+		return f, nil
+	}
+	// Why it waits, and whether it is in vain, stands in its events: the status
+	// of its containers lags behind them.
+	around, err := p.around(ctx, f.pod)
+	f.reading = p.read(f.pod, around...)
+	return f, err
 }
 
 // findPod lists instead of getting: the list's version is where the watch goes

@@ -27,16 +27,43 @@ func newSteps(stream *event.Stream, now func() time.Time) *steps {
 
 // do runs a step and says what came of it.
 func (s *steps) do(name string, work func() (message string, err error)) error {
-	tell, err := s.begin(name, work)
+	s.Step(v1.Step{Name: name, State: v1.StepBegun})
+	tell, err := s.run(name, work)
 	tell()
 	return err
 }
 
-// begin runs a step and leaves it to the caller to say what came of it: steps
-// that run side by side are told in the order of the flow.
-func (s *steps) begin(name string, work func() (message string, err error)) (tell func(), err error) {
+// work is what a step does; the message says what came of it.
+type work struct {
+	name string
+	do   func() (message string, err error)
+}
+
+// side runs steps side by side and tells of them in their order, up to the
+// first that failed.
+func (s *steps) side(works ...work) error {
+	for _, w := range works {
+		s.Step(v1.Step{Name: w.name, State: v1.StepBegun})
+	}
+	tells, errs := make([]func(), len(works)), make([]error, len(works))
+	var wg sync.WaitGroup
+	for i, w := range works {
+		wg.Go(func() { tells[i], errs[i] = s.run(w.name, w.do) })
+	}
+	wg.Wait()
+	for i, tell := range tells {
+		tell()
+		if errs[i] != nil {
+			return errs[i]
+		}
+	}
+	return nil
+}
+
+// run runs a step that has been told of and leaves it to the caller to say what
+// came of it.
+func (s *steps) run(name string, work func() (message string, err error)) (tell func(), err error) {
 	begun := s.now()
-	s.Step(v1.Step{Name: name, State: v1.StepBegun})
 	message, err := work()
 	step := v1.Step{Name: name, State: v1.StepEnded, Message: message, Seconds: s.now().Sub(begun).Seconds()}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 )
 
@@ -20,7 +21,7 @@ func TestAtATerminal(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("exit status %d:\n%s", status, out)
 	}
-	w.contains(out, "alice~plain → ", "✔ identity", "✔ install", "Starting", "✔ Running in", "berth exec alice~plain")
+	w.contains(ansi.Strip(out), "alice~plain → ", "✔ identity     alice, from kubernetes", "✔ install", "Starting", "✔ Running in", "berth exec alice~plain")
 	if i, j := strings.LastIndex(out, "\x1b[?25l"), strings.LastIndex(out, "\x1b[?25h"); j < i {
 		t.Error("the cursor is not given back")
 	}
