@@ -16,9 +16,9 @@ import (
 func (r *run) gather(ctx context.Context) error {
 	r.jobID = uuid.NewString()
 	err := r.steps.side(
-		work{"identity", func() (string, error) { return r.identify(ctx) }},
-		work{"lookup", func() (string, error) { return r.findOut(ctx) }},
-		work{"blueprint", r.resolve},
+		work{name: "identity", do: func() (string, error) { return r.identify(ctx) }},
+		work{name: "lookup", do: func() (string, error) { return r.findOut(ctx) }, quiet: true},
+		work{name: "blueprint", do: r.resolve},
 	)
 	if err != nil {
 		return err

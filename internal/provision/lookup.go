@@ -40,7 +40,7 @@ const (
 func (p plan) String() string {
 	switch p {
 	case install:
-		return "nothing there yet"
+		return "" // nothing is there, or nothing worth a word
 	case refuse:
 		return "running already"
 	case resume:

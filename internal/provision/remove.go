@@ -65,8 +65,10 @@ func (r *run) remove(ctx context.Context, deletion *v1.Deletion, noWait bool) er
 		// What goes wrong with a pod that is going concerns nobody: its ConfigMaps
 		// are gone before it is.
 		c.Snapshot.Warnings, c.Warnings, c.Objects = nil, nil, nil
+		verdict := c.Snapshot.Verdict()
+		c.Changed = c.Changed && (verdict == v1.VerdictTerminating || verdict == v1.VerdictGone)
 		r.tell(c)
-		return c.Snapshot.Verdict() == v1.VerdictGone
+		return verdict == v1.VerdictGone
 	})
 	deletion.Gone = err == nil
 	return err

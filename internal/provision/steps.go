@@ -37,13 +37,17 @@ func (s *steps) do(name string, work func() (message string, err error)) error {
 type work struct {
 	name string
 	do   func() (message string, err error)
+	// quiet is told of only if there is something to say.
+	quiet bool
 }
 
 // side runs steps side by side and tells of them in their order, up to the
 // first that failed.
 func (s *steps) side(works ...work) error {
 	for _, w := range works {
-		s.Step(v1.Step{Name: w.name, State: v1.StepBegun})
+		if !w.quiet {
+			s.Step(v1.Step{Name: w.name, State: v1.StepBegun})
+		}
 	}
 	tells, errs := make([]func(), len(works)), make([]error, len(works))
 	var wg sync.WaitGroup
@@ -73,7 +77,9 @@ func (s *steps) run(name string, work func() (message string, err error)) (tell 
 		s.mu.Lock()
 		s.timing.Steps = append(s.timing.Steps, v1.StepTiming{Name: name, Seconds: step.Seconds})
 		s.mu.Unlock()
-		s.Step(step)
+		if err != nil || message != "" {
+			s.Step(step)
+		}
 	}, err
 }
 
