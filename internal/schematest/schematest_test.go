@@ -102,7 +102,7 @@ func fill(v reflect.Value) {
 		if meta := v.FieldByName("TypeMeta"); meta.IsValid() {
 			meta.Set(reflect.ValueOf(v1.Kind(v.Type().Name())))
 		}
-		if e, ok := v.Addr().Interface().(*v1.Error); ok {
+		if e, ok := reflect.TypeAssert[*v1.Error](v.Addr()); ok {
 			e.Code = "FAILED"
 		}
 	case reflect.String:
