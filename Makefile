@@ -11,9 +11,9 @@ SHELL := bash
 MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 
 # Where generated files are, and nothing else.
-GENERATED := completions docs/commands docs/man docs/schema docs/topics
+GENERATED := completions docs/commands docs/man docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md
 
-.PHONY: help build test test-unit test-cluster test-e2e demo lint fmt generate generate-check release-check
+.PHONY: help build test test-unit test-cluster test-e2e demo lint build-others fmt generate generate-check release-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,12 @@ demo: ## Show what berth does, on a real cluster (CLUSTER=current: on the one of
 
 lint: ## Check style, architecture, scripts and module files
 	@scripts/lint $(MODULES)
+
+build-others: ## Compile for macOS and Windows, to see that it compiles
+	@for os in darwin windows; do \
+		echo "== GOOS=$$os go build ./cmd/berth"; \
+		GOOS=$$os CGO_ENABLED=0 go build -o /dev/null ./cmd/berth; \
+	done
 
 fmt: ## Format the Go files
 	@linter=$$(scripts/tool golangci-lint); \
