@@ -132,8 +132,10 @@ func TestValidate(t *testing.T) {
 	}
 	_, err = set.Resolve("bad", "")
 	all := strings.Join(fault.From(err).Problems, "\n")
-	for _, field := range []string{"imagePullPolicy", "hostname", "resources.memory", "env.1A", "initScripts[0].script", "initScripts[1].name",
-		"extFiles", "securityContext", "storages.a.claimSpec", "storages.b.path", "storages.b.claimSpec", "storages.c.type", "storages.d.sizeLimit", "storages.d.claimSpec"} {
+	for _, field := range []string{
+		"imagePullPolicy", "hostname", "resources.memory", "env.1A", "initScripts[0].script", "initScripts[1].name",
+		"extFiles", "securityContext", "storages.a.claimSpec", "storages.b.path", "storages.b.claimSpec", "storages.c.type", "storages.d.sizeLimit", "storages.d.claimSpec",
+	} {
 		if !strings.Contains(all, field+":") {
 			t.Errorf("nothing is said about %s:\n%s", field, all)
 		}

@@ -66,8 +66,10 @@ func cutField(text string) (field, message string, ok bool) {
 // this version does not act upon. They are refused: a workspace without the
 // network policy that its blueprint asks for is not what was asked for.
 func later() []string {
-	return []string{"k8shelld", "podman", "network", "apps", "enableApps", "splash", "subdomain",
-		"id", "existingClaim", "fsOwnerUid", "fsOwnerGid", "claimSpecAnnotations"}
+	return []string{
+		"k8shelld", "podman", "network", "apps", "enableApps", "splash", "subdomain",
+		"id", "existingClaim", "fsOwnerUid", "fsOwnerGid", "claimSpecAnnotations",
+	}
 }
 
 func invalid(problems []string) error {

@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -80,9 +81,7 @@ func (s *Set) chain(name string) ([]entry, error) {
 // sequences one after the other.
 func merge(parent, child map[string]any) map[string]any {
 	out := make(map[string]any, len(parent)+len(child))
-	for key, value := range parent {
-		out[key] = value
-	}
+	maps.Copy(out, parent)
 	for key, value := range child {
 		out[key] = mergeValue(out[key], value)
 	}
@@ -109,7 +108,8 @@ func decode(merged map[string]any) (Blueprint, error) {
 	if err != nil {
 		return b, err
 	}
-	return b, yaml.Unmarshal(text, &b)
+	err = yaml.Unmarshal(text, &b)
+	return b, err
 }
 
 // withRegistry writes out the registry's host. A first part with a dot or a

@@ -1,5 +1,7 @@
 package fault
 
+import "slices"
+
 // Code names a class of errors; it decides the exit status.
 type Code string
 
@@ -49,10 +51,8 @@ func (c Code) Exit() int {
 		return 0
 	}
 	for _, m := range Table() {
-		for _, code := range m.Codes {
-			if code == c {
-				return m.Exit
-			}
+		if slices.Contains(m.Codes, c) {
+			return m.Exit
 		}
 	}
 	return 1

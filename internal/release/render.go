@@ -57,7 +57,7 @@ func Render(name, namespace string, values map[string]any) (*Rendered, error) {
 // Objects reads a manifest as Helm records it, in its order.
 func Objects(manifest string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
-	for _, document := range strings.Split("\n"+manifest, "\n---") {
+	for document := range strings.SplitSeq("\n"+manifest, "\n---") {
 		var content map[string]any
 		if err := yaml.Unmarshal([]byte(document), &content); err != nil {
 			return nil, fmt.Errorf("manifest: %w", err)

@@ -55,7 +55,7 @@ func (st styles) paragraphs(s string) []string {
 
 // toASCII replaces what a terminal without Unicode would show as rubbish.
 func toASCII(s string) string {
-	s = asciiSigns.Replace(s)
+	s = asciiSigns().Replace(s)
 	return strings.Map(func(r rune) rune {
 		if r > uni.MaxASCII {
 			return '?'
@@ -64,5 +64,8 @@ func toASCII(s string) string {
 	}, s)
 }
 
-var asciiSigns = strings.NewReplacer("…", "...", "→", "->", "←", "<-", "×", "x", "·", "-", "•", "-",
-	"“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'", "–", "-", "—", "-")
+// asciiSigns are the signs with something like them in ASCII.
+func asciiSigns() *strings.Replacer {
+	return strings.NewReplacer("…", "...", "→", "->", "←", "<-", "×", "x", "·", "-", "•", "-",
+		"“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'", "–", "-", "—", "-")
+}

@@ -54,7 +54,7 @@ func wrap(s string, most int) []string {
 	line := s[:len(s)-len(body)]
 	var lines []string
 	empty := true
-	for _, word := range strings.Fields(body) {
+	for word := range strings.FieldsSeq(body) {
 		if !empty && width(line)+1+width(word) > most {
 			lines, line, empty = append(lines, line), "", true
 		}

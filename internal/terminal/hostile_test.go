@@ -13,11 +13,15 @@ import (
 const hostile = "x\x1b[2J\x1b[9A\u009b2K\x1b]0;title\x07\r\u202e\ay"
 
 func hostileWorkspace() *v1.Workspace {
-	return &v1.Workspace{ID: hostile, Namespace: hostile, UserString: hostile, Owner: hostile, Blueprint: hostile, JobID: hostile,
-		Snapshot: v1.Snapshot{Stage: v1.StageFailed, Message: hostile, Node: hostile,
+	return &v1.Workspace{
+		ID: hostile, Namespace: hostile, UserString: hostile, Owner: hostile, Blueprint: hostile, JobID: hostile,
+		Snapshot: v1.Snapshot{
+			Stage: v1.StageFailed, Message: hostile, Node: hostile,
 			Containers: []v1.Container{{Name: hostile, Image: hostile, State: v1.ContainerFailed, Reason: hostile}},
 			Warnings:   []v1.Warning{{Reason: hostile, Message: hostile, Object: "pod/a:" + hostile, Count: 2}},
-			Cause:      &v1.Cause{Code: hostile, Message: hostile, Container: hostile, Object: hostile}}}
+			Cause:      &v1.Cause{Code: hostile, Message: hostile, Container: hostile, Object: hostile},
+		},
+	}
 }
 
 func hostileStory() []v1.Event {
@@ -29,8 +33,10 @@ func hostileStory() []v1.Event {
 	waiting := w.Snapshot
 	waiting.Cause = &v1.Cause{Code: hostile, Message: hostile + "!"}
 	s.stage(2*sc, v1.StagePulling, waiting)
-	s.add(4*sc, v1.Event{Result: &v1.Result{Error: &v1.Error{Code: "FAILED", Message: hostile, Hint: hostile, Problems: []string{hostile},
-		Workspace: w, Logs: &v1.LogTail{Container: hostile, Lines: []string{hostile}}}}})
+	s.add(4*sc, v1.Event{Result: &v1.Result{Error: &v1.Error{
+		Code: "FAILED", Message: hostile, Hint: hostile, Problems: []string{hostile},
+		Workspace: w, Logs: &v1.LogTail{Container: hostile, Lines: []string{hostile}},
+	}}})
 	return s.through()
 }
 

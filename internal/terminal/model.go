@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -110,8 +111,7 @@ func (m *model) step(s v1.Step, at time.Time) {
 
 // current finds the item of a kind that is still running; with a name, that one.
 func (m *model) current(kind itemKind, name string) int {
-	for i := len(m.items) - 1; i >= 0; i-- {
-		it := m.items[i]
+	for i, it := range slices.Backward(m.items) {
 		if it.kind == kind && it.state == running && (name == "" || it.name == name) {
 			return i
 		}

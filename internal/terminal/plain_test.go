@@ -22,8 +22,10 @@ func told(t *testing.T, s *script, mode Mode) (stdout, stderr string) {
 }
 
 func TestPlainTranscripts(t *testing.T) {
-	for name, s := range map[string]*script{"success": succeeding(), "crash-loop": crashLoop(), "timed-out": timedOut(),
-		"interrupted": interrupted(), "deleted": deleted(false), "refused": refused(), "image-not-found": imageNotFound()} {
+	for name, s := range map[string]*script{
+		"success": succeeding(), "crash-loop": crashLoop(), "timed-out": timedOut(),
+		"interrupted": interrupted(), "deleted": deleted(false), "refused": refused(), "image-not-found": imageNotFound(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr := told(t, s, ModePlain)
 			if stdout != "" {
@@ -40,8 +42,15 @@ func TestPlainRepeatsAWarningOnlyWhenItHasGrown(t *testing.T) {
 		count int
 		told  bool
 	}{
-		{0, 1, true}, {1 * sc, 1, false}, {2 * sc, 2, true}, {3 * sc, 3, false}, {4 * sc, 4, true},
-		{5 * sc, 5, false}, {33 * sc, 5, false}, {35 * sc, 6, true}, {90 * sc, 6, false},
+		{0, 1, true},
+		{1 * sc, 1, false},
+		{2 * sc, 2, true},
+		{3 * sc, 3, false},
+		{4 * sc, 4, true},
+		{5 * sc, 5, false},
+		{33 * sc, 5, false},
+		{35 * sc, 6, true},
+		{90 * sc, 6, false},
 	}
 	var b bytes.Buffer
 	p := newPlain(Output{Writer: &b}, alice)

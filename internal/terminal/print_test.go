@@ -15,16 +15,26 @@ func fleet() *v1.WorkspaceList {
 	exit := 1
 	carol := v1.Container{Name: "k8shell-main", Image: "registry.example.com/a:1", State: v1.ContainerFailed, Reason: "CrashLoopBackOff", Restarts: 3, ExitCode: &exit}
 	return &v1.WorkspaceList{Items: []v1.Workspace{
-		{ID: "alice-3f9c2e1", Namespace: "workspaces", UserString: "alice~dev", Owner: "alice", Blueprint: "dev", CreatedAt: t0,
-			Snapshot: v1.Snapshot{Stage: v1.StageRunning, Status: v1.StatusRunning, Node: "node-2", Since: t0, Containers: containers("done", "ready")}},
-		{ID: "bob-77aa01c", Namespace: "workspaces", UserString: "bob~ml", Owner: "bob", Blueprint: "ml", CreatedAt: now.Add(-2 * time.Minute),
-			Snapshot: v1.Snapshot{Stage: v1.StagePulling, Status: v1.StatusPulling, Node: "node-1", Message: "cuda-tools:12", Since: now.Add(-2 * time.Minute)}},
-		{ID: "carol-9d4b2e6", Namespace: "workspaces", UserString: "carol~repo:a/b", Owner: "carol", Blueprint: "repo-a-b", CreatedAt: now.Add(-6 * time.Minute),
-			Snapshot: v1.Snapshot{Stage: v1.StageFailed, Status: v1.StatusFailing, Since: now.Add(-5 * time.Minute), Containers: []v1.Container{carol},
+		{
+			ID: "alice-3f9c2e1", Namespace: "workspaces", UserString: "alice~dev", Owner: "alice", Blueprint: "dev", CreatedAt: t0,
+			Snapshot: v1.Snapshot{Stage: v1.StageRunning, Status: v1.StatusRunning, Node: "node-2", Since: t0, Containers: containers("done", "ready")},
+		},
+		{
+			ID: "bob-77aa01c", Namespace: "workspaces", UserString: "bob~ml", Owner: "bob", Blueprint: "ml", CreatedAt: now.Add(-2 * time.Minute),
+			Snapshot: v1.Snapshot{Stage: v1.StagePulling, Status: v1.StatusPulling, Node: "node-1", Message: "cuda-tools:12", Since: now.Add(-2 * time.Minute)},
+		},
+		{
+			ID: "carol-9d4b2e6", Namespace: "workspaces", UserString: "carol~repo:a/b", Owner: "carol", Blueprint: "repo-a-b", CreatedAt: now.Add(-6 * time.Minute),
+			Snapshot: v1.Snapshot{
+				Stage: v1.StageFailed, Status: v1.StatusFailing, Since: now.Add(-5 * time.Minute), Containers: []v1.Container{carol},
 				Cause:    &v1.Cause{Code: "CrashLoop", Message: "exit code 1", Container: "k8shell-main"},
-				Warnings: []v1.Warning{{Reason: "BackOff", Message: "back-off 40s restarting failed container", Count: 12, Object: "pod/carol-9d4b2e6:k8shell-main", At: now.Add(-20 * sc)}}}},
-		{ID: "a-name-as-long-as-kubernetes-permits-0a1b2c3", Namespace: "workspaces", CreatedAt: now.Add(-6 * 24 * time.Hour),
-			Snapshot: v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Message: "0/3 nodes: 3 insufficient\x1b[2J memory (asks for 64Gi, largest free 12Gi)"}},
+				Warnings: []v1.Warning{{Reason: "BackOff", Message: "back-off 40s restarting failed container", Count: 12, Object: "pod/carol-9d4b2e6:k8shell-main", At: now.Add(-20 * sc)}},
+			},
+		},
+		{
+			ID: "a-name-as-long-as-kubernetes-permits-0a1b2c3", Namespace: "workspaces", CreatedAt: now.Add(-6 * 24 * time.Hour),
+			Snapshot: v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Message: "0/3 nodes: 3 insufficient\x1b[2J memory (asks for 64Gi, largest free 12Gi)"},
+		},
 	}}
 }
 
@@ -48,13 +58,19 @@ func TestStatusTable(t *testing.T) {
 		width        int
 		profile      Profile
 	}{
-		{"pipe", "text", 0, NoColour}, {"pipe-wide", "wide", 0, NoColour}, {"60", "text", 60, NoColour}, {"80", "text", 80, NoColour},
-		{"120", "text", 120, NoColour}, {"120-wide", "wide", 120, NoColour}, {"200-wide", "wide", 200, NoColour}, {"120-colour", "text", 120, Colour256},
+		{"pipe", "text", 0, NoColour},
+		{"pipe-wide", "wide", 0, NoColour},
+		{"60", "text", 60, NoColour},
+		{"80", "text", 80, NoColour},
+		{"120", "text", 120, NoColour},
+		{"120-wide", "wide", 120, NoColour},
+		{"200-wide", "wide", 200, NoColour},
+		{"120-colour", "text", 120, Colour256},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := printed(t, tt.output, fleet(), tt.width, tt.profile)
-			for _, line := range strings.Split(got, "\n") {
+			for line := range strings.SplitSeq(got, "\n") {
 				if tt.width > 0 && width(line) >= tt.width {
 					t.Errorf("%d columns: %q", width(line), line)
 				}
@@ -82,8 +98,10 @@ func TestStatusOfOne(t *testing.T) {
 func TestDocuments(t *testing.T) {
 	list := fleet()
 	list.Items = list.Items[:2]
-	for _, output := range []string{"json", "yaml", "jsonl", "name", "jsonpath={.items[*].id}", "jsonpath=.items[1].stage", "jsonpath={.nothing}",
-		`go-template={{range .items}}{{.owner}} {{end}}`} {
+	for _, output := range []string{
+		"json", "yaml", "jsonl", "name", "jsonpath={.items[*].id}", "jsonpath=.items[1].stage", "jsonpath={.nothing}",
+		`go-template={{range .items}}{{.owner}} {{end}}`,
+	} {
 		name := strings.NewReplacer("{", "", "}", "", " ", "", "*", "all", "=", "-", ".", "-", "[", "", "]", "").Replace(output)
 		t.Run(name, func(t *testing.T) { golden(t, "documents/"+name, printed(t, output, list, 0, Colour256)) })
 	}

@@ -32,7 +32,7 @@ func TestLiveInAPseudoTerminal(t *testing.T) {
 				_, _ = io.Copy(screenful, master) // until the other side is closed
 			}()
 			s := succeeding()
-			synctest.Test(t, func(t *testing.T) {
+			synctest.Test(t, func(*testing.T) {
 				start := time.Now()
 				streams := Streams{Now: func() time.Time { return t0.Add(time.Since(start)) }, Err: Output{
 					Writer: tty, Capabilities: colourLook,

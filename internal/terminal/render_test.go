@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ func screen(s *script, at time.Duration, width int, look Capabilities) []string 
 	m := s.until(at)
 	v := view{width: width, height: 50, now: t0.Add(at), frame: 2, st: newStyles(look)}
 	p := render(m, v)
-	lines := append(p.final, p.live...)
+	lines := slices.Concat(p.final, p.live)
 	if m.result != nil {
 		v.headed = true
 		lines = append(lines, summary(m, v)...)

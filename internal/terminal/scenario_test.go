@@ -68,8 +68,10 @@ func containers(states ...v1.ContainerState) []v1.Container {
 }
 
 func unschedulable(count int, at time.Duration) v1.Warning {
-	return v1.Warning{Reason: "FailedScheduling", Message: "0/3 nodes: 2 insufficient cpu, 1 untolerated taint",
-		Count: count, Object: "pod/alice-3f9c2e1", At: t0.Add(at)}
+	return v1.Warning{
+		Reason: "FailedScheduling", Message: "0/3 nodes: 2 insufficient cpu, 1 untolerated taint",
+		Count: count, Object: "pod/alice-3f9c2e1", At: t0.Add(at),
+	}
 }
 
 // succeeding is a workspace that has to wait for a node, and then runs.
@@ -86,16 +88,21 @@ func succeeding() *script {
 	s.stage(18500*ms, v1.StageStarting, v1.Snapshot{Node: "node-2", Message: "readiness", Containers: containers("done", "running")})
 	s.stage(21400*ms, v1.StageRunning, v1.Snapshot{Node: "node-2", Containers: containers("done", "ready")})
 	w := workspace(v1.StageRunning, v1.Snapshot{Node: "node-2", Containers: containers("done", "ready")})
-	w.Timing = &v1.Timing{Seconds: 21.4, Stages: []v1.StepTiming{{Name: "Scheduling", Seconds: 8.7},
-		{Name: "Pulling", Seconds: 9.5}, {Name: "Starting", Seconds: 2.9}}}
+	w.Timing = &v1.Timing{Seconds: 21.4, Stages: []v1.StepTiming{
+		{Name: "Scheduling", Seconds: 8.7},
+		{Name: "Pulling", Seconds: 9.5},
+		{Name: "Starting", Seconds: 2.9},
+	}}
 	s.add(21400*ms, v1.Event{Result: &v1.Result{Workspace: &w}})
 	return s
 }
 
 func workspace(stage v1.Stage, snapshot v1.Snapshot) v1.Workspace {
 	snapshot.Stage, snapshot.Status = stage, stage.Status()
-	return v1.Workspace{TypeMeta: v1.Kind(v1.KindWorkspace), ID: alice.ID, Namespace: alice.Namespace, UserString: alice.UserString,
-		Owner: "alice", Blueprint: "dev", CreatedAt: t0, Snapshot: snapshot}
+	return v1.Workspace{
+		TypeMeta: v1.Kind(v1.KindWorkspace), ID: alice.ID, Namespace: alice.Namespace, UserString: alice.UserString,
+		Owner: "alice", Blueprint: "dev", CreatedAt: t0, Snapshot: snapshot,
+	}
 }
 
 // ending adds the failure of a stage to the opening.
@@ -122,7 +129,8 @@ func crashLoop() *script {
 	return ending(41*sc, "FAILED", 3, v1.Error{
 		Message: "workspace alice-3f9c2e1 failed: k8shell-main keeps crashing: exit code 1, 3 restarts",
 		Logs: &v1.LogTail{Container: "k8shell-main", Previous: true, Lines: []string{
-			"starting workspace", "  indented \x1b[31mred\x1b[0m\x1b[2A moved", "/etc/profile.d/team.sh: line 3: nodenv: not found"}},
+			"starting workspace", "  indented \x1b[31mred\x1b[0m\x1b[2A moved", "/etc/profile.d/team.sh: line 3: nodenv: not found",
+		}},
 	}, &w)
 }
 
@@ -156,7 +164,9 @@ func refused() *script {
 	s := opening()
 	s.step(300*ms, "lock", v1.StepBegun, "", 0)
 	s.step(400*ms, "lock", v1.StepFailed, "held by bob@laptop", 0.1)
-	s.add(400*ms, v1.Event{Result: &v1.Result{Error: &v1.Error{Code: "CONFLICT", ExitStatus: 6,
-		Message: "alice-3f9c2e1 is being deleted by bob@laptop", Hint: "wait for it with --wait"}}})
+	s.add(400*ms, v1.Event{Result: &v1.Result{Error: &v1.Error{
+		Code: "CONFLICT", ExitStatus: 6,
+		Message: "alice-3f9c2e1 is being deleted by bob@laptop", Hint: "wait for it with --wait",
+	}}})
 	return s
 }

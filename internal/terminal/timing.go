@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"fmt"
-	"io"
 
 	v1 "github.com/berthdev/berth/api/v1"
 )
@@ -21,5 +20,5 @@ func PrintTiming(s Streams, t *v1.Timing) {
 		line(stage.Name, stage.Seconds)
 	}
 	line("in all", t.Seconds)
-	_, _ = io.WriteString(s.Err, fmt.Sprintf("%9d   API requests\n", t.Requests))
+	_, _ = fmt.Fprintf(s.Err, "%9d   API requests\n", t.Requests)
 }

@@ -87,7 +87,8 @@ func (t *vt) print(s string) {
 }
 
 func (t *vt) down() {
-	if t.row++; t.row == len(t.lines) {
+	t.row++
+	if t.row == len(t.lines) {
 		t.lines = append(t.lines, nil)
 	}
 }

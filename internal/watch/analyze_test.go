@@ -89,9 +89,11 @@ func TestAnalyze(t *testing.T) {
 		},
 		"a failed pull before the status knows": {
 			pod: newPod("web", "1", onNode, app(waits("ContainerCreating", ""))),
-			events: []*corev1.Event{pulling,
+			events: []*corev1.Event{
+				pulling,
 				event("web", "1", "app", "Failed", `Failed to pull image "x/app:1": pull access denied for x/app`).warn().Event,
-				event("web", "1", "app", "Failed", "Error: ErrImagePull").warn().Event},
+				event("web", "1", "app", "Failed", "Error: ErrImagePull").warn().Event,
+			},
 			stage: v1.StageFailed, cause: "ImagePullDenied: container app: image x/app:1 cannot be pulled: pull access denied",
 		},
 		"the cause of a pull stays while backing off": {
@@ -324,8 +326,10 @@ func TestWarningsAreCounted(t *testing.T) {
 	if len(got.Warnings) != 2 {
 		t.Fatalf("%d warnings, want 2: %+v", len(got.Warnings), got.Warnings)
 	}
-	want := v1.Warning{Reason: "Unhealthy", Object: "pod/web:app", Count: 4, At: after(time.Second),
-		Message: "Readiness probe failed: dial tcp 10.0.0.2:80"}
+	want := v1.Warning{
+		Reason: "Unhealthy", Object: "pod/web:app", Count: 4, At: after(time.Second),
+		Message: "Readiness probe failed: dial tcp 10.0.0.2:80",
+	}
 	if got.Warnings[0] != want {
 		t.Errorf("%+v, want %+v", got.Warnings[0], want)
 	}

@@ -52,7 +52,7 @@ func (r *reading) forgiven(c container) bool {
 // crash loop counts. Neither is CrashLoopBackOff.)
 func (c container) brokenWait() (finding, bool) {
 	reason, message, _ := c.waiting()
-	code := ""
+	var code string
 	switch reason {
 	case reasonErrImagePull, reasonImagePullBackOff, "RegistryUnavailable", "SignatureValidationFailed":
 		return c.imageFinding(reason, message), true

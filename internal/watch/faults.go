@@ -1,7 +1,7 @@
 package watch
 
 import (
-	"fmt"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -29,7 +29,7 @@ func (f *feed) final(err error) error {
 
 func (f *feed) fault(code fault.Code, err error) *fault.Error {
 	if err == nil { // the watch is closed as soon as it is open
-		err = fmt.Errorf("the watch does not stay open")
+		err = errors.New("the watch does not stay open")
 	}
 	return fault.New(code, "cannot %s %s in namespace %s: %w", f.verb, f.Resource, f.Namespace, err)
 }

@@ -58,12 +58,16 @@ func pullCode(text string) string {
 		words []string
 	}{
 		{CauseRegistryRateLimited, []string{"toomanyrequests", "too many requests", "rate limit"}},
-		{CauseImagePullDenied, []string{"denied", "unauthorized", "authentication required",
-			"authorization failed", "403 forbidden", "insufficient_scope", "no basic auth credentials"}},
-		{CauseRegistryUnreachable, []string{"no such host", "connection refused", "connection reset", "i/o timeout",
+		{CauseImagePullDenied, []string{
+			"denied", "unauthorized", "authentication required",
+			"authorization failed", "403 forbidden", "insufficient_scope", "no basic auth credentials",
+		}},
+		{CauseRegistryUnreachable, []string{
+			"no such host", "connection refused", "connection reset", "i/o timeout",
 			"tls handshake", "x509:", "deadline exceeded", "network is unreachable", "no route to host", "server misbehaving",
 			"unexpected eof", "http response to https", "500 internal server error", "502 bad gateway",
-			"503 service unavailable", "504 gateway timeout"}},
+			"503 service unavailable", "504 gateway timeout",
+		}},
 		{CauseImageWrongPlatform, []string{"no match for platform", "no matching manifest"}},
 		{CauseImageNotFound, []string{"not found", "manifest unknown", "name unknown", "manifest_unknown", "does not exist"}},
 	} {

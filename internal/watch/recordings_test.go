@@ -106,7 +106,7 @@ func subjectOf(text string, history []Record) Subject {
 
 func history(t *testing.T, name string) []Record {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata/recordings", name+".jsonl"))
+	f, err := os.Open(filepath.Join("testdata", "recordings", name+".jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -184,11 +185,9 @@ func (c container) probeText() string {
 }
 
 func latest(events []*corev1.Event, reasons ...string) *corev1.Event {
-	for i := len(events) - 1; i >= 0; i-- {
-		for _, reason := range reasons {
-			if events[i].Reason == reason {
-				return events[i]
-			}
+	for _, event := range slices.Backward(events) {
+		if slices.Contains(reasons, event.Reason) {
+			return event
 		}
 	}
 	return nil

@@ -38,13 +38,17 @@ func lookAtMachine(t *testing.T) machine {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	check(t, err)
 	m.Mounts = strings.Split(string(mounts), "\n")
-	for _, name := range []string{"kernel/panic", "kernel/panic_on_oops", "vm/overcommit_memory", "vm/panic_on_oom",
-		"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes", "net/ipv4/ip_forward"} {
+	for _, name := range []string{
+		"kernel/panic", "kernel/panic_on_oops", "vm/overcommit_memory", "vm/panic_on_oom",
+		"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes", "net/ipv4/ip_forward",
+	} {
 		value, _ := os.ReadFile("/proc/sys/" + name) // not every kernel has every one
 		m.Sysctls[name] = string(value)
 	}
-	for _, path := range []string{"/var/lib/kubelet", "/var/lib/cni", "/var/lib/containerd", "/var/log/pods", "/var/log/containers",
-		"/usr/libexec/kubernetes", "/run/containerd", "/run/xtables.lock", "/tmp/hostpath_pv", "/etc/cni"} {
+	for _, path := range []string{
+		"/var/lib/kubelet", "/var/lib/cni", "/var/lib/containerd", "/var/log/pods", "/var/log/containers",
+		"/usr/libexec/kubernetes", "/run/containerd", "/run/xtables.lock", "/tmp/hostpath_pv", "/etc/cni",
+	} {
 		_, err := os.Stat(path)
 		m.Present[path] = err == nil
 	}

@@ -58,7 +58,7 @@ func delegate(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range strings.Fields(string(available)) {
+	for c := range strings.FieldsSeq(string(available)) {
 		err := os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+"+c), 0o644)
 		if err != nil && slices.Contains([]string{"cpu", "memory", "pids", "cpuset"}, c) {
 			return fmt.Errorf("hand the %s controller on to groups below %s: %w", c, dir, err)

@@ -32,7 +32,7 @@ func (i *Instance) lock() (unlock func(), err error) {
 			return nil, fmt.Errorf("lock %s: %w", i.dir, err)
 		}
 		if sameFile(file, name) {
-			return func() { os.Remove(name); file.Close() }, nil
+			return func() { _ = os.Remove(name); file.Close() }, nil
 		}
 		file.Close()
 	}

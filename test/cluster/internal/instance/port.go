@@ -18,15 +18,20 @@ func (i *Instance) listen() (*net.TCPListener, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", address)
+	at, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("the address of last time: %w", err)
+	}
+	listener, err := net.ListenTCP("tcp", at)
 	if err != nil { // taken by another program in the meantime
-		listener, err = net.Listen("tcp", "127.0.0.1:0")
+		at.Port = 0
+		listener, err = net.ListenTCP("tcp", at)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open a port on the loopback interface: %w", err)
 	}
 	chosen := listener.Addr().String()
-	return listener.(*net.TCPListener), os.WriteFile(i.path("address"), []byte(chosen+"\n"), 0o644)
+	return listener, os.WriteFile(i.path("address"), []byte(chosen+"\n"), 0o644)
 }
 
 func (i *Instance) address() (string, error) {

@@ -57,7 +57,7 @@ func (i *Instance) kill() error {
 	var pid int
 	var start string
 	if _, err := fmt.Sscan(string(data), &pid, &start); err != nil {
-		return nil // cut short by a crash; the command line has found it
+		return nil //nolint:nilerr // cut short by a crash; the command line has found it
 	}
 	return process.Kill(pid, process.StartedAt(start), endTimeout)
 }

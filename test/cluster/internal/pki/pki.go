@@ -87,7 +87,10 @@ func newAuthority(dir string) (*authority, error) {
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	a := &authority{dir: dir, cert: cert, key: key}
-	return a, a.sign("ca", cert, key)
+	if err := a.sign("ca", cert, key); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 func (a *authority) issue(file string, cert *x509.Certificate) error {

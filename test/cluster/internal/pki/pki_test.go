@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"os"
@@ -34,7 +35,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	write()
-	if after, _ := os.ReadFile(filepath.Join(dir, "ca.crt")); string(after) != string(before) {
+	if after, _ := os.ReadFile(filepath.Join(dir, "ca.crt")); !bytes.Equal(after, before) {
 		t.Error("writing again makes another authority, and kubeconfigs handed out before are of no use")
 	}
 	kubeconfig, err := Kubeconfig(dir, "admin", "test", "https://127.0.0.1:1")

@@ -51,7 +51,7 @@ func TestRegistry(t *testing.T) {
 }
 
 func get(registry http.Handler, path, password string) *httptest.ResponseRecorder {
-	req := httptest.NewRequest(http.MethodGet, "/v2/"+path, nil)
+	req := httptest.NewRequest(http.MethodGet, "/v2/"+path, http.NoBody)
 	if password != "" {
 		req.SetBasicAuth(User, password)
 	}

@@ -35,8 +35,10 @@ func (c Cluster) relay() supervisor.Daemon {
 }
 
 func (c Cluster) kubernetes(name, ready string, after []string, flags ...string) supervisor.Daemon {
-	return supervisor.Daemon{Name: name, Ready: ready, After: after,
-		Args: append([]string{filepath.Join(c.Kubernetes, name)}, flags...)}
+	return supervisor.Daemon{
+		Name: name, Ready: ready, After: after,
+		Args: append([]string{filepath.Join(c.Kubernetes, name)}, flags...),
+	}
 }
 
 func (c Cluster) etcd() supervisor.Daemon {

@@ -7,7 +7,7 @@ const volumePlugins = "/var/lib/kubelet/volume-plugins"
 
 // Hosts are the registries that images are pulled from. All of them are the
 // cluster's own; any other one does not exist.
-var hosts = []string{"registry.example.com", "docker.io", "registry.k8s.io"}
+func hosts() []string { return []string{"registry.example.com", "docker.io", "registry.k8s.io"} }
 
 // Files renders every configuration file, by its path below conf.
 func (c Cluster) Files() map[string]string {
@@ -18,7 +18,7 @@ func (c Cluster) Files() map[string]string {
 		"kube-proxy.yaml":          c.proxyFile(),
 		"resolv.conf":              Resolver,
 	}
-	for _, host := range hosts {
+	for _, host := range hosts() {
 		files["certs.d/"+host+"/hosts.toml"] = mirror
 	}
 	return files

@@ -26,8 +26,10 @@ func newChildren() *children {
 func (c *children) start(args []string, files []*os.File) (<-chan unix.WaitStatus, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	p, err := os.StartProcess(args[0], args, &os.ProcAttr{Dir: "/", Env: os.Environ(), Files: files,
-		Sys: &unix.SysProcAttr{Setsid: true}})
+	p, err := os.StartProcess(args[0], args, &os.ProcAttr{
+		Dir: "/", Env: os.Environ(), Files: files,
+		Sys: &unix.SysProcAttr{Setsid: true},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func mount(dir string, plan Plan) error {
 		return err
 	}
 	for name, value := range plan.Sysctls {
-		target := filepath.Join("/proc/sys", name)
+		target := "/proc/sys/" + name
 		if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
 			continue // this kernel does not have it, so nobody will write it
 		}
@@ -64,7 +64,7 @@ func replace(private []Mount, keep []string) error {
 		if err != nil {
 			return fmt.Errorf("open %s: %w", m.Source, err)
 		}
-		defer unix.Close(fd)
+		defer unix.Close(fd) //nolint:gocritic // all are needed until the end, and they are few
 		sources[i] = fd
 	}
 	for i, m := range mounts {

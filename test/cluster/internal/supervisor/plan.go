@@ -71,7 +71,8 @@ func WritePlan(dir string, plan Plan) error { return write(planFile(dir), plan) 
 // ReadStates returns the daemons' states as of the latest change.
 func ReadStates(dir string) (map[string]State, error) {
 	states := map[string]State{}
-	return states, read(statesFile(dir), &states)
+	err := read(statesFile(dir), &states)
+	return states, err
 }
 
 // RemoveStates forgets what an earlier supervisor wrote.

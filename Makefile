@@ -1,0 +1,79 @@
+# What there is to do with this checkout. `make` alone lists it.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+# The targets of `test` share the machine and the terminal.
+.NOTPARALLEL:
+
+# Every module with code to test and lint; test/cluster/kubernetes only says
+# which Kubernetes is built.
+MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
+
+# Where generated files are, and nothing else.
+GENERATED := completions docs/commands docs/man docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md
+
+.PHONY: help build test test-unit test-cluster test-e2e demo lint build-others fmt generate generate-check release-check
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build bin/berth
+	CGO_ENABLED=0 go build -trimpath -o bin/berth ./cmd/berth
+
+test: test-unit ## Run all tests (Linux and root: some of them start a real cluster)
+	@if [[ $$(uname -s) != Linux || $$(id -u) != 0 ]]; then \
+		echo "make test: the unit tests passed, but the tests on a cluster were NOT run, as they take Linux and root: run 'sudo make test' there, or 'make test-unit' for the unit tests alone" >&2; \
+		exit 1; \
+	fi
+	@$(MAKE) --no-print-directory test-e2e test-cluster
+
+test-unit: ## Run the tests that need nothing but Go and a C compiler
+	@for module in $(MODULES); do \
+		echo "== go test -race ./... in $$module"; \
+		(cd "$$module" && go test -race -short ./...); \
+	done
+
+test-e2e: ## Test berth on a cluster of its own, or the one of BERTH_TEST_KUBECONFIG
+	@echo "== go test -tags e2e ./test/e2e/..."
+	@scripts/with-cluster go test -count=1 -timeout 20m -tags e2e ./test/e2e/...
+
+test-cluster: ## Test the test cluster itself
+	@echo "== go test in test/cluster"
+	@cd test/cluster && go test -count=1 -timeout 45m ./...
+
+demo: ## Show what berth does, on a real cluster (CLUSTER=current: on the one of your kubeconfig)
+	@CLUSTER='$(CLUSTER)' ./demo/run.sh
+
+lint: ## Check style, architecture, scripts and module files
+	@scripts/lint $(MODULES)
+
+build-others: ## Compile for macOS and Windows, to see that it compiles
+	@for os in darwin windows; do \
+		echo "== GOOS=$$os go build ./cmd/berth"; \
+		GOOS=$$os CGO_ENABLED=0 go build -o /dev/null ./cmd/berth; \
+	done
+
+fmt: ## Format the Go files
+	@linter=$$(scripts/tool golangci-lint); \
+	for module in $(MODULES); do (cd "$$module" && "$$linter" fmt --config '$(CURDIR)/.golangci.yaml'); done
+
+generate: ## Write completions, man pages, command reference and schemas
+	go run ./internal/tools/generate
+
+generate-check: generate ## Fail if what is committed is not what make generate writes
+	@changed=$$(git status --porcelain -- $(GENERATED)); \
+	if [[ -n $$changed ]]; then \
+		git --no-pager diff -- $(GENERATED); \
+		printf 'These generated files are not up to date; run make generate and commit them:\n%s\n' "$$changed" >&2; \
+		exit 1; \
+	fi
+
+release-check: ## Check the release configuration, and build a snapshot for this machine
+	@releaser=$$(scripts/tool goreleaser); \
+	"$$releaser" check; \
+	"$$releaser" build --snapshot --clean --single-target
+
+include test/cluster/cluster.mk
+# The benchmark is a module of its own, with a target of its own: bench.
+-include test/bench/bench.mk

@@ -1,0 +1,139 @@
+package schematest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+const golden = "../terminal/testdata"
+
+// What the golden files show is what the schemas say.
+func TestGoldenFiles(t *testing.T) {
+	checked := 0
+	err := filepath.WalkDir(golden, func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		var check func(testing.TB, []byte)
+		switch name := filepath.Base(path); {
+		case strings.HasSuffix(name, ".jsonl"), name == "jsonl":
+			check = ValidateLines
+		case strings.HasSuffix(name, ".json"), name == "json":
+			check = Validate
+		}
+		info, err := os.Stat(path)
+		if err != nil || info.IsDir() || check == nil {
+			return err
+		}
+		doc, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		checked++
+		t.Run(strings.TrimPrefix(filepath.ToSlash(path), golden+"/"), func(t *testing.T) { check(t, doc) })
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if checked < 8 {
+		t.Errorf("only %d golden files were found", checked)
+	}
+}
+
+// The golden files do not show everything; a document with nothing empty does.
+func TestFullDocuments(t *testing.T) {
+	for kind, doc := range map[string]any{
+		v1.KindWorkspace:     &v1.Workspace{},
+		v1.KindWorkspaceList: &v1.WorkspaceList{},
+		v1.KindDeletion:      &v1.Deletion{},
+		v1.KindVersion:       &v1.Version{},
+		v1.KindError:         &v1.Error{},
+		v1.KindEvent:         &v1.Event{},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			fill(reflect.ValueOf(doc).Elem())
+			text, err := json.Marshal(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			Validate(t, text)
+		})
+	}
+}
+
+// fill sets every field to something that is legal.
+func fill(v reflect.Value) {
+	switch v.Interface().(type) {
+	case time.Time:
+		v.Set(reflect.ValueOf(time.Date(2026, 11, 20, 1, 2, 3, 4, time.UTC)))
+		return
+	case v1.Stage:
+		v.Set(reflect.ValueOf(v1.StagePulling))
+		return
+	case v1.Status:
+		v.Set(reflect.ValueOf(v1.StatusPulling))
+		return
+	case v1.ContainerState:
+		v.Set(reflect.ValueOf(v1.ContainerReady))
+		return
+	case v1.StepState:
+		v.Set(reflect.ValueOf(v1.StepEnded))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			fill(field)
+		}
+		if meta := v.FieldByName("TypeMeta"); meta.IsValid() {
+			meta.Set(reflect.ValueOf(v1.Kind(v.Type().Name())))
+		}
+		if e, ok := reflect.TypeAssert[*v1.Error](v.Addr()); ok {
+			e.Code = "FAILED"
+		}
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Uint64:
+		v.SetUint(7)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	}
+}
+
+// What is wrong is found.
+func TestWrong(t *testing.T) {
+	for name, doc := range map[string]string{
+		"no document":           `{`,
+		"two documents":         `{"kind":"Version"} {"kind":"Version"}`,
+		"no kind":               `{"apiVersion":"berth.dev/v1"}`,
+		"unknown kind":          `{"apiVersion":"berth.dev/v1","kind":"Boat"}`,
+		"another version":       `{"apiVersion":"berth.dev/v2","kind":"Deletion","id":"a","namespace":"b","objects":1,"seconds":1,"gone":true}`,
+		"a field is missing":    `{"apiVersion":"berth.dev/v1","kind":"Deletion","id":"a","namespace":"b","objects":1,"seconds":1}`,
+		"a field is not known":  `{"apiVersion":"berth.dev/v1","kind":"Deletion","id":"a","namespace":"b","objects":1,"seconds":1,"gone":true,"x":1}`,
+		"not known, further in": `{"apiVersion":"berth.dev/v1","kind":"Event","seq":1,"at":"2026-11-20T23:50:25Z","step":{"name":"a","state":"begun","x":1}}`,
+		"no such value":         `{"apiVersion":"berth.dev/v1","kind":"Event","seq":1,"at":"2026-11-20T23:50:25Z","step":{"name":"a","state":"x"}}`,
+		"not a time":            `{"apiVersion":"berth.dev/v1","kind":"Event","seq":1,"at":"yesterday"}`,
+	} {
+		if validate([]byte(doc)) == nil {
+			t.Errorf("%s: %s is taken for valid", name, doc)
+		}
+	}
+}

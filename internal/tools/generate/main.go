@@ -1,0 +1,87 @@
+// Command generate writes what is made from the code and kept in the checkout:
+// completions, man pages, command reference and schemas. It is run at the top
+// of the checkout. What it writes is the same on every machine and every day,
+// so that a difference always means that the code has changed.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	wanted, err := generated()
+	if err != nil {
+		return err
+	}
+	present, err := existing()
+	if err != nil {
+		return err
+	}
+	for name := range present {
+		if _, ok := wanted[name]; !ok {
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	for name, content := range wanted {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// files are contents by path, from the top of the checkout.
+type files map[string][]byte
+
+// directories hold generated files and no others.
+func directories() []string {
+	return []string{"completions", "docs/commands", "docs/man", "docs/schema"}
+}
+
+// generated makes all files.
+func generated() (files, error) {
+	all := files{}
+	for _, part := range []func(files) error{completions, reference, manual, topics, schemas} {
+		if err := part(all); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// existing reads the generated files of the checkout.
+func existing() (files, error) {
+	all := files{}
+	for _, dir := range directories() {
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // the first time
+			}
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			all[filepath.ToSlash(path)], err = os.ReadFile(path)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+const (
+	module    = "github.com/berthdev/berth"
+	documents = "api/v1" // the directory, from the top of the checkout
+	schemaURL = "https://berth.dev/schema/v1/"
+)
+
+// schemas makes a JSON Schema of each kind of document that berth prints. They
+// say what is there and allow more, because documents may grow.
+func schemas(all files) error {
+	values, err := constants(documents)
+	if err != nil {
+		return err
+	}
+	reflector := &jsonschema.Reflector{
+		Anonymous:                 true,
+		AllowAdditionalProperties: true,
+		ExpandedStruct:            true,
+		Mapper: func(t reflect.Type) *jsonschema.Schema {
+			if enum := values[t.Name()]; enum != nil {
+				return &jsonschema.Schema{Type: "string", Enum: enum}
+			}
+			return nil
+		},
+	}
+	if err := reflector.AddGoComments(module, documents, jsonschema.WithFullComment()); err != nil {
+		return err
+	}
+	for name, comment := range reflector.CommentMap {
+		reflector.CommentMap[name] = strings.Join(strings.Fields(comment), " ")
+	}
+	for kind, doc := range map[string]any{
+		v1.KindWorkspace:     v1.Workspace{},
+		v1.KindWorkspaceList: v1.WorkspaceList{},
+		v1.KindDeletion:      v1.Deletion{},
+		v1.KindVersion:       v1.Version{},
+		v1.KindError:         v1.Error{},
+		v1.KindEvent:         v1.Event{},
+	} {
+		schema := reflector.Reflect(doc)
+		schema.ID = jsonschema.ID(schemaURL + kind + ".json")
+		schema.Title = kind
+		finish(kind, schema)
+		for name, definition := range schema.Definitions {
+			finish(name, definition)
+		}
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(schema); err != nil {
+			return err
+		}
+		all["docs/schema/"+kind+".json"] = b.Bytes()
+	}
+	return nil
+}
+
+// finish says what the types alone do not: what a document calls itself, and
+// the codes of errors.
+func finish(name string, schema *jsonschema.Schema) {
+	if schema.Properties == nil {
+		return
+	}
+	if kind, ok := schema.Properties.Get("kind"); ok {
+		kind.Const = name
+	}
+	if version, ok := schema.Properties.Get("apiVersion"); ok {
+		version.Const = v1.APIVersion
+	}
+	if code, ok := schema.Properties.Get("code"); ok && name == v1.KindError {
+		for _, m := range fault.Table() {
+			for _, c := range m.Codes {
+				code.Enum = append(code.Enum, c)
+			}
+		}
+	}
+}
+
+// constants finds the values of the string types in a package: those of Stage,
+// for example.
+func constants(dir string) (map[string][]any, error) {
+	names, err := filepath.Glob(dir + "/*.go")
+	if err != nil {
+		return nil, err
+	}
+	values := map[string][]any{}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.ValueSpec); ok {
+				addConstants(values, spec)
+			}
+			return true
+		})
+	}
+	return values, nil
+}
+
+// addConstants adds what is declared as `Name Type = "value"`.
+func addConstants(values map[string][]any, spec *ast.ValueSpec) {
+	typ, ok := spec.Type.(*ast.Ident)
+	if !ok {
+		return
+	}
+	for _, value := range spec.Values {
+		literal, ok := value.(*ast.BasicLit)
+		if !ok {
+			continue
+		}
+		if text, err := strconv.Unquote(literal.Value); err == nil {
+			values[typ.Name] = append(values[typ.Name], text)
+		}
+	}
+}

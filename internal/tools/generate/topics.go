@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/commands"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// topics makes a page of each topic of `berth help`.
+func topics(all files) error {
+	for _, cmd := range commands.Tree().Commands() {
+		if !cmd.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		text := fenced(cmd.Long)
+		if cmd.Name() == "exit-codes" {
+			text = exitCodes(cmd)
+		}
+		all["docs/"+cmd.Name()+".md"] = fmt.Appendf(nil, "# %s\n\n%s\n\nAlso in the terminal: `berth help %s`.\n", cmd.Short, text, cmd.Name())
+	}
+	return nil
+}
+
+// exitCodes has the table as a table, and the words around it as they are.
+func exitCodes(cmd *cobra.Command) string {
+	var table strings.Builder
+	table.WriteString("| exit | code | when |\n| --- | --- | --- |\n| 0 | | done |\n")
+	for _, m := range fault.Table() {
+		codes := make([]string, len(m.Codes))
+		for i, code := range m.Codes {
+			codes[i] = "`" + string(code) + "`"
+		}
+		fmt.Fprintf(&table, "| %d | %s | %s |\n", m.Exit, strings.Join(codes, ", "), m.When)
+	}
+	before, rest, _ := strings.Cut(fenced(cmd.Long), "```\n")
+	_, after, _ := strings.Cut(rest, "```\n")
+	return before + table.String() + after
+}
