@@ -44,13 +44,16 @@ berth delete "$blueprint" --ignore-not-found >/dev/null 2>&1
 say "A workspace for alice"
 typed berth provision "$blueprint"
 typed berth status
+# shellcheck disable=SC2016 # the workspace's shell expands it
 typed berth exec "$blueprint" -- sh -c 'echo "hello from $(hostname), I am $(id -un)"'
 typed berth delete "$blueprint"
 
 if [ "$blueprint" = alice~dev ]; then
 	say "And one that cannot come up: its image does not exist"
-	typed berth provision alice~typo && exit 1
-	echo "(exit status $?)"
+	status=0
+	typed berth provision alice~typo || status=$?
+	echo "(exit status $status)"
+	[ "$status" = 3 ]
 	typed berth delete alice~typo
 fi
 say "That was it."

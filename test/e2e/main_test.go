@@ -31,7 +31,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "berth")
 	build := exec.Command("go", "build", "-o", binary, "../../cmd/berth")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

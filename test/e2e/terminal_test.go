@@ -66,7 +66,7 @@ func (w *world) terminal(cmd *exec.Cmd, input string) (string, int) {
 		w.Fatal(err)
 	}
 	defer tty.Close()
-	if _, err := io.WriteString(tty, input); err != nil {
+	if _, err := tty.WriteString(input); err != nil {
 		w.Fatal(err)
 	}
 	timer := time.AfterFunc(60*time.Second, func() { _ = cmd.Process.Kill() })
