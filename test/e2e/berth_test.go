@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/berthdev/berth/internal/schematest"
 )
 
 // world is one test's namespace on the cluster.
@@ -135,9 +137,11 @@ func (r result) mustBe(w *world, status int) {
 	}
 }
 
-// decode reads the one document that stdout is.
+// decode reads the one document that stdout is, and checks it against its
+// schema.
 func decode[T any](w *world, r result) T {
 	w.Helper()
+	schematest.Validate(w, []byte(r.stdout))
 	var document T
 	decoder := json.NewDecoder(strings.NewReader(r.stdout))
 	if err := decoder.Decode(&document); err != nil {

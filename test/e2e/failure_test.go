@@ -9,6 +9,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/schematest"
 )
 
 // A workspace that cannot come up ends with status 3, its cause, what to do
@@ -84,7 +85,9 @@ func TestTimeout(t *testing.T) {
 		t.Errorf("took %s", r.took)
 	}
 	// The same, in JSON lines: stages as they happen, the error last.
-	lines := strings.Split(strings.TrimSpace(w.must(5, "provision", "alice~huge", "--timeout", "2s", "-o", "jsonl").stdout), "\n")
+	stream := w.must(5, "provision", "alice~huge", "--timeout", "2s", "-o", "jsonl").stdout
+	schematest.ValidateLines(t, []byte(stream))
+	lines := strings.Split(strings.TrimSpace(stream), "\n")
 	w.contains(lines[0], `"kind":"Event"`, `"seq":1`)
 	w.contains(lines[len(lines)-1], `"kind":"Error"`, `"code":"DEADLINE_EXCEEDED"`)
 }
