@@ -29,7 +29,10 @@ func (r *run) gather(ctx context.Context) error {
 func (r *run) identify(ctx context.Context) (string, error) {
 	var err error
 	r.identity, err = r.Identity.Resolve(ctx, r.user.User)
-	return fmt.Sprintf("%s, from %s", r.user.User, r.identity.Provider), err
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s, from %s", r.user.User, r.identity.Provider), nil
 }
 
 func (r *run) findOut(ctx context.Context) (string, error) {
