@@ -59,8 +59,12 @@ func (f found) decide() plan {
 	if f.pod == nil {
 		return install
 	}
+	halfDone := f.record == nil || f.record.Info.Status != helm.StatusDeployed
 	switch f.reading.Verdict() {
 	case v1.VerdictRunning:
+		if halfDone {
+			return resume
+		}
 		return refuse
 	case v1.VerdictTerminating:
 		return await

@@ -3,6 +3,7 @@ package provision
 import (
 	"testing"
 
+	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -16,6 +17,9 @@ func TestDecide(t *testing.T) {
 	}{
 		{"nothing there", found{}, install},
 		{"running", pod(v1.StageRunning), refuse},
+		{"running, the record pending", withRecord(helm.StatusPendingInstall), resume},
+		{"running, without a record", found{pod: &corev1.Pod{}, reading: v1.Snapshot{Stage: v1.StageRunning}}, resume},
+		{"a record without a pod", found{record: &helm.Release{Info: &helm.Info{Status: helm.StatusDeployed}}}, install},
 		{"waiting for a node", pod(v1.StageScheduling), resume},
 		{"pulling", pod(v1.StagePulling), resume},
 		{"starting", pod(v1.StageStarting), resume},
@@ -30,5 +34,14 @@ func TestDecide(t *testing.T) {
 }
 
 func pod(stage v1.Stage) found {
-	return found{pod: &corev1.Pod{}, reading: v1.Snapshot{Stage: stage}}
+	f := withRecord(helm.StatusDeployed)
+	f.reading.Stage = stage
+	return f
+}
+
+func withRecord(status helm.Status) found {
+	return found{
+		pod: &corev1.Pod{}, reading: v1.Snapshot{Stage: v1.StageRunning},
+		record: &helm.Release{Info: &helm.Info{Status: status}},
+	}
 }

@@ -82,7 +82,7 @@ func (r *run) provision(ctx context.Context) error {
 		return nil // somebody else brought it up
 	}
 	defer r.release(ctx, held)
-	return r.carryOut(ctx, plan)
+	return r.carryOut(ctx, held, plan)
 }
 
 // run is one provisioning.

@@ -7,17 +7,20 @@ import (
 
 	helm "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/release"
 )
 
 // carryOut does what was decided, with the lock in hand, and follows the pod to
 // Running or to a failure.
-func (r *run) carryOut(ctx context.Context, p plan) error {
+func (r *run) carryOut(ctx context.Context, held *lock.Lock, p plan) error {
 	if err := r.prepare(ctx, p); err != nil {
+		return err
+	}
+	if err := r.stillMine(held); err != nil {
 		return err
 	}
 	record, err := r.bringUp(ctx, p)
@@ -30,17 +33,36 @@ func (r *run) carryOut(ctx context.Context, p plan) error {
 		if p == refuse {
 			p = resume
 		}
-		return r.carryOut(ctx, p)
+		return r.carryOut(ctx, held, p)
 	}
 	if err != nil {
 		return err
 	}
 	// Nobody waits for the record to be complete, but it is before the lock is
-	// given back.
+	// given back, also if somebody presses Ctrl-C at this moment.
 	deployed := make(chan error, 1)
-	go func() { deployed <- r.deployed(ctx, record) }()
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+		defer cancel()
+		deployed <- r.deployed(ctx, record)
+	}()
 	err = r.follow(ctx)
-	return errors.Join(err, <-deployed)
+	if recordErr := <-deployed; err == nil {
+		return recordErr
+	}
+	return err
+}
+
+// stillMine says so if the lock was lost while the old pod was waited for:
+// nothing may be written then.
+func (r *run) stillMine(held *lock.Lock) error {
+	select {
+	case <-held.Lost():
+		return fault.New(fault.Conflict, "the lock on workspace %s was lost while waiting", r.id).
+			WithHint("somebody else may be at it; run the command again to follow")
+	default:
+		return nil
+	}
 }
 
 // prepare makes room for a new pod where an old one stands.
@@ -85,52 +107,4 @@ func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
 		return fmt.Sprintf("%d objects", len(made)), nil
 	})
 	return record, err
-}
-
-// record writes Helm's record, pending. One that is there, left by a run that
-// was cut off or by a pod that somebody deleted, is used again; objects that it
-// names and that are not wanted any more go first, so that none is forgotten.
-func (r *run) record(ctx context.Context) (*helm.Release, error) {
-	record := release.NewRecord(r.id, r.namespace, r.rendered, r.Now())
-	old := r.found.record
-	if old == nil {
-		return record, r.records().Create(ctx, record)
-	}
-	objects, err := release.Objects(old.Manifest)
-	if err != nil {
-		return nil, err
-	}
-	unwanted, keep := release.Leftovers(objects, r.rendered.Objects)
-	if _, err := r.applier(r.id).Remove(ctx, unwanted); err != nil {
-		return nil, err
-	}
-	for _, object := range keep {
-		record.Manifest += manifestOf(object)
-	}
-	record.Version = old.Version
-	record.Info.FirstDeployed = old.Info.FirstDeployed
-	return record, r.records().Update(ctx, record)
-}
-
-func manifestOf(object *unstructured.Unstructured) string {
-	text, err := yaml.Marshal(object.Object)
-	if err != nil {
-		return "" // it was read from YAML a moment ago
-	}
-	return "---\n" + string(text)
-}
-
-// deployed completes the record. A pod without one, whose record somebody
-// removed, gets it again.
-func (r *run) deployed(ctx context.Context, record *helm.Release) error {
-	if record != nil && record.Info.Status == helm.StatusDeployed {
-		return nil
-	}
-	write := r.records().Update
-	if record == nil {
-		record = release.NewRecord(r.id, r.namespace, r.rendered, r.Now())
-		write = r.records().Create
-	}
-	release.Deployed(record, r.Now())
-	return write(ctx, record)
 }

@@ -3,12 +3,14 @@ package release
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -17,6 +19,12 @@ import (
 
 // fieldManager is the name under which berth owns fields of objects.
 const fieldManager = "berth"
+
+// How often an object that is going is looked at, and for how long.
+const (
+	goingPoll = 200 * time.Millisecond
+	goingTime = 30 * time.Second
+)
 
 // Applier creates and removes the objects of one release.
 type Applier struct {
@@ -48,23 +56,41 @@ func (a Applier) Apply(ctx context.Context, objects []*unstructured.Unstructured
 	return made, nil
 }
 
-func (a Applier) create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// create makes one object. One of its name that is just going is waited for:
+// a claim outlives the pod that used it by a moment.
+func (a Applier) create(ctx context.Context, object *unstructured.Unstructured) (made *unstructured.Unstructured, err error) {
 	resource, call, err := a.resource(object, "create")
 	if err != nil {
 		return nil, err
 	}
 	object = owned(object, a.Name, a.Namespace)
-	made, err := resource.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
-	if apierrors.IsAlreadyExists(err) {
-		return a.update(ctx, resource, object)
+	err = wait.PollUntilContextTimeout(ctx, goingPoll, goingTime, true, func(ctx context.Context) (done bool, err error) {
+		made, err = resource.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
+		if !apierrors.IsAlreadyExists(err) {
+			return true, kube.Fault(err, call)
+		}
+		made, err = a.update(ctx, resource, object)
+		return made != nil, err
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return nil, fault.New(fault.Conflict, "%s in namespace %s is being deleted, and that does not end",
+			kube.Object(object.GetKind(), object.GetName()), a.Namespace).
+			WithHint("see what holds it: kubectl get %s %s --namespace %s --output yaml", object.GetKind(), object.GetName(), a.Namespace)
 	}
-	return made, kube.Fault(err, call)
+	return made, err
 }
 
-// update takes over an object that this release made before.
+// update takes over an object that this release made before. It returns nothing
+// if the object is gone or going.
 func (a Applier) update(ctx context.Context, resource dynamic.ResourceInterface, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	_, call, _ := a.resource(object, "get")
+	_, call, err := a.resource(object, "get")
+	if err != nil {
+		return nil, err
+	}
 	current, err := resource.Get(ctx, object.GetName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, kube.Fault(err, call)
 	}
@@ -74,9 +100,7 @@ func (a Applier) update(ctx context.Context, resource dynamic.ResourceInterface,
 			WithHint("rename or delete it, then try again")
 	}
 	if current.GetDeletionTimestamp() != nil {
-		return nil, fault.New(fault.Conflict, "%s in namespace %s is being deleted",
-			kube.Object(object.GetKind(), object.GetName()), a.Namespace).
-			WithHint("wait until it is gone, then try again")
+		return nil, nil
 	}
 	if kube.IsWorkload(object.GroupVersionKind()) || object.GetKind() == "PersistentVolumeClaim" {
 		return current, nil // neither a pod nor a claim can be changed in place

@@ -1,0 +1,63 @@
+package provision
+
+import (
+	"context"
+	"time"
+
+	helm "helm.sh/helm/v3/pkg/release"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/release"
+)
+
+// recordTime is how long completing the record may take.
+const recordTime = 5 * time.Second
+
+// record writes Helm's record, pending. One that is there, left by a run that
+// was cut off or by a pod that somebody deleted, is used again; objects that it
+// names and that are not wanted any more go first, so that none is forgotten.
+func (r *run) record(ctx context.Context) (*helm.Release, error) {
+	record := release.NewRecord(r.id, r.namespace, r.rendered, r.Now())
+	old := r.found.record
+	if old == nil {
+		return record, r.records().Create(ctx, record)
+	}
+	objects, err := release.Objects(old.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	unwanted, keep := release.Leftovers(objects, r.rendered.Objects)
+	if _, err := r.applier(r.id).Remove(ctx, unwanted); err != nil {
+		return nil, err
+	}
+	for _, object := range keep {
+		record.Manifest += manifestOf(object)
+	}
+	record.Version = old.Version
+	record.Info.FirstDeployed = old.Info.FirstDeployed
+	return record, r.records().Update(ctx, record)
+}
+
+func manifestOf(object *unstructured.Unstructured) string {
+	text, err := yaml.Marshal(object.Object)
+	if err != nil {
+		return "" // it was read from YAML a moment ago
+	}
+	return "---\n" + string(text)
+}
+
+// deployed completes the record. A pod without one, whose record somebody
+// removed, gets it again.
+func (r *run) deployed(ctx context.Context, record *helm.Release) error {
+	if record != nil && record.Info.Status == helm.StatusDeployed {
+		return nil
+	}
+	write := r.records().Update
+	if record == nil {
+		record = release.NewRecord(r.id, r.namespace, r.rendered, r.Now())
+		write = r.records().Create
+	}
+	release.Deployed(record, r.Now())
+	return write(ctx, record)
+}
