@@ -42,7 +42,7 @@ test-cluster: ## Test the test cluster itself
 	@echo "== go test in test/cluster"
 	@cd test/cluster && go test -count=1 -timeout 45m ./...
 
-demo: ## Show what berth does, on a real cluster (CLUSTER=current: on the one of your kubeconfig)
+demo: build ## Show what berth does, on a real cluster (CLUSTER=current: on the one of your kubeconfig)
 	@CLUSTER='$(CLUSTER)' ./demo/run.sh
 
 lint: ## Check style, architecture, scripts and module files

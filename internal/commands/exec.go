@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -38,8 +37,9 @@ the workspace's shell; at a terminal that is interactive.`,
 			return nil
 		},
 		ValidArgsFunction: a.completeWorkspaces,
+		Annotations:       map[string]string{ownFailures: "125"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.execFailure(o.run(cmd.Context(), a, cmd, args[0], args[1:]))
+			return o.run(cmd.Context(), a, cmd, args[0], args[1:])
 		},
 	}
 	cmd.Flags().BoolVarP(&o.stdin, "stdin", "i", false, "pass standard input to the command")
@@ -93,18 +93,4 @@ func (o *execOptions) stream(ctx context.Context, a *app, client *kube.Client, r
 		r.Sizes = sizes
 	}
 	return exec.Run(ctx, client, r)
-}
-
-// execFailure prints an error of exec itself and makes its status 125.
-func (a *app) execFailure(err error) error {
-	if err == nil {
-		return nil
-	}
-	if status, ok := errors.AsType[statusError](err); ok {
-		return status
-	}
-	if printErr := terminal.PrintError(a.streams, terminal.Format{}, terminal.ErrorDocument(err)); printErr != nil {
-		return printErr
-	}
-	return statusError(execFailed)
 }

@@ -53,6 +53,13 @@ func addBlueprintFlags(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("blueprints")
 }
 
+func none(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage(cmd, fault.New(fault.InvalidArgument, "no arguments are expected, but there is %q", args[0]))
+	}
+	return nil
+}
+
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {

@@ -25,7 +25,23 @@ func Main(args []string, streams terminal.Streams, leave func(status int)) int {
 	defer stop()
 	root := newRoot(app)
 	root.SetArgs(args)
-	return app.exit(ctx, args, root.ExecuteContext(ctx))
+	command, err := root.ExecuteContextC(ctx)
+	status := app.exit(ctx, args, err)
+	if own := command.Annotations[ownFailures]; own != "" && isOwn(ctx, err) {
+		return execFailed
+	}
+	return status
+}
+
+// ownFailures marks the command whose own failures must not be taken for those
+// of the command that it runs.
+const ownFailures = "own-failures"
+
+// isOwn tells a command's own failure from a status that it passes on, and from
+// an interruption.
+func isOwn(ctx context.Context, err error) bool {
+	_, passedOn := errors.AsType[statusError](err)
+	return err != nil && !passedOn && ctx.Err() == nil
 }
 
 // exit prints the error that a command ended with, if it has not been, and

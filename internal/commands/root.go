@@ -3,6 +3,8 @@ package commands
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 const about = `berth gets you a ready workspace on Kubernetes, tells you live what is
@@ -23,9 +25,10 @@ func newRoot(a *app) *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		Args:              cobra.NoArgs,
+		Args:              unknownCommand,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("berth {{.Version}}\n")
 	root.SetIn(a.streams.In)
 	root.SetOut(a.streams.Out)
@@ -45,6 +48,18 @@ func newRoot(a *app) *cobra.Command {
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	return root
+}
+
+// unknownCommand refuses what is no command and names those that are like it.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fault.New(fault.InvalidArgument, "there is no command %q", args[0])
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		return err.WithHint("did you mean `%s %s`?", cmd.CommandPath(), like[0])
+	}
+	return err.WithHint("see `%s --help`", cmd.CommandPath())
 }
 
 const (

@@ -6,11 +6,13 @@ package kube
 import (
 	"fmt"
 	"net/http"
+	"os"
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -31,6 +33,9 @@ func NewClient(flags genericclioptions.RESTClientGetter, userAgent string) (*Cli
 	if err != nil {
 		return nil, configFault(err)
 	}
+	if err := configured(loader); err != nil {
+		return nil, err
+	}
 	config, err := flags.ToRESTConfig()
 	if err != nil {
 		return nil, configFault(err)
@@ -41,6 +46,22 @@ func NewClient(flags genericclioptions.RESTClientGetter, userAgent string) (*Cli
 	// a second only adds waiting.
 	config.QPS = -1
 	return newClient(config, namespace)
+}
+
+// configured says so when nothing names a cluster. client-go would ask one on
+// localhost:8080, which has confused everybody once. KUBERNETES_SERVICE_HOST is
+// set where berth runs in a pod and needs no kubeconfig.
+func configured(loader clientcmd.ClientConfig) error {
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return configFault(err)
+	}
+	config, err := loader.ClientConfig()
+	if len(raw.Clusters) > 0 || err != nil || os.Getenv("KUBERNETES_SERVICE_HOST") != "" || config.Host != clientcmd.ClusterDefaults.Server {
+		return nil // what else may be wrong is said by who reads it
+	}
+	return fault.New(fault.InvalidArgument, "no cluster is configured: there is no kubeconfig").
+		WithHint("name one with --kubeconfig or KUBECONFIG; its usual place is ~/.kube/config")
 }
 
 func newClient(config *rest.Config, namespace string) (*Client, error) {

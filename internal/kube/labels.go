@@ -25,7 +25,6 @@ const (
 
 // The containers of a workspace.
 const (
-	ContainerInit = "init-base"
 	ContainerMain = "k8shell-main"
 )
 

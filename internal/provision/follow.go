@@ -3,6 +3,8 @@ package provision
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch"
 )
@@ -12,8 +14,9 @@ import (
 func (r *run) open(ctx context.Context) error {
 	core, ns := r.Client.CoreV1(), r.namespace
 	pods := watch.PodSource(watch.Client(core.Pods(ns)), ns, r.id)
-	if r.found.pod == nil {
-		pods.Version = r.found.version
+	pods.Version = r.found.version
+	if r.found.pod != nil {
+		pods.Listed = []runtime.Object{r.found.pod}
 	}
 	sources := []watch.Source{pods, watch.EventSource(watch.Client(core.Events(ns)), ns, "Pod", r.id)}
 	if claims := r.claims(); len(claims) > 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/google/uuid"
 
@@ -16,41 +15,45 @@ import (
 // what it is to be made of. Nothing is written.
 func (r *run) gather(ctx context.Context) error {
 	r.jobID = uuid.NewString()
-	var wg sync.WaitGroup
-	var identityErr, lookupErr, blueprintErr error
-	wg.Go(func() { identityErr = r.identify(ctx) })
-	wg.Go(func() { r.found, lookupErr = r.lookup(ctx, r.id) })
-	wg.Go(func() { blueprintErr = r.resolve() })
-	wg.Wait()
-	for _, err := range []error{identityErr, lookupErr, blueprintErr} {
-		if err != nil {
-			return err
-		}
+	err := r.steps.side(
+		work{name: "identity", do: func() (string, error) { return r.identify(ctx) }},
+		work{name: "lookup", do: func() (string, error) { return r.findOut(ctx) }, quiet: true},
+		work{name: "blueprint", do: r.resolve},
+	)
+	if err != nil {
+		return err
 	}
 	return r.render()
 }
 
-func (r *run) identify(ctx context.Context) error {
-	return r.steps.do("identity", func() (string, error) {
-		var err error
-		r.identity, err = r.Identity.Resolve(ctx, r.user.User)
-		return fmt.Sprintf("%s, from %s", r.user.User, r.identity.Provider), err
-	})
+func (r *run) identify(ctx context.Context) (string, error) {
+	var err error
+	r.identity, err = r.Identity.Resolve(ctx, r.user.User)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s, from %s", r.user.User, r.identity.Provider), nil
 }
 
-func (r *run) resolve() error {
-	return r.steps.do("blueprint", func() (string, error) {
-		set, err := r.Blueprints()
-		if err != nil {
-			return "", err
-		}
-		name := r.user.BlueprintName()
-		if name == "" {
-			name = r.DefaultBlueprint
-		}
-		r.blueprint, err = set.Resolve(name, r.DefaultRegistry)
-		return strings.Join(r.blueprint.Lineage, " ← "), err
-	})
+func (r *run) findOut(ctx context.Context) (string, error) {
+	var err error
+	if r.found, err = r.lookup(ctx, r.id); err != nil {
+		return "", err
+	}
+	return r.found.decide().String(), nil
+}
+
+func (r *run) resolve() (string, error) {
+	set, err := r.Blueprints()
+	if err != nil {
+		return "", err
+	}
+	name := r.user.BlueprintName()
+	if name == "" {
+		name = r.DefaultBlueprint
+	}
+	r.blueprint, err = set.Resolve(name, r.DefaultRegistry)
+	return strings.Join(r.blueprint.Lineage, " ← "), err
 }
 
 // render is pure work, done before the lock is taken: a chart that cannot be

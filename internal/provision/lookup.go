@@ -36,6 +36,23 @@ const (
 	await   plan = "await"   // a pod is going: wait, then install
 )
 
+// String says what is planned, for the person who waits.
+func (p plan) String() string {
+	switch p {
+	case install:
+		return "" // nothing is there, or nothing worth a word
+	case refuse:
+		return "running already"
+	case resume:
+		return "on its way: following it"
+	case replace:
+		return "failed or stopped before: making it anew"
+	case await:
+		return "the one before is ending: waiting for that"
+	}
+	return string(p)
+}
+
 // decide is the one place where it is decided what a provisioning does with
 // what it finds.
 func (f found) decide() plan {
@@ -68,10 +85,18 @@ func (p *Provisioner) lookup(ctx context.Context, id string) (f found, err error
 	if err := group.Wait(); err != nil {
 		return found{}, err
 	}
-	if f.pod != nil {
-		f.reading = p.read(f.pod)
+	if f.pod == nil {
+		return f, nil
 	}
-	return f, nil
+	f.reading = p.read(f.pod)
+	if f.reading.Verdict() != v1.VerdictWaiting {
+		return f, nil
+	}
+	// Why it waits, and whether it is in vain, stands in its events: the status
+	// of its containers lags behind them.
+	around, err := p.around(ctx, f.pod)
+	f.reading = p.read(f.pod, around...)
+	return f, err
 }
 
 // findPod lists instead of getting: the list's version is where the watch goes

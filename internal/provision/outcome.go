@@ -12,7 +12,7 @@ import (
 
 // Outcome is how a provisioning ended.
 type Outcome struct {
-	// Workspace is nil if not even its name was settled.
+	// Workspace is nil if nothing was looked at or done.
 	Workspace *v1.Workspace
 	// Logs are the last words of the container that failed.
 	Logs *v1.LogTail
@@ -23,6 +23,9 @@ const logTime = 3 * time.Second
 
 // outcome collects what there is to say at the end.
 func (r *run) outcome(ctx context.Context, err error) Outcome {
+	if r.follower == nil && err != nil {
+		return Outcome{} // it did not get as far as the workspace
+	}
 	o := Outcome{Workspace: r.workspace()}
 	if code := fault.CodeOf(err); code == fault.Failed || code == fault.DeadlineExceeded {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTime)

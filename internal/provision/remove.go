@@ -62,8 +62,13 @@ func (r *run) remove(ctx context.Context, deletion *v1.Deletion, noWait bool) er
 		return nil
 	}
 	err = r.follower.Run(ctx, r.Policy, r.Now, func(c watch.Change) (done bool) {
-		r.tell(watch.Change{Snapshot: c.Snapshot, Changed: c.Changed, Notices: c.Notices})
-		return c.Snapshot.Verdict() == v1.VerdictGone
+		// What goes wrong with a pod that is going concerns nobody: its ConfigMaps
+		// are gone before it is.
+		c.Snapshot.Warnings, c.Warnings, c.Objects = nil, nil, nil
+		verdict := c.Snapshot.Verdict()
+		c.Changed = c.Changed && (verdict == v1.VerdictTerminating || verdict == v1.VerdictGone)
+		r.tell(c)
+		return verdict == v1.VerdictGone
 	})
 	deletion.Gone = err == nil
 	return err

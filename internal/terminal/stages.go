@@ -36,8 +36,11 @@ func (m *model) endStage(it *item, next v1.Snapshot, at time.Time) {
 	if next.Stage == v1.StageFailed {
 		it.state = failed
 	}
-	if it.name == string(v1.StageScheduling) && next.Node != "" {
-		it.message = next.Node // what it was waiting for is of no interest any more
+	switch { // what it was waiting for is of no interest any more
+	case it.name == string(v1.StageScheduling) && next.Node != "":
+		it.message = next.Node
+	case it.name == string(v1.StageStarting) && next.Stage == v1.StageRunning:
+		it.message = ""
 	}
 }
 

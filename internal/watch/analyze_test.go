@@ -204,7 +204,7 @@ func TestAnalyze(t *testing.T) {
 				event("web", "1", "", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu. preemption: no").warn().Event,
 				event("web", "1", "", "TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2}]").Event,
 			},
-			stage: v1.StageScheduling, message: "a node is being added", cause: "Unschedulable: 0/3 nodes: 3 Insufficient cpu; a node is being added",
+			stage: v1.StageScheduling, message: "a node is being added", cause: "Unschedulable: 0/3 nodes: 3 Insufficient cpu; a node is being added", next: 2 * time.Second,
 		},
 		"unschedulable, the cluster does not grow": {
 			pod: newPod("web", "1"),
@@ -212,7 +212,7 @@ func TestAnalyze(t *testing.T) {
 				event("web", "1", "", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu.").warn().Event,
 				event("web", "1", "", "NotTriggerScaleUp", "pod didn't trigger scale-up: max size reached").Event,
 			},
-			stage: v1.StageScheduling, cause: "Unschedulable: 0/3 nodes: 3 Insufficient cpu",
+			stage: v1.StageScheduling, cause: "Unschedulable: 0/3 nodes: 3 Insufficient cpu", next: 2 * time.Second,
 		},
 		"no volume for a claim, before there is a node": {
 			pod: newPod("web", "1", mounts("data")), claim: pvc("data", corev1.ClaimPending),
@@ -354,4 +354,22 @@ func claimEvent(name, reason, message string) *corev1.Event {
 	e := event(name, "claim", "", reason, message)
 	e.InvolvedObject.Kind = "PersistentVolumeClaim"
 	return e.Event
+}
+
+func TestSchedulerThatFindsNoPlace(t *testing.T) {
+	pod := newPod("web", "1")
+	failed := event("web", "1", "", "FailedScheduling", "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.").warn().Event
+	warnings := func(now time.Duration, pod madePod) int {
+		got, _ := Analyze(stateOf(pod.Pod, failed), DefaultPolicy(), after(now))
+		return len(got.Warnings)
+	}
+	if n := warnings(time.Second, pod); n != 0 {
+		t.Errorf("the first attempt fails often and is no warning, got %d", n)
+	}
+	if n := warnings(2*time.Second, pod); n != 1 {
+		t.Errorf("who still has no place is warned of, got %d", n)
+	}
+	if n := warnings(5*time.Second, newPod("web", "1", onNode)); n != 0 {
+		t.Errorf("who has a place is not, got %d", n)
+	}
 }

@@ -27,14 +27,15 @@ func (c Change) empty() bool {
 }
 
 // Run hands out every change until deliver says that it is done; it is first
-// called with what has been known already. It returns the context's error when
-// that ends, and a fault when the API server refuses to go on. After a Run that
-// was done there can be another, which goes on where that stopped.
+// called with what is known already, whether that is new or not. It returns the
+// context's error when that ends, and a fault when the API server refuses to go
+// on. After a Run that was done there can be another, which goes on where that
+// stopped.
 func (f *Follower) Run(ctx context.Context, p Policy, now func() time.Time, deliver func(Change) (done bool)) error {
-	for {
+	for first := true; ; first = false {
 		news := f.take()
 		clock := f.clusterTime(news, now)
-		next, done := f.read(news, p, clock, deliver)
+		next, done := f.read(news, p, clock, first, deliver)
 		switch {
 		case done:
 			return nil
@@ -70,13 +71,13 @@ func (f *Follower) take() news {
 
 // read reads one state after the other and says when the last one wants to be
 // read again. What is left when the caller is done is kept for another Run.
-func (f *Follower) read(n news, p Policy, now func() time.Time, deliver func(Change) bool) (next time.Time, done bool) {
+func (f *Follower) read(n news, p Policy, now func() time.Time, first bool, deliver func(Change) bool) (next time.Time, done bool) {
 	for i, s := range n.states {
 		var snapshot v1.Snapshot
 		snapshot, next = Analyze(s, p, now())
 		change := f.said.update(s, snapshot)
 		change.Notices, n.notices = n.notices, nil
-		if !change.empty() && deliver(change) {
+		if (!change.empty() || first && i == 0) && deliver(change) {
 			f.mu.Lock()
 			f.pending = append(n.states[i+1:], f.pending...)
 			f.mu.Unlock()

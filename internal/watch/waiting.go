@@ -165,6 +165,9 @@ func (c container) probing() *v1.Cause {
 	if e == nil || !notBefore(lastSeen(e), c.status.State.Running.StartedAt) {
 		return nil
 	}
+	if strings.Contains(e.Message, "errored and resulted in unknown state") {
+		return nil // it could not be asked, because its container was just ending
+	}
 	f := c.finding(CauseProbeFailed, e.Reason, "%s", strings.TrimSpace(e.Message))
 	if n := c.status.RestartCount; n > 0 {
 		f.cause.Restarts = number(n)

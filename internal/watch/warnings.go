@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,6 +16,9 @@ import (
 func (r *reading) warnings() []v1.Warning {
 	var folded folder
 	for _, e := range r.events {
+		if e.Reason == "FailedScheduling" && r.placing() {
+			continue
+		}
 		facts := Circumstances{Restarts: restartCount(r.containers, e)}
 		if Classify(e, facts, r.policy) == Warning {
 			folded.add(e)
@@ -28,6 +32,24 @@ func (r *reading) warnings() []v1.Warning {
 		}
 	}
 	return folded.sorted()
+}
+
+// placingGrace is how long a scheduler that finds no place is not worth a word:
+// its first attempt often comes before the volume it needs is bound.
+const placingGrace = 2 * time.Second
+
+// placing is true while the scheduler's complaints need no attention: the pod
+// has just been made, or has a node by now.
+func (r *reading) placing() bool {
+	if r.pod.Spec.NodeName != "" {
+		return true
+	}
+	grace := r.pod.CreationTimestamp.Add(placingGrace)
+	if r.now.Before(grace) {
+		r.askAt(grace)
+		return true
+	}
+	return false
 }
 
 // restartCount is that of the container an event is about.

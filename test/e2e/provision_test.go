@@ -1,0 +1,134 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// A workspace with everything that one can have: provisioned, entered, read,
+// deleted without a trace.
+func TestWorkspaceFromBeginningToEnd(t *testing.T) {
+	w := newWorld(t)
+	made := w.must(0, "provision", "alice~dev", "--output", "json")
+	doc := decode[v1.Workspace](w, made)
+	if doc.Kind != v1.KindWorkspace || doc.Stage != v1.StageRunning || doc.Blueprint != "dev" || doc.Owner != "alice" {
+		t.Errorf("%+v", doc)
+	}
+	pod := w.pod(doc.ID)
+	for name, want := range map[string]string{
+		kube.LabelCanonicalID: doc.ID, kube.LabelUsername: "alice", kube.LabelBlueprint: "dev", kube.LabelJobID: doc.JobID,
+	} {
+		if pod.Labels[name] != want {
+			t.Errorf("label %s is %q, want %q", name, pod.Labels[name], want)
+		}
+	}
+
+	for command, want := range map[string]string{
+		"cat /tmp/last":      "first as",
+		"cat /etc/team.conf": "colour = blue",
+		"echo $TEAM":         "blue",
+		"grep -c ' /home/dev \\| /scratch ' /proc/mounts":   "2",
+		"ls $HOME/.k8shell/flags | tr '\\n' ' '":            "first last",
+		"touch /home/dev/x /scratch/x && echo can write it": "can write it",
+	} {
+		if out := w.must(0, "exec", "alice~dev", "--", "sh", "-c", command).stdout; !strings.Contains(out, want) {
+			t.Errorf("%s says %q, want %q", command, out, want)
+		}
+	}
+
+	again := w.must(6, "provision", "alice~dev")
+	w.contains(again.stderr, "already running", "ALREADY_EXISTS", "berth exec alice~dev")
+	if name := w.must(0, "provision", "alice~dev", "--if-not-exists", "-o", "name").stdout; strings.TrimSpace(name) != doc.ID {
+		t.Errorf("--if-not-exists prints %q", name)
+	}
+	list := decode[v1.WorkspaceList](w, w.must(0, "status", "--output", "json"))
+	if len(list.Items) != 1 || list.Items[0].ID != doc.ID || list.Items[0].Stage != v1.StageRunning {
+		t.Errorf("status lists %+v", list.Items)
+	}
+	for _, name := range []string{"alice~dev", doc.ID, "id/" + doc.ID} {
+		if one := decode[v1.Workspace](w, w.must(0, "status", name, "-o", "json")); one.UserString != "alice~dev" {
+			t.Errorf("status %s is %+v", name, one)
+		}
+	}
+
+	deleted := decode[v1.Deletion](w, w.must(0, "delete", "alice~dev", "-o", "json"))
+	if !deleted.Gone || deleted.Objects != 6 {
+		t.Errorf("%+v", deleted)
+	}
+	w.eventually("nothing is left", 20*time.Second, func() bool { return len(w.leftovers()) == 0 })
+	w.contains(w.must(7, "delete", "alice~dev").stderr, "no workspace", "NOT_FOUND")
+	w.must(0, "delete", "alice~dev", "--ignore-not-found")
+	w.must(7, "status", "alice~dev")
+}
+
+func TestDefaultBlueprint(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice")
+	if out := w.must(0, "exec", "alice", "--", "hostname").stdout; !strings.HasPrefix(out, "alice-") {
+		t.Errorf("the host is called %q", out)
+	}
+}
+
+// Without a user string the workspace is the caller's.
+func TestTheCallersOwn(t *testing.T) {
+	w := newWorld(t)
+	doc := decode[v1.Workspace](w, w.must(0, "provision", "-o", "json"))
+	if doc.Owner != "admin" {
+		t.Errorf("the caller is %q", doc.Owner)
+	}
+}
+
+// Deleting does not wait for a pod that takes its time, and provisioning again
+// waits for it.
+func TestProvisionWhileTheOldPodIsEnding(t *testing.T) {
+	w := newWorld(t)
+	doc := decode[v1.Workspace](w, w.must(0, "provision", "alice~plain", "-o", "json"))
+	old := w.pod(doc.ID).UID
+	// A process that ignores TERM keeps the pod for its whole grace period.
+	w.must(0, "exec", "alice~plain", "--", "sh", "-c", "kill -STOP 1; (trap '' TERM; sleep 60) >/dev/null 2>&1 &")
+	w.must(0, "delete", "alice~plain", "--no-wait")
+	if pod := w.pod(doc.ID); pod != nil && pod.DeletionTimestamp == nil {
+		t.Fatal("the pod is not ending")
+	}
+	r := w.must(0, "provision", "alice~plain")
+	w.contains(r.stderr, "Running", "the one before is ending")
+	if pod := w.pod(doc.ID); pod == nil || pod.UID == old {
+		t.Error("the pod is the old one")
+	}
+}
+
+// Somebody deletes the pod while it is waited for: that is said at once.
+func TestPodDeletedWhileWaiting(t *testing.T) {
+	w := newWorld(t)
+	run := w.start("provision", "alice~huge")
+	id := w.idOf("alice~huge")
+	w.eventually("the pod is there", 20*time.Second, func() bool { return w.pod(id) != nil })
+	run.waitFor("Scheduling")
+	if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), id, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r := run.wait(10 * time.Second)
+	r.mustBe(w, 3)
+	w.contains(r.stderr, "deleted")
+}
+
+func TestLegalButNotThere(t *testing.T) {
+	w := newWorld(t)
+	w.contains(w.must(7, "provision", "alice~nope").stderr, `no blueprint "nope"`, "choose one of")
+	w.contains(w.must(2, "provision", "alice~").stderr, "character 7")
+	w.contains(w.must(2, "provision", "alice~repo=a/b").stderr, "not supported")
+	w.contains(w.must(2, "provision", "alice~pod=x").stderr, "existing workspace")
+	w.contains(w.must(2, "provision", "alice", "--colour").stderr, "--help")
+	w.contains(w.must(7, "provision", "alice~plain", "--namespace", "no-such-namespace").stderr, "no-such-namespace", "kubectl create namespace")
+	if left := w.leftovers(); len(left) != 0 {
+		t.Errorf("something was made: %s", left)
+	}
+}

@@ -1,0 +1,127 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// Ctrl-C stops following, says how to go on, and the next run follows the same
+// pod to its end.
+func TestInterrupted(t *testing.T) {
+	for signal, status := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
+		t.Run(signal.String(), func(t *testing.T) {
+			w := newWorld(t)
+			run := w.start("provision", "alice~busy")
+			run.waitFor("Starting")
+			run.signal(signal)
+			r := run.wait(10 * time.Second)
+			r.mustBe(w, status)
+			w.contains(r.stderr, "berth provision alice~busy")
+			if left := w.leftovers(); slices.ContainsFunc(left, func(s string) bool { return strings.HasPrefix(s, "lease/") }) {
+				t.Errorf("the lock was not given back: %s", left)
+			}
+			before := w.pod(w.idOf("alice~busy")).UID
+			w.must(0, "provision", "alice~busy")
+			if w.pod(w.idOf("alice~busy")).UID != before {
+				t.Error("the pod was made anew instead of followed")
+			}
+		})
+	}
+}
+
+// Killed at each write of an install, the same command heals what it finds.
+func TestKilledAndProvisionedAgain(t *testing.T) {
+	// The lease, the record, five objects that are not the pod, and the pod: what
+	// is killed before each of them is sent.
+	for _, victim := range []string{"leases", "secrets", "configmaps", "services", "persistentvolumeclaims", "pods", "PUT secrets"} {
+		t.Run(victim, func(t *testing.T) {
+			w := newWorld(t)
+			verb, resource, ok := strings.Cut(victim, " ")
+			if !ok {
+				verb, resource = "POST", victim
+			}
+			proxy := w.proxy(killBefore(verb, resource))
+			cmd := w.command("provision", "alice~dev")
+			cmd.Env = append(cmd.Env, "KUBECONFIG="+proxy.kubeconfig)
+			run := w.launch(cmd)
+			proxy.kill <- cmd.Process
+			if r := run.wait(30 * time.Second); r.status != -1 {
+				t.Fatalf("it was not killed but ended with %d:\n%s", r.status, r.stderr)
+			}
+			r := w.berth("provision", "alice~dev", "-o", "json")
+			r.mustBe(w, 0)
+			if r.took > 20*time.Second {
+				t.Errorf("healing took %s:\n%s", r.took, r.stderr)
+			}
+			w.onlyOneRelease(decode[v1.Workspace](w, r).ID)
+			w.must(0, "delete", "alice~dev")
+			w.eventually("nothing is left", 20*time.Second, func() bool { return len(w.leftovers()) == 0 })
+		})
+	}
+}
+
+// Of several at once one works, the others follow it, and all end the same.
+func TestSeveralAtOnce(t *testing.T) {
+	w := newWorld(t)
+	var runs []*process
+	for range 3 {
+		runs = append(runs, w.start("provision", "alice~dev", "-o", "json"))
+	}
+	var jobs []string
+	for _, run := range runs {
+		r := run.wait(60 * time.Second)
+		r.mustBe(w, 0)
+		jobs = append(jobs, decode[v1.Workspace](w, r).JobID)
+	}
+	slices.Sort(jobs)
+	if len(slices.Compact(jobs)) != 1 {
+		t.Errorf("several jobs have worked: %s", jobs)
+	}
+	w.onlyOneRelease(w.idOf("alice~dev"))
+}
+
+// And so they do when it fails.
+func TestSeveralAtOnceFail(t *testing.T) {
+	w := newWorld(t)
+	first, second := w.start("provision", "alice~crashing"), w.start("provision", "alice~crashing")
+	for _, run := range []*process{first, second} {
+		r := run.wait(90 * time.Second)
+		r.mustBe(w, 3)
+		w.contains(r.stderr, "exit code 1")
+	}
+}
+
+// Delete meets provision: who holds the workspace is named, or waited for.
+func TestDeleteMeetsProvision(t *testing.T) {
+	w := newWorld(t)
+	run := w.start("provision", "alice~busy")
+	run.waitFor("Starting")
+	r := w.must(6, "delete", "alice~busy")
+	w.contains(r.stderr, "CONFLICT", "process", "--wait")
+	w.must(0, "delete", "alice~busy", "--wait")
+	run.wait(20*time.Second).mustBe(w, 0)
+}
+
+func (w *world) onlyOneRelease(id string) {
+	w.Helper()
+	secrets, err := w.CoreV1().Secrets(w.namespace).List(w.Context(), metav1.ListOptions{LabelSelector: "owner=helm"})
+	if err != nil {
+		w.Fatal(err)
+	}
+	if len(secrets.Items) != 1 || secrets.Items[0].Labels["status"] != "deployed" || secrets.Items[0].Labels["name"] != id {
+		w.Errorf("the releases are not one that is deployed:")
+		for _, s := range secrets.Items {
+			w.Errorf("%s %s", s.Name, s.Labels["status"])
+		}
+	}
+}
