@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -22,8 +23,11 @@ func check(b Blueprint) (problems []string) {
 	if n := len(b.Description); n > 500 {
 		say("description: has %d characters, at most 500 are allowed", n)
 	}
-	if b.Image == "" {
+	switch {
+	case b.Image == "":
 		say("image: is missing")
+	case strings.ContainsFunc(b.Image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
+		say("image: %q has a space or a control character in it", b.Image)
 	}
 	oneOf(say, "imagePullPolicy", b.ImagePullPolicy, "", "Always", "IfNotPresent", "Never")
 	if b.Hostname != "" {
@@ -43,9 +47,7 @@ func check(b Blueprint) (problems []string) {
 	}
 	checkScripts(say, b.InitScripts)
 	for _, file := range slices.Sorted(maps.Keys(b.ExtFiles)) {
-		if !path.IsAbs(file) || path.Clean(file) != file {
-			say("extFiles: %q is no clean absolute path", file)
-		}
+		checkPath(say, "extFiles", file)
 	}
 	structured(say, "securityContext", b.SecurityContext, &corev1.SecurityContext{})
 	return problems
@@ -77,9 +79,7 @@ func checkStorage(say sayer, field, name string, s Storage) {
 		return
 	}
 	oneOf(say, field+".type", s.Type, "local", "emptyDir", "memory")
-	if !path.IsAbs(s.Path) {
-		say("%s.path: an absolute path is needed, not %q", field, s.Path)
-	}
+	checkPath(say, field+".path", s.Path)
 	if s.SizeLimit != "" && s.Type == "local" {
 		say("%s.sizeLimit: goes with emptyDir and memory only; a local storage has claimSpec.resources", field)
 	}
@@ -91,6 +91,13 @@ func checkStorage(say sayer, field, name string, s Storage) {
 		say("%s.claimSpec: goes with type local only", field)
 	}
 	structured(say, field+".claimSpec", s.ClaimSpec, &corev1.PersistentVolumeClaimSpec{})
+}
+
+// checkPath wants what can be mounted: Kubernetes allows no colon.
+func checkPath(say sayer, field, file string) {
+	if !path.IsAbs(file) || path.Clean(file) != file || strings.ContainsRune(file, ':') || strings.ContainsFunc(file, unicode.IsControl) {
+		say("%s: %q is no clean absolute path without a colon", field, file)
+	}
 }
 
 type sayer = func(format string, args ...any)

@@ -23,8 +23,8 @@ type app struct {
 	streams terminal.Streams
 	kube    *genericclioptions.ConfigFlags
 
-	mu       sync.Mutex
-	progress terminal.Renderer
+	mu      sync.Mutex
+	leaving []func() // gives the terminal back
 }
 
 func newApp(streams terminal.Streams) *app {
@@ -58,17 +58,23 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 
 // startProgress makes the one renderer of a command that works for a while.
 func (a *app) startProgress(mode terminal.Mode, title terminal.Title) terminal.Renderer {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.progress = terminal.Progress(a.streams, mode, title)
-	return a.progress
+	progress := terminal.Progress(a.streams, mode, title)
+	a.onLeave(progress.Stop)
+	return progress
 }
 
-// stopProgress gives the terminal back, for whoever leaves at once.
-func (a *app) stopProgress() {
+// onLeave registers what gives the terminal back.
+func (a *app) onLeave(restore func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.progress != nil {
-		a.progress.Stop()
+	a.leaving = append(a.leaving, restore)
+}
+
+// leave gives the terminal back, for whoever leaves at once.
+func (a *app) leave() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, restore := range a.leaving {
+		restore()
 	}
 }

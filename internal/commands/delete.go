@@ -46,13 +46,16 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	}
 	p.WaitForLock = o.wait
 	target, err := p.Find(ctx, arg)
+	if fault.CodeOf(err) == fault.NotFound {
+		p.Forget(ctx, arg)
+	}
 	if o.ignoreNotFound && fault.CodeOf(err) == fault.NotFound {
 		return terminal.Print(a.streams, o.output.format, &v1.Deletion{TypeMeta: v1.Kind(v1.KindDeletion), ID: arg, Namespace: p.Client.Namespace, Gone: true})
 	}
 	if err != nil {
 		return err
 	}
-	title := terminal.Title{UserString: arg, ID: target.ID, Namespace: p.Client.Namespace, Verb: "delete"}
+	title := terminal.Title{UserString: arg, ID: target.ID, Namespace: target.Namespace, Verb: "delete"}
 	progress := a.startProgress(o.output.format.Mode(), title)
 	stream := event.NewStream(target.ID, time.Now, progress)
 	deletion, err := p.Delete(ctx, target, o.noWait, stream)

@@ -61,7 +61,8 @@ func (o *execOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg s
 	if err != nil {
 		return err
 	}
-	pod, err := exec.Find(ctx, p.Client, target.ID)
+	client := p.Client.In(target.Namespace)
+	pod, err := exec.Find(ctx, client, target.ID)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (o *execOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg s
 		return err
 	}
 	request := exec.Request{Pod: pod.Name, Container: container, Command: command, Stdout: a.streams.Out, Stderr: a.streams.Err, TTY: o.tty}
-	status, err := o.stream(ctx, a, p.Client, request)
+	status, err := o.stream(ctx, a, client, request)
 	if err != nil {
 		return err
 	}
@@ -90,6 +91,7 @@ func (o *execOptions) stream(ctx context.Context, a *app, client *kube.Client, r
 			return 0, err
 		}
 		defer restore()
+		a.onLeave(restore)
 		r.Sizes = sizes
 	}
 	return exec.Run(ctx, client, r)

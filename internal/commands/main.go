@@ -8,7 +8,9 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
@@ -17,9 +19,11 @@ import (
 // Main runs berth with these arguments and returns the process's exit status.
 // leave ends the process at once; it is called when a second signal asks for it.
 func Main(args []string, streams terminal.Streams, leave func(status int)) int {
+	// The libraries' own log would write into what is drawn.
+	klog.SetLogger(logr.Discard())
 	app := newApp(streams)
 	ctx, stop := withSignals(context.Background(), func(code fault.Code) {
-		app.stopProgress()
+		app.leave()
 		leave(code.Exit())
 	})
 	defer stop()

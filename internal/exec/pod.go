@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,7 +45,21 @@ func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
 	if exit, ok := errors.AsType[clientexec.CodeExitError](err); ok {
 		return exit.Code, nil
 	}
+	if err != nil && ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	if err != nil && missingProgram(err) {
+		return 0, fault.New(fault.InvalidArgument, "there is no program %q in workspace %s", r.Command[0], r.Pod).
+			WithHint("the image decides what there is")
+	}
 	return 0, kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod})
+}
+
+// missingProgram tells that a runtime could not find what it should run. Only
+// its words say so.
+func missingProgram(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "executable file not found") || strings.Contains(text, "no such file or directory")
 }
 
 // executorFor prefers WebSockets and falls back to SPDY, where the server or a

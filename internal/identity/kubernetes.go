@@ -73,12 +73,10 @@ func (k Kubernetes) mayImpersonate(ctx context.Context, username string) (bool, 
 }
 
 // Username makes a username of a name on the cluster: the part before the @,
-// lowered, of the characters that a user string allows.
+// lowered, of the characters that a user string allows. Nothing else is left
+// out: system:serviceaccount:a:ci and :b:ci are two users.
 func Username(name string) string {
 	name, _, _ = strings.Cut(name, "@")
-	if i := strings.LastIndexByte(name, ':'); i >= 0 {
-		name = name[i+1:] // system:serviceaccount:ns:ci, oidc:alice
-	}
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_', r == '-':

@@ -86,6 +86,13 @@ func clientFor(config *rest.Config, httpClient *http.Client, namespace string, c
 	return &Client{Interface: typed, Dynamic: dyn, Config: config, Namespace: namespace, Requests: counter}, nil
 }
 
+// In is the same client for another namespace.
+func (c *Client) In(namespace string) *Client {
+	other := *c
+	other.Namespace = namespace
+	return &other
+}
+
 func configFault(err error) error {
 	return fault.New(fault.InvalidArgument, "kubeconfig: %w", err).
 		WithHint("name one with --kubeconfig or KUBECONFIG, a context with --context")

@@ -2,12 +2,15 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // renewEvery leaves room for two renewals to fail before the lock is lost.
@@ -21,13 +24,14 @@ type Lock struct {
 	stop   context.CancelFunc
 	done   sync.WaitGroup
 
-	mu    sync.Mutex
-	lease *coordinationv1.Lease
+	mu      sync.Mutex
+	lease   *coordinationv1.Lease
+	renewed time.Time // by the wall clock, which goes on while the host is suspended
 }
 
 func (l Locker) hold(lease *coordinationv1.Lease) *Lock {
 	ctx, stop := context.WithCancel(context.Background())
-	held := &Lock{locker: l, lease: lease, lost: make(chan struct{}), stop: stop}
+	held := &Lock{locker: l, lease: lease, lost: make(chan struct{}), stop: stop, renewed: l.Now().Round(0)}
 	held.done.Go(func() { held.renew(ctx) })
 	return held
 }
@@ -35,6 +39,22 @@ func (l Locker) hold(lease *coordinationv1.Lease) *Lock {
 // Lost is closed when the lock could not be renewed in time, or somebody else
 // took it.
 func (h *Lock) Lost() <-chan struct{} { return h.lost }
+
+// Confirm makes sure that the lock is still this process's, for who is about to
+// write after a pause: a host that was suspended wakes up with an old lock.
+func (h *Lock) Confirm(ctx context.Context) error {
+	if h.age() < Duration/2 {
+		return nil
+	}
+	return h.renewOnce(ctx)
+}
+
+// age is the time since the last renewal.
+func (h *Lock) age() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.locker.Now().Round(0).Sub(h.renewed)
+}
 
 // Release gives the lock back. A lock that was lost is left alone.
 func (h *Lock) Release(ctx context.Context) {
@@ -52,7 +72,6 @@ func (h *Lock) Release(ctx context.Context) {
 func (h *Lock) renew(ctx context.Context) {
 	ticker := time.NewTicker(renewEvery)
 	defer ticker.Stop()
-	renewed := h.locker.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -62,15 +81,18 @@ func (h *Lock) renew(ctx context.Context) {
 		err := h.renewOnce(ctx)
 		switch {
 		case err == nil:
-			renewed = h.locker.Now()
 		case ctx.Err() != nil:
 			return
-		case apierrors.IsConflict(err), apierrors.IsNotFound(err), h.locker.Now().Sub(renewed) > Duration:
+		case errors.Is(err, ErrTaken), h.age() > Duration:
 			close(h.lost)
 			return
 		}
 	}
 }
+
+// ErrTaken says that somebody else has the lock now, or that it is gone.
+var ErrTaken = fault.New(fault.Conflict, "the lock was lost: somebody else took it").
+	WithHint("run the command again to follow them")
 
 func (h *Lock) renewOnce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, renewEvery)
@@ -81,8 +103,28 @@ func (h *Lock) renewOnce(ctx context.Context) error {
 	now := metav1.NewMicroTime(h.locker.Now())
 	next.Spec.RenewTime = &now
 	lease, err := h.locker.Leases.Update(ctx, next, metav1.UpdateOptions{})
-	if err == nil {
-		h.lease = lease
+	if apierrors.IsConflict(err) {
+		lease, err = h.current(ctx)
 	}
-	return err
+	if apierrors.IsNotFound(err) {
+		return ErrTaken
+	}
+	if err != nil {
+		return err
+	}
+	h.lease, h.renewed = lease, h.locker.Now().Round(0)
+	return nil
+}
+
+// current reads the lease again after a conflict. It may be ours: then an
+// earlier renewal arrived and only its answer was lost.
+func (h *Lock) current(ctx context.Context) (*coordinationv1.Lease, error) {
+	lease, err := h.locker.Leases.Get(ctx, h.lease.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if holder := lease.Spec.HolderIdentity; holder == nil || *holder != h.locker.Self.String() {
+		return nil, ErrTaken
+	}
+	return lease, nil
 }

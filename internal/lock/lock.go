@@ -37,6 +37,9 @@ type Locker struct {
 type Observed struct {
 	Holder  Holder
 	Purpose string
+	// Overdue is true if by the clock the lock should have been renewed: it may
+	// soon be free.
+	Overdue bool
 	spec    string // every renewal changes it
 	at      time.Time
 }
@@ -75,12 +78,26 @@ func (l Locker) Try(ctx context.Context, id string, before *Observed) (*Lock, *O
 	return l.hold(lease), nil, nil
 }
 
+// Sweep removes the lock on something that is gone if nobody holds it any more.
+func (l Locker) Sweep(ctx context.Context, id string) {
+	lease, err := l.Leases.Get(ctx, name(id), metav1.GetOptions{})
+	if err != nil || !l.isFree(lease, l.observe(lease, nil)) {
+		return
+	}
+	_ = l.Leases.Delete(ctx, lease.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion},
+	})
+}
+
 func (l Locker) observe(lease *coordinationv1.Lease, before *Observed) *Observed {
 	spec, _ := json.Marshal(lease.Spec) // a value of plain fields: cannot fail
 	if before != nil && before.spec == string(spec) {
 		return before
 	}
 	seen := &Observed{Purpose: lease.Annotations[annotationPurpose], spec: string(spec), at: l.Now()}
+	if renewed := lease.Spec.RenewTime; renewed != nil {
+		seen.Overdue = l.Now().Sub(renewed.Time) > Duration
+	}
 	if lease.Spec.HolderIdentity != nil {
 		seen.Holder = parseHolder(*lease.Spec.HolderIdentity)
 	}

@@ -36,7 +36,10 @@ func (r *run) acquire(ctx context.Context, p plan) (*lock.Lock, plan, error) {
 		}
 		return nil, p, err
 	case held == nil && holder.Purpose != provisioning && !r.WaitForLock:
-		return nil, p, busy(r.id, holder)
+		if held, err = r.expire(ctx, locker, holder); err != nil {
+			return nil, p, err
+		}
+		return r.lookAgain(ctx, held)
 	case held == nil:
 		return r.followHolder(ctx, locker, holder)
 	case p == install && r.found.record == nil:
@@ -88,6 +91,31 @@ func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock
 		return nil, p, r.failure(seen)
 	}
 	return held, p, err
+}
+
+// expire takes a lock that should have been renewed by now, unless its holder
+// comes back within the time that the lock lasts.
+func (r *run) expire(ctx context.Context, locker lock.Locker, holder *lock.Observed) (*lock.Lock, error) {
+	if !holder.Overdue {
+		return nil, busy(r.id, holder)
+	}
+	r.steps.Progress(v1.Progress{Message: holder.Holder.Human() + " seems to be gone; waiting for their lock to expire"})
+	ticker := time.NewTicker(retryLock)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-ticker.C:
+		}
+		held, seen, err := locker.Try(ctx, r.id, holder)
+		switch {
+		case held != nil || err != nil:
+			return held, err
+		case seen != holder:
+			return nil, busy(r.id, seen)
+		}
+	}
 }
 
 func retry(ctx context.Context, locker lock.Locker, id string, holder *lock.Observed) (*lock.Lock, error) {

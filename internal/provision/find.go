@@ -9,60 +9,109 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// Candidates are the canonical IDs that an argument can mean: that of the user
-// string that it is, and itself. id/NAME means NAME and nothing else.
-func Candidates(arg string) ([]string, error) {
-	if name, ok := strings.CutPrefix(arg, "id/"); ok {
-		if len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return nil, fault.New(fault.InvalidArgument, "%q is no canonical ID", name)
-		}
-		return []string{name}, nil
-	}
-	u, err := userstring.Parse(arg)
-	legalID := len(validation.IsDNS1123Subdomain(arg)) == 0
-	switch {
-	case err != nil && legalID:
-		return []string{arg}, nil
-	case err != nil:
-		return nil, err
-	case legalID && u.ID() != arg:
-		return []string{u.ID(), arg}, nil
-	default:
-		return []string{u.ID()}, nil
-	}
+// candidate is one thing that an argument can mean.
+type candidate struct {
+	id string
+	// owner is who the pod must belong to, where a user string names the pod.
+	owner string
+	// literal is true if the argument is taken as an ID: a pod of that name that
+	// is no workspace is not meant.
+	literal bool
 }
 
-// find looks an argument up as everything that it can mean.
-func (p *Provisioner) find(ctx context.Context, arg string) (string, found, error) {
-	ids, err := Candidates(arg)
-	if err != nil {
-		return "", found{}, err
+// candidates are what an argument can mean: the user string that it is, and the
+// canonical ID that it is. id/NAME means the ID and nothing else. The namespace
+// is that of a user string that names one.
+func candidates(arg string) (all []candidate, namespace string, err error) {
+	if name, ok := strings.CutPrefix(arg, "id/"); ok {
+		if !isID(name) {
+			return nil, "", fault.New(fault.InvalidArgument, "%q is no canonical ID", name).WithHint("`berth status` lists those that there are")
+		}
+		return []candidate{{id: name, literal: true}}, "", nil
 	}
-	all := make([]found, len(ids))
+	u, err := userstring.Parse(arg)
+	switch {
+	case err != nil && isID(arg):
+		return []candidate{{id: arg, literal: true}}, "", nil
+	case err != nil:
+		return nil, "", err
+	case u.Form() == userstring.Named:
+		return []candidate{{id: u.Pod, owner: u.User}}, u.Namespace, nil
+	}
+	if err := Supported(u); err != nil {
+		return nil, "", err
+	}
+	all = []candidate{{id: u.ID()}}
+	if isID(arg) && arg != u.ID() {
+		all = append(all, candidate{id: arg, literal: true})
+	}
+	return all, "", nil
+}
+
+func isID(name string) bool { return len(validation.IsDNS1123Subdomain(name)) == 0 }
+
+// in is the same provisioner for another namespace.
+func (p *Provisioner) in(namespace string) *Provisioner {
+	if namespace == "" || namespace == p.Client.Namespace {
+		return p
+	}
+	other := *p
+	other.Client = p.Client.In(namespace)
+	return &other
+}
+
+// Target is a workspace that exists, or a part of one.
+type Target struct {
+	ID, Namespace string
+	found         found
+}
+
+// Find looks an argument up as everything that it can mean.
+func (p *Provisioner) Find(ctx context.Context, arg string) (*Target, error) {
+	all, namespace, err := candidates(arg)
+	if err != nil {
+		return nil, err
+	}
+	p = p.in(namespace)
+	targets := make([]Target, len(all))
 	group, groupCtx := errgroup.WithContext(ctx)
-	for i, id := range ids {
+	for i, c := range all {
 		group.Go(func() (err error) {
-			all[i], err = p.lookup(groupCtx, id)
-			if fault.CodeOf(err) == fault.Conflict && len(ids) > 1 && id == arg {
-				return nil // a pod of that name which is no workspace is not meant
-			}
+			targets[i], err = p.look(groupCtx, c)
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return "", found{}, err
+		return nil, err
 	}
-	exists := func(f found) bool { return f.pod != nil || f.record != nil }
-	first := slices.IndexFunc(all, exists)
+	first := slices.IndexFunc(targets, Target.exists)
 	switch {
 	case first < 0:
-		return "", found{}, notFound(ids[0], p.Client.Namespace)
-	case slices.ContainsFunc(all[first+1:], exists):
-		return "", found{}, fault.New(fault.InvalidArgument, "%q is two workspaces: %s", arg, strings.Join(ids, " and ")).
-			WithHint("say id/%s or id/%s", ids[0], ids[1])
+		return nil, notFound(all[0].id, p.Client.Namespace)
+	case slices.ContainsFunc(targets[first+1:], Target.exists):
+		return nil, fault.New(fault.InvalidArgument, "%q is two workspaces: %s and %s", arg, all[0].id, all[1].id).
+			WithHint("say id/%s or id/%s", all[0].id, all[1].id)
 	}
-	return ids[first], all[first], nil
+	return &targets[first], nil
+}
+
+func (t Target) exists() bool { return t.found.pod != nil || t.found.record != nil }
+
+func (p *Provisioner) look(ctx context.Context, c candidate) (Target, error) {
+	f, err := p.lookup(ctx, c.id)
+	if c.literal && fault.CodeOf(err) == fault.Conflict {
+		f, err = found{}, nil
+	}
+	if err != nil {
+		return Target{}, err
+	}
+	if f.pod != nil && c.owner != "" && f.pod.Labels[kube.LabelUsername] != kube.LabelValue(c.owner) {
+		return Target{}, fault.New(fault.PermissionDenied, "workspace %s does not belong to %s", c.id, c.owner).
+			WithHint("name its owner: %s~pod=%s", f.pod.Labels[kube.LabelUsername], c.id)
+	}
+	return Target{ID: c.id, Namespace: p.Client.Namespace, found: f}, nil
 }

@@ -17,49 +17,38 @@ import (
 
 // Delete removes a workspace that Find has found and waits until its pod is
 // gone, unless noWait. What is shared in the namespace stays.
-func (p *Provisioner) Delete(ctx context.Context, w *Target, noWait bool, stream *event.Stream) (*v1.Deletion, error) {
-	r := &run{Provisioner: p, id: w.ID, namespace: p.Client.Namespace, found: w.found, rendered: &release.Rendered{}, steps: newSteps(stream, p.Now)}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+func (p *Provisioner) Delete(ctx context.Context, t *Target, noWait bool, stream *event.Stream) (*v1.Deletion, error) {
+	p = p.in(t.Namespace)
+	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, rendered: &release.Rendered{}, steps: newSteps(stream, p.Now)}
 	deletion := &v1.Deletion{TypeMeta: v1.Kind(v1.KindDeletion), ID: r.id, Namespace: r.namespace}
-	err := r.remove(ctx, deletion, noWait)
+	// The watches end with this call.
+	working, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err := r.remove(working, deletion, noWait)
 	deletion.Seconds = r.steps.total(0).Seconds
 	return deletion, r.ended(ctx, err)
 }
 
-// Target is a workspace that exists, or a part of one.
-type Target struct {
-	ID    string
-	found found
-}
-
-// Find looks up what a user string or canonical ID means.
-func (p *Provisioner) Find(ctx context.Context, arg string) (*Target, error) {
-	id, f, err := p.find(ctx, arg)
+// Forget removes the lock that a killed run may have left on what is gone.
+func (p *Provisioner) Forget(ctx context.Context, arg string) {
+	all, namespace, err := candidates(arg)
 	if err != nil {
-		return nil, err
+		return
 	}
-	return &Target{ID: id, found: f}, nil
+	for _, c := range all {
+		p.in(namespace).locker(deleting).Sweep(ctx, c.id)
+	}
 }
 
 func (r *run) remove(ctx context.Context, deletion *v1.Deletion, noWait bool) error {
-	if !noWait && r.found.pod != nil {
-		if err := r.open(ctx); err != nil {
-			return err
-		}
-		r.follower.Expect(r.found.pod.UID)
-	}
 	err := r.steps.do("uninstall", func() (string, error) {
 		var err error
-		deletion.Objects, err = r.uninstall(ctx)
+		deletion.Objects, err = r.uninstall(ctx, noWait)
 		return fmt.Sprintf("%d objects", deletion.Objects), err
 	})
-	if err != nil || r.found.pod == nil {
-		deletion.Gone = err == nil
+	if err != nil || r.follower == nil {
+		deletion.Gone = err == nil && r.found.pod == nil
 		return err
-	}
-	if noWait {
-		return nil
 	}
 	err = r.follower.Run(ctx, r.Policy, r.Now, func(c watch.Change) (done bool) {
 		// What goes wrong with a pod that is going concerns nobody: its ConfigMaps
@@ -74,14 +63,25 @@ func (r *run) remove(ctx context.Context, deletion *v1.Deletion, noWait bool) er
 	return err
 }
 
-// uninstall removes objects and records under the lock. The record goes last:
-// a run that is cut off finds it again.
-func (r *run) uninstall(ctx context.Context) (int, error) {
+// uninstall removes objects and records under the lock: what there is, is looked
+// up with the lock in hand. The record goes last: a run that is cut off finds it
+// again. The lock is given back before the pod is gone; whoever provisions now
+// waits for that.
+func (r *run) uninstall(ctx context.Context, noWait bool) (int, error) {
 	held, err := r.lockForDelete(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer r.release(ctx, held)
+	if r.found, err = r.lookup(ctx, r.id); err != nil {
+		return 0, err
+	}
+	if r.found.pod != nil && !noWait {
+		if err := r.open(ctx); err != nil {
+			return 0, err
+		}
+		r.follower.Expect(r.found.pod.UID)
+	}
 	objects, err := r.objects()
 	if err != nil {
 		return 0, err
@@ -99,11 +99,11 @@ func (r *run) lockForDelete(ctx context.Context) (*lock.Lock, error) {
 	switch {
 	case held != nil || err != nil:
 		return held, err
-	case !r.WaitForLock:
-		return nil, busy(r.id, holder)
-	default:
+	case r.WaitForLock:
 		r.steps.Progress(v1.Progress{Message: "waiting for " + holder.Holder.Human()})
 		return retry(ctx, locker, r.id, holder)
+	default:
+		return r.expire(ctx, locker, holder)
 	}
 }
 
@@ -117,6 +117,9 @@ func (r *run) objects() ([]*unstructured.Unstructured, error) {
 				WithHint("`helm uninstall %s` may still work", r.id)
 		}
 		return objects, nil
+	}
+	if r.found.pod == nil {
+		return nil, nil // somebody else removed it
 	}
 	objects := []*unstructured.Unstructured{named("Pod", r.id), named("Service", r.id)}
 	for _, name := range configMapNames(r.id) {

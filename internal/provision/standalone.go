@@ -8,7 +8,6 @@ import (
 	helm "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/release"
@@ -17,13 +16,7 @@ import (
 // carryOut does what was decided, with the lock in hand, and follows the pod to
 // Running or to a failure.
 func (r *run) carryOut(ctx context.Context, held *lock.Lock, p plan) error {
-	if err := r.prepare(ctx, p); err != nil {
-		return err
-	}
-	if err := r.stillMine(held); err != nil {
-		return err
-	}
-	record, err := r.bringUp(ctx, p)
+	record, err := r.write(ctx, held, p)
 	if errors.Is(err, release.ErrExists) {
 		// Somebody worked between the lookup and the lock: look at what they left.
 		if r.found, err = r.lookup(ctx, r.id); err != nil {
@@ -53,16 +46,29 @@ func (r *run) carryOut(ctx context.Context, held *lock.Lock, p plan) error {
 	return err
 }
 
-// stillMine says so if the lock was lost while the old pod was waited for:
-// nothing may be written then.
-func (r *run) stillMine(held *lock.Lock) error {
-	select {
-	case <-held.Lost():
-		return fault.New(fault.Conflict, "the lock on workspace %s was lost while waiting", r.id).
-			WithHint("somebody else may be at it; run the command again to follow")
-	default:
-		return nil
+// write is all that may be done only while the lock is held: it ends with it.
+func (r *run) write(ctx context.Context, held *lock.Lock, p plan) (*helm.Release, error) {
+	mine, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-held.Lost():
+			cancel(lock.ErrTaken)
+		case <-mine.Done():
+		}
+	}()
+	err := r.prepare(mine, p)
+	if err == nil {
+		err = held.Confirm(mine)
 	}
+	var record *helm.Release
+	if err == nil {
+		record, err = r.bringUp(mine, p)
+	}
+	if err != nil && ctx.Err() == nil && mine.Err() != nil {
+		err = context.Cause(mine)
+	}
+	return record, err
 }
 
 // prepare makes room for a new pod where an old one stands.

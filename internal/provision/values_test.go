@@ -48,8 +48,8 @@ func render(t *testing.T, s workspaceSpec) *release.Rendered {
 func TestManifests(t *testing.T) {
 	small := blueprint.Blueprint{Name: "small", Image: "docker.io/library/alpine:3.22", ImagePullPolicy: "IfNotPresent"}
 	full := blueprint.Blueprint{
-		Name: "full", Image: "registry.example.com/dev:1", ImagePullPolicy: "Always", Hostname: "devbox",
-		Env:             map[string]string{"B": "quote \" and\nnewline", "A": "1"},
+		Name: "full", Image: "registry.example.com/dev:1", ImagePullPolicy: "Always", Hostname: "123",
+		Env:             map[string]string{"B": "quote \" and\nnewline", "A": "1", "ON": "yes", "N": "0x1F"},
 		Resources:       blueprint.Resources{CPU: "500m", Memory: "1Gi"},
 		SecurityContext: map[string]any{"runAsUser": 1000},
 		InitScripts:     []blueprint.InitScript{{Name: "one", Script: "echo 1\n"}, {Name: "two", Script: "echo '{{ not a template }}'"}},

@@ -2,14 +2,12 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 
@@ -105,13 +103,12 @@ func (a Applier) update(ctx context.Context, resource dynamic.ResourceInterface,
 	if kube.IsWorkload(object.GroupVersionKind()) || object.GetKind() == "PersistentVolumeClaim" {
 		return current, nil // neither a pod nor a claim can be changed in place
 	}
-	patch, err := json.Marshal(object)
-	if err != nil {
-		return nil, err
-	}
-	force := true
-	call.Verb = "patch"
-	made, err := resource.Patch(ctx, object.GetName(), types.ApplyPatchType, patch, metav1.PatchOptions{FieldManager: fieldManager, Force: &force})
+	// As a whole: what the new one does not have, such as the script of an older
+	// blueprint, shall be gone.
+	object = object.DeepCopy()
+	object.SetResourceVersion(current.GetResourceVersion())
+	call.Verb = "update"
+	made, err := resource.Update(ctx, object, metav1.UpdateOptions{FieldManager: fieldManager})
 	return made, kube.Fault(err, call)
 }
 

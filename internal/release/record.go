@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/storage/driver"
 	helmtime "helm.sh/helm/v3/pkg/time"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
@@ -60,8 +61,19 @@ func (r Records) Update(ctx context.Context, release *helm.Release) error {
 
 // Purge removes every record of a release.
 func (r Records) Purge(ctx context.Context, name string) error {
-	selector := metav1.ListOptions{LabelSelector: "owner=helm,name=" + name}
-	return kube.Fault(r.Secrets.DeleteCollection(ctx, metav1.DeleteOptions{}, selector), r.call("deletecollection", ""))
+	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: "owner=helm,name=" + name})
+	if err != nil {
+		return kube.Fault(err, r.call("list", ""))
+	}
+	// One by one: whoever may uninstall with helm may do so here, and helm asks
+	// for no more than the verb delete.
+	for i := range list.Items {
+		secret := list.Items[i].Name
+		if err := r.Secrets.Delete(ctx, secret, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			return kube.Fault(err, r.call("delete", secret))
+		}
+	}
+	return nil
 }
 
 // NewRecord is the record of a rendered chart that is about to be applied.

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"os"
+	"sync"
 
 	"golang.org/x/term"
 	"k8s.io/client-go/tools/remotecommand"
@@ -22,10 +23,10 @@ func Raw(in Input, out Output) (restore func(), sizes *Sizes, err error) {
 		return nil, nil, fault.New(fault.Internal, "the terminal cannot be set up: %w", err)
 	}
 	sizes = newSizes(out)
-	return func() {
+	return sync.OnceFunc(func() {
 		sizes.stop()
 		_ = term.Restore(int(file.Fd()), before)
-	}, sizes, nil
+	}), sizes, nil
 }
 
 // Sizes tells the terminal's size, and again whenever it changes.

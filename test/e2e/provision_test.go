@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +120,44 @@ func TestPodDeletedWhileWaiting(t *testing.T) {
 	r := run.wait(10 * time.Second)
 	r.mustBe(w, 3)
 	w.contains(r.stderr, "deleted")
+}
+
+// A script that is taken out of a blueprint is gone from the workspace that is
+// made anew.
+func TestRemovedScriptIsGone(t *testing.T) {
+	w := newWorld(t)
+	blueprints := t.TempDir()
+	scripts := func(list string) {
+		t.Helper()
+		text := "blueprints: [{name: mine, template: base, image: registry.example.com/berth/workspace:v1, resources: {cpu: 10m, memory: 32Mi}, initScripts: [" + list + "]}]"
+		if err := os.WriteFile(filepath.Join(blueprints, "mine.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scripts("{name: a, script: touch /tmp/a}, {name: b, script: touch /tmp/b}")
+	id := decode[v1.Workspace](w, w.must(0, "provision", "alice~mine", "--blueprints", blueprints, "-o", "json")).ID
+	if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), id, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	scripts("{name: a, script: touch /tmp/a}")
+	w.must(0, "provision", "alice~mine", "--blueprints", blueprints)
+	if out := w.must(0, "exec", "alice~mine", "--", "ls", "/tmp").stdout; out != "a\n" {
+		t.Errorf("/tmp has %q", out)
+	}
+}
+
+// A user string that names a pod means its namespace and its owner.
+func TestNamedWorkspace(t *testing.T) {
+	w := newWorld(t)
+	id := decode[v1.Workspace](w, w.must(0, "provision", "alice~plain", "-o", "json")).ID
+	named := "~pod=" + id + "+ns=" + w.namespace
+	if out := w.must(0, "exec", "alice"+named, "--namespace", "default", "--", "hostname").stdout; out != id+"\n" {
+		t.Errorf("the host is %q", out)
+	}
+	w.contains(w.must(125, "exec", "mallory"+named, "--", "hostname").stderr, "PERMISSION_DENIED", "alice")
+	w.contains(w.must(4, "delete", "mallory"+named).stderr, "does not belong to mallory")
+	w.must(7, "status", "alice~pod="+id+"+ns=default")
+	w.must(0, "delete", "alice"+named, "--namespace", "default")
 }
 
 func TestLegalButNotThere(t *testing.T) {

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -52,6 +53,15 @@ func TestExec(t *testing.T) {
 		t.Errorf("without a command: %+v", r)
 	}
 	w.contains(w.must(125, "exec", "bob", "--", "true").stderr, "NOT_FOUND")
+	w.contains(w.must(125, "exec", "alice~plain", "--", "no-such-program").stderr, `no program "no-such-program"`)
+	run := w.start("exec", "alice~plain", "--", "sh", "-c", "echo at work >&2; sleep 60")
+	run.waitFor("at work")
+	run.signal(os.Interrupt)
+	interrupted := run.wait(10 * time.Second)
+	interrupted.mustBe(w, 130)
+	if n := strings.Count(interrupted.stderr, "\n"); n > 2 {
+		t.Errorf("an interruption is told in %d lines:\n%s", n, interrupted.stderr)
+	}
 	if r := w.must(126, "exec", "alice~plain", "--", "sh", "-c", "exit 126"); r.stderr != "" {
 		t.Errorf("the command's own status is explained: %q", r.stderr)
 	}

@@ -36,13 +36,13 @@ resources:
 {{- end }}
 {{- range .Values.extFiles }}
 - name: ext-files
-  mountPath: {{ .path }}
-  subPath: {{ .key }}
+  mountPath: {{ .path | quote }}
+  subPath: {{ .key | quote }}
   readOnly: true
 {{- end }}
 {{- range .Values.storages }}
 - name: storage-{{ .name }}
-  mountPath: {{ .path }}
+  mountPath: {{ .path | quote }}
   {{- if .readonly }}
   readOnly: true
   {{- end }}
@@ -80,7 +80,7 @@ resources:
     medium: Memory
     {{- end }}
     {{- with .sizeLimit }}
-    sizeLimit: {{ . }}
+    sizeLimit: {{ . | quote }}
     {{- end }}
   {{- else }}
   emptyDir: {}
