@@ -22,6 +22,8 @@ type Blueprint struct {
 	Lineage []string `yaml:"-" json:"-"`
 	// Origin is the file that the blueprint itself was read from.
 	Origin string `yaml:"-" json:"-"`
+	// Origins says of each field which layer set it.
+	Origins Origins `yaml:"-" json:"-"`
 }
 
 // Resources are what a workspace asks for and is limited to, as Kubernetes
