@@ -50,18 +50,24 @@ func parse(file string, raw []byte) (blueprints []*yaml.Node, problems []string)
 		s.say(top, "found %s where a mapping with a list \"blueprints\" is expected", found(top))
 		return nil, s.problems
 	}
-	s.fields(top, map[string]reflect.Type{"blueprints": reflect.TypeFor[[]any]()})
-	if list := fieldNode(top, "blueprints"); list != nil && list.Kind == yaml.SequenceNode {
-		for _, item := range list.Content {
-			blueprints = append(blueprints, behind(item))
+	s.pairs(top, func(key, list *yaml.Node) {
+		list = behind(list)
+		switch {
+		case key.Value != "blueprints":
+			s.say(key, "%s", unknownField(key.Value))
+		case list.Kind == yaml.SequenceNode:
+			blueprints = list.Content
+		case !isNull(list):
+			s.say(list, "found %s where a list is expected", found(list))
 		}
-	}
+	})
 	return blueprints, s.problems
 }
 
 // read makes an entry of one blueprint and finds what is wrong in it as it is
 // written.
 func read(file string, node *yaml.Node) (entry, []string) {
+	node = behind(node)
 	s := &shape{file: file}
 	if node.Kind != yaml.MappingNode {
 		s.say(node, "found %s where a blueprint is expected", found(node))

@@ -81,9 +81,6 @@ func (s *Set) addFiles(files []string) (problems []string) {
 // add takes the blueprints of one file in.
 func (s *Set) add(file string, raw []byte) (problems []string) {
 	nodes, problems := parse(file, raw)
-	if len(problems) > 0 {
-		return problems
-	}
 	for _, node := range nodes {
 		if len(problems) > maxSaid {
 			break // nobody reads on

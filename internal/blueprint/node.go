@@ -51,4 +51,3 @@ func fieldNode(n *yaml.Node, name string) *yaml.Node {
 	}
 	return nil
 }
-

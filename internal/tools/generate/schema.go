@@ -54,6 +54,11 @@ func schemas(all files) error {
 		v1.KindVersion:       v1.Version{},
 		v1.KindError:         v1.Error{},
 		v1.KindEvent:         v1.Event{},
+
+		v1.KindResolution:     v1.Resolution{},
+		v1.KindBlueprint:      v1.Blueprint{},
+		v1.KindBlueprintList:  v1.BlueprintList{},
+		v1.KindBlueprintCheck: v1.BlueprintCheck{},
 	} {
 		schema := reflector.Reflect(doc)
 		schema.ID = jsonschema.ID(schemaURL + kind + ".json")
