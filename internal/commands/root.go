@@ -34,7 +34,7 @@ func newRoot(a *app) *cobra.Command {
 	a.addKubeFlags(root.PersistentFlags())
 
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Workspaces:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
-	for _, command := range []*cobra.Command{newProvision(a), newStatus(a), newExec(a), newDelete(a), newResolve(a)} {
+	for _, command := range []*cobra.Command{newProvision(a), newStatus(a), newExec(a), newLogs(a), newDelete(a), newResolve(a)} {
 		command.GroupID = groupWork
 		root.AddCommand(command)
 	}
