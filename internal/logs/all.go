@@ -65,7 +65,11 @@ func copyLines(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Requ
 		return err
 	}
 	defer stream.Close()
-	return kube.Fault(out.copy("["+r.Container+"] ", stream), call(client, pod.Name))
+	text := bufio.NewReader(stream)
+	if !r.Follow && removed(text) {
+		return nil // the others have one
+	}
+	return kube.Fault(out.copy("["+r.Container+"] ", text), call(client, pod.Name))
 }
 
 // lines lets several write to one, a line at a time.
@@ -74,8 +78,7 @@ type lines struct {
 	out io.Writer
 }
 
-func (l *lines) copy(prefix string, from io.Reader) error {
-	reader := bufio.NewReader(from)
+func (l *lines) copy(prefix string, reader *bufio.Reader) error {
 	for {
 		line, err := reader.ReadString('\n')
 		if line != "" {

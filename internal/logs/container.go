@@ -45,9 +45,11 @@ func Readable(pod *corev1.Pod, r Request) error {
 }
 
 // started is true if an instance has run: one that waits to be started again
-// still has the log of the one before.
+// still has the log of the one before. One that is called terminated because
+// its pod was deleted in time has no ID.
 func started(s corev1.ContainerStatus) bool {
-	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
+	ran := func(t *corev1.ContainerStateTerminated) bool { return t != nil && t.ContainerID != "" }
+	return s.State.Running != nil || ran(s.State.Terminated) || ran(s.LastTerminationState.Terminated)
 }
 
 // over is true for a pod in which nothing will start any more.

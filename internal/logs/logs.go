@@ -2,6 +2,7 @@
 package logs
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -53,8 +55,21 @@ func Copy(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, 
 		return err
 	}
 	defer stream.Close()
-	_, err = io.Copy(out, stream)
+	text := bufio.NewReader(stream)
+	if !r.Follow && removed(text) {
+		return fault.New(fault.NotFound, "the node has removed the log of container %s", r.Container).
+			WithHint("of containers that have ended it keeps the last one; try without --previous, or again")
+	}
+	_, err = io.Copy(out, text)
 	return kube.Fault(err, call(client, pod.Name))
+}
+
+// removed is true if the kubelet, instead of a log, says that it has none: that
+// comes as text, with a status of success.
+func removed(text *bufio.Reader) bool {
+	const said = "unable to retrieve container logs for "
+	begin, _ := text.Peek(len(said)) // a shorter log is an error here, and fine
+	return string(begin) == said
 }
 
 // open waits for the container if it is followed, and opens its log. That it

@@ -111,7 +111,7 @@ func TestLogsOfWhatHasNotStarted(t *testing.T) {
 	w := newWorld(t)
 	w.must(3, "provision", "alice~wrong-tag")
 	r := w.must(3, "logs", "alice~wrong-tag")
-	w.contains(r.stderr, "k8shell-main", "has not started yet", "Image", "-f waits")
+	w.contains(r.stderr, "k8shell-main", "has not started yet: ", "-f waits")
 
 	waiting, ended := w.follow("alice~wrong-tag"), w.follow("alice~wrong-tag")
 	select {
@@ -134,5 +134,9 @@ func TestLogsOfWhatHasNotStarted(t *testing.T) {
 func TestLogsOfTheInstanceBefore(t *testing.T) {
 	w := newWorld(t)
 	w.must(3, "provision", "alice~crashing")
-	w.contains(w.must(0, "logs", "alice~crashing", "--previous").stdout, "nodenv: not found")
+	// While the node exchanges the one for the other it has none for a moment.
+	w.eventually("the log of the instance before", 60*time.Second, func() bool {
+		r := w.berth("logs", "alice~crashing", "--previous")
+		return r.status == 0 && strings.Contains(r.stdout, "nodenv: not found")
+	})
 }
