@@ -126,10 +126,10 @@ func wants(t reflect.Type) (kind yaml.Kind, name string) {
 // fieldsOf are the fields of a struct by their names in YAML.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 		if name != "" && name != "-" {
-			fields[name] = t.Field(i).Type
+			fields[name] = field.Type
 		}
 	}
 	return fields

@@ -37,6 +37,9 @@ func Readable(pod *corev1.Pod, r Request) error {
 	case r.Previous && status.LastTerminationState.Terminated == nil:
 		return fault.New(fault.NotFound, "container %s of workspace %s has not been restarted: there is no log of an instance before", r.Container, pod.Name).
 			WithHint("leave --previous out")
+	case !r.Previous && !started(status) && over(pod):
+		return fault.New(fault.Failed, "container %s of workspace %s has never started: %s", r.Container, pod.Name, state(pod, status)).
+			WithHint("see why: berth status id/%s", pod.Name)
 	case !r.Previous && !started(status):
 		return fault.New(fault.Failed, "container %s of workspace %s has not started yet: %s", r.Container, pod.Name, state(pod, status)).
 			WithHint("-f waits until it has; see why it has not: berth status id/%s", pod.Name)

@@ -51,7 +51,7 @@ func TestReadable(t *testing.T) {
 		"no such container":      {pod(corev1.PodRunning, running), Request{Container: "x"}, fault.NotFound, `no container "x"`},
 		"waits":                  {pod(corev1.PodPending, waiting("ErrImagePull")), Request{Container: "main"}, fault.Failed, "not started yet: ErrImagePull"},
 		"nothing is known":       {pod(corev1.PodPending, corev1.ContainerStatus{}), Request{Container: "init"}, fault.Failed, "not started yet: the pod is Pending"},
-		"deleted before it came": {pod(corev1.PodFailed, corev1.ContainerStatus{State: ended("")}), Request{Container: "main"}, fault.Failed, "not started yet"},
+		"deleted before it came": {pod(corev1.PodFailed, corev1.ContainerStatus{State: ended("")}), Request{Container: "main"}, fault.Failed, "has never started: the pod is Failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Readable(tc.pod, tc.request)
@@ -67,6 +67,8 @@ func TestReached(t *testing.T) {
 	another := pod(corev1.PodPending, waiting("ContainerCreating"))
 	another.UID = "2"
 	running := pod(corev1.PodRunning, corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
+	deleted := pod(corev1.PodFailed, corev1.ContainerStatus{State: ended("")})
+	deleted.DeletionTimestamp = &metav1.Time{}
 	r := Request{Container: "main"}
 	for name, tc := range map[string]struct {
 		now     *corev1.Pod
@@ -77,6 +79,7 @@ func TestReached(t *testing.T) {
 		"still waits":  {asked, false, false, ""},
 		"runs":         {running, false, true, ""},
 		"deleted":      {asked, true, false, fault.NotFound},
+		"goes":         {deleted, false, false, fault.NotFound},
 		"another pod":  {another, false, false, fault.NotFound},
 		"never starts": {pod(corev1.PodFailed, corev1.ContainerStatus{}), false, false, fault.Failed},
 	} {

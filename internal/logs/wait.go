@@ -51,7 +51,7 @@ func waitForStart(ctx context.Context, client *kube.Client, pod *corev1.Pod, r R
 // reached decides whether the waiting is over.
 func reached(asked, now *corev1.Pod, deleted bool, r Request) (bool, error) {
 	switch {
-	case deleted, now.UID != asked.UID:
+	case deleted, now.UID != asked.UID, over(now) && now.DeletionTimestamp != nil:
 		return false, podGone(asked)
 	case started(statusOf(now, r.Container)):
 		return true, nil
