@@ -15,6 +15,11 @@ const (
 	KindVersion       = "Version"
 	KindError         = "Error"
 	KindEvent         = "Event"
+
+	KindResolution     = "Resolution"
+	KindBlueprint      = "Blueprint"
+	KindBlueprintList  = "BlueprintList"
+	KindBlueprintCheck = "BlueprintCheck"
 )
 
 // TypeMeta says which document one is looking at.

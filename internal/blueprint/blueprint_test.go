@@ -100,9 +100,9 @@ func TestProblemsAreReportedTogetherWithTheirLines(t *testing.T) {
 	}
 	all := strings.Join(f.Problems, "\n")
 	for _, want := range []string{
-		"a.yaml:3: field \"imge\" does not exist",
-		"a.yaml:4: found a seq where a mapping of texts is expected",
-		"a.yaml:7: field \"network\" is not supported by this version of berth yet",
+		"a.yaml:3:5: field \"imge\" does not exist",
+		"a.yaml:4:10: found a list where a mapping of texts is expected",
+		"a.yaml:7:5: field \"network\" is not supported by this version of berth yet",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("missing %q in\n%s", want, all)

@@ -1,14 +1,10 @@
 package blueprint
 
 import (
-	"bytes"
 	_ "embed"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"sort"
+	"maps"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -24,17 +20,26 @@ type entry struct {
 	isTemplate     bool
 	node           *yaml.Node
 	file           string
+	// broken is set where a problem has been found in what is written.
+	broken bool
 }
 
+// position is where the blueprint begins.
+func (e entry) position() string { return fmt.Sprintf("%s:%d", e.file, e.node.Line) }
+
 // Set is the platform blueprints that are known.
-type Set struct{ entries map[string]entry }
+type Set struct {
+	entries map[string]entry
+	own     map[string]bool // those that are not built in
+}
 
 // Builtin are the blueprints that berth brings along.
 func Builtin() (*Set, error) {
-	s := &Set{entries: map[string]entry{}}
+	s := &Set{entries: map[string]entry{}, own: map[string]bool{}}
 	if problems := s.add("built in", builtin); len(problems) > 0 {
 		return nil, invalid(problems)
 	}
+	clear(s.own)
 	return s, nil
 }
 
@@ -45,87 +50,60 @@ func Load(dir string) (*Set, error) {
 	if err != nil || dir == "" {
 		return s, err
 	}
-	files, err := os.ReadDir(dir)
+	files, err := listDir(dir)
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "blueprints directory: %w", err).
 			WithHint("name a directory of YAML files with --blueprints or in the configuration")
 	}
-	var problems []string
-	own := map[string]string{}
-	for _, file := range files {
-		if ext := filepath.Ext(file.Name()); file.IsDir() || ext != ".yaml" && ext != ".yml" {
-			continue
-		}
-		path := filepath.Join(dir, file.Name())
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			problems = append(problems, err.Error())
-			continue
-		}
-		problems = append(problems, s.addOnce(path, raw, own)...)
-	}
-	if len(problems) > 0 {
+	if problems := s.addFiles(files); len(problems) > 0 {
 		return nil, invalid(problems)
 	}
 	return s, nil
 }
 
-// addOnce adds a file's blueprints and finds those that another file of the
-// same directory defines too.
-func (s *Set) addOnce(path string, raw []byte, own map[string]string) []string {
-	before := s.entries
-	s.entries = map[string]entry{}
-	problems := s.add(path, raw)
-	for name, e := range s.entries {
-		if other, ok := own[name]; ok {
-			problems = append(problems, fmt.Sprintf("%s:%d: blueprint %q is defined in %s too", path, e.node.Line, name, other))
+// addFiles reads files until all of them together are too large.
+func (s *Set) addFiles(files []string) (problems []string) {
+	left := maxTotal
+	for _, file := range files {
+		raw, err := readFile(file)
+		if err != nil {
+			problems = append(problems, err.Error())
+			continue
 		}
-		own[name] = path
-		before[name] = e
+		if left -= len(raw); left < 0 {
+			return append(problems, fmt.Sprintf("%s: all files together are larger than %d MiB", file, maxTotal>>20))
+		}
+		problems = append(problems, s.add(file, raw)...)
 	}
-	s.entries = before
 	return problems
 }
 
+// add takes the blueprints of one file in.
 func (s *Set) add(file string, raw []byte) (problems []string) {
-	// Read twice: once strictly for what is wrong and on which line, once as
-	// nodes, for only these tell what was left out from what is empty.
-	var typed struct {
-		Blueprints []Blueprint `yaml:"blueprints"`
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(raw))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&typed); err != nil && !errors.Is(err, io.EOF) {
-		return yamlProblems(file, err)
-	}
-	var nodes struct {
-		Blueprints []yaml.Node `yaml:"blueprints"`
-	}
-	if err := yaml.Unmarshal(raw, &nodes); err != nil {
-		return yamlProblems(file, err)
-	}
-	for i, b := range typed.Blueprints {
-		e := entry{name: b.Name, template: b.Template, isTemplate: b.IsTemplate, node: &nodes.Blueprints[i], file: file}
-		if b.Name == "" {
-			problems = append(problems, fmt.Sprintf("%s:%d: a blueprint needs a name", file, e.node.Line))
+	nodes, problems := parse(file, raw)
+	for _, node := range nodes {
+		if len(problems) > maxSaid {
+			break // nobody reads on
+		}
+		e, found := read(file, node)
+		problems = append(problems, found...)
+		first, known := s.entries[e.name]
+		switch {
+		case e.name == "":
 			continue
+		case known && s.own[e.name] && first.file == file:
+			problems = append(problems, fmt.Sprintf("%s:%d: blueprint %q stands on line %d already", e.position(), node.Column, e.name, first.node.Line))
+		case known && s.own[e.name]:
+			problems = append(problems, fmt.Sprintf("%s:%d: blueprint %q is defined in %s too", e.position(), node.Column, e.name, first.file))
 		}
-		if first, ok := s.entries[b.Name]; ok && first.file == file {
-			problems = append(problems, fmt.Sprintf("%s:%d: blueprint %q stands on line %d already", file, e.node.Line, b.Name, first.node.Line))
-		}
-		s.entries[b.Name] = e
+		s.entries[e.name], s.own[e.name] = e, true
 	}
 	return problems
 }
 
 // Names are the blueprints that can be provisioned, sorted.
 func (s *Set) Names() []string {
-	var names []string
-	for name, e := range s.entries {
-		if !e.isTemplate {
-			names = append(names, name)
-		}
-	}
-	sort.Strings(names)
-	return names
+	return slices.DeleteFunc(s.all(), func(name string) bool { return s.entries[name].isTemplate })
 }
+
+func (s *Set) all() []string { return slices.Sorted(maps.Keys(s.entries)) }

@@ -2,11 +2,8 @@ package blueprint
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -21,36 +18,63 @@ func (s *Set) Resolve(name, registry string) (Blueprint, error) {
 	if err != nil {
 		return Blueprint{}, err
 	}
-	own := chain[0]
-	if own.isTemplate {
+	if chain[0].isTemplate {
 		return Blueprint{}, fault.New(fault.InvalidArgument, "blueprint %q is a template: it is there to inherit from", name).
 			WithHint("choose one of: %s", strings.Join(s.Names(), ", "))
 	}
-	merged, lineage := map[string]any{}, []string{}
+	b, merged, err := assemble(chain, registry)
+	if err != nil {
+		return Blueprint{}, err
+	}
+	if problems := check(b); len(problems) > 0 {
+		return Blueprint{}, invalid(placed(problems, b.Name, merged))
+	}
+	return b, nil
+}
+
+// Show gives a blueprint with everything inherited, to be looked at: a template
+// too, and one that cannot be provisioned as it is.
+func (s *Set) Show(name, registry string) (Blueprint, error) {
+	chain, err := s.chain(name)
+	if err != nil {
+		return Blueprint{}, err
+	}
+	b, _, err := assemble(chain, registry)
+	return b, err
+}
+
+// assemble lays the layers over each other, the farthest ancestor's first.
+func assemble(chain []entry, registry string) (Blueprint, value, error) {
+	own := chain[0]
+	var lineage []string
 	for _, e := range chain {
 		lineage = append(lineage, e.name)
 	}
+	merged := value{fields: map[string]value{}}
 	for _, e := range slices.Backward(chain) {
-		var layer map[string]any
-		if err := e.node.Decode(&layer); err != nil {
-			return Blueprint{}, invalid(yamlProblems(e.file, err))
-		}
-		merged = merge(merged, layer)
+		merged = overlay(merged, e.lift(e.node))
 	}
-	b, err := decode(merged)
-	if err != nil {
-		return Blueprint{}, invalid(yamlProblems(own.file, err))
+	var b Blueprint
+	if err := merged.node().Decode(&b); err != nil {
+		return Blueprint{}, value{}, invalid([]string{own.position() + ": blueprint " + own.name + ": " + err.Error()})
 	}
-	b.Lineage, b.Origin = lineage, fmt.Sprintf("%s:%d", own.file, own.node.Line)
-	b.IsTemplate = false // never inherited
+	b.Lineage, b.Origin, b.Origins = lineage, own.position(), origins(merged.places())
+	b.IsTemplate = own.isTemplate // never inherited
+	b.Template = own.template
 	b.Image = withRegistry(b.Image, registry)
-	if problems := check(b); len(problems) > 0 {
-		for i := range problems {
-			problems[i] = b.Origin + ": blueprint " + b.Name + ": " + problems[i]
-		}
-		return Blueprint{}, invalid(problems)
+	return b, merged, nil
+}
+
+// placed says of each problem where the field that it names was written, which
+// may be in an ancestor.
+func placed(problems []string, name string, merged value) []string {
+	texts := make([]string, 0, len(problems))
+	for _, p := range problems {
+		field, _, _ := strings.Cut(p, ": ")
+		at := merged.find(field)
+		texts = append(texts, fmt.Sprintf("%s:%d:%d: blueprint %s: %s", at.file, at.line, at.column, name, p))
 	}
-	return b, nil
+	return texts
 }
 
 // chain is the blueprint and its ancestors, nearest first.
@@ -65,10 +89,13 @@ func (s *Set) chain(name string) ([]entry, error) {
 		}
 		if !ok {
 			child := chain[len(chain)-1]
-			return nil, invalid([]string{fmt.Sprintf("%s:%d: template %q of blueprint %q does not exist", child.file, child.node.Line, next, child.name)})
+			return nil, invalid([]string{child.templatePosition() + fmt.Sprintf(": template %q of blueprint %q does not exist", next, child.name)})
 		}
 		if slices.Contains(seen, next) {
-			return nil, invalid([]string{fmt.Sprintf("%s:%d: blueprints inherit in a circle: %s → %s", e.file, e.node.Line, strings.Join(seen, " → "), next)})
+			return nil, invalid([]string{e.templatePosition() + fmt.Sprintf(": blueprints inherit in a circle: %s → %s", strings.Join(seen, " → "), next)})
+		}
+		if len(seen) == maxLineage {
+			return nil, invalid([]string{e.templatePosition() + fmt.Sprintf(": more than %d blueprints inherit from each other", maxLineage)})
 		}
 		seen = append(seen, next)
 		chain = append(chain, e)
@@ -77,39 +104,12 @@ func (s *Set) chain(name string) ([]entry, error) {
 	return chain, nil
 }
 
-// merge lays child over parent: of scalars the child's, mappings key by key,
-// sequences one after the other.
-func merge(parent, child map[string]any) map[string]any {
-	out := make(map[string]any, len(parent)+len(child))
-	maps.Copy(out, parent)
-	for key, value := range child {
-		out[key] = mergeValue(out[key], value)
+// templatePosition is where the blueprint names its parent.
+func (e entry) templatePosition() string {
+	if n := fieldNode(e.node, "template"); n != nil {
+		return fmt.Sprintf("%s:%d:%d", e.file, n.Line, n.Column)
 	}
-	return out
-}
-
-func mergeValue(parent, child any) any {
-	switch c := child.(type) {
-	case map[string]any:
-		if p, ok := parent.(map[string]any); ok {
-			return merge(p, c)
-		}
-	case []any:
-		if p, ok := parent.([]any); ok {
-			return append(slices.Clone(p), c...)
-		}
-	}
-	return child
-}
-
-func decode(merged map[string]any) (Blueprint, error) {
-	var b Blueprint
-	text, err := yaml.Marshal(merged)
-	if err != nil {
-		return b, err
-	}
-	err = yaml.Unmarshal(text, &b)
-	return b, err
+	return e.position()
 }
 
 // withRegistry writes out the registry's host. A first part with a dot or a

@@ -37,13 +37,14 @@ func newRoot(a *app) *cobra.Command {
 	a.addKubeFlags(root.PersistentFlags())
 
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Workspaces:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
-	for _, command := range []*cobra.Command{newProvision(a), newStatus(a), newExec(a), newDelete(a)} {
+	for _, command := range []*cobra.Command{newProvision(a), newStatus(a), newExec(a), newLogs(a), newDelete(a), newResolve(a)} {
 		command.GroupID = groupWork
 		root.AddCommand(command)
 	}
-	version := newVersion(a)
-	version.GroupID = groupOther
-	root.AddCommand(version)
+	for _, command := range []*cobra.Command{newBlueprint(a), newVersion(a)} {
+		command.GroupID = groupOther
+		root.AddCommand(command)
+	}
 	root.AddCommand(topics()...)
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)

@@ -57,6 +57,11 @@ func TestFullDocuments(t *testing.T) {
 		v1.KindVersion:       &v1.Version{},
 		v1.KindError:         &v1.Error{},
 		v1.KindEvent:         &v1.Event{},
+
+		v1.KindResolution:     &v1.Resolution{},
+		v1.KindBlueprint:      &v1.Blueprint{},
+		v1.KindBlueprintList:  &v1.BlueprintList{},
+		v1.KindBlueprintCheck: &v1.BlueprintCheck{},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			fill(reflect.ValueOf(doc).Elem())
@@ -84,6 +89,9 @@ func fill(v reflect.Value) {
 	case v1.ContainerState:
 		v.Set(reflect.ValueOf(v1.ContainerReady))
 		return
+	case v1.Form:
+		v.Set(reflect.ValueOf(v1.FormRepo))
+		return
 	case v1.StepState:
 		v.Set(reflect.ValueOf(v1.StepEnded))
 		return
@@ -105,6 +113,9 @@ func fill(v reflect.Value) {
 		if e, ok := reflect.TypeAssert[*v1.Error](v.Addr()); ok {
 			e.Code = "FAILED"
 		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("key"), reflect.ValueOf("text"))
 	case reflect.String:
 		v.SetString("text")
 	case reflect.Bool:

@@ -41,11 +41,8 @@ func schemas(all files) error {
 			return nil
 		},
 	}
-	if err := reflector.AddGoComments(module, documents, jsonschema.WithFullComment()); err != nil {
+	if err := addComments(reflector, documents); err != nil {
 		return err
-	}
-	for name, comment := range reflector.CommentMap {
-		reflector.CommentMap[name] = strings.Join(strings.Fields(comment), " ")
 	}
 	for kind, doc := range map[string]any{
 		v1.KindWorkspace:     v1.Workspace{},
@@ -54,6 +51,11 @@ func schemas(all files) error {
 		v1.KindVersion:       v1.Version{},
 		v1.KindError:         v1.Error{},
 		v1.KindEvent:         v1.Event{},
+
+		v1.KindResolution:     v1.Resolution{},
+		v1.KindBlueprint:      v1.Blueprint{},
+		v1.KindBlueprintList:  v1.BlueprintList{},
+		v1.KindBlueprintCheck: v1.BlueprintCheck{},
 	} {
 		schema := reflector.Reflect(doc)
 		schema.ID = jsonschema.ID(schemaURL + kind + ".json")
@@ -62,15 +64,33 @@ func schemas(all files) error {
 		for name, definition := range schema.Definitions {
 			finish(name, definition)
 		}
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(schema); err != nil {
+		if err := write(all, kind, schema); err != nil {
 			return err
 		}
-		all["docs/schema/"+kind+".json"] = b.Bytes()
 	}
+	return nil
+}
+
+// addComments makes the comments of a package the descriptions, on one line.
+func addComments(reflector *jsonschema.Reflector, dir string) error {
+	if err := reflector.AddGoComments(module, dir, jsonschema.WithFullComment()); err != nil {
+		return err
+	}
+	for name, comment := range reflector.CommentMap {
+		reflector.CommentMap[name] = strings.Join(strings.Fields(comment), " ")
+	}
+	return nil
+}
+
+func write(all files, name string, schema *jsonschema.Schema) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(schema); err != nil {
+		return err
+	}
+	all["docs/schema/"+name+".json"] = b.Bytes()
 	return nil
 }
 

@@ -1,0 +1,59 @@
+package v1
+
+// Resolution is what a user string means.
+type Resolution struct {
+	TypeMeta
+	Form Form `json:"form"`
+	// Fields are those that were given, and the username.
+	Fields Fields `json:"fields"`
+	// Key is the canonical key; empty for a named workspace, which has none.
+	Key string `json:"key"`
+	ID  string `json:"id"`
+	// Canonical is the canonical user string.
+	Canonical string `json:"canonical"`
+	// Identity is who the user is; absent when resolved offline.
+	Identity *Identity `json:"identity,omitempty"`
+	// Blueprint is what the workspace is made of; absent when resolved offline,
+	// and for forms of which notice says why.
+	Blueprint *Blueprint `json:"blueprint,omitempty"`
+	// Notice says what could not be resolved, and why.
+	Notice string `json:"notice,omitempty"`
+}
+
+// Form is the form of a user string.
+type Form string
+
+// The forms.
+const (
+	FormImplicit Form = "implicit"
+	FormExplicit Form = "explicit"
+	FormNamed    Form = "named"
+	FormRepo     Form = "repo"
+)
+
+// Fields are the parts of a user string, by the names that they have in it.
+type Fields struct {
+	Username  string `json:"username"`
+	Blueprint string `json:"blueprint,omitempty"`
+	// Repo is the owner and the name of a repository.
+	Repo string `json:"repo,omitempty"`
+	// Ref is the branch, tag or commit as typed; the key has it in lower case.
+	Ref string `json:"ref,omitempty"`
+	// User is the user to be inside of the workspace.
+	User string `json:"user,omitempty"`
+	Pod  string `json:"pod,omitempty"`
+	// Ns is the namespace of a workload or of a named workspace.
+	Ns string `json:"ns,omitempty"`
+	// Workload is the kind and the name of a workload to inject into.
+	Workload string `json:"workload,omitempty"`
+}
+
+// Identity is who a username is.
+type Identity struct {
+	Username     string `json:"username"`
+	Organization string `json:"organization,omitempty"`
+	UID          int    `json:"uid"`
+	GID          int    `json:"gid"`
+	// Provider is the one that knew the user.
+	Provider string `json:"provider"`
+}

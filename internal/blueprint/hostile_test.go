@@ -1,0 +1,80 @@
+package blueprint
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// hostile are files that must be refused, and what is said about them.
+func hostile() map[string]struct{ text, says string } {
+	laughs := "x0: &x0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n"
+	for i := 1; i < 20; i++ {
+		laughs += fmt.Sprintf("x%d: &x%d [%s*x%d]\n", i, i, strings.Repeat(fmt.Sprintf("*x%d, ", i-1), 8), i-1)
+	}
+	long := "- name: a\n  extFiles:\n    /a: &long " + strings.Repeat("x", 500_000) + "\n"
+	for i := range 5000 {
+		long += fmt.Sprintf("    /b%d: *long\n", i)
+	}
+	chain := "blueprints:\n- {name: b0}\n"
+	for i := 1; i < 40; i++ {
+		chain += fmt.Sprintf("- {name: b%d, template: b%d}\n", i, i-1)
+	}
+	return map[string]struct{ text, says string }{
+		"aliases of aliases": {laughs + "blueprints: *x19\n", "larger than 4 MiB when its aliases are put in"},
+		"aliases of a text":  {"blueprints:\n" + long, "larger than 4 MiB when its aliases are put in"},
+		"alias of itself":    {"blueprints: &a [*a]\n", `alias "a" stands inside of what it stands for`},
+		"merge of itself":    {"blueprints:\n- &a {name: a, <<: *a}\n", `alias "a" stands inside of what it stands for`},
+		"deep lists":         {"blueprints: " + strings.Repeat("[", 100) + strings.Repeat("]", 100), "more than 64 mappings and lists stand inside each other"},
+		"very deep lists":    {"blueprints: " + strings.Repeat("[", 500_000), "more values than"},
+		"deep, not closed":   {"blueprints: " + strings.Repeat("[", 100_000), "a.yaml"},
+		"deep mappings":      {"blueprints:\n" + strings.Repeat("- ", 5000) + "x\n", "more than 64 mappings"},
+		"deep by aliases":    {"a: &a " + strings.Repeat("[", 40) + strings.Repeat("]", 40) + "\nblueprints: " + strings.Repeat("[", 40) + "*a" + strings.Repeat("]", 40), "more than 64 mappings"},
+		"huge":               {"blueprints: " + strings.Repeat("x", 2<<20), "larger than 1 MiB"},
+		"many values":        {"blueprints: [" + strings.Repeat("a,", 500_000) + "a]", "more values than"},
+		"many lines":         {"blueprints:\n" + strings.Repeat("- a\n", 250_000), "more values than"},
+		"a long line":        {"blueprints: [" + strings.Repeat("a, ", 90_000) + "a]", "found a text where a blueprint is expected"},
+		"many generations":   {chain, "more than 32 blueprints inherit from each other"},
+		"two documents":      {"blueprints: []\n---\nblueprints: []\n", "a second document"},
+		"no YAML":            {"\x00\x01\x02", "control characters"},
+	}
+}
+
+// Every one is refused within a second and 100 MB. The clock of a busy machine
+// proves little; what is allocated bounds the work as well.
+func TestHostileFilesAreRefused(t *testing.T) {
+	for name, tc := range hostile() {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "a.yaml")
+			if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before, began := allocated(), time.Now()
+			_, err := Check([]string{file})
+			took, bytes := time.Since(began), allocated()-before
+			f := fault.From(err)
+			all := strings.Join(f.Problems, "\n")
+			if f.Code != fault.InvalidArgument || !strings.Contains(all, tc.says) {
+				t.Errorf("%v: %.300s\nwant %q", err, all, tc.says)
+			}
+			t.Logf("%s, %d MB allocated, %d problems", took, bytes>>20, len(f.Problems))
+			if bytes > 90<<20 {
+				t.Errorf("%d MB were allocated", bytes>>20)
+			}
+		})
+	}
+}
+
+// allocated is all that has been allocated so far, whether it was freed or not:
+// more than what was ever held at one time.
+func allocated() uint64 {
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64()
+}

@@ -1,0 +1,151 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+type resolveOptions struct {
+	output  outputFlag
+	offline bool
+}
+
+func newResolve(a *app) *cobra.Command {
+	o := &resolveOptions{}
+	cmd := &cobra.Command{
+		Use:   "resolve USERSTR",
+		Short: "Show what a user string means",
+		Long: `Show what a user string means: its form and fields, the canonical key and ID, who
+the user is, and what the workspace would be made of, with the origin of each
+field. Nothing is written.
+
+With --offline it stops after reading the user string, and needs neither
+cluster nor configuration.`,
+		Example: `  berth resolve alice~dev
+  berth resolve alice~dev --offline --output jsonpath='{.id}'`,
+		Args:              exactlyOne("user string"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, cmd, args[0]) },
+	}
+	o.output.register(cmd, "text", "json", "yaml", "jsonpath=", "go-template=")
+	cmd.Flags().BoolVar(&o.offline, "offline", false, "only read the user string; ask nobody")
+	addBlueprintFlags(cmd)
+	return cmd
+}
+
+func (o *resolveOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg string) error {
+	u, err := userstring.Parse(arg)
+	if err != nil {
+		return err
+	}
+	r := resolution(u)
+	if !o.offline {
+		p, err := a.provisioner(cmd)
+		if err != nil {
+			return err
+		}
+		if err := complete(ctx, p, u, r); err != nil {
+			return err
+		}
+	}
+	return terminal.PrintResolution(a.streams, o.output.format, r)
+}
+
+// resolution is what the user string alone says.
+func resolution(u userstring.UserString) *v1.Resolution {
+	r := &v1.Resolution{
+		TypeMeta: v1.Kind(v1.KindResolution), Form: v1.Form(u.Form()), Key: u.Key(), ID: u.ID(), Canonical: u.String(),
+		Fields: v1.Fields{
+			Username: u.User, Blueprint: u.Blueprint, Ref: u.RefTyped,
+			User: u.OSUser, Pod: u.Pod, Ns: u.Namespace,
+		},
+	}
+	if u.RepoName != "" {
+		r.Fields.Repo = u.RepoOwner + "/" + u.RepoName
+	}
+	if !u.Workload.IsZero() {
+		r.Fields.Workload = u.Workload.String()
+	}
+	return r
+}
+
+// complete adds what the cluster and the blueprints say. They are asked side by
+// side; what goes wrong is told in the order of the flow.
+func complete(ctx context.Context, p *provision.Provisioner, u userstring.UserString, r *v1.Resolution) error {
+	var user identity.User
+	var b blueprint.Blueprint
+	var identityErr, blueprintErr error
+	var group errgroup.Group
+	group.Go(func() error {
+		user, identityErr = p.Identity.Resolve(ctx, u.User)
+		return nil
+	})
+	r.Notice = notResolved(u)
+	if r.Notice == "" {
+		b, blueprintErr = resolveBlueprint(p, u)
+	}
+	_ = group.Wait() // each error is kept on its own
+	if identityErr != nil {
+		return identityErr
+	}
+	if blueprintErr != nil {
+		return blueprintErr
+	}
+	r.Identity = &v1.Identity{Username: user.Username, Organization: user.Organization, UID: user.UID, GID: user.GID, Provider: user.Provider}
+	if r.Notice == "" {
+		document, err := blueprintDocument(b)
+		r.Blueprint = document
+		return err
+	}
+	return nil
+}
+
+// notResolved says why a form has no blueprint; nothing if it has one.
+func notResolved(u userstring.UserString) string {
+	switch u.Form() {
+	case userstring.Named:
+		return "no blueprint: " + u.Pod + " is a workspace that exists, or does not; `berth status " + u.String() + "` looks"
+	case userstring.Repo:
+		return "no blueprint: this version of berth cannot resolve the blueprint of a repository (" + u.BlueprintName() + ") yet"
+	}
+	return ""
+}
+
+func resolveBlueprint(p *provision.Provisioner, u userstring.UserString) (blueprint.Blueprint, error) {
+	set, err := p.Blueprints()
+	if err != nil {
+		return blueprint.Blueprint{}, err
+	}
+	name := u.BlueprintName()
+	if name == "" {
+		name = p.DefaultBlueprint
+	}
+	return set.Resolve(name, p.DefaultRegistry)
+}
+
+// blueprintDocument is the document of a resolved blueprint.
+func blueprintDocument(b blueprint.Blueprint) (*v1.Blueprint, error) {
+	document := &v1.Blueprint{
+		TypeMeta: v1.Kind(v1.KindBlueprint), Name: b.Name, IsTemplate: b.IsTemplate,
+		From: b.Origin, Lineage: b.Lineage, Origins: b.Origins,
+	}
+	text, err := json.Marshal(b)
+	if err == nil {
+		err = json.Unmarshal(text, &document.Spec)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Internal, "blueprint %s: %w", b.Name, err)
+	}
+	return document, nil
+}

@@ -1,0 +1,122 @@
+package commands
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berthdev/berth/internal/schematest"
+	"github.com/berthdev/berth/internal/terminal"
+)
+
+var updateGolden = flag.Bool("update", false, "rewrite the golden files")
+
+// nowhere makes sure that neither cluster nor configuration can be read.
+func nowhere(t *testing.T) {
+	t.Helper()
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("BERTH_CONFIG", "")
+	t.Setenv("BERTH_BLUEPRINTS", "")
+}
+
+// run runs berth as main does.
+func run(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	streams, b := terminal.Test("", time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+	status = Main(args, streams, func(int) { t.Error("it left at once") })
+	return status, b.Out.String(), b.Err.String()
+}
+
+func mustRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	status, stdout, stderr := run(t, args...)
+	if status != want {
+		t.Fatalf("berth %s: exit status %d, want %d\n%s\n%s", strings.Join(args, " "), status, want, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *updateGolden {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+func TestResolveOffline(t *testing.T) {
+	nowhere(t)
+	t.Setenv("BERTH_CONFIG", "/does/not/exist")
+	for _, tc := range []struct {
+		in, form, key, id, canonical string
+		fields                       map[string]any
+	}{
+		{"Alice", "implicit", "u=alice", "alice-a975fae", "alice", map[string]any{"username": "alice"}},
+		{
+			"alice~dev+user=root", "explicit", "u=alice|bp=dev", "alice-59936c3", "alice~dev+user=root",
+			map[string]any{"username": "alice", "blueprint": "dev", "user": "root"},
+		},
+		{"alice~pod=ws1+ns=x", "named", "", "ws1", "alice~ns=x+pod=ws1", map[string]any{"username": "alice", "pod": "ws1", "ns": "x"}},
+		{
+			"alice~repo=Proj+ref=Main", "repo", "u=alice|r=alice/proj|ref=main|bp=repo-alice-proj", "", "alice~ref=Main+repo=alice/proj",
+			map[string]any{"username": "alice", "repo": "alice/proj", "ref": "Main"},
+		},
+		{
+			"alice~dev+workload=Deployment/web+ns=shop", "explicit", "u=alice|bp=dev|workload=deployment/web|ns=shop", "", "alice~dev+ns=shop+workload=deployment/web",
+			map[string]any{"username": "alice", "blueprint": "dev", "workload": "deployment/web", "ns": "shop"},
+		},
+		{"b64-YWxpY2V-ZGV2", "explicit", "u=alice|bp=dev", "alice-59936c3", "alice~dev", map[string]any{"username": "alice", "blueprint": "dev"}},
+	} {
+		stdout, stderr := mustRun(t, 0, "resolve", tc.in, "--offline", "-o", "json")
+		schematest.Validate(t, []byte(stdout))
+		var got map[string]any
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+			t.Fatal(err)
+		}
+		if tc.id == "" {
+			tc.id, _ = got["id"].(string)
+		}
+		want := map[string]any{
+			"apiVersion": "berth.dev/v1", "kind": "Resolution", "form": tc.form, "fields": tc.fields,
+			"key": tc.key, "id": tc.id, "canonical": tc.canonical,
+		}
+		if diff := cmp.Diff(want, got); diff != "" || stderr != "" {
+			t.Errorf("%s: %s%s", tc.in, diff, stderr)
+		}
+	}
+	text, _ := mustRun(t, 0, "resolve", "alice~repo=Org/Proj+ref=Main", "--offline")
+	golden(t, "resolve-offline.txt", text)
+	if id, _ := mustRun(t, 0, "resolve", "alice", "--offline", "-o", "jsonpath={.id}"); id != "alice-a975fae" {
+		t.Errorf("the ID is %q", id)
+	}
+}
+
+func TestResolveErrors(t *testing.T) {
+	nowhere(t)
+	stdout, _ := mustRun(t, 2, "resolve", "alice~color=red", "--offline", "-o", "json")
+	schematest.Validate(t, []byte(stdout))
+	if !strings.Contains(stdout, `"INVALID_ARGUMENT"`) || !strings.Contains(stdout, "character 7") {
+		t.Error(stdout)
+	}
+	stdout, stderr := mustRun(t, 2, "resolve", "al ice", "--offline")
+	if stdout != "" || !strings.Contains(stderr, "character 3") {
+		t.Errorf("%q %q", stdout, stderr)
+	}
+	mustRun(t, 2, "resolve")
+}

@@ -1,0 +1,106 @@
+package logs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// CopyAll writes the logs of all containers, each line behind the name of its
+// container: one after the other, or as they come if they are followed. A
+// container without a log to read is left out, unless none has one.
+func CopyAll(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, out io.Writer) error {
+	shared := &lines{out: out}
+	var group errgroup.Group
+	if !r.Follow {
+		group.SetLimit(1)
+	}
+	names := Containers(pod)
+	errs := make([]error, len(names))
+	for i, name := range names {
+		one := r
+		one.Container = name
+		group.Go(func() error {
+			errs[i] = copyLines(ctx, client, pod, one, shared)
+			return nil
+		})
+	}
+	_ = group.Wait() // each error is kept on its own
+	return worst(errs)
+}
+
+// worst is the error that counts: that a container has no log does not, if
+// another has one.
+func worst(errs []error) error {
+	var without error
+	missing := 0
+	for _, err := range errs {
+		switch code := fault.CodeOf(err); {
+		case err == nil:
+		case errors.Is(err, context.Canceled), code != fault.Failed && code != fault.NotFound:
+			return err
+		default:
+			without = err
+			missing++
+		}
+	}
+	if missing == len(errs) {
+		return without
+	}
+	return nil
+}
+
+// copyLines writes one container's log line by line.
+func copyLines(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, out *lines) error {
+	stream, err := open(ctx, client, pod, r)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	text := bufio.NewReader(stream)
+	if !r.Follow && removed(text) {
+		return nil // the others have one
+	}
+	return kube.Fault(out.copy("["+r.Container+"] ", text), call(client, pod.Name))
+}
+
+// lines lets several write to one, a line at a time.
+type lines struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (l *lines) copy(prefix string, reader *bufio.Reader) error {
+	for {
+		line, err := reader.ReadString('\n')
+		if line != "" {
+			if err := l.write(prefix, line); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (l *lines) write(prefix, line string) error {
+	if line[len(line)-1] != '\n' {
+		line += "\n" // another one's line may follow
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := io.WriteString(l.out, prefix+line)
+	return err
+}

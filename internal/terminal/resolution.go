@@ -1,0 +1,74 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// PrintResolution prints what a user string means.
+func PrintResolution(s Streams, f Format, r *v1.Resolution) error {
+	if !f.IsText() {
+		return Print(s, f, r)
+	}
+	st := newStyles(s.Out.Capabilities)
+	lines := resolutionLines(*r, st)
+	if r.Blueprint != nil {
+		body, err := blueprintLines(*r.Blueprint, true, st)
+		if err != nil {
+			return err
+		}
+		lines = append(append(lines, ""), body...)
+	}
+	_, err := io.WriteString(s.Out, joinLines(lines))
+	return err
+}
+
+func resolutionLines(r v1.Resolution, st styles) []string {
+	f := r.Fields
+	lines := labels(st, [][2]string{
+		{"Form", string(r.Form)},
+		{"Username", f.Username},
+		{"Blueprint", f.Blueprint},
+		{"Repo", f.Repo},
+		{"Ref", f.Ref},
+		{"User", f.User},
+		{"Pod", f.Pod},
+		{"Namespace", f.Ns},
+		{"Workload", f.Workload},
+		{"Key", orDash(r.Key)},
+		{"ID", r.ID},
+		{"Canonical", r.Canonical},
+		{"Identity", identityText(r.Identity)},
+	})
+	if r.Blueprint != nil {
+		lines = append(lines, labels(st, [][2]string{{"Made from", strings.Join(r.Blueprint.Lineage, " ← ")}})...)
+	}
+	if r.Notice != "" {
+		lines = append(lines, "", paint(st.yellow, st.warning)+" "+st.text(r.Notice))
+	}
+	return lines
+}
+
+func identityText(i *v1.Identity) string {
+	if i == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s, uid %d, gid %d", i.Username, i.UID, i.GID)
+	if i.Organization != "" {
+		text += ", of " + i.Organization
+	}
+	return text + ", from " + i.Provider
+}
+
+// labels are lines of a name and a value; what has no value is left out.
+func labels(st styles, rows [][2]string) (lines []string) {
+	for _, r := range rows {
+		if r[1] != "" {
+			lines = append(lines, paint(st.grey, pad(r[0]+":", 14))+st.text(r[1]))
+		}
+	}
+	return lines
+}
