@@ -5,22 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/berthdev/berth/internal/schematest"
-	"github.com/berthdev/berth/internal/terminal"
 )
 
-// berth runs the command line without a cluster.
-func berth(t *testing.T, args ...string) (stdout, stderr string, status int) {
-	t.Helper()
-	streams, buffers := terminal.Test("", time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
-	status = Main(args, streams, func(int) { t.Error("left at once") })
-	return buffers.Out.String(), buffers.Err.String(), status
-}
-
-// nowhere is a kubeconfig whose cluster does not answer.
-func nowhere(t *testing.T) string {
+// unreachable is a kubeconfig whose cluster does not answer.
+func unreachable(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	text := `{apiVersion: v1, kind: Config, current-context: x,
@@ -34,7 +24,7 @@ clusters: [{name: x, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name
 // Every error has its status, its code on stderr, and a hint; with --output
 // json it is the one document on stdout.
 func TestErrors(t *testing.T) {
-	t.Setenv("KUBECONFIG", nowhere(t))
+	t.Setenv("KUBECONFIG", unreachable(t))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, test := range []struct {
 		args   string
@@ -59,14 +49,14 @@ func TestErrors(t *testing.T) {
 		{"delete", 2, "one workspace is needed"},
 	} {
 		args := strings.Fields(test.args)
-		stdout, stderr, status := berth(t, args...)
+		status, stdout, stderr := run(t, args...)
 		if status != test.status || !strings.Contains(stderr, test.says) || !strings.Contains(stderr, "hint:") || stdout != "" {
 			t.Errorf("berth %s: status %d, want %d with %q\nstdout: %s\nstderr: %s", test.args, status, test.status, test.says, stdout, stderr)
 		}
 		if strings.Contains(test.args, "--output") {
 			continue
 		}
-		stdout, _, status = berth(t, append(args, "--output", "json")...)
+		status, stdout, _ = run(t, append(args, "--output", "json")...)
 		if status != test.status {
 			t.Errorf("berth %s --output json: status %d, want %d", test.args, status, test.status)
 		}
@@ -76,9 +66,9 @@ func TestErrors(t *testing.T) {
 
 // exec's own failures are not taken for those of the command that it runs.
 func TestExecFailsWith125(t *testing.T) {
-	t.Setenv("KUBECONFIG", nowhere(t))
+	t.Setenv("KUBECONFIG", unreachable(t))
 	for _, args := range []string{"exec alice", "exec", "exec alice bob", "exec --colour", "exec al!ce -- true"} {
-		if _, stderr, status := berth(t, strings.Fields(args)...); status != execFailed || !strings.Contains(stderr, "error:") {
+		if status, _, stderr := run(t, strings.Fields(args)...); status != execFailed || !strings.Contains(stderr, "error:") {
 			t.Errorf("berth %s: status %d, want %d\n%s", args, status, execFailed, stderr)
 		}
 	}
@@ -87,7 +77,7 @@ func TestExecFailsWith125(t *testing.T) {
 func TestNoKubeconfig(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
-	if _, stderr, status := berth(t, "status"); status != 2 || !strings.Contains(stderr, "no cluster is configured") {
+	if status, _, stderr := run(t, "status"); status != 2 || !strings.Contains(stderr, "no cluster is configured") {
 		t.Errorf("status %d\n%s", status, stderr)
 	}
 }
@@ -96,7 +86,7 @@ func TestNoKubeconfig(t *testing.T) {
 func TestHelp(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/does/not/exist")
 	for _, args := range []string{"", "--help", "help", "provision --help", "help exit-codes", "help user-strings", "help environment", "--version", "version"} {
-		stdout, stderr, status := berth(t, strings.Fields(args)...)
+		status, stdout, stderr := run(t, strings.Fields(args)...)
 		if status != 0 || stdout == "" || stderr != "" {
 			t.Errorf("berth %s: status %d\nstdout: %s\nstderr: %s", args, status, stdout, stderr)
 		}
