@@ -12,6 +12,7 @@ happening, and lets you in. Nothing has to be installed in the cluster first.
   berth provision alice~dev    from the blueprint dev
   berth exec alice~dev         enter it
   berth status                 what there is
+  berth diagnose alice~dev     why it does not come up
   berth delete alice~dev       remove it`
 
 func newRoot(a *app) *cobra.Command {
@@ -34,7 +35,7 @@ func newRoot(a *app) *cobra.Command {
 	a.addKubeFlags(root.PersistentFlags())
 
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Workspaces:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
-	for _, command := range []*cobra.Command{newProvision(a), newStatus(a), newExec(a), newDelete(a)} {
+	for _, command := range []*cobra.Command{newProvision(a), newStatus(a), newDiagnose(a), newExec(a), newDelete(a)} {
 		command.GroupID = groupWork
 		root.AddCommand(command)
 	}
