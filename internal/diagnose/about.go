@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -19,6 +20,7 @@ type About struct {
 	UserString string
 	Blueprint  string // empty for what is no workspace
 	Origin     string // file:line of the blueprint
+	Controlled bool   // something makes the pod anew when it is gone
 	Namespace  string
 	Image      string
 	Memory     string // the limit of the container that the cause is about
@@ -39,6 +41,7 @@ func describe(subject watch.Subject, records []watch.Record, cause *v1.Cause) Ab
 			about.UserString = string(text)
 		}
 	}
+	about.Controlled = metav1.GetControllerOf(pod) != nil
 	about.Requests = requests(pod)
 	if cause == nil {
 		return about
@@ -60,7 +63,7 @@ func describe(subject watch.Subject, records []watch.Record, cause *v1.Cause) Ab
 func requests(pod *corev1.Pod) string {
 	var parts []string
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		var sum = pod.Spec.Overhead[name].DeepCopy()
+		sum := pod.Spec.Overhead[name].DeepCopy()
 		for _, c := range pod.Spec.Containers {
 			sum.Add(c.Resources.Requests[name])
 		}

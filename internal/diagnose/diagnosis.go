@@ -98,13 +98,21 @@ func created(subject watch.Subject, records []watch.Record, otherwise time.Time)
 	return otherwise
 }
 
-// since is when the last stage began: as the cluster says it, or as it was
-// recorded.
+// since is when the last stage began, as the cluster says it: it may have begun
+// before it was worth a word, as Pulling does. In a history that is no earlier
+// than the stage before, nor later than it was seen.
 func (s *story) since(recorded bool) time.Time {
-	if n := len(s.moments); s.last.Since.IsZero() && recorded && n > 0 {
+	since, n := s.last.Since.UTC(), len(s.moments)
+	if !recorded || n == 0 {
+		return since
+	}
+	if seen := s.moments[n-1].At; since.IsZero() || since.After(seen) {
+		return seen
+	}
+	if n > 1 && since.Before(s.moments[n-2].At) {
 		return s.moments[n-1].At
 	}
-	return s.last.Since.UTC()
+	return since
 }
 
 func (s *story) failedAt() *float64 {

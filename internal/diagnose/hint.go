@@ -23,6 +23,8 @@ func Hint(cause *v1.Cause, about About) string {
 		"{class-field}", about.class(),
 		"{command-field}", about.command(),
 		"{again}", about.again(),
+		"{anew}", about.anew(),
+		"{name}", name(cause),
 		"{ns}", about.option(),
 		"{container}", container(cause),
 		"{limit}", about.limit(),
@@ -33,6 +35,7 @@ func Hint(cause *v1.Cause, about About) string {
 		"{nodes}", nodesText(cause.Message, about.Requests),
 		"{missing}", missingText(cause.Message, about.option()),
 		"{probe}", about.probe(),
+		"{probed}", about.probed(cause),
 	).Replace(hints()[cause.Code])
 	return strings.Join(strings.Fields(text), " ")
 }
@@ -76,13 +79,31 @@ func (a About) command() string {
 
 // again is how a change takes effect.
 func (a About) again() string {
-	if a.Blueprint == "" {
-		return "Then apply it again; a pod that no controller looks after must be deleted first."
+	switch {
+	case a.Blueprint != "":
+		return "Then " + a.provision() + "."
+	case a.Controlled:
+		return "Then apply what the pod is made from again."
 	}
+	return "Then delete the pod and create it again."
+}
+
+// anew is what to do about a pod that is over, without any change.
+func (a About) anew() string {
+	switch {
+	case a.Blueprint != "":
+		return "If you still need it, " + a.provision() + "."
+	case a.Controlled:
+		return "Its controller makes another one."
+	}
+	return "If it is still needed, create it again."
+}
+
+func (a About) provision() string {
 	if a.UserString == "" {
-		return "Then provision again."
+		return "provision again"
 	}
-	return "Then run `berth provision " + a.UserString + "` again."
+	return "run `berth provision " + a.UserString + "` again"
 }
 
 // option is the namespace as kubectl wants to hear it.
@@ -109,9 +130,17 @@ func (a About) limit() string {
 
 func (a About) probe() string {
 	if a.Probe == "" {
-		return "The probe that asks whether it is ready gets no good answer."
+		return "The probe that looks after it gets no good answer."
 	}
 	return "The probe asks for " + a.Probe + " and gets no good answer."
+}
+
+// probed is what a probe has to do with the end of a container.
+func (a About) probed(cause *v1.Cause) string {
+	if !strings.Contains(cause.Message, "probe failed") {
+		return ""
+	}
+	return "It is ended because of its probe. " + a.probe()
 }
 
 func (a About) lastWords(cause *v1.Cause) string {
@@ -131,4 +160,9 @@ func container(cause *v1.Cause) string {
 		return "The container"
 	}
 	return "Container " + cause.Container
+}
+
+// name is that of the object that the cause is about.
+func name(cause *v1.Cause) string {
+	return cause.Object[strings.Index(cause.Object, "/")+1:]
 }

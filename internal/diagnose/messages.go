@@ -21,9 +21,9 @@ func quotaText(message string) string {
 	used, limited := amounts(m[3]), amounts(m[4])
 	var parts []string
 	for _, a := range amount.FindAllStringSubmatch(m[2], -1) {
-		parts = append(parts, fmt.Sprintf("%s more %s, of which %s of %s are in use", a[2], a[1], used[a[1]], limited[a[1]]))
+		parts = append(parts, fmt.Sprintf("%s: %s more wanted, %s of %s in use", a[1], a[2], used[a[1]], limited[a[1]]))
 	}
-	return fmt.Sprintf("Quota %s of the namespace is used up: this needs %s.", m[1], strings.Join(parts, ", and "))
+	return fmt.Sprintf("Quota %s of the namespace is used up (%s).", m[1], strings.Join(parts, "; "))
 }
 
 func amounts(list string) map[string]string {

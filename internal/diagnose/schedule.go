@@ -42,35 +42,36 @@ func nodesText(message, requests string) string {
 	}
 	var parts []string
 	for reason := range strings.SplitSeq(m[2], ", ") {
-		if text := nodeReason(reason); text != "" {
+		if text := nodeReason(reason, m[1] == "1"); text != "" {
 			parts = append(parts, text)
 		}
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) == 0:
 		return "No node can take the pod." + asks
+	case m[1] == "1":
+		return "The cluster's only node " + strings.Join(parts, " and ") + "." + asks
 	}
-	of := "Of " + m[1] + " nodes, "
-	if m[1] == "1" {
-		of = "Of the cluster's only node: "
-	}
-	return of + strings.Join(parts, ", ") + "." + asks
+	return "Of " + m[1] + " nodes, " + strings.Join(parts, ", ") + "." + asks
 }
 
-func nodeReason(reason string) string {
+// nodeReason says of how many nodes a reason holds, and what it means.
+func nodeReason(reason string, only bool) string {
 	number, _, _ := strings.Cut(reason, " ")
 	n, err := strconv.Atoi(number)
 	if err != nil {
 		return ""
 	}
 	for _, s := range scheduled() {
-		if !strings.Contains(reason, s.words) {
-			continue
+		switch {
+		case !strings.Contains(reason, s.words):
+		case only:
+			return "has " + s.meaning
+		case n == 1:
+			return "1 has " + s.meaning
+		default:
+			return number + " have " + s.meaning
 		}
-		verb := " have "
-		if n == 1 {
-			verb = " has "
-		}
-		return number + verb + s.meaning
 	}
 	return ""
 }
