@@ -14,6 +14,10 @@ import (
 const (
 	tailLines = 10
 	tailBytes = 16 << 10
+
+	// lost is what the kubelet gives in place of a log, without any error, once
+	// it has cleared away the instance.
+	lost = "unable to retrieve container logs for "
 )
 
 // Logs are the last lines of the container that a cause names: of the instance
@@ -48,7 +52,7 @@ func tail(ctx context.Context, client kubernetes.Interface, namespace, pod, cont
 		return nil, err
 	}
 	trimmed := strings.TrimRight(string(text), "\n")
-	if trimmed == "" {
+	if trimmed == "" || strings.HasPrefix(trimmed, lost) {
 		return nil, nil
 	}
 	return strings.Split(trimmed, "\n"), nil

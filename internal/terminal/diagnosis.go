@@ -21,7 +21,7 @@ func diagnosisLines(d v1.Diagnosis, out Output, st styles) []string {
 	lines = append(lines, verdictLines(d, v)...)
 	if len(st.paragraphs(d.Hint)) > 0 {
 		lines = append(lines, "")
-		lines = append(lines, indent(st.paragraphs(d.Hint), 4, v)...)
+		lines = append(lines, indent(st.paragraphs(d.Hint), v)...)
 	}
 	lines = append(lines, logLines(d.Logs, v)...)
 	if len(d.Containers) > 0 {
@@ -40,7 +40,10 @@ func diagnosisLines(d v1.Diagnosis, out Output, st styles) []string {
 
 // diagnosed is what the first line names.
 func diagnosed(d v1.Diagnosis) Title {
-	return Title{UserString: d.UserString, ID: d.Subject, Namespace: d.Namespace}
+	if d.UserString != "" {
+		return Title{UserString: d.UserString, ID: strings.TrimPrefix(d.Subject, "pod/"), Namespace: d.Namespace}
+	}
+	return Title{ID: d.Subject, Namespace: d.Namespace}
 }
 
 // verdictLines say how it stands, since when and why.
@@ -104,6 +107,9 @@ func timelineLines(d v1.Diagnosis, v view) []string {
 		line := "    " + m.At.UTC().Format(time.TimeOnly) + "  " + pad(offset, 8) + "  "
 		room := max(v.width-1-width(line)-14, 0)
 		message := v.st.cut(v.st.text(m.Message), room)
+		if room < 12 {
+			message = "" // the beginning of a word tells nothing
+		}
 		lines = append(lines, strings.TrimRight(paint(v.st.grey, line)+paint(v.st.stage(m.Stage), pad(string(m.Stage), 12))+"  "+message, " "))
 	}
 	return lines
