@@ -14,6 +14,7 @@ const (
 	KindDeletion      = "Deletion"
 	KindVersion       = "Version"
 	KindError         = "Error"
+	KindDiagnosis     = "Diagnosis"
 	KindEvent         = "Event"
 
 	KindResolution     = "Resolution"

@@ -2,63 +2,13 @@ package commands
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/berthdev/berth/internal/schematest"
-	"github.com/berthdev/berth/internal/terminal"
 )
-
-var updateGolden = flag.Bool("update", false, "rewrite the golden files")
-
-// nowhere makes sure that neither cluster nor configuration can be read.
-func nowhere(t *testing.T) {
-	t.Helper()
-	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	t.Setenv("BERTH_CONFIG", "")
-	t.Setenv("BERTH_BLUEPRINTS", "")
-}
-
-// run runs berth as main does.
-func run(t *testing.T, args ...string) (status int, stdout, stderr string) {
-	t.Helper()
-	streams, b := terminal.Test("", time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
-	status = Main(args, streams, func(int) { t.Error("it left at once") })
-	return status, b.Out.String(), b.Err.String()
-}
-
-func mustRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
-	t.Helper()
-	status, stdout, stderr := run(t, args...)
-	if status != want {
-		t.Fatalf("berth %s: exit status %d, want %d\n%s\n%s", strings.Join(args, " "), status, want, stdout, stderr)
-	}
-	return stdout, stderr
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *updateGolden {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
-}
 
 func TestResolveOffline(t *testing.T) {
 	nowhere(t)

@@ -14,6 +14,7 @@ happening, and lets you in. Nothing has to be installed in the cluster first.
   berth provision alice~dev    from the blueprint dev
   berth exec alice~dev         enter it
   berth status                 what there is
+  berth diagnose alice~dev     why it does not come up
   berth delete alice~dev       remove it`
 
 func newRoot(a *app) *cobra.Command {
@@ -37,7 +38,10 @@ func newRoot(a *app) *cobra.Command {
 	a.addKubeFlags(root.PersistentFlags())
 
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Workspaces:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
-	for _, command := range []*cobra.Command{newProvision(a), newStatus(a), newExec(a), newLogs(a), newDelete(a), newResolve(a)} {
+	work := []*cobra.Command{
+		newProvision(a), newStatus(a), newExec(a), newLogs(a), newDiagnose(a), newDelete(a), newResolve(a),
+	}
+	for _, command := range work {
 		command.GroupID = groupWork
 		root.AddCommand(command)
 	}

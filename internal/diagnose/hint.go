@@ -1,5 +1,5 @@
-// Package diagnose says what to do about a cause, and fetches what the failing
-// container said last.
+// Package diagnose explains: how a workspace, a pod or a workload stands, what
+// a cause means, what to do about it, and what the failing container said last.
 package diagnose
 
 import (
@@ -7,65 +7,162 @@ import (
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/watch"
 )
 
-// About is what a hint may name besides the cause itself.
-type About struct {
-	Blueprint string
-	Origin    string // file:line of the blueprint
-	Memory    string // what the blueprint allows
-}
-
-// Hint is one thing to do about a cause, for somebody who does not know
-// Kubernetes well. Empty if there is nothing to say.
+// Hint says what a cause means and what to do about it, for somebody who does
+// not know Kubernetes well. Empty if there is nothing to say.
 func Hint(cause *v1.Cause, about About) string {
 	if cause == nil {
 		return ""
 	}
-	return strings.NewReplacer(
-		"{field}", about.field(),
-		"{memory}", about.Memory,
-		"{container}", cause.Container,
+	text := strings.NewReplacer(
+		"{spec}", about.spec(),
+		"{image-field}", about.field(cause, "image", "image"),
+		"{memory-field}", about.field(cause, "resources.memory", "resources.limits.memory"),
+		"{requests-field}", about.field(nil, "resources", "resources.requests"),
+		"{class-field}", about.class(),
+		"{command-field}", about.command(),
+		"{again}", about.again(),
+		"{anew}", about.anew(),
+		"{name}", name(cause),
+		"{ns}", about.option(),
+		"{container}", container(cause),
+		"{limit}", about.limit(),
+		"{image}", about.image(),
+		"{exit}", exitText(cause.ExitCode),
+		"{last-words}", about.lastWords(cause),
+		"{quota}", quotaText(cause.Message),
+		"{nodes}", nodesText(cause.Message, about.Requests),
+		"{missing}", missingText(cause.Message, about.option()),
+		"{probe}", about.probe(),
+		"{probed}", about.probed(cause),
 	).Replace(hints()[cause.Code])
+	return strings.Join(strings.Fields(text), " ")
 }
 
-func (a About) field() string {
-	if a.Blueprint == "" {
-		return "the blueprint"
-	}
-	if a.Origin == "" || strings.HasPrefix(a.Origin, "built in") {
+// spec is where the thing to change stands.
+func (a About) spec() string {
+	switch {
+	case a.Blueprint == "":
+		return "the pod's spec"
+	case a.Origin == "" || strings.HasPrefix(a.Origin, "built in"):
 		return "blueprint " + a.Blueprint
 	}
 	return fmt.Sprintf("blueprint %s (%s)", a.Blueprint, a.Origin)
 }
 
-func hints() map[string]string {
-	return map[string]string{
-		watch.CauseImageNotFound:       "The registry answered, but has no such image or tag. Check \"image\" in {field}.",
-		watch.CauseImagePullDenied:     "The registry wants a password for this image, or there is no such image. Check \"image\" in {field} and the pull secret of the namespace.",
-		watch.CauseImageWrongPlatform:  "The image is not built for the node's processor. Use an image for it, or one for several platforms, in {field}.",
-		watch.CauseImageNotPresent:     "imagePullPolicy is Never and the node does not have the image. Set it to IfNotPresent in {field}.",
-		watch.CauseInvalidImageName:    "Correct \"image\" in {field}.",
-		watch.CauseRegistryUnreachable: "The node cannot reach the registry. Check the registry's host name in {field}, and whether nodes may reach it.",
-		watch.CauseRegistryRateLimited: "The registry refuses more pulls for now. Wait, or use a registry of your own.",
-		watch.CauseImagePullFailed:     "Check \"image\" in {field}.",
-		watch.CauseConfigMissing:       "Create what is missing in the namespace, or leave it out in {field}.",
-		watch.CauseCommandNotFound:     "The image has no such program; a workspace needs a /bin/sh. Use another image in {field}.",
-		watch.CauseExecFormat:          "The program is built for another processor. Use an image for the node's platform in {field}.",
-		watch.CauseInitFailed:          "What {container} said last tells why. Check image and storages in {field}.",
-		watch.CauseOOMKilled:           "It needs more memory than {memory}. Raise resources.memory in {field}.",
-		watch.CauseCrashLoop:           "What {container} said last tells why. Check the image in {field}.",
-		watch.CauseContainerExited:     "What {container} said last tells why.",
-		watch.CauseProbeFailed:         "The container runs, but does not report ready: an init script may still be running.",
-		watch.CauseUnschedulable:       "No node has room. Lower resources in {field}, delete workspaces you do not need, or add a node.",
-		watch.CauseEvicted:             "The node ran out of what the message names. Provision again.",
-		watch.CausePodDeleted:          "Somebody deleted it. Provision again.",
-		watch.CauseVolumeUnbound:       "No volume fits the claim and none is made. Name a storageClassName that exists (kubectl get storageclass) in {field}.",
-		watch.CauseVolumePending:       "The volume is still being made. If that does not end, look at the storage class (kubectl get storageclass).",
-		watch.CauseStorageClassMissing: "Name a storageClassName that exists (kubectl get storageclass) in {field}.",
-		watch.CauseVolumeMissingObject: "Create what is missing in the namespace.",
-		watch.CauseQuotaExceeded:       "The namespace's quota is used up. Lower resources in {field}, or delete what you do not need.",
-		watch.CausePodRefused:          "The cluster's admission rules refuse the pod. Talk to who administers the cluster.",
+// field names a field of the blueprint, or the one of the pod that it is.
+func (a About) field(cause *v1.Cause, ofBlueprint, ofPod string) string {
+	if a.Blueprint != "" {
+		return fmt.Sprintf("%q in %s", ofBlueprint, a.spec())
 	}
+	if cause != nil && cause.Container != "" {
+		return fmt.Sprintf("%q of container %s in %s", ofPod, cause.Container, a.spec())
+	}
+	return fmt.Sprintf("%q in %s", ofPod, a.spec())
+}
+
+func (a About) class() string {
+	if a.Blueprint != "" {
+		return `"storageClassName" of the storage's claimSpec in ` + a.spec()
+	}
+	return `"storageClassName" of a new claim (that of an old one cannot be changed)`
+}
+
+// command says what to do about a program that is not there.
+func (a About) command() string {
+	if a.Blueprint != "" {
+		return "a workspace needs a /bin/sh. Use another image: " + a.field(nil, "image", "image")
+	}
+	return `correct "command" in the pod's spec, or use an image that has the program`
+}
+
+// again is how a change takes effect.
+func (a About) again() string {
+	switch {
+	case a.Blueprint != "":
+		return "Then " + a.provision() + "."
+	case a.Controlled:
+		return "Then apply what the pod is made from again."
+	}
+	return "Then delete the pod and create it again."
+}
+
+// anew is what to do about a pod that is over, without any change.
+func (a About) anew() string {
+	switch {
+	case a.Blueprint != "":
+		return "If you still need it, " + a.provision() + "."
+	case a.Controlled:
+		return "Its controller makes another one."
+	}
+	return "If it is still needed, create it again."
+}
+
+func (a About) provision() string {
+	if a.UserString == "" {
+		return "provision again"
+	}
+	return "run `berth provision " + a.UserString + "` again"
+}
+
+// option is the namespace as kubectl wants to hear it.
+func (a About) option() string {
+	if a.Namespace == "" {
+		return ""
+	}
+	return " --namespace " + a.Namespace
+}
+
+func (a About) image() string {
+	if a.Image == "" {
+		return "the image"
+	}
+	return a.Image
+}
+
+func (a About) limit() string {
+	if a.Memory == "" {
+		return "more memory than the node could give it"
+	}
+	return "more memory than its limit of " + a.Memory
+}
+
+func (a About) probe() string {
+	if a.Probe == "" {
+		return "The probe that looks after it gets no good answer."
+	}
+	return "The probe asks for " + a.Probe + " and gets no good answer."
+}
+
+// probed is what a probe has to do with the end of a container.
+func (a About) probed(cause *v1.Cause) string {
+	if !strings.Contains(cause.Message, "probe failed") {
+		return ""
+	}
+	return "It is ended because of its probe. " + a.probe()
+}
+
+func (a About) lastWords(cause *v1.Cause) string {
+	pod, ok := strings.CutPrefix(cause.Object, "pod/")
+	if !ok || cause.Container == "" {
+		return "What it said last tells why."
+	}
+	previous := ""
+	if cause.Restarts != nil && *cause.Restarts > 0 {
+		previous = " --previous"
+	}
+	return fmt.Sprintf("What it said last tells why (`kubectl logs %s --container %s%s%s`).", pod, cause.Container, a.option(), previous)
+}
+
+func container(cause *v1.Cause) string {
+	if cause.Container == "" {
+		return "The container"
+	}
+	return "Container " + cause.Container
+}
+
+// name is that of the object that the cause is about.
+func name(cause *v1.Cause) string {
+	return cause.Object[strings.Index(cause.Object, "/")+1:]
 }

@@ -48,8 +48,15 @@ func tail(ctx context.Context, client kubernetes.Interface, namespace, pod, cont
 		return nil, err
 	}
 	trimmed := strings.TrimRight(string(text), "\n")
-	if trimmed == "" {
+	if trimmed == "" || lost(trimmed) {
 		return nil, nil
 	}
 	return strings.Split(trimmed, "\n"), nil
+}
+
+// lost tells what the kubelet gives in place of a log, without any error, once
+// it has cleared away the instance or is about to.
+func lost(log string) bool {
+	return strings.HasPrefix(log, "unable to retrieve container logs for ") ||
+		strings.HasPrefix(log, "failed to try resolving symlinks in path ")
 }

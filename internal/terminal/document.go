@@ -36,6 +36,8 @@ func normal(doc any) any {
 		c := *d
 		c.TypeMeta = v1.Kind(v1.KindDeletion)
 		return &c
+	case *v1.Diagnosis:
+		return normalDiagnosis(*d)
 	case *v1.Version:
 		c := *d
 		c.TypeMeta = v1.Kind(v1.KindVersion)
@@ -46,4 +48,12 @@ func normal(doc any) any {
 		return &c
 	}
 	return doc
+}
+
+// normalDiagnosis has lists where nothing is in them, too.
+func normalDiagnosis(d v1.Diagnosis) *v1.Diagnosis {
+	d.TypeMeta = v1.Kind(v1.KindDiagnosis)
+	d.Warnings = append([]v1.Warning{}, d.Warnings...)
+	d.Timeline = append([]v1.Moment{}, d.Timeline...)
+	return &d
 }

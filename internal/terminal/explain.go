@@ -52,7 +52,7 @@ func explanation(e v1.Error, what string, v view) []string {
 	for _, b := range blocks {
 		if len(b) > 0 {
 			lines = append(lines, "")
-			lines = append(lines, indent(b, 4, v)...)
+			lines = append(lines, indent(b, v)...)
 		}
 	}
 	return lines

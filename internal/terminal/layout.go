@@ -20,11 +20,12 @@ func headline(head, rest string, v view) []string {
 	if joined := pad(line, 2+headlineWidth) + "  " + rest; width(joined) < v.width {
 		return []string{joined}
 	}
-	return append([]string{line}, indent([]string{rest}, 4, v)...)
+	return append([]string{line}, indent([]string{rest}, v)...)
 }
 
 // indent wraps texts into the room that is left of the terminal.
-func indent(texts []string, by int, v view) []string {
+func indent(texts []string, v view) []string {
+	const by = 4
 	var lines []string
 	for _, t := range texts {
 		for _, l := range wrap(t, max(v.width-1-by, 20)) {
@@ -46,7 +47,7 @@ func logLines(t *v1.LogTail, v view) []string {
 	if t.Previous {
 		label += " (previous instance)"
 	}
-	lines := append([]string{""}, indent([]string{label + ":"}, 4, v)...)
+	lines := append([]string{""}, indent([]string{label + ":"}, v)...)
 	for _, text := range t.Lines {
 		for l := range strings.SplitSeq(ansi.Hardwrap(v.st.text(text), max(v.width-1-6, 20), true), "\n") {
 			lines = append(lines, strings.TrimRight("    "+paint(v.st.grey, v.st.bar)+" "+l, " "))

@@ -29,7 +29,7 @@ func next(t Title, r v1.Result) []command {
 	case r.Error.Workspace == nil:
 		return nil
 	}
-	cs := []command{{"berth status " + target, "everything that is known about it"}}
+	cs := []command{{"berth diagnose " + target, "everything that is known about it"}}
 	if fault.Code(r.Error.Code) == fault.DeadlineExceeded {
 		cs = append(cs, command{"berth provision " + target, "wait again"})
 	}

@@ -68,6 +68,8 @@ func writeNames(w io.Writer, doc any) error {
 		fmt.Fprintln(w, d.ID)
 	case *v1.Deletion:
 		fmt.Fprintln(w, d.ID)
+	case *v1.Diagnosis:
+		fmt.Fprintln(w, d.Subject)
 	case *v1.WorkspaceList:
 		for _, item := range d.Items {
 			fmt.Fprintln(w, item.ID)
@@ -109,6 +111,8 @@ func printText(s Streams, doc any, wide bool) error {
 		lines = listLines(d.Items, wide, s.Out, st, s.Now())
 	case *v1.Workspace:
 		lines = workspaceLines(*d, wide, s.Out, st, s.Now())
+	case *v1.Diagnosis:
+		lines = diagnosisLines(*d, s.Out, st)
 	case *v1.Deletion:
 		lines = []string{st.text(d.ID) + " deleted"}
 	case *v1.Version:

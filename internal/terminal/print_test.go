@@ -108,7 +108,7 @@ func TestDocuments(t *testing.T) {
 }
 
 func TestDocumentsSayWhatTheyAre(t *testing.T) {
-	for _, doc := range []any{&v1.Workspace{}, &v1.WorkspaceList{}, &v1.Deletion{}, &v1.Version{}, &v1.Error{}} {
+	for _, doc := range []any{&v1.Workspace{}, &v1.WorkspaceList{}, &v1.Deletion{}, &v1.Diagnosis{}, &v1.Version{}, &v1.Error{}} {
 		got := printed(t, "jsonpath={.apiVersion}/{.kind}", doc, 0, NoColour)
 		if want := strings.TrimPrefix(strings.Replace(typeName(doc), "*v1.", "berth.dev/v1/", 1), "*"); got != want {
 			t.Errorf("%T says %q, want %q", doc, got, want)

@@ -81,6 +81,9 @@ func (r *reading) snapshot() v1.Snapshot {
 		Cause:    is.cause,
 		Ignored:  r.ignored,
 	}
+	if is.cause != nil && is.cause.Object == "" {
+		is.cause.Object = reference(KindPod, r.pod.Name) // of a workload, it says in which pod the container is
+	}
 	for _, c := range r.containers {
 		snapshot.Containers = append(snapshot.Containers, c.report(r.pulling(c.name)))
 	}

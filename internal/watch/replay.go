@@ -1,47 +1,20 @@
 package watch
 
 import (
-	"bufio"
-	"encoding/json"
-	"fmt"
-	"io"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// Record is one change in a recorded history.
+// Record is one change in a recorded history. Without an object it is a moment
+// at which nothing was said.
 type Record struct {
 	At     time.Time
 	Type   watch.EventType
 	Object runtime.Object
-}
-
-// ReadHistory reads a history: JSON lines of {"at": seconds, "type", "object"}.
-func ReadHistory(r io.Reader) ([]Record, error) {
-	var history []Record
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 8<<20)
-	for n := 1; lines.Scan(); n++ {
-		var line struct {
-			At     float64         `json:"at"`
-			Type   watch.EventType `json:"type"`
-			Object json.RawMessage `json:"object"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		obj, _, err := scheme.Codecs.UniversalDeserializer().Decode(line.Object, nil, nil)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		history = append(history, Record{At: time.UnixMicro(int64(line.At * 1e6)), Type: line.Type, Object: obj})
-	}
-	return history, lines.Err()
 }
 
 // Replay applies a history change by change and hands out each reading, also
@@ -59,7 +32,9 @@ func Replay(subject Subject, history []Record, p Policy, see func(at time.Time, 
 				break
 			}
 		}
-		state = state.Apply(r.Type, r.Object)
+		if r.Object != nil {
+			state = state.Apply(r.Type, r.Object)
+		}
 		var snapshot v1.Snapshot
 		snapshot, next = Analyze(state, p, r.At)
 		see(r.At, snapshot)

@@ -1,0 +1,105 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// Choose finds the subject in a dump: by its name, of which the beginning is
+// enough, or as the only one that there is. A zero wanted means the latter.
+func (d Dump) Choose(wanted watch.Subject) (watch.Subject, error) {
+	var all []candidate
+	for _, c := range d.candidates() {
+		if wanted.Namespace == "" || c.Namespace == wanted.Namespace {
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return wanted, fault.New(fault.InvalidArgument, "the dump has neither a pod nor a workload").WithHint("%s", dumpHint)
+	}
+	found := fitting(all, wanted)
+	switch len(found) {
+	case 0:
+		return wanted, fault.New(fault.InvalidArgument, "the dump has no %s", named(wanted)).WithHint("it has %s", names(all))
+	case 1:
+		return found[0].Subject, nil
+	}
+	err := fault.New(fault.InvalidArgument, "%s can be any of %d: %s", named(wanted), len(found), names(found))
+	if slices.ContainsFunc(found[1:], func(c candidate) bool { return c.String() == found[0].String() }) {
+		return wanted, err.WithHint("choose the namespace with --namespace")
+	}
+	return wanted, err.WithHint("choose one with --subject, such as --subject %s", found[0])
+}
+
+func named(s watch.Subject) string {
+	switch {
+	case s.Name == "":
+		return "the subject"
+	case s.Kind == "":
+		return "pod or workload " + s.Name
+	}
+	return kube.Object(strings.ToLower(s.Kind), s.Name)
+}
+
+// fitting narrows candidates down, the surest reading of what is wanted first:
+// the very name before the beginning of one, a pod before a workload.
+func fitting(all []candidate, wanted watch.Subject) []candidate {
+	if wanted.Name == "" {
+		return topmost(all)
+	}
+	exact := func(c candidate) bool { return c.Name == wanted.Name }
+	begins := func(c candidate) bool { return strings.HasPrefix(c.Name, wanted.Name) }
+	for _, matches := range []func(candidate) bool{exact, begins} {
+		for _, pods := range []bool{true, false} {
+			var found []candidate
+			for _, c := range all {
+				if matches(c) && pods == (c.Kind == watch.KindPod) && (wanted.Kind == "" || c.Kind == wanted.Kind) {
+					found = append(found, c)
+				}
+			}
+			if len(found) > 0 {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// topmost are the workspaces, or else what nothing else stands behind.
+func topmost(all []candidate) (found []candidate) {
+	present := map[types.UID]bool{}
+	for _, c := range all {
+		present[c.uid] = true
+		if c.workspace {
+			found = append(found, c)
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	for _, c := range all {
+		if !present[c.owner] {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// names lists candidates, but not hundreds.
+func names(all []candidate) string {
+	const most = 10
+	var list []string
+	for _, c := range all[:min(most, len(all))] {
+		list = append(list, c.String()+" in "+c.Namespace)
+	}
+	if len(all) > most {
+		list = append(list, "…")
+	}
+	return strings.Join(list, ", ")
+}

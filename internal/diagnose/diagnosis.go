@@ -1,0 +1,146 @@
+package diagnose
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// Diagnose says how the subject stands at a time, and how that came about.
+func (d Dump) Diagnose(subject watch.Subject, p watch.Policy, at time.Time) v1.Diagnosis {
+	records := watch.Related(subject, d.Records)
+	var story story
+	if d.Recorded {
+		story.began = d.Records[0].At
+		watch.Replay(subject, append(records, watch.Record{At: at}), p, story.see)
+	} else {
+		story.look(subject, records, p, at)
+	}
+	last := story.last
+	kind := subject.Kind
+	if kind == "" {
+		kind = watch.KindPod
+	}
+	diagnosis := v1.Diagnosis{
+		TypeMeta: v1.Kind(v1.KindDiagnosis),
+		Subject:  kube.Object(strings.ToLower(kind), subject.Name), Namespace: subject.Namespace,
+		At: at.UTC(), Verdict: last.Verdict(), Stage: last.Stage, Status: last.Status,
+		Since: story.since(d.Recorded), FailedAt: story.failedAt(),
+		Message: last.Message, Node: last.Node,
+		Containers: last.Containers, Warnings: last.Warnings, Timeline: story.moments,
+	}
+	about := describe(subject, records, last.Cause)
+	diagnosis.UserString, diagnosis.Blueprint = about.UserString, about.Blueprint
+	diagnosis.Hint = Hint(last.Cause, about)
+	if diagnosis.Verdict == v1.VerdictFailed || diagnosis.Verdict == v1.VerdictWaiting {
+		diagnosis.Cause = last.Cause
+	}
+	return diagnosis
+}
+
+// story is the succession of stages.
+type story struct {
+	began   time.Time // the first record
+	moments []v1.Moment
+	last    v1.Snapshot
+}
+
+// see takes a reading. What is said before the subject appears is not about it.
+func (s *story) see(at time.Time, reading v1.Snapshot) {
+	s.last = reading
+	n := len(s.moments)
+	if n == 0 && reading.Stage == v1.StageUnknown && !reading.Gone || n > 0 && s.moments[n-1].Stage == reading.Stage {
+		return
+	}
+	s.moments = append(s.moments, v1.Moment{
+		At: at.UTC(), Offset: s.offset(at), Stage: reading.Stage, Status: reading.Status, Message: reading.Message,
+	})
+}
+
+// look takes the one reading of how things stand. Of what was before, only the
+// beginning is certain: every pod has been looked for a node for.
+func (s *story) look(subject watch.Subject, records []watch.Record, p watch.Policy, at time.Time) {
+	state := watch.NewState(subject)
+	for _, r := range records {
+		state = state.Apply(r.Type, r.Object)
+	}
+	reading, _ := watch.Analyze(state, p, at)
+	s.began = created(subject, records, at)
+	since := at
+	if !reading.Since.IsZero() {
+		since = reading.Since
+	}
+	if pod, _ := state.Pod(); pod != nil && reading.Stage != v1.StageScheduling && pod.Name == subject.Name {
+		s.see(s.began, v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StageScheduling.Status()})
+	}
+	s.see(since, reading)
+}
+
+// created is when the subject was made.
+func created(subject watch.Subject, records []watch.Record, otherwise time.Time) time.Time {
+	for _, r := range records {
+		kind, _ := kindOfObject(r.Object)
+		o, err := meta.Accessor(r.Object)
+		if err != nil || o.GetName() != subject.Name || kind != subject.Kind && (subject.Kind != "" || kind != watch.KindPod) {
+			continue
+		}
+		if made := o.GetCreationTimestamp(); !made.IsZero() {
+			return made.Time
+		}
+	}
+	return otherwise
+}
+
+// since is when the last stage began, as the cluster says it: it may have begun
+// before it was worth a word, as Pulling does. In a history that is no earlier
+// than the stage before, nor later than it was seen.
+func (s *story) since(recorded bool) time.Time {
+	since, n := s.last.Since.UTC(), len(s.moments)
+	if !recorded || n == 0 {
+		return since
+	}
+	if seen := s.moments[n-1].At; since.IsZero() || since.After(seen) {
+		return seen
+	}
+	if n > 1 && since.Before(s.moments[n-2].At) {
+		return s.moments[n-1].At
+	}
+	return since
+}
+
+func (s *story) failedAt() *float64 {
+	for _, m := range s.moments {
+		if m.Stage == v1.StageFailed {
+			return &m.Offset
+		}
+	}
+	return nil
+}
+
+// offset is in seconds, to the millisecond.
+func (s *story) offset(at time.Time) float64 {
+	return max(0, math.Round(at.Sub(s.began).Seconds()*1000)/1000)
+}
+
+// podOf is the pod that a cause is about, or that the subject is.
+func podOf(subject watch.Subject, records []watch.Record, cause *v1.Cause) (last *corev1.Pod) {
+	name := subject.Name
+	if cause != nil {
+		if pod, ok := strings.CutPrefix(cause.Object, "pod/"); ok {
+			name = pod
+		}
+	}
+	for _, r := range records {
+		if pod, ok := r.Object.(*corev1.Pod); ok && (pod.Name == name || last == nil) {
+			last = pod
+		}
+	}
+	return last
+}

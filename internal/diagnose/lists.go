@@ -1,0 +1,108 @@
+package diagnose
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// isHistory tells JSON lines from a List by the first line. One that is broken
+// is taken for what it seems to have been.
+func isHistory(raw []byte) bool {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(raw), []byte("\n"))
+	var line struct {
+		At     json.RawMessage `json:"at"`
+		Object json.RawMessage `json:"object"`
+		Kind   json.RawMessage `json:"kind"`
+	}
+	if err := json.Unmarshal(first, &line); err != nil {
+		return bytes.HasPrefix(first, []byte(`{"at"`)) || bytes.Contains(first, []byte(`"object":`))
+	}
+	return line.Kind == nil && (line.Object != nil || line.At != nil)
+}
+
+// document is a List, a list of one kind, or a single object.
+type document struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Items      []json.RawMessage `json:"items"`
+}
+
+// readLists reads one List, or several documents one after the other, as several
+// calls of kubectl print them.
+func readLists(raw []byte) ([]watch.Record, error) {
+	var records []watch.Record
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	for {
+		var one json.RawMessage
+		err := decoder.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			return records, nil
+		}
+		if err != nil {
+			return nil, atLine(raw, err)
+		}
+		began := lineOf(raw, decoder.InputOffset()-int64(len(one)))
+		more, err := readDocument(one)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", began, err)
+		}
+		records = append(records, more...)
+	}
+}
+
+func readDocument(raw json.RawMessage) ([]watch.Record, error) {
+	var doc document
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return nil, err
+	}
+	if doc.Kind == "" {
+		return nil, errors.New(`there is no "kind"`)
+	}
+	itemKind, list := strings.CutSuffix(doc.Kind, "List")
+	if !list {
+		doc.Items, itemKind = []json.RawMessage{raw}, doc.Kind
+	}
+	// The items of a PodList need not say that they are Pods; those of a List do.
+	var defaults *schema.GroupVersionKind
+	if itemKind != "" {
+		gvk := schema.FromAPIVersionAndKind(doc.APIVersion, itemKind)
+		defaults = &gvk
+	}
+	var records []watch.Record
+	for i, item := range doc.Items {
+		obj, _, err := scheme.Codecs.UniversalDeserializer().Decode(item, defaults, nil)
+		if runtime.IsNotRegisteredError(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("item %d of %s: %w", i+1, doc.Kind, err)
+		}
+		records = append(records, watch.Record{Type: apiwatch.Added, Object: obj})
+	}
+	return records, nil
+}
+
+// atLine says in which line of a text the JSON is broken.
+func atLine(raw []byte, err error) error {
+	offset := int64(len(raw)) // the end came too soon
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		offset = syntax.Offset - 1
+	}
+	return fmt.Errorf("line %d: %w", lineOf(raw, offset), err)
+}
+
+func lineOf(raw []byte, offset int64) int {
+	before := raw[:max(0, min(offset, int64(len(raw))))]
+	return bytes.Count(bytes.TrimRight(before, "\n"), []byte("\n")) + 1
+}

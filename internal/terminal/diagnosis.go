@@ -1,0 +1,172 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// diagnosisLines is a diagnosis for people: what it is, what to do about it,
+// what stands behind that, and what to type next.
+func diagnosisLines(d v1.Diagnosis, out Output, st styles) []string {
+	v := view{width: out.Width(), now: d.At, st: st}
+	if !out.TTY {
+		v.width = 1 << 16 // nothing is cut where nobody watches
+	}
+	lines := []string{header(diagnosed(d), v), ""}
+	lines = append(lines, verdictLines(d, v)...)
+	if len(st.paragraphs(d.Hint)) > 0 {
+		lines = append(lines, "")
+		lines = append(lines, indent(st.paragraphs(d.Hint), v)...)
+	}
+	lines = append(lines, logLines(d.Logs, v)...)
+	if len(d.Containers) > 0 {
+		lines = append(lines, "")
+		lines = append(lines, indented(containerTable(d.Containers, false, narrower(out, 4), st))...)
+	}
+	lines = append(lines, timelineLines(d, v)...)
+	if len(d.Warnings) > 0 {
+		lines = append(lines, "")
+		for _, warning := range d.Warnings {
+			lines = append(lines, warningLine(warning, v, true))
+		}
+	}
+	return append(lines, commandLines(treatment(d), v)...)
+}
+
+// diagnosed is what the first line names.
+func diagnosed(d v1.Diagnosis) Title {
+	if d.UserString != "" {
+		return Title{UserString: d.UserString, ID: strings.TrimPrefix(d.Subject, "pod/"), Namespace: d.Namespace}
+	}
+	return Title{ID: d.Subject, Namespace: d.Namespace}
+}
+
+// verdictLines say how it stands, since when and why.
+func verdictLines(d v1.Diagnosis, v view) []string {
+	style, mark := verdictSign(d.Verdict, v.st)
+	head := paint(style, mark+" "+stageName(d))
+	if !d.Since.IsZero() && d.Verdict != v1.VerdictGone {
+		head += " for " + whole(d.At.Sub(d.Since))
+	}
+	why := d.Message
+	if d.Cause != nil {
+		why = causeText(*d.Cause)
+	}
+	return headline(head, v.st.text(why+numbers(d.Cause)), v)
+}
+
+// stageName is the stage, which does not tell what became of what is gone.
+func stageName(d v1.Diagnosis) string {
+	if d.Verdict == v1.VerdictGone {
+		return "Gone"
+	}
+	return string(d.Stage)
+}
+
+func verdictSign(verdict v1.Verdict, st styles) (lipgloss.Style, string) {
+	switch verdict {
+	case v1.VerdictRunning:
+		return st.green, st.done
+	case v1.VerdictFailed:
+		return st.red, st.failed
+	case v1.VerdictWaiting:
+		return st.yellow, st.warning
+	default:
+		return st.grey, st.stopped
+	}
+}
+
+// numbers are those of a cause that its message does not tell.
+func numbers(c *v1.Cause) string {
+	if c == nil {
+		return ""
+	}
+	text := ""
+	if c.ExitCode != nil && !contains(c.Message, "exit code") {
+		text += fmt.Sprintf(", exit code %d", *c.ExitCode)
+	}
+	if c.Restarts != nil && !contains(c.Message, "restart") {
+		text += ", " + plural(*c.Restarts, "restart")
+	}
+	return text
+}
+
+// timelineLines are the changes of stage, if there was more than one.
+func timelineLines(d v1.Diagnosis, v view) []string {
+	if len(d.Timeline) < 2 {
+		return nil
+	}
+	lines := []string{""}
+	for _, m := range d.Timeline {
+		offset := "+" + brief(seconds(m.Offset))
+		line := "    " + m.At.UTC().Format(time.TimeOnly) + "  " + pad(offset, 8) + "  "
+		room := max(v.width-1-width(line)-14, 0)
+		message := v.st.cut(v.st.text(m.Message), room)
+		if room < 12 {
+			message = "" // the beginning of a word tells nothing
+		}
+		lines = append(lines, strings.TrimRight(paint(v.st.grey, line)+paint(v.st.stage(m.Stage), pad(string(m.Stage), 12))+"  "+message, " "))
+	}
+	return lines
+}
+
+// indented moves lines that are as wide as they may be already.
+func indented(lines []string) []string {
+	for i, line := range lines {
+		lines[i] = strings.TrimRight("    "+line, " ")
+	}
+	return lines
+}
+
+// narrower is an output with less room.
+func narrower(out Output, by int) Output {
+	size := out.Size
+	out.Size = func() (int, int) {
+		width, height := size()
+		return max(width-by, 1), height
+	}
+	return out
+}
+
+// treatment is what to type next: for a workspace berth's own commands, for
+// anything else kubectl's.
+func treatment(d v1.Diagnosis) []command {
+	name := d.Subject[strings.Index(d.Subject, "/")+1:]
+	if d.Blueprint != "" || d.UserString != "" {
+		w := v1.Workspace{ID: name, UserString: d.UserString}
+		w.Stage, w.Gone = d.Stage, d.Verdict == v1.VerdictGone
+		return workspaceTreatment(w)
+	}
+	option := ""
+	if d.Namespace != "" {
+		option = " --namespace " + shellWord(d.Namespace)
+	}
+	switch d.Verdict {
+	case v1.VerdictFailed, v1.VerdictWaiting:
+		return []command{{"kubectl describe " + shellWord(d.Subject) + option, "what Kubernetes says about it"}}
+	}
+	return nil
+}
+
+func workspaceTreatment(w v1.Workspace) []command {
+	target := shellWord(Title{UserString: w.UserString, ID: w.ID}.target())
+	again := command{"berth provision " + target, "make it anew"}
+	remove := command{"berth delete " + target, "remove it"}
+	switch w.Verdict() {
+	case v1.VerdictRunning:
+		return []command{{line: "berth exec " + target}}
+	case v1.VerdictWaiting:
+		again.why = "follow it"
+	case v1.VerdictTerminating:
+		return nil
+	}
+	if w.UserString == "" { // without it, there is nothing to provision
+		return []command{remove}
+	}
+	return []command{again, remove}
+}
