@@ -58,7 +58,7 @@ func configured(loader clientcmd.ClientConfig) error {
 	}
 	config, err := loader.ClientConfig()
 	if len(raw.Clusters) > 0 || err != nil || os.Getenv("KUBERNETES_SERVICE_HOST") != "" || config.Host != clientcmd.ClusterDefaults.Server {
-		return nil // what else may be wrong is said by who reads it
+		return nil //nolint:nilerr // what else may be wrong is said by who reads it
 	}
 	return fault.New(fault.InvalidArgument, "no cluster is configured: there is no kubeconfig").
 		WithHint("name one with --kubeconfig or KUBECONFIG; its usual place is ~/.kube/config")

@@ -31,7 +31,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	begun := time.Now()
 	say := func(line string) { fmt.Fprintf(os.Stderr, "%6.1f s  %s\n", time.Since(begun).Seconds(), line) }
 	paths, err := tools.Build(ctx, checkout, dir, say)
@@ -63,7 +63,7 @@ func measure(ctx context.Context, o options, checkout, dir string, paths tools.P
 	if err != nil {
 		return nil, fmt.Errorf("proxy: %w", err)
 	}
-	defer through.Close()
+	defer func() { _ = through.Close() }()
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	if err := through.WriteKubeconfig(kubeconfig); err != nil {
 		return nil, err

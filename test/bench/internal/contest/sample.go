@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/test/bench/internal/process"
@@ -47,19 +48,21 @@ func describe(r record.Request) string {
 	if r.IsWatch() {
 		method = "WATCH"
 	}
-	text := fmt.Sprintf("%-5s %s", method, r.Path)
+	words := []string{fmt.Sprintf("%-5s", method), r.Path}
 	query, _ := url.ParseQuery(r.Query)
 	for _, selector := range []string{"fieldSelector", "labelSelector"} {
 		if value := query.Get(selector); value != "" {
-			text += " " + value
+			words = append(words, value)
 		}
 	}
-	return fmt.Sprintf("%s (%d)", text, r.Status)
+	words = append(words, fmt.Sprintf("(%d)", r.Status))
+	return strings.Join(words, " ")
 }
 
-func listed(requests []record.Request) (text string) {
+func listed(requests []record.Request) string {
+	var text strings.Builder
 	for _, r := range requests {
-		text += "\n  " + describe(r)
+		text.WriteString("\n  " + describe(r))
 	}
-	return text
+	return text.String()
 }

@@ -63,7 +63,7 @@ func Take(ctx context.Context, checkout, dir, namespace string, env []string, p 
 
 // read counts the objects of a manifest and finds the pod.
 func read(manifest string) (objects int, pod string, err error) {
-	for _, document := range strings.Split("\n"+manifest, "\n---") {
+	for document := range strings.SplitSeq("\n"+manifest, "\n---") {
 		var object struct {
 			Kind     string `json:"kind"`
 			Metadata struct {

@@ -49,7 +49,7 @@ func start(t *testing.T) (*Proxy, *http.Client) {
 
 func get(t *testing.T, client *http.Client, url string) *http.Response {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
