@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -16,6 +17,9 @@ type Title struct {
 	Namespace  string
 	// Verb is the command's name: provision, delete, …
 	Verb string
+	// Flags are those that led here and that the proposed commands need as
+	// well, as one would type them: -n t1.
+	Flags []string
 }
 
 // target is how one would address the workspace in a command.
@@ -24,6 +28,12 @@ func (t Title) target() string {
 		return t.UserString
 	}
 	return t.ID
+}
+
+// command is a berth command for the workspace, as one would type it.
+func (t Title) command(verb string) string {
+	words := append([]string{"berth", verb, shellWord(t.target())}, t.Flags...)
+	return strings.Join(words, " ")
 }
 
 // model is everything the live view knows. It is made of events alone.

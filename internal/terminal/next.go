@@ -15,32 +15,31 @@ func next(t Title, r v1.Result) []command {
 	if t.Verb != "provision" {
 		return nil
 	}
-	target := shellWord(t.target())
 	switch {
 	case r.Workspace != nil && r.Workspace.Stage == v1.StageRunning:
-		return []command{{line: "berth exec " + target}}
+		return []command{{line: t.command("exec")}}
 	case r.Workspace != nil:
-		return []command{{line: "berth status " + target}}
+		return []command{{line: t.command("status")}}
 	case r.Error == nil || !isOutcome(*r.Error):
 		return nil
 	case isInterrupt(*r.Error):
-		cs := []command{{"berth provision " + target, "follow again"}}
-		return append(cs, remove(*r.Error, target)...)
+		cs := []command{{t.command("provision"), "follow again"}}
+		return append(cs, remove(*r.Error, t)...)
 	case r.Error.Workspace == nil:
 		return nil
 	}
-	cs := []command{{"berth status " + target, "everything that is known about it"}}
+	cs := []command{{t.command("status"), "everything that is known about it"}}
 	if fault.Code(r.Error.Code) == fault.DeadlineExceeded {
-		cs = append(cs, command{"berth provision " + target, "wait again"})
+		cs = append(cs, command{t.command("provision"), "wait again"})
 	}
-	return append(cs, remove(*r.Error, target)...)
+	return append(cs, remove(*r.Error, t)...)
 }
 
-func remove(e v1.Error, target string) []command {
+func remove(e v1.Error, t Title) []command {
 	if e.Workspace == nil {
 		return nil
 	}
-	return []command{{"berth delete " + target, "remove what was created"}}
+	return []command{{t.command("delete"), "remove what was created"}}
 }
 
 // isOutcome tells the errors that are how a provisioning ended from those that
@@ -57,6 +56,9 @@ func isInterrupt(e v1.Error) bool {
 	c := fault.Code(e.Code)
 	return c == fault.Interrupted || c == fault.Terminated
 }
+
+// Flag is a flag and its value as one would type them.
+func Flag(name, value string) string { return name + " " + shellWord(value) }
 
 // shellWord quotes a word if a shell would take it apart.
 func shellWord(s string) string {
