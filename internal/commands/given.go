@@ -11,8 +11,8 @@ import (
 // command that is proposed must look in the same place. Secrets are not shown.
 func givenFlags(cmd *cobra.Command) []string {
 	var words []string
-	cmd.InheritedFlags().Visit(func(flag *pflag.Flag) {
-		if flag.Name == "token" || flag.Name == "password" {
+	cmd.InheritedFlags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Changed || flag.Name == "token" || flag.Name == "password" {
 			return
 		}
 		name := "--" + flag.Name
