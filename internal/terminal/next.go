@@ -20,26 +20,32 @@ func next(t Title, r v1.Result) []command {
 		return []command{{line: t.command("exec")}}
 	case r.Workspace != nil:
 		return []command{{line: t.command("status")}}
-	case r.Error == nil || !isOutcome(*r.Error):
-		return nil
-	case isInterrupt(*r.Error):
-		cs := []command{{t.command("provision"), "follow again"}}
-		return append(cs, remove(*r.Error, t)...)
-	case r.Error.Workspace == nil:
+	case r.Error == nil || !isOutcome(*r.Error) || r.Error.Workspace == nil:
 		return nil
 	}
-	cs := []command{{t.command("status"), "everything that is known about it"}}
-	if fault.Code(r.Error.Code) == fault.DeadlineExceeded {
-		cs = append(cs, command{t.command("provision"), "wait again"})
-	}
-	return append(cs, remove(*r.Error, t)...)
+	return afterFailure(t, *r.Error)
 }
 
-func remove(e v1.Error, t Title) []command {
-	if e.Workspace == nil {
-		return nil
+// afterFailure proposes to look at and to remove only what there is.
+func afterFailure(t Title, e v1.Error) []command {
+	made, again := !e.Workspace.CreatedAt.IsZero(), "wait again"
+	switch {
+	case !made:
+		again = "try again"
+	case isInterrupt(e):
+		again = "follow again"
 	}
-	return []command{{t.command("delete"), "remove what was created"}}
+	var cs []command
+	if !isInterrupt(e) && (made || isFailed(e)) {
+		cs = append(cs, command{t.command("status"), "everything that is known about it"})
+	}
+	if !isFailed(e) {
+		cs = append(cs, command{t.command("provision"), again})
+	}
+	if made {
+		cs = append(cs, command{t.command("delete"), "remove what was created"})
+	}
+	return cs
 }
 
 // isOutcome tells the errors that are how a provisioning ended from those that
@@ -51,6 +57,8 @@ func isOutcome(e v1.Error) bool {
 	}
 	return isInterrupt(e)
 }
+
+func isFailed(e v1.Error) bool { return fault.Code(e.Code) == fault.Failed }
 
 func isInterrupt(e v1.Error) bool {
 	c := fault.Code(e.Code)
