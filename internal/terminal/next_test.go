@@ -66,6 +66,7 @@ func TestProposalsAfterFailures(t *testing.T) {
 // How it ended is said once: by the headline.
 func TestAnOutcomeIsSaidOnce(t *testing.T) {
 	scheduling, none := workspace(v1.StageScheduling, v1.Snapshot{}), workspace(v1.StageUnknown, v1.Snapshot{})
+	none.CreatedAt = time.Time{}
 	for name, test := range map[string]struct {
 		e    v1.Error
 		want string
@@ -89,7 +90,7 @@ func TestAnOutcomeIsSaidOnce(t *testing.T) {
 		_, plain := told(t, s, ModePlain)
 		live := strings.ToLower(strings.Join(strings.Fields(joinLines(screen(s, time.Hour, 100, plainLook))), " "))
 		for look, text := range map[string]string{"plain": plain, "live": live} {
-			if n := strings.Count(text, "ed after 10s"); n != 1 || strings.Count(text, "interrupted") > 1 {
+			if n := strings.Count(text, " after 10s"); n != 1 || strings.Count(text, "interrupted") > 1 {
 				t.Errorf("%s, %s: said %d times:\n%s", name, look, n, text)
 			}
 		}
