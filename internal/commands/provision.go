@@ -76,6 +76,9 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 	progress := a.startProgress(o.output.format.Mode(), title)
 	stream := event.NewStream(u.ID(), time.Now, progress)
 	result, err := o.provision(ctx, p, u, stream)
+	if result.Error != nil {
+		result.Error.Hint = title.Located(result.Error.Hint)
+	}
 	stream.Finish(result)
 	if reportErr := terminal.Report(a.streams, o.output.format, result, progress); reportErr != nil {
 		return reportErr

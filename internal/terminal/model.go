@@ -36,6 +36,20 @@ func (t Title) command(verb string) string {
 	return strings.Join(words, " ")
 }
 
+// Located gives the berth commands that a hint quotes the flags that led here.
+func (t Title) Located(hint string) string {
+	if len(t.Flags) == 0 {
+		return hint
+	}
+	parts := strings.Split(hint, "`") // those with odd numbers are quoted
+	for i := 1; i < len(parts)-1; i += 2 {
+		if strings.HasPrefix(parts[i], "berth ") {
+			parts[i] += " " + strings.Join(t.Flags, " ")
+		}
+	}
+	return strings.Join(parts, "`")
+}
+
 // model is everything the live view knows. It is made of events alone.
 type model struct {
 	title    Title

@@ -35,6 +35,23 @@ func TestProposedCommandsKeepTheFlags(t *testing.T) {
 	}
 }
 
+func TestLocatedHints(t *testing.T) {
+	title := Title{Flags: []string{"-n t1", "--context x"}}
+	for hint, want := range map[string]string{
+		"": "",
+		"enter it with `berth exec alice`, or pass --if-not-exists": "enter it with `berth exec alice -n t1 --context x`, or pass --if-not-exists",
+		"`kubectl get pods` and `berth status` tell":                "`kubectl get pods` and `berth status -n t1 --context x` tell",
+		"an odd ` berth sign":                                       "an odd ` berth sign",
+	} {
+		if got := title.Located(hint); got != want {
+			t.Errorf("%q: %q, want %q", hint, got, want)
+		}
+		if got := alice.Located(hint); got != hint {
+			t.Errorf("%q without flags: %q", hint, got)
+		}
+	}
+}
+
 // Nothing is proposed for what was never made.
 func TestProposalsAfterFailures(t *testing.T) {
 	pod, none := workspace(v1.StagePulling, v1.Snapshot{}), workspace(v1.StageUnknown, v1.Snapshot{})

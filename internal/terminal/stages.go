@@ -13,7 +13,7 @@ const attachedAfter = 5 * time.Second
 
 // stage takes a new reading: it ends the running stage if another has begun.
 func (m *model) stage(s v1.Snapshot, at time.Time) {
-	m.snapshot = s
+	m.snapshot, m.progress = s, nil // news is a better sign of life
 	i := m.current(stageItem, "")
 	from := at
 	if i >= 0 && m.items[i].name != string(s.Stage) {
@@ -24,7 +24,6 @@ func (m *model) stage(s v1.Snapshot, at time.Time) {
 	}
 	m.warnings.reading = s.Warnings
 	if i < 0 && isPassing(s) {
-		m.progress = nil
 		m.items = append(m.items, item{kind: stageItem, name: string(s.Stage), begun: m.stageBegun(s, from)})
 		i = len(m.items) - 1
 	}
