@@ -55,7 +55,7 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	if err != nil {
 		return err
 	}
-	title := terminal.Title{UserString: arg, ID: target.ID, Namespace: target.Namespace, Verb: "delete"}
+	title := terminal.Title{UserString: arg, ID: target.ID, Namespace: target.Namespace, Verb: "delete", Flags: givenFlags(cmd)}
 	progress := a.startProgress(o.output.format.Mode(), title)
 	stream := event.NewStream(target.ID, time.Now, progress)
 	deletion, err := p.Delete(ctx, target, o.noWait, stream)

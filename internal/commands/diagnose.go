@@ -72,7 +72,9 @@ func (o *diagnoseOptions) run(ctx context.Context, a *app, cmd *cobra.Command, a
 	if err != nil {
 		return err
 	}
-	if err := terminal.Print(a.streams, o.output.format, &d); err != nil {
+	streams := a.streams
+	streams.Flags = givenFlags(cmd)
+	if err := terminal.Print(streams, o.output.format, &d); err != nil {
 		return err
 	}
 	if o.exitCode && d.Verdict == v1.VerdictFailed {

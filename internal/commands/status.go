@@ -43,7 +43,9 @@ func (o *statusOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 		if err != nil {
 			return err
 		}
-		return terminal.Print(a.streams, o.output.format, w)
+		streams := a.streams
+		streams.Flags = givenFlags(cmd)
+		return terminal.Print(streams, o.output.format, w)
 	}
 	namespace := p.Client.Namespace
 	if o.allNamespaces {

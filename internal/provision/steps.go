@@ -87,19 +87,36 @@ func (s *steps) run(name string, work func() (message string, err error)) (tell 
 func (s *steps) reached(snapshot v1.Snapshot) {
 	s.mu.Lock()
 	if snapshot.Stage != s.stage {
-		s.closeStage()
-		s.stage, s.since = snapshot.Stage, s.now()
+		at := s.now()
+		if s.stage != "" {
+			at = changedAt(snapshot, s.since, at)
+		}
+		s.closeStage(at)
+		s.stage, s.since = snapshot.Stage, at
 	}
 	s.mu.Unlock()
 	s.Stage(snapshot)
 }
 
-func (s *steps) closeStage() {
+// changedAt is when one stage gave way to the next. A pull is told of only after
+// a while, but has taken its time since it began; as the cluster tells that by
+// its own clock, it is believed only between the other stage's begin and now.
+func changedAt(next v1.Snapshot, begun, now time.Time) time.Time {
+	if next.Stage != v1.StagePulling || next.Since.IsZero() || next.Since.After(now) {
+		return now
+	}
+	if next.Since.Before(begun) {
+		return begun
+	}
+	return next.Since
+}
+
+func (s *steps) closeStage(at time.Time) {
 	switch s.stage {
 	case "", v1.StageUnknown, v1.StageRunning, v1.StageFailed, v1.StageStopped:
 		return
 	}
-	took := s.now().Sub(s.since).Seconds()
+	took := at.Sub(s.since).Seconds()
 	s.timing.Stages = append(s.timing.Stages, v1.StepTiming{Name: string(s.stage), Seconds: took})
 }
 
@@ -107,7 +124,7 @@ func (s *steps) closeStage() {
 func (s *steps) total(requests int) *v1.Timing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closeStage()
+	s.closeStage(s.now())
 	s.stage = "" // so that it is counted once
 	timing := s.timing
 	timing.Seconds = s.now().Sub(s.begun).Seconds()

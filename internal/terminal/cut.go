@@ -48,7 +48,8 @@ func pad(s string, to int) string {
 }
 
 // wrap breaks a text between words into lines of at most a width. A word that is
-// longer stays whole: it can be copied, and the terminal knows how to break it.
+// longer begins a line of its own and is broken where that ends: the terminal
+// would break it too, but go on at the edge.
 func wrap(s string, most int) []string {
 	body := strings.TrimLeft(s, " ")
 	line := s[:len(s)-len(body)]
@@ -60,6 +61,11 @@ func wrap(s string, most int) []string {
 		}
 		if !empty {
 			line += " "
+		}
+		parts := strings.Split(ansi.Hardwrap(word, max(most-width(line), 1), true), "\n")
+		if empty && len(parts) > 1 {
+			lines = append(append(lines, line+parts[0]), parts[1:len(parts)-1]...)
+			line, word = "", parts[len(parts)-1]
 		}
 		line, empty = line+word, false
 	}

@@ -39,7 +39,10 @@ func TestWrap(t *testing.T) {
 		{"", []string{""}},
 		{"one two three", []string{"one two", "three"}},
 		{"  kept indent here", []string{"  kept", "indent", "here"}},
-		{"use --if-not-exists now", []string{"use", "--if-not-exists", "now"}},
+		{"use --if-not-exists now", []string{"use", "--if-not", "-exists", "now"}},
+		{"a image/with/a/long:name b", []string{"a", "image/wi", "th/a/lon", "g:name b"}},
+		{"  - a/longer:one", []string{"  -", "a/longer", ":one"}},
+		{"  longer/than", []string{"  longer", "/than"}},
 	}
 	for _, tt := range tests {
 		if got := wrap(tt.in, 8); !slices.Equal(got, tt.want) {

@@ -12,7 +12,8 @@ import (
 
 // diagnosisLines is a diagnosis for people: what it is, what to do about it,
 // what stands behind that, and what to type next.
-func diagnosisLines(d v1.Diagnosis, out Output, st styles) []string {
+func diagnosisLines(d v1.Diagnosis, s Streams, st styles) []string {
+	out := s.Out
 	v := view{width: out.Width(), now: d.At, st: st}
 	if !out.TTY {
 		v.width = 1 << 16 // nothing is cut where nobody watches
@@ -35,7 +36,7 @@ func diagnosisLines(d v1.Diagnosis, out Output, st styles) []string {
 			lines = append(lines, warningLine(warning, v, true))
 		}
 	}
-	return append(lines, commandLines(treatment(d), v)...)
+	return append(lines, commandLines(treatment(d, s.Flags), v)...)
 }
 
 // diagnosed is what the first line names.
@@ -135,12 +136,12 @@ func narrower(out Output, by int) Output {
 
 // treatment is what to type next: for a workspace berth's own commands, for
 // anything else kubectl's.
-func treatment(d v1.Diagnosis) []command {
+func treatment(d v1.Diagnosis, flags []string) []command {
 	name := d.Subject[strings.Index(d.Subject, "/")+1:]
 	if d.Blueprint != "" || d.UserString != "" {
 		w := v1.Workspace{ID: name, UserString: d.UserString}
 		w.Stage, w.Gone = d.Stage, d.Verdict == v1.VerdictGone
-		return workspaceTreatment(w)
+		return workspaceTreatment(w, flags)
 	}
 	option := ""
 	if d.Namespace != "" {
@@ -153,13 +154,13 @@ func treatment(d v1.Diagnosis) []command {
 	return nil
 }
 
-func workspaceTreatment(w v1.Workspace) []command {
-	target := shellWord(Title{UserString: w.UserString, ID: w.ID}.target())
-	again := command{"berth provision " + target, "make it anew"}
-	remove := command{"berth delete " + target, "remove it"}
+func workspaceTreatment(w v1.Workspace, flags []string) []command {
+	t := Title{UserString: w.UserString, ID: w.ID, Flags: flags}
+	again := command{t.command("provision"), "make it anew"}
+	remove := command{t.command("delete"), "remove it"}
 	switch w.Verdict() {
 	case v1.VerdictRunning:
-		return []command{{line: "berth exec " + target}}
+		return []command{{line: t.command("exec")}}
 	case v1.VerdictWaiting:
 		again.why = "follow it"
 	case v1.VerdictTerminating:

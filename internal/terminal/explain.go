@@ -4,29 +4,44 @@ import (
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/fault"
 )
 
 // gist is an outcome in half a line. The message of the error names the
 // workspace, which stands in the first line already.
 func gist(e v1.Error) string {
 	if e.Workspace == nil {
-		return e.Message
+		return news(e)
 	}
 	s := e.Workspace.Snapshot
-	if fault.Code(e.Code) == fault.Failed {
+	if isFailed(e) {
 		if s.Cause != nil && s.Cause.Message != "" {
 			return causeText(*s.Cause)
 		}
 		return e.Message
 	}
-	if s.Stage == "" {
-		return e.Message
-	}
-	if why := causeOrMessage(s); why != "" {
+	why := causeOrMessage(s)
+	switch {
+	case why != "":
 		return "still " + string(s.Stage) + ": " + why
+	case s.Stage == "" || s.Stage == v1.StageUnknown:
+		return news(e) // a stage that says nothing
+	default:
+		return "still " + string(s.Stage)
 	}
-	return "still " + string(s.Stage)
+}
+
+// news is what the message says beyond how it ended and after what time: that
+// is the headline's first half.
+func news(e v1.Error) string {
+	switch {
+	case isInterrupt(e):
+		rest := strings.TrimPrefix(e.Message, "interrupted")
+		return strings.TrimLeft(rest, ": ")
+	case strings.HasPrefix(e.Message, "timed out after "):
+		_, rest, _ := strings.Cut(e.Message, ": ")
+		return rest
+	}
+	return e.Message
 }
 
 func causeOrMessage(s v1.Snapshot) string {
@@ -61,7 +76,10 @@ func explanation(e v1.Error, what string, v view) []string {
 // beyond is the message if it says more than the gist of it: the name of the
 // workspace in front of the gist is nothing more, whatever follows it is.
 func beyond(e v1.Error, what string) []string {
-	message := strings.TrimRight(e.Message, ". \n")
+	message := strings.TrimRight(news(e), ". \n")
+	if message == "" {
+		return nil
+	}
 	known := []string{what, strings.TrimPrefix(what, "still ")}
 	if e.Workspace != nil && e.Workspace.Cause != nil {
 		known = append(known, e.Workspace.Cause.Message)
@@ -71,5 +89,5 @@ func beyond(e v1.Error, what string) []string {
 			return nil
 		}
 	}
-	return []string{e.Message}
+	return []string{news(e)}
 }

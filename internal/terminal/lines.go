@@ -37,7 +37,7 @@ func itemLine(it item, v view) string {
 		took = whole(v.now.Sub(it.begun))
 	}
 	room := max(v.width-1-prefixWidth-2-tookWidth, 0)
-	message := pad(v.st.cut(v.st.text(it.message), room), min(messageWidth, room))
+	message := pad(v.st.cut(v.st.text(it.message), room), room)
 	line := "  " + sign(it.state, v) + " " + name + " " + message + "  " + paint(v.st.grey, took)
 	return strings.TrimRight(line, " ")
 }

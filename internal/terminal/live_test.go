@@ -159,6 +159,7 @@ func TestQuickCommandsStayQuiet(t *testing.T) {
 		f, r := newStage(80, 50, plainLook)
 		s := opening()
 		w := workspace(v1.StageRunning, v1.Snapshot{})
+		w.Timing = &v1.Timing{Seconds: 0.15}
 		s.add(150*ms, v1.Event{Result: &v1.Result{Workspace: &w}})
 		play(r, s.through()[:1], time.Hour)
 		time.Sleep(150 * ms)

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -16,6 +17,9 @@ type Title struct {
 	Namespace  string
 	// Verb is the command's name: provision, delete, …
 	Verb string
+	// Flags are those that led here and that the proposed commands need as
+	// well, as one would type them: -n t1.
+	Flags []string
 }
 
 // target is how one would address the workspace in a command.
@@ -24,6 +28,26 @@ func (t Title) target() string {
 		return t.UserString
 	}
 	return t.ID
+}
+
+// command is a berth command for the workspace, as one would type it.
+func (t Title) command(verb string) string {
+	words := append([]string{"berth", verb, shellWord(t.target())}, t.Flags...)
+	return strings.Join(words, " ")
+}
+
+// Located gives the berth commands that a hint quotes the flags that led here.
+func (t Title) Located(hint string) string {
+	if len(t.Flags) == 0 {
+		return hint
+	}
+	parts := strings.Split(hint, "`") // those with odd numbers are quoted
+	for i := 1; i < len(parts)-1; i += 2 {
+		if strings.HasPrefix(parts[i], "berth ") {
+			parts[i] += " " + strings.Join(t.Flags, " ")
+		}
+	}
+	return strings.Join(parts, "`")
 }
 
 // model is everything the live view knows. It is made of events alone.

@@ -150,3 +150,17 @@ func TestNothingOfAMessageIsLost(t *testing.T) {
 		}
 	}
 }
+
+// A pull is told of 8 s late; the lines agree with the timing all the same.
+func TestAPullCountsFromItsBegin(t *testing.T) {
+	for since, want := range map[time.Duration]time.Duration{3 * sc: 1 * sc, -time.Minute: 0, time.Minute: 9 * sc} {
+		s := &script{}
+		s.stage(2*sc, v1.StageStarting, v1.Snapshot{})
+		s.stage(11*sc, v1.StagePulling, v1.Snapshot{Since: t0.Add(since)})
+		s.stage(15*sc, v1.StageStarting, v1.Snapshot{Since: t0.Add(since)})
+		m := s.until(time.Hour)
+		if starting, pulling := m.items[0].took, m.items[1].took; starting != want || starting+pulling != 13*sc {
+			t.Errorf("since %s: Starting %s, want %s; Pulling %s", since, starting, want, pulling)
+		}
+	}
+}

@@ -15,32 +15,37 @@ func next(t Title, r v1.Result) []command {
 	if t.Verb != "provision" {
 		return nil
 	}
-	target := shellWord(t.target())
 	switch {
 	case r.Workspace != nil && r.Workspace.Stage == v1.StageRunning:
-		return []command{{line: "berth exec " + target}}
+		return []command{{line: t.command("exec")}}
 	case r.Workspace != nil:
-		return []command{{line: "berth status " + target}}
-	case r.Error == nil || !isOutcome(*r.Error):
-		return nil
-	case isInterrupt(*r.Error):
-		cs := []command{{"berth provision " + target, "follow again"}}
-		return append(cs, remove(*r.Error, target)...)
-	case r.Error.Workspace == nil:
+		return []command{{line: t.command("status")}}
+	case r.Error == nil || !isOutcome(*r.Error) || r.Error.Workspace == nil:
 		return nil
 	}
-	cs := []command{{"berth diagnose " + target, "everything that is known about it"}}
-	if fault.Code(r.Error.Code) == fault.DeadlineExceeded {
-		cs = append(cs, command{"berth provision " + target, "wait again"})
-	}
-	return append(cs, remove(*r.Error, target)...)
+	return afterFailure(t, *r.Error)
 }
 
-func remove(e v1.Error, target string) []command {
-	if e.Workspace == nil {
-		return nil
+// afterFailure proposes to look at and to remove only what there is.
+func afterFailure(t Title, e v1.Error) []command {
+	made, again := !e.Workspace.CreatedAt.IsZero(), "wait again"
+	switch {
+	case !made:
+		again = "try again"
+	case isInterrupt(e):
+		again = "follow again"
 	}
-	return []command{{"berth delete " + target, "remove what was created"}}
+	var cs []command
+	if !isInterrupt(e) && (made || isFailed(e)) {
+		cs = append(cs, command{t.command("diagnose"), "everything that is known about it"})
+	}
+	if !isFailed(e) {
+		cs = append(cs, command{t.command("provision"), again})
+	}
+	if made {
+		cs = append(cs, command{t.command("delete"), "remove what was created"})
+	}
+	return cs
 }
 
 // isOutcome tells the errors that are how a provisioning ended from those that
@@ -53,10 +58,15 @@ func isOutcome(e v1.Error) bool {
 	return isInterrupt(e)
 }
 
+func isFailed(e v1.Error) bool { return fault.Code(e.Code) == fault.Failed }
+
 func isInterrupt(e v1.Error) bool {
 	c := fault.Code(e.Code)
 	return c == fault.Interrupted || c == fault.Terminated
 }
+
+// Flag is a flag and its value as one would type them.
+func Flag(name, value string) string { return name + " " + shellWord(value) }
 
 // shellWord quotes a word if a shell would take it apart.
 func shellWord(s string) string {

@@ -37,12 +37,15 @@ func (p *plain) successLines(e v1.Event, w v1.Workspace) []string {
 	if w.Stage != v1.StageRunning {
 		return []string{p.line(e, "stage "+string(w.Stage), causeOrMessage(w.Snapshot))}
 	}
+	if w.Timing == nil {
+		return []string{p.line(e, "stage Running", strings.TrimSpace(since(w, e.At)))}
+	}
 	lines := []string{p.line(e, "stage Running", "ready in "+brief(p.model.took()))}
-	if w.Timing == nil || len(w.Timing.Stages) == 0 {
+	if len(w.Timing.Stages) == 0 {
 		return lines
 	}
 	var parts []string
-	for _, s := range w.Timing.Stages {
+	for _, s := range stageSums(*w.Timing) {
 		parts = append(parts, strings.ToLower(s.Name)+" "+brief(seconds(s.Seconds)))
 	}
 	return append(lines, p.line(e, "timing", strings.Join(parts, ", ")))
@@ -57,8 +60,10 @@ func (p *plain) failureLines(e v1.Event, err v1.Error) []string {
 		kind = "timed out"
 	}
 	took := brief(p.model.took())
-	lines := []string{p.line(e, "error "+err.Code, fmt.Sprintf("%s after %s: %s", kind, took, strings.Join(strings.Fields(gist(err)), " ")))}
-	for _, text := range beyond(err, gist(err)) {
+	what := gist(err)
+	text := strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", kind, took, strings.Join(strings.Fields(what), " ")), ": ")
+	lines := []string{p.line(e, "error "+err.Code, text)}
+	for _, text := range beyond(err, what) {
 		lines = append(lines, p.line(e, "error "+err.Code, text))
 	}
 	for _, text := range err.Problems {

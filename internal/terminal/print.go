@@ -110,9 +110,9 @@ func printText(s Streams, doc any, wide bool) error {
 		}
 		lines = listLines(d.Items, wide, s.Out, st, s.Now())
 	case *v1.Workspace:
-		lines = workspaceLines(*d, wide, s.Out, st, s.Now())
+		lines = workspaceLines(*d, wide, s, st)
 	case *v1.Diagnosis:
-		lines = diagnosisLines(*d, s.Out, st)
+		lines = diagnosisLines(*d, s, st)
 	case *v1.Deletion:
 		lines = []string{st.text(d.ID) + " deleted"}
 	case *v1.Version:

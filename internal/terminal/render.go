@@ -28,12 +28,11 @@ type picture struct {
 	settled int // the items that stand in final lines, now and before
 }
 
-// The columns of a step's or stage's line.
+// The columns of a step's or stage's line; the message has what is left.
 const (
-	nameWidth    = 12
-	messageWidth = 44
-	tookWidth    = 6
-	prefixWidth  = 2 + 1 + 1 + nameWidth + 1
+	nameWidth   = 12
+	tookWidth   = 6
+	prefixWidth = 2 + 1 + 1 + nameWidth + 1
 )
 
 // render draws a model. It is pure: the same model, view and time give the same

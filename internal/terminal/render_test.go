@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	v1 "github.com/berthdev/berth/api/v1"
 )
 
 var (
@@ -100,5 +102,42 @@ func TestRenderIsPure(t *testing.T) {
 	a, b := render(m, v), render(m, v)
 	if fmt.Sprint(a) != fmt.Sprint(b) {
 		t.Errorf("two renderings of one model differ:\n%v\n%v", a, b)
+	}
+}
+
+// A long message takes what room there is, and never that of the time.
+func TestTheTimeHasAColumnOfItsOwn(t *testing.T) {
+	s := &script{}
+	s.step(0, "blueprint", v1.StepBegun, "", 0)
+	s.step(1*sc, "blueprint", v1.StepEnded, "data-science ← python-base ← platform-base ← base, 14 settings of its own", 1)
+	s.step(1*sc, "install", v1.StepBegun, "", 0)
+	s.step(2*sc, "install", v1.StepEnded, "7 objects", 1)
+	for width, cut := range map[int]bool{60: true, 80: true, 120: false} {
+		lines := screen(s, 2*sc, width, plainLook)[2:4]
+		at := ansi.StringWidth(strings.TrimSuffix(lines[0], "1s"))
+		if !strings.HasSuffix(lines[1], "  1s") || ansi.StringWidth(lines[1]) != at+2 {
+			t.Errorf("%d columns: the times are not below each other:\n%s", width, joinLines(lines))
+		}
+		if strings.Contains(lines[0], "…") != cut {
+			t.Errorf("%d columns: cut %v, want %v: %s", width, !cut, cut, lines[0])
+		}
+	}
+}
+
+// An image is longer than a narrow terminal: what does not fit goes on below,
+// not at the edge.
+func TestALongWordKeepsTheIndent(t *testing.T) {
+	image := "registry.example.com/a-team-with-a-long-name/and-an-image-to-match:2026.11.20-nightly"
+	w := workspace(v1.StageFailed, v1.Snapshot{Cause: &v1.Cause{Message: "image " + image + " not found"}})
+	s := ending(2*sc, "FAILED", 3, v1.Error{Message: "image " + image + " not found", Hint: image + " does not exist"}, &w)
+	text := ""
+	for _, line := range screen(s, time.Hour, 60, plainLook)[7:] {
+		if ansi.StringWidth(line) >= 60 || line != "" && !strings.HasPrefix(line, "  ") {
+			t.Errorf("%q", line)
+		}
+		text += strings.TrimSpace(line)
+	}
+	if strings.Count(text, image) != 2 {
+		t.Errorf("the image is not whole, twice: %s", text)
 	}
 }

@@ -17,6 +17,9 @@ type Streams struct {
 	Err Output
 	// Now is the time that ages are told from.
 	Now func() time.Time
+	// Flags are repeated in the commands that a printed document proposes: see
+	// Title.
+	Flags []string
 }
 
 // Input is a stream to read from. For stdin the Reader is the *os.File.

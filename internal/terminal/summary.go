@@ -1,7 +1,9 @@
 package terminal
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
@@ -34,13 +36,37 @@ func success(w v1.Workspace, m *model, v view) []string {
 		// A command that does not wait, or one that waited for another stage.
 		return headline(sign+paint(v.st.bold, string(w.Stage))+" after "+brief(m.took()), v.st.text(causeOrMessage(w.Snapshot)), v)
 	}
+	if w.Timing == nil {
+		return []string{"  " + sign + paint(v.st.bold, "Running") + since(w, v.now)}
+	}
 	var parts []string
-	if w.Timing != nil {
-		for _, s := range w.Timing.Stages {
-			parts = append(parts, strings.ToLower(s.Name)+" "+tenths(seconds(s.Seconds)))
-		}
+	for _, s := range stageSums(*w.Timing) {
+		parts = append(parts, strings.ToLower(s.Name)+" "+tenths(seconds(s.Seconds)))
 	}
 	return headline(sign+paint(v.st.bold, "Running")+" in "+brief(m.took()), paint(v.st.grey, strings.Join(parts, v.st.dot)), v)
+}
+
+// since is when a workspace that nothing was done to began to run.
+func since(w v1.Workspace, now time.Time) string {
+	if w.Since.IsZero() {
+		return ""
+	}
+	return " since " + age(w.Since, now)
+}
+
+// stageSums are the stages in the order of their first appearance, each with
+// all the time that was spent in it: stages may come back.
+func stageSums(t v1.Timing) []v1.StepTiming {
+	var sums []v1.StepTiming
+	for _, s := range t.Stages {
+		i := slices.IndexFunc(sums, func(o v1.StepTiming) bool { return o.Name == s.Name })
+		if i < 0 {
+			sums = append(sums, s)
+		} else {
+			sums[i].Seconds += s.Seconds
+		}
+	}
+	return sums
 }
 
 func deletion(d v1.Deletion, m *model, v view) []string {

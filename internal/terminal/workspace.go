@@ -10,7 +10,8 @@ import (
 )
 
 // workspaceLines is one workspace in full: `berth status alice`.
-func workspaceLines(w v1.Workspace, wide bool, out Output, st styles, now time.Time) []string {
+func workspaceLines(w v1.Workspace, wide bool, s Streams, st styles) []string {
+	out, now := s.Out, s.Now()
 	v := view{width: out.Width(), now: now, st: st}
 	if !out.TTY {
 		v.width = 1 << 16 // nothing is cut where nobody watches
@@ -26,7 +27,7 @@ func workspaceLines(w v1.Workspace, wide bool, out Output, st styles, now time.T
 			lines = append(lines, warningLine(warning, v, true))
 		}
 	}
-	return append(lines, commandLines(advice(w), v)...)
+	return append(lines, commandLines(advice(w, s.Flags), v)...)
 }
 
 // facts are the lines of a name and a value.
@@ -107,17 +108,17 @@ func containerTable(cs []v1.Container, wide bool, out Output, st styles) []strin
 }
 
 // advice is the command to type next for a workspace as it stands.
-func advice(w v1.Workspace) []command {
-	t := shellWord(Title{UserString: w.UserString, ID: w.ID}.target())
+func advice(w v1.Workspace, flags []string) []command {
+	t := Title{UserString: w.UserString, ID: w.ID, Flags: flags}
 	switch w.Verdict() {
 	case v1.VerdictRunning:
-		return []command{{line: "berth exec " + t}}
+		return []command{{line: t.command("exec")}}
 	case v1.VerdictFailed:
-		return []command{{"berth diagnose " + t, "everything that is known about it"}, {"berth delete " + t, "remove it"}}
+		return []command{{t.command("diagnose"), "everything that is known about it"}, {t.command("delete"), "remove it"}}
 	case v1.VerdictWaiting:
-		cs := []command{{"berth diagnose " + t, "everything that is known about it"}}
+		cs := []command{{t.command("diagnose"), "everything that is known about it"}}
 		if w.UserString != "" { // without it, there is nothing to provision
-			cs = append([]command{{"berth provision " + t, "follow it"}}, cs...)
+			cs = append([]command{{t.command("provision"), "follow it"}}, cs...)
 		}
 		return cs
 	}

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -49,6 +48,7 @@ func (f *feed) run(ctx context.Context, opened chan<- error) {
 	began, announced := time.Now(), false
 	for {
 		err := f.attempt(ctx, func() {
+			f.to.restored(f)
 			if !announced {
 				announced = true
 				opened <- nil
@@ -184,7 +184,7 @@ func (f *feed) retry(ctx context.Context, err error) {
 		return
 	}
 	if err != nil && !expired {
-		f.to.notice(v1.Progress{Message: fmt.Sprintf("watching %s is interrupted, trying again: %v", f.Resource, err)})
+		f.to.interrupted(f, err)
 	}
 	pause := min(longestPause, firstPause<<min(f.failures-1, 10))
 	select {

@@ -18,7 +18,7 @@ type Change struct {
 	Warnings []v1.Warning
 	// Objects are the events that Kubernetes recorded.
 	Objects []v1.ObjectEvent
-	// Notices say that a watch is interrupted and tried again.
+	// Notices say that watching is interrupted and tried again, and that it goes on.
 	Notices []v1.Progress
 }
 
@@ -61,8 +61,8 @@ type news struct {
 func (f *Follower) take() news {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := news{states: f.pending, notices: f.notices, err: f.err, changed: f.changed}
-	f.pending, f.notices = nil, nil
+	n := news{states: f.pending, notices: f.outage.notices, err: f.err, changed: f.changed}
+	f.pending, f.outage.notices = nil, nil
 	if len(n.states) == 0 {
 		n.states = []State{f.state}
 	}

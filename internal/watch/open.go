@@ -9,8 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-
-	v1 "github.com/berthdev/berth/api/v1"
 )
 
 // Follower keeps the state of one subject up to date and reads it. What the
@@ -26,7 +24,7 @@ type Follower struct {
 	changed chan struct{} // closed, and replaced, with the next change
 	state   State
 	pending []State // not read yet, each one change after the other
-	notices []v1.Progress
+	outage  outage
 	err     error
 	sought  map[types.UID]bool // pods whose absence from a list means something
 
@@ -133,14 +131,6 @@ func (f *Follower) replace(listed []runtime.Object, version string, covers func(
 		}
 		return s
 	})
-}
-
-// notice passes on that a watch is interrupted.
-func (f *Follower) notice(p v1.Progress) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.notices = append(f.notices, p)
-	f.signal()
 }
 
 // fail ends the following: there is no point in trying again.
