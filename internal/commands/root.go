@@ -15,7 +15,9 @@ happening, and lets you in. Nothing has to be installed in the cluster first.
   berth exec alice~dev         enter it
   berth status                 what there is
   berth diagnose alice~dev     why it does not come up
-  berth delete alice~dev       remove it`
+  berth delete alice~dev       remove it
+
+All of kubectl's flags that say which cluster is meant work here too.`
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{

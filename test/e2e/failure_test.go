@@ -19,12 +19,12 @@ func TestFailures(t *testing.T) {
 		blueprint, cause string
 		within           time.Duration
 		says             []string
-		logs             string
+		hint, logs       string
 	}{
-		{"wrong-tag", "ImageNotFound", 5 * time.Second, []string{"berth/workspace:no-such-tag", "not found"}, ""},
-		{"private", "ImagePullDenied", 5 * time.Second, []string{"private/workspace:v1"}, ""},
-		{"crashing", "CrashLoop", 60 * time.Second, []string{"restart", "exit code 1"}, "nodenv: not found"},
-		{"unbindable", "VolumeUnbound", 10 * time.Second, []string{"no persistent volumes available"}, ""},
+		{"wrong-tag", "ImageNotFound", 5 * time.Second, []string{"berth/workspace:no-such-tag", "not found"}, "blueprint wrong-tag", ""},
+		{"private", "ImagePullDenied", 5 * time.Second, []string{"private/workspace:v1"}, "blueprint private", ""},
+		{"crashing", "CrashLoop", 60 * time.Second, []string{"restart", "exit code 1"}, "exit code 1", "nodenv: not found"},
+		{"unbindable", "VolumeUnbound", 10 * time.Second, []string{"no persistent volumes available"}, "blueprint unbindable", ""},
 	} {
 		t.Run(test.blueprint, func(t *testing.T) {
 			w := newWorld(t)
@@ -37,7 +37,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%+v", doc)
 			}
 			w.contains(doc.Message, test.says...)
-			w.contains(doc.Hint, "blueprint "+test.blueprint)
+			w.contains(doc.Hint, test.hint)
 			if doc.Workspace == nil || doc.Workspace.Stage != v1.StageFailed || doc.Workspace.Cause.Code != test.cause {
 				t.Errorf("the workspace is %+v", doc.Workspace)
 			}
