@@ -33,7 +33,7 @@ else
 	if [ -n "$started" ]; then
 		trap 'say "Removing the cluster"; cluster down' EXIT
 	fi
-	export BERTH_BLUEPRINTS=$PWD/demo/blueprints
+	export BERTH_BLUEPRINTS=demo/blueprints
 	blueprint=alice~dev
 fi
 PATH=$PWD/bin:$PATH

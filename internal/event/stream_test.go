@@ -1,0 +1,53 @@
+package event
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// kept keeps what it is given; slow ones wait to be let on.
+type kept struct {
+	gate   chan struct{}
+	events []v1.Event
+}
+
+func (k *kept) Handle(e v1.Event) {
+	if k.gate != nil {
+		<-k.gate
+	}
+	k.events = append(k.events, e)
+}
+
+// Every sink gets every event, numbered without gaps, and exactly one result,
+// last; a slow sink does not hold up who emits.
+func TestStream(t *testing.T) {
+	quick, slow := &kept{}, &kept{gate: make(chan struct{})}
+	s := NewStream("alice-1", time.Now, quick, slow)
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() { s.Progress(v1.Progress{Message: "x"}) })
+	}
+	wg.Wait() // although slow has taken nothing yet
+	close(slow.gate)
+	s.Finish(v1.Result{Workspace: &v1.Workspace{ID: "alice-1"}})
+	s.Finish(v1.Result{Error: &v1.Error{}})
+	s.Progress(v1.Progress{Message: "too late"})
+	for name, sink := range map[string]*kept{"quick": quick, "slow": slow} {
+		if len(sink.events) != 51 {
+			t.Fatalf("%s got %d events", name, len(sink.events))
+		}
+		for i, e := range sink.events {
+			if e.Seq != uint64(i+1) || e.Workspace != "alice-1" || e.Kind != v1.KindEvent {
+				t.Errorf("%s: event %d is %+v", name, i, e)
+			}
+		}
+		results := slices.DeleteFunc(sink.events, func(e v1.Event) bool { return e.Result == nil })
+		if len(results) != 1 || results[0].Result.Workspace == nil {
+			t.Errorf("%s: the results are %+v", name, results)
+		}
+	}
+}

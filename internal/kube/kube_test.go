@@ -1,0 +1,64 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// What an error of the API server, or of the way to it, means for a user.
+func TestFault(t *testing.T) {
+	pods, namespaces := schema.GroupResource{Resource: "pods"}, schema.GroupResource{Resource: "namespaces"}
+	call := Call{Verb: "create", Resource: "pods", Namespace: "team", Name: "alice-1"}
+	for _, test := range []struct {
+		err  error
+		want fault.Code
+		says string
+	}{
+		{apierrors.NewForbidden(pods, "alice-1", errors.New("no RBAC policy")), fault.PermissionDenied, "create pods alice-1 in namespace team"},
+		{apierrors.NewForbidden(pods, "alice-1", errors.New("exceeded quota: q, requested: cpu=1")), fault.Failed, "exceeded quota"},
+		{apierrors.NewForbidden(pods, "alice-1", errors.New("violates PodSecurity \"restricted\"")), fault.Failed, "PodSecurity"},
+		{apierrors.NewUnauthorized("expired"), fault.Unauthenticated, "credentials"},
+		{apierrors.NewNotFound(namespaces, "team"), fault.NotFound, "namespace team does not exist"},
+		{apierrors.NewNotFound(pods, "alice-1"), fault.NotFound, "alice-1"},
+		{apierrors.NewAlreadyExists(pods, "alice-1"), fault.Conflict, "already exists"},
+		{apierrors.NewConflict(pods, "alice-1", errors.New("modified")), fault.Conflict, "modified"},
+		{apierrors.NewServiceUnavailable("starting"), fault.Unavailable, "starting"},
+		{&url.Error{Op: "Get", URL: "https://x", Err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}, fault.Unavailable, "connection refused"},
+		{errors.New("never seen"), fault.Internal, "never seen"},
+		{fault.New(fault.Conflict, "as it is"), fault.Conflict, "as it is"},
+	} {
+		got := Fault(test.err, call)
+		if fault.CodeOf(got) != test.want || !strings.Contains(got.Error(), test.says) {
+			t.Errorf("%v becomes %s %q, want %s with %q", test.err, fault.CodeOf(got), got, test.want, test.says)
+		}
+	}
+	if Fault(nil, call) != nil || !errors.Is(Fault(context.Canceled, call), context.Canceled) {
+		t.Error("no error and the context's own stay as they are")
+	}
+}
+
+// Any text makes a legal label value, and two texts never the same one.
+func FuzzLabelValue(f *testing.F) {
+	for _, s := range []string{"alice", "Example, Inc.", "", "---", strings.Repeat("x", 80), "é"} {
+		f.Add(s, s+"-")
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		first, second := LabelValue(a), LabelValue(b)
+		if problems := validation.IsValidLabelValue(first); len(problems) > 0 {
+			t.Errorf("%q becomes %q: %s", a, first, problems)
+		}
+		if a != b && first == second {
+			t.Errorf("%q and %q both become %q", a, b, first)
+		}
+	})
+}
