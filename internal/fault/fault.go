@@ -17,7 +17,7 @@ type Error struct {
 	Hint string
 	// Problems are the single findings where one input has several.
 	Problems []string
-	// Err is what was met underneath, for errors.Is and for --debug.
+	// Err is what was met underneath, for errors.Is.
 	Err error
 }
 

@@ -14,13 +14,11 @@ const (
 	LabelCanonicalID  = "k8shell.io/canonical-id"
 	LabelJobID        = "k8shell.io/job-id"
 	LabelOrganization = "k8shell.io/organization"
-	LabelSubdomain    = "k8shell.io/subdomain"
 	LabelUsername     = "k8shell.io/username"
 
-	AnnotationIdentity      = "k8shell.io/identity"
-	AnnotationManifestHash  = "k8shell.io/manifest-hash"
-	AnnotationUserString    = "k8shell.io/userstr"
-	AnnotationStopRequested = "k8shell.io/stop-requested"
+	AnnotationIdentity     = "k8shell.io/identity"
+	AnnotationManifestHash = "k8shell.io/manifest-hash"
+	AnnotationUserString   = "k8shell.io/userstr"
 )
 
 // The containers of a workspace.

@@ -77,7 +77,7 @@ func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock
 		defer close(watched)
 		_ = r.follower.Run(watching, r.Policy, r.Now, func(c watch.Change) bool { r.tell(c); return false })
 	}()
-	held, err := retry(ctx, locker, r.id, holder)
+	held, err := retry(ctx, locker, r.id, holder, follows)
 	stop()
 	<-watched
 	if err != nil {
@@ -100,25 +100,20 @@ func (r *run) expire(ctx context.Context, locker lock.Locker, holder *lock.Obser
 		return nil, busy(r.id, holder)
 	}
 	r.steps.Progress(v1.Progress{Message: holder.Holder.Human() + " seems to be gone; waiting for their lock to expire"})
-	ticker := time.NewTicker(retryLock)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-ticker.C:
+	return retry(ctx, locker, r.id, holder, func(seen *lock.Observed) error {
+		if seen != holder {
+			return busy(r.id, seen)
 		}
-		held, seen, err := locker.Try(ctx, r.id, holder)
-		switch {
-		case held != nil || err != nil:
-			return held, err
-		case seen != holder:
-			return nil, busy(r.id, seen)
-		}
-	}
+		return nil
+	})
 }
 
-func retry(ctx context.Context, locker lock.Locker, id string, holder *lock.Observed) (*lock.Lock, error) {
+// follows goes on waiting, whoever holds the lock by now.
+func follows(*lock.Observed) error { return nil }
+
+// retry asks for a lock again and again, also over a moment in which the API
+// server cannot be reached, until it is free or goOn says otherwise.
+func retry(ctx context.Context, locker lock.Locker, id string, holder *lock.Observed, goOn func(*lock.Observed) error) (*lock.Lock, error) {
 	ticker := time.NewTicker(retryLock)
 	defer ticker.Stop()
 	for {
@@ -131,9 +126,13 @@ func retry(ctx context.Context, locker lock.Locker, id string, holder *lock.Obse
 		if held != nil || err != nil && fault.CodeOf(err) != fault.Unavailable {
 			return held, err
 		}
-		if seen != nil {
-			holder = seen
+		if seen == nil {
+			continue
 		}
+		if err := goOn(seen); err != nil {
+			return nil, err
+		}
+		holder = seen
 	}
 }
 

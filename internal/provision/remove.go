@@ -101,7 +101,7 @@ func (r *run) lockForDelete(ctx context.Context) (*lock.Lock, error) {
 		return held, err
 	case r.WaitForLock:
 		r.steps.Progress(v1.Progress{Message: "waiting for " + holder.Holder.Human()})
-		return retry(ctx, locker, r.id, holder)
+		return retry(ctx, locker, r.id, holder, follows)
 	default:
 		return r.expire(ctx, locker, holder)
 	}
