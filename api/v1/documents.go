@@ -6,13 +6,15 @@ import "time"
 type Workspace struct {
 	TypeMeta
 	// ID is the canonical ID: the name of the pod, the Service and the release.
-	ID         string    `json:"id"`
-	Namespace  string    `json:"namespace"`
-	UserString string    `json:"userString,omitempty"`
-	Owner      string    `json:"owner,omitempty"`
-	Blueprint  string    `json:"blueprint,omitempty"`
-	JobID      string    `json:"jobId,omitempty"`
-	CreatedAt  time.Time `json:"createdAt,omitzero"`
+	ID         string `json:"id"`
+	Namespace  string `json:"namespace"`
+	UserString string `json:"userString,omitempty"`
+	Owner      string `json:"owner,omitempty"`
+	Blueprint  string `json:"blueprint,omitempty"`
+	// Workload is kind/name of what the workspace is injected into, if it is.
+	Workload  string    `json:"workload,omitempty"`
+	JobID     string    `json:"jobId,omitempty"`
+	CreatedAt time.Time `json:"createdAt,omitzero"`
 	Snapshot
 	// Timing is set on the answer to a command that made or changed something.
 	Timing *Timing `json:"timing,omitempty"`

@@ -15,6 +15,8 @@ type Snapshot struct {
 	Gone       bool        `json:"gone,omitempty"`
 	Node       string      `json:"node,omitempty"`
 	Containers []Container `json:"containers,omitempty"`
+	// Replicas are the pods of a workload, where the workspace is a part of one.
+	Replicas []Replica `json:"replicas,omitempty"`
 	// Warnings are what went wrong without being final, newest last.
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Cause is set when the stage is Failed, and for one that waits as soon as
@@ -41,6 +43,14 @@ func (s Snapshot) Verdict() Verdict {
 	default:
 		return VerdictWaiting
 	}
+}
+
+// Replica is how one pod of a workload stands.
+type Replica struct {
+	Name    string `json:"name"`
+	Stage   Stage  `json:"stage"`
+	Message string `json:"message,omitempty"`
+	Node    string `json:"node,omitempty"`
 }
 
 // ContainerState is a container's state in one word.

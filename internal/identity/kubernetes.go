@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // Kubernetes takes the cluster's word for who the caller is. A caller who is
@@ -59,6 +60,9 @@ func (k Kubernetes) Caller(ctx context.Context) (string, error) {
 	}
 	return Username(review.Status.UserInfo.Username), nil
 }
+
+// Custom is always nil: the API server keeps nobody's blueprints.
+func (k Kubernetes) Custom(context.Context, userstring.UserString) (*Custom, error) { return nil, nil }
 
 func (k Kubernetes) mayImpersonate(ctx context.Context, username string) (bool, error) {
 	review, err := k.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{

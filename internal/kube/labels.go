@@ -15,10 +15,14 @@ const (
 	LabelJobID        = "k8shell.io/job-id"
 	LabelOrganization = "k8shell.io/organization"
 	LabelUsername     = "k8shell.io/username"
+	LabelInjected     = "k8shell.io/injected"
+	LabelWorkloadKind = "k8shell.io/workload-kind"
+	LabelWorkloadName = "k8shell.io/workload-name"
 
 	AnnotationIdentity     = "k8shell.io/identity"
 	AnnotationManifestHash = "k8shell.io/manifest-hash"
 	AnnotationUserString   = "k8shell.io/userstr"
+	AnnotationInjection    = "k8shell.io/injection" // on the workload
 )
 
 // The containers of a workspace.
