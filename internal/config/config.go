@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
 )
 
 // Config is what can be configured.
@@ -22,6 +23,8 @@ type Config struct {
 	DefaultBlueprint string `yaml:"defaultBlueprint"`
 	// DefaultRegistry is where images without a registry's host come from.
 	DefaultRegistry string `yaml:"defaultRegistry"`
+	// Identity is who is asked who users are.
+	Identity identity.Settings `yaml:"identity"`
 }
 
 // EnvPrefix begins the names of the variables that configure berth.
@@ -69,6 +72,7 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 		Blueprints:       v.GetString("blueprints"),
 		DefaultBlueprint: v.GetString("default-blueprint"),
 		DefaultRegistry:  v.GetString("default-registry"),
+		Identity:         file.Identity,
 	}, nil
 }
 
