@@ -77,11 +77,12 @@ func readUsers(s *yamldoc.Shape, top *yaml.Node, provider string, records map[st
 	lines := map[string]int{}
 	for _, node := range list.Content {
 		node = yamldoc.Behind(node)
-		var e Entry
-		// What does not fit has been found by the shape.
-		if node.Kind != yaml.MappingNode || yamldoc.Flat(node).Decode(&e) != nil {
+		if node.Kind != yaml.MappingNode {
 			continue
 		}
+		var e Entry
+		// What does not fit has been found by the shape; the rest is looked at.
+		_ = yamldoc.Flat(node).Decode(&e)
 		at := node
 		if name := yamldoc.Field(node, "username"); name != nil {
 			at = name

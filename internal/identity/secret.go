@@ -21,7 +21,7 @@ func (Secret) GoString() string { return hidden }
 // Format hides it from every verb, %x among them.
 func (Secret) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, hidden) }
 
-// MarshalText hides it from YAML, JSON and keys of maps.
+// MarshalText hides it from YAML and other encodings of texts.
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 // MarshalJSON hides it from JSON.
