@@ -58,11 +58,7 @@ func verdictLines(d v1.Diagnosis, v view) []string {
 	if d.Cause != nil {
 		why = causeText(*d.Cause)
 	}
-	why += numbers(d.Cause)
-	if len(d.Ignored) > 0 {
-		why += "; ignored on request: " + strings.Join(d.Ignored, ", ")
-	}
-	return headline(head, v.st.text(why), v)
+	return headline(head, v.st.text(why+numbers(d.Cause)+ignoredText(d.Ignored)), v)
 }
 
 // stageName is the stage, which does not tell what became of what is gone.
