@@ -99,8 +99,8 @@ func TestWrongPolicy(t *testing.T) {
 			t.Errorf("%q: %v", test.args, err)
 		}
 	}
-	_, err := loadPolicy(t, "policy: {nmae: fast}")
-	if f := fault.From(err); !strings.Contains(strings.Join(f.Problems, ""), "line 1: field nmae") {
+	_, err := loadPolicy(t, "policy: {titel: fast}")
+	if f := fault.From(err); !strings.Contains(strings.Join(f.Problems, ""), "line 1: field titel") {
 		t.Errorf("an unknown key: %v %q", err, f.Problems)
 	}
 }

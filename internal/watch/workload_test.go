@@ -201,31 +201,38 @@ func TestAnalyzeSets(t *testing.T) {
 		message string
 	}{
 		"a pod of the revision before crashes": {
-			KindStatefulSet, []runtime.Object{stateful(2, 1), member("0", hash, "old", crashing), member("1", hash, "new", onNode, appReady)},
+			KindStatefulSet,
+			[]runtime.Object{stateful(2, 1), member("0", hash, "old", crashing), member("1", hash, "new", onNode, appReady)},
 			v1.StageStarting, "1 of 2 ready",
 		},
 		"a pod of the newest revision crashes": {
-			KindStatefulSet, []runtime.Object{stateful(2, 1), member("0", hash, "old", onNode, appReady), member("1", hash, "new", onNode, crashing)},
+			KindStatefulSet,
+			[]runtime.Object{stateful(2, 1), member("0", hash, "old", onNode, appReady), member("1", hash, "new", onNode, crashing)},
 			v1.StageFailed, "crash loop",
 		},
 		"the newest revision is not known yet": {
-			KindStatefulSet, []runtime.Object{stateful(1, 2), member("0", hash, "new", onNode, crashing)},
+			KindStatefulSet,
+			[]runtime.Object{stateful(1, 2), member("0", hash, "new", onNode, crashing)},
 			v1.StageScheduling, "no pod yet",
 		},
 		"the ready one is of the revision before": {
-			KindStatefulSet, []runtime.Object{stateful(2, 1), member("0", hash, "old", onNode, appReady), member("1", hash, "new", onNode)},
+			KindStatefulSet,
+			[]runtime.Object{stateful(2, 1), member("0", hash, "old", onNode, appReady), member("1", hash, "new", onNode)},
 			v1.StageStarting, "0 of 2 ready; app is being created",
 		},
 		"all are there": {
-			KindStatefulSet, []runtime.Object{stateful(2, 2), member("0", hash, "new", onNode, appReady), member("1", hash, "new", onNode, appReady)},
+			KindStatefulSet,
+			[]runtime.Object{stateful(2, 2), member("0", hash, "new", onNode, appReady), member("1", hash, "new", onNode, appReady)},
 			v1.StageRunning, "2 of 2 ready",
 		},
 		"a daemon of the revision before crashes": {
-			KindDaemonSet, []runtime.Object{daemons, member("0", template, "1", crashing), member("1", template, "2", onNode, appReady)},
+			KindDaemonSet,
+			[]runtime.Object{daemons, member("0", template, "1", crashing), member("1", template, "2", onNode, appReady)},
 			v1.StageStarting, "1 of 2 ready",
 		},
 		"a daemon of the newest revision crashes": {
-			KindDaemonSet, []runtime.Object{daemons, member("0", template, "1", onNode, appReady), member("1", template, "2", onNode, crashing)},
+			KindDaemonSet,
+			[]runtime.Object{daemons, member("0", template, "1", onNode, appReady), member("1", template, "2", onNode, crashing)},
 			v1.StageFailed, "crash loop",
 		},
 	} {
