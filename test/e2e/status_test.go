@@ -97,7 +97,7 @@ func TestStatusLists(t *testing.T) {
 	w := newWorld(t)
 	w.unscheduled("alice-1", nil)
 	w.unscheduled("bob-2", map[string]string{"k8shell.io/username": "bob", "k8shell.io/blueprint": "ml", "team": "red", "k8shell.io/stop-requested": "true"})
-	injected := "carol~workload=deployment/web+ns=" + w.namespace
+	injected := "carol~dev+workload=deployment/web+ns=" + w.namespace
 	id := w.idOf(injected)
 	for _, pod := range []string{"web-a", "web-b"} {
 		w.unscheduled(pod, map[string]string{
@@ -197,7 +197,7 @@ func TestStatusWatch(t *testing.T) {
 	if got := fmt.Sprint(stages); got != "[Scheduling Starting Running Terminating Unknown]" {
 		t.Errorf("the stages were %s", got)
 	}
-	w.contains(one.stdout.String(), string(first.Name))
+	w.contains(one.stdout.String(), first.Name)
 }
 
 // told waits until standard output has a line with these words.
