@@ -230,7 +230,8 @@ func put[K comparable, V any](all map[K]map[types.UID]V, in K, uid types.UID, va
 	case !gone:
 		all[in][uid] = value
 	default:
-		if delete(all[in], uid); len(all[in]) == 0 {
+		delete(all[in], uid)
+		if len(all[in]) == 0 {
 			delete(all, in)
 		}
 	}

@@ -12,17 +12,17 @@ import (
 // The orders, each with the one by namespace and name where it says nothing.
 func TestSort(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	make := func(id, namespace, owner, blueprint string, stage v1.Stage, age, restarts int) v1.Workspace {
+	one := func(id, namespace, owner, blueprint string, stage v1.Stage, age, restarts int) v1.Workspace {
 		return v1.Workspace{
 			ID: id, Namespace: namespace, Owner: owner, Blueprint: blueprint, CreatedAt: at.Add(-time.Duration(age) * time.Minute),
 			Snapshot: v1.Snapshot{Stage: stage, Containers: []v1.Container{{Restarts: restarts}, {Restarts: 1}}},
 		}
 	}
 	items := []v1.Workspace{
-		make("c", "two", "alice", "ml", v1.StageFailed, 1, 9),
-		make("b", "one", "bob", "dev", v1.StageRunning, 30, 0),
-		make("a", "two", "carol", "dev", v1.StagePulling, 5, 3),
-		make("d", "one", "alice", "base", v1.StageScheduling, 5, 0),
+		one("c", "two", "alice", "ml", v1.StageFailed, 1, 9),
+		one("b", "one", "bob", "dev", v1.StageRunning, 30, 0),
+		one("a", "two", "carol", "dev", v1.StagePulling, 5, 3),
+		one("d", "one", "alice", "base", v1.StageScheduling, 5, 0),
 	}
 	for order, want := range map[Order]string{
 		ByDefault: "b d a c", ByName: "a b c d", ByOwner: "d c b a", ByBlueprint: "d b a c",

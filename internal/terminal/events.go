@@ -20,8 +20,12 @@ func eventTable(events []v1.ObjectEvent, out Output, st styles, now time.Time) [
 		return lipgloss.Style{}
 	}
 	cols := []column{
-		{title: "AGE"}, {title: "COUNT", spare: 2}, {title: "TYPE", spare: 1, style: level}, {title: "REASON", name: true, least: 10},
-		{title: "OBJECT", name: true, least: 12, spare: 3}, {title: "MESSAGE", least: 16},
+		{title: "AGE"},
+		{title: "COUNT", spare: 2},
+		{title: "TYPE", spare: 1, style: level},
+		{title: "REASON", name: true, least: 10},
+		{title: "OBJECT", name: true, least: 12, spare: 3},
+		{title: "MESSAGE", least: 16},
 	}
 	for _, e := range events {
 		cells := []string{eventAge(e, now), strconv.Itoa(e.Count), e.Type, e.Reason, e.Object, strings.Join(strings.Fields(e.Message), " ")}

@@ -67,7 +67,7 @@ func (r *watchRows) news(ws []v1.Workspace) (news []v1.Workspace) {
 		}
 		name := w.Namespace + "/" + w.ID
 		for _, e := range w.Events {
-			bare.WriteString(fmt.Sprintf("%s %s %s %d\x00", e.Object, e.Reason, e.Message, e.Count))
+			fmt.Fprintf(&bare, "%s %s %s %d\x00", e.Object, e.Reason, e.Message, e.Count)
 		}
 		if r.told[name] == bare.String() {
 			continue
