@@ -27,6 +27,10 @@ type ObjectEvent struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	Count   int    `json:"count"`
+	// FirstAt and At are when it happened first and last: of events that are
+	// listed, not of those that are told as they happen.
+	FirstAt time.Time `json:"firstAt,omitzero"`
+	At      time.Time `json:"at,omitzero"`
 }
 
 // StepState says how far a step is.

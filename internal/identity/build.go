@@ -98,6 +98,9 @@ func buildGitHub(p ProviderSettings, s Surroundings) (Link, error) {
 	if base.String() != publicAPI {
 		name += " (" + base.Host + ")"
 	}
+	if p.Organization != "" {
+		name += " (organization " + p.Organization + ")"
+	}
 	return Link{Name: name, Provider: provider}, nil
 }
 

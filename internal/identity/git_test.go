@@ -42,7 +42,7 @@ func repositories(t *testing.T) (root string, first string) {
 			t.Fatal(err)
 		}
 		run(t, dir, "add", "-A")
-		run(t, dir, "commit", "-q", "-m", text)
+		run(t, dir, "commit", "-q", "-m", "x")
 		return run(t, dir, "rev-parse", "HEAD")
 	}
 	for _, name := range []string{"proj", "bare", "odd", "empty", "huge"} {

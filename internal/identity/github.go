@@ -89,13 +89,11 @@ func (g *GitHub) Resolve(ctx context.Context, username string) (User, error) {
 		return user, nil
 	}
 	member, _, err := g.api.Organizations.GetOrgMembership(ctx, url.PathEscape(username), url.PathEscape(g.organization))
-	switch {
-	case isStatus(err, http.StatusNotFound):
-		return User{}, unknown(username, KindGitHub+" (organization "+g.organization+")")
-	case err != nil:
+	if isStatus(err, http.StatusNotFound) || err == nil && member.GetState() != "active" {
+		return User{}, unknown(username, KindGitHub)
+	}
+	if err != nil {
 		return User{}, g.fault(ctx, err)
-	case member.GetState() != "active":
-		return User{}, unknown(username, KindGitHub+" (organization "+g.organization+")")
 	}
 	user.Organization = g.organization
 	if role := member.GetRole(); role != "" {

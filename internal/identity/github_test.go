@@ -100,8 +100,8 @@ func TestGitHubUsers(t *testing.T) {
 	}{
 		{"alice", "", "", "", ""},
 		{"alice", "acme", "", "", ""},
-		{"alice", "other", fault.Unauthenticated, ReasonUnknown, "unknown to github (organization other)"},
-		{"alice", "invited", fault.Unauthenticated, ReasonUnknown, "organization invited"},
+		{"alice", "other", fault.Unauthenticated, ReasonUnknown, "user alice is unknown"},
+		{"alice", "invited", fault.Unauthenticated, ReasonUnknown, "user alice is unknown"},
 		{"nobody", "", fault.Unauthenticated, ReasonUnknown, "user nobody is unknown"},
 		{"acme", "", fault.Unauthenticated, ReasonUnknown, ""},
 		{"away", "", fault.PermissionDenied, ReasonLocked, "locked"},
