@@ -35,7 +35,7 @@ func (c Chain) Resolve(ctx context.Context, username string) (User, error) {
 		if link.NoUsers {
 			continue
 		}
-		user, err := ask(ctx, link, func(ctx context.Context) (User, error) { return link.Provider.Resolve(ctx, username) })
+		user, err := ask(ctx, link, func(ctx context.Context) (User, error) { return link.Resolve(ctx, username) })
 		if fault.ReasonOf(err) == ReasonUnknown {
 			asked = append(asked, link.Name)
 			continue
@@ -54,7 +54,7 @@ func (c Chain) Resolve(ctx context.Context, username string) (User, error) {
 // Caller asks until one can tell who the caller is.
 func (c Chain) Caller(ctx context.Context) (string, error) {
 	for _, link := range c {
-		caller, err := ask(ctx, link, link.Provider.Caller)
+		caller, err := ask(ctx, link, link.Caller)
 		if err != nil || caller != "" {
 			return caller, err
 		}
@@ -69,7 +69,7 @@ func (c Chain) Caller(ctx context.Context) (string, error) {
 func (c Chain) Custom(ctx context.Context, u userstring.UserString) (*Custom, error) {
 	var unseen []*fault.Error
 	for _, link := range c {
-		custom, err := ask(ctx, link, func(ctx context.Context) (*Custom, error) { return link.Provider.Custom(ctx, u) })
+		custom, err := ask(ctx, link, func(ctx context.Context) (*Custom, error) { return link.Custom(ctx, u) })
 		switch {
 		case errors.Is(err, errElsewhere):
 			continue

@@ -34,7 +34,7 @@ func run(t *testing.T, dir string, args ...string) string {
 
 // repositories makes real ones: org/proj with branches, tags and a file in each;
 // org/bare without the file; org/empty; org/odd with a directory in its place.
-func repositories(t *testing.T) (root string, first string) {
+func repositories(t *testing.T) (root, first string) {
 	t.Helper()
 	root = t.TempDir()
 	commit := func(dir, text string) string {

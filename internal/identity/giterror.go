@@ -19,8 +19,7 @@ const howToLogIn = "check the spelling; if it is private, configure a provider w
 // fault gives an error of the remote, or of the way to it, the code, words and
 // hint that a user needs.
 func (r *remoteRepository) fault(ctx context.Context, err error) error {
-	var told *fault.Error
-	if errors.As(err, &told) {
+	if told, ok := errors.AsType[*fault.Error](err); ok {
 		return told
 	}
 	if ctx.Err() != nil {

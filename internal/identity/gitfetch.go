@@ -122,7 +122,7 @@ func (f *fetch) blob(ctx context.Context, hash plumbing.Hash) ([]byte, error) {
 		if _, err = session.AdvertisedReferencesContext(ctx); err != nil {
 			return nil, err
 		}
-		if err = f.get(ctx, session, hash, ""); err != nil {
+		if err := f.get(ctx, session, hash, ""); err != nil {
 			return nil, err
 		}
 		blob, err = object.GetBlob(f.storage, hash)

@@ -56,7 +56,7 @@ func hub(t *testing.T) *httptest.Server {
 		case "", "Main", "v1":
 			fmt.Fprint(w, content("template: dev # "+ref))
 		default:
-			w.WriteHeader(404)
+			w.WriteHeader(http.StatusNotFound)
 			fmt.Fprintf(w, `{"message":"No commit found for the ref %s","status":"404"}`, ref)
 		}
 	})
@@ -65,7 +65,7 @@ func hub(t *testing.T) *httptest.Server {
 		http.Redirect(w, r, "/repositories/7/contents/.k8shell.yaml", http.StatusMovedPermanently)
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(404)
+		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprint(w, notFound)
 	})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

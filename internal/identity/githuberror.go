@@ -13,20 +13,17 @@ import (
 
 // fault gives an error of the API the code, words and hint that a user needs.
 func (g *GitHub) fault(ctx context.Context, err error) error {
-	var told *fault.Error
-	if errors.As(err, &told) {
+	if told, ok := errors.AsType[*fault.Error](err); ok {
 		return told // by the source of the token
 	}
 	c, tokenErr := g.token.get(ctx)
 	if tokenErr != nil {
 		return tokenErr
 	}
-	var limit *github.RateLimitError
-	if errors.As(err, &limit) {
+	if limit, ok := errors.AsType[*github.RateLimitError](err); ok {
 		return g.limited(c, "until "+limit.Rate.Reset.UTC().Format(time.RFC3339))
 	}
-	var abuse *github.AbuseRateLimitError
-	if errors.As(err, &abuse) {
+	if abuse, ok := errors.AsType[*github.AbuseRateLimitError](err); ok {
 		if abuse.RetryAfter != nil {
 			return g.limited(c, "for "+abuse.RetryAfter.String())
 		}

@@ -112,7 +112,7 @@ func gitCredential(scheme, host string) func(context.Context) (credential, error
 
 // output runs a program that must not ask anybody anything. What it says on
 // stderr is not repeated: a helper may say anything there.
-func output(ctx context.Context, stdin string, name string, args ...string) (string, error) {
+func output(ctx context.Context, stdin, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(cmd.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GH_PROMPT_DISABLED=1")
 	cmd.Stdin = strings.NewReader(stdin)
