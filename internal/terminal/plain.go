@@ -20,6 +20,7 @@ type plain struct {
 	model    model
 	stage    string // the last line about it
 	cause    string
+	hint     string
 	progress string
 	warned   map[warningKey]repeat
 	closed   bool
@@ -108,8 +109,20 @@ func (p *plain) stageLines(e v1.Event) []string {
 		if !known(c.Message, s.Message, s.Warnings) {
 			lines = append(lines, p.line(e, "cause "+c.Code, causeText(*c)))
 		}
+		for _, text := range p.st.paragraphs(p.fresh(c.Hint)) {
+			lines = append(lines, p.line(e, "hint", text))
+		}
 	}
 	return lines
+}
+
+// fresh is a hint that has not been told.
+func (p *plain) fresh(hint string) string {
+	if hint == p.hint {
+		return ""
+	}
+	p.hint = hint
+	return hint
 }
 
 func (p *plain) warningLines(e v1.Event, w v1.Warning) []string {
