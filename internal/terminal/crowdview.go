@@ -66,7 +66,7 @@ func countTexts(rows []*model) (texts []string) {
 	for _, part := range []struct {
 		of   standing
 		word string
-	}{{ready, "done"}, {lost, "not done"}, {atWork, "at work"}, {queued, "waiting"}} {
+	}{{ready, "done"}, {lost, "failed"}, {atWork, "at work"}, {queued, "waiting"}} {
 		if n[part.of] > 0 {
 			texts = append(texts, fmt.Sprintf("%d %s", n[part.of], part.word))
 		}
@@ -151,9 +151,10 @@ func workState(m *model, v view) (stage string, style lipgloss.Style, why string
 	if i := m.current(stepItem, ""); i >= 0 {
 		return m.items[i].name, v.st.grey, m.reason(v)
 	}
-	if len(m.items) > 0 {
-		last := m.items[len(m.items)-1]
-		return last.name, v.st.grey, last.message
+	for _, it := range slices.Backward(m.items) {
+		if it.kind != warningItem {
+			return it.name, v.st.grey, it.message
+		}
 	}
 	return "", v.st.grey, m.reason(v)
 }

@@ -30,6 +30,9 @@ func replicaLines(rs []v1.Replica, v view, room int) []string {
 	return lines
 }
 
+// leastText is how much of a text is worth showing.
+const leastText = 6
+
 func replicaLine(r v1.Replica, name, stage int, v view) string {
 	line := "      " + pad(v.st.cutMiddle(v.st.text(r.Name), name), name) + "   " +
 		paint(v.st.stage(r.Stage), v.st.text(string(r.Stage))) + strings.Repeat(" ", max(stage-width(v.st.text(string(r.Stage))), 0))
@@ -37,7 +40,10 @@ func replicaLine(r v1.Replica, name, stage int, v view) string {
 	if text == "" || r.Stage == v1.StageRunning {
 		text = r.Node
 	}
-	room := max(v.width-1-width(line)-3, 0)
+	room := v.width - 1 - width(line) - 3
+	if room < leastText {
+		return line
+	}
 	return strings.TrimRight(line+"   "+paint(v.st.grey, v.st.cut(v.st.text(text), room)), " ")
 }
 
