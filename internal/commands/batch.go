@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,11 +91,7 @@ func (o *provisionOptions) again(cmd *cobra.Command) string {
 	if o.batch.parallel != defaultParallel {
 		line += " --parallel " + strconv.Itoa(o.batch.parallel)
 	}
-	line += " --if-not-exists"
-	for _, flag := range givenFlags(cmd) {
-		line += " " + flag
-	}
-	return line
+	return strings.Join(append([]string{line, "--if-not-exists"}, givenFlags(cmd)...), " ")
 }
 
 func (o *provisionOptions) runBatch(ctx context.Context, a *app, cmd *cobra.Command, args []string) error {

@@ -51,8 +51,10 @@ func TestBatchFramesAreCalm(t *testing.T) {
 			if !strings.HasPrefix(frame, beginSync) || !strings.HasSuffix(frame, endSync) {
 				t.Fatalf("frame %d is not one synchronised write: %q", i, frame)
 			}
-			if second[f.at[i].Sub(begun).Truncate(sc)]++; second[f.at[i].Sub(begun).Truncate(sc)] > 10 {
-				t.Fatalf("more than 10 frames in the second after %s", f.at[i].Sub(begun))
+			at := f.at[i].Sub(begun).Truncate(sc)
+			second[at]++
+			if second[at] > 10 {
+				t.Fatalf("more than 10 frames in the second after %s", at)
 			}
 		}
 		if len(f.bytes) < 300 {

@@ -172,7 +172,7 @@ func TestBatchFitsTheHeight(t *testing.T) {
 			t.Fatalf("%d lines in %d rows", len(p.live), height)
 		}
 		text := joinLines(p.live)
-		folded := height-1 < 60+2
+		folded := height <= 60+2
 		if strings.Contains(text, " more: ") != (folded && height > 3) {
 			t.Errorf("height %d: folded %v, but:\n%s", height, folded, text)
 		}

@@ -133,12 +133,13 @@ func tallyOf(s v1.ProvisionSummary) (t tally) {
 // headline says how it ended, in two halves.
 func (t tally) headline(took string) (head, rest string) {
 	var parts []string
-	if t.interrupted > 0 {
+	switch {
+	case t.interrupted > 0:
 		head = "Interrupted after " + took
 		parts = append(parts, fmt.Sprintf("%d of %d running", t.running, t.all), fmt.Sprintf("%d no longer followed", t.interrupted))
-	} else if t.failed == 0 {
+	case t.failed == 0:
 		return fmt.Sprintf("%d running in %s", t.running, took), ""
-	} else {
+	default:
 		head = fmt.Sprintf("%d of %d running after %s", t.running, t.all, took)
 	}
 	if n := t.failed - t.late; n > 0 {

@@ -107,12 +107,12 @@ func rowLine(m *model, widest int, v view) string {
 }
 
 func rowSign(m *model, v view) string {
-	switch s := standingOf(m); {
-	case s == atWork:
+	switch standingOf(m) {
+	case atWork:
 		return sign(running, v)
-	case s == queued:
+	case queued:
 		return " "
-	case s == ready:
+	case ready:
 		return sign(done, v)
 	default:
 		_, style, mark := endWord(*m.result.Error, v.st)

@@ -75,9 +75,10 @@ func stageCounts(rs []v1.Replica) string {
 	counts := map[v1.Stage]int{}
 	var stages []v1.Stage
 	for _, r := range slices.Backward(rs) {
-		if counts[r.Stage]++; counts[r.Stage] == 1 {
+		if counts[r.Stage] == 0 {
 			stages = append(stages, r.Stage)
 		}
+		counts[r.Stage]++
 	}
 	parts := make([]string, 0, len(stages))
 	for _, s := range stages {

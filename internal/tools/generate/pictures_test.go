@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/xml"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,8 +18,8 @@ func wordsOf(t *testing.T, svg []byte) string {
 	decoder := xml.NewDecoder(strings.NewReader(string(svg)))
 	for {
 		token, err := decoder.Token()
-		if err == io.EOF {
-			return b.String()
+		if errors.Is(err, io.EOF) {
+			return strings.Join(strings.Fields(b.String()), " ")
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -38,9 +39,9 @@ func TestPictures(t *testing.T) {
 	}
 	for name, wants := range map[string][]string{
 		"pulling": {"Pulling", "slow:v1", "⠹"},
-		"running": {"✔", "Running", "in 12.", "berth exec alice~dev"},
-		"failed":  {"✘", "Failed", "not found", "demo/blueprints/demo.yaml:17", "berth diagnose alice~typo"},
-		"batch":   {"6 workspaces", "⠹", "✔", "✘", "Pulling", "2 at work"},
+		"running": {"✔", "Running", "Running in 12.9s", "berth exec alice~dev"},
+		"failed":  {"✘", "Failed", "not found", "(demo/blueprints/demo.yaml:17)", "berth diagnose alice~typo"},
+		"batch":   {"6 workspaces in team", "⠹ carol~ml Pulling", "✔ alice~web Running", "✘ bob~docs Failed", "2 at work"},
 	} {
 		text := wordsOf(t, all["docs/pictures/"+name+".svg"])
 		for _, want := range wants {

@@ -88,9 +88,9 @@ func drawLine(b *bytes.Buffer, line string, y int) error {
 	return nil
 }
 
-// words are what stands between gaps of two blanks and more: each begins where
-// its column begins, whatever the signs before it measure.
-var words = regexp.MustCompile(`\S+(?: \S+)*`)
+// words each begin where their column begins, whatever the signs before them
+// measure in the reader's font.
+var words = regexp.MustCompile(`\S+`)
 
 // drawRun draws text that looks alike.
 func drawRun(b *bytes.Buffer, text string, l look, column, y int) {
