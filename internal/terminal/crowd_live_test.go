@@ -141,7 +141,8 @@ func TestALongPullIsAlive(t *testing.T) {
 			f, r := open()
 			play(r, s.through(), sc)
 			for range 600 {
-				before, frame := f.text(), len(f.bytes)
+				frame := len(f.bytes)
+				before := f.text()
 				time.Sleep(sc)
 				synctest.Wait()
 				if n := len(f.bytes) - frame; n < 7 || n > 10 || f.text() == before {
