@@ -98,5 +98,5 @@ func invalid(path string, problems []string) error {
 		}
 		err.Problems = append(err.Problems, p)
 	}
-	return err.WithHint("the keys are blueprints, defaultBlueprint and defaultRegistry")
+	return err.WithHint("the keys are blueprints, defaultBlueprint, defaultRegistry and policy")
 }

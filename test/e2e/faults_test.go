@@ -201,7 +201,9 @@ func stallFirst(what string) meddler {
 	}
 }
 
-// outage breaks everything some time after the first watch, for a while.
+// outage breaks what is open some time after the first watch, and refuses
+// everything for a while. A refusal is what client-go does not hide: after a
+// connection that breaks it tries again by itself, up to ten times.
 func outage(after, lasts time.Duration) meddler {
 	var begun atomic.Pointer[time.Time]
 	return func(out http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -215,7 +217,8 @@ func outage(after, lasts time.Duration) meddler {
 			return
 		}
 		if since := now.Sub(*start); since >= after && since < after+lasts {
-			panic(http.ErrAbortHandler)
+			http.Error(out, "nobody is there", http.StatusServiceUnavailable)
+			return
 		}
 		if now.Before(start.Add(after)) {
 			// What is open then, breaks then.
