@@ -17,6 +17,8 @@ type Event struct {
 	Step     *Step        `json:"step,omitempty"`
 	Progress *Progress    `json:"progress,omitempty"`
 	Result   *Result      `json:"result,omitempty"`
+	// Outcome is how one of several workspaces ended; the stream goes on.
+	Outcome *Result `json:"outcome,omitempty"`
 }
 
 // ObjectEvent is an event that Kubernetes recorded about one of the
@@ -64,4 +66,6 @@ type Result struct {
 	Workspace *Workspace `json:"workspace,omitempty"`
 	Deletion  *Deletion  `json:"deletion,omitempty"`
 	Error     *Error     `json:"error,omitempty"`
+	// Summary is what became of several workspaces.
+	Summary *ProvisionSummary `json:"summary,omitempty"`
 }

@@ -82,6 +82,12 @@ func writeNames(w io.Writer, doc any) error {
 		for _, item := range d.Items {
 			fmt.Fprintln(w, item.ID)
 		}
+	case *v1.ProvisionSummary:
+		for _, item := range d.Items {
+			if item.Workspace != nil {
+				fmt.Fprintln(w, item.ID)
+			}
+		}
 	default:
 		return fault.New(fault.InvalidArgument, "output format name: this document has no name")
 	}

@@ -53,6 +53,8 @@ func schemas(all files) error {
 		v1.KindError:         v1.Error{},
 		v1.KindEvent:         v1.Event{},
 
+		v1.KindProvisionSummary: v1.ProvisionSummary{},
+
 		v1.KindResolution:     v1.Resolution{},
 		v1.KindBlueprint:      v1.Blueprint{},
 		v1.KindBlueprintList:  v1.BlueprintList{},
