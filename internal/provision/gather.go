@@ -23,6 +23,9 @@ func (r *run) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := Allowed(r.identity, r.user, r.blueprint); err != nil {
+		return err
+	}
 	return r.render()
 }
 
