@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/berthdev/berth/internal/blueprint/expression"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -22,12 +23,24 @@ func load(t *testing.T, files map[string]string) (*Set, error) {
 	return Load(dir)
 }
 
+func resolve(t testing.TB, set *Set, o Order) (Blueprint, error) {
+	t.Helper()
+	d, err := set.Compose(o)
+	if err != nil {
+		return Blueprint{}, err
+	}
+	return d.Resolve(t.Context(), expression.Facts{
+		User:          expression.User{Username: "alice", UID: 1000, GID: 100, Roles: []string{"dev"}},
+		WorkspaceName: "alice-a975fae",
+	})
+}
+
 func TestBuiltin(t *testing.T) {
 	set, err := Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := set.Resolve("default", "")
+	b, err := resolve(t, set, Order{Name: "default"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,10 +50,10 @@ func TestBuiltin(t *testing.T) {
 	if diff := cmp.Diff([]string{"default", "base"}, b.Lineage); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := set.Resolve("base", ""); fault.CodeOf(err) != fault.InvalidArgument {
+	if _, err := resolve(t, set, Order{Name: "base"}); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("a template can be provisioned: %v", err)
 	}
-	if _, err := set.Resolve("nope", ""); fault.CodeOf(err) != fault.NotFound {
+	if _, err := resolve(t, set, Order{Name: "nope"}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("an unknown blueprint gives %v", err)
 	}
 }
@@ -66,7 +79,7 @@ blueprints:
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := set.Resolve("dev", "")
+	b, err := resolve(t, set, Order{Name: "dev"})
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}
@@ -130,7 +143,7 @@ func TestValidate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = set.Resolve("bad", "")
+	_, err = resolve(t, set, Order{Name: "bad"})
 	all := strings.Join(fault.From(err).Problems, "\n")
 	for _, field := range []string{
 		"imagePullPolicy", "hostname", "resources.memory", "env.1A", "initScripts[0].script", "initScripts[1].name",
@@ -147,7 +160,7 @@ func TestCycle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = set.Resolve("a", "")
+	_, err = resolve(t, set, Order{Name: "a"})
 	if all := strings.Join(fault.From(err).Problems, "\n"); !strings.Contains(all, "a → b → a") {
 		t.Errorf("the circle is not printed: %s", all)
 	}

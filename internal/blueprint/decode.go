@@ -20,9 +20,11 @@ type File struct {
 	Blueprints []Blueprint `yaml:"blueprints"`
 }
 
-// parse gives the blueprints of a file as nodes: only these tell what was left
-// out from what is empty, and where everything stands.
-func parse(file string, raw []byte) (blueprints []*yaml.Node, problems []string) {
+// document reads the one document of a file; nil if there is nothing in it.
+func document(file string, raw []byte) (top *yaml.Node, problems []string) {
+	if len(raw) > maxFile {
+		return nil, []string{fmt.Sprintf("%s: is larger than %d MiB", file, maxFile>>20)}
+	}
 	if crowded(raw) {
 		return nil, []string{file + ": has more values than a file of blueprints can have"}
 	}
@@ -37,15 +39,24 @@ func parse(file string, raw []byte) (blueprints []*yaml.Node, problems []string)
 		return nil, []string{fmt.Sprintf("%s:%d:%d: %s", file, at.Line, at.Column, what)}
 	}
 	if err := decoder.Decode(&second); err == nil {
-		return nil, []string{fmt.Sprintf("%s:%d: a second document: all blueprints of a file stand in one list", file, second.Line)}
+		return nil, []string{fmt.Sprintf("%s:%d: a second document: there is one in a file", file, second.Line)}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, []string{syntaxProblem(file, err)}
 	}
-	top := behind(document.Content[0])
-	s := &shape{file: file}
-	if isNull(top) {
+	if top = behind(document.Content[0]); isNull(top) {
 		return nil, nil
 	}
+	return top, nil
+}
+
+// parse gives the blueprints of a file as nodes: only these tell what was left
+// out from what is empty, and where everything stands.
+func parse(file string, raw []byte) (blueprints []*yaml.Node, problems []string) {
+	top, problems := document(file, raw)
+	if top == nil {
+		return nil, problems
+	}
+	s := &shape{file: file}
 	if top.Kind != yaml.MappingNode {
 		s.say(top, "found %s where a mapping with a list \"blueprints\" is expected", found(top))
 		return nil, s.problems
@@ -66,27 +77,39 @@ func parse(file string, raw []byte) (blueprints []*yaml.Node, problems []string)
 
 // read makes an entry of one blueprint and finds what is wrong in it as it is
 // written.
-func read(file string, node *yaml.Node) (entry, []string) {
+func (s *Set) read(file string, node *yaml.Node) (entry, []string) {
 	node = behind(node)
-	s := &shape{file: file}
+	sh := &shape{file: file, language: s.language}
 	if node.Kind != yaml.MappingNode {
-		s.say(node, "found %s where a blueprint is expected", found(node))
-		return entry{}, s.problems
+		sh.say(node, "found %s where a blueprint is expected", found(node))
+		return entry{}, sh.problems
 	}
-	s.check(node, reflect.TypeFor[Blueprint]())
+	sh.check(node, reflect.TypeFor[Blueprint]())
+	e := entry{file: file, node: node}
+	e.identify(sh)
+	if e.name == "" && !slices.ContainsFunc(sh.problems, func(p string) bool { return strings.Contains(p, "name") }) {
+		sh.say(node, "a blueprint needs a name")
+	}
+	e.broken = len(sh.problems) > 0
+	return e, sh.problems
+}
+
+// identify reads the fields by which blueprints find each other. They are
+// needed before anything is evaluated.
+func (e *entry) identify(sh *shape) {
 	var own struct {
 		Name, Template string
 		IsTemplate     bool `yaml:"isTemplate"`
 	}
-	e := entry{file: file, node: node}
-	// What cannot be decoded has been said by the check.
-	_ = e.lift(node).node().Decode(&own)
-	e.name, e.template, e.isTemplate = own.Name, own.Template, own.IsTemplate
-	if e.name == "" && !slices.ContainsFunc(s.problems, func(p string) bool { return strings.Contains(p, "name") }) {
-		s.say(node, "a blueprint needs a name")
+	written := e.lift(e.node)
+	for _, field := range []string{"name", "template", "isTemplate"} {
+		if n := written.fields[field].scalar; n != nil && isExpression(n) {
+			sh.say(n, "%s: cannot be an expression: it is needed before anything is evaluated", field)
+		}
 	}
-	e.broken = len(s.problems) > 0
-	return e, s.problems
+	// What cannot be decoded has been said by the check.
+	_ = written.node().Decode(&own)
+	e.name, e.template, e.isTemplate = own.Name, own.Template, own.IsTemplate
 }
 
 // syntaxProblem turns the parser's "yaml: line 3: what" into file:3: what.
@@ -116,4 +139,11 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// refused is the error about flags: what they set is wrong, not the blueprints.
+func refused(problems []string) error {
+	err := fault.New(fault.InvalidArgument, "the flags have %s", count(len(problems), "problem"))
+	err.Problems = problems
+	return err.WithHint("a single run can set what a custom blueprint can: %s; see docs/blueprints.md", strings.Join(settable(), ", "))
 }

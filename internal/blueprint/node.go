@@ -19,6 +19,13 @@ func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.ShortTag() == "!!merge"
 }
 
+// expressionTag marks a scalar that is to be evaluated.
+const expressionTag = "!cel"
+
+func isExpression(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == expressionTag
+}
+
 // found says in a user's words what a node is.
 func found(n *yaml.Node) string {
 	switch n.Kind {
@@ -28,6 +35,8 @@ func found(n *yaml.Node) string {
 		return "a list"
 	}
 	switch n.ShortTag() {
+	case expressionTag:
+		return "an expression"
 	case "!!int", "!!float":
 		return "a number"
 	case "!!bool":

@@ -12,6 +12,9 @@ import (
 // become, and finds all that does not fit, with the place of each.
 type shape struct {
 	file     string
+	language *language
+	// flag is set for what comes from a flag and has no place in any file.
+	flag     bool
 	problems []string
 }
 
@@ -19,7 +22,11 @@ func (s *shape) say(at *yaml.Node, format string, args ...any) {
 	if len(s.problems) > maxSaid {
 		return
 	}
-	s.problems = append(s.problems, fmt.Sprintf("%s:%d:%d: ", s.file, at.Line, at.Column)+fmt.Sprintf(format, args...))
+	where := fmt.Sprintf("%s:%d:%d: ", s.file, at.Line, at.Column)
+	if s.flag {
+		where = s.file + ": "
+	}
+	s.problems = append(s.problems, where+fmt.Sprintf(format, args...))
 }
 
 func (s *shape) check(n *yaml.Node, t reflect.Type) {
@@ -32,6 +39,10 @@ func (s *shape) check(n *yaml.Node, t reflect.Type) {
 	}
 	kind, wanted := wants(t)
 	switch {
+	case isExpression(n):
+		s.expression(n, t)
+	case !knownTag(n):
+		s.say(n, "the tag %s is not known", n.Tag)
 	case t.Kind() == reflect.Interface:
 		s.any(n)
 	case n.Kind != kind, t.Kind() == reflect.Bool && n.ShortTag() != "!!bool", t.Kind() == reflect.Int64 && n.ShortTag() != "!!int":
@@ -45,6 +56,26 @@ func (s *shape) check(n *yaml.Node, t reflect.Type) {
 			s.check(item, t.Elem())
 		}
 	}
+}
+
+// expression checks what stands behind !cel as far as that is possible without
+// a user.
+func (s *shape) expression(n *yaml.Node, t reflect.Type) {
+	result := resultOf(t)
+	if result == "" {
+		_, wanted := wants(t)
+		s.say(n, "found an expression where %s is expected; it can stand for a text, a number, or true or false", wanted)
+		return
+	}
+	if err := s.language.check(n.Value, result); err != nil {
+		s.say(n, "%s", err)
+	}
+}
+
+// knownTag says whether the tag of a node is one of YAML's own.
+func knownTag(n *yaml.Node) bool {
+	tag := n.ShortTag()
+	return strings.HasPrefix(tag, "!!") || tag == "!" || tag == ""
 }
 
 // fields checks a mapping whose keys are known.
@@ -61,6 +92,12 @@ func (s *shape) fields(n *yaml.Node, known map[string]reflect.Type) {
 // any checks what is handed to Kubernetes as it is.
 func (s *shape) any(n *yaml.Node) {
 	switch n.Kind {
+	case yaml.ScalarNode:
+		if isExpression(n) {
+			s.expression(n, reflect.TypeFor[any]())
+		} else if !knownTag(n) {
+			s.say(n, "the tag %s is not known", n.Tag)
+		}
 	case yaml.MappingNode:
 		s.pairs(n, func(_, value *yaml.Node) { s.any(behind(value)) })
 	case yaml.SequenceNode:
@@ -78,7 +115,7 @@ func (s *shape) pairs(n *yaml.Node, each func(key, value *yaml.Node)) {
 		switch first, twice := lines[key.Value]; {
 		case isMerge(key):
 			s.merged(behind(value), each)
-		case key.Kind != yaml.ScalarNode:
+		case key.Kind != yaml.ScalarNode || !knownTag(key):
 			s.say(key, "a key is a text, not %s", found(key))
 		case twice:
 			s.say(key, "%q stands on line %d already", key.Value, first)
