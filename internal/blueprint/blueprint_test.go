@@ -105,7 +105,7 @@ func TestProblemsAreReportedTogetherWithTheirLines(t *testing.T) {
   - name: two
     template: base
     network:
-      networkPolicyClass: isolated
+      policyClass: isolated
 `})
 	f := fault.From(err)
 	if f.Code != fault.InvalidArgument || len(f.Problems) != 3 {
@@ -115,7 +115,7 @@ func TestProblemsAreReportedTogetherWithTheirLines(t *testing.T) {
 	for _, want := range []string{
 		"a.yaml:3:5: field \"imge\" does not exist",
 		"a.yaml:4:10: found a list where a mapping of texts is expected",
-		"a.yaml:7:5: field \"network\" is not supported by this version of berth yet",
+		"a.yaml:8:7: field \"policyClass\" does not exist",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("missing %q in\n%s", want, all)
@@ -147,7 +147,7 @@ func TestValidate(t *testing.T) {
 	all := strings.Join(fault.From(err).Problems, "\n")
 	for _, field := range []string{
 		"imagePullPolicy", "hostname", "resources.memory", "env.1A", "initScripts[0].script", "initScripts[1].name",
-		"extFiles", "securityContext", "storages.a.claimSpec", "storages.b.path", "storages.b.claimSpec", "storages.c.type", "storages.d.sizeLimit", "storages.d.claimSpec",
+		"extFiles", "securityContext", "storages.a.claimSpec", "storages.b.path", "storages.b.claimSpec", "storages.c.claimSpec", "storages.d.sizeLimit", "storages.d.claimSpec",
 	} {
 		if !strings.Contains(all, field+":") {
 			t.Errorf("nothing is said about %s:\n%s", field, all)

@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -36,12 +37,15 @@ func checkStorage(say sayer, field, name string, s Storage) {
 	if s.ID != "" && s.Type != StorageShared {
 		say("%s.id: goes with type shared only", field)
 	}
-	for owner, id := range map[string]*int64{".fsOwnerUid": s.FsOwnerUID, ".fsOwnerGid": s.FsOwnerGID} {
-		if id != nil && (*id < 0 || *id > 1<<31-1) {
-			say("%s%s: %d is not allowed; from 0 to %d is", field, owner, *id, 1<<31-1)
-		}
-	}
+	userID(say, field+".fsOwnerUid", s.FsOwnerUID)
+	userID(say, field+".fsOwnerGid", s.FsOwnerGID)
 	checkClaim(say, field, s)
+}
+
+func userID(say sayer, field string, id *int64) {
+	if id != nil && (*id < 0 || *id > math.MaxInt32) {
+		say("%s: %d is not allowed; from 0 to %d is", field, *id, math.MaxInt32)
+	}
 }
 
 func checkClaim(say sayer, field string, s Storage) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // CustomFields are what a custom blueprint may set beside the template that it
@@ -21,37 +23,37 @@ func CustomFields() []string {
 // readCustom makes an entry of a custom blueprint and finds what is wrong in it
 // as it is written.
 func (s *Set) readCustom(custom Source) (entry, []string) {
-	top, problems := document(custom.Name, custom.Text)
+	top, problems := yamldoc.Read(custom.Name, "a blueprint", custom.Text)
 	if len(problems) > 0 {
 		return entry{}, problems
 	}
 	if top == nil {
 		return entry{}, []string{custom.Name + ": there is no blueprint in it; it needs a template at least"}
 	}
-	sh := &shape{file: custom.Name, language: s.language}
+	sh := s.shape(custom.Name)
 	if top.Kind != yaml.MappingNode {
-		sh.say(top, "found %s where the fields of a blueprint are expected", found(top))
-		return entry{}, sh.problems
+		sh.Say(top, "found %s where the fields of a blueprint are expected", yamldoc.Found(top))
+		return entry{}, sh.Problems
 	}
-	sh.custom(top)
+	checkCustom(sh, top)
 	e := entry{file: custom.Name, node: top, custom: true}
 	e.identify(sh)
 	s.checkParent(sh, e)
-	return e, sh.problems
+	return e, sh.Problems
 }
 
-// custom checks the fields at the top of a custom blueprint.
-func (s *shape) custom(top *yaml.Node) {
-	known := fieldsOf(reflect.TypeFor[Blueprint]())
-	s.pairs(top, func(key, value *yaml.Node) {
+// checkCustom checks the fields at the top of a custom blueprint.
+func checkCustom(s *yamldoc.Shape, top *yaml.Node) {
+	known := yamldoc.FieldsOf(reflect.TypeFor[Blueprint]())
+	s.Pairs(top, func(key, value *yaml.Node) {
 		t, exists := known[key.Value]
 		switch {
 		case key.Value == "template", slices.Contains(CustomFields(), key.Value):
-			s.check(value, t)
+			s.Check(value, t)
 		case exists:
-			s.say(key, "%s", notOwn(key.Value))
+			s.Say(key, "%s", notOwn(key.Value))
 		default:
-			s.say(key, "%s; %s", unknownField(key.Value), allowedOwn())
+			s.Say(key, "%s; %s", unknownField(key.Value), allowedOwn())
 		}
 	})
 }
@@ -65,12 +67,12 @@ func allowedOwn() string {
 }
 
 // checkParent wants a platform blueprint to inherit from.
-func (s *Set) checkParent(sh *shape, e entry) {
+func (s *Set) checkParent(sh *yamldoc.Shape, e entry) {
 	switch n := e.lift(e.node).fields["template"].scalar; {
 	case n != nil && isExpression(n):
 	case e.template == "":
-		sh.say(e.node, "template: is missing: a custom blueprint inherits from a platform blueprint, one of %s", strings.Join(s.all(), ", "))
+		sh.Say(e.node, "template: is missing: a custom blueprint inherits from a platform blueprint, one of %s", strings.Join(s.all(), ", "))
 	case !s.Has(e.template):
-		sh.say(n, "template: there is no platform blueprint %q; one of %s is needed", cut(e.template, 60), strings.Join(s.all(), ", "))
+		sh.Say(n, "template: there is no platform blueprint %q; one of %s is needed", cut(e.template, 60), strings.Join(s.all(), ", "))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/berthdev/berth/internal/blueprint/expression"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // evaluate puts values in the places of expressions. They see the blueprint as
@@ -132,7 +133,7 @@ func (v value) plain(t reflect.Type) any {
 			out = append(out, inner.plain(inside(t, "")))
 		}
 		return out
-	case v.scalar == nil || isExpression(v.scalar) || isNull(v.scalar):
+	case v.scalar == nil || isExpression(v.scalar) || yamldoc.IsNull(v.scalar):
 		return nil
 	case t.Kind() == reflect.String:
 		return v.scalar.Value
@@ -149,7 +150,7 @@ func inside(t reflect.Type, key string) reflect.Type {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		if field, ok := fieldsOf(t)[key]; ok {
+		if field, ok := yamldoc.FieldsOf(t)[key]; ok {
 			return field
 		}
 	case reflect.Map, reflect.Slice:

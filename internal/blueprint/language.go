@@ -5,7 +5,10 @@ import (
 	"reflect"
 	"sync"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/berthdev/berth/internal/blueprint/expression"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // maxExpressions are in all blueprints together: each takes time to compile.
@@ -29,6 +32,35 @@ func (l *language) check(text string, wanted expression.Result) error {
 		return err
 	}
 	return cel.Check(text, wanted)
+}
+
+func (s *Set) shape(file string) *yamldoc.Shape { return s.language.shape(file) }
+
+// shape is a check of what is written in a file, with its expressions.
+func (l *language) shape(file string) *yamldoc.Shape {
+	s := &yamldoc.Shape{File: file}
+	s.Tagged = func(n *yaml.Node, t reflect.Type) {
+		result := resultOf(t)
+		switch {
+		case !isExpression(n):
+			s.Say(n, "the tag %s is not known; %s is", yamldoc.OwnTag(n), expressionTag)
+		case result == "":
+			_, wanted := yamldoc.Wants(t)
+			s.Say(n, "found an expression where %s is expected; it can stand for a text, a number, or true or false", wanted)
+		default:
+			if err := l.check(n.Value, result); err != nil {
+				s.Say(n, "%s", err)
+			}
+		}
+	}
+	return s
+}
+
+// expressionTag marks a scalar that is to be evaluated.
+const expressionTag = "!cel"
+
+func isExpression(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == expressionTag
 }
 
 // resultOf is what an expression must give where a type is expected; nothing if

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // Override is a field that is set for a single run.
@@ -43,8 +45,8 @@ func (o Override) layer(l *language) (value, []string) {
 		return value{}, []string{fmt.Sprintf("%s %s: ", o.Flag, o.Path) + fmt.Sprintf(format, args...)}
 	}
 	keys := splitPath(o.Path)
-	if len(keys) > maxDepth {
-		return fail("more than %d parts", maxDepth)
+	if len(keys) > yamldoc.MaxDepth {
+		return fail("more than %d parts", yamldoc.MaxDepth)
 	}
 	t := reflect.TypeFor[Blueprint]()
 	for i, key := range keys {
@@ -53,7 +55,7 @@ func (o Override) layer(l *language) (value, []string) {
 		}
 		fields := map[string]reflect.Type{}
 		if t.Kind() == reflect.Struct {
-			fields = fieldsOf(t)
+			fields = yamldoc.FieldsOf(t)
 		}
 		inner, known := fields[key]
 		switch {
@@ -95,23 +97,24 @@ func (o Override) node(t reflect.Type, l *language) (*yaml.Node, []string) {
 	if inner, ok := strings.CutPrefix(text, "{"); ok && t.Kind() == reflect.Slice && strings.HasSuffix(inner, "}") {
 		text = "[" + strings.TrimSuffix(inner, "}") + "]"
 	}
-	node, problems := document(where, []byte(text))
+	node, problems := yamldoc.Read(where, "a value", []byte(text))
 	if len(problems) > 0 {
 		return nil, []string{fmt.Sprintf("%s: %q cannot be read as %s", where, cut(o.Value, 60), article(t))}
 	}
 	if node == nil {
 		return nil, []string{fmt.Sprintf("%s: found nothing where %s is expected", where, article(t))}
 	}
-	s := &shape{file: where, language: l, flag: true}
-	s.check(node, t)
-	return node, s.problems
+	s := l.shape(where)
+	s.At = func(*yaml.Node) string { return where }
+	s.Check(node, t)
+	return node, s.Problems
 }
 
 func article(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	_, name := wants(t)
+	_, name := yamldoc.Wants(t)
 	return name
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint/expression"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // DefaultRegistry is where an image without a registry's host comes from.
@@ -227,7 +228,7 @@ func (s *Set) chain(name string) ([]entry, error) {
 
 // templatePosition is where the blueprint names its parent.
 func (e entry) templatePosition() string {
-	if n := fieldNode(e.node, "template"); n != nil {
+	if n := yamldoc.Field(e.node, "template"); n != nil {
 		return fmt.Sprintf("%s:%d:%d", e.file, n.Line, n.Column)
 	}
 	return e.position()

@@ -3,6 +3,8 @@ package blueprint
 import (
 	"slices"
 	"strings"
+
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // strategy says how a list of a child is laid over its parent's.
@@ -105,7 +107,7 @@ func (v value) named(key string) (name string, ok bool) {
 	if key != "" {
 		v = v.fields[key]
 	}
-	if v.scalar == nil || isNull(v.scalar) || isExpression(v.scalar) {
+	if v.scalar == nil || yamldoc.IsNull(v.scalar) || isExpression(v.scalar) {
 		return "", false
 	}
 	return v.scalar.Value, true

@@ -16,6 +16,7 @@ import (
 
 type provisionOptions struct {
 	output      outputFlag
+	set         setFlags
 	timeout     time.Duration
 	timing      bool
 	ifNotExists bool
@@ -48,6 +49,7 @@ left half-done is completed, what has failed is made anew.`,
 	flags.BoolVar(&o.ifNotExists, "if-not-exists", false, "succeed if the workspace is running already")
 	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
 	addBlueprintFlags(cmd)
+	o.set.register(cmd)
 	return cmd
 }
 
@@ -65,6 +67,9 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 		return err
 	}
 	p.WaitForLock = o.wait
+	if p.Overrides, err = o.set.overrides(); err != nil {
+		return err
+	}
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
 	if u.User == "" {

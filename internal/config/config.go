@@ -18,6 +18,8 @@ import (
 type Config struct {
 	// Blueprints is a directory of platform blueprints.
 	Blueprints string `yaml:"blueprints"`
+	// BlueprintConfigMaps are ConfigMaps of platform blueprints.
+	BlueprintConfigMaps []blueprint.ConfigMap `yaml:"blueprintConfigMaps"`
 	// DefaultBlueprint is what a user string without one means.
 	DefaultBlueprint string `yaml:"defaultBlueprint"`
 	// DefaultRegistry is where images without a registry's host come from.
@@ -66,9 +68,10 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 		return Config{}, fault.New(fault.Internal, "configuration: %w", err)
 	}
 	return Config{
-		Blueprints:       v.GetString("blueprints"),
-		DefaultBlueprint: v.GetString("default-blueprint"),
-		DefaultRegistry:  v.GetString("default-registry"),
+		Blueprints:          v.GetString("blueprints"),
+		BlueprintConfigMaps: file.BlueprintConfigMaps,
+		DefaultBlueprint:    v.GetString("default-blueprint"),
+		DefaultRegistry:     v.GetString("default-registry"),
 	}, nil
 }
 

@@ -47,6 +47,11 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 	if err := document.Decode(&c); err != nil && len(document.Content) > 0 {
 		return Config{}, invalid(path, []string{err.Error()})
 	}
+	for i, configMap := range c.BlueprintConfigMaps {
+		if configMap.Namespace == "" || configMap.Name == "" {
+			return Config{}, invalid(path, []string{fmt.Sprintf("blueprintConfigMaps[%d]: a namespace and a name are needed", i)})
+		}
+	}
 	if c.Blueprints != "" && !filepath.IsAbs(c.Blueprints) {
 		c.Blueprints = filepath.Join(filepath.Dir(path), c.Blueprints)
 	}
@@ -98,5 +103,5 @@ func invalid(path string, problems []string) error {
 		}
 		err.Problems = append(err.Problems, p)
 	}
-	return err.WithHint("the keys are blueprints, defaultBlueprint and defaultRegistry")
+	return err.WithHint("the keys are blueprints, blueprintConfigMaps, defaultBlueprint and defaultRegistry")
 }

@@ -26,7 +26,7 @@ func TestResolve(t *testing.T) {
 		t.Errorf("the ID is %s", doc.ID)
 	}
 	repo := decode[v1.Resolution](w, w.must(0, "resolve", "alice~repo=org/proj", "-o", "json"))
-	if repo.Blueprint != nil || !strings.Contains(repo.Notice, "cannot resolve the blueprint of a repository") {
+	if repo.Blueprint == nil || repo.Blueprint.Name != "repo-org-proj" || !strings.Contains(repo.Notice, "org/proj has no .k8shell.yaml: blueprint default is used") {
 		t.Errorf("%+v", repo)
 	}
 	w.contains(w.must(7, "resolve", "alice~nope").stderr, `no blueprint "nope"`)
