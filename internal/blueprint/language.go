@@ -11,21 +11,27 @@ import (
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// maxExpressions are in all blueprints together: each takes time to compile.
-const maxExpressions = 1000
+// The limits of all expressions together: each takes time to compile, and the
+// more the longer it is.
+const (
+	maxExpressions = 400
+	maxExpressed   = 16 << 10 // bytes
+)
 
 // language is the language of expressions, made when there is one.
 type language struct {
-	get    func() (*expression.Language, error)
-	looked int
+	get           func() (*expression.Language, error)
+	count, length int // of those that were checked
 }
 
 func newLanguage() *language { return &language{get: sync.OnceValues(expression.New)} }
 
 // check finds what is wrong with an expression, without a user.
 func (l *language) check(text string, wanted expression.Result) error {
-	if l.looked++; l.looked > maxExpressions {
-		return fmt.Errorf("there are more than %d expressions", maxExpressions)
+	l.count++
+	l.length += len(text)
+	if l.count > maxExpressions || l.length > maxExpressed {
+		return fmt.Errorf("all expressions together are more than %d, or longer than %d KiB", maxExpressions, maxExpressed>>10)
 	}
 	cel, err := l.get()
 	if err != nil {

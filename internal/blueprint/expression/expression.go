@@ -14,10 +14,10 @@ import (
 
 // The limits of one expression. What blueprints need stays far below them.
 const (
-	maxLength  = 4096   // characters as written
-	maxNodes   = 2000   // after macros are put in
-	maxNesting = 50     // of brackets and calls
-	maxCost    = 20_000 // in CEL's own unit, about one a step
+	maxLength  = 1024   // characters as written
+	maxNodes   = 300    // after macros are put in
+	maxNesting = 24     // of brackets and calls
+	maxCost    = 10_000 // in CEL's own unit, about one a step
 	maxRegex   = 500    // states of a regular expression
 	interrupt  = 100    // steps of a loop between looks at the context
 )

@@ -80,12 +80,12 @@ func TestHostileExpressionsAreRefused(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"loops in loops":           loops,
-		"a text doubled":           grown(`"0123456789"`, "a + a", 40, "[0]"),
-		"a list doubled":           grown("[1]", "a + a", 40, ".all(z, z == z)"),
-		"lists of lists, compared": grown("[1]", "[a, a]", 40, ".all(z, z == z)"),
-		"lists of lists, searched": grown("[1]", "[a, a]", 40, ".all(z, z in [z])"),
-		"mappings of mappings":     grown("{1: 1}", "{1: a, 2: a}", 40, ".all(z, z == z)"),
-		"lists in dynamic ones":    grown("dyn([1])", "dyn([a, a])", 40, ".all(z, z != z)"),
+		"a text doubled":           grown(`"0123456789"`, "a + a", 14, "[0]"),
+		"a list doubled":           grown("[1]", "a + a", 14, ".all(z, z == z)"),
+		"lists of lists, compared": grown("[1]", "[a, a]", 14, ".all(z, z == z)"),
+		"lists of lists, searched": grown("[1]", "[a, a]", 14, ".all(z, z in [z])"),
+		"mappings of mappings":     grown("{1: 1}", "{1: a, 2: a}", 14, ".all(z, z == z)"),
+		"lists in dynamic ones":    grown("dyn([1])", "dyn([a, a])", 12, ".all(z, z != z)"),
 		"a large pattern":          `"a".matches("((a{30}){30}){30}")`,
 		"deep":                     strings.Repeat("(", 400) + "1" + strings.Repeat(")", 400),
 		"deep ternary":             strings.Repeat("true ? ", 400) + "1" + strings.Repeat(": 1", 400),
@@ -101,8 +101,10 @@ func TestHostileExpressionsAreRefused(t *testing.T) {
 			if err == nil {
 				t.Errorf("it gives %v", got)
 			}
-			if took > time.Second || bytes > 90<<20 {
-				t.Errorf("it took %s and %d MB", took, bytes>>20)
+			// The clock of a busy machine proves little; what is allocated bounds the
+			// work as well.
+			if bytes > 8<<20 {
+				t.Errorf("%d MB were allocated", bytes>>20)
 			}
 		})
 	}
