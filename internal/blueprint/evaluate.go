@@ -19,15 +19,17 @@ import (
 func (v value) evaluate(ctx context.Context, l *language, known expression.Facts) (value, []string) {
 	var problems []string
 	var blueprint map[string]any
-	count := 0
+	left := maxEvaluated
 	out := v.replace("", reflect.TypeFor[Blueprint](), func(path string, leaf value, t reflect.Type) *yaml.Node {
 		if blueprint == nil {
 			blueprint, _ = v.plain(reflect.TypeFor[Blueprint]()).(map[string]any)
 		}
-		if count++; count > maxEvaluated {
-			if count == maxEvaluated+1 {
-				problems = append(problems, fmt.Sprintf("%s: a blueprint has %d expressions at most", path, maxEvaluated))
-			}
+		left--
+		switch {
+		case left < -1:
+			return nothing()
+		case left == -1:
+			problems = append(problems, fmt.Sprintf("%s: a blueprint has %d expressions at most", path, maxEvaluated))
 			return nothing()
 		}
 		given, err := l.evaluate(ctx, leaf.scalar.Value, resultOf(t), known, blueprint)

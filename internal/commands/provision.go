@@ -48,6 +48,7 @@ left half-done is completed, what has failed is made anew.`,
 	flags.BoolVar(&o.timing, "timing", false, "print the time of each step and the number of API requests")
 	flags.BoolVar(&o.ifNotExists, "if-not-exists", false, "succeed if the workspace is running already")
 	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
+	addPolicyFlags(cmd)
 	addBlueprintFlags(cmd)
 	o.set.register(cmd)
 	return cmd

@@ -103,5 +103,5 @@ func invalid(path string, problems []string) error {
 		}
 		err.Problems = append(err.Problems, p)
 	}
-	return err.WithHint("the keys are blueprints, blueprintConfigMaps, defaultBlueprint and defaultRegistry")
+	return err.WithHint("the keys are blueprints, blueprintConfigMaps, defaultBlueprint, defaultRegistry and policy")
 }

@@ -55,12 +55,10 @@ func checked(value ref.Val) ref.Val {
 
 // fits counts what is in a value until it is too much.
 func fits(value ref.Val, left *int) bool {
-	if *left--; *left < 0 {
-		return false
-	}
+	*left--
 	all, ok := value.(traits.Iterable)
-	if !ok {
-		return true
+	if !ok || *left < 0 {
+		return *left >= 0
 	}
 	mapping, _ := value.(traits.Mapper)
 	for it := all.Iterator(); it.HasNext() == types.True; {
