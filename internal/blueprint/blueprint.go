@@ -51,6 +51,9 @@ type Blueprint struct {
 
 	// Lineage is the name and its ancestors, nearest first.
 	Lineage []string `yaml:"-" json:"-"`
+	// Platform is the platform blueprint that it is, or that a custom one stands
+	// upon: the one that its user must be allowed to use.
+	Platform string `yaml:"-" json:"-"`
 	// Origin is the file that the blueprint itself was read from.
 	Origin string `yaml:"-" json:"-"`
 	// Origins says of each field which layer set it.

@@ -97,8 +97,8 @@ func (s *Set) assemble(chain []entry, o Order) Draft {
 	for _, e := range chain {
 		d.lineage = append(d.lineage, e.name)
 	}
-	if o.As != "" {
-		d.lineage[0] = o.As
+	if o.As != "" && o.Custom == nil {
+		d.lineage = append([]string{o.As}, d.lineage...)
 	}
 	for _, e := range slices.Backward(chain) {
 		rules, layer := platformStrategies(), e.lift(e.node)
@@ -158,6 +158,10 @@ func (d Draft) decode(v value) (Blueprint, error) {
 		return Blueprint{}, invalid([]string{d.own.position() + ": blueprint " + d.own.name + ": " + err.Error()})
 	}
 	b.Lineage, b.Origin, b.Origins = d.lineage, d.own.position(), d.merged.origins()
+	b.Platform = d.own.name
+	if d.own.custom {
+		b.Platform = d.own.template
+	}
 	b.IsTemplate = d.own.isTemplate // never inherited
 	b.Template = d.own.template
 	b.Image = withRegistry(b.Image, d.order.Registry)

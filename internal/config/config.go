@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/watch"
 )
 
@@ -29,6 +30,8 @@ type Config struct {
 	// and of everything that takes precedence over it.
 	PolicyFile PolicyFile   `yaml:"policy"`
 	Policy     watch.Policy `yaml:"-"`
+	// Identity is who is asked who users are.
+	Identity identity.Settings `yaml:"identity"`
 }
 
 // EnvPrefix begins the names of the variables that configure berth.
@@ -80,6 +83,7 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 		DefaultRegistry:     v.GetString("default-registry"),
 		PolicyFile:          file.PolicyFile,
 		Policy:              policy,
+		Identity:            file.Identity,
 	}, err
 }
 

@@ -55,7 +55,7 @@ func TestUnknownKeysAreErrorsWithTheirLines(t *testing.T) {
 	_, err := load(t, write(t, "blueprints: /x\nblueprnts: /y\ncolour: red\n"), "")
 	f := fault.From(err)
 	all := strings.Join(f.Problems, "\n")
-	if f.Code != fault.InvalidArgument || !strings.Contains(all, "line 2: field blueprnts") || !strings.Contains(all, "line 3: field colour") {
+	if f.Code != fault.InvalidArgument || !strings.Contains(all, `line 2: field "blueprnts"`) || !strings.Contains(all, `line 3: field "colour"`) {
 		t.Errorf("%v: %s", err, all)
 	}
 }

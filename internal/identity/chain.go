@@ -125,7 +125,11 @@ func ask[T any](ctx context.Context, link Link, question func(context.Context) (
 		if f.Code != fault.Unavailable || f.Reason != "" {
 			return answer, err
 		}
-		return answer, unavailable(link.Name, f)
+		outage := unavailable(link.Name, f)
+		if f.Hint != "" {
+			outage.Hint = f.Hint
+		}
+		return answer, outage
 	}
 	return answer, unavailable(link.Name, err)
 }

@@ -21,7 +21,7 @@ import (
 type Kubernetes struct {
 	// StripPrefix is left out of what the API server calls the caller: oidc:.
 	StripPrefix string
-	Client kubernetes.Interface
+	Client      kubernetes.Interface
 }
 
 // Resolve asks who the caller is and, beside it, whether the caller may

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
 )
 
 // Secret is a text that is never printed: however it is formatted, marshalled
@@ -33,10 +32,3 @@ func (Secret) MarshalLog() any { return hidden }
 
 // LogValue hides it from slog.
 func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
-
-// redact is an address without what may be secret in it.
-func redact(u *url.URL) string {
-	bare := *u
-	bare.User, bare.RawQuery, bare.Fragment = nil, "", ""
-	return bare.String()
-}

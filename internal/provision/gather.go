@@ -30,6 +30,9 @@ func (r *run) gather(ctx context.Context) error {
 	if r.blueprint, err = r.composed.Complete(ctx, r.user, r.identity); err != nil {
 		return err
 	}
+	if err := Allowed(r.identity, r.blueprint); err != nil {
+		return err
+	}
 	return r.render()
 }
 
