@@ -25,11 +25,16 @@ const inCluster = `blueprints:
       SIZE: !cel blueprint.resources.memory
 `
 
-// configured writes a configuration that names a ConfigMap.
-func (w *world) configured(args ...string) result {
+// fromConfigMap runs berth with a configuration that names a ConfigMap.
+func (w *world) fromConfigMap(args ...string) result {
+	w.Helper()
+	return w.configured("blueprintConfigMaps: [{namespace: "+w.namespace+", name: team}]\n", args...)
+}
+
+// configured runs berth with a configuration.
+func (w *world) configured(text string, args ...string) result {
 	w.Helper()
 	file := filepath.Join(w.TempDir(), "config.yaml")
-	text := "blueprintConfigMaps: [{namespace: " + w.namespace + ", name: team}]\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		w.Fatal(err)
 	}
@@ -54,22 +59,22 @@ func (w *world) keep(blueprints string) {
 // Blueprints of a ConfigMap, with expressions, and fields set for one run.
 func TestBlueprintsOfTheCluster(t *testing.T) {
 	w := newWorld(t)
-	missing := w.configured("provision", "alice~from-cluster")
+	missing := w.fromConfigMap("provision", "alice~from-cluster")
 	if missing.status != 7 {
 		t.Errorf("status %d", missing.status)
 	}
 	w.contains(missing.stderr, "there is no configmap/"+w.namespace+"/team")
 
 	w.keep(strings.Replace(inCluster, "user.uid", "user.id", 1))
-	broken := w.configured("provision", "alice~from-cluster")
+	broken := w.fromConfigMap("provision", "alice~from-cluster")
 	if broken.status != 2 {
 		t.Errorf("status %d", broken.status)
 	}
 	w.contains(broken.stderr, "configmap/"+w.namespace+"/team:blueprints.yaml:8:12: character 5 of the expression: undefined field 'id'")
 
 	w.keep(inCluster)
-	w.contains(w.configured("blueprint", "list").stdout, "from-cluster")
-	done := w.configured("provision", "alice~from-cluster", "--set", "resources.memory=48Mi", "--set", "env.FOO=a,b",
+	w.contains(w.fromConfigMap("blueprint", "list").stdout, "from-cluster")
+	done := w.fromConfigMap("provision", "alice~from-cluster", "--set", "resources.memory=48Mi", "--set", "env.FOO=a,b",
 		"--image", "registry.example.com/berth/workspace:v2")
 	if done.status != 0 {
 		t.Fatalf("status %d: %s", done.status, done.stderr)
@@ -86,7 +91,7 @@ func TestBlueprintsOfTheCluster(t *testing.T) {
 	if main.Image != "registry.example.com/berth/workspace:v2" || main.Resources.Limits.Memory().String() != "48Mi" {
 		t.Errorf("%s, %s", main.Image, main.Resources.Limits.Memory())
 	}
-	resolved := w.configured("resolve", "alice~from-cluster", "--set", "resources.cpu=20m", "-o", "json")
+	resolved := w.fromConfigMap("resolve", "alice~from-cluster", "--set", "resources.cpu=20m", "-o", "json")
 	origins := decode[v1.Resolution](w, resolved).Blueprint.Origins
 	if origins["resources.cpu"] != "--set" {
 		t.Errorf("%v", origins)

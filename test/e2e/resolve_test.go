@@ -25,7 +25,7 @@ func TestResolve(t *testing.T) {
 	if doc.ID != w.idOf("alice~dev") {
 		t.Errorf("the ID is %s", doc.ID)
 	}
-	repo := decode[v1.Resolution](w, w.must(0, "resolve", "alice~repo=org/proj", "-o", "json"))
+	repo := decode[v1.Resolution](w, w.configured("identity: {providers: [{kind: kubernetes}]}\n", "resolve", "alice~repo=org/proj", "-o", "json"))
 	if repo.Blueprint == nil || repo.Blueprint.Name != "repo-org-proj" || !strings.Contains(repo.Notice, "org/proj has no .k8shell.yaml: blueprint default is used") {
 		t.Errorf("%+v", repo)
 	}
