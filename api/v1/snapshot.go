@@ -45,6 +45,15 @@ func (s Snapshot) Verdict() Verdict {
 	}
 }
 
+// Restarts is how often the containers were restarted, all together.
+func (s Snapshot) Restarts() int {
+	n := 0
+	for _, c := range s.Containers {
+		n += c.Restarts
+	}
+	return n
+}
+
 // Replica is how one pod of a workload stands.
 type Replica struct {
 	Name    string `json:"name"`
@@ -95,6 +104,8 @@ type Cause struct {
 	// ImageNotFound, CrashLoop, Unschedulable, …
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Hint is what to do about it; set by commands that wait for the workspace.
+	Hint string `json:"hint,omitempty"`
 	// Container and Object name what it is about.
 	Container string `json:"container,omitempty"`
 	Object    string `json:"object,omitempty"`

@@ -30,7 +30,7 @@ func (s *Set) readCustom(custom Source) (entry, []string) {
 	if top == nil {
 		return entry{}, []string{custom.Name + ": there is no blueprint in it; it needs a template at least"}
 	}
-	sh := s.shape(custom.Name)
+	sh := s.language.anew().shape(custom.Name)
 	if top.Kind != yaml.MappingNode {
 		sh.Say(top, "found %s where the fields of a blueprint are expected", yamldoc.Found(top))
 		return entry{}, sh.Problems

@@ -26,6 +26,10 @@ type language struct {
 
 func newLanguage() *language { return &language{get: sync.OnceValues(expression.New)} }
 
+// anew is the same language with nothing counted yet: for what one user adds to
+// the platform's blueprints, which several may do at the same time.
+func (l *language) anew() *language { return &language{get: l.get} }
+
 // check finds what is wrong with an expression, without a user.
 func (l *language) check(text string, wanted expression.Result) error {
 	l.count++

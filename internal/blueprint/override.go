@@ -30,8 +30,9 @@ func settable() []string {
 // override makes a layer of what a single run sets.
 func (s *Set) override(all []Override) (layer value, problems []string) {
 	layer = value{fields: map[string]value{}}
+	language := s.language.anew()
 	for _, o := range all {
-		v, found := o.layer(s.language)
+		v, found := o.layer(language)
 		if problems = append(problems, found...); len(found) == 0 {
 			layer = ownStrategies().overlay("", layer, v)
 		}

@@ -16,7 +16,8 @@ type Shape struct {
 	// File is what the default of At calls the file.
 	File string
 	// Tagged looks at a scalar with a tag that is not YAML's own, where a value of
-	// type t is expected. Nil refuses them.
+	// type t is expected. Nil refuses them, but for what is free and only passed
+	// on.
 	Tagged   func(n *yaml.Node, t reflect.Type)
 	Problems []string
 }
@@ -83,7 +84,7 @@ func (s *Shape) fields(n *yaml.Node, known map[string]reflect.Type) {
 // any checks what is handed to Kubernetes as it is.
 func (s *Shape) any(n *yaml.Node) {
 	switch {
-	case OwnTag(n) != "":
+	case OwnTag(n) != "" && s.Tagged != nil:
 		s.tagged(n, reflect.TypeFor[any]())
 	case n.Kind == yaml.MappingNode:
 		s.Pairs(n, func(_, value *yaml.Node) { s.any(Behind(value)) })
