@@ -24,7 +24,7 @@ func (o *provisionOptions) provisionAll(ctx context.Context, p *provision.Provis
 	shared.Identity = identity.Remember(p.Identity)
 	load := p.Blueprints
 	once := sync.OnceValues(func() (*blueprint.Set, error) { return load(ctx) })
-	p.Blueprints = func(context.Context) (*blueprint.Set, error) { return once() }
+	shared.Blueprints = func(context.Context) (*blueprint.Set, error) { return once() }
 	items := make([]v1.ProvisionItem, len(users))
 	places := make(chan struct{}, o.batch.parallel)
 	var wg sync.WaitGroup
