@@ -100,22 +100,7 @@ func syntaxProblem(file string, err error) string {
 	return file + ": " + what
 }
 
-func unknownField(field string) string {
-	if slices.Contains(later(), field) {
-		return fmt.Sprintf("field %q is not supported by this version of berth yet", field)
-	}
-	return fmt.Sprintf("field %q does not exist", field)
-}
-
-// later are the fields of blueprints that other parts of the platform know and
-// this version does not act upon. They are refused: a workspace without the
-// network policy that its blueprint asks for is not what was asked for.
-func later() []string {
-	return []string{
-		"k8shelld", "podman", "network", "apps", "enableApps", "splash", "subdomain",
-		"id", "existingClaim", "fsOwnerUid", "fsOwnerGid", "claimSpecAnnotations",
-	}
-}
+func unknownField(field string) string { return fmt.Sprintf("field %q does not exist", field) }
 
 func invalid(problems []string) error {
 	err := fault.New(fault.InvalidArgument, "the blueprints have %s", count(len(problems), "problem"))
