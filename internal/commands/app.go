@@ -51,6 +51,8 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 		Blueprints:       func() (*blueprint.Set, error) { return blueprint.Load(c.Blueprints) },
 		DefaultBlueprint: c.DefaultBlueprint,
 		DefaultRegistry:  c.DefaultRegistry,
+		Access:           func() (provision.Access, error) { return access(c, os.Getenv) },
+		Certificate:      certificate(c.Certificate),
 		Policy:           watch.DefaultPolicy(),
 		Now:              time.Now,
 	}, nil

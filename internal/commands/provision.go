@@ -20,6 +20,7 @@ type provisionOptions struct {
 	timing      bool
 	ifNotExists bool
 	wait        bool
+	deploy      deployFlags
 }
 
 func newProvision(a *app) *cobra.Command {
@@ -47,6 +48,7 @@ left half-done is completed, what has failed is made anew.`,
 	flags.BoolVar(&o.timing, "timing", false, "print the time of each step and the number of API requests")
 	flags.BoolVar(&o.ifNotExists, "if-not-exists", false, "succeed if the workspace is running already")
 	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
+	o.deploy.register(cmd)
 	addBlueprintFlags(cmd)
 	return cmd
 }
@@ -65,12 +67,16 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 		return err
 	}
 	p.WaitForLock = o.wait
+	o.deploy.configure(p)
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
 	if u.User == "" {
 		if u.User, err = p.Identity.Caller(ctx); err != nil {
 			return err
 		}
+	}
+	if o.deploy.dryRun.on() {
+		return o.deploy.preview(ctx, a, p, u, o.output.format)
 	}
 	title := terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
 	progress := a.startProgress(o.output.format.Mode(), title)

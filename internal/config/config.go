@@ -22,6 +22,12 @@ type Config struct {
 	DefaultBlueprint string `yaml:"defaultBlueprint"`
 	// DefaultRegistry is where images without a registry's host come from.
 	DefaultRegistry string `yaml:"defaultRegistry"`
+	// Registry is the private registry that workspaces' images are pulled from.
+	Registry *Registry `yaml:"registry"`
+	// Repositories says how the repositories of workspaces are cloned.
+	Repositories Repositories `yaml:"repositories"`
+	// Certificate says whether workspaces get certificates.
+	Certificate Certificate `yaml:"certificate"`
 }
 
 // EnvPrefix begins the names of the variables that configure berth.
@@ -65,11 +71,11 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 	if err := v.MergeConfigMap(file.scalars()); err != nil {
 		return Config{}, fault.New(fault.Internal, "configuration: %w", err)
 	}
-	return Config{
-		Blueprints:       v.GetString("blueprints"),
-		DefaultBlueprint: v.GetString("default-blueprint"),
-		DefaultRegistry:  v.GetString("default-registry"),
-	}, nil
+	c := file // what is no scalar stands in the file alone
+	c.Blueprints = v.GetString("blueprints")
+	c.DefaultBlueprint = v.GetString("default-blueprint")
+	c.DefaultRegistry = v.GetString("default-registry")
+	return c, nil
 }
 
 func (c Config) scalars() map[string]any {

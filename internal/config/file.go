@@ -50,6 +50,9 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 	if c.Blueprints != "" && !filepath.IsAbs(c.Blueprints) {
 		c.Blueprints = filepath.Join(filepath.Dir(path), c.Blueprints)
 	}
+	if problems := c.checkAccess(filepath.Dir(path)); len(problems) > 0 {
+		return Config{}, invalid(path, problems)
+	}
 	return c, nil
 }
 
@@ -98,5 +101,5 @@ func invalid(path string, problems []string) error {
 		}
 		err.Problems = append(err.Problems, p)
 	}
-	return err.WithHint("the keys are blueprints, defaultBlueprint and defaultRegistry")
+	return err.WithHint("`berth help environment` lists the keys")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/release"
 )
 
@@ -21,6 +22,9 @@ func (r *run) gather(ctx context.Context) error {
 		work{name: "blueprint", do: r.resolve},
 	)
 	if err != nil {
+		return err
+	}
+	if err := r.checkCertificate(ctx); err != nil {
 		return err
 	}
 	return r.render()
@@ -59,6 +63,18 @@ func (r *run) resolve() (string, error) {
 // render is pure work, done before the lock is taken: a chart that cannot be
 // rendered is found out while nothing is there yet.
 func (r *run) render() error {
+	if r.Access != nil {
+		var err error
+		if r.access, err = r.Access(); err != nil {
+			return err
+		}
+	}
+	if b := r.blueprint; b.Subdomain != "" && b.Hostname != "" && b.Hostname != r.id {
+		r.steps.Progress(v1.Progress{Message: fmt.Sprintf("hostname %s is not used: with a subdomain the DNS name is made of the ID", b.Hostname)})
+	}
+	if err := checkRepository(repository(r.user)); err != nil {
+		return err
+	}
 	values, err := chartValues(r.workspaceSpec())
 	if err != nil {
 		return err

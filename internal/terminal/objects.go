@@ -106,3 +106,8 @@ func redacted(content map[string]any) map[string]any {
 	}
 	return out
 }
+
+// PrintNote prints a remark on stderr, beside whatever stdout carries.
+func PrintNote(s Streams, text string) {
+	fmt.Fprintln(s.Err, newStyles(s.Err.Capabilities).text(text))
+}
