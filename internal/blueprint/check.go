@@ -74,20 +74,16 @@ func checkStorage(say sayer, field, name string, s Storage) {
 	for _, what := range validation.IsDNS1123Label(name) {
 		say("%s: %s", field, what)
 	}
-	if s.Type == "shared" {
-		say("%s.type: shared is not supported by this version of berth yet", field)
-		return
-	}
-	oneOf(say, field+".type", s.Type, "local", "emptyDir", "memory")
+	oneOf(say, field+".type", s.Type, "local", "shared", "emptyDir", "memory")
 	checkPath(say, field+".path", s.Path)
-	if s.SizeLimit != "" && s.Type == "local" {
+	if s.SizeLimit != "" && s.Claimed() {
 		say("%s.sizeLimit: goes with emptyDir and memory only; a local storage has claimSpec.resources", field)
 	}
 	quantity(say, field+".sizeLimit", s.SizeLimit)
-	if s.Type == "local" && len(s.ClaimSpec) == 0 {
+	if s.Claimed() && s.ExistingClaim == "" && len(s.ClaimSpec) == 0 {
 		say("%s.claimSpec: is missing: a local storage needs one", field)
 	}
-	if s.Type != "local" && len(s.ClaimSpec) > 0 {
+	if !s.Claimed() && len(s.ClaimSpec) > 0 {
 		say("%s.claimSpec: goes with type local only", field)
 	}
 	structured(say, field+".claimSpec", s.ClaimSpec, &corev1.PersistentVolumeClaimSpec{})

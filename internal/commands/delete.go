@@ -59,7 +59,7 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	}
 	if o.dryRun.on() {
 		changes, err := p.PreviewDelete(ctx, target, o.dryRun.server())
-		return o.dryRun.print(a, o.output.format, changes, err)
+		return o.dryRun.show(a, o.output.format, changes, err)
 	}
 	title := terminal.Title{UserString: arg, ID: target.ID, Namespace: target.Namespace, Verb: "delete", Flags: givenFlags(cmd)}
 	progress := a.startProgress(o.output.format.Mode(), title)

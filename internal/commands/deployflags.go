@@ -35,7 +35,7 @@ func (f *deployFlags) preview(ctx context.Context, a *app, p *provision.Provisio
 	stream := event.NewStream(u.ID(), time.Now, notes{a.streams})
 	changes, err := p.Preview(ctx, u, f.dryRun.server(), stream)
 	stream.Finish(v1.Result{})
-	return f.dryRun.print(a, format, changes, err)
+	return f.dryRun.show(a, format, changes, err)
 }
 
 // notes prints the remarks of a stream, and nothing else of it.

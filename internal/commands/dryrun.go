@@ -40,8 +40,8 @@ func (d *dryRunFlag) Set(text string) error {
 // Type is what help shows as the value.
 func (d *dryRunFlag) Type() string { return "MODE" }
 
-// print prints what was found out, or passes on why it was not.
-func (d *dryRunFlag) print(a *app, format terminal.Format, changes []release.Change, err error) error {
+// show prints what was found out, or passes on why it was not.
+func (d *dryRunFlag) show(a *app, format terminal.Format, changes []release.Change, err error) error {
 	if err != nil {
 		return err
 	}

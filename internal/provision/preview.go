@@ -75,7 +75,7 @@ func (r *run) previewNamespace(ctx context.Context, server bool) ([]release.Chan
 	namespaces := r.Client.CoreV1().Namespaces()
 	_, err := namespaces.Get(ctx, r.namespace, metav1.GetOptions{})
 	if err == nil || apierrors.IsForbidden(err) {
-		return nil, nil //nolint:nilerr // see above
+		return nil, nil
 	}
 	if !apierrors.IsNotFound(err) || !r.CreateNamespace {
 		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "namespaces", Namespace: r.namespace, Name: r.namespace})
