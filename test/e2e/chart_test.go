@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -97,7 +98,7 @@ func TestChangedClaim(t *testing.T) {
 func TestCertificate(t *testing.T) {
 	w := newWorld(t)
 	config := w.write(t.TempDir(), "config.yaml", "certificate: {enabled: true, issuer: {name: internal}}")
-	refused := w.finish(w.with("BERTH_CONFIG="+config, "provision", "alice~plain"))
+	refused := w.finish(w.with("BERTH_CONFIG="+config, "provision", "alice~plain", "--timeout", "30s"))
 	refused.mustBe(w, 2)
 	w.contains(refused.stderr, "no cert-manager.io/v1", "install cert-manager")
 	if left := w.leftovers(); len(left) != 0 {
@@ -116,7 +117,7 @@ func TestCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = definitions.Delete(t.Context(), definition.GetName(), metav1.DeleteOptions{})
+		_ = definitions.Delete(context.Background(), definition.GetName(), metav1.DeleteOptions{})
 	})
 	var r result
 	w.eventually("the API takes certificates", 20*time.Second, func() bool {

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"os"
@@ -89,7 +90,7 @@ func TestCreateNamespace(t *testing.T) {
 	w.contains(missing.stderr, "NOT_FOUND", name, "--create-namespace")
 	w.contains(w.must(7, "provision", "alice~plain", "--namespace", name, "--dry-run=server").stderr, "--create-namespace")
 	w.contains(w.must(0, "provision", "alice~plain", "--namespace", name, "--create-namespace", "--dry-run=server").stdout, "# create namespace/"+name, "# create pod/")
-	t.Cleanup(func() { _ = w.CoreV1().Namespaces().Delete(t.Context(), name, metav1.DeleteOptions{}) })
+	t.Cleanup(func() { _ = w.CoreV1().Namespaces().Delete(context.Background(), name, metav1.DeleteOptions{}) })
 	made := w.must(0, "provision", "alice~plain", "--namespace", name, "--create-namespace")
 	w.contains(made.stderr, "create namespace", "Running")
 	there := w.must(0, "provision", "bob~plain", "--namespace", name, "--create-namespace")
