@@ -52,6 +52,7 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 		DefaultBlueprint: c.DefaultBlueprint,
 		DefaultRegistry:  c.DefaultRegistry,
 		Policy:           watch.DefaultPolicy(),
+		Injection:        provision.InjectionRules{Namespaces: c.InjectNamespaces},
 		Now:              time.Now,
 	}, nil
 }

@@ -20,6 +20,7 @@ type provisionOptions struct {
 	timing      bool
 	ifNotExists bool
 	wait        bool
+	inject      injectFlags
 }
 
 func newProvision(a *app) *cobra.Command {
@@ -32,10 +33,15 @@ entered, or until it is certain that it cannot. Without a user string it is the
 workspace of whoever calls.
 
 It is safe to run again at any time: what is on its way is followed, what was
-left half-done is completed, what has failed is made anew.`,
+left half-done is completed, what has failed is made anew.
+
+With workload=KIND/NAME and ns=NAMESPACE the workspace goes into the pods of a
+Deployment, StatefulSet or DaemonSet, beside its containers, and every replica is
+followed. Deleting it leaves the pod template as it was.`,
 		Example: `  berth provision alice
   berth provision alice~dev --blueprints ./blueprints
   berth provision alice~dev --timeout 2m --output json
+  berth provision alice~dev+workload=deployment/web+ns=shop
   berth provision alice~dev --output jsonl | jq -c .stage.stage`,
 		Args:              atMostOne("user string"),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -47,6 +53,7 @@ left half-done is completed, what has failed is made anew.`,
 	flags.BoolVar(&o.timing, "timing", false, "print the time of each step and the number of API requests")
 	flags.BoolVar(&o.ifNotExists, "if-not-exists", false, "succeed if the workspace is running already")
 	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
+	o.inject.register(cmd)
 	addBlueprintFlags(cmd)
 	return cmd
 }
@@ -65,6 +72,7 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 		return err
 	}
 	p.WaitForLock = o.wait
+	o.inject.apply(p)
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
 	if u.User == "" {
@@ -72,7 +80,7 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 			return err
 		}
 	}
-	title := terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
+	title := terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
 	progress := a.startProgress(o.output.format.Mode(), title)
 	stream := event.NewStream(u.ID(), time.Now, progress)
 	result, err := o.provision(ctx, p, u, stream)
@@ -99,7 +107,7 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 func (o *provisionOptions) provision(ctx context.Context, p *provision.Provisioner, u userstring.UserString, stream *event.Stream) (v1.Result, error) {
 	outcome, err := p.Provision(ctx, u, stream)
 	if o.ifNotExists && fault.CodeOf(err) == fault.AlreadyExists {
-		w, inspectErr := p.Inspect(ctx, "id/"+u.ID())
+		w, inspectErr := p.For(u).Inspect(ctx, "id/"+u.ID())
 		if inspectErr == nil {
 			return v1.Result{Workspace: w}, nil
 		}

@@ -22,6 +22,10 @@ type Config struct {
 	DefaultBlueprint string `yaml:"defaultBlueprint"`
 	// DefaultRegistry is where images without a registry's host come from.
 	DefaultRegistry string `yaml:"defaultRegistry"`
+	// InjectNamespaces are the namespaces where workspaces may be injected into
+	// workloads; * is all of them. Without it the cluster decides; an empty list
+	// allows it nowhere. To take a workspace out again is always allowed.
+	InjectNamespaces []string `yaml:"injectNamespaces"`
 }
 
 // EnvPrefix begins the names of the variables that configure berth.
@@ -69,6 +73,7 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 		Blueprints:       v.GetString("blueprints"),
 		DefaultBlueprint: v.GetString("default-blueprint"),
 		DefaultRegistry:  v.GetString("default-registry"),
+		InjectNamespaces: file.InjectNamespaces,
 	}, nil
 }
 

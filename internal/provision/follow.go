@@ -12,6 +12,9 @@ import (
 // open begins to watch the pod, its events and its claims. The pod's watch goes
 // on from what the lookup saw.
 func (r *run) open(ctx context.Context) error {
+	if r.found.workload != nil {
+		return r.openWorkload(ctx)
+	}
 	core, ns := r.Client.CoreV1(), r.namespace
 	pods := watch.PodSource(watch.Client(core.Pods(ns)), ns, r.id)
 	pods.Version = r.found.version
@@ -30,7 +33,7 @@ func (r *run) open(ctx context.Context) error {
 }
 
 func (r *run) claims() (names []string) {
-	for _, object := range r.rendered.Objects {
+	for _, object := range r.ownObjects() {
 		if object.GetKind() == "PersistentVolumeClaim" {
 			names = append(names, object.GetName())
 		}

@@ -23,7 +23,10 @@ func (r *run) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.render()
+	if err := r.render(); err != nil {
+		return err
+	}
+	return r.examine()
 }
 
 func (r *run) identify(ctx context.Context) (string, error) {
@@ -37,7 +40,7 @@ func (r *run) identify(ctx context.Context) (string, error) {
 
 func (r *run) findOut(ctx context.Context) (string, error) {
 	var err error
-	if r.found, err = r.lookup(ctx, r.id); err != nil {
+	if r.found, err = r.survey(ctx); err != nil {
 		return "", err
 	}
 	return r.found.decide().String(), nil
@@ -59,10 +62,16 @@ func (r *run) resolve() (string, error) {
 // render is pure work, done before the lock is taken: a chart that cannot be
 // rendered is found out while nothing is there yet.
 func (r *run) render() error {
-	values, err := chartValues(r.workspaceSpec())
+	spec := r.workspaceSpec()
+	if r.found.workload != nil {
+		spec.blueprint, r.homes = injectable(spec.blueprint)
+	}
+	values, err := chartValues(spec)
 	if err != nil {
 		return err
 	}
-	r.rendered, err = release.Render(r.id, r.namespace, values)
-	return err
+	if r.rendered, err = release.Render(r.id, r.namespace, values); err != nil {
+		return err
+	}
+	return r.takeApart()
 }

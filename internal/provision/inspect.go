@@ -22,6 +22,9 @@ func (p *Provisioner) Inspect(ctx context.Context, arg string) (*v1.Workspace, e
 	if err != nil {
 		return nil, err
 	}
+	if target.found.workload != nil {
+		return p.in(target.Namespace).inspectInjected(ctx, target)
+	}
 	id, f := target.ID, target.found
 	if f.pod == nil {
 		return &v1.Workspace{
@@ -111,9 +114,12 @@ func (p *Provisioner) List(ctx context.Context, namespace string) (*v1.Workspace
 		return nil, err
 	}
 	list := &v1.WorkspaceList{TypeMeta: v1.Kind(v1.KindWorkspaceList), Items: []v1.Workspace{}}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		list.Items = append(list.Items, describe(pod, p.read(pod, events[pod.UID]...)))
+	for _, pods := range together(pods.Items) {
+		readings := make([]v1.Snapshot, len(pods))
+		for i, pod := range pods {
+			readings[i] = p.read(pod, events[pod.UID]...)
+		}
+		list.Items = append(list.Items, describeAll(pods, readings))
 	}
 	slices.SortFunc(list.Items, func(a, b v1.Workspace) int {
 		return strings.Compare(a.Namespace+"/"+a.ID, b.Namespace+"/"+b.ID)

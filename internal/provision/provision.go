@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
@@ -31,7 +32,9 @@ type Provisioner struct {
 	// WaitForLock waits for whoever works on the workspace for another purpose,
 	// instead of giving up.
 	WaitForLock bool
-	Now         func() time.Time
+	// Injection says where injection is allowed, and whether to insist on it.
+	Injection InjectionRules
+	Now       func() time.Time
 }
 
 // Supported says whether a form of user string can be provisioned. Those that
@@ -44,9 +47,6 @@ func Supported(u userstring.UserString) error {
 	case u.Form() == userstring.Repo:
 		return fault.New(fault.InvalidArgument, "workspaces of a repository are not supported by this version of berth yet").
 			WithHint("name a blueprint: %s~BLUEPRINT", u.User)
-	case !u.Workload.IsZero():
-		return fault.New(fault.InvalidArgument, "injection into %s is not supported by this version of berth yet", u.Workload).
-			WithHint("leave workload and ns out for a workspace of its own")
 	}
 	return nil
 }
@@ -58,6 +58,10 @@ func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, st
 	if err := Supported(u); err != nil {
 		return Outcome{}, err
 	}
+	if err := p.Injection.allow(u); err != nil {
+		return Outcome{}, err
+	}
+	p = p.For(u)
 	r := &run{Provisioner: p, user: u, id: u.ID(), namespace: p.Client.Namespace, steps: newSteps(stream, p.Now)}
 	err := r.ended(ctx, r.provision(ctx))
 	return r.outcome(ctx, err), err
@@ -97,6 +101,8 @@ type run struct {
 	blueprint blueprint.Blueprint
 	found     found
 	rendered  *release.Rendered
+	parts     *injection.Parts // of an injected workspace
+	homes     []string         // storages that it does not have
 	jobID     string
 	follower  *watch.Follower
 	latest    v1.Snapshot // the newest reading

@@ -18,6 +18,9 @@ func (r *run) workspace() *v1.Workspace {
 		Snapshot: r.latest,
 		Timing:   r.steps.total(r.Client.Requests.Count()),
 	}
+	if r.found.workload != nil {
+		w.Workload = r.found.workload.ref.String()
+	}
 	if r.follower == nil {
 		w.Stage, w.Status = v1.StageUnknown, v1.StatusUnknown
 		return w
@@ -45,6 +48,9 @@ func describe(pod *corev1.Pod, reading v1.Snapshot) v1.Workspace {
 	}
 	if id := pod.Labels[kube.LabelCanonicalID]; id != "" {
 		w.ID = id
+	}
+	if pod.Labels[kube.LabelInjected] == "true" {
+		w.Workload = workloadOf(pod).String()
 	}
 	if text, err := base64.StdEncoding.DecodeString(pod.Annotations[kube.AnnotationUserString]); err == nil {
 		w.UserString = string(text)

@@ -28,6 +28,9 @@ const (
 type Applier struct {
 	Dynamic         dynamic.Interface
 	Name, Namespace string
+	// Loose is set for objects of no release: they belong to the workspace whose
+	// canonical ID they carry, and Helm's marks would be a lie.
+	Loose bool
 }
 
 // Apply creates the objects in two waves: everything but workloads and pods
@@ -61,7 +64,7 @@ func (a Applier) create(ctx context.Context, object *unstructured.Unstructured) 
 	if err != nil {
 		return nil, err
 	}
-	object = owned(object, a.Name, a.Namespace)
+	object = a.mark(object)
 	err = wait.PollUntilContextTimeout(ctx, goingPoll, goingTime, true, func(ctx context.Context) (done bool, err error) {
 		made, err = resource.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
 		if !apierrors.IsAlreadyExists(err) {
@@ -92,7 +95,7 @@ func (a Applier) update(ctx context.Context, resource dynamic.ResourceInterface,
 	if err != nil {
 		return nil, kube.Fault(err, call)
 	}
-	if owner := current.GetAnnotations()[annotationReleaseName]; owner != a.Name {
+	if !a.owns(current) {
 		return nil, fault.New(fault.Conflict, "%s in namespace %s exists and does not belong to this workspace",
 			kube.Object(object.GetKind(), object.GetName()), a.Namespace).
 			WithHint("rename or delete it, then try again")
