@@ -13,7 +13,7 @@ func TestCandidates(t *testing.T) {
 		"id/alice-59936c3":                     "alice-59936c3",
 		"web.example":                          "web.example", // no user string, but the name of a pod
 		"alice~pod=web":                        "web/alice",
-		"alice~dev+workload=deployment/x+ns=y": "alice-1eac6d7 in y",
+		"alice~dev+workload=deployment/x+ns=y": "alice-b09c917 in y",
 		"alice~pod=web+ns=x":                   "web/alice in x",
 	} {
 		all, namespace, err := candidates(arg)

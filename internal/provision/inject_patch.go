@@ -16,8 +16,8 @@ import (
 	"github.com/berthdev/berth/internal/watch"
 )
 
-// A workload is written by its controller, too, many times during a rollout: how
-// often a patch is tried on what has changed meanwhile, and after which pause.
+// How often a patch is tried on a template that somebody else has changed
+// meanwhile, and after which pause.
 const (
 	patchTries = 20
 	patchPause = 50 * time.Millisecond

@@ -24,12 +24,16 @@ type editor struct {
 	ops    []operation
 }
 
-// edit begins with a copy of the object. The patch applies to that version of
-// it or not at all.
+// edit begins with a copy of the object. The patch applies to this very pod
+// template or not at all. The resourceVersion would be too much to ask: every
+// pod that becomes ready during a rollout is another one, and a busy workload
+// would never be patched.
 func edit(object map[string]any) *editor {
 	e := &editor{object: runtime.DeepCopyJSON(object)}
-	if version, ok := lookup(e.object, "metadata", "resourceVersion").(string); ok {
-		e.ops = append(e.ops, operation{Op: "test", Path: "/metadata/resourceVersion", Value: version})
+	for _, path := range [][]string{{"metadata", "uid"}, {"spec", "template"}} {
+		if value := lookup(object, path...); value != nil {
+			e.ops = append(e.ops, operation{Op: "test", Path: pointer(path), Value: value})
+		}
 	}
 	return e
 }
@@ -47,6 +51,8 @@ func (e *editor) set(value any, path ...string) {
 	parent, key := path[:len(path)-1], path[len(path)-1]
 	within, ok := lookup(e.object, parent...).(map[string]any)
 	if !ok {
+		// If somebody has made it meanwhile, what is theirs must not be overwritten.
+		e.ops = append(e.ops, operation{Op: "test", Path: pointer(parent), Value: json.RawMessage("null")})
 		e.set(map[string]any{key: value}, parent...)
 		return
 	}
@@ -54,16 +60,13 @@ func (e *editor) set(value any, path ...string) {
 	e.ops = append(e.ops, operation{Op: "add", Path: pointer(path), Value: value})
 }
 
-// remove removes a field that is there, and what it stood in if nothing else
-// does: an empty object and none are the same to the API.
+// remove removes a field that is there. What it stood in is left, be it empty: by
+// then somebody may have put something there, and to the API an empty map and
+// none are the same.
 func (e *editor) remove(path ...string) {
 	parent, key := path[:len(path)-1], path[len(path)-1]
 	within, ok := lookup(e.object, parent...).(map[string]any)
 	if _, there := within[key]; !ok || !there {
-		return
-	}
-	if len(within) == 1 {
-		e.remove(parent...)
 		return
 	}
 	delete(within, key)
