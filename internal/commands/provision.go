@@ -54,6 +54,7 @@ followed. Deleting it leaves the pod template as it was.`,
 	flags.BoolVar(&o.ifNotExists, "if-not-exists", false, "succeed if the workspace is running already")
 	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
 	o.inject.register(cmd)
+	addPolicyFlags(cmd)
 	addBlueprintFlags(cmd)
 	return cmd
 }

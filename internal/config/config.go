@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // Config is what can be configured.
@@ -26,6 +27,10 @@ type Config struct {
 	// workloads; * is all of them. Without it the cluster decides; an empty list
 	// allows it nowhere. To take a workspace out again is always allowed.
 	InjectNamespaces []string `yaml:"injectNamespaces"`
+	// PolicyFile is what the file says of the policy; Policy is what comes of that
+	// and of everything that takes precedence over it.
+	PolicyFile PolicyFile   `yaml:"policy"`
+	Policy     watch.Policy `yaml:"-"`
 }
 
 // EnvPrefix begins the names of the variables that configure berth.
@@ -69,12 +74,15 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 	if err := v.MergeConfigMap(file.scalars()); err != nil {
 		return Config{}, fault.New(fault.Internal, "configuration: %w", err)
 	}
+	policy, err := file.PolicyFile.policy(flags, getenv)
 	return Config{
 		Blueprints:       v.GetString("blueprints"),
 		DefaultBlueprint: v.GetString("default-blueprint"),
 		DefaultRegistry:  v.GetString("default-registry"),
 		InjectNamespaces: file.InjectNamespaces,
-	}, nil
+		PolicyFile:       file.PolicyFile,
+		Policy:           policy,
+	}, err
 }
 
 func (c Config) scalars() map[string]any {

@@ -101,5 +101,5 @@ func invalid(path string, problems []string) error {
 		}
 		err.Problems = append(err.Problems, p)
 	}
-	return err.WithHint("the keys are blueprints, defaultBlueprint, defaultRegistry and injectNamespaces")
+	return err.WithHint("the keys are blueprints, defaultBlueprint, defaultRegistry, injectNamespaces and policy")
 }

@@ -79,7 +79,7 @@ func (p *Provisioner) around(ctx context.Context, pod *corev1.Pod) (objects []ru
 func (p *Provisioner) eventsOf(ctx context.Context, namespace string, pods []corev1.Pod) (map[types.UID][]runtime.Object, error) {
 	events := map[types.UID][]runtime.Object{}
 	for i := range pods {
-		if p.read(&pods[i]).Verdict() == v1.VerdictWaiting {
+		if p.needsEvents(p.read(&pods[i])) {
 			events[pods[i].UID] = nil
 		}
 	}

@@ -98,7 +98,7 @@ func (p *Provisioner) lookup(ctx context.Context, id string) (f found, err error
 		return f, nil
 	}
 	f.reading = p.read(f.pod)
-	if f.reading.Verdict() != v1.VerdictWaiting {
+	if !p.needsEvents(f.reading) {
 		return f, nil
 	}
 	// Why it waits, and whether it is in vain, stands in its events: the status
@@ -106,6 +106,12 @@ func (p *Provisioner) lookup(ctx context.Context, id string) (f found, err error
 	around, err := p.around(ctx, f.pod)
 	f.reading = p.read(f.pod, around...)
 	return f, err
+}
+
+// needsEvents is true for a pod of which the events tell more than its status: why
+// it waits, and, where the policy is patient, since when.
+func (p *Provisioner) needsEvents(s v1.Snapshot) bool {
+	return s.Verdict() == v1.VerdictWaiting || s.Verdict() == v1.VerdictFailed && p.Policy.Patient()
 }
 
 // findPod lists instead of getting: the list's version is where the watch goes
