@@ -59,7 +59,7 @@ func (r *run) eject(ctx context.Context, noWait bool) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if _, err := r.unstick(ctx, ""); err != nil {
+		if err := r.unstick(ctx, ""); err != nil {
 			return 0, err
 		}
 	}
@@ -102,7 +102,7 @@ func (r *run) awaitClean(ctx context.Context) error {
 		for _, pod := range pods {
 			if key := string(pod.UID); broken(pod) && !tries[key] {
 				tries[key] = true
-				_, _ = r.unstick(ctx, "") // the next one may succeed; this one is only waited for
+				_ = r.unstick(ctx, "") // it is a help, and the waiting goes on without it
 			}
 		}
 		if len(pods) != told {

@@ -152,8 +152,7 @@ func (r *run) inject(ctx context.Context, p plan) error {
 		if err := r.expectFound(); err != nil {
 			return "", err
 		}
-		_, err = r.unstick(ctx, r.jobID)
-		return fmt.Sprintf("%s, %d objects", r.found.workload.ref, len(r.parts.Objects)), err
+		return fmt.Sprintf("%s, %d objects", r.found.workload.ref, len(r.parts.Objects)), r.unstick(ctx, r.jobID)
 	})
 }
 

@@ -82,29 +82,27 @@ func version(object map[string]any) string {
 
 // unstick deletes the pods of a StatefulSet that have the workspace of another
 // job, or of any, and have not become ready: the controller waits for them before
-// it makes others, and they wait in vain. It returns how many they were.
-func (r *run) unstick(ctx context.Context, job string) (int, error) {
+// it makes others, and they wait in vain.
+func (r *run) unstick(ctx context.Context, job string) error {
 	w := r.found.workload
 	if kind, _ := kindOf(w.ref); kind != watch.KindStatefulSet || w.object == nil {
-		return 0, nil
+		return nil
 	}
 	set := (&unstructured.Unstructured{Object: w.object}).GetUID()
 	pods, err := r.podsInjected(ctx, r.id)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	n := 0
 	for _, pod := range pods {
 		owner := metav1.GetControllerOf(pod)
 		if isReady(pod) || owner == nil || owner.UID != set || job != "" && pod.Labels[kube.LabelJobID] == job {
 			continue
 		}
 		if err := r.deletePod(ctx, pod); err != nil {
-			return n, err
+			return err
 		}
-		n++
 	}
-	return n, nil
+	return nil
 }
 
 func (r *run) deletePod(ctx context.Context, pod *corev1.Pod) error {

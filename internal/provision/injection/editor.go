@@ -107,8 +107,8 @@ func (e *editor) removeNamed(names []string, path ...string) {
 		e.remove(path...)
 		return
 	}
-	for i := len(list) - 1; i >= 0; i-- { // from the end, so that positions hold
-		if slices.Contains(names, nameOf(list[i])) {
+	for i, item := range slices.Backward(list) { // from the end, so that positions hold
+		if slices.Contains(names, nameOf(item)) {
 			e.ops = append(e.ops, operation{Op: "remove", Path: pointer(path) + "/" + strconv.Itoa(i)})
 		}
 	}

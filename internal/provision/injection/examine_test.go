@@ -51,7 +51,7 @@ func TestExamine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			found := Examine(parse(t, test.change(workloadOf(test.kind))), parts(t, strings.ToLower(test.kind)))
 			switch {
-			case test.reason == "" && len(found) > 0 && test.kind != "DaemonSet":
+			case test.reason == "" && len(found) > 0:
 				t.Errorf("says %+v", found)
 			case test.reason == "":
 			case len(found) != 1 || found[0].Reason != test.reason || found[0].Severity != test.severity || !strings.Contains(found[0].Message, test.says):

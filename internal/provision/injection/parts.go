@@ -103,7 +103,8 @@ func (p *Parts) mounts(container map[string]any, key string, gone, used map[stri
 			left = append(left, mount)
 		}
 	}
-	if delete(container, key); len(left) > 0 {
+	delete(container, key)
+	if len(left) > 0 {
 		container[key] = left
 	}
 }
