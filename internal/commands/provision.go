@@ -21,6 +21,7 @@ type provisionOptions struct {
 	ifNotExists bool
 	wait        bool
 	inject      injectFlags
+	batch       batchFlags
 }
 
 func newProvision(a *app) *cobra.Command {
@@ -37,12 +38,14 @@ left half-done is completed, what has failed is made anew.
 
 With workload=KIND/NAME and ns=NAMESPACE the workspace goes into the pods of a
 Deployment, StatefulSet or DaemonSet, beside its containers, and every replica is
-followed. Deleting it leaves the pod template as it was.`,
+followed. Deleting it leaves the pod template as it was.
+` + aboutBatch,
 		Example: `  berth provision alice
   berth provision alice~dev --blueprints ./blueprints
   berth provision alice~dev --timeout 2m --output json
   berth provision alice~dev+workload=deployment/web+ns=shop
-  berth provision alice~dev --output jsonl | jq -c .stage.stage`,
+  berth provision alice~dev --output jsonl | jq -c .stage.stage
+  berth provision -f team.txt --parallel 8 --if-not-exists`,
 		Args:              atMostOne("user string"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, cmd, args) },
@@ -55,6 +58,7 @@ followed. Deleting it leaves the pod template as it was.`,
 	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
 	o.inject.register(cmd)
 	addPolicyFlags(cmd)
+	o.batch.register(cmd)
 	addBlueprintFlags(cmd)
 	return cmd
 }
@@ -63,17 +67,18 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 	if o.timeout < 0 {
 		return usage(cmd, fault.New(fault.InvalidArgument, "--timeout %s is negative", o.timeout))
 	}
+	if o.batch.given(cmd) {
+		return o.runBatch(ctx, a, cmd, args)
+	}
 	// What can be known to be wrong is said before the cluster is asked.
 	u, err := parseUser(args)
 	if err != nil {
 		return err
 	}
-	p, err := a.provisioner(cmd)
+	p, err := o.provisioner(a, cmd)
 	if err != nil {
 		return err
 	}
-	p.WaitForLock = o.wait
-	o.inject.apply(p)
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
 	if u.User == "" {
@@ -102,6 +107,17 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 		return statusError(fault.CodeOf(err).Exit())
 	}
 	return nil
+}
+
+// provisioner is one that works as the flags say.
+func (o *provisionOptions) provisioner(a *app, cmd *cobra.Command) (*provision.Provisioner, error) {
+	p, err := a.provisioner(cmd)
+	if err != nil {
+		return nil, err
+	}
+	p.WaitForLock = o.wait
+	o.inject.apply(p)
+	return p, nil
 }
 
 // provision makes a result of what happens.

@@ -128,19 +128,3 @@ func TestPreferred(t *testing.T) {
 		t.Errorf("%s", names)
 	}
 }
-
-// The replicas of a workspace are one line, as the one that is the least far.
-func TestReplicasAreOneWorkspace(t *testing.T) {
-	alone := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "bob-1", Namespace: "shop", Labels: map[string]string{kube.LabelCanonicalID: "bob-1"}}}
-	groups := together([]corev1.Pod{
-		replica("a", "new", time.Minute, true, false), alone, replica("old", "old", time.Hour, true, false),
-		replica("b", "new", 0, false, false), replica("c", "new", 0, false, true),
-	})
-	if len(groups) != 2 || len(groups[0]) != 2 || len(groups[1]) != 1 {
-		t.Fatalf("%d groups: %v", len(groups), groups)
-	}
-	w := describeAll(groups[0], []v1.Snapshot{{Stage: v1.StageRunning}, {Stage: v1.StagePulling}})
-	if w.Stage != v1.StagePulling || w.Workload != "deployment/web" || len(w.Replicas) != 2 || w.Message != "1 of 2 ready" || w.ID != "alice-1" {
-		t.Errorf("%+v", w)
-	}
-}

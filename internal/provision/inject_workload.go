@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,6 +37,13 @@ type workload struct {
 // injected is true if the workspace is in the workload.
 func (w *workload) injected() bool {
 	return w != nil && w.record != nil && w.record.CanonicalID == w.id
+}
+
+// job is the one that the pods of the newest revision are of; empty if none is
+// injected.
+func (w *workload) job() string {
+	job, _, _ := unstructured.NestedString(w.object, "spec", "template", "metadata", "labels", kube.LabelJobID)
+	return job
 }
 
 // holds is true if anything of the workspace is there, be it what a killed run

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	helm "helm.sh/helm/v3/pkg/release"
@@ -136,10 +137,15 @@ func (p *Provisioner) findPod(ctx context.Context, id string) (*corev1.Pod, stri
 
 // read is the reading of a pod, and of whatever else is known about it.
 func (p *Provisioner) read(pod *corev1.Pod, others ...runtime.Object) v1.Snapshot {
+	snapshot, _ := p.readAt(p.Now(), pod, others)
+	return snapshot
+}
+
+// readAt also says when time alone may change the reading.
+func (p *Provisioner) readAt(now time.Time, pod *corev1.Pod, others []runtime.Object) (v1.Snapshot, time.Time) {
 	state := watch.NewState(watch.Subject{Namespace: pod.Namespace, Name: pod.Name}).Apply(apiwatch.Added, pod)
 	for _, other := range others {
 		state = state.Apply(apiwatch.Added, other)
 	}
-	snapshot, _ := watch.Analyze(state, p.Policy, p.Now())
-	return snapshot
+	return watch.Analyze(state, p.Policy, now)
 }

@@ -76,7 +76,7 @@ func (r *reading) snapshot() v1.Snapshot {
 	is.cause = r.explain(is)
 	snapshot := v1.Snapshot{
 		Stage:    is.stage,
-		Status:   is.stage.Status(),
+		Status:   reportedAs(is.stage, r.pod),
 		Since:    is.since.UTC(),
 		Message:  is.message,
 		Node:     r.pod.Spec.NodeName,

@@ -6,8 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-
-	v1 "github.com/berthdev/berth/api/v1"
 )
 
 // Begin makes this version of the subject, a workload that has just been
@@ -41,9 +39,6 @@ func (f *Follower) Until(ctx context.Context, reached func(State) bool) error {
 		}
 	}
 }
-
-// Progress orders stages by how far they are; a failure comes first.
-func Progress(stage v1.Stage) int { return progress(stage) }
 
 // Pods are all pods that are known, of whatever revision.
 func (s State) Pods() []*corev1.Pod { return all[*corev1.Pod](s.objects) }

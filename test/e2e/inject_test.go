@@ -371,9 +371,15 @@ func TestInjectKilled(t *testing.T) {
 func TestInjectTwiceAtOnce(t *testing.T) {
 	w := newWorld(t)
 	tg := w.workload("deployment", 1, nil)
-	first, second := w.start("provision", tg.user("busy")), w.start("provision", tg.user("busy"))
-	first.wait(60*time.Second).mustBe(w, 0)
-	second.wait(60*time.Second).mustBe(w, 0)
+	var jobs []string
+	for _, run := range []*process{w.start("provision", tg.user("busy"), "-o", "json"), w.start("provision", tg.user("busy"), "-o", "json")} {
+		r := run.wait(60 * time.Second)
+		r.mustBe(w, 0)
+		jobs = append(jobs, decode[v1.Workspace](w, r).JobID)
+	}
+	if jobs[0] != jobs[1] {
+		t.Errorf("two jobs have worked: %s", jobs)
+	}
 	deployment, err := w.AppsV1().Deployments(w.namespace).Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
