@@ -36,7 +36,10 @@ func (r *run) gather(ctx context.Context) error {
 	if err := r.checkCertificate(ctx); err != nil {
 		return err
 	}
-	return r.render()
+	if err := r.render(); err != nil {
+		return err
+	}
+	return r.examine()
 }
 
 func (r *run) identify(ctx context.Context) (string, error) {
@@ -50,7 +53,7 @@ func (r *run) identify(ctx context.Context) (string, error) {
 
 func (r *run) findOut(ctx context.Context) (string, error) {
 	var err error
-	if r.found, err = r.lookup(ctx, r.id); err != nil {
+	if r.found, err = r.survey(ctx); err != nil {
 		return "", err
 	}
 	return r.found.decide().String(), nil
@@ -77,10 +80,13 @@ func (r *run) render() error {
 	if err := checkRepository(repository(r.user)); err != nil {
 		return err
 	}
+	_, r.homes = injectable(r.blueprint)
 	values, err := chartValues(r.workspaceSpec())
 	if err != nil {
 		return err
 	}
-	r.rendered, err = release.Render(r.id, r.namespace, values)
-	return err
+	if r.rendered, err = release.Render(r.id, r.namespace, values); err != nil {
+		return err
+	}
+	return r.takeApart()
 }

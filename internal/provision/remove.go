@@ -21,7 +21,7 @@ import (
 // gone, unless noWait. What is shared in the namespace stays.
 func (p *Provisioner) Delete(ctx context.Context, t *Target, noWait bool, stream *event.Stream) (*v1.Deletion, error) {
 	p = p.in(t.Namespace)
-	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, rendered: &release.Rendered{}, steps: newSteps(stream, p.Now)}
+	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, found: t.found, rendered: &release.Rendered{}, steps: newSteps(stream, p.Now)}
 	deletion := &v1.Deletion{TypeMeta: v1.Kind(v1.KindDeletion), ID: r.id, Namespace: r.namespace}
 	// The watches end with this call.
 	working, cancel := context.WithCancel(ctx)
@@ -43,6 +43,9 @@ func (p *Provisioner) Forget(ctx context.Context, arg string) {
 }
 
 func (r *run) remove(ctx context.Context, deletion *v1.Deletion, noWait bool) error {
+	if r.found.workload != nil {
+		return r.removeInjected(ctx, deletion, noWait)
+	}
 	err := r.steps.do("uninstall", func() (string, error) {
 		var err error
 		deletion.Objects, err = r.uninstall(ctx, noWait)
