@@ -12,6 +12,7 @@ import (
 type statusOptions struct {
 	output        outputFlag
 	allNamespaces bool
+	history       historyFlag
 }
 
 func newStatus(a *app) *cobra.Command {
@@ -30,6 +31,7 @@ to do about it. Without an argument, list the workspaces of the namespace.`,
 	}
 	o.output.register(cmd, "text", "wide", "json", "yaml", "name", "jsonpath=", "go-template=")
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the workspaces of all namespaces")
+	o.history.register(cmd)
 	return cmd
 }
 
@@ -37,6 +39,9 @@ func (o *statusOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	p, err := a.provisioner(cmd)
 	if err != nil {
 		return err
+	}
+	if o.history.on {
+		return o.history.run(ctx, a, cmd, p, args, o.output)
 	}
 	if len(args) == 1 {
 		w, err := p.Inspect(ctx, args[0])

@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/job"
 )
 
 // Config is what can be configured.
@@ -22,6 +23,8 @@ type Config struct {
 	DefaultBlueprint string `yaml:"defaultBlueprint"`
 	// DefaultRegistry is where images without a registry's host come from.
 	DefaultRegistry string `yaml:"defaultRegistry"`
+	// Jobs says where the records of provisionings are kept.
+	Jobs job.Config `yaml:"jobs"`
 }
 
 // EnvPrefix begins the names of the variables that configure berth.
@@ -69,6 +72,7 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 		Blueprints:       v.GetString("blueprints"),
 		DefaultBlueprint: v.GetString("default-blueprint"),
 		DefaultRegistry:  v.GetString("default-registry"),
+		Jobs:             file.Jobs,
 	}, nil
 }
 

@@ -47,6 +47,14 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 	if err := document.Decode(&c); err != nil && len(document.Content) > 0 {
 		return Config{}, invalid(path, []string{err.Error()})
 	}
+	if problems := c.Jobs.Problems(); len(problems) > 0 {
+		return Config{}, invalid(path, problems)
+	}
+	for _, file := range []*string{&c.Jobs.NATS.Credentials, &c.Jobs.NATS.TLS.CA, &c.Jobs.NATS.TLS.Cert, &c.Jobs.NATS.TLS.Key} {
+		if *file != "" && !filepath.IsAbs(*file) {
+			*file = filepath.Join(filepath.Dir(path), *file)
+		}
+	}
 	if c.Blueprints != "" && !filepath.IsAbs(c.Blueprints) {
 		c.Blueprints = filepath.Join(filepath.Dir(path), c.Blueprints)
 	}
@@ -98,5 +106,5 @@ func invalid(path string, problems []string) error {
 		}
 		err.Problems = append(err.Problems, p)
 	}
-	return err.WithHint("the keys are blueprints, defaultBlueprint and defaultRegistry")
+	return err.WithHint("the keys are blueprints, defaultBlueprint, defaultRegistry and jobs")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/release"
@@ -31,6 +32,8 @@ type Provisioner struct {
 	// WaitForLock waits for whoever works on the workspace for another purpose,
 	// instead of giving up.
 	WaitForLock bool
+	// Jobs keeps the record of what a provisioning does; nil keeps none.
+	Jobs *job.Recorder
 	Now         func() time.Time
 }
 
@@ -82,7 +85,9 @@ func (r *run) provision(ctx context.Context) error {
 		return nil // somebody else brought it up
 	}
 	defer r.release(ctx, held)
-	return r.carryOut(ctx, held, plan)
+	err = r.carryOut(ctx, held, plan)
+	r.Jobs.End(r.steps.Seq(), r.ended(ctx, err))
+	return err
 }
 
 // run is one provisioning.
