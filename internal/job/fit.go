@@ -72,6 +72,7 @@ func (r Record) thin(spare func([]Entry, int) bool) (Record, bool) {
 	victims = victims[:(len(victims)+3)/4]
 	gone, kept := len(victims), make([]Entry, 0, len(r.Events))
 	note := Entry{Type: TypeProgress, ObjectName: leftOutName, Timestamp: r.Events[victims[0]].Timestamp, ID: r.Events[victims[0]].ID}
+	isVictim := func(i int) bool { _, found := slices.BinarySearch(victims, i); return found }
 	for i, e := range r.Events {
 		var before int
 		switch {
@@ -80,7 +81,7 @@ func (r Record) thin(spare func([]Entry, int) bool) (Record, bool) {
 				gone += before
 				note.ID, note.Timestamp = e.ID, e.Timestamp
 			}
-		case !slices.Contains(victims, i):
+		case !isVictim(i):
 			kept = append(kept, e)
 		}
 	}

@@ -24,8 +24,7 @@ func (r Record) add(e Entry, repeat repeat) Record {
 	if e.ObjectName == resultName {
 		return r.append(e)
 	}
-	kind := kindOf(e)
-	i := slices.IndexFunc(r.Events, func(other Entry) bool { return kindOf(other) == kind })
+	i := slices.IndexFunc(r.Events, e.isLike)
 	if i < 0 {
 		if count := repeat(0); count > 1 {
 			e.Message = countText(e.Message, count, 0)
@@ -72,17 +71,17 @@ func (r Record) lastStatus() (Entry, bool) {
 	return Entry{}, false
 }
 
-// kind is what makes entries alike: all but the numbers in their messages.
-type kind struct {
-	typ                     Type
-	object, status, message string
-}
-
 var number = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 
-func kindOf(e Entry) kind {
-	message, _ := splitCount(e.Message)
-	return kind{e.Type, e.ObjectName, e.Status, number.ReplaceAllString(message, "#")}
+// bare is a message without its count and its numbers.
+func bare(message string) string {
+	message, _ = splitCount(message)
+	return number.ReplaceAllString(message, "#")
+}
+
+// isLike is true for entries that differ in numbers only.
+func (e Entry) isLike(other Entry) bool {
+	return e.Type == other.Type && e.ObjectName == other.ObjectName && e.Status == other.Status && bare(e.Message) == bare(other.Message)
 }
 
 // folded is an entry that happened again: at its first time, with the newest

@@ -34,7 +34,7 @@ type Provisioner struct {
 	WaitForLock bool
 	// Jobs keeps the record of what a provisioning does; nil keeps none.
 	Jobs *job.Recorder
-	Now         func() time.Time
+	Now  func() time.Time
 }
 
 // Supported says whether a form of user string can be provisioned. Those that
