@@ -159,7 +159,8 @@ func TestLogins(t *testing.T) {
 	}{
 		"user and password": {
 			func(o *server.Options) { o.Username, o.Password = "berth", "right" },
-			NATSConfig{User: "berth", Password: "right"}, NATSConfig{User: "berth", Password: "wrong"},
+			NATSConfig{User: "berth", Password: "right"},
+			NATSConfig{User: "berth", Password: "wrong"},
 		},
 		"token":       {func(o *server.Options) { o.Authorization = "right" }, NATSConfig{Token: "right"}, NATSConfig{Token: "wrong"}},
 		"credentials": {trusted, NATSConfig{Credentials: file}, NATSConfig{}},

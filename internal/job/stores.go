@@ -72,10 +72,13 @@ func (s *Stores) Get(ctx context.Context, id string) (Record, error) {
 		return found, err
 	}
 	other, otherErr := s.spare.Get(ctx, id)
-	if otherErr == nil && (err != nil || other.UpdatedAt.After(found.UpdatedAt)) {
-		return other, nil
+	if err != nil {
+		return other, otherErr
 	}
-	return found, err
+	if otherErr == nil && other.UpdatedAt.After(found.UpdatedAt) {
+		found = other
+	}
+	return found, nil
 }
 
 // List reads all records. Where NATS cannot be reached those in the cluster are

@@ -101,8 +101,11 @@ func jobHead(j v1.Job, s Streams, st styles) []string {
 
 func eventTable(j v1.Job, s Streams, st styles) []string {
 	cols := []column{
-		{title: "TIME", spare: 3}, {title: "OFFSET"}, {title: "TYPE"},
-		{title: "STATUS", name: true, least: 8}, {title: "OBJECT", name: true, least: 12, spare: 1},
+		{title: "TIME", spare: 3},
+		{title: "OFFSET"},
+		{title: "TYPE"},
+		{title: "STATUS", name: true, least: 8},
+		{title: "OBJECT", name: true, least: 12, spare: 1},
 		{title: "MESSAGE", least: 20},
 	}
 	for _, e := range j.Events {
