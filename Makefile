@@ -11,7 +11,7 @@ SHELL := bash
 MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 
 # Where generated files are, and nothing else.
-GENERATED := completions docs/commands docs/man docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md
+GENERATED := completions docs/commands docs/man docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md
 
 .PHONY: help build test test-unit test-cluster test-e2e demo lint build-others fmt generate generate-check release-check
 
@@ -58,7 +58,7 @@ fmt: ## Format the Go files
 	@linter=$$(scripts/tool golangci-lint); \
 	for module in $(MODULES); do (cd "$$module" && "$$linter" fmt --config '$(CURDIR)/.golangci.yaml'); done
 
-generate: ## Write completions, man pages, command reference and schemas
+generate: ## Write completions, man pages, command reference, schemas and pictures
 	go run ./internal/tools/generate
 
 generate-check: generate ## Fail if what is committed is not what make generate writes

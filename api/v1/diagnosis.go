@@ -28,6 +28,9 @@ type Diagnosis struct {
 	// Cause is set when the verdict is failed, and when it is waiting and the
 	// reason is known; null otherwise.
 	Cause *Cause `json:"cause" jsonschema:"nullable"`
+	// Ignored are the codes of causes that would have made the verdict failed, had
+	// they not been ignored on request.
+	Ignored []string `json:"ignored,omitempty"`
 	// Hint says what to do about it.
 	Hint       string      `json:"hint"`
 	Containers []Container `json:"containers,omitempty"`

@@ -17,6 +17,8 @@ const (
 	KindDiagnosis     = "Diagnosis"
 	KindEvent         = "Event"
 
+	KindProvisionSummary = "ProvisionSummary"
+
 	KindResolution     = "Resolution"
 	KindBlueprint      = "Blueprint"
 	KindBlueprintList  = "BlueprintList"

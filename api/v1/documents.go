@@ -16,6 +16,10 @@ type Workspace struct {
 	JobID     string    `json:"jobId,omitempty"`
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	Snapshot
+	// Events are those that Kubernetes recorded about the pod and its claims,
+	// the one that happened last at the end; repeats are one with a count. They
+	// are there where they were asked for.
+	Events []ObjectEvent `json:"events,omitempty"`
 	// Timing is set on the answer to a command that made or changed something.
 	Timing *Timing `json:"timing,omitempty"`
 }

@@ -17,6 +17,8 @@ type Event struct {
 	Step     *Step        `json:"step,omitempty"`
 	Progress *Progress    `json:"progress,omitempty"`
 	Result   *Result      `json:"result,omitempty"`
+	// Outcome is how one of several workspaces ended; the stream goes on.
+	Outcome *Result `json:"outcome,omitempty"`
 }
 
 // ObjectEvent is an event that Kubernetes recorded about one of the
@@ -27,6 +29,10 @@ type ObjectEvent struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	Count   int    `json:"count"`
+	// FirstAt and At are when it happened first and last: of events that are
+	// listed, not of those that are told as they happen.
+	FirstAt time.Time `json:"firstAt,omitzero"`
+	At      time.Time `json:"at,omitzero"`
 }
 
 // StepState says how far a step is.
@@ -60,4 +66,6 @@ type Result struct {
 	Workspace *Workspace `json:"workspace,omitempty"`
 	Deletion  *Deletion  `json:"deletion,omitempty"`
 	Error     *Error     `json:"error,omitempty"`
+	// Summary is what became of several workspaces.
+	Summary *ProvisionSummary `json:"summary,omitempty"`
 }

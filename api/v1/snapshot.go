@@ -45,6 +45,15 @@ func (s Snapshot) Verdict() Verdict {
 	}
 }
 
+// Restarts is how often the containers were restarted, all together.
+func (s Snapshot) Restarts() int {
+	n := 0
+	for _, c := range s.Containers {
+		n += c.Restarts
+	}
+	return n
+}
+
 // Replica is how one pod of a workload stands.
 type Replica struct {
 	Name    string `json:"name"`

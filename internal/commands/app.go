@@ -14,7 +14,6 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
-	"github.com/berthdev/berth/internal/watch"
 )
 
 // app is what the commands share. What a command needs of it is made when it
@@ -51,7 +50,7 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 		Blueprints:       func() (*blueprint.Set, error) { return blueprint.Load(c.Blueprints) },
 		DefaultBlueprint: c.DefaultBlueprint,
 		DefaultRegistry:  c.DefaultRegistry,
-		Policy:           watch.DefaultPolicy(),
+		Policy:           c.Policy,
 		Now:              time.Now,
 	}, nil
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/provision"
 )
 
 // completionTime is how long somebody who pressed Tab waits for the cluster.
@@ -22,7 +24,7 @@ func (a *app) completeWorkspaces(cmd *cobra.Command, args []string, _ string) ([
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	list, err := p.List(ctx, p.Client.Namespace)
+	list, err := p.List(ctx, provision.Query{Namespace: p.Client.Namespace})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -2,12 +2,14 @@ package commands
 
 import (
 	"context"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
@@ -53,6 +55,7 @@ that says that the subject failed.`,
 	flags.StringVar(&o.subject, "subject", "", "what to diagnose in the dump: NAME or KIND/NAME, the beginning is enough")
 	flags.StringVar(&o.now, "now", "", "the time that the dump is read at, in RFC 3339 (a recording's end, or else now)")
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with status 3 if the subject failed")
+	addPolicyFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("subject", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("now", cobra.NoFileCompletions)
 	return cmd
@@ -65,7 +68,7 @@ func (o *diagnoseOptions) run(ctx context.Context, a *app, cmd *cobra.Command, a
 	}
 	var d v1.Diagnosis
 	if o.file != "" {
-		d, err = o.ofDump(a, now)
+		d, err = o.ofDump(a, cmd, now)
 	} else {
 		d, err = a.diagnoseLive(ctx, cmd, args[0])
 	}
@@ -114,12 +117,16 @@ func (a *app) diagnoseLive(ctx context.Context, cmd *cobra.Command, arg string) 
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
+	c, err := config.Load(cmd.Flags(), os.Getenv)
+	if err != nil {
+		return v1.Diagnosis{}, err
+	}
 	client, err := a.client()
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
 	subject.Namespace = client.Namespace
-	return diagnose.Live(ctx, client, subject, watch.DefaultPolicy(), a.streams.Now())
+	return diagnose.Live(ctx, client, subject, c.Policy, a.streams.Now())
 }
 
 func (a *app) diagnoseWorkspace(ctx context.Context, cmd *cobra.Command, arg string) (v1.Diagnosis, error) {

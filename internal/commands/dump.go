@@ -6,7 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/userstring"
@@ -14,12 +17,16 @@ import (
 )
 
 // ofDump diagnoses what a file or standard input says. It needs no cluster.
-func (o *diagnoseOptions) ofDump(a *app, now time.Time) (v1.Diagnosis, error) {
+func (o *diagnoseOptions) ofDump(a *app, cmd *cobra.Command, now time.Time) (v1.Diagnosis, error) {
 	wanted, err := o.wanted()
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
 	wanted.Namespace = *a.kube.Namespace // of the flag alone: the kubeconfig has no say here
+	c, err := config.Load(cmd.Flags(), os.Getenv)
+	if err != nil {
+		return v1.Diagnosis{}, err
+	}
 	dump, err := o.read(a)
 	if err != nil {
 		return v1.Diagnosis{}, err
@@ -32,7 +39,7 @@ func (o *diagnoseOptions) ofDump(a *app, now time.Time) (v1.Diagnosis, error) {
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
-	return dump.Diagnose(subject, watch.DefaultPolicy(), at), nil
+	return dump.Diagnose(subject, c.Policy, at), nil
 }
 
 // wanted reads --subject. A user string is understood as well: it is what one

@@ -20,6 +20,7 @@ type provisionOptions struct {
 	timing      bool
 	ifNotExists bool
 	wait        bool
+	batch       batchFlags
 }
 
 func newProvision(a *app) *cobra.Command {
@@ -32,11 +33,13 @@ entered, or until it is certain that it cannot. Without a user string it is the
 workspace of whoever calls.
 
 It is safe to run again at any time: what is on its way is followed, what was
-left half-done is completed, what has failed is made anew.`,
+left half-done is completed, what has failed is made anew.
+` + aboutBatch,
 		Example: `  berth provision alice
   berth provision alice~dev --blueprints ./blueprints
   berth provision alice~dev --timeout 2m --output json
-  berth provision alice~dev --output jsonl | jq -c .stage.stage`,
+  berth provision alice~dev --output jsonl | jq -c .stage.stage
+  berth provision -f team.txt --parallel 8 --if-not-exists`,
 		Args:              atMostOne("user string"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, cmd, args) },
@@ -47,6 +50,8 @@ left half-done is completed, what has failed is made anew.`,
 	flags.BoolVar(&o.timing, "timing", false, "print the time of each step and the number of API requests")
 	flags.BoolVar(&o.ifNotExists, "if-not-exists", false, "succeed if the workspace is running already")
 	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
+	addPolicyFlags(cmd)
+	o.batch.register(cmd)
 	addBlueprintFlags(cmd)
 	return cmd
 }
@@ -55,16 +60,18 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 	if o.timeout < 0 {
 		return usage(cmd, fault.New(fault.InvalidArgument, "--timeout %s is negative", o.timeout))
 	}
+	if o.batch.given(cmd) {
+		return o.runBatch(ctx, a, cmd, args)
+	}
 	// What can be known to be wrong is said before the cluster is asked.
 	u, err := parseUser(args)
 	if err != nil {
 		return err
 	}
-	p, err := a.provisioner(cmd)
+	p, err := o.provisioner(a, cmd)
 	if err != nil {
 		return err
 	}
-	p.WaitForLock = o.wait
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
 	if u.User == "" {
@@ -99,6 +106,16 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 		return statusError(fault.CodeOf(err).Exit())
 	}
 	return nil
+}
+
+// provisioner is one that works as the flags say.
+func (o *provisionOptions) provisioner(a *app, cmd *cobra.Command) (*provision.Provisioner, error) {
+	p, err := a.provisioner(cmd)
+	if err != nil {
+		return nil, err
+	}
+	p.WaitForLock = o.wait
+	return p, nil
 }
 
 // provision makes a result of what happens.

@@ -14,7 +14,9 @@ func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "exit-codes", Short: "What the exit status says", Long: exitCodes()},
 		{Use: "user-strings", Short: "How workspaces are named", Long: userStrings},
+		{Use: "output", Short: "What is printed, and what can be relied on", Long: output},
 		{Use: "environment", Short: "Configuration file and variables", Long: environment},
+		{Use: "policies", Short: "What counts as a failure, and when", Long: policies},
 	}
 }
 
@@ -58,6 +60,7 @@ both.
   blueprints         BERTH_BLUEPRINTS          --blueprints
   defaultBlueprint   BERTH_DEFAULT_BLUEPRINT
   defaultRegistry    BERTH_DEFAULT_REGISTRY
+  policy                                              (see berth help policies)
                      BERTH_CONFIG              (another file)
 
 In the file, ${NAME} stands for a variable of the environment, and !file PATH

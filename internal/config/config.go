@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // Config is what can be configured.
@@ -25,6 +26,10 @@ type Config struct {
 	DefaultRegistry string `yaml:"defaultRegistry"`
 	// Jobs says where the records of provisionings are kept.
 	Jobs job.Config `yaml:"jobs"`
+	// PolicyFile is what the file says of the policy; Policy is what comes of that
+	// and of everything that takes precedence over it.
+	PolicyFile PolicyFile   `yaml:"policy"`
+	Policy     watch.Policy `yaml:"-"`
 }
 
 // EnvPrefix begins the names of the variables that configure berth.
@@ -68,12 +73,15 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 	if err := v.MergeConfigMap(file.scalars()); err != nil {
 		return Config{}, fault.New(fault.Internal, "configuration: %w", err)
 	}
+	policy, err := file.PolicyFile.policy(flags, getenv)
 	return Config{
 		Blueprints:       v.GetString("blueprints"),
 		DefaultBlueprint: v.GetString("default-blueprint"),
 		DefaultRegistry:  v.GetString("default-registry"),
 		Jobs:             file.Jobs,
-	}, nil
+		PolicyFile:       file.PolicyFile,
+		Policy:           policy,
+	}, err
 }
 
 func (c Config) scalars() map[string]any {

@@ -106,5 +106,5 @@ func invalid(path string, problems []string) error {
 		}
 		err.Problems = append(err.Problems, p)
 	}
-	return err.WithHint("the keys are blueprints, defaultBlueprint, defaultRegistry and jobs")
+	return err.WithHint("the keys are blueprints, defaultBlueprint, defaultRegistry, jobs and policy")
 }

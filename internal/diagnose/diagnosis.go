@@ -34,7 +34,7 @@ func (d Dump) Diagnose(subject watch.Subject, p watch.Policy, at time.Time) v1.D
 		At: at.UTC(), Verdict: last.Verdict(), Stage: last.Stage, Status: last.Status,
 		Since: story.since(d.Recorded), FailedAt: story.failedAt(),
 		Message: last.Message, Node: last.Node,
-		Containers: last.Containers, Warnings: last.Warnings, Timeline: story.moments,
+		Containers: last.Containers, Warnings: last.Warnings, Ignored: last.Ignored, Timeline: story.moments,
 	}
 	about := describe(subject, records, last.Cause)
 	diagnosis.UserString, diagnosis.Blueprint = about.UserString, about.Blueprint

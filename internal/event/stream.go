@@ -28,7 +28,8 @@ type Stream struct {
 	wg     sync.WaitGroup
 }
 
-// NewStream starts a stream about one workspace.
+// NewStream starts a stream about one workspace, or about several if it names
+// none: see Join.
 func NewStream(workspace string, now func() time.Time, sinks ...Sink) *Stream {
 	s := &Stream{workspace: workspace, now: now}
 	for _, sink := range sinks {
@@ -76,7 +77,10 @@ func (s *Stream) emit(e v1.Event, last bool) {
 	}
 	s.seq++
 	s.ended = last
-	e.TypeMeta, e.Seq, e.At, e.Workspace = v1.Kind(v1.KindEvent), s.seq, s.now().UTC(), s.workspace
+	e.TypeMeta, e.Seq, e.At = v1.Kind(v1.KindEvent), s.seq, s.now().UTC()
+	if s.workspace != "" {
+		e.Workspace = s.workspace
+	}
 	for _, q := range s.queues {
 		q.put(e, last)
 	}

@@ -51,3 +51,39 @@ func TestStream(t *testing.T) {
 		}
 	}
 }
+
+// Several streams make one: numbered without gaps, each event with its
+// workspace, the results of the parts as outcomes, and one result, last.
+func TestJoin(t *testing.T) {
+	all := &kept{}
+	joint := NewStream("", time.Now, all)
+	var wg sync.WaitGroup
+	for _, id := range []string{"alice-1", "bob-2", "carol-3"} {
+		part := NewStream(id, time.Now, joint.Join())
+		wg.Go(func() {
+			for range 20 {
+				part.Progress(v1.Progress{Message: id})
+			}
+			part.Finish(v1.Result{Workspace: &v1.Workspace{ID: id}})
+		})
+	}
+	wg.Wait()
+	joint.Finish(v1.Result{Summary: &v1.ProvisionSummary{}})
+	outcomes := map[string]int{}
+	for i, e := range all.events {
+		last := i == len(all.events)-1
+		switch {
+		case e.Seq != uint64(i+1), last != (e.Result != nil), last != (e.Workspace == ""):
+			t.Errorf("event %d is %+v", i, e)
+		case e.Progress != nil && (e.Progress.Message != e.Workspace || outcomes[e.Workspace] > 0):
+			t.Errorf("event %d is %+v", i, e)
+		case e.Outcome != nil && e.Outcome.Workspace.ID != e.Workspace:
+			t.Errorf("event %d is %+v", i, e)
+		case e.Outcome != nil:
+			outcomes[e.Workspace]++
+		}
+	}
+	if len(all.events) != 64 || len(outcomes) != 3 {
+		t.Errorf("%d events, outcomes %v", len(all.events), outcomes)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -75,7 +76,11 @@ func newClient(config *rest.Config, namespace string) (*Client, error) {
 }
 
 func clientFor(config *rest.Config, httpClient *http.Client, namespace string, counter *Counter) (*Client, error) {
-	typed, err := kubernetes.NewForConfigAndClient(config, httpClient)
+	// Of the kinds that are built in, protobuf is read in a fraction of the time
+	// and memory; what does not speak it answers with JSON.
+	compact := rest.CopyConfig(config)
+	compact.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	typed, err := kubernetes.NewForConfigAndClient(compact, httpClient)
 	if err != nil {
 		return nil, configFault(err)
 	}

@@ -23,6 +23,10 @@ const (
 	AnnotationManifestHash = "k8shell.io/manifest-hash"
 	AnnotationUserString   = "k8shell.io/userstr"
 	AnnotationInjection    = "k8shell.io/injection" // on the workload
+
+	// StopRequested is true on a pod that is being stopped, not deleted; some
+	// write it as a label, some as an annotation.
+	StopRequested = "k8shell.io/stop-requested"
 )
 
 // The containers of a workspace.

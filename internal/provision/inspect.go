@@ -2,8 +2,6 @@ package provision
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,32 +10,114 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch"
 )
 
-// Inspect reads one workspace in full: its pod and what Kubernetes has said
-// about it. A release whose pod is gone is a workspace in stage Unknown.
+// Inspect reads one workspace in full: its pod, or the pods that it is injected
+// into, and what Kubernetes has said about them. A release whose pod is gone is a
+// workspace in stage Unknown.
 func (p *Provisioner) Inspect(ctx context.Context, arg string) (*v1.Workspace, error) {
+	return p.inspectArg(ctx, arg, false)
+}
+
+// InspectWithEvents is Inspect with what Kubernetes has said as part of the
+// answer.
+func (p *Provisioner) InspectWithEvents(ctx context.Context, arg string) (*v1.Workspace, error) {
+	return p.inspectArg(ctx, arg, true)
+}
+
+func (p *Provisioner) inspectArg(ctx context.Context, arg string, events bool) (*v1.Workspace, error) {
+	if u, err := userstring.Parse(arg); err == nil && !u.Workload.IsZero() {
+		return p.inspectInjected(ctx, Query{Namespace: u.Namespace, ID: u.ID(), Events: events}, notFound(u.ID(), u.Namespace))
+	}
 	target, err := p.Find(ctx, arg)
+	if fault.CodeOf(err) == fault.NotFound {
+		all, namespace, _ := candidates(arg) // Find has understood it
+		q := Query{Namespace: p.in(namespace).Client.Namespace, ID: all[len(all)-1].id, Events: events}
+		return p.inspectInjected(ctx, q, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	id, f := target.ID, target.found
-	if f.pod == nil {
-		return &v1.Workspace{
-			TypeMeta: v1.Kind(v1.KindWorkspace), ID: id, Namespace: target.Namespace,
-			Snapshot: v1.Snapshot{
-				Stage: v1.StageUnknown, Status: v1.StatusUnknown,
-				Message: "installed, but its pod is gone; provision it again",
-			},
-		}, nil
+	if target.found.pod == nil {
+		return podless(target), nil
 	}
-	around, err := p.around(ctx, f.pod)
+	return p.inspect(ctx, []*corev1.Pod{target.found.pod}, events)
+}
+
+// inspectInjected finds the pods of a workload, whose names are not the
+// workspace's, by their label.
+func (p *Provisioner) inspectInjected(ctx context.Context, q Query, absent error) (*v1.Workspace, error) {
+	opts, err := q.options()
 	if err != nil {
 		return nil, err
 	}
-	w := describe(f.pod, p.read(f.pod, around...))
+	list, err := p.Client.CoreV1().Pods(q.Namespace).List(ctx, opts)
+	if err != nil {
+		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: q.Namespace})
+	}
+	if len(list.Items) == 0 {
+		return nil, absent
+	}
+	pods := make([]*corev1.Pod, len(list.Items))
+	for i := range list.Items {
+		pods[i] = &list.Items[i]
+	}
+	return p.inspect(ctx, pods, q.Events)
+}
+
+func (p *Provisioner) inspect(ctx context.Context, pods []*corev1.Pod, events bool) (*v1.Workspace, error) {
+	members := make([]member, len(pods))
+	var about []runtime.Object
+	for i, pod := range pods {
+		around, err := p.around(ctx, pod)
+		if err != nil {
+			return nil, err
+		}
+		members[i] = memberOf(pod, p.read(pod, around...))
+		about = append(append(about, pod), around...)
+	}
+	w := combine(members)
+	if events {
+		w.Events = told(about)
+	}
 	return &w, nil
+}
+
+// podless is a workspace that is installed without its pod.
+func podless(t *Target) *v1.Workspace {
+	return &v1.Workspace{
+		TypeMeta: v1.Kind(v1.KindWorkspace), ID: t.ID, Namespace: t.Namespace,
+		Snapshot: v1.Snapshot{
+			Stage: v1.StageUnknown, Status: v1.StatusUnknown,
+			Message: "installed, but its pod is gone; provision it again",
+		},
+	}
+}
+
+// told are the events among objects that are about others of them. They belong
+// by UID: of an earlier pod of the same name they say nothing.
+func told(objects []runtime.Object) []v1.ObjectEvent {
+	present := map[types.UID]bool{}
+	var events []*corev1.Event
+	for _, object := range objects {
+		switch o := object.(type) {
+		case *corev1.Event:
+			events = append(events, o)
+		case metav1.Object:
+			present[o.GetUID()] = true
+		}
+	}
+	kept := events[:0]
+	for _, e := range events {
+		if present[e.InvolvedObject.UID] {
+			kept = append(kept, e)
+		}
+	}
+	return watch.ObjectEvents(kept)
 }
 
 // around are the events about a pod and its claims, and the claims.
@@ -69,54 +149,4 @@ func (p *Provisioner) around(ctx context.Context, pod *corev1.Pod) (objects []ru
 		}
 	}
 	return objects, nil
-}
-
-// eventsOf are the events about those pods that are waiting for something: what
-// that is, and whether it is in vain, does not stand in their status yet.
-func (p *Provisioner) eventsOf(ctx context.Context, namespace string, pods []corev1.Pod) (map[types.UID][]runtime.Object, error) {
-	events := map[types.UID][]runtime.Object{}
-	for i := range pods {
-		if p.read(&pods[i]).Verdict() == v1.VerdictWaiting {
-			events[pods[i].UID] = nil
-		}
-	}
-	if len(events) == 0 {
-		return nil, nil
-	}
-	list, err := p.Client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{
-		FieldSelector: fields.OneTermEqualSelector("involvedObject.kind", "Pod").String(),
-	})
-	if err != nil {
-		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "events", Namespace: namespace})
-	}
-	for i := range list.Items {
-		uid := list.Items[i].InvolvedObject.UID
-		if _, waiting := events[uid]; waiting {
-			events[uid] = append(events[uid], &list.Items[i])
-		}
-	}
-	return events, nil
-}
-
-// List reads all workspaces of a namespace, or of all namespaces if it is
-// empty. It takes one request, and another if the events are needed to say how
-// one stands that is not running.
-func (p *Provisioner) List(ctx context.Context, namespace string) (*v1.WorkspaceList, error) {
-	pods, err := p.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: kube.LabelCanonicalID})
-	if err != nil {
-		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: namespace})
-	}
-	events, err := p.eventsOf(ctx, namespace, pods.Items)
-	if err != nil {
-		return nil, err
-	}
-	list := &v1.WorkspaceList{TypeMeta: v1.Kind(v1.KindWorkspaceList), Items: []v1.Workspace{}}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		list.Items = append(list.Items, describe(pod, p.read(pod, events[pod.UID]...)))
-	}
-	slices.SortFunc(list.Items, func(a, b v1.Workspace) int {
-		return strings.Compare(a.Namespace+"/"+a.ID, b.Namespace+"/"+b.ID)
-	})
-	return list, nil
 }

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	helm "helm.sh/helm/v3/pkg/release"
@@ -93,7 +94,7 @@ func (p *Provisioner) lookup(ctx context.Context, id string) (f found, err error
 		return f, nil
 	}
 	f.reading = p.read(f.pod)
-	if f.reading.Verdict() != v1.VerdictWaiting {
+	if !p.needsEvents(f.reading) {
 		return f, nil
 	}
 	// Why it waits, and whether it is in vain, stands in its events: the status
@@ -101,6 +102,12 @@ func (p *Provisioner) lookup(ctx context.Context, id string) (f found, err error
 	around, err := p.around(ctx, f.pod)
 	f.reading = p.read(f.pod, around...)
 	return f, err
+}
+
+// needsEvents is true for a pod of which the events tell more than its status: why
+// it waits, and, where the policy is patient, since when.
+func (p *Provisioner) needsEvents(s v1.Snapshot) bool {
+	return s.Verdict() == v1.VerdictWaiting || s.Verdict() == v1.VerdictFailed && p.Policy.Patient()
 }
 
 // findPod lists instead of getting: the list's version is where the watch goes
@@ -125,10 +132,15 @@ func (p *Provisioner) findPod(ctx context.Context, id string) (*corev1.Pod, stri
 
 // read is the reading of a pod, and of whatever else is known about it.
 func (p *Provisioner) read(pod *corev1.Pod, others ...runtime.Object) v1.Snapshot {
+	snapshot, _ := p.readAt(p.Now(), pod, others)
+	return snapshot
+}
+
+// readAt also says when time alone may change the reading.
+func (p *Provisioner) readAt(now time.Time, pod *corev1.Pod, others []runtime.Object) (v1.Snapshot, time.Time) {
 	state := watch.NewState(watch.Subject{Namespace: pod.Namespace, Name: pod.Name}).Apply(apiwatch.Added, pod)
 	for _, other := range others {
 		state = state.Apply(apiwatch.Added, other)
 	}
-	snapshot, _ := watch.Analyze(state, p.Policy, p.Now())
-	return snapshot
+	return watch.Analyze(state, p.Policy, now)
 }

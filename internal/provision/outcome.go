@@ -3,6 +3,7 @@ package provision
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -56,6 +57,9 @@ func (r *run) ended(ctx context.Context, err error) error {
 	why := *fault.From(context.Cause(ctx))
 	if why.Code == fault.DeadlineExceeded {
 		why.Message = fmt.Sprintf("%s: %s", why.Message, r.soFar())
+		if ignored := r.latest.Ignored; len(ignored) > 0 {
+			why.Message += "; ignored on request: " + strings.Join(ignored, ", ")
+		}
 		why.Hint = r.hint(r.latest)
 	}
 	return &why

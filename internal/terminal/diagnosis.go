@@ -58,7 +58,7 @@ func verdictLines(d v1.Diagnosis, v view) []string {
 	if d.Cause != nil {
 		why = causeText(*d.Cause)
 	}
-	return headline(head, v.st.text(why+numbers(d.Cause)), v)
+	return headline(head, v.st.text(why+numbers(d.Cause)+ignoredText(d.Ignored)), v)
 }
 
 // stageName is the stage, which does not tell what became of what is gone.

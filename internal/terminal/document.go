@@ -13,6 +13,8 @@ func document(r v1.Result) any {
 		return r.Deletion
 	case r.Workspace != nil:
 		return r.Workspace
+	case r.Summary != nil:
+		return r.Summary
 	}
 	return &v1.Error{Code: "INTERNAL", ExitStatus: 1, Message: "the command ended without a result"}
 }
@@ -44,6 +46,8 @@ func normal(doc any) any {
 		return &c
 	case *v1.JobList:
 		return normalJobs(*d)
+	case *v1.ProvisionSummary:
+		return normalSummary(*d)
 	case *v1.Version:
 		c := *d
 		c.TypeMeta = v1.Kind(v1.KindVersion)
@@ -61,5 +65,11 @@ func normalDiagnosis(d v1.Diagnosis) *v1.Diagnosis {
 	d.TypeMeta = v1.Kind(v1.KindDiagnosis)
 	d.Warnings = append([]v1.Warning{}, d.Warnings...)
 	d.Timeline = append([]v1.Moment{}, d.Timeline...)
+	return &d
+}
+
+func normalSummary(d v1.ProvisionSummary) *v1.ProvisionSummary {
+	d.TypeMeta = v1.Kind(v1.KindProvisionSummary)
+	d.Items = append([]v1.ProvisionItem{}, d.Items...)
 	return &d
 }

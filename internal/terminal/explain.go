@@ -22,7 +22,7 @@ func gist(e v1.Error) string {
 	why := causeOrMessage(s)
 	switch {
 	case why != "":
-		return "still " + string(s.Stage) + ": " + why
+		return "still " + string(s.Stage) + ": " + why + ignoredText(s.Ignored)
 	case s.Stage == "" || s.Stage == v1.StageUnknown:
 		return news(e) // a stage that says nothing
 	default:
@@ -49,6 +49,14 @@ func causeOrMessage(s v1.Snapshot) string {
 		return causeText(*s.Cause)
 	}
 	return s.Message
+}
+
+// ignoredText names the causes that do not count because somebody said so.
+func ignoredText(codes []string) string {
+	if len(codes) == 0 {
+		return ""
+	}
+	return "; ignored on request: " + strings.Join(codes, ", ")
 }
 
 // explanation is what the headline leaves out: the message if it says more, the
@@ -82,7 +90,7 @@ func beyond(e v1.Error, what string) []string {
 	}
 	known := []string{what, strings.TrimPrefix(what, "still ")}
 	if e.Workspace != nil && e.Workspace.Cause != nil {
-		known = append(known, e.Workspace.Cause.Message)
+		known = append(known, e.Workspace.Cause.Message+ignoredText(e.Workspace.Ignored))
 	}
 	for _, k := range known {
 		if k != "" && strings.HasSuffix(message, strings.TrimRight(k, ". \n")) {

@@ -73,6 +73,16 @@ func TestTextFromElsewhereIsHarmless(t *testing.T) {
 	}
 	harmless(t, "summary", joinLines(summary(m, v)))
 
+	crowd := batchOf(1)
+	crowd.add(Title{UserString: hostile, ID: "x", Verb: "provision"}, 0, &script{events: hostileStory()})
+	for _, at := range []time.Duration{20 * ms, 1 * sc, 2 * sc, time.Hour} {
+		harmless(t, "many", joinLines(crowd.screenful(at, 100, 50, plainLook)))
+	}
+	crowd.end()
+	harmless(t, "summary of many", joinLines(crowd.screenful(time.Hour, 100, 50, plainLook)))
+	_, lines := crowd.told(ModePlain)
+	harmless(t, "lines of many", lines)
+
 	synctest.Test(t, func(t *testing.T) {
 		f, r := newStage(100, 50, plainLook)
 		play(r, hostileStory(), time.Hour)

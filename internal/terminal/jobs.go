@@ -72,7 +72,7 @@ func jobLines(j v1.Job, s Streams, st styles) []string {
 	lines := jobHead(j, s, st)
 	if len(j.Events) > 0 {
 		lines = append(lines, "")
-		lines = append(lines, eventTable(j, s, st)...)
+		lines = append(lines, entryTable(j, s, st)...)
 	}
 	return lines
 }
@@ -99,7 +99,7 @@ func jobHead(j v1.Job, s Streams, st styles) []string {
 	return lines
 }
 
-func eventTable(j v1.Job, s Streams, st styles) []string {
+func entryTable(j v1.Job, s Streams, st styles) []string {
 	cols := []column{
 		{title: "TIME", spare: 3},
 		{title: "OFFSET"},

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bufio"
 	"encoding/json"
 	"sync"
 
@@ -51,4 +52,20 @@ func writeJSONLine(out Output, doc any) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(normal(doc))
+}
+
+// writeJSONLines writes a document as one line, and a list of workspaces as one
+// line for each: who reads lines does not want to read a list first.
+func writeJSONLines(out Output, doc any) error {
+	list, ok := doc.(*v1.WorkspaceList)
+	if !ok {
+		return writeJSONLine(out, doc)
+	}
+	buffered := bufio.NewWriter(out)
+	for i := range list.Items {
+		if err := writeJSONLine(Output{Writer: buffered}, &list.Items[i]); err != nil {
+			return err
+		}
+	}
+	return buffered.Flush()
 }

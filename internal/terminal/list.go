@@ -10,8 +10,27 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
+// List says how a list of workspaces looks as a table.
+type List struct {
+	// Namespaces adds the namespace as the first column: for lists of several.
+	Namespaces bool
+	NoHeaders  bool
+}
+
 // listLines is the table of `berth status`.
-func listLines(items []v1.Workspace, wide bool, out Output, st styles, now time.Time) []string {
+func listLines(items []v1.Workspace, wide bool, l List, out Output, st styles, now time.Time) []string {
+	room := 0
+	if out.TTY {
+		room = out.Width() - 1
+	}
+	lines := table(listColumns(items, wide, l, st, now), room, st)
+	if l.NoHeaders {
+		lines = lines[1:]
+	}
+	return lines
+}
+
+func listColumns(items []v1.Workspace, wide bool, l List, st styles, now time.Time) []column {
 	of := func(f func(v1.Workspace) string) []string {
 		cells := make([]string, 0, len(items))
 		for _, w := range items {
@@ -20,26 +39,47 @@ func listLines(items []v1.Workspace, wide bool, out Output, st styles, now time.
 		return cells
 	}
 	stage := func(row int) lipgloss.Style { return st.stage(items[row].Stage) }
+	namespace := column{title: "NAMESPACE", name: true, least: 9, spare: 6, cells: of(func(w v1.Workspace) string { return w.Namespace })}
 	cols := []column{
 		{title: "NAME", name: true, least: 16, cells: of(func(w v1.Workspace) string { return w.ID })},
 		{title: "OWNER", name: true, least: 8, spare: 3, cells: of(func(w v1.Workspace) string { return orDash(w.Owner) })},
 		{title: "BLUEPRINT", name: true, least: 9, spare: 1, cells: of(func(w v1.Workspace) string { return orDash(w.Blueprint) })},
 		{title: "STAGE", style: stage, cells: of(func(w v1.Workspace) string { return string(w.Stage) })},
 		{title: "AGE", cells: of(func(w v1.Workspace) string { return age(w.CreatedAt, now) })},
-		{title: "RESTARTS", spare: 2, cells: of(func(w v1.Workspace) string { return strconv.Itoa(restarts(w)) })},
+		{title: "RESTARTS", spare: 2, cells: of(func(w v1.Workspace) string { return strconv.Itoa(w.Restarts()) })},
+	}
+	if l.Namespaces {
+		namespace.spare = 0
+		cols = append([]column{namespace}, cols...)
+	}
+	if wide && !l.Namespaces {
+		cols = append(cols, namespace)
 	}
 	if wide {
 		cols = append(cols,
-			column{title: "NAMESPACE", name: true, least: 9, spare: 6, cells: of(func(w v1.Workspace) string { return w.Namespace })},
 			column{title: "NODE", name: true, least: 10, spare: 4, cells: of(func(w v1.Workspace) string { return orDash(w.Node) })},
+			column{title: "WORKLOAD", name: true, least: 10, spare: 7, cells: of(func(w v1.Workspace) string { return orDash(w.Workload) })},
+			column{title: "IMAGE", name: true, least: 12, spare: 8, cells: of(func(w v1.Workspace) string { return orDash(image(w)) })},
 			column{title: "USERSTRING", name: true, least: 10, spare: 5, cells: of(func(w v1.Workspace) string { return orDash(w.UserString) })})
 	}
-	cols = append(cols, column{title: "WHY", least: 12, cells: of(func(w v1.Workspace) string { return why(w, now) })})
-	room := 0
-	if out.TTY {
-		room = out.Width() - 1
+	return append(cols, column{title: "WHY", least: 12, cells: of(func(w v1.Workspace) string { return why(w, now) })})
+}
+
+// image is what the workspace runs: the image of its main container, which has
+// the ID before its name where it is injected; else that of the first.
+func image(w v1.Workspace) string {
+	const mainContainer = "k8shell-main"
+	first := ""
+	for _, c := range w.Containers {
+		switch {
+		case c.Init:
+		case c.Name == mainContainer || c.Name == w.ID+"-"+mainContainer:
+			return c.Image
+		case first == "":
+			first = c.Image
+		}
 	}
-	return table(cols, room, st)
+	return first
 }
 
 // age tells an age as kubectl does: 3h, 2m, 6d.
@@ -62,14 +102,6 @@ func why(w v1.Workspace, now time.Time) string {
 		return w.Message
 	}
 	return w.Message + " (" + age(w.Since, now) + ")"
-}
-
-func restarts(w v1.Workspace) int {
-	n := 0
-	for _, c := range w.Containers {
-		n += c.Restarts
-	}
-	return n
 }
 
 func orDash(s string) string {

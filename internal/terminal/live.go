@@ -15,6 +15,18 @@ const (
 	frameTime = 125 * time.Millisecond
 )
 
+// scene is what a live view shows: one workspace, or several.
+type scene interface {
+	handle(v1.Event)
+	// blank says that there is nothing to draw yet.
+	blank() bool
+	// picture is what is to be on the screen at a moment. It is pure.
+	picture(view) picture
+	// ending is what is to stay on the screen; without a result the story is
+	// given up.
+	ending(view) []string
+}
+
 // live redraws a picture of what happens in place.
 type live struct {
 	out Output
@@ -22,11 +34,12 @@ type live struct {
 	st  styles
 
 	mu      sync.Mutex
-	model   model
+	scene   scene
 	painter painter
 	settled int
 	headed  bool
 	frame   int
+	result  bool // has been handled
 	shown   bool // the result
 	closed  bool
 
@@ -35,8 +48,8 @@ type live struct {
 
 // newLive starts the view; it draws until it has handled a result or Stop is
 // called.
-func newLive(out Output, title Title, now func() time.Time) *live {
-	l := &live{out: out, now: now, st: newStyles(out.Capabilities), model: model{title: title}, painter: painter{out: out}}
+func newLive(out Output, sc scene, now func() time.Time) *live {
+	l := &live{out: out, now: now, st: newStyles(out.Capabilities), scene: sc, painter: painter{out: out}}
 	quit, gone := make(chan struct{}), make(chan struct{})
 	l.stop = sync.OnceFunc(func() { close(quit); <-gone })
 	go func() {
@@ -70,7 +83,8 @@ func (l *live) tick(quit <-chan struct{}) {
 func (l *live) Handle(e v1.Event) {
 	l.mu.Lock()
 	if !l.closed {
-		l.model.handle(e)
+		l.scene.handle(e)
+		l.result = l.result || e.Result != nil
 	}
 	l.mu.Unlock()
 	if e.Result != nil {
@@ -103,35 +117,23 @@ func (l *live) Shown() bool {
 func (l *live) draw() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.model.items) == 0 && l.model.progress == nil {
+	if l.closed || l.scene.blank() {
 		return
 	}
 	v := l.view()
-	p := render(&l.model, v)
+	p := l.scene.picture(v)
 	l.painter.paint(p.final, p.live, v.width)
 	l.settled, l.headed = p.settled, true
 	l.frame++
 }
 
-// last paints what is to stay. A command that was quick has drawn nothing, and
-// leaves only its summary.
+// last paints what is to stay, if there is anything.
 func (l *live) last() {
 	v := l.view()
-	if !l.headed && l.model.result == nil {
-		return
+	if final := l.scene.ending(v); len(final) > 0 || l.headed {
+		l.painter.paint(final, nil, v.width)
 	}
-	var final []string
-	if l.headed {
-		if l.model.result == nil {
-			l.model.abandon(v.now)
-		}
-		final = render(&l.model, v).final
-	}
-	if l.model.result != nil {
-		final = append(final, summary(&l.model, v)...)
-		l.shown = true
-	}
-	l.painter.paint(final, nil, v.width)
+	l.shown = l.result
 }
 
 func (l *live) view() view {

@@ -84,6 +84,7 @@ func TestProposalsAfterFailures(t *testing.T) {
 func TestAnOutcomeIsSaidOnce(t *testing.T) {
 	scheduling, none := workspace(v1.StageScheduling, v1.Snapshot{}), workspace(v1.StageUnknown, v1.Snapshot{})
 	none.CreatedAt = time.Time{}
+	ignoring := workspace(v1.StageStarting, v1.Snapshot{Cause: &v1.Cause{Message: "no image"}, Ignored: []string{"ImageNotFound"}})
 	for name, test := range map[string]struct {
 		e    v1.Error
 		want string
@@ -94,6 +95,10 @@ func TestAnOutcomeIsSaidOnce(t *testing.T) {
 		"timed out": {
 			v1.Error{Code: "DEADLINE_EXCEEDED", Message: "timed out after 10s: still Scheduling", Workspace: &scheduling},
 			"timed out after 10s: still Scheduling",
+		},
+		"timed out, with what was ignored": {
+			v1.Error{Code: "DEADLINE_EXCEEDED", Message: "timed out after 10s: still Starting: no image; ignored on request: ImageNotFound", Workspace: &ignoring},
+			"timed out after 10s: still Starting: no image; ignored on request: ImageNotFound",
 		},
 		"timed out at once": {
 			v1.Error{Code: "DEADLINE_EXCEEDED", Message: "timed out after 10s: nothing is installed yet", Workspace: &none},

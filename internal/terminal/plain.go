@@ -3,6 +3,8 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +24,7 @@ type plain struct {
 	cause    string
 	progress string
 	warned   map[warningKey]repeat
+	replicas map[string]v1.Stage
 	closed   bool
 	shown    bool
 }
@@ -29,7 +32,7 @@ type plain struct {
 func newPlain(out Output, title Title) *plain {
 	caps := out.Capabilities
 	caps.Profile = NoColour // lines to be searched, also where colour is forced
-	return &plain{out: out, st: newStyles(caps), model: model{title: title}, warned: map[warningKey]repeat{}}
+	return &plain{out: out, st: newStyles(caps), model: model{title: title}, warned: map[warningKey]repeat{}, replicas: map[string]v1.Stage{}}
 }
 
 // Handle writes the lines that an event is worth.
@@ -100,6 +103,7 @@ func (p *plain) stageLines(e v1.Event) []string {
 		p.stage = now
 		lines = append(lines, p.line(e, "stage "+string(s.Stage), s.Message))
 	}
+	lines = append(lines, p.replicaLines(e, s.Replicas)...)
 	for _, w := range s.Warnings {
 		lines = append(lines, p.warningLines(e, w)...)
 	}
@@ -109,6 +113,26 @@ func (p *plain) stageLines(e v1.Event) []string {
 			lines = append(lines, p.line(e, "cause "+c.Code, causeText(*c)))
 		}
 	}
+	return lines
+}
+
+// replicaLines tell the replicas whose stage has changed, and those that are no
+// more.
+func (p *plain) replicaLines(e v1.Event, rs []v1.Replica) []string {
+	var lines []string
+	now := make(map[string]v1.Stage, len(rs))
+	for _, r := range rs {
+		now[r.Name] = r.Stage
+		if p.replicas[r.Name] != r.Stage {
+			lines = append(lines, p.line(e, "replica "+r.Name+" "+string(r.Stage), r.Message))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.replicas)) {
+		if _, there := now[name]; !there {
+			lines = append(lines, p.line(e, "replica "+name+" gone", ""))
+		}
+	}
+	p.replicas = now
 	return lines
 }
 

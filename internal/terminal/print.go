@@ -14,7 +14,15 @@ import (
 
 // Print prints a command's document on stdout. Nothing is written if it cannot
 // be printed whole.
-func Print(s Streams, f Format, doc any) error {
+func Print(s Streams, f Format, doc any) error { return printAs(s, f, doc, List{}) }
+
+// PrintList is Print for a list of workspaces that is to look in a certain way
+// where it is a table.
+func PrintList(s Streams, f Format, list *v1.WorkspaceList, look List) error {
+	return printAs(s, f, list, look)
+}
+
+func printAs(s Streams, f Format, doc any, look List) error {
 	doc = normal(doc)
 	var b bytes.Buffer
 	var err error
@@ -24,7 +32,7 @@ func Print(s Streams, f Format, doc any) error {
 	case formatYAML:
 		err = writeYAML(&b, doc)
 	case formatJSONL:
-		return writeJSONLine(s.Out, doc)
+		return writeJSONLines(s.Out, doc)
 	case formatName:
 		err = writeNames(&b, doc)
 	case formatJSONPath:
@@ -32,7 +40,7 @@ func Print(s Streams, f Format, doc any) error {
 	case formatTemplate:
 		err = evaluate(doc, func(data any) error { return f.template.Execute(&b, data) })
 	default:
-		return printText(s, doc, f.kind == formatWide)
+		return printText(s, doc, f.kind == formatWide, look)
 	}
 	if err != nil {
 		return err
@@ -80,6 +88,12 @@ func writeNames(w io.Writer, doc any) error {
 		for _, item := range d.Items {
 			fmt.Fprintln(w, item.ID)
 		}
+	case *v1.ProvisionSummary:
+		for _, item := range d.Items {
+			if item.Workspace != nil {
+				fmt.Fprintln(w, item.ID)
+			}
+		}
 	default:
 		return fault.New(fault.InvalidArgument, "output format name: this document has no name")
 	}
@@ -105,7 +119,7 @@ func evaluate(doc any, run func(any) error) error {
 
 // printText prints a document for people. One that has no form of its own is
 // printed as YAML, which is the next most readable.
-func printText(s Streams, doc any, wide bool) error {
+func printText(s Streams, doc any, wide bool, look List) error {
 	st := newStyles(s.Out.Capabilities)
 	var lines []string
 	switch d := doc.(type) {
@@ -114,7 +128,7 @@ func printText(s Streams, doc any, wide bool) error {
 			_, err := fmt.Fprintln(s.Err, "no workspaces")
 			return err
 		}
-		lines = listLines(d.Items, wide, s.Out, st, s.Now())
+		lines = listLines(d.Items, wide, look, s.Out, st, s.Now())
 	case *v1.Workspace:
 		lines = workspaceLines(*d, wide, s, st)
 	case *v1.Diagnosis:

@@ -28,8 +28,17 @@ type Renderer interface {
 	Shown() bool
 }
 
-// Progress makes the renderer of a command.
+// Progress makes the renderer of a command that works on one workspace.
 func Progress(s Streams, mode Mode, title Title) Renderer {
+	return progress(s, mode, &model{title: title}, func() Renderer { return newPlain(s.Err, title) })
+}
+
+// ProgressOfMany makes the renderer of a command that works on several.
+func ProgressOfMany(s Streams, mode Mode, b Batch) Renderer {
+	return progress(s, mode, newCrowd(b), func() Renderer { return newPlainMany(s.Err, b) })
+}
+
+func progress(s Streams, mode Mode, sc scene, lines func() Renderer) Renderer {
 	if mode == ModeAuto || mode == "" || mode == ModeLive && !s.Err.Live {
 		mode = ModePlain
 		if s.Err.Live {
@@ -38,13 +47,13 @@ func Progress(s Streams, mode Mode, title Title) Renderer {
 	}
 	switch mode {
 	case ModeLive:
-		return newLive(s.Err, title, s.Now)
+		return newLive(s.Err, sc, s.Now)
 	case ModeJSONL:
 		return &jsonl{out: s.Out}
 	case ModeQuiet:
 		return quiet{}
 	default:
-		return newPlain(s.Err, title)
+		return lines()
 	}
 }
 

@@ -45,18 +45,60 @@ func render(m *model, v view) picture {
 	for ; p.settled < len(m.items) && m.items[p.settled].state != running; p.settled++ {
 		p.final = append(p.final, itemLine(m.items[p.settled], v))
 	}
+	below := remarks(m, v)
 	for i := p.settled; i < len(m.items); i++ {
 		p.live = append(p.live, itemLine(m.items[i], v))
 		if i == m.current(stageItem, "") {
-			p.live = append(p.live, containerLines(m.snapshot.Containers, v)...)
+			p.live = append(p.live, partLines(m, v, len(m.items)-p.settled+len(below))...)
 		}
 	}
-	p.live = append(p.live, remarks(m, v)...)
+	p.live = append(p.live, below...)
 	p.final, p.live = fit(p.final, v.width), fit(p.live, v.width)
 	if room := v.height - 1; v.height > 0 && len(p.live) > room {
 		p.live = p.live[len(p.live)-max(room, 0):]
 	}
 	return p
+}
+
+// partLines are what the running stage is about: the replicas of a workload, or
+// the containers of the one pod that there is. The other lines need room, too.
+func partLines(m *model, v view, others int) []string {
+	s := m.snapshot
+	if len(s.Replicas) > 1 || len(s.Containers) == 0 {
+		return replicaLines(s.Replicas, v, roomFor(v, others))
+	}
+	return containerLines(s.Containers, v)
+}
+
+// mostReplicas are shown however high the terminal is: what does not stand out
+// among them is better counted.
+const mostReplicas = 10
+
+func roomFor(v view, others int) int {
+	if v.height == 0 {
+		return mostReplicas
+	}
+	return min(max(v.height-1-others, 1), mostReplicas)
+}
+
+func (m *model) blank() bool { return len(m.items) == 0 && m.progress == nil }
+
+func (m *model) picture(v view) picture { return render(m, v) }
+
+// ending is what is to stay. A command that was quick has drawn nothing, and
+// leaves only its summary.
+func (m *model) ending(v view) []string {
+	var final []string
+	if v.headed {
+		if m.result == nil {
+			m.abandon(v.now)
+		}
+		final = render(m, v).final
+	}
+	if m.result != nil {
+		final = append(final, summary(m, v)...)
+	}
+	return final
 }
 
 // remarks stand below what runs: a sign of life, what it waits for, warnings.

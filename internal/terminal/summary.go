@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -80,16 +82,21 @@ func deletion(d v1.Deletion, m *model, v view) []string {
 
 // failure tells how it ended, what that means, and what the container said last.
 func failure(m *model, e v1.Error, v view) []string {
-	word, style, mark := "Failed", v.st.red, v.st.failed
-	switch {
-	case isInterrupt(e):
-		word, style, mark = "Interrupted", v.st.yellow, v.st.stopped
-	case fault.Code(e.Code) == fault.DeadlineExceeded:
-		word = "Timed out"
-	}
+	word, style, mark := endWord(e, v.st)
 	what := gist(e)
 	head := paint(style, mark+" "+word) + " after " + brief(m.took())
 	lines := headline(head, v.st.text(what), v)
 	lines = append(lines, explanation(e, what, v)...)
 	return append(lines, logLines(e.Logs, v)...)
+}
+
+// endWord is how an error is called in a word, and its colour and sign.
+func endWord(e v1.Error, st styles) (word string, style lipgloss.Style, mark string) {
+	switch {
+	case isInterrupt(e):
+		return "Interrupted", st.yellow, st.stopped
+	case fault.Code(e.Code) == fault.DeadlineExceeded:
+		return "Timed out", st.red, st.failed
+	}
+	return "Failed", st.red, st.failed
 }

@@ -11,8 +11,30 @@ func PrintTiming(s Streams, t *v1.Timing) {
 	if t == nil {
 		return
 	}
-	line := func(name string, seconds float64) { fmt.Fprintf(s.Err, "%9.3fs  %s\n", seconds, name) }
 	fmt.Fprintln(s.Err)
+	printTiming(s, t)
+	_, _ = fmt.Fprintf(s.Err, "%9d   API requests\n", t.Requests)
+}
+
+// PrintTimings prints that of each of several workspaces.
+func PrintTimings(s Streams, of v1.ProvisionSummary) {
+	st := newStyles(s.Err.Capabilities)
+	for _, item := range of.Items {
+		w := item.Workspace
+		if item.Error != nil {
+			w = item.Error.Workspace
+		}
+		if w == nil || w.Timing == nil {
+			continue
+		}
+		fmt.Fprintf(s.Err, "\n%s\n", st.text(item.UserString))
+		printTiming(s, w.Timing)
+	}
+	_, _ = fmt.Fprintf(s.Err, "\n%9.3fs  for all\n%9d   API requests\n", of.Seconds, of.Requests)
+}
+
+func printTiming(s Streams, t *v1.Timing) {
+	line := func(name string, seconds float64) { fmt.Fprintf(s.Err, "%9.3fs  %s\n", seconds, name) }
 	for _, step := range t.Steps {
 		line(step.Name, step.Seconds)
 	}
@@ -20,5 +42,4 @@ func PrintTiming(s Streams, t *v1.Timing) {
 		line(stage.Name, stage.Seconds)
 	}
 	line("in all", t.Seconds)
-	_, _ = fmt.Fprintf(s.Err, "%9d   API requests\n", t.Requests)
 }

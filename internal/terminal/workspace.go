@@ -21,11 +21,19 @@ func workspaceLines(w v1.Workspace, wide bool, s Streams, st styles) []string {
 		lines = append(lines, "")
 		lines = append(lines, containerTable(w.Containers, wide, out, st)...)
 	}
+	if len(w.Replicas) > 0 {
+		lines = append(lines, "")
+		lines = append(lines, replicaTable(w.Replicas, out, st)...)
+	}
 	if len(w.Warnings) > 0 {
 		lines = append(lines, "")
 		for _, warning := range w.Warnings {
 			lines = append(lines, warningLine(warning, v, true))
 		}
+	}
+	if len(w.Events) > 0 {
+		lines = append(lines, "")
+		lines = append(lines, eventTable(w.Events, out, st, now)...)
 	}
 	return append(lines, commandLines(advice(w, s.Flags), v)...)
 }
@@ -42,6 +50,7 @@ func facts(w v1.Workspace, st styles, now time.Time) []string {
 		{"User string", st.text(w.UserString)},
 		{"Owner", st.text(w.Owner)},
 		{"Blueprint", st.text(w.Blueprint)},
+		{"Workload", st.text(w.Workload)},
 		{"Stage", stageText(w, st, now)},
 		{"Why", cause},
 		{"Node", st.text(w.Node)},
@@ -62,6 +71,9 @@ func stageText(w v1.Workspace, st styles, now time.Time) string {
 	text := paint(st.stage(w.Stage), string(w.Stage))
 	if !w.Since.IsZero() {
 		text += " for " + age(w.Since, now)
+	}
+	if w.Status == v1.StatusStopping {
+		text += ", stopping on request"
 	}
 	if w.Gone {
 		text += " (its pod is gone)"
@@ -97,6 +109,26 @@ func containerTable(cs []v1.Container, wide bool, out Output, st styles) []strin
 		restarts := c.Restarts
 		c.Restarts = 0 // it has a column of its own
 		for i, cell := range []string{name, containerText(c), strconv.Itoa(restarts), orDash(image)} {
+			cols[i].cells = append(cols[i].cells, st.text(cell))
+		}
+	}
+	room := 0
+	if out.TTY {
+		room = out.Width() - 1
+	}
+	return table(cols, room, st)
+}
+
+// replicaTable is the pods of a workload that the workspace is a part of.
+func replicaTable(rs []v1.Replica, out Output, st styles) []string {
+	cols := []column{
+		{title: "POD", name: true, least: 16},
+		{title: "STAGE", style: func(row int) lipgloss.Style { return st.stage(rs[row].Stage) }},
+		{title: "NODE", name: true, least: 10},
+		{title: "WHY", least: 12},
+	}
+	for _, r := range rs {
+		for i, cell := range []string{r.Name, string(r.Stage), orDash(r.Node), r.Message} {
 			cols[i].cells = append(cols[i].cells, st.text(cell))
 		}
 	}

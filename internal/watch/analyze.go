@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,7 +46,8 @@ type reading struct {
 
 	next    time.Time
 	pulls   []pull
-	ignored []string
+	ignored []finding // what would have failed, had it not been ignored
+	graced  []finding // what will fail if it does not pass
 }
 
 func newReading(s State, pod *corev1.Pod, p Policy, now time.Time) *reading {
@@ -71,15 +73,16 @@ func (r *reading) askAt(t time.Time) {
 
 func (r *reading) snapshot() v1.Snapshot {
 	is := r.stage()
+	is.cause = r.explain(is)
 	snapshot := v1.Snapshot{
 		Stage:    is.stage,
-		Status:   is.stage.Status(),
+		Status:   reportedAs(is.stage, r.pod),
 		Since:    is.since.UTC(),
 		Message:  is.message,
 		Node:     r.pod.Spec.NodeName,
 		Warnings: r.warnings(),
 		Cause:    is.cause,
-		Ignored:  r.ignored,
+		Ignored:  codes(r.ignored),
 	}
 	if is.cause != nil && is.cause.Object == "" {
 		is.cause.Object = reference(KindPod, r.pod.Name) // of a workload, it says in which pod the container is
@@ -131,10 +134,38 @@ func (r *reading) stage() standing {
 	return standing{stage: v1.StageRunning, since: r.since(corev1.PodReady)}
 }
 
-// critical is the first cause that will not pass by itself and is not to be
-// ignored: of the volumes, then of the containers in their order.
+// explain gives a waiting stage as its cause what the policy waits for, or what
+// is ignored if nothing else is known.
+func (r *reading) explain(is standing) *v1.Cause {
+	switch {
+	case is.stage == v1.StageFailed || is.stage == v1.StageRunning:
+	case len(r.graced) > 0:
+		return &r.graced[0].cause
+	case is.cause == nil && len(r.ignored) > 0:
+		return &r.ignored[0].cause
+	}
+	return is.cause
+}
+
+// critical is the first cause that is neither to be ignored nor in its grace
+// period: of the volumes, then of the containers in their order.
 func (r *reading) critical() (finding, bool) {
-	var found []finding
+	r.ignored, r.graced = nil, nil
+	for _, f := range append(r.failures(), r.slow()...) {
+		switch {
+		case r.policy.ignores(f.names()...):
+			r.ignored = append(r.ignored, f)
+		case r.inGrace(f):
+			r.excuse(f)
+		default:
+			return r.overdue(f), true
+		}
+	}
+	return finding{}, false
+}
+
+// failures are what will not pass by itself, or is not known to.
+func (r *reading) failures() (found []finding) {
 	for _, c := range r.claims {
 		if f, ok := c.failure(); ok {
 			found = append(found, f)
@@ -145,14 +176,17 @@ func (r *reading) critical() (finding, bool) {
 			found = append(found, f)
 		}
 	}
-	r.ignored = nil
+	return found
+}
+
+// codes are those of findings, each once.
+func codes(found []finding) (codes []string) {
 	for _, f := range found {
-		if !r.policy.ignores(f.cause.Code, f.reason) {
-			return f, true
+		if !slices.Contains(codes, f.cause.Code) {
+			codes = append(codes, f.cause.Code)
 		}
-		r.ignored = append(r.ignored, f.cause.Code)
 	}
-	return finding{}, false
+	return codes
 }
 
 func (r *reading) since(kind corev1.PodConditionType) time.Time {

@@ -143,6 +143,61 @@ func TestAnalyze(t *testing.T) {
 			pod: newPod("web", "1", onNode, initContainer("side", &always, runs(2*second)), appReady),
 			now: 9 * second, stage: v1.StageStarting, message: "side is not ready",
 		},
+		"a sidecar that crashes while an init container still runs": {
+			pod: newPod("web", "1", onNode, initContainer("side", &always, runs(2*second), exitedBefore(1, "Error", 3)),
+				initContainer("setup", nil, runs(3*second)), app(waits("PodInitializing", ""))),
+			now: 9 * second, stage: v1.StageFailed, cause: "CrashLoop: container side: crash loop: 3 restarts",
+		},
+		"init containers one after the other": {
+			pod: newPod("web", "1", onNode, initContainer("first", nil, exits(0, "Completed", second)),
+				initContainer("second", nil, waits("PodInitializing", "")), app(waits("PodInitializing", ""))),
+			now: 60 * second, stage: v1.StageInitializing, message: "second",
+		},
+		"one of several containers is not ready": {
+			pod: newPod("web", "1", onNode, func(pod *corev1.Pod) {
+				pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "other", Image: "x/other:1"})
+				pod.Status.ContainerStatuses = []corev1.ContainerStatus{
+					status("app", []func(*corev1.ContainerStatus){ready(second)}), status("other", []func(*corev1.ContainerStatus){runs(second)}),
+				}
+			}),
+			now: 9 * second, stage: v1.StageStarting, message: "other is not ready",
+		},
+		"the threshold is that of one container, not of all": {
+			pod: newPod("web", "1", onNode, func(pod *corev1.Pod) {
+				pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "other", Image: "x/other:1"})
+				pod.Status.ContainerStatuses = []corev1.ContainerStatus{
+					status("app", []func(*corev1.ContainerStatus){runs(second), exitedBefore(1, "Error", 2)}),
+					status("other", []func(*corev1.ContainerStatus){runs(second), exitedBefore(1, "Error", 2)}),
+				}
+			}),
+			now: 9 * second, stage: v1.StageStarting, message: "app is not ready, 2 restarts",
+		},
+		"a readiness gate that is open": {
+			pod: newPod("web", "1", onNode, appReady, func(pod *corev1.Pod) {
+				pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/lb"}}
+				set(pod, "example.com/lb", corev1.ConditionTrue, 6*time.Second)
+			}),
+			now: 9 * second, stage: v1.StageRunning,
+		},
+		"a readiness gate does not hide a container that is not ready": {
+			pod: newPod("web", "1", onNode, app(runs(second)), func(pod *corev1.Pod) {
+				pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/lb"}}
+			}),
+			now: 9 * second, stage: v1.StageStarting, message: "app is not ready",
+		},
+		"a post-start hook that fails again and again": {
+			pod:    newPod("web", "1", onNode, app(waits("PostStartHookError", "exited with 1"), exitedBefore(137, "Error", 3))),
+			events: []*corev1.Event{warning("app", "FailedPostStartHook", "PostStartHook failed")},
+			now:    60 * second, stage: v1.StageFailed, cause: "CrashLoop: last exit code 137; its post-start hook failed: PostStartHook failed",
+		},
+		"a post-start hook that failed once": {
+			pod: newPod("web", "1", onNode, app(waits("PostStartHookError", "exited with 1"), exitedBefore(137, "Error", 1))),
+			now: 60 * second, stage: v1.StageStarting, cause: "StartFailed: exited with 1",
+		},
+		"waiting because it ran out of memory": {
+			pod: newPod("web", "1", onNode, app(waits("OOMKilled", ""))),
+			now: 9 * second, stage: v1.StageFailed, cause: "OOMKilled: ran out of memory",
+		},
 		"running": {
 			pod: newPod("web", "1", onNode, appReady), now: 9 * second, stage: v1.StageRunning,
 		},

@@ -78,7 +78,7 @@ func (c claim) waitsFor() *v1.Cause {
 func (c claim) cause(code string, e *corev1.Event) *v1.Cause {
 	return &v1.Cause{
 		Code:    code,
-		Message: fmt.Sprintf("volume claim %s: %s", c.pvc.Name, strings.TrimSpace(e.Message)),
+		Message: fmt.Sprintf("volume claim %s: %s", c.pvc.Name, textOf(e)),
 		Object:  reference(e.InvolvedObject.Kind, c.pvc.Name),
 	}
 }

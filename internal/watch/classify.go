@@ -24,6 +24,9 @@ type Circumstances struct {
 	Restarts int
 	// Bound is true if the claim that the event is about is bound by now.
 	Bound bool
+	// Excused is true if the failure that the event tells of does not count: its
+	// cause is ignored, or in its grace period.
+	Excused bool
 }
 
 // Classify says what an event means, by the flow's severity table. What the
@@ -31,7 +34,7 @@ type Circumstances struct {
 func Classify(e *corev1.Event, c Circumstances, p Policy) Severity {
 	meaning := meaningOf(e)
 	severity := severityOf(meaning, e, c, p)
-	if severity == Critical && p.ignores(meaning, e.Reason) {
+	if severity == Critical && (c.Excused || p.ignores(meaning, e.Reason)) {
 		return Warning
 	}
 	return severity
@@ -80,22 +83,23 @@ const (
 // the reasons of a container's status; the kubelet's events of the same thing
 // are Failed, BackOff and InspectFailed, which only the text tells apart.
 func meaningOf(e *corev1.Event) string {
+	text := textOf(e)
 	switch e.Reason {
 	case "Failed":
-		if strings.HasPrefix(e.Message, "Failed to pull image") {
+		if strings.HasPrefix(text, "Failed to pull image") {
 			return reasonErrImagePull
 		}
-		switch word := strings.TrimPrefix(e.Message, "Error: "); word {
+		switch word := strings.TrimPrefix(text, "Error: "); word {
 		case reasonErrImagePull, reasonImagePullBackOff, reasonInvalidImageName, reasonErrImageNeverPull:
 			return word
 		}
 	case "BackOff":
-		if strings.HasPrefix(e.Message, "Back-off pulling image") {
+		if strings.HasPrefix(text, "Back-off pulling image") {
 			return reasonImagePullBackOff
 		}
 	case "InspectFailed":
 		// The same reason is used when the runtime could not answer.
-		if !strings.HasPrefix(e.Message, "Failed to inspect image") {
+		if !strings.HasPrefix(text, "Failed to inspect image") {
 			return reasonInvalidImageName
 		}
 	}

@@ -38,6 +38,10 @@ func TestClassify(t *testing.T) {
 		{reason: "InspectFailed", message: `Failed to apply default image tag "X:1": couldn't parse image name`, want: Critical},
 		{reason: "InspectFailed", message: `Failed to inspect image "x:1": rpc error`, want: Warning},
 		{reason: "ErrImageNeverPull", want: Critical},
+		{reason: "Failed", message: `(combined from similar events): Failed to pull image "x:1": not found`, want: Critical},
+		{reason: "BackOff", message: `(combined from similar events): Back-off pulling image "x:1"`, want: Critical},
+		{reason: "Failed", message: `Failed to pull image "x:1": not found`, facts: Circumstances{Excused: true}, want: Warning},
+		{kind: "PersistentVolumeClaim", reason: "FailedBinding", facts: Circumstances{Excused: true}, want: Warning},
 		// What it does not name, by its type.
 		{reason: "Failed", message: `Error: configmap "x" not found`, want: Warning},
 		{reason: "FailedMount", want: Warning},

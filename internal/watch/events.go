@@ -47,6 +47,27 @@ func lastSeen(e *corev1.Event) time.Time {
 	return e.CreationTimestamp.Time
 }
 
+// firstSeen is when the event happened for the first time.
+func firstSeen(e *corev1.Event) time.Time {
+	switch {
+	case !e.FirstTimestamp.IsZero():
+		return e.FirstTimestamp.Time
+	case !e.EventTime.IsZero():
+		return e.EventTime.Time
+	case !e.CreationTimestamp.IsZero():
+		return e.CreationTimestamp.Time
+	}
+	return lastSeen(e)
+}
+
+// textOf is the event's message without what the recorder puts before it when
+// there were many that are alike.
+func textOf(e *corev1.Event) string {
+	return strings.TrimSpace(strings.TrimPrefix(e.Message, combined))
+}
+
+const combined = "(combined from similar events): "
+
 // begunAt is lastSeen as exactly as can be told. Timestamps have whole seconds;
 // the name that the recorder gives to an event ends in its time in nanoseconds,
 // which is believed as far as it agrees.

@@ -15,12 +15,17 @@ type finding struct {
 	cause  v1.Cause
 	reason string
 	at     time.Time
+	passes bool      // it is known to pass by itself, sooner or later
+	begun  time.Time // when it began, as far as is known
 }
 
 // failure is what will not heal by itself about one container, the gravest
 // first: what is in the status, then what only the events know yet.
 func (r *reading) failure(c container) (finding, bool) {
 	if f, ok := c.brokenWait(); ok {
+		if _, pulling := c.openPull(); pulling && f.begun.IsZero() {
+			f.begun = r.now // it has just failed: the event that says so is still to come
+		}
 		return f, true
 	}
 	if f, ok := c.failedPull(); ok {
@@ -55,9 +60,11 @@ func (c container) brokenWait() (finding, bool) {
 	var code string
 	switch reason {
 	case reasonErrImagePull, reasonImagePullBackOff, "RegistryUnavailable", "SignatureValidationFailed":
-		return c.imageFinding(reason, message), true
+		return c.imageFinding(reason, c.explained(message)), true
 	case reasonInvalidImageName:
 		return c.finding(CauseInvalidImageName, reason, "image name %q is malformed: %s", c.image, lastPart(message)), true
+	case reasonOOMKilled:
+		return c.finding(CauseOOMKilled, reason, "ran out of memory (OOMKilled)%s", c.limitText()), true
 	case reasonErrImageNeverPull:
 		return c.finding(CauseImageNotPresent, reason, "image %s is not on the node and its pull policy is Never", c.image), true
 	case "CreateContainerConfigError":
@@ -79,39 +86,6 @@ func passing(message string) bool {
 		strings.Contains(message, "context deadline exceeded")
 }
 
-// failedPull believes the event of a failed pull while the status is still
-// behind, until an event or the status says that the image came after all.
-func (c container) failedPull() (finding, bool) {
-	if _, _, waiting := c.waiting(); !waiting {
-		return finding{}, false
-	}
-	var failed, explained *corev1.Event
-	for _, e := range c.events {
-		switch e.Reason {
-		case "Pulled", "Created", "Started":
-			failed, explained = nil, nil
-			continue
-		}
-		switch meaningOf(e) {
-		case reasonErrImagePull, reasonImagePullBackOff, reasonInvalidImageName, reasonErrImageNeverPull:
-			failed = e
-			if !strings.HasPrefix(e.Message, "Error: ") && e.Reason != "BackOff" {
-				explained = e
-			}
-		}
-	}
-	if failed == nil {
-		return finding{}, false
-	}
-	if explained == nil {
-		explained = failed
-	}
-	c.status.State.Waiting = &corev1.ContainerStateWaiting{Reason: meaningOf(explained), Message: explained.Message}
-	f, ok := c.brokenWait()
-	f.at = lastSeen(explained)
-	return f, ok
-}
-
 // crash reads how instances of the container ended.
 func (c container) crash(p Policy) (finding, bool) {
 	t := c.ended()
@@ -122,17 +96,22 @@ func (c container) crash(p Policy) (finding, bool) {
 		return c.exited(CauseOOMKilled, oom, "ran out of memory (OOMKilled)"+c.limitText()), true
 	}
 	restarts := int(c.status.RestartCount)
+	looping := restarts > p.CrashLoopThreshold
 	switch {
 	case t.Reason == reasonStartError || t.Reason == "ContainerCannotRun":
 		if passing(t.Message) {
 			return finding{}, false
 		}
 		return c.exited(startCode(t.Message), t, trimStart(t.Message)), true
-	case c.init && !c.sidecar && t.ExitCode != 0:
-		return c.exited(CauseInitFailed, t, fmt.Sprintf("init container failed with exit code %d", t.ExitCode)), true
-	case restarts > p.CrashLoopThreshold && c.serves():
+	case c.init && !c.sidecar && t.ExitCode != 0 && (looping || !c.restarts || !p.Patient()):
+		text := fmt.Sprintf("init container failed with exit code %d", t.ExitCode)
+		if looping {
+			text += " after " + plural(restarts, "restart")
+		}
+		return c.exited(CauseInitFailed, t, text), true
+	case looping && c.serves():
 		text := fmt.Sprintf("crash loop: %s, last exit code %d", plural(restarts, "restart"), t.ExitCode)
-		return c.exited(CauseCrashLoop, t, text+c.probeText()), true
+		return c.exited(CauseCrashLoop, t, text+c.hookText()+c.probeText()), true
 	case !c.restarts && t.ExitCode != 0:
 		return c.exited(CauseContainerExited, t, fmt.Sprintf("ended with exit code %d and is not restarted", t.ExitCode)), true
 	}
@@ -158,11 +137,16 @@ func (c container) outOfMemory() *corev1.ContainerStateTerminated {
 
 func (c container) imageFinding(reason, message string) finding {
 	detail := trimPull(message)
-	code := pullCode(strings.ReplaceAll(detail, c.image, ""))
+	code, passes := pullCode(strings.ReplaceAll(detail, c.image, ""))
+	if reason == "RegistryUnavailable" && code == CauseImagePullFailed {
+		code, passes = CauseRegistryUnreachable, true
+	}
 	if detail == c.image+": not found" {
 		return c.finding(code, reason, "image %s not found", c.image)
 	}
-	return c.finding(code, reason, "image %s cannot be pulled: %s", c.image, detail)
+	f := c.finding(code, reason, "image %s cannot be pulled: %s", c.image, detail)
+	f.passes, f.begun = passes, c.pullFailsSince()
+	return f
 }
 
 func (c container) exited(code string, t *corev1.ContainerStateTerminated, text string) finding {

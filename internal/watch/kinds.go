@@ -20,6 +20,8 @@ type workload struct {
 	// current tells the newest revision's pods from others of the same owner.
 	current       func(*corev1.Pod) bool
 	wanted, ready int
+	serving       int       // pods of older revisions that are ready
+	readyOfAll    int       // where the status does not tell the revisions apart
 	complete      bool      // all pods are of the newest revision and available
 	since         time.Time // of the workload
 	ended         v1.Stage  // for a Job that is over
@@ -83,6 +85,7 @@ func (w *workload) readDeployment(s State, d *appsv1.Deployment) {
 	if newest != nil {
 		w.owner = newest.UID
 		w.ready = int(newest.Status.ReadyReplicas)
+		w.serving = max(0, int(status.ReadyReplicas)-w.ready)
 		w.waiting = replicaFailure(newest)
 	}
 	w.complete = int(status.UpdatedReplicas) == w.wanted && status.Replicas == status.UpdatedReplicas &&
@@ -116,17 +119,20 @@ func (w *workload) readReplicaSet(rs *appsv1.ReplicaSet) {
 
 func (w *workload) readStatefulSet(set *appsv1.StatefulSet) {
 	status := set.Status
-	w.wanted, w.ready = replicas(set.Spec.Replicas), int(status.ReadyReplicas)
+	w.wanted, w.readyOfAll = replicas(set.Spec.Replicas), int(status.ReadyReplicas)
+	if status.ObservedGeneration < set.Generation {
+		w.owner = ""
+		return // the controller has not seen it yet: which revision is the newest is not known
+	}
 	w.current = func(pod *corev1.Pod) bool {
 		return pod.Labels[appsv1.ControllerRevisionHashLabelKey] == status.UpdateRevision
 	}
-	w.complete = status.ObservedGeneration >= set.Generation &&
-		int(status.UpdatedReplicas) == w.wanted && int(status.AvailableReplicas) == w.wanted
+	w.complete = int(status.UpdatedReplicas) == w.wanted && int(status.AvailableReplicas) == w.wanted
 }
 
 func (w *workload) readDaemonSet(set *appsv1.DaemonSet) {
 	status := set.Status
-	w.wanted, w.ready = int(status.DesiredNumberScheduled), int(status.NumberReady)
+	w.wanted, w.readyOfAll = int(status.DesiredNumberScheduled), int(status.NumberReady)
 	w.current = func(pod *corev1.Pod) bool {
 		return pod.Labels["pod-template-generation"] == set.Annotations[appsv1.DeprecatedTemplateGeneration]
 	}

@@ -50,34 +50,52 @@ func trimPull(message string) string {
 	}
 }
 
-// pullCode sorts the cause of a failed pull. There is only text to go by.
-func pullCode(text string) string {
-	text = strings.ToLower(text)
-	for _, kind := range []struct {
-		code  string
-		words []string
-	}{
-		{CauseRegistryRateLimited, []string{"toomanyrequests", "too many requests", "rate limit"}},
-		{CauseImagePullDenied, []string{
+// pullKind is a kind of failed pull, and the words that tell it.
+type pullKind struct {
+	code   string
+	passes bool // it is known to pass by itself, sooner or later
+	words  []string
+}
+
+func pullKinds() []pullKind {
+	return []pullKind{
+		{CauseRegistryRateLimited, true, []string{"toomanyrequests", "too many requests", "rate limit"}},
+		{CauseImagePullDenied, false, []string{
 			"denied", "unauthorized", "authentication required",
 			"authorization failed", "403 forbidden", "insufficient_scope", "no basic auth credentials",
 		}},
-		{CauseRegistryUnreachable, []string{
-			"no such host", "connection refused", "connection reset", "i/o timeout",
-			"tls handshake", "x509:", "deadline exceeded", "network is unreachable", "no route to host", "server misbehaving",
-			"unexpected eof", "http response to https", "500 internal server error", "502 bad gateway",
-			"503 service unavailable", "504 gateway timeout",
+		{CauseRegistryUnreachable, false, []string{"no such host", "x509:", "http response to https"}},
+		{CauseRegistryUnreachable, true, []string{
+			"connection refused", "connection reset", "i/o timeout", "tls handshake", "deadline exceeded",
+			"client.timeout exceeded", "network is unreachable", "no route to host", "server misbehaving",
+			"temporary failure in name resolution", "unexpected eof", "500 internal server error", "502 bad gateway",
+			"503 service unavailable", "504 gateway timeout", "504 gateway time-out",
 		}},
-		{CauseImageWrongPlatform, []string{"no match for platform", "no matching manifest"}},
-		{CauseImageNotFound, []string{"not found", "manifest unknown", "name unknown", "manifest_unknown", "does not exist"}},
-	} {
+		{CauseImageWrongPlatform, false, []string{"no match for platform", "no matching manifest"}},
+		{CauseImageNotFound, false, []string{"not found", "manifest unknown", "name unknown", "manifest_unknown", "does not exist"}},
+		{CauseImagePullFailed, true, []string{"pull qps exceeded"}}, // the kubelet's own limit
+	}
+}
+
+// A status that the words above do not tell: "unexpected status code
+// https://…: 521", also with a word behind it.
+var serverError = regexp.MustCompile(`unexpected status.*: 5\d\d\b`)
+
+// pullCode sorts the cause of a failed pull and says whether it is known to
+// pass. There is only text to go by.
+func pullCode(text string) (code string, passes bool) {
+	text = strings.ToLower(text)
+	for _, kind := range pullKinds() {
 		for _, word := range kind.words {
 			if strings.Contains(text, word) {
-				return kind.code
+				return kind.code, kind.passes
 			}
 		}
 	}
-	return CauseImagePullFailed
+	if serverError.MatchString(text) {
+		return CauseRegistryUnreachable, true
+	}
+	return CauseImagePullFailed, false
 }
 
 // startCode sorts the runtime's words for a container that did not start.

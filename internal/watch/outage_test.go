@@ -63,7 +63,7 @@ func TestOneNoticeOfAnOutage(t *testing.T) {
 				t.Fatalf("half over: %q, want %q", got, want)
 			}
 			fw.events.set(func(s *server) { s.refuse = nil })
-			time.Sleep(longestPause)
+			time.Sleep(longestPause + watchGrace + time.Second) // long enough for the watches to have been of use
 			want = append(want, again)
 			if got := fw.notices(); !slices.Equal(got, want) {
 				t.Fatalf("over: %q, want %q", got, want)

@@ -7,7 +7,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 )
+
+// reportedAs is the status of a stage. A pod that carries the request to stop is
+// Stopping until it has.
+func reportedAs(stage v1.Stage, pod *corev1.Pod) v1.Status {
+	if stage == v1.StageStopped || stage == v1.StageFailed {
+		return stage.Status()
+	}
+	if pod.Annotations[kube.StopRequested] == "true" || pod.Labels[kube.StopRequested] == "true" {
+		return v1.StatusStopping
+	}
+	return stage.Status()
+}
 
 // terminating: since the deletion was asked for. (The timestamp is when the
 // grace period will be over.)

@@ -21,7 +21,7 @@ func (r *reading) whyUnscheduled() *v1.Cause {
 			code = CauseSchedulingGated
 		}
 	} else if e := latest(r.events, "FailedScheduling"); e != nil {
-		text = e.Message
+		text = textOf(e)
 	}
 	if text == "" {
 		return nil
@@ -31,7 +31,7 @@ func (r *reading) whyUnscheduled() *v1.Cause {
 		code = CauseClaimMissing
 	}
 	if growing := r.growing(); growing != nil {
-		text += "; a node is being added: " + growing.Message
+		text += "; a node is being added: " + textOf(growing)
 	}
 	return &v1.Cause{Code: code, Message: text, Object: reference(KindPod, r.pod.Name)}
 }
@@ -104,13 +104,16 @@ var missingObject = regexp.MustCompile(`(?:configmap|secret) "[^"]*" not found`)
 // whyUnmounted reads the latest event about mounting. Once or twice is usual, and
 // "not registered" is the kubelet's cache warming up.
 func (r *reading) whyUnmounted() *v1.Cause {
+	if e := r.multiAttach(); e != nil {
+		return r.podCause(CauseVolumeNotMounted, e) // the kubelet's time-outs after it say less
+	}
 	e := latest(r.events, "FailedMount", "FailedAttachVolume")
 	switch {
 	case e == nil, strings.Contains(e.Message, "not registered"), passing(e.Message):
 		return nil
 	case missingObject.MatchString(e.Message):
 		return r.podCause(CauseVolumeMissingObject, e)
-	case count(e) > 2 || strings.Contains(e.Message, "Multi-Attach"):
+	case count(e) > 2:
 		return r.podCause(CauseVolumeNotMounted, e)
 	}
 	return nil
@@ -119,7 +122,7 @@ func (r *reading) whyUnmounted() *v1.Cause {
 func (r *reading) podCause(code string, e *corev1.Event) *v1.Cause {
 	return &v1.Cause{
 		Code:    code,
-		Message: strings.TrimSpace(e.Message),
+		Message: textOf(e),
 		Object:  reference(KindPod, r.pod.Name),
 	}
 }
@@ -168,11 +171,19 @@ func (c container) probing() *v1.Cause {
 	if strings.Contains(e.Message, "errored and resulted in unknown state") {
 		return nil // it could not be asked, because its container was just ending
 	}
-	f := c.finding(CauseProbeFailed, e.Reason, "%s", strings.TrimSpace(e.Message))
+	f := c.finding(CauseProbeFailed, e.Reason, "%s", textOf(e))
 	if n := c.status.RestartCount; n > 0 {
 		f.cause.Restarts = number(n)
 	}
 	return &f.cause
+}
+
+// hookText names the hook for which the kubelet ends the container.
+func (c container) hookText() string {
+	if e := latest(c.events, "FailedPostStartHook"); e != nil {
+		return "; its post-start hook failed: " + textOf(e)
+	}
+	return ""
 }
 
 // probeText names the probe for which the kubelet kills the container.
@@ -181,7 +192,7 @@ func (c container) probeText() string {
 	if killed == nil || probe == nil {
 		return ""
 	}
-	return "; " + strings.TrimSpace(probe.Message)
+	return "; " + textOf(probe)
 }
 
 func latest(events []*corev1.Event, reasons ...string) *corev1.Event {

@@ -16,27 +16,37 @@ import (
 func (r *reading) warnings() []v1.Warning {
 	var folded folder
 	for _, e := range r.events {
-		if e.Reason == "FailedScheduling" && r.placing() {
+		if isPlacing(e) && r.placing() {
 			continue
 		}
-		facts := Circumstances{Restarts: restartCount(r.containers, e)}
+		facts := Circumstances{Restarts: restartCount(r.containers, e), Excused: r.excused(containerOf(e))}
+		if facts.Excused && pullFailed(e) && isEcho(e) {
+			continue
+		}
 		if Classify(e, facts, r.policy) == Warning {
 			folded.add(e)
 		}
 	}
 	for _, c := range r.claims {
 		for _, e := range c.events {
-			if Classify(e, Circumstances{Bound: c.bound()}, r.policy) == Warning {
+			facts := Circumstances{Bound: c.bound(), Excused: r.excused(objectOf(e))}
+			if Classify(e, facts, r.policy) == Warning {
 				folded.add(e)
 			}
 		}
 	}
+	folded.warnings = append(folded.warnings, r.graceWarnings(folded.warnings)...)
 	return folded.sorted()
 }
 
 // placingGrace is how long a scheduler that finds no place is not worth a word:
 // its first attempt often comes before the volume it needs is bound.
 const placingGrace = 2 * time.Second
+
+// isPlacing is true for what is said of a place that is looked for.
+func isPlacing(e *corev1.Event) bool {
+	return e.Reason == "FailedScheduling" || e.Reason == "NotTriggerScaleUp"
+}
 
 // placing is true while the scheduler's complaints need no attention: the pod
 // has just been made, or has a node by now.
@@ -82,7 +92,7 @@ func (f *folder) add(e *corev1.Event) {
 	w := &f.warnings[i]
 	w.Count += count(e)
 	if at := lastSeen(e).UTC(); !at.Before(w.At) {
-		w.At, w.Message = at, strings.TrimSpace(e.Message)
+		w.At, w.Message = at, textOf(e)
 	}
 }
 
@@ -100,6 +110,6 @@ var (
 // messageKind leaves out what differs from one repeat to the next: addresses,
 // times, counts, generated names.
 func messageKind(message string) string {
-	message = strings.TrimPrefix(message, "(combined from similar events): ")
+	message = strings.TrimPrefix(message, combined)
 	return numbers.ReplaceAllString(generatedName.ReplaceAllString(message, "-*"), "#")
 }

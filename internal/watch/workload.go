@@ -26,15 +26,19 @@ func analyzeWorkload(s State, p Policy, now time.Time) (v1.Snapshot, time.Time) 
 		return absent(s.subject, gone), time.Time{}
 	}
 	var readings []v1.Snapshot
+	var replicas []v1.Replica
 	var next time.Time
 	for _, pod := range s.podsOf(w) {
 		r := newReading(s, pod, p, now)
-		readings = append(readings, r.snapshot())
+		snapshot := r.snapshot()
+		readings, replicas = append(readings, snapshot), append(replicas, replica(pod.Name, snapshot))
 		if !r.next.IsZero() && (next.IsZero() || r.next.Before(next)) {
 			next = r.next
 		}
 	}
+	w.tellApart(readings)
 	snapshot := w.combine(readings)
+	snapshot.Replicas, snapshot.Ignored = byName(replicas), everyIgnored(readings)
 	snapshot.Warnings = s.workloadWarnings(w, readings, p)
 	return snapshot, next
 }
@@ -50,6 +54,39 @@ func (s State) podsOf(w workload) []*corev1.Pod {
 		}
 	}
 	return pods
+}
+
+// tellApart counts the ready pods of the newest revision where the status counts
+// those of all.
+func (w *workload) tellApart(readings []v1.Snapshot) {
+	if w.readyOfAll == 0 {
+		return
+	}
+	for _, r := range readings {
+		if r.Stage == v1.StageRunning {
+			w.ready++
+		}
+	}
+	w.serving = max(0, w.readyOfAll-w.ready)
+}
+
+// replica is a pod's reading in short.
+func replica(name string, s v1.Snapshot) v1.Replica {
+	return v1.Replica{Name: name, Stage: s.Stage, Message: s.Message, Node: s.Node}
+}
+
+func byName(replicas []v1.Replica) []v1.Replica {
+	slices.SortFunc(replicas, func(a, b v1.Replica) int { return strings.Compare(a.Name, b.Name) })
+	return replicas
+}
+
+// everyIgnored are the codes that were ignored in any of the pods.
+func everyIgnored(readings []v1.Snapshot) (ignored []string) {
+	for _, r := range readings {
+		ignored = append(ignored, r.Ignored...)
+	}
+	slices.Sort(ignored)
+	return slices.Compact(ignored)
 }
 
 // combine makes one reading of many: a pod that failed, else the one that is the
@@ -75,6 +112,9 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 		}
 		if w.waiting != nil {
 			snapshot.Cause = w.waiting
+			if w.serving > 0 {
+				snapshot.Message = joined(snapshot.Message, plural(w.serving, "pod")+" of the revision before still ready")
+			}
 		}
 	}
 	snapshot.Status = snapshot.Stage.Status()

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,4 +112,154 @@ func owned(replicaSet types.UID, changes ...func(*corev1.Pod)) madePod {
 func ownedBy(kind string, uid types.UID) []metav1.OwnerReference {
 	controller := true
 	return []metav1.OwnerReference{{Kind: kind, UID: uid, Controller: &controller}}
+}
+
+// Every pod of the newest revision is a replica, by name; those of older
+// revisions, those that go and those that were replaced are none.
+func TestReplicas(t *testing.T) {
+	named := func(name string, pod madePod) *corev1.Pod {
+		pod.Name, pod.UID = name, types.UID(name)
+		return pod.Pod
+	}
+	s := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"})
+	for _, o := range []runtime.Object{
+		deployment(2, 2), replicaSet("a", "1"), replicaSet("b", "2"),
+		named("web-b-z7", owned("b", onNode)),
+		named("web-b-c4", owned("b", onNode, appReady)),
+		named("web-b-k2", owned("b")),
+		named("web-a-x1", owned("a", onNode, appReady)),
+		named("web-b-old", owned("b", onNode, deleting)),
+		named("web-b-gone", owned("b", onNode, evicted)),
+	} {
+		s = s.Apply(watch.Added, o)
+	}
+	got, _ := Analyze(s, DefaultPolicy(), epoch)
+	want := []v1.Replica{
+		{Name: "web-b-c4", Stage: v1.StageRunning, Node: "node1"},
+		{Name: "web-b-k2", Stage: v1.StageScheduling},
+		{Name: "web-b-z7", Stage: v1.StageStarting, Message: "app is being created", Node: "node1"},
+	}
+	if !slices.Equal(got.Replicas, want) {
+		t.Errorf("%+v, want %+v", got.Replicas, want)
+	}
+	if pod, _ := Analyze(stateOf(newPod("web", "1").Pod), DefaultPolicy(), epoch); pod.Replicas != nil {
+		t.Errorf("a pod alone has replicas: %+v", pod.Replicas)
+	}
+}
+
+// What is ignored in any pod is named once.
+func TestAWorkloadsIgnored(t *testing.T) {
+	s := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"})
+	objects := []runtime.Object{deployment(2, 2), replicaSet("b", "2")}
+	for _, uid := range []types.UID{"1", "2"} {
+		pod := owned("b", onNode, app(waits("ErrImagePull", "x/app:1: not found")))
+		pod.UID = uid
+		objects = append(objects, pod.Pod)
+	}
+	for _, o := range objects {
+		s = s.Apply(watch.Added, o)
+	}
+	p := DefaultPolicy()
+	p.IgnoreReasons = []string{CauseImageNotFound}
+	if got, _ := Analyze(s, p, epoch); !slices.Equal(got.Ignored, p.IgnoreReasons) || got.Stage != v1.StageStarting {
+		t.Errorf("%s, ignored %q", got.Stage, got.Ignored)
+	}
+}
+
+// Sets have all their revisions' pods under one owner: the revision's label tells
+// them apart.
+func TestAnalyzeSets(t *testing.T) {
+	crashing := app(exits(1, "Error", 0), exitedBefore(1, "Error", 9))
+	member := func(uid types.UID, label, revision string, changes ...func(*corev1.Pod)) *corev1.Pod {
+		pod := newPod("web-"+string(uid), uid, changes...)
+		pod.Labels = map[string]string{label: revision}
+		pod.OwnerReferences = ownedBy("Set", "set")
+		return pod.Pod
+	}
+	two := int32(2)
+	stateful := func(observed int64, updated int32) *appsv1.StatefulSet {
+		return &appsv1.StatefulSet{
+			ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "set", ResourceVersion: "1", Generation: 2},
+			Spec:       appsv1.StatefulSetSpec{Replicas: &two},
+			Status: appsv1.StatefulSetStatus{
+				ObservedGeneration: observed, UpdateRevision: "new", UpdatedReplicas: updated, ReadyReplicas: 1, AvailableReplicas: updated,
+			},
+		}
+	}
+	daemons := &appsv1.DaemonSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "web", Namespace: "dev", UID: "set", ResourceVersion: "1", Generation: 2,
+			Annotations: map[string]string{appsv1.DeprecatedTemplateGeneration: "2"},
+		},
+		Status: appsv1.DaemonSetStatus{ObservedGeneration: 2, DesiredNumberScheduled: 2, NumberReady: 1, UpdatedNumberScheduled: 1},
+	}
+	const hash, template = appsv1.ControllerRevisionHashLabelKey, "pod-template-generation"
+	for name, test := range map[string]struct {
+		kind    string
+		objects []runtime.Object
+		stage   v1.Stage
+		message string
+	}{
+		"a pod of the revision before crashes": {
+			KindStatefulSet,
+			[]runtime.Object{stateful(2, 1), member("0", hash, "old", crashing), member("1", hash, "new", onNode, appReady)},
+			v1.StageStarting, "1 of 2 ready",
+		},
+		"a pod of the newest revision crashes": {
+			KindStatefulSet,
+			[]runtime.Object{stateful(2, 1), member("0", hash, "old", onNode, appReady), member("1", hash, "new", onNode, crashing)},
+			v1.StageFailed, "crash loop",
+		},
+		"the newest revision is not known yet": {
+			KindStatefulSet,
+			[]runtime.Object{stateful(1, 2), member("0", hash, "new", onNode, crashing)},
+			v1.StageScheduling, "no pod yet",
+		},
+		"the ready one is of the revision before": {
+			KindStatefulSet,
+			[]runtime.Object{stateful(2, 1), member("0", hash, "old", onNode, appReady), member("1", hash, "new", onNode)},
+			v1.StageStarting, "0 of 2 ready; app is being created",
+		},
+		"all are there": {
+			KindStatefulSet,
+			[]runtime.Object{stateful(2, 2), member("0", hash, "new", onNode, appReady), member("1", hash, "new", onNode, appReady)},
+			v1.StageRunning, "2 of 2 ready",
+		},
+		"a daemon of the revision before crashes": {
+			KindDaemonSet,
+			[]runtime.Object{daemons, member("0", template, "1", crashing), member("1", template, "2", onNode, appReady)},
+			v1.StageStarting, "1 of 2 ready",
+		},
+		"a daemon of the newest revision crashes": {
+			KindDaemonSet,
+			[]runtime.Object{daemons, member("0", template, "1", onNode, appReady), member("1", template, "2", onNode, crashing)},
+			v1.StageFailed, "crash loop",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewState(Subject{Kind: test.kind, Namespace: "dev", Name: "web"})
+			for _, o := range test.objects {
+				s = s.Apply(watch.Added, o)
+			}
+			got, _ := Analyze(s, DefaultPolicy(), epoch)
+			if got.Stage != test.stage || !strings.Contains(got.Message, test.message) {
+				t.Errorf("%s %q, want %s %q", got.Stage, got.Message, test.stage, test.message)
+			}
+		})
+	}
+}
+
+// A pod of a generated name is found by who owns it, and a successor of another
+// name is followed in its place.
+func TestGeneratedNames(t *testing.T) {
+	first, second := owned("b", onNode), owned("b", onNode, appReady)
+	first.Name, first.UID = "web-b-x7k2p", "first"
+	second.Name, second.UID = "web-b-q9w4z", "second"
+	stages, last, _ := tale(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}, DefaultPolicy(), []spoken{
+		at(0, deployment(2, 2)), at(0, replicaSet("b", "2")), at(1, first.Pod), removed(5, first.Pod), at(6, second.Pod), at(7, deployment(2, 2, available)),
+	})
+	want := []v1.Stage{scheduling, starting, scheduling, starting, running}
+	if !slices.Equal(stages, want) || len(last.Replicas) != 1 || last.Replicas[0].Name != "web-b-q9w4z" {
+		t.Errorf("%v %+v, want %v", stages, last.Replicas, want)
+	}
 }

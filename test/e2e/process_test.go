@@ -18,7 +18,7 @@ import (
 type process struct {
 	w      *world
 	cmd    *exec.Cmd
-	stdout bytes.Buffer
+	stdout lockedBuffer
 	stderr lockedBuffer
 	ended  chan error
 }

@@ -1,5 +1,5 @@
 // Command generate writes what is made from the code and kept in the checkout:
-// completions, man pages, command reference and schemas. It is run at the top
+// completions, man pages, command reference, schemas and pictures. It is run at the top
 // of the checkout. What it writes is the same on every machine and every day,
 // so that a difference always means that the code has changed.
 package main
@@ -51,13 +51,13 @@ type files map[string][]byte
 
 // directories hold generated files and no others.
 func directories() []string {
-	return []string{"completions", "docs/commands", "docs/man", "docs/schema"}
+	return []string{"completions", "docs/commands", "docs/man", "docs/pictures", "docs/schema"}
 }
 
 // generated makes all files.
 func generated() (files, error) {
 	all := files{}
-	for _, part := range []func(files) error{completions, reference, manual, topics, schemas, blueprints} {
+	for _, part := range []func(files) error{completions, reference, manual, topics, schemas, blueprints, output, pictures} {
 		if err := part(all); err != nil {
 			return nil, err
 		}

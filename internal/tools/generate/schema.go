@@ -36,7 +36,7 @@ func schemas(all files) error {
 		ExpandedStruct:            true,
 		Mapper: func(t reflect.Type) *jsonschema.Schema {
 			if enum := values[t.Name()]; enum != nil {
-				return &jsonschema.Schema{Type: "string", Enum: enum}
+				return open(enum)
 			}
 			return nil
 		},
@@ -53,6 +53,8 @@ func schemas(all files) error {
 		v1.KindError:         v1.Error{},
 		v1.KindEvent:         v1.Event{},
 
+		v1.KindProvisionSummary: v1.ProvisionSummary{},
+
 		v1.KindResolution:     v1.Resolution{},
 		v1.KindBlueprint:      v1.Blueprint{},
 		v1.KindBlueprintList:  v1.BlueprintList{},
@@ -64,6 +66,7 @@ func schemas(all files) error {
 		schema := reflector.Reflect(doc)
 		schema.ID = jsonschema.ID(schemaURL + kind + ".json")
 		schema.Title = kind
+		schema.Description = reflector.CommentMap[module+"/"+documents+"."+kind]
 		finish(kind, schema)
 		for name, definition := range schema.Definitions {
 			finish(name, definition)
@@ -111,12 +114,21 @@ func finish(name string, schema *jsonschema.Schema) {
 		version.Const = v1.APIVersion
 	}
 	if code, ok := schema.Properties.Get("code"); ok && name == v1.KindError {
+		var known []any
 		for _, m := range fault.Table() {
 			for _, c := range m.Codes {
-				code.Enum = append(code.Enum, c)
+				known = append(known, string(c))
 			}
 		}
+		code.Extras = open(known).Extras
 	}
+}
+
+// open is a word of which the values are known that there are now. It is no
+// enum: a later version may print others, and a reader that checks documents
+// against the schema of today must accept them.
+func open(known []any) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Extras: map[string]any{"x-known-values": known}}
 }
 
 // constants finds the values of the string types in a package: those of Stage,

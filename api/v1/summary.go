@@ -1,0 +1,27 @@
+package v1
+
+// ProvisionSummary is what became of the workspaces that one command
+// provisioned together.
+type ProvisionSummary struct {
+	TypeMeta
+	// Items are in the order in which they were asked for.
+	Items []ProvisionItem `json:"items"`
+	// Succeeded and Failed add up to the number of items.
+	Succeeded int `json:"succeeded"`
+	Failed    int `json:"failed"`
+	// ExitStatus is that of the command: 0, 3 if any failed, whatever their own
+	// codes are, or that of the signal by which it was interrupted.
+	ExitStatus int `json:"exitStatus"`
+	// Seconds is the whole duration; Requests the number of API requests, watches
+	// included.
+	Seconds  float64 `json:"seconds"`
+	Requests int     `json:"requests,omitempty"`
+}
+
+// ProvisionItem is one of them: exactly one of Workspace and Error is set.
+type ProvisionItem struct {
+	UserString string     `json:"userString"`
+	ID         string     `json:"id"`
+	Workspace  *Workspace `json:"workspace,omitempty"`
+	Error      *Error     `json:"error,omitempty"`
+}

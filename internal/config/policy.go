@@ -1,0 +1,160 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// PolicyFile is the section policy of the file: what counts as a failure, and
+// when. What is left out is as watch.DefaultPolicy has it.
+type PolicyFile struct {
+	Name               string   `yaml:"name"`
+	CrashLoopThreshold *int     `yaml:"crashLoopThreshold"`
+	PullDelay          string   `yaml:"pullDelay"`
+	GracePeriod        string   `yaml:"gracePeriod"`
+	IgnoreReasons      []string `yaml:"ignoreReasons"`
+}
+
+// policy lays the environment and the flags that were given over the file and
+// checks the whole; all that is wrong is told at once, each with its origin.
+func (f PolicyFile) policy(flags *pflag.FlagSet, getenv func(string) string) (watch.Policy, error) {
+	p := watch.DefaultPolicy()
+	s := settings{flags: flags, getenv: getenv}
+	if v, ok := s.find("policy", "name", f.Name); ok {
+		p.Name = s.name(v)
+	}
+	threshold := ""
+	if f.CrashLoopThreshold != nil {
+		threshold = strconv.Itoa(*f.CrashLoopThreshold)
+	}
+	if v, ok := s.find("crash-loop-threshold", "crashLoopThreshold", threshold); ok {
+		p.CrashLoopThreshold = s.count(v)
+	}
+	if v, ok := s.find("pull-delay", "pullDelay", f.PullDelay); ok {
+		p.PullDelay = s.duration(v)
+	}
+	if v, ok := s.find("grace-period", "gracePeriod", f.GracePeriod); ok {
+		p.GracePeriod = s.duration(v)
+		if v.flag && p.Name == watch.PolicyFast {
+			s.problem("%s is for --policy %s: %s does not wait", v.origin, watch.PolicyPatient, watch.PolicyFast)
+		}
+	}
+	p.IgnoreReasons = s.reasons(f.IgnoreReasons)
+	return p, s.err()
+}
+
+// settings looks for values where they are given, and keeps what is wrong.
+type settings struct {
+	flags    *pflag.FlagSet
+	getenv   func(string) string
+	problems []string
+	unknown  bool // a reason that there is not
+}
+
+// setting is a value and where it was given.
+type setting struct {
+	text   string
+	origin string
+	flag   bool
+}
+
+// find gives the value that takes precedence: the flag's if it was given, else
+// the variable's, else the file's.
+func (s *settings) find(flag, key, inFile string) (setting, bool) {
+	if f := s.flags.Lookup(flag); f != nil && f.Changed {
+		return setting{text: f.Value.String(), origin: "--" + flag, flag: true}, true
+	}
+	variable := variableOf(flag)
+	if text := s.getenv(variable); text != "" {
+		return setting{text: text, origin: variable}, true
+	}
+	return setting{text: inFile, origin: "policy." + key + " of the configuration"}, inFile != ""
+}
+
+func variableOf(flag string) string {
+	return EnvPrefix + "_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+func (s *settings) problem(format string, args ...any) {
+	s.problems = append(s.problems, fmt.Sprintf(format, args...))
+}
+
+func (s *settings) name(v setting) string {
+	for _, name := range watch.Policies() {
+		if strings.EqualFold(name, v.text) {
+			return name
+		}
+	}
+	s.problem("%s %q is none of %s", v.origin, v.text, strings.Join(watch.Policies(), ", "))
+	return ""
+}
+
+func (s *settings) count(v setting) int {
+	n, err := strconv.Atoi(v.text)
+	switch {
+	case err != nil:
+		s.problem("%s %q is no number", v.origin, v.text)
+	case n < 0:
+		s.problem("%s %d is negative", v.origin, n)
+	}
+	return n
+}
+
+func (s *settings) duration(v setting) time.Duration {
+	d, err := time.ParseDuration(v.text)
+	switch {
+	case err != nil:
+		s.problem("%s %q is no duration, such as 30s or 10m", v.origin, v.text)
+	case d < 0:
+		s.problem("%s %s is negative", v.origin, d)
+	}
+	return d
+}
+
+// reasons are those to ignore, in their proper spelling: of the flag, which can
+// be repeated, else of the variable, with commas between them, else of the file.
+func (s *settings) reasons(inFile []string) (proper []string) {
+	const flag = "ignore-reason"
+	given, origin := inFile, "policy.ignoreReasons of the configuration"
+	variable := variableOf(flag) + "S"
+	if text := s.getenv(variable); text != "" {
+		given, origin = strings.Split(text, ","), variable
+	}
+	if f := s.flags.Lookup(flag); f != nil && f.Changed {
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			given, origin = list.GetSlice(), "--"+flag
+		}
+	}
+	for _, name := range given {
+		known, ok := watch.Reason(strings.TrimSpace(name))
+		if !ok {
+			s.problem("%s: there is no reason %q", origin, name)
+			s.unknown = true
+		}
+		proper = append(proper, known)
+	}
+	return proper
+}
+
+func (s *settings) err() error {
+	if len(s.problems) == 0 {
+		return nil
+	}
+	err := fault.New(fault.InvalidArgument, "the policy cannot be used: %s", s.problems[0])
+	if len(s.problems) > 1 {
+		err = fault.New(fault.InvalidArgument, "the policy cannot be used")
+		err.Problems = s.problems
+	}
+	if s.unknown {
+		codes, kubernetes := watch.Reasons()
+		return err.WithHint("the causes are %s; Kubernetes' own words are %s", strings.Join(codes, ", "), strings.Join(kubernetes, ", "))
+	}
+	return err.WithHint("see `berth help policies`")
+}

@@ -1,0 +1,106 @@
+package config
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// loadPolicy loads a configuration with flags as the commands have them.
+func loadPolicy(t *testing.T, file string, args ...string) (watch.Policy, error) {
+	t.Helper()
+	t.Setenv("BERTH_CONFIG", write(t, file))
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	flags.String("policy", "fast", "")
+	flags.Int("crash-loop-threshold", 2, "")
+	flags.Duration("pull-delay", 8*time.Second, "")
+	flags.Duration("grace-period", 10*time.Minute, "")
+	flags.StringSlice("ignore-reason", nil, "")
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(flags, os.Getenv)
+	return c.Policy, err
+}
+
+const ofFile = `policy:
+  name: patient
+  crashLoopThreshold: 0
+  pullDelay: 1s
+  gracePeriod: 5m
+  ignoreReasons: [crashloop, ErrImagePull]
+`
+
+func TestPolicyPrecedence(t *testing.T) {
+	check := func(p watch.Policy, err error, want watch.Policy) {
+		t.Helper()
+		want.ReadyForgives = time.Minute
+		if err != nil || p.Name != want.Name || p.CrashLoopThreshold != want.CrashLoopThreshold || p.PullDelay != want.PullDelay ||
+			p.GracePeriod != want.GracePeriod || p.ReadyForgives != want.ReadyForgives || !slices.Equal(p.IgnoreReasons, want.IgnoreReasons) {
+			t.Errorf("%+v, %v, want %+v", p, err, want)
+		}
+	}
+	p, err := loadPolicy(t, "")
+	check(p, err, watch.DefaultPolicy())
+	p, err = loadPolicy(t, ofFile)
+	check(p, err, watch.Policy{Name: "patient", PullDelay: time.Second, GracePeriod: 5 * time.Minute, IgnoreReasons: []string{"CrashLoop", "ErrImagePull"}})
+
+	t.Setenv("BERTH_POLICY", "Fast")
+	t.Setenv("BERTH_CRASH_LOOP_THRESHOLD", "7")
+	t.Setenv("BERTH_PULL_DELAY", "2s")
+	t.Setenv("BERTH_GRACE_PERIOD", "6m")
+	t.Setenv("BERTH_IGNORE_REASONS", "oomkilled, evicted")
+	p, err = loadPolicy(t, ofFile)
+	check(p, err, watch.Policy{Name: "fast", CrashLoopThreshold: 7, PullDelay: 2 * time.Second, GracePeriod: 6 * time.Minute, IgnoreReasons: []string{"OOMKilled", "Evicted"}})
+
+	p, err = loadPolicy(t, ofFile, "--policy", "patient", "--crash-loop-threshold", "0", "--pull-delay", "0s", "--grace-period", "1m", "--ignore-reason", "backoff", "--ignore-reason", "ExecFormat")
+	check(p, err, watch.Policy{Name: "patient", GracePeriod: time.Minute, IgnoreReasons: []string{"BackOff", "ExecFormat"}})
+}
+
+// Everything that is wrong is told at once, each with where it was given.
+func TestWrongPolicies(t *testing.T) {
+	t.Setenv("BERTH_PULL_DELAY", "soon")
+	t.Setenv("BERTH_CRASH_LOOP_THRESHOLD", "many")
+	_, err := loadPolicy(t, "policy: {name: hasty, gracePeriod: -3s}", "--ignore-reason", "Nonsense,OOMKilled")
+	f := fault.From(err)
+	all := strings.Join(f.Problems, "\n")
+	for _, words := range []string{
+		`policy.name of the configuration "hasty" is none of fast, patient`, `BERTH_PULL_DELAY "soon" is no duration`,
+		`BERTH_CRASH_LOOP_THRESHOLD "many" is no number`, "policy.gracePeriod of the configuration -3s is negative",
+		`--ignore-reason: there is no reason "Nonsense"`,
+	} {
+		if !strings.Contains(all, words) {
+			t.Errorf("%q does not say %q", all, words)
+		}
+	}
+	if f.Code != fault.InvalidArgument || len(f.Problems) != 5 || !strings.Contains(f.Hint, "CrashLoop, ") || !strings.Contains(f.Hint, "ErrImagePull, ") {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestWrongPolicy(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--grace-period", "1m"}, "--grace-period is for --policy patient"},
+		{[]string{"--crash-loop-threshold", "-1"}, "--crash-loop-threshold -1 is negative"},
+		{[]string{"--policy", ""}, `--policy "" is none of fast, patient`},
+	} {
+		_, err := loadPolicy(t, "", test.args...)
+		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%q: %v", test.args, err)
+		}
+	}
+	_, err := loadPolicy(t, "policy: {titel: fast}")
+	if f := fault.From(err); !strings.Contains(strings.Join(f.Problems, ""), "line 1: field titel") {
+		t.Errorf("an unknown key: %v %q", err, f.Problems)
+	}
+}

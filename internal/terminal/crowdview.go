@@ -1,0 +1,188 @@
+package terminal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// picture is a table with a row for each workspace, and a line that counts
+// them. Who is done keeps the row, so that nothing jumps, as long as all rows
+// fit.
+func (c *crowd) picture(v view) picture {
+	var p picture
+	if !v.headed {
+		p.final = append(p.final, c.header(v), "")
+	}
+	const below = 2 // the counts, and a blank line above them
+	shown, rest := c.rows, []*model(nil)
+	if room := max(v.height-1-below, 1); v.height > 0 && len(c.rows) > room {
+		shown, rest = foldRows(c.rows, room)
+	}
+	p.live = c.table(shown, v)
+	if len(rest) > 0 {
+		text := fmt.Sprintf("%s %d more: %s", v.st.ellipsis, len(rest), strings.Join(countTexts(rest), ", "))
+		p.live = append(p.live, "    "+paint(v.st.grey, v.st.text(text)))
+	}
+	elapsed := ""
+	if v.now.Sub(c.begun) >= time.Second {
+		elapsed = "   " + whole(v.now.Sub(c.begun))
+	}
+	p.live = append(p.live, "", "  "+strings.Join(countTexts(c.rows), ", ")+paint(v.st.grey, elapsed))
+	p.final, p.live = fit(p.final, v.width), fit(p.live, v.width)
+	if room := v.height - 1; v.height > 0 && len(p.live) > room {
+		p.live = p.live[len(p.live)-max(room, 0):]
+	}
+	return p
+}
+
+func (c *crowd) header(v view) string {
+	text := paint(v.st.bold, plural(len(c.rows), "workspace"))
+	if c.batch.Namespace != "" {
+		text += paint(v.st.grey, " in "+v.st.text(c.batch.Namespace))
+	}
+	if c.batch.Parallel < len(c.rows) {
+		text += paint(v.st.grey, fmt.Sprintf(", %d at a time", c.batch.Parallel))
+	}
+	return text
+}
+
+// foldRows chooses the rows that are shown where not all fit: the unfinished
+// first. One line stays for the count of the others.
+func foldRows(rows []*model, room int) (shown, rest []*model) {
+	sorted := slices.Clone(rows)
+	slices.SortStableFunc(sorted, func(a, b *model) int { return int(standingOf(a) - standingOf(b)) })
+	return sorted[:room-1], sorted[room-1:]
+}
+
+// countTexts tells how many are how far.
+func countTexts(rows []*model) (texts []string) {
+	n := count(rows)
+	for _, part := range []struct {
+		of   standing
+		word string
+	}{{ready, "done"}, {lost, "failed"}, {atWork, "at work"}, {queued, "waiting"}} {
+		if n[part.of] > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", n[part.of], part.word))
+		}
+	}
+	return texts
+}
+
+// table lays the rows out; the columns are those of all rows, so that they keep
+// their places whoever is shown.
+func (c *crowd) table(rows []*model, v view) []string {
+	widest := 0
+	for _, m := range c.rows {
+		widest = max(widest, width(v.st.text(m.title.target())))
+	}
+	widest = min(widest, max(v.width*3/10, 8))
+	lines := make([]string, 0, len(rows))
+	for _, m := range rows {
+		lines = append(lines, rowLine(m, widest, v))
+	}
+	return lines
+}
+
+// rowLine is one workspace: who, how far, why, since when.
+func rowLine(m *model, widest int, v view) string {
+	name := pad(v.st.cutMiddle(v.st.text(m.title.target()), widest), widest)
+	stage, style, why := rowState(m, v)
+	took := ""
+	switch {
+	case m.result != nil:
+		took = brief(m.took())
+	case !m.begun.IsZero() && v.now.Sub(m.begun) >= time.Second:
+		took = whole(v.now.Sub(m.begun))
+	}
+	head := "  " + rowSign(m, v) + " " + name + "  " + paint(style, pad(v.st.cut(v.st.text(stage), nameWidth), nameWidth)) + " "
+	room := max(v.width-1-width(head)-2-tookWidth, 0)
+	why = pad(v.st.cut(v.st.text(why), room), room)
+	return strings.TrimRight(head+why+"  "+paint(v.st.grey, took), " ")
+}
+
+func rowSign(m *model, v view) string {
+	switch standingOf(m) {
+	case atWork:
+		return sign(running, v)
+	case queued:
+		return " "
+	case ready:
+		return sign(done, v)
+	default:
+		_, style, mark := endWord(*m.result.Error, v.st)
+		return paint(style, mark)
+	}
+}
+
+// rowState is how far a workspace is, and what explains it.
+func rowState(m *model, v view) (stage string, style lipgloss.Style, why string) {
+	switch standingOf(m) {
+	case queued:
+		return "waiting", v.st.grey, ""
+	case lost:
+		word, style, _ := endWord(*m.result.Error, v.st)
+		return word, style, firstLine(gist(*m.result.Error))
+	case ready:
+		w := m.result.Workspace
+		if w == nil {
+			return "done", v.st.green, ""
+		}
+		if w.Stage == v1.StageRunning && w.Timing == nil {
+			why = strings.TrimSpace(since(*w, v.now))
+		} else if w.Stage != v1.StageRunning {
+			why = causeOrMessage(w.Snapshot)
+		}
+		return string(w.Stage), v.st.stage(w.Stage), why
+	}
+	return workState(m, v)
+}
+
+// workState is the stage, or else the step, that runs.
+func workState(m *model, v view) (stage string, style lipgloss.Style, why string) {
+	if i := m.current(stageItem, ""); i >= 0 {
+		return m.items[i].name, v.st.stage(m.snapshot.Stage), m.reason(v)
+	}
+	if i := m.current(stepItem, ""); i >= 0 {
+		return m.items[i].name, v.st.grey, m.reason(v)
+	}
+	for _, it := range slices.Backward(m.items) {
+		if it.kind != warningItem {
+			return it.name, v.st.grey, it.message
+		}
+	}
+	return "", v.st.grey, m.reason(v)
+}
+
+// reason is what a running stage waits for, in one line: a known cause says
+// more than a warning, and that more than the stage's own words.
+func (m *model) reason(v view) string {
+	if c := m.snapshot.Cause; c != nil && c.Message != "" {
+		return causeText(*c)
+	}
+	if shown := m.warnings.shown(); len(shown) > 0 {
+		w := shown[len(shown)-1]
+		name := w.Reason
+		if w.Count > 1 {
+			name += fmt.Sprintf(" %s%d", v.st.times, w.Count)
+		}
+		return name + ": " + warningText(w)
+	}
+	if m.progress != nil {
+		return m.progress.Message
+	}
+	if rs := m.snapshot.Replicas; len(rs) > 1 {
+		return stageCounts(rs)
+	}
+	return m.snapshot.Message
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

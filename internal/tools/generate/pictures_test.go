@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The words of a picture, and that it is well-formed.
+func wordsOf(t *testing.T, svg []byte) string {
+	t.Helper()
+	var b strings.Builder
+	decoder := xml.NewDecoder(strings.NewReader(string(svg)))
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return strings.Join(strings.Fields(b.String()), " ")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, ok := token.(xml.CharData); ok {
+			b.Write(text)
+		}
+	}
+}
+
+// The pictures show the moments that they are named after, and nothing of the
+// machine that they were recorded on.
+func TestPictures(t *testing.T) {
+	all := files{}
+	if err := pictures(all); err != nil {
+		t.Fatal(err)
+	}
+	for name, wants := range map[string][]string{
+		"pulling": {"Pulling", "slow:v1", "⠹"},
+		"running": {"✔", "Running", "Running in 12.9s", "berth exec alice~dev"},
+		"failed":  {"✘", "Failed", "not found", "(demo/blueprints/demo.yaml:17)", "berth diagnose alice~typo"},
+		"batch":   {"6 workspaces in team", "⠹ carol~ml Pulling", "✔ alice~web Running", "✘ bob~docs Failed", "2 at work"},
+	} {
+		text := wordsOf(t, all["docs/pictures/"+name+".svg"])
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q is not in\n%s", name, want, text)
+			}
+		}
+	}
+	paths, err := filepath.Glob("recordings/*.jsonl")
+	if err != nil || len(paths) != 3 {
+		t.Fatal(paths, err)
+	}
+	foreign := regexp.MustCompile(`[" (]/(home|root|tmp|work|usr|etc)/`)
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := foreign.Find(raw); found != nil {
+			t.Errorf("%s has a path of a machine in it: %s", path, found)
+		}
+	}
+}
+
+// All pictures are shown, and no other.
+func TestReadmeShowsThePictures(t *testing.T) {
+	atTop(t)
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range stills() {
+		if !strings.Contains(string(readme), "](docs/pictures/"+s.name+".svg)") {
+			t.Errorf("README.md does not show %s", s.name)
+		}
+	}
+	if n := strings.Count(string(readme), "](docs/pictures/"); n != len(stills()) {
+		t.Errorf("README.md shows %d pictures, there are %d", n, len(stills()))
+	}
+}
+
+func TestDrawLine(t *testing.T) {
+	svg, err := picture("a & b", []string{"  \x1b[32m✔\x1b[0m x  <y>", "\x1b[1;0m"}, 20)
+	if err == nil {
+		t.Errorf("an unknown sequence is drawn: %s", svg)
+	}
+	svg, err = picture("a & b", []string{"  \x1b[32m✔\x1b[m x  <y>\x1b[1mz\x1b[0m"}, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"<title>a &amp; b</title>",
+		`<text x="32.8" y="47" textLength="8.4" fill="#56d364">✔</text>`,
+		`<text x="49.6" y="47" textLength="8.4">x</text>`,
+		`<text x="74.8" y="47" textLength="25.2">&lt;y&gt;</text>`,
+		`<text x="100.0" y="47" textLength="8.4" font-weight="bold">z</text>`,
+	} {
+		if !strings.Contains(string(svg), want) {
+			t.Errorf("%s is not in\n%s", want, svg)
+		}
+	}
+	for _, bad := range []string{"\x1b[2A", "\x1b]0;title\x07", "\x1b[35mx"} {
+		if _, err := picture("", []string{bad}, 20); err == nil {
+			t.Errorf("%q is drawn", bad)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/berthdev/berth/test/bench/internal/process"
+	"github.com/berthdev/berth/test/bench/internal/tools"
+)
+
+// commands are what is run, side by side.
+func commands(berth, kubectl string) [][]string {
+	return [][]string{
+		{berth, "status", "-A"},
+		{kubectl, "get", "pods", "-A"},
+		{berth, "status", "-A", "-o", "json"},
+		{kubectl, "get", "pods", "-A", "-o", "json"},
+		{berth, "status", "-A", "-o", "name"},
+		{kubectl, "get", "pods", "-A", "-o", "name"},
+		{berth, "status", "-A", "--stage", "Starting"},
+		{berth, "status", "-A", "--owner", "user7"},
+	}
+}
+
+func measure(ctx context.Context, o options) error {
+	home, err := os.MkdirTemp("", "berth-fleet-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(home) }()
+	paths := tools.Paths{Berth: o.berth, Kubectl: o.kubectl}
+	if o.berth == "" || o.kubectl == "" {
+		built, err := tools.Build(ctx, "../..", home, func(s string) { fmt.Fprintln(os.Stderr, s) })
+		if err != nil {
+			return err
+		}
+		for _, p := range []struct{ to, from *string }{{&paths.Berth, &built.Berth}, {&paths.Kubectl, &built.Kubectl}} {
+			if *p.to == "" {
+				*p.to = *p.from
+			}
+		}
+	}
+	all := commands(paths.Berth, paths.Kubectl)
+	took, memory, lines := make([][]time.Duration, len(all)), make([]int64, len(all)), make([]int, len(all))
+	for round := range o.rounds + 1 {
+		for i, argv := range all {
+			usage, out, err := process.Run(ctx, process.Env(home, o.kubeconfig), argv)
+			if err != nil {
+				return err
+			}
+			if round == 0 {
+				continue // fills kubectl's cache of what there is to ask for
+			}
+			took[i] = append(took[i], usage.Exited.Sub(usage.Started))
+			memory[i], lines[i] = max(memory[i], usage.MaxRSS), strings.Count(out, "\n")
+		}
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "COMMAND\tMEDIAN\tSLOWEST\tMAX RSS\tLINES")
+	for i, argv := range all {
+		slices.Sort(took[i])
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d MiB\t%d\n", name(argv), seconds(took[i][len(took[i])/2]), seconds(took[i][len(took[i])-1]), memory[i]>>20, lines[i])
+	}
+	return table.Flush()
+}
+
+func name(argv []string) string {
+	return argv[0][strings.LastIndex(argv[0], "/")+1:] + " " + strings.Join(argv[1:], " ")
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
