@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,40 +25,57 @@ func (a *app) jobStores(ctx context.Context, cmd *cobra.Command, client *kube.Cl
 	return job.Open(ctx, c.Jobs, client, time.Now), nil
 }
 
-// jobRecord is the record that one command keeps.
-type jobRecord struct {
-	recorder *job.Recorder
-	close    func()
+// jobRecords is where the records of one command go, of however many
+// workspaces: they share the way to the store.
+type jobRecords struct {
+	stores *job.Stores
+	cancel context.CancelFunc
+
+	mu   sync.Mutex
+	kept []*job.Recorder
 }
 
-// keepRecord makes p keep a record of what it does. The way to the store is
-// opened beside the work, and outlives an interruption.
-func (a *app) keepRecord(ctx context.Context, cmd *cobra.Command, p *provision.Provisioner) (jobRecord, error) {
+// keepRecords opens the way to the store beside the work; it outlives an
+// interruption, until close.
+func (a *app) keepRecords(ctx context.Context, cmd *cobra.Command, client *kube.Client) (*jobRecords, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stores, err := a.jobStores(ctx, cmd, p.Client)
+	stores, err := a.jobStores(ctx, cmd, client)
 	if err != nil {
 		cancel()
-		return jobRecord{}, err
+		return nil, err
 	}
-	p.Jobs = job.NewRecorder(stores, time.Now)
-	return jobRecord{recorder: p.Jobs, close: func() {
-		stores.Close()
-		cancel()
-	}}, nil
+	return &jobRecords{stores: stores, cancel: cancel}, nil
 }
 
-// beside are the sinks of a stream: the renderer, and the record if there is one.
-func (r jobRecord) beside(progress event.Sink) []event.Sink {
-	if r.recorder == nil {
-		return []event.Sink{progress}
-	}
-	return []event.Sink{progress, r.recorder}
+func (r *jobRecords) close() {
+	r.stores.Close()
+	r.cancel()
 }
 
-// warn says in one line if the record is not where it belongs. That is never a
-// failure.
-func (r jobRecord) warn(streams terminal.Streams) {
-	if err := r.recorder.Problem(); err != nil {
-		terminal.PrintWarning(streams, err.Error())
+// of is a provisioner that keeps a record of its own, and the sinks of its
+// stream: the renderer, and the record if one is kept.
+func (r *jobRecords) of(p *provision.Provisioner, progress event.Sink) (*provision.Provisioner, []event.Sink) {
+	own := *p
+	own.Jobs = job.NewRecorder(r.stores, time.Now)
+	if own.Jobs == nil {
+		return &own, []event.Sink{progress}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = append(r.kept, own.Jobs)
+	return &own, []event.Sink{progress, own.Jobs}
+}
+
+// warn says in a line if records are not where they belong, once for all that
+// share the reason. That is never a failure.
+func (r *jobRecords) warn(streams terminal.Streams) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	said := map[string]bool{}
+	for _, recorder := range r.kept {
+		if err := recorder.Problem(); err != nil && !said[err.Error()] {
+			said[err.Error()] = true
+			terminal.PrintWarning(streams, err.Error())
+		}
 	}
 }

@@ -81,18 +81,19 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 	}
 	title := terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
 	progress := a.startProgress(o.output.format.Mode(), title)
-	record, err := a.keepRecord(ctx, cmd, p)
+	records, err := a.keepRecords(ctx, cmd, p.Client)
 	if err != nil {
 		return err
 	}
-	defer record.close()
-	stream := event.NewStream(u.ID(), time.Now, record.beside(progress)...)
+	defer records.close()
+	p, sinks := records.of(p, progress)
+	stream := event.NewStream(u.ID(), time.Now, sinks...)
 	result, err := o.provision(ctx, p, u, stream)
 	if result.Error != nil {
 		result.Error.Hint = title.Located(result.Error.Hint)
 	}
 	stream.Finish(result)
-	defer record.warn(a.streams)
+	defer records.warn(a.streams)
 	if reportErr := terminal.Report(a.streams, o.output.format, result, progress); reportErr != nil {
 		return reportErr
 	}
