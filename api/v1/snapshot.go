@@ -104,6 +104,8 @@ type Cause struct {
 	// ImageNotFound, CrashLoop, Unschedulable, …
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Hint is what to do about it; set by commands that wait for the workspace.
+	Hint string `json:"hint,omitempty"`
 	// Container and Object name what it is about.
 	Container string `json:"container,omitempty"`
 	Object    string `json:"object,omitempty"`

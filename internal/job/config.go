@@ -1,7 +1,6 @@
 package job
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -16,9 +15,10 @@ type Config struct {
 	// Store is auto (NATS if it is configured, otherwise the cluster), nats,
 	// cluster, or none.
 	Store StoreKind `yaml:"store"`
-	// Retention is how long records are kept; an existing NATS bucket has its own.
-	Retention time.Duration `yaml:"retention"`
-	NATS      NATSConfig    `yaml:"nats"`
+	// Retention is how long records are kept, such as 72h; an existing NATS
+	// bucket has its own.
+	Retention string     `yaml:"retention"`
+	NATS      NATSConfig `yaml:"nats"`
 }
 
 // StoreKind names a store.
@@ -71,7 +71,12 @@ func (c Config) kind() StoreKind {
 	return StoreCluster
 }
 
-func (c Config) retention() time.Duration { return cmp.Or(c.Retention, Retention) }
+func (c Config) retention() time.Duration {
+	if d, err := time.ParseDuration(c.Retention); err == nil {
+		return d
+	}
+	return Retention
+}
 
 func (n NATSConfig) isSet() bool { return n.URL != "" || n.Service.Name != "" }
 
@@ -90,7 +95,8 @@ func (c Config) Problems() (problems []string) {
 	}
 	n := c.NATS
 	say(c.Store == StoreNATS && !n.isSet(), "jobs.store is nats, but neither jobs.nats.url nor jobs.nats.service is set")
-	say(c.Retention < 0 || c.Retention > 0 && c.Retention < time.Minute, "jobs.retention: %s is shorter than a minute", c.Retention)
+	retention, err := time.ParseDuration(c.Retention)
+	say(c.Retention != "" && (err != nil || retention < time.Minute), "jobs.retention: %q is no time of a minute or more, such as 48h", c.Retention)
 	say(n.URL != "" && n.Service != ServiceConfig{}, "jobs.nats.url and jobs.nats.service exclude each other")
 	say(n.Service.Name == "" && n.Service != ServiceConfig{}, "jobs.nats.service.name is missing")
 	say(n.Service.Name != "" && n.Service.Namespace == "", "jobs.nats.service.namespace is missing")

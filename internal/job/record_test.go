@@ -217,7 +217,7 @@ func TestProblems(t *testing.T) {
 		"nothing":           {Config{}, nil},
 		"a URL":             {Config{NATS: NATSConfig{URL: "nats://a:4222,tls://b"}}, nil},
 		"a service":         {Config{NATS: NATSConfig{Service: ServiceConfig{Namespace: "nats", Name: "nats"}}}, nil},
-		"all at once":       {Config{Store: "redis", Retention: -1, NATS: NATSConfig{URL: "http://a", Password: "x", TLS: TLSConfig{Cert: "c"}}}, []string{"jobs.store", "jobs.retention", "password", "cert and key", "scheme"}},
+		"all at once":       {Config{Store: "redis", Retention: "-1s", NATS: NATSConfig{URL: "http://a", Password: "x", TLS: TLSConfig{Cert: "c"}}}, []string{"jobs.store", "jobs.retention", "password", "cert and key", "scheme"}},
 		"two ways":          {Config{NATS: NATSConfig{URL: "nats://a", Service: ServiceConfig{Name: "x", Namespace: "y"}, User: "u", Token: "t"}}, []string{"exclude each other", "exclude each other"}},
 		"nats without NATS": {Config{Store: StoreNATS}, []string{"neither jobs.nats.url"}},
 		"a secret URL":      {Config{NATS: NATSConfig{URL: "nats://u:hush@a"}}, []string{"a URL is shown"}},

@@ -65,7 +65,17 @@ func (r *run) tell(c watch.Change) {
 		r.steps.Progress(notice)
 	}
 	if c.Changed {
-		r.latest = c.Snapshot
-		r.steps.reached(c.Snapshot)
+		r.latest = r.explained(c.Snapshot)
+		r.steps.reached(r.latest)
 	}
+}
+
+// explained is the reading with what to do about its cause.
+func (r *run) explained(s v1.Snapshot) v1.Snapshot {
+	if s.Cause != nil {
+		cause := *s.Cause // the reading is the follower's
+		cause.Hint = r.hint(s)
+		s.Cause = &cause
+	}
+	return s
 }

@@ -213,7 +213,7 @@ func TestResizeWhileRunning(t *testing.T) {
 		if got, want := lastLine(f.text()), lastLine(story); got != want {
 			t.Errorf("last line after the resize is %q, want %q", got, want)
 		}
-		for _, line := range []string{"identity", "blueprint", "install", " Scheduling", "FailedScheduling"} {
+		for _, line := range []string{"identity", "dev ← base", "install", " Scheduling", "FailedScheduling"} {
 			if n := strings.Count(f.text(), line); n != 1 {
 				t.Errorf("%q is %d times on the screen:\n%s", line, n, f.text())
 			}

@@ -22,6 +22,7 @@ type plain struct {
 	model    model
 	stage    string // the last line about it
 	cause    string
+	hint     string
 	progress string
 	warned   map[warningKey]repeat
 	replicas map[string]v1.Stage
@@ -112,8 +113,20 @@ func (p *plain) stageLines(e v1.Event) []string {
 		if !known(c.Message, s.Message, s.Warnings) {
 			lines = append(lines, p.line(e, "cause "+c.Code, causeText(*c)))
 		}
+		for _, text := range p.st.paragraphs(p.fresh(c.Hint)) {
+			lines = append(lines, p.line(e, "hint", text))
+		}
 	}
 	return lines
+}
+
+// fresh is a hint that has not been told.
+func (p *plain) fresh(hint string) string {
+	if hint == p.hint {
+		return ""
+	}
+	p.hint = hint
+	return hint
 }
 
 // replicaLines tell the replicas whose stage has changed, and those that are no

@@ -110,12 +110,37 @@ func remarks(m *model, v view) []string {
 	if m.result != nil {
 		return lines
 	}
-	shown := m.warnings.shown()
-	if c := m.snapshot.Cause; c != nil && c.Message != "" && m.current(stageItem, "") >= 0 && !known(c.Message, m.snapshot.Message, shown) {
-		lines = append(lines, "      "+v.st.cut(v.st.text(causeText(*c)), v.width-1-6))
+	shown, waiting := m.warnings.shown(), m.waitingFor()
+	if waiting.Message != "" && !known(waiting.Message, m.snapshot.Message, shown) {
+		lines = append(lines, "      "+v.st.cut(v.st.text(causeText(waiting)), v.width-1-6))
 	}
 	for _, w := range shown {
 		lines = append(lines, warningLine(w, v, true))
+	}
+	return append(lines, hintLines(waiting.Hint, v)...)
+}
+
+// waitingFor is why the stage that runs goes on; empty if that is not known.
+func (m *model) waitingFor() v1.Cause {
+	if m.snapshot.Cause == nil || m.current(stageItem, "") < 0 {
+		return v1.Cause{}
+	}
+	return *m.snapshot.Cause
+}
+
+// hintLines say what to do about what is waited for, while it is waited for. The
+// whole of a long one comes with the result.
+func hintLines(hint string, v view) []string {
+	const most = 4
+	inner := v
+	inner.width -= 2
+	lines := indent(v.st.paragraphs(hint), inner)
+	if len(lines) > most {
+		lines = lines[:most]
+		lines[most-1] = v.st.cut(lines[most-1]+" "+v.st.ellipsis, inner.width-1)
+	}
+	for i, line := range lines {
+		lines[i] = paint(v.st.grey, "  "+line)
 	}
 	return lines
 }

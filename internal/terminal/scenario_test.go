@@ -78,7 +78,7 @@ func unschedulable(count int, at time.Duration) v1.Warning {
 func succeeding() *script {
 	s := opening()
 	waits := "0/3 nodes: 2 insufficient cpu, 1 untolerated taint"
-	cause := &v1.Cause{Code: "Unschedulable", Message: waits}
+	cause := &v1.Cause{Code: "Unschedulable", Message: waits, Hint: "No node has room for it: 2 nodes have too little cpu left. Ask for less in blueprint dev, or wait until there is room."}
 	s.stage(300*ms, v1.StageScheduling, v1.Snapshot{Containers: containers("waiting", "waiting")})
 	s.stage(1*sc, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{unschedulable(1, 1*sc)}})
 	s.stage(4*sc, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{unschedulable(3, 4*sc)}})

@@ -20,7 +20,7 @@ const (
 	// A watch is ended by the server after this time and begun anew, and given up
 	// here a little later: that is how a connection is noticed over which nothing
 	// comes any more.
-	watchTime  = 2 * time.Minute
+	watchTime  = time.Minute
 	watchGrace = 10 * time.Second
 	// A request must have been answered by then.
 	requestTime = 30 * time.Second

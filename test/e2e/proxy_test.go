@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -37,6 +39,21 @@ func killBefore(verb, resource string) func(*http.Request) bool {
 func (w *world) proxy(when func(*http.Request) bool) *proxy {
 	w.Helper()
 	p := &proxy{kill: make(chan *os.Process, 1)}
+	var once sync.Once
+	p.kubeconfig = w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+		if when(r) {
+			once.Do(func() { _ = (<-p.kill).Kill() })
+			panic(http.ErrAbortHandler) // the request never arrives
+		}
+		next.ServeHTTP(out, r)
+	})
+	return p
+}
+
+// between puts something between berth and the API server, and gives the
+// kubeconfig that leads there.
+func (w *world) between(meddle func(out http.ResponseWriter, r *http.Request, next http.Handler)) (kubeconfig string) {
+	w.Helper()
 	target, err := url.Parse(w.config.Host)
 	if err != nil {
 		w.Fatal(err)
@@ -47,28 +64,23 @@ func (w *world) proxy(when func(*http.Request) bool) *proxy {
 	}
 	forward := httputil.NewSingleHostReverseProxy(target)
 	forward.Transport, forward.FlushInterval = transport, -1
-	forward.ErrorHandler = func(http.ResponseWriter, *http.Request, error) {}
-	var once sync.Once
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if when(r) {
-			once.Do(func() { _ = (<-p.kill).Kill() })
-			panic(http.ErrAbortHandler) // the request never arrives
-		}
-		forward.ServeHTTP(out, r)
-	}))
+	// What a test breaks is broken on purpose: for the client too, and without a word.
+	forward.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
+	forward.ErrorLog = log.New(io.Discard, "", 0)
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { meddle(out, r, forward) }))
 	w.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	p.kubeconfig = filepath.Join(w.TempDir(), "kubeconfig")
+	kubeconfig = filepath.Join(w.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`apiVersion: v1
 kind: Config
 current-context: proxy
 clusters: [{name: proxy, cluster: {server: %q}}]
 contexts: [{name: proxy, context: {cluster: proxy}}]
 `, server.URL)
-	if err := os.WriteFile(p.kubeconfig, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
 		w.Fatal(err)
 	}
-	return p
+	return kubeconfig
 }
