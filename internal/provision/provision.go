@@ -31,7 +31,10 @@ type Provisioner struct {
 	// WaitForLock waits for whoever works on the workspace for another purpose,
 	// instead of giving up.
 	WaitForLock bool
-	Now         func() time.Time
+	// OnFailure says what becomes of what was made if it comes to nothing. Empty
+	// is to keep it.
+	OnFailure OnFailure
+	Now       func() time.Time
 }
 
 // Supported says whether a form of user string can be provisioned. Those that
@@ -82,7 +85,7 @@ func (r *run) provision(ctx context.Context) error {
 		return nil // somebody else brought it up
 	}
 	defer r.release(ctx, held)
-	return r.carryOut(ctx, held, plan)
+	return r.settle(ctx, held, r.carryOut(ctx, held, plan))
 }
 
 // run is one provisioning.
@@ -100,6 +103,9 @@ type run struct {
 	jobID     string
 	follower  *watch.Follower
 	latest    v1.Snapshot // the newest reading
+	creation  creation    // what this run has made
+	final     *Outcome    // where it was collected before the end
+	blocker   string      // who holds the lock that is waited for
 }
 
 func (p *Provisioner) records() release.Records {
