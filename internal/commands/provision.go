@@ -20,6 +20,7 @@ type provisionOptions struct {
 	timing      bool
 	ifNotExists bool
 	wait        bool
+	onFailure   onFailureFlag
 	batch       batchFlags
 }
 
@@ -34,7 +35,7 @@ workspace of whoever calls.
 
 It is safe to run again at any time: what is on its way is followed, what was
 left half-done is completed, what has failed is made anew.
-` + aboutBatch,
+` + aboutOnFailure + aboutBatch,
 		Example: `  berth provision alice
   berth provision alice~dev --blueprints ./blueprints
   berth provision alice~dev --timeout 2m --output json
@@ -50,6 +51,7 @@ left half-done is completed, what has failed is made anew.
 	flags.BoolVar(&o.timing, "timing", false, "print the time of each step and the number of API requests")
 	flags.BoolVar(&o.ifNotExists, "if-not-exists", false, "succeed if the workspace is running already")
 	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
+	o.onFailure.register(cmd)
 	addPolicyFlags(cmd)
 	o.batch.register(cmd)
 	addBlueprintFlags(cmd)
@@ -108,7 +110,7 @@ func (o *provisionOptions) provisioner(a *app, cmd *cobra.Command) (*provision.P
 	if err != nil {
 		return nil, err
 	}
-	p.WaitForLock = o.wait
+	p.WaitForLock, p.OnFailure = o.wait, o.onFailure.value
 	return p, nil
 }
 
@@ -125,16 +127,14 @@ func (o *provisionOptions) provision(ctx context.Context, p *provision.Provision
 	if err != nil {
 		document := terminal.ErrorDocument(err)
 		document.Workspace, document.Logs = outcome.Workspace, outcome.Logs
+		document.Left, document.Problems = outcome.Left, append(document.Problems, outcome.Problems...)
 		return v1.Result{Error: &document}, err
 	}
 	return v1.Result{Workspace: outcome.Workspace}, nil
 }
 
 func (o *provisionOptions) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if o.timeout == 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeoutCause(ctx, o.timeout, fault.New(fault.DeadlineExceeded, "timed out after %s", o.timeout))
+	return withTimeout(ctx, o.timeout)
 }
 
 // parseUser reads the user string, if there is one, and refuses what cannot be
