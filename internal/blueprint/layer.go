@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // place is where a part of a blueprint was written: in which blueprint of which
@@ -16,7 +19,12 @@ type place struct {
 }
 
 // String says which layer it is: dev (team.yaml:4).
-func (p place) String() string { return fmt.Sprintf("%s (%s:%d)", p.layer, p.file, p.line) }
+func (p place) String() string {
+	if p.file == "" {
+		return p.layer // a flag
+	}
+	return fmt.Sprintf("%s (%s:%d)", p.layer, p.file, p.line)
+}
 
 // value is a part of a blueprint while its layers are laid over each other.
 // Scalars stay as they are written, for 1.10 is not 1.1 where a text is meant;
@@ -30,7 +38,7 @@ type value struct {
 
 // lift makes a value of what is written in a layer.
 func (e entry) lift(n *yaml.Node) value {
-	n = behind(n)
+	n = yamldoc.Behind(n)
 	v := value{at: place{layer: e.name, file: e.file, line: n.Line, column: n.Column}}
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -52,38 +60,40 @@ func (e entry) lift(n *yaml.Node) value {
 func (e entry) liftFields(n *yaml.Node, into map[string]value) {
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, content := behind(n.Content[i]), behind(n.Content[i+1])
+		key, content := yamldoc.Behind(n.Content[i]), yamldoc.Behind(n.Content[i+1])
 		switch _, has := into[key.Value]; {
-		case isMerge(key) && content.Kind == yaml.SequenceNode:
+		case yamldoc.IsMerge(key) && content.Kind == yaml.SequenceNode:
 			merged = append(merged, content.Content...)
-		case isMerge(key):
+		case yamldoc.IsMerge(key):
 			merged = append(merged, content)
 		case !has:
 			into[key.Value] = e.lift(content)
 		}
 	}
 	for _, m := range merged {
-		if m = behind(m); m.Kind == yaml.MappingNode {
+		if m = yamldoc.Behind(m); m.Kind == yaml.MappingNode {
 			e.liftFields(m, into)
 		}
 	}
 }
 
 // overlay lays child over parent: of scalars the child's, mappings key by key,
-// lists one after the other.
-func overlay(parent, child value) value {
+// lists as registered for their path. What says nothing changes nothing.
+func (s strategies) overlay(path string, parent, child value) value {
 	switch {
 	case parent.fields != nil && child.fields != nil:
 		out := maps.Clone(parent.fields)
 		for key, inner := range child.fields {
 			if outer, ok := out[key]; ok {
-				inner = overlay(outer, inner)
+				inner = s.overlay(strings.TrimPrefix(path+"."+key, "."), outer, inner)
 			}
 			out[key] = inner
 		}
 		return value{at: child.at, fields: out}
 	case parent.items != nil && child.items != nil:
-		return value{at: child.at, items: slices.Concat(parent.items, child.items)}
+		return value{at: child.at, items: s.find(path).lists(parent.items, child.items)}
+	case child.scalar != nil && yamldoc.IsNull(child.scalar):
+		return parent
 	}
 	return child
 }

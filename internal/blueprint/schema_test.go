@@ -10,6 +10,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 const schemaFile = "../../docs/schema/blueprints.json"
@@ -77,7 +79,8 @@ func TestSchemaRefusesWhatIsNot(t *testing.T) {
 	for _, text := range []string{
 		"blueprints: [{image: a}]",
 		"blueprints: [{name: a, imge: b}]",
-		"blueprints: [{name: a, network: {}}]",
+		"blueprints: [{name: a, network: {networkPolicyClass: open}}]",
+		"blueprints: [{name: a, podman: {on: true}}]",
 		"blueprints: [{name: a, imagePullPolicy: Sometimes}]",
 		"blueprints: [{name: a, storages: {x: {type: nfs, path: /a}}}]",
 		"blueprints: [{name: a, env: [b]}]",
@@ -106,8 +109,9 @@ func TestSchemaIsComplete(t *testing.T) {
 	}
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[Blueprint](), reflect.TypeFor[Resources](), reflect.TypeFor[Storage](), reflect.TypeFor[InitScript](),
+		reflect.TypeFor[K8shelld](), reflect.TypeFor[Network](), reflect.TypeFor[EgressPods](), reflect.TypeFor[Podman](),
 	} {
-		fields, properties := fieldsOf(typ), document.Defs[typ.Name()].Properties
+		fields, properties := yamldoc.FieldsOf(typ), document.Defs[typ.Name()].Properties
 		for name := range fields {
 			if properties[name].Description == "" {
 				t.Errorf("%s: field %s is not in the schema, or without a description", typ.Name(), name)

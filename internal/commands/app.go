@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"os"
 	"sync"
 	"time"
@@ -44,10 +45,14 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 	if err != nil {
 		return nil, err
 	}
+	who, err := identity.Build(c.Identity, identity.Surroundings{Client: client, Namespace: client.Namespace, Getenv: os.Getenv})
+	if err != nil {
+		return nil, err
+	}
 	return &provision.Provisioner{
 		Client:           client,
-		Identity:         identity.Kubernetes{Client: client},
-		Blueprints:       func() (*blueprint.Set, error) { return blueprint.Load(c.Blueprints) },
+		Identity:         who,
+		Blueprints:       func(ctx context.Context) (*blueprint.Set, error) { return loadFrom(ctx, c, client) },
 		DefaultBlueprint: c.DefaultBlueprint,
 		DefaultRegistry:  c.DefaultRegistry,
 		Policy:           c.Policy,

@@ -16,6 +16,7 @@ import (
 
 type provisionOptions struct {
 	output      outputFlag
+	set         setFlags
 	timeout     time.Duration
 	timing      bool
 	ifNotExists bool
@@ -55,6 +56,7 @@ left half-done is completed, what has failed is made anew.
 	addPolicyFlags(cmd)
 	o.batch.register(cmd)
 	addBlueprintFlags(cmd)
+	o.set.register(cmd)
 	return cmd
 }
 
@@ -106,11 +108,16 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 
 // provisioner is one that works as the flags say.
 func (o *provisionOptions) provisioner(a *app, cmd *cobra.Command) (*provision.Provisioner, error) {
+	overrides, err := o.set.overrides()
+	if err != nil {
+		return nil, err
+	}
 	p, err := a.provisioner(cmd)
 	if err != nil {
 		return nil, err
 	}
-	p.WaitForLock, p.OnFailure = o.wait, o.onFailure.value
+	p.WaitForLock, p.Overrides = o.wait, overrides
+	p.OnFailure = o.onFailure.value
 	return p, nil
 }
 

@@ -42,6 +42,7 @@ const userStrings = `A user string says whose workspace it is and what it is mad
   alice                      alice's workspace, from the default blueprint
   alice~dev                  from the blueprint dev
   alice~dev+user=root        the same workspace, entered as another user
+  alice~repo=org/proj        from the .k8shell.yaml of a repository; +ref=BRANCH
   alice~pod=NAME             a workspace that exists, by the name of its pod
 
 The same user string always means the same workspace: its canonical ID, such as
@@ -58,6 +59,7 @@ both.
 
   file               variable                  flag
   blueprints         BERTH_BLUEPRINTS          --blueprints
+  blueprintConfigMaps (a list of namespace and name, in the file only)
   defaultBlueprint   BERTH_DEFAULT_BLUEPRINT
   defaultRegistry    BERTH_DEFAULT_REGISTRY
   policy                                              (see berth help policies)
@@ -65,6 +67,14 @@ both.
 
 In the file, ${NAME} stands for a variable of the environment, and !file PATH
 for the content of a file.
+
+identity.providers is a list of who is asked who users are, in this order; docs/identity.md
+has all of it. Without it:
+
+  identity:
+    providers:
+    - {kind: kubernetes}
+    - {kind: git}    # the .k8shell.yaml of repositories at github.com
 
 KUBECONFIG and kubectl's own flags say which cluster is meant. NO_COLOR,
 CLICOLOR_FORCE, TERM=dumb and CI are honoured: without a terminal, or with one

@@ -19,18 +19,15 @@ import (
 // somebody else may act for a user if the cluster lets them impersonate that
 // user.
 type Kubernetes struct {
-	Client kubernetes.Interface
+	// StripPrefix is left out of what the API server calls the caller: oidc:.
+	StripPrefix string
+	Client      kubernetes.Interface
 }
-
-const (
-	defaultUID = 1000
-	defaultGID = 1000
-)
 
 // Resolve asks who the caller is and, beside it, whether the caller may
 // impersonate username: one round trip.
 func (k Kubernetes) Resolve(ctx context.Context, username string) (User, error) {
-	user := User{Username: username, UID: defaultUID, GID: defaultGID, Provider: "kubernetes"}
+	user := newUser(username, "kubernetes")
 	var caller string
 	var allowed bool
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -47,6 +44,7 @@ func (k Kubernetes) Resolve(ctx context.Context, username string) (User, error) 
 	}
 	if caller != username && !allowed {
 		return User{}, fault.New(fault.PermissionDenied, "you are %s on this cluster and may not act for %s", caller, username).
+			WithReason(reasonMayNotActFor).
 			WithHint("use `%s` as the username, or ask for the right to impersonate user %s", caller, username)
 	}
 	return user, nil
@@ -58,11 +56,13 @@ func (k Kubernetes) Caller(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", kube.Fault(err, kube.Call{Verb: "create", Resource: "selfsubjectreviews.authentication.k8s.io"})
 	}
-	return Username(review.Status.UserInfo.Username), nil
+	return Username(strings.TrimPrefix(review.Status.UserInfo.Username, k.StripPrefix)), nil
 }
 
-// Custom is always nil: the API server keeps nobody's blueprints.
-func (k Kubernetes) Custom(context.Context, userstring.UserString) (*Custom, error) { return nil, nil }
+// Custom leaves it to others: the API server keeps nobody's blueprints.
+func (Kubernetes) Custom(context.Context, userstring.UserString) (*Custom, error) {
+	return nil, errElsewhere
+}
 
 func (k Kubernetes) mayImpersonate(ctx context.Context, username string) (bool, error) {
 	review, err := k.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
