@@ -19,16 +19,36 @@ func TestWhatIsRemovedAfterAFailure(t *testing.T) {
 		first bool
 		want  []string
 	}{
-		{"all of it made", map[string]bool{"Pod": true, "Service": true, "ConfigMap": true, "PersistentVolumeClaim": true}, true,
-			[]string{"Pod", "Service", "ConfigMap", "PersistentVolumeClaim"}},
-		{"a claim from before", map[string]bool{"Pod": true, "Service": true, "ConfigMap": true, "PersistentVolumeClaim": false}, true,
-			[]string{"Pod", "Service", "ConfigMap"}},
-		{"cut off, the answers unheard", map[string]bool{"ConfigMap": true}, true,
-			[]string{"Pod", "Service", "ConfigMap"}},
-		{"a workspace from before, with a new pod", map[string]bool{"Pod": true, "Service": false, "ConfigMap": false, "PersistentVolumeClaim": false}, false,
-			[]string{"Pod"}},
-		{"a workspace from before that got a storage", map[string]bool{"Pod": true, "PersistentVolumeClaim": true}, false,
-			[]string{"Pod", "PersistentVolumeClaim"}},
+		{
+			"all of it made",
+			map[string]bool{"Pod": true, "Service": true, "ConfigMap": true, "PersistentVolumeClaim": true},
+			true,
+			[]string{"Pod", "Service", "ConfigMap", "PersistentVolumeClaim"},
+		},
+		{
+			"a claim from before",
+			map[string]bool{"Pod": true, "Service": true, "ConfigMap": true, "PersistentVolumeClaim": false},
+			true,
+			[]string{"Pod", "Service", "ConfigMap"},
+		},
+		{
+			"cut off, the answers unheard",
+			map[string]bool{"ConfigMap": true},
+			true,
+			[]string{"Pod", "Service", "ConfigMap"},
+		},
+		{
+			"a workspace from before, with a new pod",
+			map[string]bool{"Pod": true, "Service": false, "ConfigMap": false, "PersistentVolumeClaim": false},
+			false,
+			[]string{"Pod"},
+		},
+		{
+			"a workspace from before that got a storage",
+			map[string]bool{"Pod": true, "PersistentVolumeClaim": true},
+			false,
+			[]string{"Pod", "PersistentVolumeClaim"},
+		},
 	} {
 		var c creation
 		for _, object := range wanted {

@@ -19,12 +19,19 @@ func TestRemains(t *testing.T) {
 		finalizers []string
 		what, hint string
 	}{
-		{"within its grace period", corev1.PodRunning, 12 * time.Second, nil,
-			"pod p is still there: phase Running, 12s of its grace period left", "wait on with `berth delete id/p`"},
-		{"on a node that does not answer", corev1.PodRunning, -time.Minute, nil,
-			"pod p is still there: phase Running, its grace period is over", "kubectl describe pod p --namespace n"},
-		{"held", corev1.PodFailed, -time.Second, []string{"foo.example.com/bar"},
-			"pod p is still there: phase Failed, its grace period is over, held by finalizer foo.example.com/bar", "kubectl patch pod p --namespace n"},
+		{
+			"within its grace period", corev1.PodRunning, 12 * time.Second, nil,
+			"pod p is still there: phase Running, 12s of its grace period left", "wait on with `berth delete id/p`",
+		},
+		{
+			"on a node that does not answer", corev1.PodRunning, -time.Minute, nil,
+			"pod p is still there: phase Running, its grace period is over", "kubectl describe pod p --namespace n",
+		},
+		{
+			"held", corev1.PodFailed, -time.Second,
+			[]string{"foo.example.com/bar"},
+			"pod p is still there: phase Failed, its grace period is over, held by finalizer foo.example.com/bar", "kubectl patch pod p --namespace n",
+		},
 	} {
 		end := metav1.NewTime(now.Add(test.left))
 		pod := &corev1.Pod{

