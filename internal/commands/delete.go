@@ -19,6 +19,7 @@ type deleteOptions struct {
 	ignoreNotFound bool
 	timeout        time.Duration
 	many           deleteManyFlags
+	dryRun         dryRunFlag
 }
 
 func newDelete(a *app) *cobra.Command {
@@ -46,6 +47,7 @@ is, how much of its grace period is left, and which finalizers hold it.
 	cmd.Flags().BoolVar(&o.ignoreNotFound, "ignore-not-found", false, "succeed if there is no such workspace")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "give up after this time, such as 90s or 5m (0: never)")
 	o.many.register(cmd, a)
+	o.dryRun.register(cmd)
 	return cmd
 }
 
@@ -62,7 +64,7 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	}
 	p.WaitForLock = o.wait
 	target, err := p.Find(ctx, arg)
-	if fault.CodeOf(err) == fault.NotFound {
+	if fault.CodeOf(err) == fault.NotFound && !o.dryRun.on() {
 		p.Forget(ctx, arg)
 	}
 	if o.ignoreNotFound && fault.CodeOf(err) == fault.NotFound {
@@ -72,6 +74,10 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	}
 	if err != nil {
 		return because(ctx, err)
+	}
+	if o.dryRun.on() {
+		changes, err := p.PreviewDelete(ctx, target, o.dryRun.server())
+		return o.dryRun.show(a, o.output.format, changes, err)
 	}
 	title := terminal.Title{UserString: arg, ID: target.ID, Namespace: target.Namespace, Verb: "delete", Flags: givenFlags(cmd)}
 	progress := a.startProgress(o.output.format.Mode(), title)

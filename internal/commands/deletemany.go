@@ -47,6 +47,8 @@ func (o *deleteOptions) args(cmd *cobra.Command, args []string) error {
 	switch {
 	case o.timeout < 0:
 		return usage(cmd, fault.New(fault.InvalidArgument, "--timeout %s is negative", o.timeout))
+	case o.dryRun.on() && (owner || len(args) > 1):
+		return usage(cmd, fault.New(fault.InvalidArgument, "--dry-run is for one workspace at a time"))
 	case o.many.parallel < 1:
 		return usage(cmd, fault.New(fault.InvalidArgument, "--parallel %d is less than 1", o.many.parallel))
 	case owner && strings.TrimSpace(o.many.owner) == "":

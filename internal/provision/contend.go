@@ -40,9 +40,13 @@ func (r *run) acquire(ctx context.Context, p plan) (*lock.Lock, plan, error) {
 			return nil, p, err
 		}
 		return r.lookAgain(ctx, held)
+	case held == nil && r.NoWait:
+		r.steps.Progress(v1.Progress{Message: fmt.Sprintf("%s is at it already (%s)", holder.Holder.Human(), holder.Purpose)})
+		r.latest = r.found.reading
+		return nil, p, nil
 	case held == nil:
 		return r.followHolder(ctx, locker, holder)
-	case p == install && r.found.record == nil:
+	case p == install && r.found.record == nil && r.found.workload == nil:
 		return held, p, nil // making the record finds out whether that is still so
 	default:
 		return r.lookAgain(ctx, held)
@@ -53,7 +57,7 @@ func (r *run) acquire(ctx context.Context, p plan) (*lock.Lock, plan, error) {
 // be somebody's work in progress.
 func (r *run) lookAgain(ctx context.Context, held *lock.Lock) (*lock.Lock, plan, error) {
 	var err error
-	if r.found, err = r.lookup(ctx, r.id); err != nil {
+	if r.found, err = r.survey(ctx); err != nil {
 		r.release(ctx, held)
 		return nil, "", err
 	}
@@ -63,7 +67,9 @@ func (r *run) lookAgain(ctx context.Context, held *lock.Lock) (*lock.Lock, plan,
 	}
 	// It was not running when this run began, so somebody brought it up meanwhile.
 	r.release(ctx, held)
-	r.follower.Expect(r.found.pod.UID)
+	if err := r.expectFound(); err != nil {
+		return nil, p, err
+	}
 	return nil, p, r.follow(ctx)
 }
 
@@ -76,6 +82,9 @@ func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock
 	var failed *v1.Snapshot // as it was seen, though it may have been removed since
 	go func() {
 		defer close(watched)
+		if r.found.workload != nil {
+			return // one that they have not patched yet runs as it always did
+		}
 		_ = r.follower.Run(watching, r.Policy, r.Now, func(c watch.Change) bool {
 			r.tell(c)
 			if r.latest.Verdict() == v1.VerdictFailed {
@@ -93,6 +102,9 @@ func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock
 	}
 	seen := r.latest
 	held, p, err := r.lookAgain(ctx, held)
+	if r.found.workload != nil {
+		r.latest, seen = r.found.reading, r.found.reading
+	}
 	if held != nil && p == replace && seen.Verdict() == v1.VerdictFailed {
 		// They saw it fail, and so did this run: it ends the same.
 		r.release(ctx, held)

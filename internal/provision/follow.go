@@ -2,7 +2,9 @@ package provision
 
 import (
 	"context"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -12,6 +14,9 @@ import (
 // open begins to watch the pod, its events and its claims. The pod's watch goes
 // on from what the lookup saw.
 func (r *run) open(ctx context.Context) error {
+	if r.found.workload != nil {
+		return r.openWorkload(ctx)
+	}
 	core, ns := r.Client.CoreV1(), r.namespace
 	pods := watch.PodSource(watch.Client(core.Pods(ns)), ns, r.id)
 	pods.Version = r.found.version
@@ -29,10 +34,27 @@ func (r *run) open(ctx context.Context) error {
 	return err
 }
 
+// claims are those that the pod mounts, whoever they belong to.
 func (r *run) claims() (names []string) {
-	for _, object := range r.rendered.Objects {
-		if object.GetKind() == "PersistentVolumeClaim" {
-			names = append(names, object.GetName())
+	for _, object := range r.ownObjects() {
+		switch object.GetKind() {
+		case "Pod":
+			names = append(names, mountedClaims(object)...)
+		case "PersistentVolumeClaim":
+			if !slices.Contains(names, object.GetName()) {
+				names = append(names, object.GetName())
+			}
+		}
+	}
+	return names
+}
+
+func mountedClaims(pod *unstructured.Unstructured) (names []string) {
+	volumes, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
+	for _, volume := range volumes {
+		v, _ := volume.(map[string]any)
+		if name, found, _ := unstructured.NestedString(v, "persistentVolumeClaim", "claimName"); found && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names

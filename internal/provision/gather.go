@@ -33,7 +33,13 @@ func (r *run) gather(ctx context.Context) error {
 	if err := Allowed(r.identity, r.blueprint); err != nil {
 		return err
 	}
-	return r.render()
+	if err := r.checkCertificate(ctx); err != nil {
+		return err
+	}
+	if err := r.render(); err != nil {
+		return err
+	}
+	return r.examine()
 }
 
 func (r *run) identify(ctx context.Context) (string, error) {
@@ -47,7 +53,7 @@ func (r *run) identify(ctx context.Context) (string, error) {
 
 func (r *run) findOut(ctx context.Context) (string, error) {
 	var err error
-	if r.found, err = r.lookup(ctx, r.id); err != nil {
+	if r.found, err = r.survey(ctx); err != nil {
 		return "", err
 	}
 	return r.found.decide().String(), nil
@@ -62,10 +68,25 @@ func (r *run) compose(ctx context.Context) (string, error) {
 // render is pure work, done before the lock is taken: a chart that cannot be
 // rendered is found out while nothing is there yet.
 func (r *run) render() error {
+	if r.Access != nil {
+		var err error
+		if r.access, err = r.Access(); err != nil {
+			return err
+		}
+	}
+	if b := r.blueprint; b.Subdomain != "" && b.Hostname != "" && b.Hostname != r.id {
+		r.steps.Progress(v1.Progress{Message: fmt.Sprintf("hostname %s is not used: with a subdomain the DNS name is made of the ID", b.Hostname)})
+	}
+	if err := checkRepository(repository(r.user)); err != nil {
+		return err
+	}
+	_, r.homes = injectable(r.blueprint)
 	values, err := chartValues(r.workspaceSpec())
 	if err != nil {
 		return err
 	}
-	r.rendered, err = release.Render(r.id, r.namespace, values)
-	return err
+	if r.rendered, err = release.Render(r.id, r.namespace, values); err != nil {
+		return err
+	}
+	return r.takeApart()
 }

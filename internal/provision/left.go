@@ -99,7 +99,7 @@ func (r *run) settle(ctx context.Context, held *lock.Lock, err error) error {
 	if code := fault.CodeOf(why); code != fault.Failed && code != fault.DeadlineExceeded {
 		return err
 	}
-	if r.OnFailure != DeleteOnFailure || !r.creation.any() {
+	if r.OnFailure != DeleteOnFailure || !r.creation.any() || r.found.workload != nil { // an injected one is kept
 		return err
 	}
 	final := r.outcome(ctx, why)

@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
@@ -36,19 +37,26 @@ type Provisioner struct {
 	// OnFailure says what becomes of what was made if it comes to nothing. Empty
 	// is to keep it.
 	OnFailure OnFailure
+	// NoWait ends a provisioning once everything is made.
+	NoWait bool
+	// CreateNamespace makes the namespace if it does not exist.
+	CreateNamespace bool
+	// Access reads the credentials that are configured; nil for none. It is called
+	// once a provisioning, so that nothing else depends on them.
+	Access func() (Access, error)
+	// Certificate is nil if workspaces get none.
+	Certificate *Certificate
+	// Injection says where injection is allowed, and whether to insist on it.
+	Injection InjectionRules
 	Now       func() time.Time
 }
 
 // Supported says whether a form of user string can be provisioned. Those that
 // cannot yet are refused before anything is asked of the cluster.
 func Supported(u userstring.UserString) error {
-	switch {
-	case u.Form() == userstring.Named:
+	if u.Form() == userstring.Named {
 		return fault.New(fault.InvalidArgument, "%s names an existing workspace: it can be looked up, entered and deleted, not provisioned", u).
 			WithHint("provision %s or %s~BLUEPRINT instead", u.User, u.User)
-	case !u.Workload.IsZero():
-		return fault.New(fault.InvalidArgument, "injection into %s is not supported by this version of berth yet", u.Workload).
-			WithHint("leave workload and ns out for a workspace of its own")
 	}
 	return nil
 }
@@ -60,6 +68,10 @@ func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, st
 	if err := Supported(u); err != nil {
 		return Outcome{}, err
 	}
+	if err := p.Injection.allow(u); err != nil {
+		return Outcome{}, err
+	}
+	p = p.For(u)
 	r := &run{Provisioner: p, user: u, id: u.ID(), namespace: p.Client.Namespace, steps: newSteps(stream, p.Now)}
 	err := r.ended(ctx, r.provision(ctx))
 	return r.outcome(ctx, err), err
@@ -77,11 +89,17 @@ func (r *run) provision(ctx context.Context) error {
 		return alreadyRunning(r.id, r.user)
 	}
 	held, plan, err := r.acquire(ctx, plan)
+	if r.CreateNamespace && kube.IsNamespaceMissing(err) {
+		if err := r.createNamespace(ctx); err != nil {
+			return err
+		}
+		held, plan, err = r.acquire(ctx, plan)
+	}
 	if err != nil {
 		return err
 	}
 	if held == nil {
-		return nil // somebody else brought it up
+		return nil // somebody else brought it up, or is about to
 	}
 	defer r.release(ctx, held)
 	return r.settle(ctx, held, r.carryOut(ctx, held, plan))
@@ -99,7 +117,10 @@ type run struct {
 	composed  Composed
 	blueprint blueprint.Blueprint
 	found     found
+	access    Access
 	rendered  *release.Rendered
+	parts     *injection.Parts // of an injected workspace
+	homes     []string         // storages that it does not have
 	jobID     string
 	follower  *watch.Follower
 	latest    v1.Snapshot // the newest reading

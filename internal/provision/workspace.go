@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"encoding/base64"
 	"strings"
 
@@ -19,11 +20,18 @@ func (r *run) workspace() *v1.Workspace {
 		Snapshot: r.latest,
 		Timing:   r.steps.total(r.Client.Requests.Count()),
 	}
+	if r.found.workload != nil {
+		w.Workload, w.JobID = r.found.workload.ref.String(), cmp.Or(r.found.workload.job(), r.jobID)
+	}
 	if r.follower == nil {
 		w.Stage, w.Status = v1.StageUnknown, v1.StatusUnknown
 		return w
 	}
-	if pod, _ := r.follower.State().Pod(); pod != nil {
+	pod, _ := r.follower.State().Pod()
+	if pod == nil && r.NoWait {
+		pod = r.found.pod // its watch may not have told of it yet
+	}
+	if pod != nil {
 		w.CreatedAt = pod.CreationTimestamp.UTC()
 		w.JobID = pod.Labels[kube.LabelJobID]
 	}

@@ -167,7 +167,7 @@ func TestLegalButNotThere(t *testing.T) {
 	w.contains(w.must(2, "provision", "alice~repo=a/b").stderr, "not supported")
 	w.contains(w.must(2, "provision", "alice~pod=x").stderr, "existing workspace")
 	w.contains(w.must(2, "provision", "alice", "--colour").stderr, "--help")
-	w.contains(w.must(7, "provision", "alice~plain", "--namespace", "no-such-namespace").stderr, "no-such-namespace", "kubectl create namespace")
+	w.contains(w.must(7, "provision", "alice~plain", "--namespace", "no-such-namespace").stderr, "no-such-namespace", "--create-namespace")
 	if left := w.leftovers(); len(left) != 0 {
 		t.Errorf("something was made: %s", left)
 	}
