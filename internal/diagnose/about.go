@@ -42,29 +42,34 @@ func describe(subject watch.Subject, records []watch.Record, cause *v1.Cause) Ab
 		}
 	}
 	about.Controlled = metav1.GetControllerOf(pod) != nil
-	about.Requests = requests(pod)
+	return about.Of(pod.Spec, cause)
+}
+
+// Of adds what the specification of a pod says about a cause.
+func (a About) Of(spec corev1.PodSpec, cause *v1.Cause) About {
+	a.Requests = requests(spec)
 	if cause == nil {
-		return about
+		return a
 	}
-	for _, c := range append(append([]corev1.Container{}, pod.Spec.InitContainers...), pod.Spec.Containers...) {
+	for _, c := range append(append([]corev1.Container{}, spec.InitContainers...), spec.Containers...) {
 		if c.Name == cause.Container {
-			about.Image = c.Image
-			about.Probe = probe(c, cause.Message)
+			a.Image = c.Image
+			a.Probe = probe(c, cause.Message)
 			if limit, ok := c.Resources.Limits[corev1.ResourceMemory]; ok {
-				about.Memory = limit.String()
+				a.Memory = limit.String()
 			}
 		}
 	}
-	return about
+	return a
 }
 
 // requests sums up what the scheduler looks for room for, of the main
 // containers: 500m cpu, 2Gi memory.
-func requests(pod *corev1.Pod) string {
+func requests(spec corev1.PodSpec) string {
 	var parts []string
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		sum := pod.Spec.Overhead[name].DeepCopy()
-		for _, c := range pod.Spec.Containers {
+		sum := spec.Overhead[name].DeepCopy()
+		for _, c := range spec.Containers {
 			sum.Add(c.Resources.Requests[name])
 		}
 		if !sum.IsZero() {

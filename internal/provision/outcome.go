@@ -89,9 +89,3 @@ func (r *run) soFar() string {
 		return fmt.Sprintf("still %s", s.Stage)
 	}
 }
-
-func (r *run) hint(s v1.Snapshot) string {
-	return diagnose.Hint(s.Cause, diagnose.About{
-		Blueprint: r.blueprint.Name, Origin: r.blueprint.Origin, Memory: r.blueprint.Resources.Memory,
-	})
-}
