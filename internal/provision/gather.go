@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
 )
 
@@ -17,13 +18,17 @@ func (r *run) gather(ctx context.Context) error {
 	r.jobID = uuid.NewString()
 	err := r.steps.side(
 		work{name: "identity", do: func() (string, error) { return r.identify(ctx) }},
+		work{name: "permissions", do: func() (string, error) { return r.review(ctx) }, quiet: true},
 		work{name: "lookup", do: func() (string, error) { return r.findOut(ctx) }, quiet: true},
 		work{name: "blueprint", do: r.resolve},
 	)
 	if err != nil {
 		return err
 	}
-	return r.render()
+	if err := r.render(); err != nil {
+		return err
+	}
+	return r.permitted(rbac.Provision, r.rendered.Objects)
 }
 
 func (r *run) identify(ctx context.Context) (string, error) {
@@ -38,7 +43,7 @@ func (r *run) identify(ctx context.Context) (string, error) {
 func (r *run) findOut(ctx context.Context) (string, error) {
 	var err error
 	if r.found, err = r.lookup(ctx, r.id); err != nil {
-		return "", err
+		return "", r.setAside(err)
 	}
 	return r.found.decide().String(), nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
@@ -95,6 +96,8 @@ type run struct {
 
 	identity  identity.User
 	blueprint blueprint.Blueprint
+	may       rbac.Review
+	unread    error // what the caller may not even read
 	found     found
 	rendered  *release.Rendered
 	jobID     string

@@ -19,7 +19,7 @@ import (
 // gone, unless noWait. What is shared in the namespace stays.
 func (p *Provisioner) Delete(ctx context.Context, t *Target, noWait bool, stream *event.Stream) (*v1.Deletion, error) {
 	p = p.in(t.Namespace)
-	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, rendered: &release.Rendered{}, steps: newSteps(stream, p.Now)}
+	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, found: t.found, rendered: &release.Rendered{}, steps: newSteps(stream, p.Now)}
 	deletion := &v1.Deletion{TypeMeta: v1.Kind(v1.KindDeletion), ID: r.id, Namespace: r.namespace}
 	// The watches end with this call.
 	working, cancel := context.WithCancel(ctx)
@@ -68,6 +68,9 @@ func (r *run) remove(ctx context.Context, deletion *v1.Deletion, noWait bool) er
 // again. The lock is given back before the pod is gone; whoever provisions now
 // waits for that.
 func (r *run) uninstall(ctx context.Context, noWait bool) (int, error) {
+	if err := r.mayRemove(ctx); err != nil {
+		return 0, err
+	}
 	held, err := r.lockForDelete(ctx)
 	if err != nil {
 		return 0, err

@@ -1,0 +1,72 @@
+package provision
+
+import (
+	"context"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+// review asks what the caller may do, beside the other reads.
+func (r *run) review(ctx context.Context) (string, error) {
+	var err error
+	r.may, err = rbac.Ask(ctx, r.Client, r.namespace)
+	return "", err
+}
+
+// permitted says what this run may not do of what it may have to, all of it
+// together and before anything is written. A read that was refused is among it
+// if the table is right; if not, it is told for itself.
+func (r *run) permitted(command string, objects []*unstructured.Unstructured) error {
+	missing := r.may.Missing(rbac.Named(command).Needs(resources(objects)...))
+	if err := rbac.Denied(doing(command)+" "+r.id, r.namespace, missing); err != nil {
+		return err
+	}
+	return r.unread
+}
+
+func doing(command string) string {
+	if command == rbac.Delete {
+		return "deleting"
+	}
+	return "provisioning"
+}
+
+// resources are those of objects, as rules name them.
+func resources(objects []*unstructured.Unstructured) (names []string) {
+	for _, object := range objects {
+		if resource, known := kube.ResourceOf(object.GroupVersionKind()); known {
+			names = append(names, resource.Resource)
+		} else {
+			names = append(names, strings.ToLower(object.GetKind()))
+		}
+	}
+	return names
+}
+
+// setAside keeps the refusal of a read for later: it is told together with
+// whatever else is missing.
+func (r *run) setAside(err error) error {
+	if fault.CodeOf(err) != fault.PermissionDenied {
+		return err
+	}
+	r.unread = err
+	return nil
+}
+
+// mayRemove is the check before a deletion: what the record names, as it was
+// found, is what will be removed.
+func (r *run) mayRemove(ctx context.Context) error {
+	objects, err := r.objects()
+	if err != nil {
+		return err
+	}
+	if _, err := r.review(ctx); err != nil {
+		return err
+	}
+	return r.permitted(rbac.Delete, objects)
+}
