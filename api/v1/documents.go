@@ -73,7 +73,10 @@ type Version struct {
 type Error struct {
 	TypeMeta
 	// Code is one of the codes of `berth help exit-codes`.
-	Code       string `json:"code"`
+	Code string `json:"code"`
+	// Reason tells errors of one code apart: USER_UNKNOWN, USER_LOCKED,
+	// USER_INVALID, BLUEPRINT_NOT_ALLOWED, PROVIDER_UNAVAILABLE, REPOSITORY_NOT_VISIBLE.
+	Reason     string `json:"reason,omitempty"`
 	ExitStatus int    `json:"exitStatus"`
 	Message    string `json:"message"`
 	Hint       string `json:"hint,omitempty"`

@@ -50,10 +50,19 @@ type Fields struct {
 
 // Identity is who a username is.
 type Identity struct {
-	Username     string `json:"username"`
-	Organization string `json:"organization,omitempty"`
-	UID          int    `json:"uid"`
-	GID          int    `json:"gid"`
+	Username string `json:"username"`
+	Fullname string `json:"fullname,omitempty"`
+	Email    string `json:"email,omitempty"`
+	// Organization is the one that the provider vouches for.
+	Organization string   `json:"organization,omitempty"`
+	Roles        []string `json:"roles,omitempty"`
+	UID          int      `json:"uid"`
+	GID          int      `json:"gid"`
+	// Blueprints are those that the user may use; * is all.
+	Blueprints []string `json:"blueprints,omitempty"`
+	Sudo       bool     `json:"sudo,omitempty"`
+	// Status is active: others do not get this far.
+	Status string `json:"status,omitempty"`
 	// Provider is the one that knew the user.
 	Provider string `json:"provider"`
 }

@@ -102,7 +102,7 @@ func TestProblemsAreReportedTogetherWithTheirLines(t *testing.T) {
 	for _, want := range []string{
 		"a.yaml:3:5: field \"imge\" does not exist",
 		"a.yaml:4:10: found a list where a mapping of texts is expected",
-		"a.yaml:7:5: field \"network\" is not supported by this version of berth yet",
+		"a.yaml:7:5: field \"network\" does not exist",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("missing %q in\n%s", want, all)

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // listDir are the YAML files of a directory, sorted.
@@ -29,12 +31,12 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	raw, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	raw, err := io.ReadAll(io.LimitReader(file, yamldoc.MaxFile+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) > maxFile {
-		return nil, fmt.Errorf("%s: is larger than %d MiB", path, maxFile>>20)
+	if len(raw) > yamldoc.MaxFile {
+		return nil, fmt.Errorf("%s: is larger than %d MiB", path, yamldoc.MaxFile>>20)
 	}
 	return raw, nil
 }

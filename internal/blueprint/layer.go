@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // place is where a part of a blueprint was written: in which blueprint of which
@@ -30,7 +32,7 @@ type value struct {
 
 // lift makes a value of what is written in a layer.
 func (e entry) lift(n *yaml.Node) value {
-	n = behind(n)
+	n = yamldoc.Behind(n)
 	v := value{at: place{layer: e.name, file: e.file, line: n.Line, column: n.Column}}
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -52,18 +54,18 @@ func (e entry) lift(n *yaml.Node) value {
 func (e entry) liftFields(n *yaml.Node, into map[string]value) {
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, content := behind(n.Content[i]), behind(n.Content[i+1])
+		key, content := yamldoc.Behind(n.Content[i]), yamldoc.Behind(n.Content[i+1])
 		switch _, has := into[key.Value]; {
-		case isMerge(key) && content.Kind == yaml.SequenceNode:
+		case yamldoc.IsMerge(key) && content.Kind == yaml.SequenceNode:
 			merged = append(merged, content.Content...)
-		case isMerge(key):
+		case yamldoc.IsMerge(key):
 			merged = append(merged, content)
 		case !has:
 			into[key.Value] = e.lift(content)
 		}
 	}
 	for _, m := range merged {
-		if m = behind(m); m.Kind == yaml.MappingNode {
+		if m = yamldoc.Behind(m); m.Kind == yaml.MappingNode {
 			e.liftFields(m, into)
 		}
 	}

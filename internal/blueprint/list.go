@@ -1,5 +1,7 @@
 package blueprint
 
+import "github.com/berthdev/berth/internal/yamldoc"
+
 // Summary is a line of a list: what is known of a blueprint without putting it
 // together.
 type Summary struct {
@@ -12,7 +14,7 @@ func (s *Set) List() (all []Summary) {
 	for _, name := range s.all() {
 		e := s.entries[name]
 		summary := Summary{Name: name, Template: e.template, Origin: e.position(), IsTemplate: e.isTemplate}
-		if n := fieldNode(e.node, "description"); n != nil && !isNull(n) {
+		if n := yamldoc.Field(e.node, "description"); n != nil && !yamldoc.IsNull(n) {
 			summary.Description = n.Value
 		}
 		all = append(all, summary)

@@ -9,6 +9,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/yamldoc"
+)
+
+// Limits of all blueprints together; yamldoc has those of one file.
+const (
+	maxTotal   = 8 << 20 // bytes of all files together
+	maxLineage = 32      // blueprints inheriting from each other
 )
 
 //go:embed builtin/blueprints.yaml
@@ -82,7 +89,7 @@ func (s *Set) addFiles(files []string) (problems []string) {
 func (s *Set) add(file string, raw []byte) (problems []string) {
 	nodes, problems := parse(file, raw)
 	for _, node := range nodes {
-		if len(problems) > maxSaid {
+		if len(problems) > yamldoc.MaxProblems {
 			break // nobody reads on
 		}
 		e, found := read(file, node)

@@ -3,6 +3,8 @@ package blueprint
 import (
 	"fmt"
 	"strings"
+
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // Origins says of each field of a resolved blueprint which layer set it, by its
@@ -23,7 +25,7 @@ func (v value) walk(path string, each func(path string, leaf value)) {
 	for i, inner := range v.items {
 		inner.walk(fmt.Sprintf("%s[%d]", path, i), each)
 	}
-	if v.scalar != nil && !isNull(v.scalar) {
+	if v.scalar != nil && !yamldoc.IsNull(v.scalar) {
 		each(path, v)
 	}
 }

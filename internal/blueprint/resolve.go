@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // DefaultRegistry is where an image without a registry's host comes from.
@@ -106,7 +107,7 @@ func (s *Set) chain(name string) ([]entry, error) {
 
 // templatePosition is where the blueprint names its parent.
 func (e entry) templatePosition() string {
-	if n := fieldNode(e.node, "template"); n != nil {
+	if n := yamldoc.Field(e.node, "template"); n != nil {
 		return fmt.Sprintf("%s:%d:%d", e.file, n.Line, n.Column)
 	}
 	return e.position()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 const schemaFile = "../../docs/schema/blueprints.json"
@@ -107,7 +109,7 @@ func TestSchemaIsComplete(t *testing.T) {
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[Blueprint](), reflect.TypeFor[Resources](), reflect.TypeFor[Storage](), reflect.TypeFor[InitScript](),
 	} {
-		fields, properties := fieldsOf(typ), document.Defs[typ.Name()].Properties
+		fields, properties := yamldoc.FieldsOf(typ), document.Defs[typ.Name()].Properties
 		for name := range fields {
 			if properties[name].Description == "" {
 				t.Errorf("%s: field %s is not in the schema, or without a description", typ.Name(), name)

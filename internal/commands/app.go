@@ -44,9 +44,13 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 	if err != nil {
 		return nil, err
 	}
+	who, err := identity.Build(c.Identity, identity.Surroundings{Client: client, Self: kube.Self(client.Config), Namespace: client.Namespace, Getenv: os.Getenv})
+	if err != nil {
+		return nil, err
+	}
 	return &provision.Provisioner{
 		Client:           client,
-		Identity:         identity.Kubernetes{Client: client},
+		Identity:         who,
 		Blueprints:       func() (*blueprint.Set, error) { return blueprint.Load(c.Blueprints) },
 		DefaultBlueprint: c.DefaultBlueprint,
 		DefaultRegistry:  c.DefaultRegistry,

@@ -102,13 +102,25 @@ func complete(ctx context.Context, p *provision.Provisioner, u userstring.UserSt
 	if blueprintErr != nil {
 		return blueprintErr
 	}
-	r.Identity = &v1.Identity{Username: user.Username, Organization: user.Organization, UID: user.UID, GID: user.GID, Provider: user.Provider}
+	r.Identity = identityDocument(user)
 	if r.Notice == "" {
+		if err := provision.Allowed(user, u, b); err != nil {
+			return err
+		}
 		document, err := blueprintDocument(b)
 		r.Blueprint = document
 		return err
 	}
 	return nil
+}
+
+// identityDocument is the document of a user.
+func identityDocument(user identity.User) *v1.Identity {
+	return &v1.Identity{
+		Username: user.Username, Fullname: user.Fullname, Email: user.Email,
+		Organization: user.Organization, Roles: user.Roles, UID: user.UID, GID: user.GID,
+		Blueprints: user.Blueprints, Sudo: user.Sudo, Status: string(user.Status), Provider: user.Provider,
+	}
 }
 
 // notResolved says why a form has no blueprint; nothing if it has one.

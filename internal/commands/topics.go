@@ -66,6 +66,14 @@ both.
 In the file, ${NAME} stands for a variable of the environment, and !file PATH
 for the content of a file.
 
+identity.providers is a list of who is asked who users are, in this order; docs/identity.md
+has all of it. Without it:
+
+  identity:
+    providers:
+    - {kind: kubernetes}
+    - {kind: git}    # the .k8shell.yaml of repositories at github.com
+
 KUBECONFIG and kubectl's own flags say which cluster is meant. NO_COLOR,
 CLICOLOR_FORCE, TERM=dumb and CI are honoured: without a terminal, or with one
 of the latter two, progress is plain dated lines.`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/watch"
 )
 
@@ -23,6 +24,8 @@ type Config struct {
 	DefaultBlueprint string `yaml:"defaultBlueprint"`
 	// DefaultRegistry is where images without a registry's host come from.
 	DefaultRegistry string `yaml:"defaultRegistry"`
+	// Identity is who is asked who users are.
+	Identity identity.Settings `yaml:"identity"`
 	// PolicyFile is what the file says of the policy; Policy is what comes of that
 	// and of everything that takes precedence over it.
 	PolicyFile PolicyFile   `yaml:"policy"`
@@ -75,6 +78,7 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 		Blueprints:       v.GetString("blueprints"),
 		DefaultBlueprint: v.GetString("default-blueprint"),
 		DefaultRegistry:  v.GetString("default-registry"),
+		Identity:         file.Identity,
 		PolicyFile:       file.PolicyFile,
 		Policy:           policy,
 	}, err

@@ -55,7 +55,7 @@ func TestUnknownKeysAreErrorsWithTheirLines(t *testing.T) {
 	_, err := load(t, write(t, "blueprints: /x\nblueprnts: /y\ncolour: red\n"), "")
 	f := fault.From(err)
 	all := strings.Join(f.Problems, "\n")
-	if f.Code != fault.InvalidArgument || !strings.Contains(all, "line 2: field blueprnts") || !strings.Contains(all, "line 3: field colour") {
+	if f.Code != fault.InvalidArgument || !strings.Contains(all, `line 2: field "blueprnts"`) || !strings.Contains(all, `line 3: field "colour"`) {
 		t.Errorf("%v: %s", err, all)
 	}
 }
@@ -72,6 +72,47 @@ func TestExpansion(t *testing.T) {
 	c, err := load(t, file, "")
 	if err != nil || c.Blueprints != "/team/blueprints" || c.DefaultRegistry != "ghcr.io" {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	t.Setenv("ORG", "acme")
+	file := write(t, `identity:
+  providers:
+  - {kind: kubernetes, stripPrefix: "oidc:"}
+  - {kind: file, path: users.yaml}
+  - {kind: github, organization: "${ORG}", tokenFile: /run/token, timeout: 5s}
+`)
+	c, err := load(t, file, "")
+	if err != nil {
+		t.Fatal(err, fault.From(err).Problems)
+	}
+	p := c.Identity.Providers
+	if len(p) != 3 || p[0].StripPrefix != "oidc:" || p[1].Path != filepath.Join(filepath.Dir(file), "users.yaml") || p[2].Organization != "acme" || p[2].Timeout != "5s" {
+		t.Errorf("%+v", p)
+	}
+	_, err = load(t, write(t, `blueprnts: x
+identity:
+  providers:
+  - {kind: ldap}
+  - {kind: file}
+  - {kind: file, path: x, name: y}
+  - {kind: github, cli: true, tokenEnv: X, timeout: soon}
+  - {kind: git, url: "https://bot:hunter2@host/{name}"}
+  - {kind: git, url: "https://host/fixed"}
+  - {kind: kubernetes, colour: red}
+`), "")
+	all := strings.Join(fault.From(err).Problems, "\n")
+	for _, want := range []string{
+		`line 1: field "blueprnts"`, `line 4: kind "ldap" is none of`, "line 5: kind file needs path", "line 6: name does not go with kind file",
+		"line 7: only one of", `line 7: timeout "soon"`, "line 8: url has a password", "line 9: url of kind git needs {name}", `line 10: field "colour"`,
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("missing %q in\n%s", want, all)
+		}
+	}
+	if strings.Contains(all, "hunter2") {
+		t.Errorf("a password is repeated:\n%s", all)
 	}
 }
 

@@ -1,18 +1,19 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // read reads the file strictly: a key that does not exist is an error with its
@@ -30,27 +31,39 @@ func read(path string, explicit bool, getenv func(string) string) (Config, error
 }
 
 func parse(path string, raw []byte, getenv func(string) string) (Config, error) {
-	var c Config
-	decoder := yaml.NewDecoder(bytes.NewReader(raw))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return Config{}, invalid(path, strings.Split(strings.TrimPrefix(err.Error(), "yaml: "), "\n"))
-	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(raw, &document); err != nil {
-		return Config{}, invalid(path, []string{err.Error()})
-	}
-	if problems := expand(&document, filepath.Dir(path), getenv); len(problems) > 0 {
+	top, problems := yamldoc.Read(path, "a configuration", raw)
+	if len(problems) > 0 {
 		return Config{}, invalid(path, problems)
 	}
-	c = Config{}
-	if err := document.Decode(&c); err != nil && len(document.Content) > 0 {
+	var c Config
+	if top == nil {
+		return c, nil
+	}
+	s := &yamldoc.Shape{At: func(n *yaml.Node) string { return fmt.Sprintf("line %d", n.Line) }}
+	s.Problems = expand(top, filepath.Dir(path), getenv)
+	s.Check(top, reflect.TypeFor[Config]())
+	identity.CheckSettings(s, yamldoc.Field(top, "identity"))
+	if len(s.Problems) > 0 {
+		return Config{}, invalid(path, s.Problems)
+	}
+	if err := top.Decode(&c); err != nil {
 		return Config{}, invalid(path, []string{err.Error()})
 	}
-	if c.Blueprints != "" && !filepath.IsAbs(c.Blueprints) {
-		c.Blueprints = filepath.Join(filepath.Dir(path), c.Blueprints)
+	relativeTo(filepath.Dir(path), &c.Blueprints)
+	for i := range c.Identity.Providers {
+		p := &c.Identity.Providers[i]
+		relativeTo(filepath.Dir(path), &p.Path, &p.TokenFile)
 	}
 	return c, nil
+}
+
+// relativeTo makes paths that are written in a file start from where it lies.
+func relativeTo(dir string, paths ...*string) {
+	for _, path := range paths {
+		if *path != "" && !filepath.IsAbs(*path) {
+			*path = filepath.Join(dir, *path)
+		}
+	}
 }
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
@@ -88,15 +101,6 @@ func expand(node *yaml.Node, dir string, getenv func(string) string) (problems [
 
 func invalid(path string, problems []string) error {
 	err := fault.New(fault.InvalidArgument, "the configuration %s cannot be used", path)
-	for _, p := range problems {
-		p = strings.TrimSpace(p)
-		if p == "" || p == "unmarshal errors:" {
-			continue
-		}
-		if i := strings.Index(p, " not found in type"); i > 0 {
-			p = p[:i] + " does not exist"
-		}
-		err.Problems = append(err.Problems, p)
-	}
-	return err.WithHint("the keys are blueprints, defaultBlueprint, defaultRegistry and policy")
+	err.Problems = problems
+	return err.WithHint("see `berth help environment` for what can be configured")
 }

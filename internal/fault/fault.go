@@ -15,6 +15,9 @@ type Error struct {
 	// Hint says what to do about it: one sentence or command. Never empty talk:
 	// leave it out where there is nothing to say.
 	Hint string
+	// Reason tells errors of one code apart, for scripts: USER_LOCKED. Most have
+	// none.
+	Reason string
 	// Problems are the single findings where one input has several.
 	Problems []string
 	// Err is what was met underneath, for errors.Is.
@@ -38,6 +41,20 @@ func New(code Code, format string, args ...any) *Error {
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
+}
+
+// WithReason adds what tells it apart from others of its code.
+func (e *Error) WithReason(reason string) *Error {
+	e.Reason = reason
+	return e
+}
+
+// ReasonOf is the reason of err; empty if it has none.
+func ReasonOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Reason
+	}
+	return ""
 }
 
 // From gives err as an Error. What is no Error becomes INTERNAL: an answer

@@ -25,6 +25,9 @@ func (r *run) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := Allowed(r.identity, r.user, r.blueprint); err != nil {
+		return err
+	}
 	if err := r.render(); err != nil {
 		return err
 	}

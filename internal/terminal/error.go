@@ -15,6 +15,7 @@ func ErrorDocument(err error) v1.Error {
 	return v1.Error{
 		TypeMeta:   v1.Kind(v1.KindError),
 		Code:       string(f.Code),
+		Reason:     f.Reason,
 		ExitStatus: f.Code.Exit(),
 		Message:    f.Message,
 		Hint:       f.Hint,

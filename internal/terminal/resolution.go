@@ -43,6 +43,9 @@ func resolutionLines(r v1.Resolution, st styles) []string {
 		{"Canonical", r.Canonical},
 		{"Identity", identityText(r.Identity)},
 	})
+	if r.Identity != nil {
+		lines = append(lines, identityLines(*r.Identity, st)...)
+	}
 	if r.Blueprint != nil {
 		lines = append(lines, labels(st, [][2]string{{"Made from", strings.Join(r.Blueprint.Lineage, " ← ")}})...)
 	}
@@ -61,6 +64,24 @@ func identityText(i *v1.Identity) string {
 		text += ", of " + i.Organization
 	}
 	return text + ", from " + i.Provider
+}
+
+// identityLines are what a provider says beyond the usual.
+func identityLines(i v1.Identity, st styles) []string {
+	sudo, allowed := "", strings.Join(i.Blueprints, ", ")
+	if i.Sudo {
+		sudo = "yes"
+	}
+	if allowed == "*" {
+		allowed = ""
+	}
+	return labels(st, [][2]string{
+		{"Full name", i.Fullname},
+		{"Email", i.Email},
+		{"Roles", strings.Join(i.Roles, ", ")},
+		{"Sudo", sudo},
+		{"May use", allowed},
+	})
 }
 
 // labels are lines of a name and a value; what has no value is left out.

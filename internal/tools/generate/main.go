@@ -57,7 +57,7 @@ func directories() []string {
 // generated makes all files.
 func generated() (files, error) {
 	all := files{}
-	for _, part := range []func(files) error{completions, reference, manual, topics, schemas, blueprints, output, pictures} {
+	for _, part := range []func(files) error{completions, reference, manual, topics, schemas, blueprints, users, output, pictures} {
 		if err := part(all); err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package blueprint
+package yamldoc
 
 import (
 	"fmt"
@@ -6,16 +6,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The limits keep a hostile or a broken file from taking time and memory. They
-// are far above what blueprints need.
+// Limits of one document, which whoever reads several may want to know.
 const (
-	maxFile    = 1 << 20 // bytes as written: what a ConfigMap can hold
-	maxTotal   = 8 << 20 // bytes of all files together
+	MaxFile     = 1 << 20 // bytes as written: what a ConfigMap can hold
+	MaxProblems = 100     // problems that are told
+)
+
+// The limits keep a hostile or a broken file from taking time and memory. They
+// are far above what anybody needs.
+const (
 	maxMarks   = 100_000 // signs that can begin a node, before it is parsed
 	maxDepth   = 64      // mappings and lists inside each other
 	maxWeight  = 4 << 20 // bytes after aliases are put in
-	maxLineage = 32      // blueprints inheriting from each other
-	maxSaid    = 100     // problems that are told
 	nodeWeight = 16      // what a node counts beside its text
 )
 

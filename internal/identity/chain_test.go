@@ -1,0 +1,132 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// stub is a provider that gives the same answers to everybody.
+type stub struct {
+	user      User
+	userErr   error
+	custom    *Custom
+	customErr error
+	silent    bool // does not answer at all
+}
+
+func (s stub) Resolve(ctx context.Context, _ string) (User, error) {
+	if s.silent {
+		<-ctx.Done()
+		return User{}, ctx.Err()
+	}
+	return s.user, s.userErr
+}
+func (s stub) Caller(context.Context) (string, error) { return s.user.Username, s.userErr }
+func (s stub) Custom(context.Context, userstring.UserString) (*Custom, error) {
+	return s.custom, s.customErr
+}
+
+func link(name string, s stub) Link { return Link{Name: name, Provider: s, Timeout: time.Second} }
+
+// The first one that knows the user wins; one that cannot be reached ends it,
+// for it might have said that the user is locked.
+func TestChain(t *testing.T) {
+	knows := func(status Status) stub {
+		return stub{user: User{Username: "alice", Status: status, Provider: "test"}}
+	}
+	stranger := stub{userErr: unknown("alice", "test")}
+	down := stub{userErr: errors.New("connection refused")}
+	for name, test := range map[string]struct {
+		chain        Chain
+		code         fault.Code
+		reason, says string
+	}{
+		"known":                       {Chain{link("a", knows(Active))}, "", "", ""},
+		"known to the second":         {Chain{link("a", stranger), link("b", knows(Active))}, "", "", ""},
+		"known before the outage":     {Chain{link("a", knows(Active)), link("b", down)}, "", "", ""},
+		"unknown everywhere":          {Chain{link("a", stranger), link("b", stranger)}, fault.Unauthenticated, ReasonUnknown, "user alice is unknown to a, b"},
+		"locked":                      {Chain{link("a", knows(Locked)), link("b", knows(Active))}, fault.PermissionDenied, ReasonLocked, "user alice is locked"},
+		"invalid":                     {Chain{link("a", knows(Invalid))}, fault.PermissionDenied, ReasonInvalid, "user alice is invalid"},
+		"unreachable":                 {Chain{link("a", down)}, fault.Unavailable, ReasonUnavailable, "identity provider a could not be reached: connection refused"},
+		"unreachable, known later":    {Chain{link("a", down), link("b", knows(Active))}, fault.Unavailable, ReasonUnavailable, "provider a"},
+		"unknown, then unreachable":   {Chain{link("a", stranger), link("b", down)}, fault.Unavailable, ReasonUnavailable, "provider b"},
+		"silent":                      {Chain{link("a", stub{silent: true}), link("b", knows(Active))}, fault.Unavailable, ReasonUnavailable, "a did not answer within 1s"},
+		"nobody knows users":          {Chain{{Name: "git", Provider: knows(Active), NoUsers: true}}, fault.Unauthenticated, ReasonUnknown, "no provider of users"},
+		"an outage with its own hint": {Chain{link("a", stub{userErr: fault.New(fault.Unavailable, "down").WithHint("do this")})}, fault.Unavailable, ReasonUnavailable, "down"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, err := test.chain.Resolve(t.Context(), "alice")
+				if fault.CodeOf(err) != test.code || fault.ReasonOf(err) != test.reason || err != nil && !strings.Contains(err.Error(), test.says) {
+					t.Errorf("%s %s: %v", fault.CodeOf(err), fault.ReasonOf(err), err)
+				}
+				if err != nil && fault.From(err).Hint == "" {
+					t.Errorf("%v has no hint", err)
+				}
+			})
+		})
+	}
+}
+
+// A caller who gives up is no outage of the provider.
+func TestChainCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := fault.New(fault.Interrupted, "interrupted")
+	cancel(stop)
+	if _, err := (Chain{link("a", stub{silent: true})}).Resolve(ctx, "alice"); !errors.Is(err, stop) {
+		t.Error(err)
+	}
+}
+
+func TestChainCustom(t *testing.T) {
+	u, _ := userstring.Parse("alice~repo=org/proj")
+	has, none := stub{custom: &Custom{Origin: "here"}}, stub{}
+	elsewhere, unseen := stub{customErr: errElsewhere}, stub{customErr: notVisible(fault.NotFound, "not here")}
+	for name, test := range map[string]struct {
+		chain Chain
+		found bool
+		code  fault.Code
+	}{
+		"first":                      {Chain{link("a", has), link("b", none)}, true, ""},
+		"second":                     {Chain{link("a", elsewhere), link("b", has)}, true, ""},
+		"not seen by the first":      {Chain{link("a", unseen), link("b", has)}, true, ""},
+		"the repository has none":    {Chain{link("a", none), link("b", unseen)}, false, ""},
+		"seen by nobody":             {Chain{link("a", unseen), link("b", elsewhere)}, false, fault.NotFound},
+		"nobody reads repositories":  {Chain{link("a", elsewhere)}, false, fault.InvalidArgument},
+		"unreachable, had by second": {Chain{link("a", stub{customErr: errors.New("down")}), link("b", has)}, false, fault.Unavailable},
+	} {
+		custom, err := test.chain.Custom(t.Context(), u)
+		if (custom != nil) != test.found || fault.CodeOf(err) != test.code {
+			t.Errorf("%s: %v, %v", name, custom, err)
+		}
+	}
+	named, _ := userstring.Parse("alice~dev")
+	if custom, err := (Chain{link("a", elsewhere)}).Custom(t.Context(), named); custom != nil || err != nil {
+		t.Errorf("a name that nobody has: %v, %v", custom, err)
+	}
+}
+
+func TestMay(t *testing.T) {
+	for _, test := range []struct {
+		allowed []string
+		may     bool
+	}{
+		{[]string{"*"}, true},
+		{[]string{"dev"}, true},
+		{[]string{"other", "dev"}, true},
+		{[]string{"other"}, false},
+		{nil, false},
+	} {
+		err := User{Username: "alice", Provider: "file", Blueprints: test.allowed}.May("dev")
+		if (err == nil) != test.may || err != nil && (fault.CodeOf(err) != fault.PermissionDenied || fault.ReasonOf(err) != ReasonNotAllowed) {
+			t.Errorf("%v: %v", test.allowed, err)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package identity
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+const users = `users:
+- username: alice
+  uid: 4001
+  gid: 0
+  fullname: Alice Liddell
+  email: alice@example.com
+  organization: wonderland
+  roles: [admin, dev]
+  blueprints: [dev]
+  sudo: true
+  customBlueprints:
+    mine: {template: dev, env: {WHO: !cel "user.username"}}
+- username: bob
+  status: locked
+- username: carol
+  blueprints: []
+`
+
+func listed(t *testing.T, text string) *Listed {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "users.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return File(path)
+}
+
+func TestListed(t *testing.T) {
+	client := fake.NewClientset(&corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "berth", Name: "users"}, Data: map[string]string{"users.yaml": users},
+	})
+	for kind, provider := range map[string]*Listed{"file": listed(t, users), "configmap": ConfigMap(client, "berth", "users", "users.yaml")} {
+		alice, err := provider.Resolve(t.Context(), "alice")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := User{
+			Username: "alice", UID: 4001, GID: 0, Fullname: "Alice Liddell", Email: "alice@example.com", Organization: "wonderland",
+			Roles: []string{"admin", "dev"}, Blueprints: []string{"dev"}, Sudo: true, Status: Active, Provider: kind,
+		}
+		if diff := cmp.Diff(want, alice); diff != "" {
+			t.Errorf("%s: %s", kind, diff)
+		}
+		bob, _ := provider.Resolve(t.Context(), "bob")
+		if bob.Status != Locked || bob.UID != 1000 || bob.GID != 1000 || bob.May("dev") != nil {
+			t.Errorf("%s: %+v", kind, bob)
+		}
+		if carol, _ := provider.Resolve(t.Context(), "carol"); carol.May("dev") == nil {
+			t.Errorf("%s: an empty list allows nothing: %+v", kind, carol)
+		}
+		if _, err := provider.Resolve(t.Context(), "dave"); fault.ReasonOf(err) != ReasonUnknown {
+			t.Errorf("%s: %v", kind, err)
+		}
+		u, _ := userstring.Parse("alice~mine")
+		custom, err := provider.Custom(t.Context(), u)
+		if err != nil || !strings.Contains(string(custom.YAML), "!cel") || !strings.Contains(custom.Origin, ":12") {
+			t.Errorf("%s: %+v, %v", kind, custom, err)
+		}
+		if u, _ = userstring.Parse("bob~mine"); kind != "" {
+			if _, err := provider.Custom(t.Context(), u); err != errElsewhere { //nolint:errorlint // the value itself
+				t.Errorf("%s: bob has none: %v", kind, err)
+			}
+		}
+	}
+}
+
+// A list that is not there says nothing about anybody.
+func TestListedNotThere(t *testing.T) {
+	client := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "berth", Name: "other"}})
+	for name, provider := range map[string]*Listed{
+		"file":      File(filepath.Join(t.TempDir(), "none.yaml")),
+		"configmap": ConfigMap(client, "berth", "users", "users.yaml"),
+		"key":       ConfigMap(client, "berth", "other", "users.yaml"),
+	} {
+		_, err := Chain{{Name: name, Provider: provider}}.Resolve(t.Context(), "alice")
+		if fault.CodeOf(err) != fault.Unavailable || fault.ReasonOf(err) != ReasonUnavailable || !strings.Contains(err.Error(), "provider "+name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestDocumentProblemsAreToldTogether(t *testing.T) {
+	_, err := parseDocument("u.yaml", "file", []byte(`users:
+- username: Alice
+  uid: many
+- username: bob
+  colour: red
+  status: gone
+- username: bob
+  uid: -1
+  customBlueprints: {dev: [a]}
+- {}
+group: x
+`))
+	f := fault.From(err)
+	for _, want := range []string{
+		`u.yaml:3:8: found a text where a whole number is expected`,
+		`u.yaml:5:3: field "colour" does not exist`,
+		`u.yaml:6:11: status "gone" is none of active, locked, invalid`,
+		`u.yaml:7:13: user "bob" stands on line 4 already`,
+		`u.yaml:8:8: uid -1 is out of range`,
+		`u.yaml:9:27: found a list where a mapping is expected`,
+		`u.yaml:10:3: username "" is none`,
+		`u.yaml:11:1: field "group" does not exist`,
+	} {
+		if !strings.Contains(strings.Join(f.Problems, "\n"), want) {
+			t.Errorf("missing %q in\n%s", want, strings.Join(f.Problems, "\n"))
+		}
+	}
+	if f.Code != fault.InvalidArgument {
+		t.Error(err)
+	}
+}
+
+func FuzzDocument(f *testing.F) {
+	f.Add(users)
+	f.Add("users: &a [*a]")
+	f.Add("users:\n- <<: {username: x}\n  customBlueprints: {a: {b: &x [1], c: *x}}")
+	f.Fuzz(func(t *testing.T, text string) {
+		records, err := parseDocument("f", "file", []byte(text))
+		if err != nil && fault.CodeOf(err) != fault.InvalidArgument {
+			t.Error(err)
+		}
+		for name, r := range records {
+			if !isUsername(name) || r.user.Username != name {
+				t.Errorf("%q: %+v", name, r)
+			}
+		}
+	})
+}

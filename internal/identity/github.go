@@ -1,0 +1,182 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/google/go-github/v92/github"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/yamldoc"
+)
+
+// GitHub knows the users of GitHub, or of the organization that it is told, and
+// the .k8shell.yaml of repositories, through the API.
+type GitHub struct {
+	api  *github.Client
+	host string // of the API, for messages
+	web  string // of the repositories, for origins
+	// organization is the only one whose members are users; empty for all users.
+	organization string
+	token        *lazyToken
+}
+
+// lazyToken finds the credential with the first request, and once: a command
+// line that is asked takes its time.
+type lazyToken struct {
+	source tokenSource
+	mu     sync.Mutex
+	found  *credential
+}
+
+func (l *lazyToken) get(ctx context.Context) (credential, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.found == nil {
+		c, err := l.source.find(ctx)
+		if err != nil {
+			return c, err
+		}
+		l.found = &c
+	}
+	return *l.found, nil
+}
+
+const maxAnswer = 4 << 20 // bytes: a file of 1 MiB, encoded, and what is around it
+
+// newGitHub makes the client of the API at base.
+func newGitHub(base *url.URL, organization string, source tokenSource) (*GitHub, error) {
+	token := &lazyToken{source: source}
+	transport := authorized{
+		base: http.DefaultTransport, origin: originOf(base), limit: maxAnswer,
+		credential: func(r *http.Request) (credential, error) { return token.get(r.Context()) },
+	}
+	address := base.String()
+	api, err := github.NewClient(github.WithHTTPClient(transport.client()), github.WithURLs(&address, nil), github.WithUserAgent("berth"))
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "identity provider github: %w", err)
+	}
+	return &GitHub{
+		api: api, host: base.Host, web: strings.TrimPrefix(base.Host, "api."),
+		organization: organization, token: token,
+	}, nil
+}
+
+// Resolve asks for the user, and for the membership where an organization is
+// configured. What users write about their company is not believed.
+func (g *GitHub) Resolve(ctx context.Context, username string) (User, error) {
+	account, _, err := g.api.Users.Get(ctx, url.PathEscape(username))
+	if isStatus(err, http.StatusNotFound) {
+		return User{}, unknown(username, KindGitHub)
+	}
+	if err != nil {
+		return User{}, g.fault(ctx, err)
+	}
+	if account.GetType() != "" && account.GetType() != "User" {
+		return User{}, unknown(username, KindGitHub) // an organization or a bot
+	}
+	user := newUser(username, KindGitHub)
+	user.Fullname, user.Email = account.GetName(), account.GetEmail()
+	if account.SuspendedAt != nil {
+		user.Status = Locked
+	}
+	if g.organization == "" {
+		return user, nil
+	}
+	member, _, err := g.api.Organizations.GetOrgMembership(ctx, url.PathEscape(username), url.PathEscape(g.organization))
+	if isStatus(err, http.StatusNotFound) || err == nil && member.GetState() != "active" {
+		return User{}, unknown(username, KindGitHub)
+	}
+	if err != nil {
+		return User{}, g.fault(ctx, err)
+	}
+	user.Organization = g.organization
+	if role := member.GetRole(); role != "" {
+		user.Roles = []string{role}
+	}
+	return user, nil
+}
+
+// Caller is whose token it is.
+func (g *GitHub) Caller(ctx context.Context) (string, error) {
+	c, err := g.token.get(ctx)
+	if err != nil || c.anonymous() {
+		return "", err
+	}
+	account, _, err := g.api.Users.Get(ctx, "")
+	if isStatus(err, http.StatusForbidden) {
+		return "", nil // the token of an app is nobody's
+	}
+	if err != nil {
+		return "", g.fault(ctx, err)
+	}
+	return strings.ToLower(account.GetLogin()), nil
+}
+
+// Custom reads the file at the ref as it was typed, and then lowered: the API
+// knows branches, tags and commits alike.
+func (g *GitHub) Custom(ctx context.Context, u userstring.UserString) (*Custom, error) {
+	if u.Form() != userstring.Repo || strings.Contains(u.RepoOwner, "/") {
+		return nil, errElsewhere
+	}
+	var err error
+	for _, ref := range refsToTry(u) {
+		var custom *Custom
+		if custom, err = g.read(ctx, u, ref); err == nil {
+			return custom, nil
+		}
+		if !isStatus(err, http.StatusNotFound) {
+			return nil, g.fault(ctx, err)
+		}
+	}
+	return nil, g.missing(ctx, u, err)
+}
+
+// read gives the file at one ref.
+func (g *GitHub) read(ctx context.Context, u userstring.UserString, ref string) (*Custom, error) {
+	at := &github.RepositoryContentGetOptions{Ref: ref}
+	file, _, _, err := g.api.Repositories.GetContents(ctx, url.PathEscape(u.RepoOwner), url.PathEscape(u.RepoName), CustomFile, at)
+	if err != nil {
+		return nil, err
+	}
+	where := customOrigin(g.web, u, ref)
+	if file == nil || file.GetType() != "file" {
+		return nil, noFile(where)
+	}
+	if file.GetSize() > yamldoc.MaxFile {
+		return nil, tooLarge(where)
+	}
+	text, err := file.GetContent()
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "%s cannot be decoded: %w", where, err)
+	}
+	return &Custom{YAML: []byte(text), Origin: where}, nil
+}
+
+// missing finds out what a 404 is about: the API says it of a file that is not
+// there, of a ref that is not there, and of a repository that may not be seen.
+// Nil means that only the file is missing.
+func (g *GitHub) missing(ctx context.Context, u userstring.UserString, notFound error) error {
+	_, _, err := g.api.Repositories.Get(ctx, url.PathEscape(u.RepoOwner), url.PathEscape(u.RepoName))
+	if isStatus(err, http.StatusNotFound) {
+		c, tokenErr := g.token.get(ctx)
+		if tokenErr != nil {
+			return tokenErr
+		}
+		return notVisible(fault.NotFound, "repository %s/%s is not at %s, or may not be seen %s", u.RepoOwner, u.RepoName, g.web, c.who()).
+			WithHint("check the spelling; if it is private, give the github provider a token that may read it")
+	}
+	if err != nil {
+		return g.fault(ctx, err)
+	}
+	var answer *github.ErrorResponse
+	if u.Ref != "" && errors.As(notFound, &answer) && strings.Contains(strings.ToLower(answer.Message), "no commit found") {
+		return noRef(g.web, u)
+	}
+	return nil
+}
