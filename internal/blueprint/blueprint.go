@@ -20,10 +20,21 @@ type Blueprint struct {
 	ImagePullPolicy string `yaml:"imagePullPolicy" json:"imagePullPolicy"`
 	// Hostname of the workspace; its canonical ID if not given.
 	Hostname string `yaml:"hostname" json:"hostname,omitempty"`
+	// Subdomain is the headless Service that gives the workspace its DNS name,
+	// <id>.<subdomain>.<namespace>.svc.
+	Subdomain string `yaml:"subdomain" json:"subdomain,omitempty"`
+	// Splash is the text that greets whoever enters.
+	Splash string `yaml:"splash" json:"splash,omitempty"`
+	// K8shelld is the agent; without its image the shell runtime is used.
+	K8shelld K8shelld `yaml:"k8shelld" json:"k8shelld,omitzero"`
 	// Env are variables of the environment.
 	Env map[string]string `yaml:"env" json:"env,omitempty"`
+	// Network is what the workspace may reach.
+	Network Network `yaml:"network" json:"network,omitzero"`
 	// Resources are what the workspace asks for.
 	Resources Resources `yaml:"resources" json:"resources"`
+	// Podman is the sidecar that builds and runs images.
+	Podman Podman `yaml:"podman" json:"podman,omitzero"`
 	// Storages are directories that are not the image's, by name.
 	Storages map[string]Storage `yaml:"storages" json:"storages,omitempty"`
 	// InitScripts are run once each in a new home, in order.
@@ -32,9 +43,17 @@ type Blueprint struct {
 	SecurityContext map[string]any `yaml:"securityContext" json:"securityContext,omitempty"`
 	// ExtFiles are files to lay into the workspace: absolute path to content.
 	ExtFiles map[string]string `yaml:"extFiles" json:"extFiles,omitempty"`
+	// EnableApps switches the agent's applications on.
+	EnableApps bool `yaml:"enableApps" json:"enableApps,omitempty"`
+	// Apps are the settings of the agent's applications, by name. They are handed
+	// to the agent as they are.
+	Apps map[string]any `yaml:"apps" json:"apps,omitempty"`
 
 	// Lineage is the name and its ancestors, nearest first.
 	Lineage []string `yaml:"-" json:"-"`
+	// Platform is the platform blueprint that it is, or that a custom one stands
+	// upon: the one that its user must be allowed to use.
+	Platform string `yaml:"-" json:"-"`
 	// Origin is the file that the blueprint itself was read from.
 	Origin string `yaml:"-" json:"-"`
 	// Origins says of each field which layer set it.
@@ -49,25 +68,6 @@ type Resources struct {
 	// Memory is asked for, and the limit as well.
 	Memory string `yaml:"memory" json:"memory"`
 }
-
-// Storage is a directory of the workspace that is not its image's.
-type Storage struct {
-	// Enabled is true unless it is set to false.
-	Enabled *bool `yaml:"enabled" json:"enabled,omitempty"`
-	// Type is local (a volume claim of this workspace), emptyDir or memory.
-	Type string `yaml:"type" json:"type"`
-	// Path is where it is mounted, absolute.
-	Path string `yaml:"path" json:"path"`
-	// Readonly keeps the workspace from writing to it.
-	Readonly bool `yaml:"readonly" json:"readonly,omitempty"`
-	// SizeLimit is a quantity, for emptyDir and memory.
-	SizeLimit string `yaml:"sizeLimit" json:"sizeLimit,omitempty"`
-	// ClaimSpec is a PersistentVolumeClaimSpec, for local.
-	ClaimSpec map[string]any `yaml:"claimSpec" json:"claimSpec,omitempty"`
-}
-
-// On says whether the storage is wanted: it is, unless it is switched off.
-func (s Storage) On() bool { return s.Enabled == nil || *s.Enabled }
 
 // InitScript is run once in a new workspace's home, by /bin/sh.
 type InitScript struct {

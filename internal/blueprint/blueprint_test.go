@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/berthdev/berth/internal/blueprint/expression"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -22,12 +23,24 @@ func load(t *testing.T, files map[string]string) (*Set, error) {
 	return Load(dir)
 }
 
+func resolve(t testing.TB, set *Set, o Order) (Blueprint, error) {
+	t.Helper()
+	d, err := set.Compose(o)
+	if err != nil {
+		return Blueprint{}, err
+	}
+	return d.Resolve(t.Context(), expression.Facts{
+		User:          expression.User{Username: "alice", UID: 1000, GID: 100, Roles: []string{"dev"}},
+		WorkspaceName: "alice-a975fae",
+	})
+}
+
 func TestBuiltin(t *testing.T) {
 	set, err := Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := set.Resolve("default", "")
+	b, err := resolve(t, set, Order{Name: "default"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,10 +50,10 @@ func TestBuiltin(t *testing.T) {
 	if diff := cmp.Diff([]string{"default", "base"}, b.Lineage); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := set.Resolve("base", ""); fault.CodeOf(err) != fault.InvalidArgument {
+	if _, err := resolve(t, set, Order{Name: "base"}); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("a template can be provisioned: %v", err)
 	}
-	if _, err := set.Resolve("nope", ""); fault.CodeOf(err) != fault.NotFound {
+	if _, err := resolve(t, set, Order{Name: "nope"}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("an unknown blueprint gives %v", err)
 	}
 }
@@ -66,7 +79,7 @@ blueprints:
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := set.Resolve("dev", "")
+	b, err := resolve(t, set, Order{Name: "dev"})
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}
@@ -92,7 +105,7 @@ func TestProblemsAreReportedTogetherWithTheirLines(t *testing.T) {
   - name: two
     template: base
     network:
-      networkPolicyClass: isolated
+      policyClass: isolated
 `})
 	f := fault.From(err)
 	if f.Code != fault.InvalidArgument || len(f.Problems) != 3 {
@@ -102,7 +115,7 @@ func TestProblemsAreReportedTogetherWithTheirLines(t *testing.T) {
 	for _, want := range []string{
 		"a.yaml:3:5: field \"imge\" does not exist",
 		"a.yaml:4:10: found a list where a mapping of texts is expected",
-		"a.yaml:7:5: field \"network\" does not exist",
+		"a.yaml:8:7: field \"policyClass\" does not exist",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("missing %q in\n%s", want, all)
@@ -130,11 +143,11 @@ func TestValidate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = set.Resolve("bad", "")
+	_, err = resolve(t, set, Order{Name: "bad"})
 	all := strings.Join(fault.From(err).Problems, "\n")
 	for _, field := range []string{
 		"imagePullPolicy", "hostname", "resources.memory", "env.1A", "initScripts[0].script", "initScripts[1].name",
-		"extFiles", "securityContext", "storages.a.claimSpec", "storages.b.path", "storages.b.claimSpec", "storages.c.type", "storages.d.sizeLimit", "storages.d.claimSpec",
+		"extFiles", "securityContext", "storages.a.claimSpec", "storages.b.path", "storages.b.claimSpec", "storages.c.claimSpec", "storages.d.sizeLimit", "storages.d.claimSpec",
 	} {
 		if !strings.Contains(all, field+":") {
 			t.Errorf("nothing is said about %s:\n%s", field, all)
@@ -147,7 +160,7 @@ func TestCycle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = set.Resolve("a", "")
+	_, err = resolve(t, set, Order{Name: "a"})
 	if all := strings.Join(fault.From(err).Problems, "\n"); !strings.Contains(all, "a → b → a") {
 		t.Errorf("the circle is not printed: %s", all)
 	}

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"unicode"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
+
+const maxSplash = 4096
 
 // check finds everything that is wrong with a resolved blueprint.
 func check(b Blueprint) (problems []string) {
@@ -23,17 +24,15 @@ func check(b Blueprint) (problems []string) {
 	if n := len(b.Description); n > 500 {
 		say("description: has %d characters, at most 500 are allowed", n)
 	}
-	switch {
-	case b.Image == "":
+	if b.Image == "" {
 		say("image: is missing")
-	case strings.ContainsFunc(b.Image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
-		say("image: %q has a space or a control character in it", b.Image)
 	}
-	oneOf(say, "imagePullPolicy", b.ImagePullPolicy, "", "Always", "IfNotPresent", "Never")
-	if b.Hostname != "" {
-		for _, what := range validation.IsDNS1123Label(b.Hostname) {
-			say("hostname: %s", what)
-		}
+	imageName(say, "image", b.Image)
+	pullPolicy(say, "imagePullPolicy", b.ImagePullPolicy)
+	ifGiven(say, "hostname", b.Hostname, validation.IsDNS1123Label)
+	ifGiven(say, "subdomain", b.Subdomain, validation.IsDNS1035Label)
+	if n := len(b.Splash); n > maxSplash {
+		say("splash: has %d characters, at most %d are allowed", n, maxSplash)
 	}
 	quantity(say, "resources.cpu", b.Resources.CPU)
 	quantity(say, "resources.memory", b.Resources.Memory)
@@ -42,14 +41,14 @@ func check(b Blueprint) (problems []string) {
 			say("env.%s: %s", name, what)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(b.Storages)) {
-		checkStorage(say, "storages."+name, name, b.Storages[name])
-	}
+	checkStorages(say, b.Storages)
+	checkNetwork(say, b.Network)
+	checkPodman(say, b.Podman)
+	checkAgent(say, b)
 	checkScripts(say, b.InitScripts)
 	for _, file := range slices.Sorted(maps.Keys(b.ExtFiles)) {
 		checkPath(say, "extFiles", file)
 	}
-	structured(say, "securityContext", b.SecurityContext, &corev1.SecurityContext{})
 	return problems
 }
 
@@ -70,29 +69,6 @@ func checkScripts(say sayer, scripts []InitScript) {
 	}
 }
 
-func checkStorage(say sayer, field, name string, s Storage) {
-	for _, what := range validation.IsDNS1123Label(name) {
-		say("%s: %s", field, what)
-	}
-	if s.Type == "shared" {
-		say("%s.type: shared is not supported by this version of berth yet", field)
-		return
-	}
-	oneOf(say, field+".type", s.Type, "local", "emptyDir", "memory")
-	checkPath(say, field+".path", s.Path)
-	if s.SizeLimit != "" && s.Type == "local" {
-		say("%s.sizeLimit: goes with emptyDir and memory only; a local storage has claimSpec.resources", field)
-	}
-	quantity(say, field+".sizeLimit", s.SizeLimit)
-	if s.Type == "local" && len(s.ClaimSpec) == 0 {
-		say("%s.claimSpec: is missing: a local storage needs one", field)
-	}
-	if s.Type != "local" && len(s.ClaimSpec) > 0 {
-		say("%s.claimSpec: goes with type local only", field)
-	}
-	structured(say, field+".claimSpec", s.ClaimSpec, &corev1.PersistentVolumeClaimSpec{})
-}
-
 // checkPath wants what can be mounted: Kubernetes allows no colon.
 func checkPath(say sayer, field, file string) {
 	if !path.IsAbs(file) || path.Clean(file) != file || strings.ContainsRune(file, ':') || strings.ContainsFunc(file, unicode.IsControl) {
@@ -108,19 +84,46 @@ func oneOf(say sayer, field, value string, allowed ...string) {
 	}
 }
 
+func pullPolicy(say sayer, field, value string) {
+	if value != "" {
+		oneOf(say, field, value, "Always", "IfNotPresent", "Never")
+	}
+}
+
+// ifGiven applies a rule of Kubernetes to what is not empty.
+func ifGiven(say sayer, field, value string, rule func(string) []string) {
+	if value == "" {
+		return
+	}
+	for _, what := range rule(value) {
+		say("%s: %s", field, what)
+	}
+}
+
+// imageName wants what can be the name of an image, as far as a look tells.
+func imageName(say sayer, field, image string) {
+	if strings.ContainsFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		say("%s: %q has a space or a control character in it", field, image)
+	}
+}
+
 func quantity(say sayer, field, value string) {
 	if value == "" {
 		return
 	}
-	if _, err := resource.ParseQuantity(value); err != nil {
+	switch parsed, err := resource.ParseQuantity(value); {
+	case err != nil:
 		say("%s: %q is no quantity; examples are 500m, 2, 512Mi, 10Gi", field, value)
+	case parsed.Sign() < 0:
+		say("%s: %q is negative", field, value)
 	}
 }
 
-// structured checks that a free mapping is what Kubernetes reads in its place.
-func structured(say sayer, field string, value map[string]any, into any) {
+// structured checks that a free mapping is what Kubernetes reads in its place,
+// and reads it.
+func structured(say sayer, field string, value map[string]any, into any) bool {
 	if len(value) == 0 {
-		return
+		return true
 	}
 	text, err := json.Marshal(value)
 	if err == nil {
@@ -131,4 +134,5 @@ func structured(say sayer, field string, value map[string]any, into any) {
 	if err != nil {
 		say("%s: %s", field, strings.TrimPrefix(err.Error(), "json: "))
 	}
+	return err == nil
 }

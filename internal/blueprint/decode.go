@@ -46,27 +46,39 @@ func parse(file string, raw []byte) (blueprints []*yaml.Node, problems []string)
 
 // read makes an entry of one blueprint and finds what is wrong in it as it is
 // written.
-func read(file string, node *yaml.Node) (entry, []string) {
+func (s *Set) read(file string, node *yaml.Node) (entry, []string) {
 	node = yamldoc.Behind(node)
-	s := &yamldoc.Shape{File: file}
+	sh := s.shape(file)
 	if node.Kind != yaml.MappingNode {
-		s.Say(node, "found %s where a blueprint is expected", yamldoc.Found(node))
-		return entry{}, s.Problems
+		sh.Say(node, "found %s where a blueprint is expected", yamldoc.Found(node))
+		return entry{}, sh.Problems
 	}
-	s.Check(node, reflect.TypeFor[Blueprint]())
+	sh.Check(node, reflect.TypeFor[Blueprint]())
+	e := entry{file: file, node: node}
+	e.identify(sh)
+	if e.name == "" && !slices.ContainsFunc(sh.Problems, func(p string) bool { return strings.Contains(p, "name") }) {
+		sh.Say(node, "a blueprint needs a name")
+	}
+	e.broken = len(sh.Problems) > 0
+	return e, sh.Problems
+}
+
+// identify reads the fields by which blueprints find each other. They are
+// needed before anything is evaluated.
+func (e *entry) identify(sh *yamldoc.Shape) {
 	var own struct {
 		Name, Template string
 		IsTemplate     bool `yaml:"isTemplate"`
 	}
-	e := entry{file: file, node: node}
-	// What cannot be decoded has been said by the check.
-	_ = e.lift(node).node().Decode(&own)
-	e.name, e.template, e.isTemplate = own.Name, own.Template, own.IsTemplate
-	if e.name == "" && !slices.ContainsFunc(s.Problems, func(p string) bool { return strings.Contains(p, "name") }) {
-		s.Say(node, "a blueprint needs a name")
+	written := e.lift(e.node)
+	for _, field := range []string{"name", "template", "isTemplate"} {
+		if n := written.fields[field].scalar; n != nil && isExpression(n) {
+			sh.Say(n, "%s: cannot be an expression: it is needed before anything is evaluated", field)
+		}
 	}
-	e.broken = len(s.Problems) > 0
-	return e, s.Problems
+	// What cannot be decoded has been said by the check.
+	_ = written.node().Decode(&own)
+	e.name, e.template, e.isTemplate = own.Name, own.Template, own.IsTemplate
 }
 
 func unknownField(field string) string { return fmt.Sprintf("field %q does not exist", field) }
@@ -85,4 +97,11 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// refused is the error about flags: what they set is wrong, not the blueprints.
+func refused(problems []string) error {
+	err := fault.New(fault.InvalidArgument, "the flags have %s", count(len(problems), "problem"))
+	err.Problems = problems
+	return err.WithHint("a single run can set what a custom blueprint can: %s; see docs/blueprints.md", strings.Join(settable(), ", "))
 }

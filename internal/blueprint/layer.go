@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -18,7 +19,12 @@ type place struct {
 }
 
 // String says which layer it is: dev (team.yaml:4).
-func (p place) String() string { return fmt.Sprintf("%s (%s:%d)", p.layer, p.file, p.line) }
+func (p place) String() string {
+	if p.file == "" {
+		return p.layer // a flag
+	}
+	return fmt.Sprintf("%s (%s:%d)", p.layer, p.file, p.line)
+}
 
 // value is a part of a blueprint while its layers are laid over each other.
 // Scalars stay as they are written, for 1.10 is not 1.1 where a text is meant;
@@ -72,20 +78,22 @@ func (e entry) liftFields(n *yaml.Node, into map[string]value) {
 }
 
 // overlay lays child over parent: of scalars the child's, mappings key by key,
-// lists one after the other.
-func overlay(parent, child value) value {
+// lists as registered for their path. What says nothing changes nothing.
+func (s strategies) overlay(path string, parent, child value) value {
 	switch {
 	case parent.fields != nil && child.fields != nil:
 		out := maps.Clone(parent.fields)
 		for key, inner := range child.fields {
 			if outer, ok := out[key]; ok {
-				inner = overlay(outer, inner)
+				inner = s.overlay(strings.TrimPrefix(path+"."+key, "."), outer, inner)
 			}
 			out[key] = inner
 		}
 		return value{at: child.at, fields: out}
 	case parent.items != nil && child.items != nil:
-		return value{at: child.at, items: slices.Concat(parent.items, child.items)}
+		return value{at: child.at, items: s.find(path).lists(parent.items, child.items)}
+	case child.scalar != nil && yamldoc.IsNull(child.scalar):
+		return parent
 	}
 	return child
 }

@@ -29,6 +29,8 @@ type entry struct {
 	file           string
 	// broken is set where a problem has been found in what is written.
 	broken bool
+	// custom is set for a blueprint of a user's own.
+	custom bool
 }
 
 // position is where the blueprint begins.
@@ -38,11 +40,27 @@ func (e entry) position() string { return fmt.Sprintf("%s:%d", e.file, e.node.Li
 type Set struct {
 	entries map[string]entry
 	own     map[string]bool // those that are not built in
+	// language is made when there is an expression.
+	language *language
 }
+
+// Source is a text in which blueprints stand.
+type Source struct {
+	// Name is where it was found, for messages: a path, or configmap/ns/name:key.
+	Name string
+	Text []byte
+}
+
+func newSet() *Set {
+	return &Set{entries: map[string]entry{}, own: map[string]bool{}, language: newLanguage()}
+}
+
+// Has says whether there is a blueprint of that name, template or not.
+func (s *Set) Has(name string) bool { _, ok := s.entries[name]; return ok }
 
 // Builtin are the blueprints that berth brings along.
 func Builtin() (*Set, error) {
-	s := &Set{entries: map[string]entry{}, own: map[string]bool{}}
+	s := newSet()
 	if problems := s.add("built in", builtin); len(problems) > 0 {
 		return nil, invalid(problems)
 	}
@@ -50,26 +68,30 @@ func Builtin() (*Set, error) {
 	return s, nil
 }
 
-// Load reads the built-in blueprints and then every *.yaml and *.yml file of
-// dir, if one is given. What is wrong in any of them is reported together.
-func Load(dir string) (*Set, error) {
+// Load reads the built-in blueprints, then every *.yaml and *.yml file of dir,
+// if one is given, then what was found elsewhere. What is wrong in any of them
+// is reported together.
+func Load(dir string, more ...Source) (*Set, error) {
 	s, err := Builtin()
-	if err != nil || dir == "" {
-		return s, err
-	}
-	files, err := listDir(dir)
 	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, "blueprints directory: %w", err).
-			WithHint("name a directory of YAML files with --blueprints or in the configuration")
+		return nil, err
 	}
-	if problems := s.addFiles(files); len(problems) > 0 {
+	var files []string
+	if dir != "" {
+		if files, err = listDir(dir); err != nil {
+			return nil, fault.New(fault.InvalidArgument, "blueprints directory: %w", err).
+				WithHint("name a directory of YAML files with --blueprints or in the configuration")
+		}
+	}
+	sources, problems := readFiles(files)
+	if problems = append(problems, s.addAll(append(sources, more...))...); len(problems) > 0 {
 		return nil, invalid(problems)
 	}
 	return s, nil
 }
 
-// addFiles reads files until all of them together are too large.
-func (s *Set) addFiles(files []string) (problems []string) {
+// readFiles reads files until all of them together are too large.
+func readFiles(files []string) (sources []Source, problems []string) {
 	left := maxTotal
 	for _, file := range files {
 		raw, err := readFile(file)
@@ -78,9 +100,16 @@ func (s *Set) addFiles(files []string) (problems []string) {
 			continue
 		}
 		if left -= len(raw); left < 0 {
-			return append(problems, fmt.Sprintf("%s: all files together are larger than %d MiB", file, maxTotal>>20))
+			return sources, append(problems, fmt.Sprintf("%s: all files together are larger than %d MiB", file, maxTotal>>20))
 		}
-		problems = append(problems, s.add(file, raw)...)
+		sources = append(sources, Source{Name: file, Text: raw})
+	}
+	return sources, problems
+}
+
+func (s *Set) addAll(sources []Source) (problems []string) {
+	for _, source := range sources {
+		problems = append(problems, s.add(source.Name, source.Text)...)
 	}
 	return problems
 }
@@ -92,7 +121,7 @@ func (s *Set) add(file string, raw []byte) (problems []string) {
 		if len(problems) > yamldoc.MaxProblems {
 			break // nobody reads on
 		}
-		e, found := read(file, node)
+		e, found := s.read(file, node)
 		problems = append(problems, found...)
 		first, known := s.entries[e.name]
 		switch {

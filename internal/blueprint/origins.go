@@ -11,13 +11,6 @@ import (
 // dotted path: image, env.TEAM, initScripts[0].name.
 type Origins map[string]string
 
-// places gives the place of each leaf by its path.
-func (v value) places() map[string]place {
-	all := map[string]place{}
-	v.walk("", func(path string, leaf value) { all[path] = leaf.at })
-	return all
-}
-
 func (v value) walk(path string, each func(path string, leaf value)) {
 	for key, inner := range v.fields {
 		inner.walk(strings.TrimPrefix(path+"."+key, "."), each)
@@ -30,15 +23,28 @@ func (v value) walk(path string, each func(path string, leaf value)) {
 	}
 }
 
-// origins are the places in words. What is not inherited is no part of what is
-// resolved.
-func origins(places map[string]place) Origins {
-	all := Origins{}
-	for path, at := range places {
-		if path != "template" && path != "isTemplate" {
-			all[path] = at.String()
-		}
+// cut shortens what a person only has to recognise.
+func cut(text string, length int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > length {
+		return string(runes[:length-1]) + "…"
 	}
+	return text
+}
+
+// origins says of each leaf where it comes from. What is not inherited is no
+// part of what is resolved.
+func (v value) origins() Origins {
+	all := Origins{}
+	v.walk("", func(path string, leaf value) {
+		if path == "template" || path == "isTemplate" {
+			return
+		}
+		all[path] = leaf.at.String()
+		if isExpression(leaf.scalar) {
+			all[path] += ", " + expressionTag + " " + cut(leaf.scalar.Value, 60)
+		}
+	})
 	return all
 }
 

@@ -36,12 +36,12 @@ const layers = `blueprints:
 `
 
 func TestOriginsSayWhichLayerSetEachField(t *testing.T) {
-	set := &Set{entries: map[string]entry{}, own: map[string]bool{}}
+	set := newSet()
 	set.add("built in", []byte("blueprints:\n- name: base\n  isTemplate: true\n  image: a\n  resources: {cpu: 1, memory: 2}\n"))
 	if problems := set.add("t.yaml", []byte(layers)); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	b, err := set.Resolve("dev", "")
+	b, err := resolve(t, set, Order{Name: "dev"})
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}
@@ -136,7 +136,7 @@ func TestCheckCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}
-	if len(done.Files) != 2 || done.Blueprints < 5 {
+	if len(done.Files) < 2 || done.Blueprints < 5 {
 		t.Errorf("%+v", done)
 	}
 	if _, err := Check([]string{"nowhere"}); fault.CodeOf(err) != fault.NotFound {

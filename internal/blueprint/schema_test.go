@@ -79,7 +79,8 @@ func TestSchemaRefusesWhatIsNot(t *testing.T) {
 	for _, text := range []string{
 		"blueprints: [{image: a}]",
 		"blueprints: [{name: a, imge: b}]",
-		"blueprints: [{name: a, network: {}}]",
+		"blueprints: [{name: a, network: {networkPolicyClass: open}}]",
+		"blueprints: [{name: a, podman: {on: true}}]",
 		"blueprints: [{name: a, imagePullPolicy: Sometimes}]",
 		"blueprints: [{name: a, storages: {x: {type: nfs, path: /a}}}]",
 		"blueprints: [{name: a, env: [b]}]",
@@ -108,6 +109,7 @@ func TestSchemaIsComplete(t *testing.T) {
 	}
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[Blueprint](), reflect.TypeFor[Resources](), reflect.TypeFor[Storage](), reflect.TypeFor[InitScript](),
+		reflect.TypeFor[K8shelld](), reflect.TypeFor[Network](), reflect.TypeFor[EgressPods](), reflect.TypeFor[Podman](),
 	} {
 		fields, properties := yamldoc.FieldsOf(typ), document.Defs[typ.Name()].Properties
 		for name := range fields {

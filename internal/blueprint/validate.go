@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -32,12 +34,34 @@ func Check(paths []string) (Checked, error) {
 	}
 	slices.Sort(done.Files)
 	done.Files = slices.Compact(done.Files)
-	problems := append(s.addFiles(done.Files), s.problems()...)
+	sources, problems := readFiles(done.Files)
+	own := slices.DeleteFunc(slices.Clone(sources), func(s Source) bool { return !isCustom(s.Name) })
+	sources = slices.DeleteFunc(sources, func(s Source) bool { return isCustom(s.Name) })
+	problems = append(problems, s.addAll(sources)...)
+	problems = append(problems, s.problems()...)
+	for _, custom := range own {
+		problems = append(problems, s.examineCustom(custom)...)
+	}
 	if len(problems) > 0 {
 		return Checked{}, invalid(problems)
 	}
-	done.Blueprints = len(s.own)
+	done.Blueprints = len(s.own) + len(own)
 	return done, nil
+}
+
+// CustomFile is where a repository keeps its blueprint, at its root.
+const CustomFile = ".k8shell.yaml"
+
+// isCustom says whether a file has a blueprint of somebody's own: its name is,
+// or ends in, that of a repository's.
+func isCustom(file string) bool { return strings.HasSuffix(filepath.Base(file), CustomFile) }
+
+func (s *Set) examineCustom(custom Source) []string {
+	d, err := s.Compose(Order{Custom: &custom, As: "custom"})
+	if err == nil {
+		err = d.examine()
+	}
+	return problemsOf(err)
 }
 
 // expand gives a file, or those of a directory.
@@ -73,7 +97,7 @@ func (s *Set) problems() (all []string) {
 			continue
 		}
 		if err == nil && !s.entries[name].isTemplate {
-			_, err = s.Resolve(name, "")
+			err = s.assemble(chain, Order{Name: name}).examine()
 		}
 		all = append(all, problemsOf(err)...)
 	}

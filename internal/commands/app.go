@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"os"
 	"sync"
 	"time"
@@ -51,7 +52,7 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 	return &provision.Provisioner{
 		Client:           client,
 		Identity:         who,
-		Blueprints:       func() (*blueprint.Set, error) { return blueprint.Load(c.Blueprints) },
+		Blueprints:       func(ctx context.Context) (*blueprint.Set, error) { return loadFrom(ctx, c, client) },
 		DefaultBlueprint: c.DefaultBlueprint,
 		DefaultRegistry:  c.DefaultRegistry,
 		Policy:           c.Policy,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
@@ -21,7 +22,9 @@ func (o *provisionOptions) provisionAll(ctx context.Context, p *provision.Provis
 	begun := time.Now()
 	shared := *p
 	shared.Identity = identity.Remember(p.Identity)
-	shared.Blueprints = sync.OnceValues(p.Blueprints)
+	load := p.Blueprints
+	once := sync.OnceValues(func() (*blueprint.Set, error) { return load(ctx) })
+	shared.Blueprints = func(context.Context) (*blueprint.Set, error) { return once() }
 	items := make([]v1.ProvisionItem, len(users))
 	places := make(chan struct{}, o.batch.parallel)
 	var wg sync.WaitGroup

@@ -1,9 +1,11 @@
 package commands
 
 import (
+	"context"
 	"os"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint"
@@ -17,7 +19,8 @@ func newBlueprint(a *app) *cobra.Command {
 		Use:   "blueprint",
 		Short: "List, show and validate blueprints",
 		Long: `List, show and validate the blueprints that workspaces are made of: the built-in
-ones and those of the configured directory. None of this needs a cluster.`,
+ones, those of the configured directory, and those of ConfigMaps if the
+configuration names any. Only these need a cluster.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -34,7 +37,7 @@ func newBlueprintList(a *app) *cobra.Command {
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			set, _, err := loadBlueprints(cmd)
+			set, _, err := a.blueprints(cmd)
 			if err != nil {
 				return err
 			}
@@ -62,9 +65,9 @@ func newBlueprintShow(a *app) *cobra.Command {
 says which blueprint set it, and where.`,
 		Example:           `  berth blueprint show default --origins`,
 		Args:              exactlyOne("blueprint"),
-		ValidArgsFunction: completeBlueprints,
+		ValidArgsFunction: a.completeBlueprints,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			set, c, err := loadBlueprints(cmd)
+			set, c, err := a.blueprints(cmd)
 			if err != nil {
 				return err
 			}
@@ -95,9 +98,14 @@ func newBlueprintValidate(a *app) *cobra.Command {
 		Short: "Find everything that is wrong in files of blueprints",
 		Long: `Find everything that is wrong in files of blueprints and say where. Files and
 directories that are given stand upon each other and upon what is built in;
-without any it is the configured directory.`,
+without any it is the configured directory. No cluster is asked.
+
+A file whose name is, or ends in, .k8shell.yaml is a custom blueprint, as a
+repository has one at its root: it names a platform blueprint as its template and
+may set less. Expressions (!cel) are checked as far as that goes without a user.`,
 		Example: `  berth blueprint validate team.yaml
-  berth blueprint validate ./blueprints --output json`,
+  berth blueprint validate ./blueprints --output json
+  berth blueprint validate ./blueprints .k8shell.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := pathsToCheck(cmd, args)
 			if err != nil {
@@ -129,21 +137,40 @@ func pathsToCheck(cmd *cobra.Command, args []string) ([]string, error) {
 	return []string{c.Blueprints}, err
 }
 
-func loadBlueprints(cmd *cobra.Command) (*blueprint.Set, config.Config, error) {
+// blueprints loads the blueprints of the configuration. The cluster is asked only
+// if some of them are there.
+func (a *app) blueprints(cmd *cobra.Command) (*blueprint.Set, config.Config, error) {
 	c, err := config.Load(cmd.Flags(), os.Getenv)
 	if err != nil {
 		return nil, c, err
 	}
-	set, err := blueprint.Load(c.Blueprints)
+	var client kubernetes.Interface
+	if len(c.BlueprintConfigMaps) > 0 {
+		if client, err = a.client(); err != nil {
+			return nil, c, err
+		}
+	}
+	set, err := loadFrom(cmd.Context(), c, client)
 	return set, c, err
 }
 
+func loadFrom(ctx context.Context, c config.Config, client kubernetes.Interface) (*blueprint.Set, error) {
+	if len(c.BlueprintConfigMaps) == 0 {
+		return blueprint.Load(c.Blueprints)
+	}
+	found, err := blueprint.ReadConfigMaps(ctx, client, c.BlueprintConfigMaps)
+	if err != nil {
+		return nil, err
+	}
+	return blueprint.Load(c.Blueprints, found...)
+}
+
 // completeBlueprints completes the name of a blueprint.
-func completeBlueprints(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *app) completeBlueprints(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	set, _, err := loadBlueprints(cmd)
+	set, _, err := a.blueprints(cmd)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

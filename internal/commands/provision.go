@@ -16,6 +16,7 @@ import (
 
 type provisionOptions struct {
 	output      outputFlag
+	set         setFlags
 	timeout     time.Duration
 	timing      bool
 	ifNotExists bool
@@ -53,6 +54,7 @@ left half-done is completed, what has failed is made anew.
 	addPolicyFlags(cmd)
 	o.batch.register(cmd)
 	addBlueprintFlags(cmd)
+	o.set.register(cmd)
 	return cmd
 }
 
@@ -104,11 +106,15 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 
 // provisioner is one that works as the flags say.
 func (o *provisionOptions) provisioner(a *app, cmd *cobra.Command) (*provision.Provisioner, error) {
+	overrides, err := o.set.overrides()
+	if err != nil {
+		return nil, err
+	}
 	p, err := a.provisioner(cmd)
 	if err != nil {
 		return nil, err
 	}
-	p.WaitForLock = o.wait
+	p.WaitForLock, p.Overrides = o.wait, overrides
 	return p, nil
 }
 

@@ -18,6 +18,7 @@ import (
 
 type resolveOptions struct {
 	output  outputFlag
+	set     setFlags
 	offline bool
 }
 
@@ -41,11 +42,16 @@ cluster nor configuration.`,
 	o.output.register(cmd, "text", "json", "yaml", "jsonpath=", "go-template=")
 	cmd.Flags().BoolVar(&o.offline, "offline", false, "only read the user string; ask nobody")
 	addBlueprintFlags(cmd)
+	o.set.register(cmd)
 	return cmd
 }
 
 func (o *resolveOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg string) error {
 	u, err := userstring.Parse(arg)
+	if err != nil {
+		return err
+	}
+	overrides, err := o.set.overrides()
 	if err != nil {
 		return err
 	}
@@ -55,6 +61,7 @@ func (o *resolveOptions) run(ctx context.Context, a *app, cmd *cobra.Command, ar
 		if err != nil {
 			return err
 		}
+		p.Overrides = overrides
 		if err := complete(ctx, p, u, r); err != nil {
 			return err
 		}
@@ -84,7 +91,7 @@ func resolution(u userstring.UserString) *v1.Resolution {
 // side; what goes wrong is told in the order of the flow.
 func complete(ctx context.Context, p *provision.Provisioner, u userstring.UserString, r *v1.Resolution) error {
 	var user identity.User
-	var b blueprint.Blueprint
+	var composed provision.Composed
 	var identityErr, blueprintErr error
 	var group errgroup.Group
 	group.Go(func() error {
@@ -93,7 +100,7 @@ func complete(ctx context.Context, p *provision.Provisioner, u userstring.UserSt
 	})
 	r.Notice = notResolved(u)
 	if r.Notice == "" {
-		b, blueprintErr = resolveBlueprint(p, u)
+		composed, blueprintErr = p.Compose(ctx, u)
 	}
 	_ = group.Wait() // each error is kept on its own
 	if identityErr != nil {
@@ -103,15 +110,19 @@ func complete(ctx context.Context, p *provision.Provisioner, u userstring.UserSt
 		return blueprintErr
 	}
 	r.Identity = identityDocument(user)
-	if r.Notice == "" {
-		if err := provision.Allowed(user, u, b); err != nil {
-			return err
-		}
-		document, err := blueprintDocument(b)
-		r.Blueprint = document
+	if u.Form() == userstring.Named {
+		return nil
+	}
+	r.Notice = composed.Notice
+	b, err := composed.Complete(ctx, u, user)
+	if err != nil {
 		return err
 	}
-	return nil
+	if err := provision.Allowed(user, b); err != nil {
+		return err
+	}
+	r.Blueprint, err = blueprintDocument(b)
+	return err
 }
 
 // identityDocument is the document of a user.
@@ -125,25 +136,10 @@ func identityDocument(user identity.User) *v1.Identity {
 
 // notResolved says why a form has no blueprint; nothing if it has one.
 func notResolved(u userstring.UserString) string {
-	switch u.Form() {
-	case userstring.Named:
-		return "no blueprint: " + u.Pod + " is a workspace that exists, or does not; `berth status " + u.String() + "` looks"
-	case userstring.Repo:
-		return "no blueprint: this version of berth cannot resolve the blueprint of a repository (" + u.BlueprintName() + ") yet"
+	if u.Form() != userstring.Named {
+		return ""
 	}
-	return ""
-}
-
-func resolveBlueprint(p *provision.Provisioner, u userstring.UserString) (blueprint.Blueprint, error) {
-	set, err := p.Blueprints()
-	if err != nil {
-		return blueprint.Blueprint{}, err
-	}
-	name := u.BlueprintName()
-	if name == "" {
-		name = p.DefaultBlueprint
-	}
-	return set.Resolve(name, p.DefaultRegistry)
+	return "no blueprint: " + u.Pod + " is a workspace that exists, or does not; `berth status " + u.String() + "` looks"
 }
 
 // blueprintDocument is the document of a resolved blueprint.

@@ -42,6 +42,7 @@ const userStrings = `A user string says whose workspace it is and what it is mad
   alice                      alice's workspace, from the default blueprint
   alice~dev                  from the blueprint dev
   alice~dev+user=root        the same workspace, entered as another user
+  alice~repo=org/proj        from the .k8shell.yaml of a repository; +ref=BRANCH
   alice~pod=NAME             a workspace that exists, by the name of its pod
 
 The same user string always means the same workspace: its canonical ID, such as
@@ -58,6 +59,7 @@ both.
 
   file               variable                  flag
   blueprints         BERTH_BLUEPRINTS          --blueprints
+  blueprintConfigMaps (a list of namespace and name, in the file only)
   defaultBlueprint   BERTH_DEFAULT_BLUEPRINT
   defaultRegistry    BERTH_DEFAULT_REGISTRY
   policy                                              (see berth help policies)

@@ -20,16 +20,18 @@ import (
 type Config struct {
 	// Blueprints is a directory of platform blueprints.
 	Blueprints string `yaml:"blueprints"`
+	// BlueprintConfigMaps are ConfigMaps of platform blueprints.
+	BlueprintConfigMaps []blueprint.ConfigMap `yaml:"blueprintConfigMaps"`
 	// DefaultBlueprint is what a user string without one means.
 	DefaultBlueprint string `yaml:"defaultBlueprint"`
 	// DefaultRegistry is where images without a registry's host come from.
 	DefaultRegistry string `yaml:"defaultRegistry"`
-	// Identity is who is asked who users are.
-	Identity identity.Settings `yaml:"identity"`
 	// PolicyFile is what the file says of the policy; Policy is what comes of that
 	// and of everything that takes precedence over it.
 	PolicyFile PolicyFile   `yaml:"policy"`
 	Policy     watch.Policy `yaml:"-"`
+	// Identity is who is asked who users are.
+	Identity identity.Settings `yaml:"identity"`
 }
 
 // EnvPrefix begins the names of the variables that configure berth.
@@ -75,12 +77,13 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 	}
 	policy, err := file.PolicyFile.policy(flags, getenv)
 	return Config{
-		Blueprints:       v.GetString("blueprints"),
-		DefaultBlueprint: v.GetString("default-blueprint"),
-		DefaultRegistry:  v.GetString("default-registry"),
-		Identity:         file.Identity,
-		PolicyFile:       file.PolicyFile,
-		Policy:           policy,
+		Blueprints:          v.GetString("blueprints"),
+		BlueprintConfigMaps: file.BlueprintConfigMaps,
+		DefaultBlueprint:    v.GetString("default-blueprint"),
+		DefaultRegistry:     v.GetString("default-registry"),
+		PolicyFile:          file.PolicyFile,
+		Policy:              policy,
+		Identity:            file.Identity,
 	}, err
 }
 

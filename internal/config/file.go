@@ -49,6 +49,11 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 	if err := top.Decode(&c); err != nil {
 		return Config{}, invalid(path, []string{err.Error()})
 	}
+	for i, configMap := range c.BlueprintConfigMaps {
+		if configMap.Namespace == "" || configMap.Name == "" {
+			return Config{}, invalid(path, []string{fmt.Sprintf("blueprintConfigMaps[%d]: a namespace and a name are needed", i)})
+		}
+	}
 	relativeTo(filepath.Dir(path), &c.Blueprints)
 	for i := range c.Identity.Providers {
 		p := &c.Identity.Providers[i]

@@ -12,6 +12,7 @@ func TestCandidates(t *testing.T) {
 		"alice-59936c3":      "alice-59936c3-8d7132b alice-59936c3",
 		"id/alice-59936c3":   "alice-59936c3",
 		"web.example":        "web.example", // no user string, but the name of a pod
+		"alice~repo=a/b":     "alice-ff5033f",
 		"alice~pod=web":      "web/alice",
 		"alice~pod=web+ns=x": "web/alice in x",
 	} {
@@ -30,7 +31,7 @@ func TestCandidates(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", arg, got, err, want)
 		}
 	}
-	for _, arg := range []string{"", "id/", "id/Not_Legal", "alice~", "Alice B", "alice~repo=a/b", "alice~dev+workload=deployment/x+ns=y"} {
+	for _, arg := range []string{"", "id/", "id/Not_Legal", "alice~", "Alice B", "alice~dev+workload=deployment/x+ns=y"} {
 		if got, _, err := candidates(arg); err == nil {
 			t.Errorf("%q is looked up as %v", arg, got)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
 )
@@ -20,12 +21,18 @@ func (r *run) gather(ctx context.Context) error {
 		work{name: "identity", do: func() (string, error) { return r.identify(ctx) }},
 		work{name: "permissions", do: func() (string, error) { return r.review(ctx) }, quiet: true},
 		work{name: "lookup", do: func() (string, error) { return r.findOut(ctx) }, quiet: true},
-		work{name: "blueprint", do: r.resolve},
+		work{name: "blueprint", do: func() (string, error) { return r.compose(ctx) }},
 	)
 	if err != nil {
 		return err
 	}
-	if err := Allowed(r.identity, r.user, r.blueprint); err != nil {
+	if r.composed.Notice != "" {
+		r.steps.Warning(v1.Warning{Reason: "Blueprint", Message: r.composed.Notice, Count: 1, At: r.Now().UTC()})
+	}
+	if r.blueprint, err = r.composed.Complete(ctx, r.user, r.identity); err != nil {
+		return err
+	}
+	if err := Allowed(r.identity, r.blueprint); err != nil {
 		return err
 	}
 	if err := r.render(); err != nil {
@@ -51,17 +58,10 @@ func (r *run) findOut(ctx context.Context) (string, error) {
 	return r.found.decide().String(), nil
 }
 
-func (r *run) resolve() (string, error) {
-	set, err := r.Blueprints()
-	if err != nil {
-		return "", err
-	}
-	name := r.user.BlueprintName()
-	if name == "" {
-		name = r.DefaultBlueprint
-	}
-	r.blueprint, err = set.Resolve(name, r.DefaultRegistry)
-	return strings.Join(r.blueprint.Lineage, " ← "), err
+func (r *run) compose(ctx context.Context) (string, error) {
+	var err error
+	r.composed, err = r.Compose(ctx, r.user)
+	return strings.Join(r.composed.Lineage(), " ← "), err
 }
 
 // render is pure work, done before the lock is taken: a chart that cannot be

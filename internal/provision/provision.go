@@ -25,10 +25,12 @@ type Provisioner struct {
 	Client   *kube.Client
 	Identity identity.Provider
 	// Blueprints loads the platform blueprints; it is called once a provisioning.
-	Blueprints       func() (*blueprint.Set, error)
+	Blueprints       func(ctx context.Context) (*blueprint.Set, error)
 	DefaultBlueprint string
 	DefaultRegistry  string
-	Policy           watch.Policy
+	// Overrides are laid over the blueprint, for this run.
+	Overrides []blueprint.Override
+	Policy    watch.Policy
 	// WaitForLock waits for whoever works on the workspace for another purpose,
 	// instead of giving up.
 	WaitForLock bool
@@ -42,9 +44,6 @@ func Supported(u userstring.UserString) error {
 	case u.Form() == userstring.Named:
 		return fault.New(fault.InvalidArgument, "%s names an existing workspace: it can be looked up, entered and deleted, not provisioned", u).
 			WithHint("provision %s or %s~BLUEPRINT instead", u.User, u.User)
-	case u.Form() == userstring.Repo:
-		return fault.New(fault.InvalidArgument, "workspaces of a repository are not supported by this version of berth yet").
-			WithHint("name a blueprint: %s~BLUEPRINT", u.User)
 	case !u.Workload.IsZero():
 		return fault.New(fault.InvalidArgument, "injection into %s is not supported by this version of berth yet", u.Workload).
 			WithHint("leave workload and ns out for a workspace of its own")
@@ -95,6 +94,7 @@ type run struct {
 	steps     *steps
 
 	identity  identity.User
+	composed  Composed
 	blueprint blueprint.Blueprint
 	may       rbac.Review
 	unread    error // what the caller may not even read

@@ -20,11 +20,37 @@ type workspaceSpec struct {
 	user      userstring.UserString
 	identity  identity.User
 	blueprint blueprint.Blueprint
-	jobID     string
+	// repository is what is cloned into the home directory; nil for none.
+	repository *Repository
+	jobID      string
+}
+
+// Repository is a git repository that a workspace has in it.
+type Repository struct {
+	// URL is where it is cloned from, over HTTPS.
+	URL string
+	// Ref is the branch, tag or commit as typed; its default branch if empty.
+	Ref string
 }
 
 func (r *run) workspaceSpec() workspaceSpec {
-	return workspaceSpec{user: r.user, identity: r.identity, blueprint: r.blueprint, jobID: r.jobID}
+	return workspaceSpec{user: r.user, identity: r.identity, blueprint: r.blueprint, repository: repository(r.user), jobID: r.jobID}
+}
+
+// repository is the one that a user string names. What names no host is at
+// github.com, as it is for the providers of .k8shell.yaml.
+func repository(u userstring.UserString) *Repository {
+	if u.Form() != userstring.Repo {
+		return nil
+	}
+	return &Repository{URL: "https://github.com/" + u.RepoOwner + "/" + u.RepoName + ".git", Ref: u.RefTyped}
+}
+
+func (r *Repository) value() any {
+	if r == nil {
+		return nil
+	}
+	return map[string]any{"url": r.URL, "ref": r.Ref}
 }
 
 // chartValues are the values of the workspace chart.
@@ -52,7 +78,7 @@ func chartValues(s workspaceSpec) (map[string]any, error) {
 		"env": env, "securityContext": b.SecurityContext,
 		"resources": map[string]any{"cpu": b.Resources.CPU, "memory": b.Resources.Memory},
 		"storages":  storages(id, b.Storages), "initScripts": scripts, "extFiles": files,
-		"names": configMapNames(id),
+		"names": configMapNames(id), "repository": s.repository.value(),
 	}, nil
 }
 

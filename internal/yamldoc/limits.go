@@ -10,13 +10,13 @@ import (
 const (
 	MaxFile     = 1 << 20 // bytes as written: what a ConfigMap can hold
 	MaxProblems = 100     // problems that are told
+	MaxDepth    = 64      // mappings and lists inside each other
 )
 
 // The limits keep a hostile or a broken file from taking time and memory. They
 // are far above what anybody needs.
 const (
 	maxMarks   = 100_000 // signs that can begin a node, before it is parsed
-	maxDepth   = 64      // mappings and lists inside each other
 	maxWeight  = 4 << 20 // bytes after aliases are put in
 	nodeWeight = 16      // what a node counts beside its text
 )
@@ -101,10 +101,10 @@ func (m *measurer) size(n *yaml.Node, depth int) size {
 
 // deep says so if a node stands too deep. The document itself is a level.
 func (m *measurer) deep(n *yaml.Node, depth int) bool {
-	if depth <= maxDepth+1 {
+	if depth <= MaxDepth+1 {
 		return false
 	}
-	m.say(n, "more than %d mappings and lists stand inside each other", maxDepth)
+	m.say(n, "more than %d mappings and lists stand inside each other", MaxDepth)
 	return true
 }
 

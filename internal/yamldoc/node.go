@@ -1,6 +1,8 @@
 package yamldoc
 
 import (
+	"strings"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -21,6 +23,16 @@ func IsMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.ShortTag() == "!!merge"
 }
 
+// OwnTag is the tag of a scalar that YAML does not know, such as !cel; empty if
+// it has none.
+func OwnTag(n *yaml.Node) string {
+	tag := n.ShortTag()
+	if tag == "!" || strings.HasPrefix(tag, "!!") {
+		return ""
+	}
+	return tag
+}
+
 // Found says in a user's words what a node is.
 func Found(n *yaml.Node) string {
 	switch n.Kind {
@@ -28,6 +40,9 @@ func Found(n *yaml.Node) string {
 		return "a mapping"
 	case yaml.SequenceNode:
 		return "a list"
+	}
+	if tag := OwnTag(n); tag != "" {
+		return "the tag " + tag
 	}
 	switch n.ShortTag() {
 	case "!!int", "!!float":

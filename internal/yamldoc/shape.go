@@ -14,7 +14,11 @@ type Shape struct {
 	// At says where a node stands: file:line:column if it is nil.
 	At func(n *yaml.Node) string
 	// File is what the default of At calls the file.
-	File     string
+	File string
+	// Tagged looks at a scalar with a tag that is not YAML's own, where a value of
+	// type t is expected. Nil refuses them, but for what is free and only passed
+	// on.
+	Tagged   func(n *yaml.Node, t reflect.Type)
 	Problems []string
 }
 
@@ -39,8 +43,10 @@ func (s *Shape) Check(n *yaml.Node, t reflect.Type) {
 	if IsNull(n) {
 		return // the same as left out
 	}
-	kind, wanted := wants(t)
+	kind, wanted := Wants(t)
 	switch {
+	case OwnTag(n) != "":
+		s.tagged(n, t)
 	case t.Kind() == reflect.Interface:
 		s.any(n)
 	case n.Kind != kind, t.Kind() == reflect.Bool && n.ShortTag() != "!!bool", isWhole(t) && n.ShortTag() != "!!int":
@@ -56,6 +62,14 @@ func (s *Shape) Check(n *yaml.Node, t reflect.Type) {
 	}
 }
 
+func (s *Shape) tagged(n *yaml.Node, t reflect.Type) {
+	if s.Tagged == nil || n.Kind != yaml.ScalarNode {
+		s.Say(n, "the tag %s is not known", OwnTag(n))
+		return
+	}
+	s.Tagged(n, t)
+}
+
 // fields checks a mapping whose keys are known.
 func (s *Shape) fields(n *yaml.Node, known map[string]reflect.Type) {
 	s.Pairs(n, func(key, value *yaml.Node) {
@@ -69,10 +83,12 @@ func (s *Shape) fields(n *yaml.Node, known map[string]reflect.Type) {
 
 // any checks what is handed to Kubernetes as it is.
 func (s *Shape) any(n *yaml.Node) {
-	switch n.Kind {
-	case yaml.MappingNode:
+	switch {
+	case OwnTag(n) != "" && s.Tagged != nil:
+		s.tagged(n, reflect.TypeFor[any]())
+	case n.Kind == yaml.MappingNode:
 		s.Pairs(n, func(_, value *yaml.Node) { s.any(Behind(value)) })
-	case yaml.SequenceNode:
+	case n.Kind == yaml.SequenceNode:
 		for _, item := range n.Content {
 			s.any(Behind(item))
 		}
@@ -87,7 +103,7 @@ func (s *Shape) Pairs(n *yaml.Node, each func(key, value *yaml.Node)) {
 		switch first, twice := lines[key.Value]; {
 		case IsMerge(key):
 			s.merged(Behind(value), each)
-		case key.Kind != yaml.ScalarNode:
+		case key.Kind != yaml.ScalarNode || OwnTag(key) != "":
 			s.Say(key, "a key is a text, not %s", Found(key))
 		case twice:
 			s.Say(key, "%q stands on line %d already", key.Value, first)
@@ -111,8 +127,8 @@ func (s *Shape) merged(n *yaml.Node, each func(key, value *yaml.Node)) {
 	}
 }
 
-// wants is the kind of node that a type is written as, and its name.
-func wants(t reflect.Type) (kind yaml.Kind, name string) {
+// Wants is the kind of node that a type is written as, and its name.
+func Wants(t reflect.Type) (kind yaml.Kind, name string) {
 	switch t.Kind() {
 	case reflect.Struct:
 		return yaml.MappingNode, "a mapping"

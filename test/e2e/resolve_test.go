@@ -25,10 +25,11 @@ func TestResolve(t *testing.T) {
 	if doc.ID != w.idOf("alice~dev") {
 		t.Errorf("the ID is %s", doc.ID)
 	}
-	repo := decode[v1.Resolution](w, w.must(0, "resolve", "alice~repo=org/proj", "-o", "json"))
-	if repo.Blueprint != nil || !strings.Contains(repo.Notice, "cannot resolve the blueprint of a repository") {
-		t.Errorf("%+v", repo)
+	repo := w.configured("identity: {providers: [{kind: kubernetes}]}\n", "resolve", "alice~repo=org/proj")
+	if repo.status != 2 {
+		t.Errorf("a repository that nobody reads: status %d", repo.status)
 	}
+	w.contains(repo.stderr, "none of the configured identity providers reads repositories")
 	w.contains(w.must(7, "resolve", "alice~nope").stderr, `no blueprint "nope"`)
 	w.contains(w.must(0, "resolve", "alice~dev").stdout, "Made from:    dev ← tiny ← base", "# ← tiny (")
 	if left := w.leftovers(); len(left) > 0 {

@@ -1,0 +1,69 @@
+package blueprint
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// ConfigMap names one in which platform blueprints stand: each key that ends in
+// .yaml or .yml is a file.
+type ConfigMap struct {
+	// Namespace is where it is.
+	Namespace string `yaml:"namespace"`
+	// Name is its name there.
+	Name string `yaml:"name"`
+}
+
+// maxReads are the ConfigMaps that are read at the same time.
+const maxReads = 8
+
+// ReadConfigMaps reads ConfigMaps side by side. One that was named and is not
+// there is an error: a workspace must not be made of less than was meant.
+func ReadConfigMaps(ctx context.Context, client kubernetes.Interface, all []ConfigMap) ([]Source, error) {
+	found := make([][]Source, len(all))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxReads)
+	for i, c := range all {
+		group.Go(func() (err error) {
+			found[i], err = readConfigMap(ctx, client, c)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	sources, total := slices.Concat(found...), 0
+	for _, source := range sources {
+		if total += len(source.Text); total > maxTotal {
+			return nil, invalid([]string{fmt.Sprintf("%s: all ConfigMaps of blueprints together are larger than %d MiB", source.Name, maxTotal>>20)})
+		}
+	}
+	return sources, nil
+}
+
+func readConfigMap(ctx context.Context, client kubernetes.Interface, c ConfigMap) (sources []Source, err error) {
+	read, err := client.CoreV1().ConfigMaps(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
+	if err = kube.Fault(err, kube.Call{Verb: "get", Resource: "configmaps", Namespace: c.Namespace, Name: c.Name}); err != nil {
+		if fault.CodeOf(err) == fault.NotFound {
+			return nil, fault.New(fault.NotFound, "there is no configmap/%s/%s, which the configuration names as one of blueprints", c.Namespace, c.Name).
+				WithHint("create it, or correct blueprintConfigMaps in the configuration")
+		}
+		return nil, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(read.Data)) {
+		if ext := path.Ext(key); ext == ".yaml" || ext == ".yml" {
+			sources = append(sources, Source{Name: fmt.Sprintf("configmap/%s/%s:%s", c.Namespace, c.Name, key), Text: []byte(read.Data[key])})
+		}
+	}
+	return sources, nil
+}

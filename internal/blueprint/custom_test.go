@@ -1,0 +1,194 @@
+package blueprint
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/yamldoc"
+)
+
+const platform = `blueprints:
+- {name: dev, template: base, env: {TEAM: blue}, securityContext: {runAsUser: 1000}, initScripts: [{name: harden, script: x}]}
+`
+
+func platformSet(t testing.TB) *Set {
+	t.Helper()
+	set, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := set.add("platform.yaml", []byte(platform)); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return set
+}
+
+func own(text string) Order {
+	return Order{Custom: &Source{Name: ".k8shell.yaml", Text: []byte(text)}, As: "repo-org-" + strings.Repeat("p", 50)}
+}
+
+func TestCustomBlueprint(t *testing.T) {
+	b, err := resolve(t, platformSet(t), own(`# of a repository
+name: mine
+template: dev
+splash: Welcome
+image: ghcr.io/org/proj:1
+env: {A: !cel user.username}
+network: {networkPolicyClass: isolated, allowEgressToCIDRs: [10.0.0.0/8]}
+resources: {memory: 2Gi}
+storages: {tmp: {type: memory, path: /scratch}}
+initScripts: [{name: deps, script: make deps}]
+enableApps: true
+apps: {editor: {port: 8080}}
+`))
+	if err != nil {
+		t.Fatal(err, fault.From(err).Problems)
+	}
+	if b.Name != own("").As || b.Env["A"] != "alice" || b.Env["TEAM"] != "blue" || len(b.InitScripts) != 2 || b.SecurityContext["runAsUser"] != 1000 {
+		t.Errorf("%+v", b)
+	}
+	if got := b.Origins["env.A"]; got != "mine (.k8shell.yaml:6), !cel user.username" && !strings.Contains(got, ".k8shell.yaml:6), !cel user.username") {
+		t.Errorf("the origin is %q", got)
+	}
+	if strings.Join(b.Lineage, " ") != own("").As+" dev base" {
+		t.Errorf("the lineage is %q", b.Lineage)
+	}
+}
+
+// Whatever a platform blueprint has and a custom one must not set, it is refused
+// by name, however it is written.
+func TestBoundaryOfCustomBlueprints(t *testing.T) {
+	platformOnly := slices.Sorted(maps.Keys(yamldoc.FieldsOf(reflect.TypeFor[Blueprint]())))
+	platformOnly = slices.DeleteFunc(platformOnly, func(f string) bool { return f == "template" || slices.Contains(CustomFields(), f) })
+	if len(platformOnly) < 8 {
+		t.Fatal(platformOnly)
+	}
+	refusal := func(text string) string {
+		_, err := resolve(t, platformSet(t), own(text))
+		if err == nil {
+			return ""
+		}
+		return strings.Join(fault.From(err).Problems, "\n")
+	}
+	for _, field := range platformOnly {
+		says := fmt.Sprintf("field %q is for platform blueprints only", field)
+		for way, text := range map[string]string{
+			"plainly":         "template: dev\n%s: 1\n",
+			"as nothing":      "template: dev\n%s:\n",
+			"quoted":          "template: dev\n\"%s\": 1\n",
+			"tagged":          "template: dev\n!!str %s: 1\n",
+			"merged":          "template: dev\n<<: {%s: 1}\n",
+			"merged twice":    "template: dev\n<<: [{image: x}, {<<: {%s: 1}}]\n",
+			"through anchors": "template: dev\napps: &a {%s: 1}\n<<: *a\n",
+			"as an alias":     "template: dev\napps: {x: &k %s}\n*k : 1\n",
+			"as expression":   "template: dev\n%s: !cel '1'\n",
+			"in flow style":   "{template: dev, ? %s : 1}\n",
+		} {
+			if got := refusal(fmt.Sprintf(text, field)); !strings.Contains(got, says) || !strings.Contains(got, ".k8shell.yaml:") {
+				t.Errorf("%s %s: %q", field, way, got)
+			}
+		}
+	}
+	for text, says := range map[string]string{
+		"image: x":                                                "template: is missing",
+		"template: nope":                                          `.k8shell.yaml:1:11: template: there is no platform blueprint "nope"; one of base, default, dev`,
+		"template: !cel '\"dev\"'":                                "template: cannot be an expression",
+		"{template: dev, name: !cel user.email}":                  "name: cannot be an expression",
+		"template: .k8shell.yaml":                                 "no platform blueprint",
+		"template: dev\ntemplate: base":                           `"template" stands on line 1 already`,
+		"template: dev\nimage: a\nimage: b":                       `"image" stands on line 2 already`,
+		"template: dev\nimge: a":                                  `.k8shell.yaml:2:1: field "imge" does not exist; a custom blueprint can set: template, name`,
+		"template: dev\n!cel image: a":                            "a key is a text",
+		"template: dev\n!x image: a":                              "a key is a text",
+		"template: dev\nimage: !x a":                              "the tag !x is not known",
+		"template: dev\nenv: !cel user":                           "found an expression where a mapping of texts is expected",
+		"template: dev\nenv: {A: !cel user.nme}":                  ".k8shell.yaml:2:10: character 5 of the expression: undefined field 'nme'",
+		"template: dev\n? [a]\n: b":                               "a key is a text",
+		"blueprints: [{name: a}]":                                 `field "blueprints" does not exist`,
+		"- template: dev":                                         "found a list where the fields of a blueprint are expected",
+		"":                                                        "there is no blueprint in it",
+		"template: dev\n---\nimage: x":                            "a second document",
+		"template: dev\nstorages: {x: {mode: host}}":              `field "mode" does not exist`,
+		"template: dev\ninitScripts: [{name: harden, script: y}]": `initScripts[1].name: "harden" is used twice`,
+		"template: dev\nresources: {cpu: ~, memory: lots}":        `.k8shell.yaml:2:29: blueprint repo-org-`,
+	} {
+		if got := refusal(text); !strings.Contains(got, says) {
+			t.Errorf("%q: want %q in %q", text, says, got)
+		}
+	}
+}
+
+func TestHostileCustomBlueprintsAreRefused(t *testing.T) {
+	all := hostile()
+	for name, text := range map[string]string{
+		"many expressions":       "template: dev\nenv:\n" + strings.Repeat("  A: !cel user.email\n", 20_000),
+		"expression without end": "template: dev\nenv: {A: !cel '" + strings.Repeat("[1,2,3,4,5,6,7,8,9].map(x, ", 9) + "1" + strings.Repeat(")", 9) + "[0] == [1] ? \"a\" : \"b\"'}",
+		"expensive ones": "template: dev\nenv:\n" + func() (lines string) {
+			for i := range 90 {
+				lines += fmt.Sprintf("  A%d: !cel '%s'\n", i, strings.Repeat("[1,2,3,4,5,6,7,8,9].all(x, ", 6)+"true"+strings.Repeat(")", 6))
+			}
+			return lines
+		}(),
+	} {
+		all[name] = struct{ text, says string }{text, ""}
+	}
+	for name, tc := range all {
+		t.Run(name, func(t *testing.T) {
+			set := platformSet(t)
+			before, began := allocated(), time.Now()
+			_, err := resolve(t, set, own(tc.text))
+			took, bytes := time.Since(began), allocated()-before
+			f := fault.From(err)
+			if f.Code != fault.InvalidArgument || len(f.Problems) == 0 || len(f.Problems) > yamldoc.MaxProblems+1 {
+				t.Errorf("%v: %.300q", err, f.Problems)
+			}
+			t.Logf("%s, %d MB allocated, %d problems", took, bytes>>20, len(f.Problems))
+			if bytes > 90<<20 {
+				t.Errorf("%d MB were allocated", bytes>>20)
+			}
+		})
+	}
+}
+
+// Nothing that anybody writes makes a panic, or sets what only the platform may.
+func FuzzCustom(f *testing.F) {
+	for _, text := range []string{
+		"template: dev\nenv: {A: !cel user.email}", "template: dev\n<<: {image: x}", "template: dev\nstorages: {a: {type: local}}",
+		"{template: dev, initScripts: [{name: a, script: b}]}", "template: dev\nnetwork: {allowEgressToPods: [{labels: {a: b}}]}", "&a [*a]",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		b, err := resolve(t, platformSet(t), own(text))
+		if err != nil {
+			return
+		}
+		if b.SecurityContext["runAsUser"] != 1000 || len(b.SecurityContext) != 1 || b.ExtFiles != nil || b.Hostname != "" || b.K8shelld.Image != "" || b.Podman.Image != "" {
+			t.Errorf("%q sets what it must not: %+v", text, b)
+		}
+	})
+}
+
+func FuzzPlatform(f *testing.F) {
+	f.Add(layers)
+	f.Add(platform)
+	f.Fuzz(func(t *testing.T, text string) {
+		set, err := Builtin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set.add("a.yaml", []byte(text)) != nil {
+			return
+		}
+		_ = set.problems()
+		for _, name := range set.Names() {
+			_, _ = resolve(t, set, Order{Name: name})
+		}
+	})
+}

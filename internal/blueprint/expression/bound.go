@@ -1,0 +1,74 @@
+package expression
+
+import (
+	"fmt"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+	"cel.dev/cel-go/interpreter"
+)
+
+// The size that a value may have on the way. CEL counts what a call costs when
+// it has returned, which is too late for one that compares lists of lists that
+// have been doubled forty times.
+const (
+	maxText   = 16 << 10 // bytes
+	maxValues = 2000     // of a list or mapping, with all that is in it
+)
+
+// bound makes every call and every literal list or mapping look at the size of
+// what it gives, so that nothing large ever comes to be.
+func bound(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
+	switch i := i.(type) {
+	case interpreter.InterpretableConstructor:
+		return boundConstructor{i}, nil
+	case interpreter.InterpretableCall:
+		return boundCall{i}, nil
+	}
+	return i, nil
+}
+
+type boundCall struct{ interpreter.InterpretableCall }
+
+// Exec looks at the arguments' sizes through those who made them.
+func (b boundCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return checked(b.InterpretableCall.Exec(frame))
+}
+
+type boundConstructor struct {
+	interpreter.InterpretableConstructor
+}
+
+// Exec makes the list or mapping and looks at its size.
+func (b boundConstructor) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return checked(b.InterpretableConstructor.Exec(frame))
+}
+
+func checked(value ref.Val) ref.Val {
+	left := maxValues
+	if text, ok := value.(types.String); ok && len(text) > maxText || !fits(value, &left) {
+		return types.WrapErr(fmt.Errorf("a value on the way is larger than %d KiB or %d values", maxText>>10, maxValues))
+	}
+	return value
+}
+
+// fits counts what is in a value until it is too much.
+func fits(value ref.Val, left *int) bool {
+	*left--
+	all, ok := value.(traits.Iterable)
+	if !ok || *left < 0 {
+		return *left >= 0
+	}
+	mapping, _ := value.(traits.Mapper)
+	for it := all.Iterator(); it.HasNext() == types.True; {
+		inner := it.Next()
+		if mapping != nil {
+			inner, _ = mapping.Find(inner)
+		}
+		if inner != nil && !fits(inner, left) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,132 @@
+package expression
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+)
+
+// The limits of one expression. What blueprints need stays far below them.
+const (
+	maxLength  = 1024   // characters as written
+	maxNodes   = 300    // after macros are put in
+	maxNesting = 24     // of brackets and calls
+	maxCost    = 10_000 // in CEL's own unit, about one a step
+	maxRegex   = 500    // states of a regular expression
+	interrupt  = 100    // steps of a loop between looks at the context
+)
+
+// Language checks and evaluates expressions.
+type Language struct{ env *cel.Env }
+
+// New makes the language with its variables.
+func New() (*Language, error) {
+	env, err := cel.NewEnv(
+		facts,
+		cel.Variable("workspaceName", cel.StringType),
+		cel.Variable("user", cel.ObjectType("expression.User")),
+		cel.Variable("metadata", cel.ObjectType("expression.Metadata")),
+		cel.Variable("blueprint", cel.MapType(cel.StringType, cel.DynType)),
+		cel.ParserExpressionSizeLimit(maxLength),
+		cel.ParserRecursionLimit(maxNesting),
+		cel.ExpressionNodeLimit(maxNodes),
+		cel.RegexProgramSizeLimit(maxRegex),
+	)
+	return &Language{env: env}, err
+}
+
+// facts lets expressions read the fields of the Go types.
+func facts(env *cel.Env) (*cel.Env, error) {
+	provider, adapter, err := types.ComposeTypes(env.CELTypeProvider(), env.CELTypeAdapter(),
+		reflect.TypeFor[User](), reflect.TypeFor[Metadata](), types.ParseStructTags(true))
+	if err != nil {
+		return nil, err
+	}
+	if env, err = cel.CustomTypeAdapter(adapter)(env); err != nil {
+		return nil, err
+	}
+	return cel.CustomTypeProvider(provider)(env)
+}
+
+// Check finds out whether text is an expression that can give what is wanted.
+// Nothing needs to be known of any user.
+func (l *Language) Check(text string, wanted Result) error {
+	_, err := l.compile(text, wanted)
+	return err
+}
+
+func (l *Language) compile(text string, wanted Result) (*cel.Ast, error) {
+	ast, issues := l.env.Compile(text)
+	if issues.Err() != nil {
+		first := issues.Errors()[0]
+		return nil, fmt.Errorf("character %d of the expression: %s", first.Location.Column()+1, oneLine(first.Message))
+	}
+	if given := ast.OutputType(); !wanted.takes(given.Kind()) {
+		return nil, fmt.Errorf("the expression gives %s where %s is expected", given, wanted)
+	}
+	return ast, nil
+}
+
+// takes says whether a type can be what is wanted. Which one a dynamic
+// expression has is known when it has been evaluated.
+func (r Result) takes(kind types.Kind) bool {
+	switch kind {
+	case types.DynKind, types.NullTypeKind:
+		return true
+	case types.BoolKind:
+		return r != Number
+	case types.IntKind, types.UintKind:
+		return r != Bool
+	case types.StringKind, types.DoubleKind:
+		return r == Text || r == Scalar
+	default:
+		return false
+	}
+}
+
+// Evaluate gives the value of an expression: a string, bool, int64, uint64 or
+// float64, or nil. The blueprint is the one that the expression stands in, as
+// plain YAML values.
+func (l *Language) Evaluate(ctx context.Context, text string, wanted Result, known Facts, blueprint map[string]any) (any, error) {
+	ast, err := l.compile(text, wanted)
+	if err != nil {
+		return nil, err
+	}
+	program, err := l.env.Program(ast, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(interrupt), cel.CustomDecoratorV2(bound))
+	if err != nil {
+		return nil, errors.New(oneLine(err.Error()))
+	}
+	value, _, err := program.ContextEval(ctx, map[string]any{
+		"user": known.User, "workspaceName": known.WorkspaceName, "metadata": known.Metadata, "blueprint": blueprint,
+	})
+	switch {
+	case err != nil && strings.Contains(err.Error(), "cost limit exceeded"):
+		return nil, errors.New("the expression takes more steps than it may")
+	case err != nil:
+		return nil, errors.New(oneLine(err.Error()))
+	}
+	return plain(value, wanted)
+}
+
+func plain(value ref.Val, wanted Result) (any, error) {
+	kind, ok := value.Type().(*types.Type)
+	if !ok || !wanted.takes(kind.Kind()) {
+		return nil, fmt.Errorf("the expression gives %s where %s is expected", value.Type().TypeName(), wanted)
+	}
+	if value.Type() == types.NullType {
+		return nil, nil //nolint:nilnil // null is a value like another
+	}
+	return value.Value(), nil
+}
+
+// oneLine leaves out the picture of the source that CEL draws below a message.
+func oneLine(message string) string {
+	first, _, _ := strings.Cut(message, "\n")
+	return strings.TrimPrefix(first, "ERROR: ")
+}

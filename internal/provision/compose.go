@@ -1,0 +1,96 @@
+package provision
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/expression"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// Composed is what a workspace is made of, as far as that is known without
+// knowing its user.
+type Composed struct {
+	blueprint.Draft
+	// Notice says what the user may not expect; empty for nothing.
+	Notice string
+}
+
+// Compose finds the blueprint that u means and puts it together. A user's own is
+// asked for only where the user string can mean one; the implicit form never
+// does.
+func (p *Provisioner) Compose(ctx context.Context, u userstring.UserString) (Composed, error) {
+	var set *blueprint.Set
+	var custom *identity.Custom
+	var customErr error
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		set, err = p.Blueprints(groupCtx)
+		return err
+	})
+	if u.BlueprintName() != "" {
+		group.Go(func() error {
+			custom, customErr = p.Identity.Custom(groupCtx, u)
+			return nil // it may turn out not to be needed
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return Composed{}, err
+	}
+	order, notice, err := p.choose(u, set, custom, customErr)
+	if err != nil {
+		return Composed{}, err
+	}
+	draft, err := set.Compose(order)
+	return Composed{Draft: draft, Notice: notice}, err
+}
+
+// choose decides between the platform's blueprint and the user's own.
+func (p *Provisioner) choose(u userstring.UserString, set *blueprint.Set, custom *identity.Custom, customErr error) (blueprint.Order, string, error) {
+	order := blueprint.Order{Name: u.BlueprintName(), Registry: p.DefaultRegistry, Overrides: p.Overrides}
+	switch {
+	case u.Form() == userstring.Named:
+		return order, "", fault.New(fault.Internal, "%s names a workspace and no blueprint", u)
+	case u.Form() == userstring.Implicit:
+		order.Name = p.DefaultBlueprint
+		return order, "", nil
+	case u.Form() == userstring.Explicit && set.Has(order.Name):
+		if custom == nil {
+			return order, "", nil
+		}
+		return order, "the platform's blueprint " + order.Name + " is used, not your own of the same name (" + custom.Origin + ")", nil
+	case customErr != nil:
+		return order, "", customErr
+	case custom != nil:
+		order.Custom, order.As = &blueprint.Source{Name: custom.Origin, Text: custom.YAML}, order.Name
+		return order, "", nil
+	case u.Form() == userstring.Repo:
+		order.As, order.Name = order.Name, p.DefaultBlueprint
+		return order, u.RepoOwner + "/" + u.RepoName + " has no " + blueprint.CustomFile + at(u) + ": blueprint " + p.DefaultBlueprint + " is used", nil
+	}
+	return order, "", nil // which says that there is none
+}
+
+func at(u userstring.UserString) string {
+	if u.RefTyped == "" {
+		return ""
+	}
+	return " at " + u.RefTyped
+}
+
+// Complete evaluates the expressions of a blueprint, for which its user must be
+// known, and checks it as a whole.
+func (c Composed) Complete(ctx context.Context, u userstring.UserString, user identity.User) (blueprint.Blueprint, error) {
+	return c.Resolve(ctx, expression.Facts{
+		User: expression.User{
+			Username: user.Username, UID: user.UID, GID: user.GID, Email: user.Email,
+			Organization: user.Organization, Roles: user.Roles, Blueprints: user.Blueprints,
+		},
+		WorkspaceName: u.ID(),
+		Metadata:      expression.Metadata{RepoOwner: u.RepoOwner, RepoName: u.RepoName, Ref: u.RefTyped},
+	})
+}
