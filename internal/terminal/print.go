@@ -127,6 +127,8 @@ func printText(s Streams, doc any, wide bool, look List) error {
 		lines = workspaceLines(*d, wide, s, st)
 	case *v1.Diagnosis:
 		lines = diagnosisLines(*d, s, st)
+	case *v1.Checkup:
+		lines = checkupLines(*d, s.Out, st)
 	case *v1.Deletion:
 		lines = []string{st.text(d.ID) + " deleted"}
 	case *v1.Version:
