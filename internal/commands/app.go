@@ -55,6 +55,8 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 		Blueprints:       func(ctx context.Context) (*blueprint.Set, error) { return loadFrom(ctx, c, client) },
 		DefaultBlueprint: c.DefaultBlueprint,
 		DefaultRegistry:  c.DefaultRegistry,
+		Access:           func() (provision.Access, error) { return access(c, os.Getenv) },
+		Certificate:      certificate(c.Certificate),
 		Policy:           c.Policy,
 		Now:              time.Now,
 	}, nil

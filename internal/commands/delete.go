@@ -17,6 +17,7 @@ type deleteOptions struct {
 	noWait         bool
 	wait           bool
 	ignoreNotFound bool
+	dryRun         dryRunFlag
 }
 
 func newDelete(a *app) *cobra.Command {
@@ -36,6 +37,7 @@ wait until its pod is gone.`,
 	cmd.Flags().BoolVar(&o.noWait, "no-wait", false, "do not wait until the pod is gone")
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait for who provisions the workspace at this moment, instead of failing")
 	cmd.Flags().BoolVar(&o.ignoreNotFound, "ignore-not-found", false, "succeed if there is no such workspace")
+	o.dryRun.register(cmd)
 	return cmd
 }
 
@@ -46,7 +48,7 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	}
 	p.WaitForLock = o.wait
 	target, err := p.Find(ctx, arg)
-	if fault.CodeOf(err) == fault.NotFound {
+	if fault.CodeOf(err) == fault.NotFound && !o.dryRun.on() {
 		p.Forget(ctx, arg)
 	}
 	if o.ignoreNotFound && fault.CodeOf(err) == fault.NotFound {
@@ -54,6 +56,10 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	}
 	if err != nil {
 		return err
+	}
+	if o.dryRun.on() {
+		changes, err := p.PreviewDelete(ctx, target, o.dryRun.server())
+		return o.dryRun.show(a, o.output.format, changes, err)
 	}
 	title := terminal.Title{UserString: arg, ID: target.ID, Namespace: target.Namespace, Verb: "delete", Flags: givenFlags(cmd)}
 	progress := a.startProgress(o.output.format.Mode(), title)

@@ -79,8 +79,11 @@ func (a *app) checks(cmd *cobra.Command) []doctor.Check {
 			if err != nil {
 				return doctor.Finding{}, err
 			}
-			_, err = set.Resolve(c.DefaultBlueprint, c.DefaultRegistry)
-			return doctor.OK(fmt.Sprintf("blueprints can be read; %s is the default", c.DefaultBlueprint)), err
+			if !set.Has(c.DefaultBlueprint) {
+				return doctor.Failed(fmt.Sprintf("there is no blueprint %q, which is the default", c.DefaultBlueprint),
+					"correct defaultBlueprint in the configuration; `berth blueprint list` has those that there are"), nil
+			}
+			return doctor.OK(fmt.Sprintf("blueprints can be read; %s is the default", c.DefaultBlueprint)), nil
 		}})
 	}
 	if clientErr != nil {

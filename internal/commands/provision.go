@@ -22,6 +22,7 @@ type provisionOptions struct {
 	ifNotExists bool
 	wait        bool
 	batch       batchFlags
+	deploy      deployFlags
 }
 
 func newProvision(a *app) *cobra.Command {
@@ -53,6 +54,7 @@ left half-done is completed, what has failed is made anew.
 	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
 	addPolicyFlags(cmd)
 	o.batch.register(cmd)
+	o.deploy.register(cmd)
 	addBlueprintFlags(cmd)
 	o.set.register(cmd)
 	return cmd
@@ -80,6 +82,9 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 		if u.User, err = p.Identity.Caller(ctx); err != nil {
 			return err
 		}
+	}
+	if o.deploy.dryRun.on() {
+		return o.deploy.preview(ctx, a, p, u, o.output.format)
 	}
 	title := terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
 	progress := a.startProgress(o.output.format.Mode(), title)
@@ -115,6 +120,7 @@ func (o *provisionOptions) provisioner(a *app, cmd *cobra.Command) (*provision.P
 		return nil, err
 	}
 	p.WaitForLock, p.Overrides = o.wait, overrides
+	o.deploy.configure(p)
 	return p, nil
 }
 

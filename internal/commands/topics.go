@@ -66,6 +66,21 @@ both.
   policy                                              (see berth help policies)
                      BERTH_CONFIG              (another file)
 
+What only the file has:
+
+  registry:                  the private registry that images are pulled from; its
+    server: HOST             credentials become the namespace's pull secret
+    username: NAME
+    passwordEnv: VARIABLE    or passwordFile, or password
+  repositories:
+    credentials:             for cloning the repository of a workspace, by address
+      - url: https://github.com
+        username: NAME
+        passwordEnv: VARIABLE
+  certificate:               a certificate of cert-manager for each workspace
+    enabled: true
+    issuer: {name: NAME, kind: ClusterIssuer}
+
 In the file, ${NAME} stands for a variable of the environment, and !file PATH
 for the content of a file.
 

@@ -32,6 +32,12 @@ type Config struct {
 	Policy     watch.Policy `yaml:"-"`
 	// Identity is who is asked who users are.
 	Identity identity.Settings `yaml:"identity"`
+	// Registry is the private registry that workspaces' images are pulled from.
+	Registry *Registry `yaml:"registry"`
+	// Repositories says how the repositories of workspaces are cloned.
+	Repositories Repositories `yaml:"repositories"`
+	// Certificate says whether workspaces get certificates.
+	Certificate Certificate `yaml:"certificate"`
 }
 
 // EnvPrefix begins the names of the variables that configure berth.
@@ -75,16 +81,12 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 	if err := v.MergeConfigMap(file.scalars()); err != nil {
 		return Config{}, fault.New(fault.Internal, "configuration: %w", err)
 	}
-	policy, err := file.PolicyFile.policy(flags, getenv)
-	return Config{
-		Blueprints:          v.GetString("blueprints"),
-		BlueprintConfigMaps: file.BlueprintConfigMaps,
-		DefaultBlueprint:    v.GetString("default-blueprint"),
-		DefaultRegistry:     v.GetString("default-registry"),
-		PolicyFile:          file.PolicyFile,
-		Policy:              policy,
-		Identity:            file.Identity,
-	}, err
+	c := file // what is no scalar stands in the file alone
+	c.Blueprints = v.GetString("blueprints")
+	c.DefaultBlueprint = v.GetString("default-blueprint")
+	c.DefaultRegistry = v.GetString("default-registry")
+	c.Policy, err = file.PolicyFile.policy(flags, getenv)
+	return c, err
 }
 
 func (c Config) scalars() map[string]any {

@@ -71,11 +71,18 @@ func forbidden(err error, call Call) error {
 		WithHint("ask for a Role in namespace %q with verb %q on %q", call.Namespace, call.Verb, call.Resource)
 }
 
-func notFound(err error, call Call) error {
+// IsNamespaceMissing is true for the API server's answer to whoever makes an
+// object in a namespace that does not exist.
+func IsNamespaceMissing(err error) bool {
 	var status apierrors.APIStatus
-	if errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces" {
+	return apierrors.IsNotFound(err) && errors.As(err, &status) &&
+		status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
+}
+
+func notFound(err error, call Call) error {
+	if IsNamespaceMissing(err) {
 		return fault.New(fault.NotFound, "namespace %s does not exist: %w", call.Namespace, err).
-			WithHint("create it with `kubectl create namespace %s`, or choose one with --namespace", call.Namespace)
+			WithHint("`berth provision --create-namespace` makes it, or choose one with --namespace")
 	}
 	return fault.New(fault.NotFound, "cannot %s: %w", call, err)
 }

@@ -10,14 +10,17 @@ import (
 // The labels and annotations that workspaces of this system carry, whoever
 // made them.
 const (
-	LabelBlueprint    = "k8shell.io/blueprint"
-	LabelCanonicalID  = "k8shell.io/canonical-id"
-	LabelJobID        = "k8shell.io/job-id"
-	LabelOrganization = "k8shell.io/organization"
-	LabelUsername     = "k8shell.io/username"
-	LabelInjected     = "k8shell.io/injected"
-	LabelWorkloadKind = "k8shell.io/workload-kind"
-	LabelWorkloadName = "k8shell.io/workload-name"
+	LabelAgentVersion  = "k8shell.io/k8shelld-version"
+	LabelBlueprint     = "k8shell.io/blueprint"
+	LabelCanonicalID   = "k8shell.io/canonical-id"
+	LabelJobID         = "k8shell.io/job-id"
+	LabelNetworkPolicy = "k8shell.io/network-policy"
+	LabelOrganization  = "k8shell.io/organization"
+	LabelSubdomain     = "k8shell.io/subdomain"
+	LabelUsername      = "k8shell.io/username"
+	LabelInjected      = "k8shell.io/injected"
+	LabelWorkloadKind  = "k8shell.io/workload-kind"
+	LabelWorkloadName  = "k8shell.io/workload-name"
 
 	AnnotationIdentity     = "k8shell.io/identity"
 	AnnotationManifestHash = "k8shell.io/manifest-hash"

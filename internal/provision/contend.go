@@ -40,6 +40,10 @@ func (r *run) acquire(ctx context.Context, p plan) (*lock.Lock, plan, error) {
 			return nil, p, err
 		}
 		return r.lookAgain(ctx, held)
+	case held == nil && r.NoWait:
+		r.steps.Progress(v1.Progress{Message: fmt.Sprintf("%s is at it already (%s)", holder.Holder.Human(), holder.Purpose)})
+		r.latest = r.found.reading
+		return nil, p, nil
 	case held == nil:
 		return r.followHolder(ctx, locker, holder)
 	case p == install && r.found.record == nil:

@@ -2,7 +2,9 @@ package provision
 
 import (
 	"context"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -29,10 +31,22 @@ func (r *run) open(ctx context.Context) error {
 	return err
 }
 
+// claims are those that the pod mounts, whoever they belong to.
 func (r *run) claims() (names []string) {
 	for _, object := range r.rendered.Objects {
-		if object.GetKind() == "PersistentVolumeClaim" {
-			names = append(names, object.GetName())
+		if object.GetKind() == "Pod" {
+			names = append(names, mountedClaims(object)...)
+		}
+	}
+	return names
+}
+
+func mountedClaims(pod *unstructured.Unstructured) (names []string) {
+	volumes, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
+	for _, volume := range volumes {
+		v, _ := volume.(map[string]any)
+		if name, found, _ := unstructured.NestedString(v, "persistentVolumeClaim", "claimName"); found && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names

@@ -35,10 +35,13 @@ func (r *run) gather(ctx context.Context) error {
 	if err := Allowed(r.identity, r.blueprint); err != nil {
 		return err
 	}
+	if err := r.checkCertificate(ctx); err != nil {
+		return err
+	}
 	if err := r.render(); err != nil {
 		return err
 	}
-	return r.permitted(rbac.Provision, r.rendered.Objects)
+	return r.permitted(rbac.Provision, r.wanted())
 }
 
 func (r *run) identify(ctx context.Context) (string, error) {
@@ -67,6 +70,18 @@ func (r *run) compose(ctx context.Context) (string, error) {
 // render is pure work, done before the lock is taken: a chart that cannot be
 // rendered is found out while nothing is there yet.
 func (r *run) render() error {
+	if r.Access != nil {
+		var err error
+		if r.access, err = r.Access(); err != nil {
+			return err
+		}
+	}
+	if b := r.blueprint; b.Subdomain != "" && b.Hostname != "" && b.Hostname != r.id {
+		r.steps.Progress(v1.Progress{Message: fmt.Sprintf("hostname %s is not used: with a subdomain the DNS name is made of the ID", b.Hostname)})
+	}
+	if err := checkRepository(repository(r.user)); err != nil {
+		return err
+	}
 	values, err := chartValues(r.workspaceSpec())
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,7 +23,7 @@ func (r *run) review(ctx context.Context) (string, error) {
 // together and before anything is written. A read that was refused is among it
 // if the table is right; if not, it is told for itself.
 func (r *run) permitted(command string, objects []*unstructured.Unstructured) error {
-	missing := r.may.Missing(rbac.Named(command).Needs(resources(objects)...))
+	missing := r.may.Missing(rbac.Named(command).Needs(resourcesOf(objects)...))
 	if err := rbac.Denied(doing(command)+" "+r.id, r.namespace, missing); err != nil {
 		return err
 	}
@@ -36,8 +37,14 @@ func doing(command string) string {
 	return "provisioning"
 }
 
-// resources are those of objects, as rules name them.
-func resources(objects []*unstructured.Unstructured) (names []string) {
+// wanted are all objects that the run may make.
+func (r *run) wanted() []*unstructured.Unstructured {
+	spec := r.workspaceSpec()
+	return slices.Concat(r.rendered.Objects, sharedObjects(spec), privateObjects(spec))
+}
+
+// resourcesOf are those of objects, as rules name them.
+func resourcesOf(objects []*unstructured.Unstructured) (names []string) {
 	for _, object := range objects {
 		if resource, known := kube.ResourceOf(object.GroupVersionKind()); known {
 			names = append(names, resource.Resource)

@@ -34,6 +34,15 @@ type Provisioner struct {
 	// WaitForLock waits for whoever works on the workspace for another purpose,
 	// instead of giving up.
 	WaitForLock bool
+	// NoWait ends a provisioning once everything is made.
+	NoWait bool
+	// CreateNamespace makes the namespace if it does not exist.
+	CreateNamespace bool
+	// Access reads the credentials that are configured; nil for none. It is called
+	// once a provisioning, so that nothing else depends on them.
+	Access func() (Access, error)
+	// Certificate is nil if workspaces get none.
+	Certificate *Certificate
 	Now         func() time.Time
 }
 
@@ -75,11 +84,17 @@ func (r *run) provision(ctx context.Context) error {
 		return alreadyRunning(r.id, r.user)
 	}
 	held, plan, err := r.acquire(ctx, plan)
+	if r.CreateNamespace && kube.IsNamespaceMissing(err) {
+		if err := r.createNamespace(ctx); err != nil {
+			return err
+		}
+		held, plan, err = r.acquire(ctx, plan)
+	}
 	if err != nil {
 		return err
 	}
 	if held == nil {
-		return nil // somebody else brought it up
+		return nil // somebody else brought it up, or is about to
 	}
 	defer r.release(ctx, held)
 	return r.carryOut(ctx, held, plan)
@@ -99,6 +114,7 @@ type run struct {
 	may       rbac.Review
 	unread    error // what the caller may not even read
 	found     found
+	access    Access
 	rendered  *release.Rendered
 	jobID     string
 	follower  *watch.Follower

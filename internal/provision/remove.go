@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch"
@@ -93,6 +95,11 @@ func (r *run) uninstall(ctx context.Context, noWait bool) (int, error) {
 	if err != nil {
 		return n, err
 	}
+	// cert-manager leaves the Secret of a certificate behind, and makes it again
+	// as long as the certificate is there.
+	if _, err := r.applier(r.id).Remove(ctx, certified(objects)); err != nil {
+		return n, err
+	}
 	return n, r.records().Purge(ctx, r.id)
 }
 
@@ -124,16 +131,45 @@ func (r *run) objects() ([]*unstructured.Unstructured, error) {
 	if r.found.pod == nil {
 		return nil, nil // somebody else removed it
 	}
-	objects := []*unstructured.Unstructured{named("Pod", r.id), named("Service", r.id)}
-	for _, name := range configMapNames(r.id) {
+	return ownObjects(r.found.pod), nil
+}
+
+// ownObjects are what a workspace has of which only the pod is known.
+func ownObjects(pod *corev1.Pod) []*unstructured.Unstructured {
+	id := pod.Name
+	objects := []*unstructured.Unstructured{named("Pod", id), named("Service", id)}
+	for _, name := range configMapNames(id) {
 		objects = append(objects, named("ConfigMap", fmt.Sprint(name)))
 	}
-	for _, volume := range r.found.pod.Spec.Volumes {
-		if claim := volume.PersistentVolumeClaim; claim != nil && strings.HasPrefix(claim.ClaimName, claimName(r.id, "")) {
+	if class := pod.Labels[kube.LabelNetworkPolicy]; class != "" {
+		policy := named("NetworkPolicy", policyName(id, class))
+		policy.SetAPIVersion("networking.k8s.io/v1")
+		objects = append(objects, policy)
+	}
+	for _, volume := range pod.Spec.Volumes {
+		if secret := volume.Secret; secret != nil && secret.SecretName == tlsSecretName(id) {
+			certificate := named("Certificate", id)
+			certificate.SetAPIVersion(certManager)
+			objects = append(objects, certificate)
+		}
+		// Only what carries the name that the storage's claim has by convention:
+		// others are shared, or were there before.
+		storage, ok := strings.CutPrefix(volume.Name, "storage-")
+		if claim := volume.PersistentVolumeClaim; ok && claim != nil && claim.ClaimName == claimName(id, storage) {
 			objects = append(objects, named("PersistentVolumeClaim", claim.ClaimName))
 		}
 	}
-	return objects, nil
+	return objects
+}
+
+// certified are the Secrets of the certificates among the objects.
+func certified(objects []*unstructured.Unstructured) (secrets []*unstructured.Unstructured) {
+	for _, object := range objects {
+		if object.GetKind() == "Certificate" {
+			secrets = append(secrets, named("Secret", tlsSecretName(object.GetName())))
+		}
+	}
+	return secrets
 }
 
 func named(kind, name string) *unstructured.Unstructured {

@@ -6,7 +6,10 @@ import (
 	"fmt"
 
 	helm "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
@@ -30,6 +33,9 @@ func (r *run) carryOut(ctx context.Context, held *lock.Lock, p plan) error {
 	}
 	if err != nil {
 		return err
+	}
+	if r.NoWait {
+		return r.deployed(ctx, record)
 	}
 	// Nobody waits for the record to be complete, but it is before the lock is
 	// given back, also if somebody presses Ctrl-C at this moment.
@@ -93,7 +99,12 @@ func (r *run) prepare(ctx context.Context, p plan) error {
 func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
 	if p == resume {
 		r.follower.Expect(r.found.pod.UID)
+		r.latest = r.found.reading
 		return r.found.record, nil
+	}
+	spec := r.workspaceSpec()
+	if err := r.share(ctx, spec); err != nil {
+		return nil, err
 	}
 	var record *helm.Release
 	err := r.steps.do("install", func() (string, error) {
@@ -101,16 +112,48 @@ func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
 		if record, err = r.record(ctx); err != nil {
 			return "", err
 		}
-		made, err := r.applier(r.id).Apply(ctx, r.rendered.Objects)
+		applier := r.applier(r.id)
+		applier.Private = privateObjects(spec)
+		made, err := applier.Apply(ctx, r.rendered.Objects)
 		if err != nil {
 			return "", err
 		}
-		for _, object := range made {
-			if object.GetKind() == "Pod" {
-				r.follower.Expect(object.GetUID())
-			}
-		}
+		r.warnOfClaims(r.rendered.Objects, made)
+		r.expect(made)
 		return fmt.Sprintf("%d objects", len(made)), nil
 	})
 	return record, err
+}
+
+// share makes what the namespace's workspaces have in common, where the
+// blueprint or the configuration asks for something of the kind.
+func (r *run) share(ctx context.Context, spec workspaceSpec) error {
+	objects := sharedObjects(spec)
+	if len(objects) == 0 {
+		return nil
+	}
+	return r.steps.do("share", func() (string, error) {
+		there, err := r.applier(r.id).Share(ctx, objects)
+		if err != nil {
+			return "", err
+		}
+		r.warnOfClaims(objects, there)
+		return fmt.Sprintf("%d objects of the namespace", len(there)), nil
+	})
+}
+
+// expect follows the pod among the objects that were made. How it stands as it
+// was made is all that is told where nobody waits.
+func (r *run) expect(made []*unstructured.Unstructured) {
+	for _, object := range made {
+		if object.GetKind() != "Pod" {
+			continue
+		}
+		r.follower.Expect(object.GetUID())
+		var pod corev1.Pod
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod) == nil && r.NoWait {
+			r.found.pod, r.latest = &pod, r.read(&pod)
+			r.steps.reached(r.latest)
+		}
+	}
 }

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/identity"
@@ -18,11 +21,14 @@ import (
 // workspaceSpec is all that decides what is installed.
 type workspaceSpec struct {
 	user      userstring.UserString
+	namespace string
 	identity  identity.User
 	blueprint blueprint.Blueprint
 	// repository is what is cloned into the home directory; nil for none.
-	repository *Repository
-	jobID      string
+	repository  *Repository
+	access      Access
+	certificate *Certificate // nil for none
+	jobID       string
 }
 
 // Repository is a git repository that a workspace has in it.
@@ -34,7 +40,10 @@ type Repository struct {
 }
 
 func (r *run) workspaceSpec() workspaceSpec {
-	return workspaceSpec{user: r.user, identity: r.identity, blueprint: r.blueprint, repository: repository(r.user), jobID: r.jobID}
+	return workspaceSpec{
+		user: r.user, namespace: r.namespace, identity: r.identity, blueprint: r.blueprint,
+		repository: repository(r.user), access: r.access, certificate: r.Certificate, jobID: r.jobID,
+	}
 }
 
 // repository is the one that a user string names. What names no host is at
@@ -60,65 +69,99 @@ func chartValues(s workspaceSpec) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	policy, err := networkPolicy(s)
+	if err != nil {
+		return nil, err
+	}
+	configuration, err := configuration(b)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"id": id, "labels": podLabels(s), "annotations": annotations,
+		"image": b.Image, "imagePullPolicy": b.ImagePullPolicy, "imagePullSecrets": s.access.pullSecrets(),
+		"hostname": hostname(b), "subdomain": b.Subdomain,
+		"env": environment(b), "securityContext": b.SecurityContext, "resources": resources(b.Resources),
+		"agent": agent(b.K8shelld), "podman": podman(b.Podman),
+		"networkPolicy": policy, "certificate": s.certificate.value(s),
+		"storages": storages(id, b.Storages), "configuration": configuration,
+		"initScripts": initScripts(b), "extFiles": extFiles(b),
+		"names": configMapNames(id), "repository": s.repository.value(), "gitSecret": gitSecretName(s),
+	}, nil
+}
+
+// hostname is empty for the ID. Where a headless Service gives DNS names it is
+// always the ID: the DNS name is made of it, and two workspaces of one blueprint
+// must not have the same.
+func hostname(b blueprint.Blueprint) string {
+	if b.Subdomain != "" {
+		return ""
+	}
+	return b.Hostname
+}
+
+func initScripts(b blueprint.Blueprint) []any {
 	scripts := []any{}
 	for i, script := range b.InitScripts {
 		scripts = append(scripts, map[string]any{"file": fmt.Sprintf("%02d-%s", i+1, script.Name), "script": script.Script})
 	}
+	return scripts
+}
+
+func extFiles(b blueprint.Blueprint) []any {
 	files := []any{}
 	for i, path := range slices.Sorted(maps.Keys(b.ExtFiles)) {
 		files = append(files, map[string]any{"key": fmt.Sprintf("file-%d", i+1), "path": path, "content": b.ExtFiles[path]})
 	}
-	env := map[string]any{}
-	for name, value := range b.Env {
-		env[name] = value
-	}
-	return map[string]any{
-		"id": id, "labels": podLabels(s), "annotations": annotations,
-		"image": b.Image, "imagePullPolicy": b.ImagePullPolicy, "hostname": b.Hostname,
-		"env": env, "securityContext": b.SecurityContext,
-		"resources": map[string]any{"cpu": b.Resources.CPU, "memory": b.Resources.Memory},
-		"storages":  storages(id, b.Storages), "initScripts": scripts, "extFiles": files,
-		"names": configMapNames(id), "repository": s.repository.value(),
-	}, nil
+	return files
 }
 
-func storages(id string, all map[string]blueprint.Storage) []any {
-	out := []any{}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		s := all[name]
-		if !s.On() {
-			continue
-		}
-		out = append(out, map[string]any{
-			"name": name, "claim": claimName(id, name), "path": s.Path, "type": s.Type,
-			"readonly": s.Readonly, "sizeLimit": s.SizeLimit, "claimSpec": s.ClaimSpec,
-		})
+// configuration are the files beside the runtime's scripts: the splash, and what
+// is handed to the agent as it is.
+func configuration(b blueprint.Blueprint) (map[string]any, error) {
+	files := map[string]any{}
+	if b.Splash != "" {
+		files["motd"] = strings.TrimRight(b.Splash, "\n") + "\n"
 	}
-	return out
+	if b.K8shelld.Image == "" && !b.EnableApps && len(b.Apps) == 0 {
+		return files, nil
+	}
+	text, err := yaml.Marshal(map[string]any{
+		"enableApps": b.EnableApps, "apps": b.Apps,
+		"k8shelld": map[string]any{"ignoreOrphans": b.K8shelld.IgnoreOrphans, "connection": b.K8shelld.Connection},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("blueprint %s: %w", b.Name, err)
+	}
+	files["workspace.yaml"] = string(text)
+	return files, nil
 }
 
 // configMapNames are the names of a workspace's ConfigMaps, by the chart's names
 // for them.
 func configMapNames(id string) map[string]any {
 	return map[string]any{
-		"config":      kube.Name(id, "config"),
+		"config":      configName(id),
 		"initScripts": kube.Name(id, "init-scripts"),
 		"extFiles":    kube.Name(id, "ext-files"),
 	}
 }
 
-func claimName(id, storage string) string { return kube.Name("pvc", id, storage) }
+func configName(id string) string { return kube.Name(id, "config") }
 
 // podLabels are the labels by which everything that knows workspaces finds
 // them. A label without a value says nothing and is left out.
 func podLabels(s workspaceSpec) map[string]any {
 	labels := map[string]any{}
 	for name, value := range map[string]string{
-		kube.LabelBlueprint:    s.blueprint.Name,
-		kube.LabelCanonicalID:  s.user.ID(),
-		kube.LabelJobID:        s.jobID,
-		kube.LabelOrganization: s.identity.Organization,
-		kube.LabelUsername:     s.identity.Username,
+		kube.LabelAgentVersion:  agentVersion(s.blueprint.K8shelld.Image),
+		kube.LabelBlueprint:     s.blueprint.Name,
+		kube.LabelCanonicalID:   s.user.ID(),
+		kube.LabelJobID:         s.jobID,
+		kube.LabelNetworkPolicy: networkClass(s.blueprint.Network),
+		kube.LabelOrganization:  s.identity.Organization,
+		kube.LabelSubdomain:     s.blueprint.Subdomain,
+		kube.LabelUsername:      s.identity.Username,
 	} {
 		if value = kube.LabelValue(value); value != "" {
 			labels[name] = value

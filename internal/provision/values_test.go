@@ -25,7 +25,7 @@ func spec(t *testing.T, text string, b blueprint.Blueprint) workspaceSpec {
 		t.Fatal(err)
 	}
 	return workspaceSpec{
-		user: u, blueprint: b, jobID: "00000000-0000-4000-8000-000000000000",
+		user: u, namespace: "workspaces", blueprint: b, jobID: "00000000-0000-4000-8000-000000000000",
 		identity: identity.User{Username: u.User, Organization: "Example, Inc.", Provider: "kubernetes"},
 	}
 }
@@ -43,27 +43,58 @@ func render(t *testing.T, s workspaceSpec) *release.Rendered {
 	return rendered
 }
 
-// The manifests of a small workspace and of one with everything, as they stand
-// on the cluster.
-func TestManifests(t *testing.T) {
-	small := blueprint.Blueprint{Name: "small", Image: "docker.io/library/alpine:3.22", ImagePullPolicy: "IfNotPresent"}
-	full := blueprint.Blueprint{
-		Name: "full", Image: "registry.example.com/dev:1", ImagePullPolicy: "Always", Hostname: "123",
+// specs are workspaces of every kind: a small one, one with everything that the
+// shell runtime can have, one with an agent, and one with podman and a repository.
+func specs(t *testing.T) map[string]workspaceSpec {
+	t.Helper()
+	claim := map[string]any{"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
+	small := spec(t, "alice~small", blueprint.Blueprint{Name: "small", Image: "docker.io/library/alpine:3.22", ImagePullPolicy: "IfNotPresent"})
+	full := spec(t, "alice~full", blueprint.Blueprint{
+		Name: "full", Image: "registry.example.com/dev:1", ImagePullPolicy: "Always", Hostname: "123", Subdomain: "team", Splash: "Welcome",
 		Env:             map[string]string{"B": "quote \" and\nnewline", "A": "1", "ON": "yes", "N": "0x1F"},
 		Resources:       blueprint.Resources{CPU: "500m", Memory: "1Gi"},
 		SecurityContext: map[string]any{"runAsUser": 1000},
 		InitScripts:     []blueprint.InitScript{{Name: "one", Script: "echo 1\n"}, {Name: "two", Script: "echo '{{ not a template }}'"}},
 		ExtFiles:        map[string]string{"/etc/b.conf": "b: 2\n", "/etc/a.conf": "a\n"},
+		Network: blueprint.Network{
+			NetworkPolicyClass: "user", AllowEgressToCIDRs: []string{"10.1.0.0/16"},
+			AllowEgressToPods: []blueprint.EgressPods{{Labels: map[string]string{"app": "db"}}, {Namespace: "infra", Labels: map[string]string{"app": "cache"}}},
+		},
 		Storages: map[string]blueprint.Storage{
-			"home":    {Type: "local", Path: "/home/dev", ClaimSpec: map[string]any{"accessModes": []any{"ReadWriteOnce"}}},
+			"cache":   {Type: "shared", Path: "/cache", ID: "x", ClaimSpec: claim},
+			"data":    {Type: "local", Path: "/data", ExistingClaim: "data-of-alice", Readonly: true},
+			"home":    {Type: "local", Path: "/home/dev", ClaimSpec: claim, ClaimSpecAnnotations: map[string]string{"backup": "daily"}, FsOwnerUID: new(int64(1000)), FsOwnerGID: new(int64(1000))},
 			"off":     {Type: "local", Path: "/off", Enabled: new(bool)},
 			"scratch": {Type: "memory", Path: "/scratch", SizeLimit: "64Mi"},
 			"tmp":     {Type: "emptyDir", Path: "/tmp", Readonly: true},
 		},
-	}
-	for name, b := range map[string]blueprint.Blueprint{"small": small, "full": full} {
+	})
+	full.certificate = &Certificate{IssuerName: "internal", IssuerKind: "ClusterIssuer"}
+	full.access.Registry = &release.Registry{Server: "registry.example.com", Username: "berth", Password: "hunter2"}
+	agent := spec(t, "alice~agent", blueprint.Blueprint{
+		Name: "agent", Image: "registry.example.com/dev:1", ImagePullPolicy: "IfNotPresent",
+		K8shelld:    blueprint.K8shelld{Image: "registry.example.com/k8shelld:v1.2.3", Connection: map[string]any{"idleTimeout": "10m"}},
+		InitScripts: []blueprint.InitScript{{Name: "one", Script: "echo 1\n"}},
+		EnableApps:  true, Apps: map[string]any{"code-server": map[string]any{"port": 8080}},
+		Network: blueprint.Network{NetworkPolicyClass: "organization"},
+	})
+	podman := spec(t, "alice~podman", blueprint.Blueprint{
+		Name: "podman", Image: "registry.example.com/dev:1", ImagePullPolicy: "IfNotPresent",
+		Podman:  blueprint.Podman{Enabled: true, Image: "quay.io/podman/stable:v5", SizeLimit: "10Gi", Resources: blueprint.Resources{Memory: "1Gi"}},
+		Network: blueprint.Network{NetworkPolicyClass: "isolated"},
+	})
+	podman.repository = &Repository{URL: "https://git.example.com/org/proj.git", Ref: "Main"}
+	podman.access.Repositories = []RepositoryAccess{{URL: "https://git.example.com", Username: "alice", Password: "hunter2"}}
+	return map[string]workspaceSpec{"small": small, "full": full, "agent": agent, "podman": podman}
+}
+
+// The manifests as they stand on the cluster. What needs more than an API server
+// to be tried, a NetworkPolicy, a certificate, the podman sidecar, a real agent,
+// is checked here as objects.
+func TestManifests(t *testing.T) {
+	for name, s := range specs(t) {
 		golden := filepath.Join("testdata", name+".yaml")
-		got := render(t, spec(t, "alice~"+name, b)).Manifest
+		got := render(t, s).Manifest
 		if *update {
 			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
 				t.Fatal(err)

@@ -23,7 +23,11 @@ func (r *run) workspace() *v1.Workspace {
 		w.Stage, w.Status = v1.StageUnknown, v1.StatusUnknown
 		return w
 	}
-	if pod, _ := r.follower.State().Pod(); pod != nil {
+	pod, _ := r.follower.State().Pod()
+	if pod == nil && r.NoWait {
+		pod = r.found.pod // its watch may not have told of it yet
+	}
+	if pod != nil {
 		w.CreatedAt = pod.CreationTimestamp.UTC()
 		w.JobID = pod.Labels[kube.LabelJobID]
 	}

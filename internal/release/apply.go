@@ -28,6 +28,9 @@ const (
 type Applier struct {
 	Dynamic         dynamic.Interface
 	Name, Namespace string
+	// Private are objects of the release that its record must not have: see
+	// applyPrivate.
+	Private []*unstructured.Unstructured
 }
 
 // Apply creates the objects in two waves: everything but workloads and pods
@@ -37,6 +40,11 @@ type Applier struct {
 func (a Applier) Apply(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	made := make([]*unstructured.Unstructured, len(objects))
 	for _, workloads := range []bool{false, true} {
+		if workloads {
+			if err := a.applyPrivate(ctx, made); err != nil {
+				return nil, err
+			}
+		}
 		group, groupCtx := errgroup.WithContext(ctx)
 		for i, object := range objects {
 			if kube.IsWorkload(object.GroupVersionKind()) != workloads {
@@ -92,16 +100,14 @@ func (a Applier) update(ctx context.Context, resource dynamic.ResourceInterface,
 	if err != nil {
 		return nil, kube.Fault(err, call)
 	}
-	if owner := current.GetAnnotations()[annotationReleaseName]; owner != a.Name {
-		return nil, fault.New(fault.Conflict, "%s in namespace %s exists and does not belong to this workspace",
-			kube.Object(object.GetKind(), object.GetName()), a.Namespace).
-			WithHint("rename or delete it, then try again")
+	if err := a.mine(current); err != nil {
+		return nil, err
 	}
 	if current.GetDeletionTimestamp() != nil {
 		return nil, nil
 	}
-	if kube.IsWorkload(object.GroupVersionKind()) || object.GetKind() == "PersistentVolumeClaim" {
-		return current, nil // neither a pod nor a claim can be changed in place
+	if isFixed(object) {
+		return current, nil
 	}
 	// As a whole: what the new one does not have, such as the script of an older
 	// blueprint, shall be gone.

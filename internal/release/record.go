@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/berthdev/berth/internal/kube"
@@ -59,16 +61,27 @@ func (r Records) Update(ctx context.Context, release *helm.Release) error {
 	return kube.Fault(r.driver(ctx).Update(key(release), release), r.call("update", key(release)))
 }
 
-// Purge removes every record of a release.
-func (r Records) Purge(ctx context.Context, name string) error {
+// Names are those of the Secrets that are a release's records.
+func (r Records) Names(ctx context.Context, name string) (names []string, err error) {
 	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: "owner=helm,name=" + name})
 	if err != nil {
-		return kube.Fault(err, r.call("list", ""))
+		return nil, kube.Fault(err, r.call("list", ""))
+	}
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names, nil
+}
+
+// Purge removes every record of a release.
+func (r Records) Purge(ctx context.Context, name string) error {
+	secrets, err := r.Names(ctx, name)
+	if err != nil {
+		return err
 	}
 	// One by one: whoever may uninstall with helm may do so here, and helm asks
 	// for no more than the verb delete.
-	for i := range list.Items {
-		secret := list.Items[i].Name
+	for _, secret := range secrets {
 		if err := r.Secrets.Delete(ctx, secret, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			return kube.Fault(err, r.call("delete", secret))
 		}
@@ -93,6 +106,52 @@ func NewRecord(name, namespace string, rendered *Rendered, now time.Time) *helm.
 func Deployed(release *helm.Release, now time.Time) {
 	release.Info.LastDeployed = helmtime.Time{Time: now}
 	release.SetStatus(helm.StatusDeployed, "Install complete")
+}
+
+// Plan is the Secret that Create, or Update if there is one, would write. With
+// server set it is sent to the API server, to be checked and not to be kept.
+func (r Records) Plan(ctx context.Context, release *helm.Release, exists, server bool) (Change, error) {
+	dry := &dryRun{SecretInterface: r.Secrets, server: server}
+	r.Secrets = dry
+	action, write := ActionCreate, r.Create
+	if exists {
+		action, write = ActionUpdate, r.Update
+	}
+	if err := write(ctx, release); err != nil {
+		return Change{}, err
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(dry.written)
+	if err != nil {
+		return Change{}, fmt.Errorf("record of %s: %w", release.Name, err)
+	}
+	object := &unstructured.Unstructured{Object: content}
+	object.SetAPIVersion("v1")
+	object.SetKind("Secret")
+	object.SetNamespace(r.Namespace)
+	return Change{action, object}, nil
+}
+
+// dryRun keeps what is written from being kept.
+type dryRun struct {
+	typedcorev1.SecretInterface
+	server  bool
+	written *corev1.Secret
+}
+
+func (d *dryRun) Create(ctx context.Context, s *corev1.Secret, o metav1.CreateOptions) (made *corev1.Secret, err error) {
+	if d.written = s; d.server {
+		o.DryRun = []string{metav1.DryRunAll}
+		d.written, err = d.SecretInterface.Create(ctx, s, o)
+	}
+	return d.written, err
+}
+
+func (d *dryRun) Update(ctx context.Context, s *corev1.Secret, o metav1.UpdateOptions) (made *corev1.Secret, err error) {
+	if d.written = s; d.server {
+		o.DryRun = []string{metav1.DryRunAll}
+		d.written, err = d.SecretInterface.Update(ctx, s, o)
+	}
+	return d.written, err
 }
 
 func key(release *helm.Release) string {

@@ -137,3 +137,11 @@ func (w *world) client(config *rest.Config) kubernetes.Interface {
 	}
 	return client
 }
+
+// unlimited is the same world for a berth that is run by who administers the
+// cluster.
+func (w *world) unlimited() *world {
+	other := *w
+	other.kubeconfig = w.admin
+	return &other
+}

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -19,18 +18,6 @@ const identityUsers = `users:
 - {username: bob, status: locked}
 - {username: carol, status: invalid}
 `
-
-// with is berth with a configuration of its own.
-func (w *world) with(configuration string, args ...string) *exec.Cmd {
-	w.Helper()
-	path := filepath.Join(w.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(configuration), 0o600); err != nil {
-		w.Fatal(err)
-	}
-	cmd := w.command(args...)
-	cmd.Env = append(cmd.Env, "BERTH_CONFIG="+path)
-	return cmd
-}
 
 // Who may not have a workspace gets none: nothing is written, and scripts can
 // tell why.
@@ -58,7 +45,7 @@ func TestIdentityRefuses(t *testing.T) {
 			{"alice", "BLUEPRINT_NOT_ALLOWED", "PERMISSION_DENIED", 4}, // of the default one
 		} {
 			for _, verb := range []string{"provision", "resolve"} {
-				r := w.finish(w.with("identity: {providers: ["+provider+"]}\n", verb, test.user, "-o", "json"))
+				r := w.configured("identity: {providers: ["+provider+"]}\n", verb, test.user, "-o", "json")
 				r.mustBe(w, test.status)
 				document := decode[v1.Error](w, r)
 				if document.Reason != test.reason || document.Code != test.code || document.Hint == "" {
@@ -66,14 +53,14 @@ func TestIdentityRefuses(t *testing.T) {
 				}
 			}
 		}
-		r := w.finish(w.with("identity: {providers: ["+provider+"]}\n", "resolve", "alice~dev", "-o", "json"))
+		r := w.configured("identity: {providers: ["+provider+"]}\n", "resolve", "alice~dev", "-o", "json")
 		r.mustBe(w, 0)
 		if got := decode[v1.Resolution](w, r).Identity; got.UID != 4001 || got.Organization != "acme" || got.Status != "active" {
 			t.Errorf("alice is %+v", got)
 		}
 	}
 	for _, provider := range []string{"{kind: file, path: none.yaml}", "{kind: configmap, name: none}", `{kind: github, url: "http://127.0.0.1:1/"}`} {
-		r := w.finish(w.with("identity: {providers: ["+provider+", {kind: kubernetes}]}\n", "provision", "alice~dev", "-o", "json"))
+		r := w.configured("identity: {providers: ["+provider+", {kind: kubernetes}]}\n", "provision", "alice~dev", "-o", "json")
 		r.mustBe(w, 8)
 		if document := decode[v1.Error](w, r); document.Reason != "PROVIDER_UNAVAILABLE" || document.Code != "UNAVAILABLE" {
 			t.Errorf("%s: %+v", provider, document)
@@ -91,7 +78,7 @@ func TestIdentityOfAFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte(identityUsers), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.finish(w.with("identity: {providers: [{kind: file, path: "+file+"}]}\n", "provision", "alice~dev")).mustBe(w, 0)
+	w.configured("identity: {providers: [{kind: file, path: "+file+"}]}\n", "provision", "alice~dev").mustBe(w, 0)
 	pod := w.pod(w.idOf("alice~dev"))
 	if pod == nil || pod.Labels["k8shell.io/organization"] != "acme" || pod.Annotations["k8shell.io/identity"] != "file/acme" {
 		t.Errorf("the pod is %+v", pod)

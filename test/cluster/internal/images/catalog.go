@@ -13,6 +13,9 @@ import (
 // Pause is the image that every pod's sandbox runs.
 const Pause = "pause:3.10"
 
+// Agent is the image that stands in for that of a workspace's agent.
+const Agent = "berth/k8shelld:v1"
+
 // PaddingSize is the size of the layer that makes a slow image slow.
 const PaddingSize = 1 << 20
 
@@ -73,6 +76,11 @@ func (c *Catalog) Fixed() (map[string]v1.Image, error) {
 		}
 		images[name] = image
 	}
+	standIn, err := c.agent(Agent)
+	if err != nil {
+		return nil, fmt.Errorf("build %s: %w", Agent, err)
+	}
+	images[Agent] = standIn
 	image, err := c.pause()
 	if err != nil {
 		return nil, fmt.Errorf("build %s: %w", Pause, err)

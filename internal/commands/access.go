@@ -1,0 +1,38 @@
+package commands
+
+import (
+	"github.com/berthdev/berth/internal/config"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/release"
+)
+
+// access reads the passwords that are configured.
+func access(c config.Config, getenv func(string) string) (provision.Access, error) {
+	var a provision.Access
+	if c.Registry != nil {
+		password, err := c.Registry.Read(getenv)
+		if err != nil {
+			return a, err
+		}
+		a.Registry = &release.Registry{Server: c.Registry.Server, Username: c.Registry.Username, Password: password}
+	}
+	for _, r := range c.Repositories.Credentials {
+		password, err := r.Read(getenv)
+		if err != nil {
+			return a, err
+		}
+		a.Repositories = append(a.Repositories, provision.RepositoryAccess{URL: r.URL, Username: r.Username, Password: password})
+	}
+	return a, nil
+}
+
+func certificate(c config.Certificate) *provision.Certificate {
+	if !c.Enabled {
+		return nil
+	}
+	kind := c.Issuer.Kind
+	if kind == "" {
+		kind = "ClusterIssuer"
+	}
+	return &provision.Certificate{IssuerName: c.Issuer.Name, IssuerKind: kind}
+}

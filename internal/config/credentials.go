@@ -1,0 +1,131 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/secret"
+)
+
+// Registry is a private image registry.
+type Registry struct {
+	// Server is its host, with its port if it has one.
+	Server      string `yaml:"server"`
+	Credentials `yaml:",inline"`
+}
+
+// Repositories says how git repositories are reached.
+type Repositories struct {
+	// Credentials are for cloning, each for an address.
+	Credentials []RepositoryCredentials `yaml:"credentials"`
+}
+
+// RepositoryCredentials are for the repositories at an address.
+type RepositoryCredentials struct {
+	// URL is a host, such as https://github.com, or one with the begin of a path.
+	URL         string `yaml:"url"`
+	Credentials `yaml:",inline"`
+}
+
+// Certificate says whether workspaces get certificates of cert-manager.
+type Certificate struct {
+	Enabled bool   `yaml:"enabled"`
+	Issuer  Issuer `yaml:"issuer"`
+}
+
+// Issuer is who issues the certificates.
+type Issuer struct {
+	Name string `yaml:"name"`
+	// Kind is Issuer or ClusterIssuer, which it is if not given.
+	Kind string `yaml:"kind"`
+}
+
+// Credentials are a username and a password, which stands here, in a file or in
+// a variable. The latter two are read only when they are needed.
+type Credentials struct {
+	Username     string      `yaml:"username"`
+	Password     secret.Text `yaml:"password"`
+	PasswordFile string      `yaml:"passwordFile"`
+	PasswordEnv  string      `yaml:"passwordEnv"`
+}
+
+// Read gives the password, wherever it stands.
+func (c Credentials) Read(getenv func(string) string) (secret.Text, error) {
+	password := string(c.Password)
+	switch {
+	case c.PasswordFile != "":
+		text, err := os.ReadFile(c.PasswordFile)
+		if err != nil {
+			return "", fault.New(fault.InvalidArgument, "configuration: passwordFile of %s: %w", c.Username, err)
+		}
+		password = strings.TrimRight(string(text), "\r\n")
+	case c.PasswordEnv != "":
+		password = getenv(c.PasswordEnv)
+	}
+	if password == "" {
+		return "", fault.New(fault.InvalidArgument, "configuration: the password of %s is empty", c.Username).
+			WithHint("set %s", c.source())
+	}
+	return secret.Text(password), nil
+}
+
+// source names where the password stands.
+func (c Credentials) source() string {
+	switch {
+	case c.PasswordFile != "":
+		return "the content of " + c.PasswordFile
+	case c.PasswordEnv != "":
+		return "the variable " + c.PasswordEnv
+	default:
+		return "password, passwordFile or passwordEnv"
+	}
+}
+
+// checkAccess finds what is wrong with what is configured for registries,
+// repositories and certificates, and makes paths those of the file's directory.
+func (c *Config) checkAccess(dir string) (problems []string) {
+	if c.Registry != nil {
+		if c.Registry.Server == "" || strings.ContainsAny(c.Registry.Server, "/ ") {
+			problems = append(problems, fmt.Sprintf("registry.server: %q is no host", c.Registry.Server))
+		}
+		problems = append(problems, c.Registry.check("registry", dir)...)
+	}
+	for i := range c.Repositories.Credentials {
+		r := &c.Repositories.Credentials[i]
+		field := fmt.Sprintf("repositories.credentials[%d]", i)
+		if u, err := url.Parse(r.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+			problems = append(problems, field+".url: it takes an address without credentials, such as https://github.com")
+		}
+		problems = append(problems, r.check(field, dir)...)
+	}
+	if kind := c.Certificate.Issuer.Kind; kind != "" && kind != "Issuer" && kind != "ClusterIssuer" {
+		problems = append(problems, fmt.Sprintf("certificate.issuer.kind: %q is neither Issuer nor ClusterIssuer", kind))
+	}
+	if c.Certificate.Enabled && c.Certificate.Issuer.Name == "" {
+		problems = append(problems, "certificate.issuer.name: is missing")
+	}
+	return problems
+}
+
+func (c *Credentials) check(field, dir string) (problems []string) {
+	if c.Username == "" {
+		problems = append(problems, field+".username: is missing")
+	}
+	given := 0
+	for _, source := range []string{string(c.Password), c.PasswordFile, c.PasswordEnv} {
+		if source != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		problems = append(problems, field+": one of password, passwordFile and passwordEnv is needed")
+	}
+	if c.PasswordFile != "" && !filepath.IsAbs(c.PasswordFile) {
+		c.PasswordFile = filepath.Join(dir, c.PasswordFile)
+	}
+	return problems
+}

@@ -1,0 +1,152 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+
+	helm "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// Preview is what Provision would change. It reads what Provision reads, and
+// every check is made; nothing is written. With server set the API server is
+// given each object to check, and what it answers is what is returned.
+func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, server bool, stream *event.Stream) ([]release.Change, error) {
+	if err := Supported(u); err != nil {
+		return nil, err
+	}
+	r := &run{Provisioner: p, user: u, id: u.ID(), namespace: p.Client.Namespace, steps: newSteps(stream, p.Now)}
+	changes, err := r.preview(ctx, server)
+	return changes, r.ended(ctx, err)
+}
+
+func (r *run) preview(ctx context.Context, server bool) ([]release.Change, error) {
+	if err := r.gather(ctx); err != nil {
+		return nil, err
+	}
+	what := r.found.decide()
+	switch what {
+	case refuse:
+		return nil, alreadyRunning(r.id, r.user)
+	case resume:
+		r.note("%s is on its way: it would be followed", r.id)
+		return nil, nil
+	}
+	changes, err := r.previewNamespace(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	if server && len(changes) > 0 {
+		r.note("namespace %s does not exist: what is in it could not be given to the API server to check", r.namespace)
+		server = false
+	}
+	spec := r.workspaceSpec()
+	planner := release.Planner{Applier: r.applier(r.id), Server: server}
+	planner.Private = privateObjects(spec)
+	shared, err := planner.Share(ctx, sharedObjects(spec))
+	if err != nil {
+		return nil, err
+	}
+	record, err := r.previewRecord(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	own, err := planner.Apply(ctx, r.rendered.Objects)
+	if err != nil {
+		return nil, err
+	}
+	if what == replace || what == await {
+		own = append(own, r.previewPod()...)
+	}
+	return append(append(append(changes, shared...), record...), own...), nil
+}
+
+// previewNamespace is not empty if the namespace would be made. Who may not look
+// whether it exists finds out in the end.
+func (r *run) previewNamespace(ctx context.Context, server bool) ([]release.Change, error) {
+	namespaces := r.Client.CoreV1().Namespaces()
+	_, err := namespaces.Get(ctx, r.namespace, metav1.GetOptions{})
+	if err == nil || apierrors.IsForbidden(err) {
+		return nil, nil
+	}
+	if !apierrors.IsNotFound(err) || !r.CreateNamespace {
+		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "namespaces", Namespace: r.namespace, Name: r.namespace})
+	}
+	if server {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.namespace}}
+		_, err := namespaces.Create(ctx, namespace, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return nil, kube.Fault(err, kube.Call{Verb: "create", Resource: "namespaces", Name: r.namespace})
+		}
+	}
+	return []release.Change{{Action: release.ActionCreate, Object: named("Namespace", r.namespace)}}, nil
+}
+
+// previewRecord is Helm's record, and what an older one names and is not wanted
+// any more.
+func (r *run) previewRecord(ctx context.Context, server bool) ([]release.Change, error) {
+	record := release.NewRecord(r.id, r.namespace, r.rendered, r.Now())
+	record.Info.Status = helm.StatusDeployed
+	var changes []release.Change
+	if old := r.found.record; old != nil {
+		record.Version = old.Version
+		objects, err := release.Objects(old.Manifest)
+		if err != nil {
+			return nil, err
+		}
+		unwanted, _ := release.Leftovers(objects, r.rendered.Objects)
+		if changes, err = (release.Planner{Applier: r.applier(r.id), Server: server}).Remove(ctx, unwanted); err != nil {
+			return nil, err
+		}
+	}
+	change, err := r.records().Plan(ctx, record, r.found.record != nil, server)
+	return append(changes, change), err
+}
+
+// previewPod is the pod that stands where the new one would: the API server
+// cannot be asked about the latter as long as the former is there.
+func (r *run) previewPod() (changes []release.Change) {
+	for _, object := range r.rendered.Objects {
+		if object.GetKind() == "Pod" {
+			object = object.DeepCopy()
+			object.SetNamespace(r.namespace)
+			changes = append(changes,
+				release.Change{Action: release.ActionDelete, Object: named("Pod", r.id)},
+				release.Change{Action: release.ActionCreate, Object: object})
+		}
+	}
+	return changes
+}
+
+// PreviewDelete is what Delete would remove: of what the workspace has, that
+// which there is.
+func (p *Provisioner) PreviewDelete(ctx context.Context, t *Target, server bool) ([]release.Change, error) {
+	p = p.in(t.Namespace)
+	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, found: t.found}
+	objects, err := r.objects()
+	if err != nil {
+		return nil, err
+	}
+	objects = append(objects, certified(objects)...)
+	objects = append(objects, named("Secret", kube.Name(r.id, "git"))) // goes with its ConfigMap
+	records, err := r.records().Names(ctx, r.id)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range records {
+		objects = append(objects, named("Secret", name))
+	}
+	return release.Planner{Applier: p.applier(r.id), Server: server}.Remove(ctx, objects)
+}
+
+func (r *run) note(format string, args ...any) {
+	r.steps.Progress(v1.Progress{Message: fmt.Sprintf(format, args...)})
+}

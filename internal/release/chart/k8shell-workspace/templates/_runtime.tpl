@@ -1,0 +1,93 @@
+{{- /* What the main container runs, and who says that it is ready. */ -}}
+{{- define "workspace.runtime" -}}
+{{- if .Values.agent }}
+command: ["/k8shell/agent/k8shelld"]
+ports:
+  - name: workspace
+    containerPort: {{ .Values.port }}
+readinessProbe:
+  tcpSocket:
+    port: {{ .Values.port }}
+  periodSeconds: 1
+  failureThreshold: 30
+{{- else }}
+command: ["/bin/sh", "/k8shell/runtime/start.sh"]
+# The probe asks the runtime and waits for its answer, so that an init script
+# that takes its time is no failure. The first one can come too early for the
+# kubelet itself to know that the container runs, and then a whole period
+# passes: it is short for that.
+readinessProbe:
+  exec:
+    command: ["/bin/sh", "/k8shell/runtime/ready.sh", {{ .Values.runtime.probeSeconds | quote }}]
+  timeoutSeconds: {{ add .Values.runtime.probeSeconds 5 }}
+  periodSeconds: 3
+  failureThreshold: 3
+{{- end }}
+{{- end }}
+
+{{- define "workspace.initContainers" -}}
+{{- $owned := list }}
+{{- range .Values.storages }}{{- if .owner }}{{- $owned = append $owned . }}{{- end }}{{- end }}
+{{- if or .Values.agent $owned }}
+initContainers:
+  {{- with .Values.agent }}
+  # The agent's image knows how to install itself.
+  - name: init-base
+    image: {{ .image | quote }}
+    imagePullPolicy: {{ .imagePullPolicy }}
+    args: ["install", "/k8shell/agent"]
+    {{- with include "workspace.resources" $.Values.resources }}{{ nindent 4 (trim .) }}{{ end }}
+    volumeMounts:
+      - name: agent
+        mountPath: /k8shell/agent
+  {{- end }}
+  {{- with $owned }}
+  # fsGroup could give a storage to a group, but to no user, to one group a pod
+  # only, and not on every kind of volume. So root does it, with the one
+  # capability that it takes, and for the directory itself: what is in it
+  # belongs to whoever wrote it.
+  - name: init-storage
+    image: {{ $.Values.image | quote }}
+    imagePullPolicy: {{ $.Values.imagePullPolicy }}
+    command: ["/bin/sh", "-ec", "while [ $# -gt 0 ]; do chown \"$1\" \"$2\"; shift 2; done", "init-storage"]
+    args:
+      {{- range . }}
+      - {{ .owner | quote }}
+      - {{ .path | quote }}
+      {{- end }}
+    securityContext:
+      runAsUser: 0
+      runAsNonRoot: false
+      allowPrivilegeEscalation: false
+      capabilities: {drop: [ALL], add: [CHOWN]}
+    {{- with include "workspace.resources" $.Values.resources }}{{ nindent 4 (trim .) }}{{ end }}
+    volumeMounts:
+      {{- range . }}
+      - name: storage-{{ .name }}
+        mountPath: {{ .path | quote }}
+      {{- end }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "workspace.podman" -}}
+{{- with .Values.podman }}
+- name: k8shell-podman
+  image: {{ .image | quote }}
+  imagePullPolicy: {{ .imagePullPolicy }}
+  # Whoever is in the workspace may use it, not only root.
+  command: ["/bin/sh", "-c", "umask 0; exec podman system service --time=0 unix:///k8shell/podman/podman.sock"]
+  readinessProbe:
+    exec:
+      command: ["test", "-S", "/k8shell/podman/podman.sock"]
+    periodSeconds: 1
+    failureThreshold: 30
+  {{- with include "workspace.securityContext" .securityContext }}{{ nindent 2 (trim .) }}{{ end }}
+  {{- with include "workspace.resources" .resources }}{{ nindent 2 (trim .) }}{{ end }}
+  volumeMounts:
+    - name: podman
+      mountPath: /k8shell/podman
+    - name: podman-storage
+      mountPath: /var/lib/containers
+{{- end }}
+{{- end }}

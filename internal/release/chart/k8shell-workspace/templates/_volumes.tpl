@@ -1,0 +1,114 @@
+{{- define "workspace.mounts" -}}
+- name: runtime
+  mountPath: /k8shell/runtime
+  readOnly: true
+{{- if .Values.agent }}
+- name: agent
+  mountPath: /k8shell/agent
+{{- else }}
+- name: state
+  mountPath: /k8shell/state
+{{- end }}
+{{- if or .Values.initScripts .Values.repository }}
+- name: init-scripts
+  mountPath: /k8shell/init
+  readOnly: true
+{{- end }}
+{{- if .Values.gitSecret }}
+- name: git
+  mountPath: /k8shell/git
+  readOnly: true
+{{- end }}
+{{- if .Values.certificate }}
+- name: tls
+  mountPath: /k8shell/tls
+  readOnly: true
+{{- end }}
+{{- if .Values.podman }}
+- name: podman
+  mountPath: /k8shell/podman
+{{- end }}
+{{- range .Values.extFiles }}
+- name: ext-files
+  mountPath: {{ .path | quote }}
+  subPath: {{ .key | quote }}
+  readOnly: true
+{{- end }}
+{{- range .Values.storages }}
+- name: storage-{{ .name }}
+  mountPath: {{ .path | quote }}
+  {{- if .readonly }}
+  readOnly: true
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "workspace.volumes" -}}
+- name: runtime
+  configMap:
+    name: {{ .Values.names.config }}
+{{- if .Values.agent }}
+- name: agent
+  emptyDir: {}
+{{- else }}
+- name: state
+  emptyDir: {}
+{{- end }}
+{{- if or .Values.initScripts .Values.repository }}
+- name: init-scripts
+  configMap:
+    name: {{ .Values.names.initScripts }}
+{{- end }}
+{{- with .Values.gitSecret }}
+# Not in this chart: berth makes it, so that it is in no record of Helm.
+- name: git
+  secret:
+    secretName: {{ . }}
+    optional: true
+{{- end }}
+{{- with .Values.certificate }}
+- name: tls
+  secret:
+    secretName: {{ .secretName }}
+{{- end }}
+{{- with .Values.podman }}
+- name: podman
+  emptyDir: {}
+- name: podman-storage
+  {{- if .sizeLimit }}
+  emptyDir:
+    sizeLimit: {{ .sizeLimit | quote }}
+  {{- else }}
+  emptyDir: {}
+  {{- end }}
+{{- end }}
+{{- if .Values.extFiles }}
+- name: ext-files
+  configMap:
+    name: {{ .Values.names.extFiles }}
+{{- end }}
+{{- range .Values.storages }}
+{{- include "workspace.storage" . }}
+{{- end }}
+{{- end }}
+
+{{- define "workspace.storage" }}
+- name: storage-{{ .name }}
+  {{- if .claim }}
+  persistentVolumeClaim:
+    claimName: {{ .claim }}
+    {{- if and .readonly (not .owner) }}
+    readOnly: true
+    {{- end }}
+  {{- else if or .sizeLimit (eq .type "memory") }}
+  emptyDir:
+    {{- if eq .type "memory" }}
+    medium: Memory
+    {{- end }}
+    {{- with .sizeLimit }}
+    sizeLimit: {{ . | quote }}
+    {{- end }}
+  {{- else }}
+  emptyDir: {}
+  {{- end }}
+{{- end }}

@@ -1,0 +1,135 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// The agent is installed by its own image, starts as the first process of an
+// image that does not know it, and is reached through the Service. The agent
+// here is a stand-in that keeps the contract.
+func TestAgentRuntime(t *testing.T) {
+	w := newWorld(t)
+	doc := decode[v1.Workspace](w, w.must(0, "provision", "alice~agent", "-o", "json"))
+	pod := w.pod(doc.ID)
+	if got := pod.Labels[kube.LabelAgentVersion]; got != "v1" {
+		t.Errorf("the agent's version is %q", got)
+	}
+	if len(pod.Spec.InitContainers) != 1 || pod.Spec.InitContainers[0].Name != "init-base" {
+		t.Errorf("init containers: %+v", pod.Spec.InitContainers)
+	}
+	if out := w.must(0, "exec", "alice~agent", "--", "cat", "/proc/1/cmdline").stdout; !strings.Contains(out, "/k8shell/agent/k8shelld") {
+		t.Errorf("the first process is %q", out)
+	}
+	answer := w.must(0, "exec", "alice~agent", "--", "sh", "-c", "wget -q -S -O - http://"+doc.ID+":2822/ 2>&1 | head -1; true").stdout
+	w.contains(answer, "HTTP/1.1")
+	w.must(0, "delete", "alice~agent")
+	w.eventually("nothing is left", 20*time.Second, func() bool { return len(w.leftovers()) == 0 })
+}
+
+// Two workspaces share a claim, which a user who is not root can write to, and
+// have DNS names. What is the namespace's outlives both.
+func TestWhatWorkspacesShare(t *testing.T) {
+	w := newWorld(t)
+	first := decode[v1.Workspace](w, w.must(0, "provision", "alice~sharing", "-o", "json"))
+	w.must(0, "provision", "bob~sharing")
+	w.must(0, "exec", "alice~sharing", "--", "sh", "-c", "echo hello > /cache/x")
+	if out := w.must(0, "exec", "bob~sharing", "--", "cat", "/cache/x").stdout; out != "hello\n" {
+		t.Errorf("bob reads %q", out)
+	}
+	name := first.ID + ".team." + w.namespace + ".svc"
+	w.eventually(name+" is known", 20*time.Second, func() bool {
+		r := w.berth("exec", "bob~sharing", "--", "nslookup", name+".cluster.local")
+		return strings.Contains(r.stdout, w.pod(first.ID).Status.PodIP)
+	})
+	if got := w.must(0, "exec", "alice~sharing", "--", "cat", "/k8shell/runtime/motd").stdout; got != "Welcome to the team\n" {
+		t.Errorf("the splash is %q", got)
+	}
+	policy, err := w.NetworkingV1().NetworkPolicies(w.namespace).Get(t.Context(), "np-"+first.ID+"-user", metav1.GetOptions{})
+	if err != nil || len(policy.Spec.Ingress) != 2 || len(policy.Spec.Egress) != 4 {
+		t.Errorf("%v: %+v", err, policy)
+	}
+	w.must(0, "delete", "alice~sharing")
+	if out := w.must(0, "exec", "bob~sharing", "--", "cat", "/cache/x").stdout; out != "hello\n" {
+		t.Errorf("bob reads %q after alice has gone", out)
+	}
+	w.must(0, "delete", "bob~sharing")
+	w.eventually("only what is shared is left", 20*time.Second, func() bool {
+		return strings.Join(w.leftovers(), " ") == "service/team persistentvolumeclaim/pvc-cache-x"
+	})
+	policies, err := w.NetworkingV1().NetworkPolicies(w.namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(policies.Items) != 0 {
+		t.Errorf("%v, policies %v", err, policies.Items)
+	}
+}
+
+// A claim cannot become what a changed blueprint asks for: that is said.
+func TestChangedClaim(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	size := func(size string) string {
+		w.write(dir, "home.yaml", `blueprints: [{name: homely, template: base, image: "registry.example.com/berth/workspace:v1", resources: {cpu: 10m, memory: 32Mi},
+  storages: {home: {type: local, path: /home/dev, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: `+size+`}}}}}}]`)
+		return dir
+	}
+	id := decode[v1.Workspace](w, w.must(0, "provision", "alice~homely", "--blueprints", size("64Mi"), "-o", "json")).ID
+	if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), id, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	again := w.must(0, "provision", "alice~homely", "--blueprints", size("128Mi"))
+	w.contains(again.stderr, "storage home stays as it is", "claimSpec.resources.requests.storage is 64Mi, the blueprint says 128Mi")
+}
+
+// Certificates need cert-manager: without it nothing is begun, and with its API
+// the objects are taken. No certificate is issued here.
+func TestCertificate(t *testing.T) {
+	w := newWorld(t)
+	config := w.write(t.TempDir(), "config.yaml", "certificate: {enabled: true, issuer: {name: internal}}")
+	refused := w.finish(w.withVariable("BERTH_CONFIG="+config, "provision", "alice~plain", "--timeout", "30s"))
+	refused.mustBe(w, 2)
+	w.contains(refused.stderr, "no cert-manager.io/v1", "install cert-manager")
+	if left := w.leftovers(); len(left) != 0 {
+		t.Errorf("something was made: %s", left)
+	}
+	client, err := dynamic.NewForConfig(w.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	definitions := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	var definition unstructured.Unstructured
+	if err := json.Unmarshal([]byte(certificates), &definition.Object); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := definitions.Create(t.Context(), &definition, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = definitions.Delete(context.Background(), definition.GetName(), metav1.DeleteOptions{})
+	})
+	var r result
+	w.eventually("the API takes certificates", 20*time.Second, func() bool {
+		r = w.finish(w.withVariable("BERTH_CONFIG="+config, "provision", "alice~sharing", "--dry-run=server"))
+		return r.status == 0
+	})
+	w.contains(r.stdout, "# create certificate/"+w.idOf("alice~sharing"), "ClusterIssuer", w.idOf("alice~sharing")+".team."+w.namespace+".svc")
+}
+
+// certificates is as much of cert-manager's definition as the API server needs.
+const certificates = `{
+  "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "certificates.cert-manager.io"},
+  "spec": {"group": "cert-manager.io", "scope": "Namespaced", "names": {"kind": "Certificate", "plural": "certificates"},
+    "versions": [{"name": "v1", "served": true, "storage": true,
+      "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}}`
