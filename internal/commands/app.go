@@ -57,6 +57,7 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 		DefaultRegistry:  c.DefaultRegistry,
 		Access:           func() (provision.Access, error) { return access(c, os.Getenv) },
 		Certificate:      certificate(c.Certificate),
+		Injection:        provision.InjectionRules{Namespaces: c.InjectNamespaces},
 		Policy:           c.Policy,
 		Now:              time.Now,
 	}, nil

@@ -110,7 +110,7 @@ func (o *provisionOptions) runBatch(ctx context.Context, a *app, cmd *cobra.Comm
 	defer cancel()
 	b := terminal.Batch{Namespace: p.Client.Namespace, Parallel: o.batch.parallel, Flags: givenFlags(cmd), Again: o.again(cmd)}
 	for _, u := range users {
-		b.Members = append(b.Members, terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: b.Namespace, Verb: "provision", Flags: b.Flags})
+		b.Members = append(b.Members, terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: b.Flags})
 	}
 	progress := terminal.ProgressOfMany(a.streams, o.output.format.Mode(), b)
 	a.onLeave(progress.Stop)

@@ -13,7 +13,6 @@ import (
 	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
-	"github.com/berthdev/berth/internal/watch"
 )
 
 type diagnoseOptions struct {
@@ -138,7 +137,7 @@ func (a *app) diagnoseWorkspace(ctx context.Context, cmd *cobra.Command, arg str
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
-	subject := watch.Subject{Kind: watch.KindPod, Namespace: p.Client.Namespace, Name: target.ID}
+	subject := target.Subject()
 	d, err := diagnose.Live(ctx, p.Client, subject, p.Policy, a.streams.Now())
 	if fault.CodeOf(err) == fault.NotFound { // its record is there, or it would not have been found
 		d = diagnose.Podless(subject, a.streams.Now())

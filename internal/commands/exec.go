@@ -62,10 +62,11 @@ func (o *execOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg s
 		return err
 	}
 	client := p.Client.In(target.Namespace)
-	pod, err := exec.Find(ctx, client, target.ID)
+	pods, err := p.Pods(ctx, target)
 	if err != nil {
 		return err
 	}
+	pod := pods[0]
 	container, err := exec.Container(pod)
 	if err != nil {
 		return err

@@ -61,18 +61,25 @@ func (o *logsOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg s
 	if err != nil {
 		return err
 	}
-	pod, err := logs.Find(ctx, p.Client, target.ID)
+	pods, err := p.Pods(ctx, target)
 	if err != nil {
 		return err
 	}
+	if !cmd.Flags().Changed("container") {
+		o.container = kube.MainContainer(pods[0].Labels)
+	}
+	client := p.Client.In(target.Namespace)
 	request := logs.Request{
 		Container: o.container, Follow: o.follow, Previous: o.previous,
 		Timestamps: o.timestamps, Tail: o.tail, Since: o.since,
 	}
-	if o.allContainers {
-		err = logs.CopyAll(ctx, p.Client, pod, request, a.streams.Out)
-	} else {
-		err = logs.Copy(ctx, p.Client, pod, request, a.streams.Out)
+	switch {
+	case len(pods) > 1:
+		err = logs.CopyPods(ctx, client, pods, request, o.allContainers, a.streams.Out)
+	case o.allContainers:
+		err = logs.CopyAll(ctx, client, pods[0], request, a.streams.Out)
+	default:
+		err = logs.Copy(ctx, client, pods[0], request, a.streams.Out)
 	}
 	if o.follow && err != nil && ctx.Err() != nil {
 		// Who follows ends it by Ctrl-C: that is no error to speak of.

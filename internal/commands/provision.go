@@ -21,6 +21,7 @@ type provisionOptions struct {
 	timing      bool
 	ifNotExists bool
 	wait        bool
+	inject      injectFlags
 	batch       batchFlags
 	deploy      deployFlags
 }
@@ -36,10 +37,15 @@ workspace of whoever calls.
 
 It is safe to run again at any time: what is on its way is followed, what was
 left half-done is completed, what has failed is made anew.
+
+With workload=KIND/NAME and ns=NAMESPACE the workspace goes into the pods of a
+Deployment, StatefulSet or DaemonSet, beside its containers, and every replica is
+followed. Deleting it leaves the pod template as it was.
 ` + aboutBatch,
 		Example: `  berth provision alice
   berth provision alice~dev --blueprints ./blueprints
   berth provision alice~dev --timeout 2m --output json
+  berth provision alice~dev+workload=deployment/web+ns=shop
   berth provision alice~dev --output jsonl | jq -c .stage.stage
   berth provision -f team.txt --parallel 8 --if-not-exists`,
 		Args:              atMostOne("user string"),
@@ -52,6 +58,7 @@ left half-done is completed, what has failed is made anew.
 	flags.BoolVar(&o.timing, "timing", false, "print the time of each step and the number of API requests")
 	flags.BoolVar(&o.ifNotExists, "if-not-exists", false, "succeed if the workspace is running already")
 	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
+	o.inject.register(cmd)
 	addPolicyFlags(cmd)
 	o.batch.register(cmd)
 	o.deploy.register(cmd)
@@ -86,7 +93,7 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 	if o.deploy.dryRun.on() {
 		return o.deploy.preview(ctx, a, p, u, o.output.format)
 	}
-	title := terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
+	title := terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
 	progress := a.startProgress(o.output.format.Mode(), title)
 	stream := event.NewStream(u.ID(), time.Now, progress)
 	result, err := o.provision(ctx, p, u, stream)
@@ -121,6 +128,7 @@ func (o *provisionOptions) provisioner(a *app, cmd *cobra.Command) (*provision.P
 	}
 	p.WaitForLock, p.Overrides = o.wait, overrides
 	o.deploy.configure(p)
+	o.inject.apply(p)
 	return p, nil
 }
 
@@ -128,7 +136,7 @@ func (o *provisionOptions) provisioner(a *app, cmd *cobra.Command) (*provision.P
 func (o *provisionOptions) provision(ctx context.Context, p *provision.Provisioner, u userstring.UserString, stream *event.Stream) (v1.Result, error) {
 	outcome, err := p.Provision(ctx, u, stream)
 	if o.ifNotExists && fault.CodeOf(err) == fault.AlreadyExists {
-		w, inspectErr := p.Inspect(ctx, "id/"+u.ID())
+		w, inspectErr := p.For(u).Inspect(ctx, "id/"+u.ID())
 		if inspectErr == nil {
 			return v1.Result{Workspace: w}, nil
 		}

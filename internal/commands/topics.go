@@ -63,6 +63,7 @@ both.
   blueprintConfigMaps (a list of namespace and name, in the file only)
   defaultBlueprint   BERTH_DEFAULT_BLUEPRINT
   defaultRegistry    BERTH_DEFAULT_REGISTRY
+  injectNamespaces                              (where workspaces may be injected)
   policy                                              (see berth help policies)
                      BERTH_CONFIG              (another file)
 

@@ -26,6 +26,10 @@ type Config struct {
 	DefaultBlueprint string `yaml:"defaultBlueprint"`
 	// DefaultRegistry is where images without a registry's host come from.
 	DefaultRegistry string `yaml:"defaultRegistry"`
+	// InjectNamespaces are the namespaces where workspaces may be injected into
+	// workloads; * is all of them. Without it the cluster decides; an empty list
+	// allows it nowhere. To take a workspace out again is always allowed.
+	InjectNamespaces []string `yaml:"injectNamespaces"`
 	// PolicyFile is what the file says of the policy; Policy is what comes of that
 	// and of everything that takes precedence over it.
 	PolicyFile PolicyFile   `yaml:"policy"`

@@ -59,7 +59,7 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 		p := &c.Identity.Providers[i]
 		relativeTo(filepath.Dir(path), &p.Path, &p.TokenFile)
 	}
-	if problems := c.checkAccess(filepath.Dir(path)); len(problems) > 0 {
+	if problems := append(c.checkAccess(filepath.Dir(path)), c.namespaces()...); len(problems) > 0 {
 		return Config{}, invalid(path, problems)
 	}
 	return c, nil

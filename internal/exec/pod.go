@@ -2,13 +2,13 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/remotecommand"
 	clientexec "k8s.io/client-go/util/exec"
@@ -86,20 +86,12 @@ func executorFor(client *kube.Client, r Request) (remotecommand.Executor, error)
 // Container is the container of a workspace's pod to enter, and whether it can
 // be: a container that does not run has no processes to join.
 func Container(pod *corev1.Pod) (string, error) {
+	main := kube.MainContainer(pod.Labels)
 	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name == kube.ContainerMain && status.State.Running != nil {
+		if status.Name == main && status.State.Running != nil {
 			return status.Name, nil
 		}
 	}
-	return "", fault.New(fault.Failed, "workspace %s cannot be entered: %s does not run", pod.Name, kube.ContainerMain).
-		WithHint("see why: berth status id/%s", pod.Name)
-}
-
-// Find gets the pod of a workspace by its canonical ID.
-func Find(ctx context.Context, client *kube.Client, id string) (*corev1.Pod, error) {
-	pod, err := client.CoreV1().Pods(client.Namespace).Get(ctx, id, metav1.GetOptions{})
-	if err != nil {
-		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "pods", Namespace: client.Namespace, Name: id})
-	}
-	return pod, nil
+	return "", fault.New(fault.Failed, "workspace %s cannot be entered: %s does not run", pod.Name, main).
+		WithHint("see why: berth status id/%s", cmp.Or(pod.Labels[kube.LabelCanonicalID], pod.Name))
 }

@@ -37,6 +37,15 @@ const (
 	ContainerMain = "k8shell-main"
 )
 
+// MainContainer is the name of the main container of a workspace's pod: in
+// somebody else's pod it has the canonical ID in front.
+func MainContainer(labels map[string]string) string {
+	if labels[LabelInjected] == "true" {
+		return Name(labels[LabelCanonicalID], ContainerMain)
+	}
+	return ContainerMain
+}
+
 const maxName = 63
 
 // LabelValue makes a legal label value of any text: what may not stand in one

@@ -18,18 +18,47 @@ import (
 // container: one after the other, or as they come if they are followed. A
 // container without a log to read is left out, unless none has one.
 func CopyAll(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, out io.Writer) error {
+	var all []part
+	for _, name := range Containers(pod) {
+		all = append(all, part{pod, name, name})
+	}
+	return copyParts(ctx, client, all, r, out)
+}
+
+// CopyPods writes the logs of several pods, each line behind the name of its
+// pod: of one container, or of all, whose names follow.
+func CopyPods(ctx context.Context, client *kube.Client, pods []*corev1.Pod, r Request, containers bool, out io.Writer) error {
+	var all []part
+	for _, pod := range pods {
+		if !containers {
+			all = append(all, part{pod, r.Container, pod.Name})
+			continue
+		}
+		for _, name := range Containers(pod) {
+			all = append(all, part{pod, name, pod.Name + " " + name})
+		}
+	}
+	return copyParts(ctx, client, all, r, out)
+}
+
+// part is one of several logs, and what its lines stand behind.
+type part struct {
+	pod             *corev1.Pod
+	container, name string
+}
+
+func copyParts(ctx context.Context, client *kube.Client, all []part, r Request, out io.Writer) error {
 	shared := &lines{out: out}
 	var group errgroup.Group
 	if !r.Follow {
 		group.SetLimit(1)
 	}
-	names := Containers(pod)
-	errs := make([]error, len(names))
-	for i, name := range names {
+	errs := make([]error, len(all))
+	for i, p := range all {
 		one := r
-		one.Container = name
+		one.Container = p.container
 		group.Go(func() error {
-			errs[i] = copyLines(ctx, client, pod, one, shared)
+			errs[i] = copyLines(ctx, client, p, one, shared)
 			return nil
 		})
 	}
@@ -59,8 +88,8 @@ func worst(errs []error) error {
 }
 
 // copyLines writes one container's log line by line.
-func copyLines(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, out *lines) error {
-	stream, err := open(ctx, client, pod, r)
+func copyLines(ctx context.Context, client *kube.Client, p part, r Request, out *lines) error {
+	stream, err := open(ctx, client, p.pod, r)
 	if err != nil {
 		return err
 	}
@@ -69,7 +98,7 @@ func copyLines(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Requ
 	if !r.Follow && removed(text) {
 		return nil // the others have one
 	}
-	return kube.Fault(out.copy("["+r.Container+"] ", text), call(client, pod.Name))
+	return kube.Fault(out.copy("["+p.name+"] ", text), call(client, p.pod.Name))
 }
 
 // lines lets several write to one, a line at a time.

@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -40,12 +39,6 @@ func (r Request) options() *corev1.PodLogOptions {
 		o.SinceSeconds = &seconds
 	}
 	return o
-}
-
-// Find gets the pod of a workspace by its canonical ID.
-func Find(ctx context.Context, client *kube.Client, id string) (*corev1.Pod, error) {
-	pod, err := client.CoreV1().Pods(client.Namespace).Get(ctx, id, metav1.GetOptions{})
-	return pod, kube.Fault(err, kube.Call{Verb: "get", Resource: "pods", Namespace: client.Namespace, Name: id})
 }
 
 // Copy writes the log of one container.

@@ -10,6 +10,9 @@ import (
 // sharedObjects are those that a namespace has once, whatever the number of its
 // workspaces. They are made if they are not there, and never deleted.
 func sharedObjects(s workspaceSpec) (objects []*unstructured.Unstructured) {
+	if s.injected {
+		return sharedClaims(s.blueprint.Storages) // the pods are the workload's
+	}
 	if s.access.Registry != nil {
 		objects = append(objects, release.PullSecret(*s.access.Registry))
 	}

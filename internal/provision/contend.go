@@ -46,7 +46,7 @@ func (r *run) acquire(ctx context.Context, p plan) (*lock.Lock, plan, error) {
 		return nil, p, nil
 	case held == nil:
 		return r.followHolder(ctx, locker, holder)
-	case p == install && r.found.record == nil:
+	case p == install && r.found.record == nil && r.found.workload == nil:
 		return held, p, nil // making the record finds out whether that is still so
 	default:
 		return r.lookAgain(ctx, held)
@@ -57,7 +57,7 @@ func (r *run) acquire(ctx context.Context, p plan) (*lock.Lock, plan, error) {
 // be somebody's work in progress.
 func (r *run) lookAgain(ctx context.Context, held *lock.Lock) (*lock.Lock, plan, error) {
 	var err error
-	if r.found, err = r.lookup(ctx, r.id); err != nil {
+	if r.found, err = r.survey(ctx); err != nil {
 		r.release(ctx, held)
 		return nil, "", err
 	}
@@ -67,7 +67,9 @@ func (r *run) lookAgain(ctx context.Context, held *lock.Lock) (*lock.Lock, plan,
 	}
 	// It was not running when this run began, so somebody brought it up meanwhile.
 	r.release(ctx, held)
-	r.follower.Expect(r.found.pod.UID)
+	if err := r.expectFound(); err != nil {
+		return nil, p, err
+	}
 	return nil, p, r.follow(ctx)
 }
 
@@ -79,7 +81,9 @@ func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		_ = r.follower.Run(watching, r.Policy, r.Now, func(c watch.Change) bool { r.tell(c); return false })
+		if r.found.workload == nil { // one that they have not patched yet runs as it always did
+			_ = r.follower.Run(watching, r.Policy, r.Now, func(c watch.Change) bool { r.tell(c); return false })
+		}
 	}()
 	held, err := retry(ctx, locker, r.id, holder, follows)
 	stop()
@@ -89,6 +93,9 @@ func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock
 	}
 	seen := r.latest
 	held, p, err := r.lookAgain(ctx, held)
+	if r.found.workload != nil {
+		r.latest, seen = r.found.reading, r.found.reading
+	}
 	if held != nil && p == replace && seen.Verdict() == v1.VerdictFailed {
 		// They saw it fail, and so did this run: it ends the same.
 		r.release(ctx, held)

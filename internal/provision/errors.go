@@ -21,4 +21,9 @@ func notFound(id, namespace string) error {
 		WithHint("`berth status` lists what there is; --namespace looks elsewhere")
 }
 
+func noPods(id, workload, namespace string) error {
+	return fault.New(fault.Failed, "no pod of %s has workspace %s", workload, id).
+		WithHint("see why: kubectl describe %s --namespace %s", workload, namespace)
+}
+
 func isNotFound(err error) bool { return fault.CodeOf(err) == fault.NotFound }

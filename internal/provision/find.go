@@ -18,6 +18,8 @@ type candidate struct {
 	id string
 	// owner is who the pod must belong to, where a user string names the pod.
 	owner string
+	// workload is what it is injected into, where a user string says so.
+	workload userstring.Workload
 	// literal is true if the argument is taken as an ID: a pod of that name that
 	// is no workspace is not meant.
 	literal bool
@@ -44,6 +46,9 @@ func candidates(arg string) (all []candidate, namespace string, err error) {
 	}
 	if err := Supported(u); err != nil {
 		return nil, "", err
+	}
+	if !u.Workload.IsZero() {
+		return []candidate{{id: u.ID(), workload: u.Workload}}, u.Namespace, nil
 	}
 	all = []candidate{{id: u.ID()}}
 	if isID(arg) && arg != u.ID() {
@@ -117,10 +122,12 @@ func (p *Provisioner) see(ctx context.Context, id string) (f found, err error) {
 	return f, nil
 }
 
-func (t Target) exists() bool { return t.found.pod != nil || t.found.record != nil }
+func (t Target) exists() bool {
+	return t.found.pod != nil || t.found.record != nil || t.found.workload.holds()
+}
 
 func (p *Provisioner) look(ctx context.Context, c candidate) (Target, error) {
-	f, err := p.see(ctx, c.id)
+	f, err := p.lookupAs(ctx, c)
 	if c.literal && fault.CodeOf(err) == fault.Conflict {
 		f, err = found{}, nil
 	}

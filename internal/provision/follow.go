@@ -14,6 +14,9 @@ import (
 // open begins to watch the pod, its events and its claims. The pod's watch goes
 // on from what the lookup saw.
 func (r *run) open(ctx context.Context) error {
+	if r.found.workload != nil {
+		return r.openWorkload(ctx)
+	}
 	core, ns := r.Client.CoreV1(), r.namespace
 	pods := watch.PodSource(watch.Client(core.Pods(ns)), ns, r.id)
 	pods.Version = r.found.version
@@ -33,9 +36,14 @@ func (r *run) open(ctx context.Context) error {
 
 // claims are those that the pod mounts, whoever they belong to.
 func (r *run) claims() (names []string) {
-	for _, object := range r.rendered.Objects {
-		if object.GetKind() == "Pod" {
+	for _, object := range r.ownObjects() {
+		switch object.GetKind() {
+		case "Pod":
 			names = append(names, mountedClaims(object)...)
+		case "PersistentVolumeClaim":
+			if !slices.Contains(names, object.GetName()) {
+				names = append(names, object.GetName())
+			}
 		}
 	}
 	return names

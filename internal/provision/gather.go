@@ -41,7 +41,10 @@ func (r *run) gather(ctx context.Context) error {
 	if err := r.render(); err != nil {
 		return err
 	}
-	return r.permitted(rbac.Provision, r.wanted())
+	if err := r.permitted(r.command(), r.wanted()); err != nil {
+		return err
+	}
+	return r.examine()
 }
 
 func (r *run) identify(ctx context.Context) (string, error) {
@@ -55,7 +58,7 @@ func (r *run) identify(ctx context.Context) (string, error) {
 
 func (r *run) findOut(ctx context.Context) (string, error) {
 	var err error
-	if r.found, err = r.lookup(ctx, r.id); err != nil {
+	if r.found, err = r.survey(ctx); err != nil {
 		return "", r.setAside(err)
 	}
 	return r.found.decide().String(), nil
@@ -82,10 +85,13 @@ func (r *run) render() error {
 	if err := checkRepository(repository(r.user)); err != nil {
 		return err
 	}
+	_, r.homes = injectable(r.blueprint)
 	values, err := chartValues(r.workspaceSpec())
 	if err != nil {
 		return err
 	}
-	r.rendered, err = release.Render(r.id, r.namespace, values)
-	return err
+	if r.rendered, err = release.Render(r.id, r.namespace, values); err != nil {
+		return err
+	}
+	return r.takeApart()
 }

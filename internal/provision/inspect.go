@@ -12,7 +12,6 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
 )
 
@@ -30,9 +29,6 @@ func (p *Provisioner) InspectWithEvents(ctx context.Context, arg string) (*v1.Wo
 }
 
 func (p *Provisioner) inspectArg(ctx context.Context, arg string, events bool) (*v1.Workspace, error) {
-	if u, err := userstring.Parse(arg); err == nil && !u.Workload.IsZero() {
-		return p.inspectInjected(ctx, Query{Namespace: u.Namespace, ID: u.ID(), Events: events}, notFound(u.ID(), u.Namespace))
-	}
 	target, err := p.Find(ctx, arg)
 	if fault.CodeOf(err) == fault.NotFound {
 		all, namespace, _ := candidates(arg) // Find has understood it
@@ -41,6 +37,9 @@ func (p *Provisioner) inspectArg(ctx context.Context, arg string, events bool) (
 	}
 	if err != nil {
 		return nil, err
+	}
+	if target.found.workload != nil {
+		return p.in(target.Namespace).inspectWorkload(ctx, target, events)
 	}
 	if target.found.pod == nil {
 		return podless(target), nil

@@ -24,6 +24,8 @@ type found struct {
 	version string // of the list that the pod was or was not in
 	reading v1.Snapshot
 	record  *helm.Release
+	// workload is what the workspace is, or is to be, injected into.
+	workload *workload
 }
 
 // plan is what is to be done about what was found.
@@ -57,6 +59,9 @@ func (p plan) String() string {
 // decide is the one place where it is decided what a provisioning does with
 // what it finds.
 func (f found) decide() plan {
+	if f.workload != nil {
+		return f.decideInjected()
+	}
 	if f.pod == nil {
 		return install
 	}

@@ -31,7 +31,7 @@ func (r *run) outcome(ctx context.Context, err error) Outcome {
 	if code := fault.CodeOf(err); code == fault.Failed || code == fault.DeadlineExceeded {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTime)
 		defer cancel()
-		o.Logs = diagnose.Logs(ctx, r.Client, r.namespace, r.id, r.latest.Cause)
+		o.Logs = diagnose.Logs(ctx, r.Client, r.namespace, r.failedPod(), r.latest.Cause)
 	}
 	return o
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // review asks what the caller may do, beside the other reads.
@@ -23,7 +24,8 @@ func (r *run) review(ctx context.Context) (string, error) {
 // together and before anything is written. A read that was refused is among it
 // if the table is right; if not, it is told for itself.
 func (r *run) permitted(command string, objects []*unstructured.Unstructured) error {
-	missing := r.may.Missing(rbac.Named(command).Needs(resourcesOf(objects)...))
+	made := append(resourcesOf(objects), r.workloadResources()...)
+	missing := r.may.Missing(rbac.Named(command).Needs(made...))
 	if err := rbac.Denied(doing(command)+" "+r.id, r.namespace, missing); err != nil {
 		return err
 	}
@@ -37,8 +39,35 @@ func doing(command string) string {
 	return "provisioning"
 }
 
+// command is the row of the table that a provisioning goes by.
+func (r *run) command() string {
+	if r.user.Workload.IsZero() {
+		return rbac.Provision
+	}
+	return rbac.Inject
+}
+
+// workloadResources are those of the workload that the run is about, if any.
+func (r *run) workloadResources() []string {
+	ref := r.user.Workload
+	if r.found.workload != nil {
+		ref = r.found.workload.ref
+	}
+	if ref.IsZero() {
+		return nil
+	}
+	kind, resource := kindOf(ref)
+	if kind == watch.KindDeployment {
+		return []string{resource, "replicasets"}
+	}
+	return []string{resource}
+}
+
 // wanted are all objects that the run may make.
 func (r *run) wanted() []*unstructured.Unstructured {
+	if r.parts != nil {
+		return r.parts.Objects
+	}
 	spec := r.workspaceSpec()
 	return slices.Concat(r.rendered.Objects, sharedObjects(spec), privateObjects(spec))
 }
@@ -63,6 +92,18 @@ func (r *run) setAside(err error) error {
 	}
 	r.unread = err
 	return nil
+}
+
+// mayEject is the check before a workspace is taken out of its workload.
+func (r *run) mayEject(ctx context.Context) error {
+	if _, err := r.review(ctx); err != nil {
+		return err
+	}
+	objects, err := r.objectsInjected(ctx, r.id)
+	if err != nil && fault.CodeOf(err) != fault.PermissionDenied {
+		return err
+	}
+	return r.permitted(rbac.Inject, objects)
 }
 
 // mayRemove is the check before a deletion: what the record names, as it was

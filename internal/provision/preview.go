@@ -23,6 +23,10 @@ func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, serv
 	if err := Supported(u); err != nil {
 		return nil, err
 	}
+	if err := p.Injection.allow(u); err != nil {
+		return nil, err
+	}
+	p = p.For(u)
 	r := &run{Provisioner: p, user: u, id: u.ID(), namespace: p.Client.Namespace, steps: newSteps(stream, p.Now)}
 	changes, err := r.preview(ctx, server)
 	return changes, r.ended(ctx, err)
@@ -39,6 +43,9 @@ func (r *run) preview(ctx context.Context, server bool) ([]release.Change, error
 	case resume:
 		r.note("%s is on its way: it would be followed", r.id)
 		return nil, nil
+	}
+	if r.parts != nil {
+		return r.previewInjection(ctx, server)
 	}
 	changes, err := r.previewNamespace(ctx, server)
 	if err != nil {
@@ -131,6 +138,9 @@ func (r *run) previewPod() (changes []release.Change) {
 func (p *Provisioner) PreviewDelete(ctx context.Context, t *Target, server bool) ([]release.Change, error) {
 	p = p.in(t.Namespace)
 	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, found: t.found}
+	if t.found.workload != nil {
+		return r.previewEjection(ctx, server)
+	}
 	objects, err := r.objects()
 	if err != nil {
 		return nil, err

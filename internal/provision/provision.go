@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
@@ -43,19 +44,17 @@ type Provisioner struct {
 	Access func() (Access, error)
 	// Certificate is nil if workspaces get none.
 	Certificate *Certificate
-	Now         func() time.Time
+	// Injection says where injection is allowed, and whether to insist on it.
+	Injection InjectionRules
+	Now       func() time.Time
 }
 
 // Supported says whether a form of user string can be provisioned. Those that
 // cannot yet are refused before anything is asked of the cluster.
 func Supported(u userstring.UserString) error {
-	switch {
-	case u.Form() == userstring.Named:
+	if u.Form() == userstring.Named {
 		return fault.New(fault.InvalidArgument, "%s names an existing workspace: it can be looked up, entered and deleted, not provisioned", u).
 			WithHint("provision %s or %s~BLUEPRINT instead", u.User, u.User)
-	case !u.Workload.IsZero():
-		return fault.New(fault.InvalidArgument, "injection into %s is not supported by this version of berth yet", u.Workload).
-			WithHint("leave workload and ns out for a workspace of its own")
 	}
 	return nil
 }
@@ -67,6 +66,10 @@ func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, st
 	if err := Supported(u); err != nil {
 		return Outcome{}, err
 	}
+	if err := p.Injection.allow(u); err != nil {
+		return Outcome{}, err
+	}
+	p = p.For(u)
 	r := &run{Provisioner: p, user: u, id: u.ID(), namespace: p.Client.Namespace, steps: newSteps(stream, p.Now)}
 	err := r.ended(ctx, r.provision(ctx))
 	return r.outcome(ctx, err), err
@@ -116,6 +119,8 @@ type run struct {
 	found     found
 	access    Access
 	rendered  *release.Rendered
+	parts     *injection.Parts // of an injected workspace
+	homes     []string         // storages that it does not have
 	jobID     string
 	follower  *watch.Follower
 	latest    v1.Snapshot // the newest reading

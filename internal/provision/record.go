@@ -50,6 +50,9 @@ func manifestOf(object *unstructured.Unstructured) string {
 // deployed completes the record. A pod without one, whose record somebody
 // removed, gets it again.
 func (r *run) deployed(ctx context.Context, record *helm.Release) error {
+	if r.found.workload != nil {
+		return nil // what is injected is no release
+	}
 	if record != nil && record.Info.Status == helm.StatusDeployed {
 		return nil
 	}

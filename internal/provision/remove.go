@@ -43,6 +43,9 @@ func (p *Provisioner) Forget(ctx context.Context, arg string) {
 }
 
 func (r *run) remove(ctx context.Context, deletion *v1.Deletion, noWait bool) error {
+	if r.found.workload != nil {
+		return r.removeInjected(ctx, deletion, noWait)
+	}
 	err := r.steps.do("uninstall", func() (string, error) {
 		var err error
 		deletion.Objects, err = r.uninstall(ctx, noWait)

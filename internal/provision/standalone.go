@@ -22,7 +22,7 @@ func (r *run) carryOut(ctx context.Context, held *lock.Lock, p plan) error {
 	record, err := r.write(ctx, held, p)
 	if errors.Is(err, release.ErrExists) {
 		// Somebody worked between the lookup and the lock: look at what they left.
-		if r.found, err = r.lookup(ctx, r.id); err != nil {
+		if r.found, err = r.survey(ctx); err != nil {
 			return err
 		}
 		p = r.found.decide()
@@ -79,7 +79,7 @@ func (r *run) write(ctx context.Context, held *lock.Lock, p plan) (*helm.Release
 
 // prepare makes room for a new pod where an old one stands.
 func (r *run) prepare(ctx context.Context, p plan) error {
-	if p != replace && p != await {
+	if p != replace && p != await || r.found.workload != nil {
 		return nil
 	}
 	return r.steps.do("clean up", func() (string, error) {
@@ -97,6 +97,9 @@ func (r *run) prepare(ctx context.Context, p plan) error {
 // bringUp makes sure that record and objects are there, and says which pod is
 // the one to follow.
 func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
+	if r.found.workload != nil {
+		return nil, r.inject(ctx, p)
+	}
 	if p == resume {
 		r.follower.Expect(r.found.pod.UID)
 		r.latest = r.found.reading

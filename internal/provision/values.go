@@ -29,6 +29,8 @@ type workspaceSpec struct {
 	access      Access
 	certificate *Certificate // nil for none
 	jobID       string
+	// injected is set for a workspace in the pods of a workload.
+	injected bool
 }
 
 // Repository is a git repository that a workspace has in it.
@@ -40,8 +42,12 @@ type Repository struct {
 }
 
 func (r *run) workspaceSpec() workspaceSpec {
+	b, injected := r.blueprint, r.found.workload != nil
+	if injected {
+		b, _ = injectable(b)
+	}
 	return workspaceSpec{
-		user: r.user, namespace: r.namespace, identity: r.identity, blueprint: r.blueprint,
+		user: r.user, namespace: r.namespace, identity: r.identity, blueprint: b, injected: injected,
 		repository: repository(r.user), access: r.access, certificate: r.Certificate, jobID: r.jobID,
 	}
 }

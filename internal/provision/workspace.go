@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"encoding/base64"
 	"strings"
 
@@ -18,6 +19,9 @@ func (r *run) workspace() *v1.Workspace {
 		Owner: r.user.User, Blueprint: r.blueprint.Name, JobID: r.jobID,
 		Snapshot: r.latest,
 		Timing:   r.steps.total(r.Client.Requests.Count()),
+	}
+	if r.found.workload != nil {
+		w.Workload, w.JobID = r.found.workload.ref.String(), cmp.Or(r.found.workload.job(), r.jobID)
 	}
 	if r.follower == nil {
 		w.Stage, w.Status = v1.StageUnknown, v1.StatusUnknown

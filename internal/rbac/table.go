@@ -3,6 +3,7 @@ package rbac
 // The names of commands that others ask for.
 const (
 	Provision = "provision"
+	Inject    = "provision into a workload"
 	Delete    = "delete"
 )
 
@@ -21,7 +22,7 @@ const (
 // that not everybody may, in the order of the documentation.
 func Commands() []Command {
 	return []Command{
-		provision(), status(), exec(), logs(), diagnosis(), deletion(),
+		provision(), inject(), status(), exec(), logs(), diagnosis(), deletion(),
 		allNamespaces(), impersonation(), namespaceCreation(), checkup(),
 	}
 }

@@ -31,6 +31,9 @@ type Applier struct {
 	// Private are objects of the release that its record must not have: see
 	// applyPrivate.
 	Private []*unstructured.Unstructured
+	// Loose is set for objects of no release: they belong to the workspace whose
+	// canonical ID they carry, and Helm's marks would be a lie.
+	Loose bool
 }
 
 // Apply creates the objects in two waves: everything but workloads and pods
@@ -69,7 +72,7 @@ func (a Applier) create(ctx context.Context, object *unstructured.Unstructured) 
 	if err != nil {
 		return nil, err
 	}
-	object = owned(object, a.Name, a.Namespace)
+	object = a.mark(object)
 	err = wait.PollUntilContextTimeout(ctx, goingPoll, goingTime, true, func(ctx context.Context) (done bool, err error) {
 		made, err = resource.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
 		if !apierrors.IsAlreadyExists(err) {

@@ -42,7 +42,7 @@ type Planner struct {
 func (p Planner) Apply(ctx context.Context, objects []*unstructured.Unstructured) ([]Change, error) {
 	var changes []Change
 	for _, object := range append(append([]*unstructured.Unstructured{}, objects...), p.Private...) {
-		change, err := p.plan(ctx, owned(object, p.Name, p.Namespace), p.next)
+		change, err := p.plan(ctx, p.mark(object), p.next)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func (p Planner) next(current, wanted *unstructured.Unstructured) (*unstructured
 
 // mine refuses an object that does not belong to the release.
 func (a Applier) mine(current *unstructured.Unstructured) error {
-	if current.GetAnnotations()[annotationReleaseName] == a.Name {
+	if a.owns(current) {
 		return nil
 	}
 	return fault.New(fault.Conflict, "%s in namespace %s exists and does not belong to this workspace",

@@ -11,6 +11,8 @@ import (
 	"helm.sh/helm/v3/pkg/releaseutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Rendered is a chart with its values filled in.
@@ -87,6 +89,24 @@ func owned(object *unstructured.Unstructured, name, namespace string) *unstructu
 	out.SetAnnotations(annotations)
 	out.SetNamespace(namespace)
 	return out
+}
+
+// mark makes an object one of the applier's.
+func (a Applier) mark(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if !a.Loose {
+		return owned(object, a.Name, a.Namespace)
+	}
+	object = object.DeepCopy()
+	object.SetNamespace(a.Namespace)
+	return object
+}
+
+// owns is true for an object that an applier of that name has made.
+func (a Applier) owns(object *unstructured.Unstructured) bool {
+	if a.Loose {
+		return object.GetLabels()[kube.LabelCanonicalID] == kube.LabelValue(a.Name)
+	}
+	return object.GetAnnotations()[annotationReleaseName] == a.Name
 }
 
 // Helm's own marks.

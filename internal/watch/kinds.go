@@ -127,7 +127,16 @@ func (w *workload) readStatefulSet(set *appsv1.StatefulSet) {
 	w.current = func(pod *corev1.Pod) bool {
 		return pod.Labels[appsv1.ControllerRevisionHashLabelKey] == status.UpdateRevision
 	}
-	w.complete = int(status.UpdatedReplicas) == w.wanted && int(status.AvailableReplicas) == w.wanted
+	// Pods below the partition stay of the revision before.
+	updated := max(0, w.wanted-partition(set))
+	w.complete = int(status.UpdatedReplicas) >= updated && int(status.AvailableReplicas) == w.wanted
+}
+
+func partition(set *appsv1.StatefulSet) int {
+	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		return int(*rolling.Partition)
+	}
+	return 0
 }
 
 func (w *workload) readDaemonSet(set *appsv1.DaemonSet) {

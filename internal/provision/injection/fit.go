@@ -1,0 +1,58 @@
+package injection
+
+import (
+	"fmt"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// fit finds what the pod template has already that the workspace would bring
+// along: two containers, or two volumes, of one name, and ports, which all
+// containers of a pod share.
+func (p Parts) fit(workload map[string]any) error {
+	spec, _ := lookup(workload, "spec", "template", "spec").(map[string]any)
+	var problems []string
+	clash := func(what string, injected []any, present ...any) {
+		have := map[string]bool{}
+		for _, item := range present {
+			have[nameOf(item)] = true
+		}
+		for _, item := range injected {
+			if have[nameOf(item)] {
+				problems = append(problems, fmt.Sprintf("it has a %s %s already", what, nameOf(item)))
+			}
+		}
+	}
+	containers := append(append([]any{}, list(spec, "containers")...), list(spec, "initContainers")...)
+	clash("container", append(append([]any{}, p.Containers...), p.InitContainers...), containers...)
+	clash("volume", p.Volumes, list(spec, "volumes")...)
+	taken := ports(containers)
+	for port, by := range ports(p.Containers) {
+		if owner, ok := taken[port]; ok {
+			problems = append(problems, fmt.Sprintf("its container %s listens on port %s, as %s does", owner, port, by))
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	err := fault.New(fault.Conflict, "workspace %s cannot be injected into %s", p.ID, text(workload, "metadata", "name"))
+	err.Problems = problems
+	return err
+}
+
+// ports are the declared ports and the containers that declare them.
+func ports(containers []any) map[string]string {
+	all := map[string]string{}
+	for _, item := range containers {
+		c, _ := item.(map[string]any)
+		for _, port := range list(c, "ports") {
+			declared, _ := port.(map[string]any)
+			protocol := text(declared, "protocol")
+			if protocol == "" {
+				protocol = "TCP"
+			}
+			all[fmt.Sprintf("%v/%s", declared["containerPort"], protocol)] = nameOf(c)
+		}
+	}
+	return all
+}

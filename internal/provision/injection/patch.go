@@ -1,0 +1,162 @@
+package injection
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Change is a patch of a workload and what it makes of it.
+type Change struct {
+	Patch []byte // RFC 6902
+	After map[string]any
+}
+
+// Inject is the change that puts a workspace into a workload. An injection of
+// the same workspace that is there already is taken out first, by the same patch.
+func Inject(workload map[string]any, p Parts) (Change, error) {
+	before, err := RecordOf(annotationsOf(workload))
+	if err != nil {
+		return Change{}, err
+	}
+	e := edit(workload)
+	if before != nil {
+		if before.CanonicalID != p.ID {
+			return Change{}, Taken(workload, before)
+		}
+		e.eject(before)
+	}
+	if err := p.fit(e.object); err != nil {
+		return Change{}, err
+	}
+	record, err := e.inject(p)
+	if err != nil {
+		return Change{}, err
+	}
+	text, err := json.Marshal(record)
+	if err != nil {
+		return Change{}, fmt.Errorf("injection: %w", err)
+	}
+	e.set(string(text), "metadata", "annotations", kube.AnnotationInjection)
+	patch, err := e.patch()
+	return Change{Patch: patch, After: e.object}, err
+}
+
+// Eject is the change that leaves the pod template as it was. Without a record
+// there is nothing to change, and no patch.
+func Eject(workload map[string]any, id string) (Change, error) {
+	record, err := RecordOf(annotationsOf(workload))
+	if err != nil || record == nil || record.CanonicalID != id {
+		return Change{After: workload}, err
+	}
+	e := edit(workload)
+	e.eject(record)
+	patch, err := e.patch()
+	return Change{Patch: patch, After: e.object}, err
+}
+
+// Current says whether the workspace in a workload is what it would be made of
+// now.
+func Current(record *Record, p Parts) bool {
+	hash, err := p.hash()
+	return err == nil && record != nil && record.Hash == hash
+}
+
+// Taken is the error of a workload that another workspace is in.
+func Taken(workload map[string]any, by *Record) error {
+	name := strings.ToLower(text(workload, "kind")) + "/" + text(workload, "metadata", "name")
+	return fault.New(fault.Conflict, "workspace %s is injected into %s already, and there is room for one", by.CanonicalID, name).
+		WithHint("delete it first: berth delete id/%s --namespace %s", by.CanonicalID, text(workload, "metadata", "namespace"))
+}
+
+func (e *editor) inject(p Parts) (Record, error) {
+	hash, err := p.hash()
+	r := Record{
+		CanonicalID: p.ID, Hash: hash,
+		Containers: names(p.Containers), InitContainers: names(p.InitContainers), Volumes: names(p.Volumes),
+		Labels: slices.Sorted(maps.Keys(p.Labels)), Annotations: slices.Sorted(maps.Keys(p.TemplateAnnotations)),
+	}
+	if shared, ok := lookup(e.object, "spec", "template", "spec", "shareProcessNamespace").(bool); ok {
+		r.SharePID = &shared
+	}
+	e.add(p.Containers, "spec", "template", "spec", "containers")
+	e.add(p.InitContainers, "spec", "template", "spec", "initContainers")
+	e.add(p.Volumes, "spec", "template", "spec", "volumes")
+	e.set(true, "spec", "template", "spec", "shareProcessNamespace")
+	r.Replaced.Labels = e.setAll(p.Labels, "labels")
+	r.Replaced.Annotations = e.setAll(p.TemplateAnnotations, "annotations")
+	return r, err
+}
+
+// setAll sets labels or annotations of the template and returns what was there.
+func (e *editor) setAll(values map[string]string, key string) (replaced map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if old, ok := lookup(e.object, "spec", "template", "metadata", key, name).(string); ok {
+			if replaced == nil {
+				replaced = map[string]string{}
+			}
+			replaced[name] = old
+		}
+		e.set(values[name], "spec", "template", "metadata", key, name)
+	}
+	return replaced
+}
+
+func (e *editor) eject(r *Record) {
+	e.removeNamed(r.Containers, "spec", "template", "spec", "containers")
+	e.removeNamed(r.InitContainers, "spec", "template", "spec", "initContainers")
+	e.removeNamed(r.Volumes, "spec", "template", "spec", "volumes")
+	e.restore(r.Labels, r.Replaced.Labels, "labels")
+	e.restore(r.Annotations, r.Replaced.Annotations, "annotations")
+	// If it is not true any more, somebody has changed it since: that is theirs.
+	if shared, ok := lookup(e.object, "spec", "template", "spec", "shareProcessNamespace").(bool); ok && shared {
+		switch {
+		case r.SharePID == nil:
+			e.remove("spec", "template", "spec", "shareProcessNamespace")
+		case !*r.SharePID:
+			e.set(false, "spec", "template", "spec", "shareProcessNamespace")
+		}
+	}
+	e.remove("metadata", "annotations", kube.AnnotationInjection)
+}
+
+func (e *editor) restore(keys []string, replaced map[string]string, within string) {
+	for _, key := range keys {
+		path := []string{"spec", "template", "metadata", within, key}
+		if old, ok := replaced[key]; ok {
+			e.set(old, path...)
+		} else {
+			e.remove(path...)
+		}
+	}
+}
+
+func names(items []any) []string {
+	all := []string{} // [], not null
+	for _, item := range items {
+		all = append(all, nameOf(item))
+	}
+	return all
+}
+
+// annotationsOf are those of the workload itself.
+func annotationsOf(object map[string]any) map[string]string {
+	return stringsIn(lookup(object, "metadata", "annotations"))
+}
+
+// stringsIn reads a map of strings.
+func stringsIn(value any) map[string]string {
+	all := map[string]string{}
+	m, _ := value.(map[string]any)
+	for key, v := range m {
+		if s, ok := v.(string); ok {
+			all[key] = s
+		}
+	}
+	return all
+}

@@ -1,0 +1,68 @@
+// Package injection is the pure core of injecting a workspace into a running
+// workload and of taking it out again: what goes into the pod template, the
+// patch that puts it there, the patch that leaves the template as it was, and
+// what stands in the way. No cluster is asked.
+package injection
+
+import (
+	"encoding/json"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Record is what stands on a workload about the workspace that is injected into
+// it. The first five keys are a convention that others read and write as well;
+// the rest is what eject needs to leave the template as it was.
+type Record struct {
+	CanonicalID    string   `json:"canonicalId"`
+	Containers     []string `json:"containers"`
+	InitContainers []string `json:"initContainers"`
+	Volumes        []string `json:"volumes"`
+	// SharePID is shareProcessNamespace before; null if it was absent.
+	SharePID *bool `json:"sharePID"`
+
+	// Hash tells two injections of one workspace apart: whatever differs between
+	// them but the job.
+	Hash string `json:"hash,omitempty"`
+	// Labels and Annotations are the keys that were set on the template.
+	Labels      []string `json:"labels,omitempty"`
+	Annotations []string `json:"annotations,omitempty"`
+	// Replaced are the values that keys of those had before.
+	Replaced Replaced `json:"replaced,omitzero"`
+}
+
+// Replaced are labels and annotations that the template had already.
+type Replaced struct {
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// RecordOf reads the record of a workload; nil if nothing is injected into it.
+func RecordOf(annotations map[string]string) (*Record, error) {
+	text, ok := annotations[kube.AnnotationInjection]
+	if !ok {
+		return nil, nil
+	}
+	var r Record
+	if err := json.Unmarshal([]byte(text), &r); err != nil || r.CanonicalID == "" {
+		return nil, fault.New(fault.Conflict, "the annotation %s of the workload cannot be read: %q", kube.AnnotationInjection, text).
+			WithHint("correct it, or remove it together with what was injected")
+	}
+	if r.Labels == nil { // written by somebody who keeps to the convention alone
+		r.Labels = conventionalLabels()
+	}
+	if r.Annotations == nil {
+		r.Annotations = []string{kube.AnnotationUserString}
+	}
+	return &r, nil
+}
+
+// conventionalLabels are those that a pod template can have of an injection.
+func conventionalLabels() []string {
+	return []string{
+		kube.LabelBlueprint, kube.LabelCanonicalID, kube.LabelInjected, kube.LabelJobID, "k8shell.io/k8shelld-version",
+		"k8shell.io/network-policy", kube.LabelOrganization, "k8shell.io/subdomain", kube.LabelUsername,
+		kube.LabelWorkloadKind, kube.LabelWorkloadName,
+	}
+}

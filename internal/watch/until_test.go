@@ -1,0 +1,67 @@
+package watch
+
+import (
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// A workload that has just been written is not what it was before, whatever was
+// told of that and not read yet.
+func TestBegin(t *testing.T) {
+	subject := Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}
+	f, err := Open(t.Context(), subject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.change(func(s State) State { return s.Apply(watch.Added, deployment(1, 1, available)) })
+	f.Begin(deployment(2, 1, available, func(d *appsv1.Deployment) { d.ResourceVersion = "2" }))
+	f.change(func(s State) State { return s.Apply(watch.Modified, deployment(1, 1, available)) }) // late
+	err = f.Run(t.Context(), DefaultPolicy(), func() time.Time { return epoch }, func(c Change) bool {
+		if c.Snapshot.Stage == v1.StageRunning {
+			t.Error("it runs as it did before")
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Until looks at what there is, and then at each change.
+func TestUntil(t *testing.T) {
+	f, err := Open(t.Context(), Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go f.change(func(s State) State { return s.Apply(watch.Added, owned("a").Pod) })
+	if err := f.Until(t.Context(), func(s State) bool { return len(s.Pods()) == 1 }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Pods below a partition are not waited for.
+func TestPartition(t *testing.T) {
+	wanted, partition := int32(3), int32(2)
+	set := &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "web", ResourceVersion: "1"},
+		Spec: appsv1.StatefulSetSpec{Replicas: &wanted, UpdateStrategy: appsv1.StatefulSetUpdateStrategy{
+			RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: &partition},
+		}},
+		Status: appsv1.StatefulSetStatus{UpdatedReplicas: 1, AvailableReplicas: 3, ReadyReplicas: 3, UpdateRevision: "b"},
+	}
+	pod := newPod("web-2", "pod", onNode, appReady, func(p *corev1.Pod) {
+		p.Labels = map[string]string{appsv1.ControllerRevisionHashLabelKey: "b"}
+		p.OwnerReferences = ownedBy(KindStatefulSet, "web")
+	})
+	s := NewState(Subject{Kind: KindStatefulSet, Namespace: "dev", Name: "web"}).Apply(watch.Added, set).Apply(watch.Added, pod.Pod)
+	if got, _ := Analyze(s, DefaultPolicy(), epoch); got.Stage != v1.StageRunning {
+		t.Errorf("%s %q, want Running", got.Stage, got.Message)
+	}
+}
