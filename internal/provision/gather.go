@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
 )
 
