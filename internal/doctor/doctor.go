@@ -99,7 +99,11 @@ func (c Check) late(each time.Duration) Finding {
 func (c Check) judge(err error) Finding {
 	f := fault.From(err)
 	switch f.Code {
-	case fault.Unavailable, fault.PermissionDenied, fault.Unauthenticated:
+	case fault.Unavailable:
+		if !c.Reaches {
+			return Skipped("the cluster cannot be reached") // one check says why
+		}
+	case fault.PermissionDenied, fault.Unauthenticated:
 		if !c.Reaches {
 			return Skipped(f.Message)
 		}

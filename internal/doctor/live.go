@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,15 +31,28 @@ func Cluster(client *kube.Client, now func() time.Time) []Check {
 		{Name: "locks", Look: l.locks},
 		{Name: "releases", Look: l.releases},
 	}
+	ask := once(func(ctx context.Context) (rbac.Review, error) { return rbac.Ask(ctx, client, client.Namespace) })
 	for _, c := range rbac.Commands() {
 		if !c.Cluster {
 			checks = append(checks, Check{Name: "permissions", Look: func(ctx context.Context) (Finding, error) {
-				review, err := rbac.Ask(ctx, client, client.Namespace)
+				review, err := ask(ctx)
 				return Permissions(c, review), err
 			}})
 		}
 	}
 	return checks
+}
+
+// once asks one time for several checks, which begin together and have the same
+// time.
+func once(ask func(context.Context) (rbac.Review, error)) func(context.Context) (rbac.Review, error) {
+	var asked sync.Once
+	var review rbac.Review
+	var err error
+	return func(ctx context.Context) (rbac.Review, error) {
+		asked.Do(func() { review, err = ask(ctx) })
+		return review, err
+	}
 }
 
 type live struct {
