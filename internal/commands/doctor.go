@@ -125,7 +125,7 @@ func identities(c config.Config, client *kube.Client) []doctor.Check {
 	checks := make([]doctor.Check, len(chain))
 	for i, link := range chain {
 		checks[i] = doctor.Check{Name: "identity", Look: func(ctx context.Context) (doctor.Finding, error) {
-			caller, err := link.Provider.Caller(ctx)
+			caller, err := link.Caller(ctx)
 			switch {
 			case fault.CodeOf(err) == fault.Unavailable && link.Name != identity.KindKubernetes:
 				return doctor.Failed(link.Name+": "+fault.From(err).Message, fault.From(err).Hint), nil

@@ -30,7 +30,7 @@ type Finding struct {
 	Problems      []string
 }
 
-// OK, Warning, Failed and Skipped are findings.
+// OK is a finding about which there is nothing to do.
 func OK(message string) Finding { return Finding{Status: v1.CheckupOK, Message: message} }
 
 // Warning is a finding with which one can work for now.

@@ -22,7 +22,7 @@ const (
 // that not everybody may, in the order of the documentation.
 func Commands() []Command {
 	return []Command{
-		provision(), inject(), status(), exec(), logs(), diagnosis(), deletion(),
+		provision(), inject(), status(), exec(), logs(), diagnosis(), deletion(), jobs(),
 		allNamespaces(), impersonation(), namespaceCreation(), checkup(),
 	}
 }
@@ -54,6 +54,19 @@ func provision() Command {
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "its network policies, if they are configured", Made: true},
 			{Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "its certificate, if that is configured", Made: true},
 			logLines(),
+			{Resource: "configmaps", Verbs: []string{"list", "patch", "deletecollection"}, Why: "the record of the job, where no NATS keeps it; those that have expired go", Without: "no record is kept, and a warning says so"},
+		},
+	}
+}
+
+// jobs is for records that are kept in the cluster; those in NATS take what leads
+// there, in its namespace.
+func jobs() Command {
+	return Command{
+		Name:  "jobs",
+		About: "See what provisionings did. Records in NATS take get on services, list on pods and create on pods/portforward in the namespace of NATS instead, and so does provision.",
+		Rules: []Rule{
+			{Resource: "configmaps", Verbs: []string{"get", "list", "watch"}, Why: "the records"},
 		},
 	}
 }
