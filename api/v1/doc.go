@@ -23,6 +23,9 @@ const (
 	KindBlueprint      = "Blueprint"
 	KindBlueprintList  = "BlueprintList"
 	KindBlueprintCheck = "BlueprintCheck"
+
+	KindJob     = "Job"
+	KindJobList = "JobList"
 )
 
 // TypeMeta says which document one is looking at.

@@ -114,10 +114,16 @@ func (o *provisionOptions) runBatch(ctx context.Context, a *app, cmd *cobra.Comm
 	}
 	progress := terminal.ProgressOfMany(a.streams, o.output.format.Mode(), b)
 	a.onLeave(progress.Stop)
+	records, err := a.keepRecords(ctx, cmd, p.Client)
+	if err != nil {
+		return err
+	}
+	defer records.close()
 	stream := event.NewStream("", time.Now, progress)
-	summary := o.provisionAll(ctx, p, b, users, stream)
+	summary := o.provisionAll(ctx, p, b, users, stream, records)
 	result := v1.Result{Summary: &summary}
 	stream.Finish(result)
+	defer records.warn(a.streams)
 	if err := terminal.Report(a.streams, o.output.format, result, progress); err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 
 // provisionAll provisions all of them, some at a time, and tells of them on one
 // stream. They share the connection, the blueprints, which are read once, and
-// what is known about the users.
-func (o *provisionOptions) provisionAll(ctx context.Context, p *provision.Provisioner, b terminal.Batch, users []userstring.UserString, joint *event.Stream) v1.ProvisionSummary {
+// what is known about the users; each keeps a record of its own.
+func (o *provisionOptions) provisionAll(ctx context.Context, p *provision.Provisioner, b terminal.Batch, users []userstring.UserString, joint *event.Stream, records *jobRecords) v1.ProvisionSummary {
 	begun := time.Now()
 	shared := *p
 	shared.Identity = identity.Remember(p.Identity)
@@ -32,8 +32,9 @@ func (o *provisionOptions) provisionAll(ctx context.Context, p *provision.Provis
 		places <- struct{}{} // in the order in which they are asked for
 		wg.Go(func() {
 			defer func() { <-places }()
-			stream := event.NewStream(u.ID(), time.Now, joint.Join())
-			result := o.provisionOne(ctx, &shared, u, stream)
+			own, sinks := records.of(&shared, joint.Join())
+			stream := event.NewStream(u.ID(), time.Now, sinks...)
+			result := o.provisionOne(ctx, own, u, stream)
 			if result.Error != nil {
 				result.Error.Hint = b.Members[i].Located(result.Error.Hint)
 			}

@@ -95,12 +95,19 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 	}
 	title := terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
 	progress := a.startProgress(o.output.format.Mode(), title)
-	stream := event.NewStream(u.ID(), time.Now, progress)
+	records, err := a.keepRecords(ctx, cmd, p.Client)
+	if err != nil {
+		return err
+	}
+	defer records.close()
+	p, sinks := records.of(p, progress)
+	stream := event.NewStream(u.ID(), time.Now, sinks...)
 	result, err := o.provision(ctx, p, u, stream)
 	if result.Error != nil {
 		result.Error.Hint = title.Located(result.Error.Hint)
 	}
 	stream.Finish(result)
+	defer records.warn(a.streams)
 	if reportErr := terminal.Report(a.streams, o.output.format, result, progress); reportErr != nil {
 		return reportErr
 	}

@@ -41,7 +41,7 @@ func newRoot(a *app) *cobra.Command {
 
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Workspaces:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	work := []*cobra.Command{
-		newProvision(a), newStatus(a), newExec(a), newLogs(a), newDiagnose(a), newDelete(a), newResolve(a),
+		newProvision(a), newStatus(a), newExec(a), newLogs(a), newDiagnose(a), newDelete(a), newResolve(a), newJobs(a),
 	}
 	for _, command := range work {
 		command.GroupID = groupWork

@@ -17,6 +17,7 @@ type statusOptions struct {
 	output        outputFlag
 	list          listFlags
 	allNamespaces bool
+	history       historyFlag
 	watch         bool
 	events        bool
 }
@@ -49,6 +50,7 @@ gone says "gone": true. ` + "`berth help output`" + ` has more about what is pri
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the workspaces of all namespaces")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "go on and show what changes, until Ctrl-C")
 	flags.BoolVar(&o.events, "events", false, "also what Kubernetes recorded about the workspace")
+	o.history.register(cmd)
 	return cmd
 }
 
@@ -59,6 +61,9 @@ func (o *statusOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	p, err := a.provisioner(cmd)
 	if err != nil {
 		return err
+	}
+	if o.history.on {
+		return o.history.run(ctx, a, cmd, p, args, o.output)
 	}
 	a.streams.Flags = givenFlags(cmd)
 	query := o.list.query(p.Client.Namespace)

@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/watch"
 )
 
@@ -30,6 +31,8 @@ type Config struct {
 	// workloads; * is all of them. Without it the cluster decides; an empty list
 	// allows it nowhere. To take a workspace out again is always allowed.
 	InjectNamespaces []string `yaml:"injectNamespaces"`
+	// Jobs says where the records of provisionings are kept.
+	Jobs job.Config `yaml:"jobs"`
 	// PolicyFile is what the file says of the policy; Policy is what comes of that
 	// and of everything that takes precedence over it.
 	PolicyFile PolicyFile   `yaml:"policy"`

@@ -49,6 +49,11 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 	if err := top.Decode(&c); err != nil {
 		return Config{}, invalid(path, []string{err.Error()})
 	}
+	if problems := c.Jobs.Problems(); len(problems) > 0 {
+		return Config{}, invalid(path, problems)
+	}
+	nats := &c.Jobs.NATS
+	relativeTo(filepath.Dir(path), &nats.Credentials, &nats.TLS.CA, &nats.TLS.Cert, &nats.TLS.Key)
 	for i, configMap := range c.BlueprintConfigMaps {
 		if configMap.Namespace == "" || configMap.Name == "" {
 			return Config{}, invalid(path, []string{fmt.Sprintf("blueprintConfigMaps[%d]: a namespace and a name are needed", i)})

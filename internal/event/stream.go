@@ -55,6 +55,13 @@ func (s *Stream) Object(o v1.ObjectEvent) { s.emit(v1.Event{Object: &o}, false) 
 // Progress emits a sign of life.
 func (s *Stream) Progress(p v1.Progress) { s.emit(v1.Event{Progress: &p}, false) }
 
+// Seq is the number of the newest event so far.
+func (s *Stream) Seq() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seq
+}
+
 // Finish emits the result, closes the stream and waits until every sink has
 // handled what it was given. Only the first call counts.
 func (s *Stream) Finish(r v1.Result) {

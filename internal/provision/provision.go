@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/injection"
@@ -46,7 +47,9 @@ type Provisioner struct {
 	Certificate *Certificate
 	// Injection says where injection is allowed, and whether to insist on it.
 	Injection InjectionRules
-	Now       func() time.Time
+	// Jobs keeps the record of what a provisioning does; nil keeps none.
+	Jobs *job.Recorder
+	Now  func() time.Time
 }
 
 // Supported says whether a form of user string can be provisioned. Those that
@@ -100,7 +103,9 @@ func (r *run) provision(ctx context.Context) error {
 		return nil // somebody else brought it up, or is about to
 	}
 	defer r.release(ctx, held)
-	return r.carryOut(ctx, held, plan)
+	err = r.carryOut(ctx, held, plan)
+	r.Jobs.End(r.steps.Seq(), r.ended(ctx, err))
+	return err
 }
 
 // run is one provisioning.

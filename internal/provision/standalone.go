@@ -31,6 +31,7 @@ func (r *run) carryOut(ctx context.Context, held *lock.Lock, p plan) error {
 		}
 		return r.carryOut(ctx, held, p)
 	}
+	r.beginJob(ctx, p)
 	if err != nil {
 		return err
 	}

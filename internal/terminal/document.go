@@ -40,6 +40,12 @@ func normal(doc any) any {
 		return &c
 	case *v1.Diagnosis:
 		return normalDiagnosis(*d)
+	case *v1.Job:
+		c := *d
+		c.TypeMeta = v1.Kind(v1.KindJob)
+		return &c
+	case *v1.JobList:
+		return normalJobs(*d)
 	case *v1.ProvisionSummary:
 		return normalSummary(*d)
 	case *v1.Version:

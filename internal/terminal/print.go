@@ -82,6 +82,12 @@ func writeNames(w io.Writer, doc any) error {
 		for _, item := range d.Items {
 			fmt.Fprintln(w, item.ID)
 		}
+	case *v1.Job:
+		fmt.Fprintln(w, d.ID)
+	case *v1.JobList:
+		for _, item := range d.Items {
+			fmt.Fprintln(w, item.ID)
+		}
 	case *v1.ProvisionSummary:
 		for _, item := range d.Items {
 			if item.Workspace != nil {
@@ -129,6 +135,14 @@ func printText(s Streams, doc any, wide bool, look List) error {
 		lines = diagnosisLines(*d, s, st)
 	case *v1.Checkup:
 		lines = checkupLines(*d, s.Out, st)
+	case *v1.Job:
+		lines = jobLines(*d, s, st)
+	case *v1.JobList:
+		if len(d.Items) == 0 {
+			_, err := fmt.Fprintln(s.Err, "no jobs")
+			return err
+		}
+		lines = jobsLines(d.Items, wide, s, st)
 	case *v1.Deletion:
 		lines = []string{st.text(d.ID) + " deleted"}
 	case *v1.Version:

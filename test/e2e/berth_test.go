@@ -199,7 +199,8 @@ func (w *world) leftovers() (names []string) {
 		names = append(names, "service/"+o.Name)
 	}
 	for _, o := range maps.Items {
-		if o.Name != "kube-root-ca.crt" {
+		// The record of a job outlives the workspace, on purpose.
+		if o.Name != "kube-root-ca.crt" && !strings.HasPrefix(o.Name, "k8shell-job-") {
 			names = append(names, "configmap/"+o.Name)
 		}
 	}

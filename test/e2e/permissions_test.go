@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,10 @@ func TestRolesSuffice(t *testing.T) {
 	role("status")
 	w.contains(w.must(0, "status").stdout, id)
 	w.must(0, "status", "alice~data")
-	w.must(5, "status", "--watch", "--timeout", "1s")
+	watching := w.start("status", "--watch", "-o", "jsonl")
+	w.eventually("the watch tells of it", 30*time.Second, func() bool { return strings.Contains(watching.stdout.String(), id) })
+	watching.signal(os.Interrupt)
+	watching.wait(10 * time.Second).mustBe(w, 130)
 	role("exec")
 	w.contains(w.must(0, "exec", "alice~data", "--", "echo", "hello").stdout, "hello")
 	role("logs")

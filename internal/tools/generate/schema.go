@@ -60,6 +60,9 @@ func schemas(all files) error {
 		v1.KindBlueprint:      v1.Blueprint{},
 		v1.KindBlueprintList:  v1.BlueprintList{},
 		v1.KindBlueprintCheck: v1.BlueprintCheck{},
+
+		v1.KindJob:     v1.Job{},
+		v1.KindJobList: v1.JobList{},
 	} {
 		schema := reflector.Reflect(doc)
 		schema.ID = jsonschema.ID(schemaURL + kind + ".json")

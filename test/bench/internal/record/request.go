@@ -43,10 +43,14 @@ func (r Request) Done() (time.Time, bool) {
 }
 
 // Creates is true for a request that made an object of the chart. Secrets are
-// release records and leases are locks: the chart has neither.
+// release records and leases are locks: the chart has neither. Nor has it the
+// ConfigMap that keeps the record of the job.
 func (r Request) Creates() bool {
 	if r.Status/100 != 2 || r.Method != http.MethodPost && r.Method != http.MethodPatch {
 		return false
+	}
+	if strings.Contains(r.Path, "/configmaps/k8shell-job-") {
+		return false // the record of the job
 	}
 	switch resource(r.Path) {
 	case "", "secrets", "leases", "events":

@@ -30,6 +30,7 @@ func sample() []Request {
 		call("POST", "/api/v1/namespaces/ns/services", 136, 190),
 		call("POST", "/api/v1/namespaces/ns/pods", 191, 240),
 		call("PUT", "/api/v1/namespaces/ns/secrets/x", 241, 290),
+		call("PATCH", "/api/v1/namespaces/ns/configmaps/k8shell-job-1", 242, 291),
 	}
 }
 

@@ -1,0 +1,73 @@
+package v1
+
+import "time"
+
+// Job is the record of one provisioning.
+type Job struct {
+	TypeMeta
+	// ID is a UUID: the label job-id of the pod.
+	ID string `json:"id"`
+	// WorkspaceName is the canonical ID of the workspace.
+	WorkspaceName string    `json:"workspaceName"`
+	Username      string    `json:"username"`
+	Status        JobStatus `json:"status"`
+	// State says more than the status: how the job ended, and whether somebody
+	// is still at work on one that has not.
+	State JobState `json:"state"`
+	// Code is that of the error that the job ended with: see `berth help exit-codes`.
+	Code string `json:"code,omitempty"`
+	// Stage is the last one that was reached.
+	Stage      Stage     `json:"stage"`
+	CreatedAt  time.Time `json:"createdAt"`
+	UpdatedAt  time.Time `json:"updatedAt"`
+	FinishedAt time.Time `json:"finishedAt,omitzero"`
+	// Events are what happened, the earliest first; a list of jobs leaves them out.
+	Events []JobEvent `json:"events,omitempty"`
+}
+
+// JobStatus says whether a job has come to its end.
+type JobStatus string
+
+// The statuses of a job.
+const (
+	JobStatusRunning   JobStatus = "running"
+	JobStatusCompleted JobStatus = "completed"
+)
+
+// JobState says how a job stands.
+type JobState string
+
+// The states of a job.
+const (
+	JobRunning   JobState = "Running"
+	JobSucceeded JobState = "Succeeded"
+	JobFailed    JobState = "Failed"
+	// JobInterrupted is a job that somebody stopped, or whose program was killed.
+	JobInterrupted JobState = "Interrupted"
+)
+
+// JobEventType says what an entry of a job is about.
+type JobEventType string
+
+// The types: what Kubernetes said, a stage that was reached, berth's own work.
+const (
+	JobEventKubernetes JobEventType = "event"
+	JobEventStatus     JobEventType = "status"
+	JobEventProgress   JobEventType = "progress"
+)
+
+// JobEvent is one thing that happened. Repeats are counted in the message.
+type JobEvent struct {
+	ID         string       `json:"id"`
+	Type       JobEventType `json:"type"`
+	Timestamp  time.Time    `json:"timestamp"`
+	ObjectName string       `json:"objectName"`
+	Message    string       `json:"message"`
+	Status     string       `json:"status"`
+}
+
+// JobList is a list of jobs, the newest first.
+type JobList struct {
+	TypeMeta
+	Items []Job `json:"items"`
+}

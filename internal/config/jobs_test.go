@@ -1,0 +1,38 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+func TestJobs(t *testing.T) {
+	t.Setenv("NATS_PASSWORD", "hush")
+	file := write(t, `jobs:
+  store: nats
+  retention: 24h
+  nats:
+    service: {namespace: platform, name: nats, port: 4223}
+    user: berth
+    password: ${NATS_PASSWORD}
+    tls: {ca: ca.pem}
+`)
+	c, err := load(t, file, "")
+	if err != nil {
+		t.Fatal(err, fault.From(err).Problems)
+	}
+	n := c.Jobs.NATS
+	if c.Jobs.Store != "nats" || c.Jobs.Retention != "24h" || n.Service.Port != 4223 || string(n.Password) != "hush" || n.TLS.CA != filepath.Join(filepath.Dir(file), "ca.pem") {
+		t.Errorf("%+v", c.Jobs)
+	}
+	if strings.Contains(fmt.Sprintf("%+v %#v", c, c), "hush") {
+		t.Error("the password is printed")
+	}
+	_, err = load(t, write(t, "jobs: {store: redis, retention: 1s}\n"), "")
+	if f := fault.From(err); f == nil || f.Code != fault.InvalidArgument || len(f.Problems) != 2 {
+		t.Errorf("%+v", f)
+	}
+}

@@ -1,0 +1,119 @@
+package job
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// silence is the age of the last sign of life at which a running job is
+// believed to be cut off: whoever is at work gives one every heartbeat.
+const (
+	heartbeat = 15 * time.Second
+	silence   = 4 * heartbeat
+)
+
+// State says how a job stands at a time.
+func (r Record) State(now time.Time) v1.JobState {
+	switch code := r.code(); {
+	case r.Status != Completed && now.Sub(r.UpdatedAt) > silence:
+		return v1.JobInterrupted
+	case r.Status != Completed:
+		return v1.JobRunning
+	case code == "":
+		return v1.JobSucceeded
+	case code == fault.Interrupted, code == fault.Terminated:
+		return v1.JobInterrupted
+	}
+	return v1.JobFailed
+}
+
+// Stage is the last stage that was reached.
+func (r Record) Stage() v1.Stage {
+	if last, ok := r.lastStatus(); ok {
+		return stageOf(last)
+	}
+	return v1.StageUnknown
+}
+
+// stageOf reads the stage out of an entry. Another program's entry may have no
+// more than a status: then that is the nearest to it.
+func stageOf(e Entry) v1.Stage {
+	word, _, _ := strings.Cut(e.Message, ":")
+	switch stage := v1.Stage(word); stage {
+	case v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting, v1.StageRunning,
+		v1.StageTerminating, v1.StageStopped, v1.StageFailed, v1.StageUnknown:
+		return stage
+	}
+	switch v1.Status(e.Status) {
+	case v1.StatusFailing:
+		return v1.StageFailed
+	case v1.StatusProvisioning:
+		return v1.StageStarting
+	}
+	return v1.Stage(e.Status)
+}
+
+// code is the code of the error that the job ended with; empty if there was
+// none. Records of other programs have no result: the last stage tells.
+func (r Record) code() fault.Code {
+	for _, e := range slices.Backward(r.Events) {
+		if e.ObjectName != resultName {
+			continue
+		}
+		if e.Status == StatusOK {
+			return ""
+		}
+		return fault.Code(e.Status)
+	}
+	if stage := r.Stage(); stage != v1.StageRunning {
+		return fault.Failed
+	}
+	return ""
+}
+
+// Err is the error that a completed job ended with, and for one that somebody
+// left unfinished that nobody is at work.
+func (r Record) Err(now time.Time) error {
+	state := r.State(now)
+	switch {
+	case state == v1.JobSucceeded || state == v1.JobRunning:
+		return nil
+	case r.Status != Completed:
+		return fault.New(fault.Unavailable, "job %s was cut off: nobody is at work on it since %s", r.ID, r.UpdatedAt.UTC().Format(time.RFC3339)).
+			WithHint("provision the workspace again: that takes the job up, or begins another")
+	}
+	message := string(r.Stage())
+	for _, e := range slices.Backward(r.Events) {
+		if e.ObjectName == resultName && e.Message != "" {
+			message = e.Message
+			break
+		}
+	}
+	return fault.New(r.code(), "job %s: %s", r.ID, message)
+}
+
+// Document is the record as it is printed.
+func (r Record) Document(now time.Time) v1.Job {
+	job := v1.Job{
+		TypeMeta: v1.Kind(v1.KindJob), ID: r.ID, WorkspaceName: r.WorkspaceName, Username: r.Username,
+		Status: v1.JobStatus(r.Status), State: r.State(now), Stage: r.Stage(),
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Events: []v1.JobEvent{},
+	}
+	if r.Status == Completed {
+		job.Code = string(r.code())
+	}
+	if r.FinishedAt != nil {
+		job.FinishedAt = r.FinishedAt.UTC()
+	}
+	for _, e := range r.Events {
+		job.Events = append(job.Events, v1.JobEvent{
+			ID: e.ID, Type: v1.JobEventType(e.Type), Timestamp: e.Timestamp.UTC(),
+			ObjectName: e.ObjectName, Message: e.Message, Status: e.Status,
+		})
+	}
+	return job
+}

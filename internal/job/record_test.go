@@ -1,0 +1,251 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+var start = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+
+func stage(second int, s v1.Stage, message string) v1.Event {
+	return v1.Event{At: at(second), Workspace: "alice-1", Stage: &v1.Snapshot{Stage: s, Status: s.Status(), Message: message}}
+}
+
+func object(second int, reason, message string, count int) v1.Event {
+	return v1.Event{At: at(second), Object: &v1.ObjectEvent{Object: "pod/alice-1", Type: "Normal", Reason: reason, Message: message, Count: count}}
+}
+
+func fold(events ...v1.Event) (r Record) {
+	for _, e := range events {
+		if entry, repeat, ok := entryOf(e); ok {
+			r = r.add(entry, repeat)
+		}
+	}
+	return r
+}
+
+func lines(r Record) (lines []string) {
+	for _, e := range r.Events {
+		lines = append(lines, fmt.Sprintf("%s %s %s|%s|%s|%s", e.ID, e.Timestamp.Format("05"), e.Type, e.ObjectName, e.Status, e.Message))
+	}
+	return lines
+}
+
+func TestFold(t *testing.T) {
+	warning := func(second, count int) v1.Event {
+		return v1.Event{At: at(second), Warning: &v1.Warning{Object: "pod/alice-1", Reason: "BackOff", Message: "back-off 10s", Count: count}}
+	}
+	backOff := func(second int, wait string, count int) v1.Event {
+		e := object(second, "BackOff", "back-off "+wait, count)
+		e.Object.Type = "Warning"
+		return e
+	}
+	for name, c := range map[string]struct {
+		events []v1.Event
+		want   []string
+	}{
+		"stages are kept, each": {
+			[]v1.Event{stage(0, v1.StageScheduling, ""), stage(1, v1.StageStarting, ""), stage(2, v1.StageScheduling, ""), stage(3, v1.StageRunning, "ready")},
+			[]string{
+				"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 01 status|pod/alice-1|Provisioning|Starting",
+				"3 02 status|pod/alice-1|Provisioning|Scheduling", "4 03 status|pod/alice-1|Running|Running: ready",
+			},
+		},
+		"a reading that says the same is not": {
+			[]v1.Event{stage(0, v1.StagePulling, "dev:1"), stage(1, v1.StagePulling, "dev:1"), stage(2, v1.StagePulling, "dev:2")},
+			[]string{"1 00 status|pod/alice-1|Pulling|Pulling: dev:1", "2 02 status|pod/alice-1|Pulling|Pulling: dev:2"},
+		},
+		"a cause says more than a message": {
+			[]v1.Event{{At: at(1), Workspace: "alice-1", Stage: &v1.Snapshot{Stage: v1.StageFailed, Status: v1.StatusFailing, Message: "x", Cause: &v1.Cause{Message: "no such image"}}}},
+			[]string{"1 01 status|pod/alice-1|Failing|Failed: no such image"},
+		},
+		"events that are alike are counted as Kubernetes does": {
+			[]v1.Event{backOff(0, "10s", 1), object(1, "Pulled", "in 1.5s", 1), backOff(20, "20s", 4)},
+			[]string{"1 00 event|pod/alice-1|Warning|BackOff: back-off 20s (x4 over 20s)", "2 01 event|pod/alice-1|Normal|Pulled: in 1.5s"},
+		},
+		"another event of the same kind is one more": {
+			[]v1.Event{object(0, "Pulled", "in 1.5s", 1), object(9, "Pulled", "in 2.5s", 1)},
+			[]string{"1 00 event|pod/alice-1|Normal|Pulled: in 2.5s (x2 over 9s)"},
+		},
+		"a warning that is an event is not counted twice": {
+			[]v1.Event{backOff(0, "10s", 1), warning(0, 1), backOff(5, "10s", 2), warning(5, 2)},
+			[]string{"1 00 event|pod/alice-1|Warning|BackOff: back-off 10s (x2 over 5s)"},
+		},
+		"steps when they have ended, and remarks": {
+			[]v1.Event{
+				{At: at(0), Step: &v1.Step{Name: "install", State: v1.StepBegun}},
+				{At: at(1), Step: &v1.Step{Name: "install", State: v1.StepEnded, Message: "7 objects"}},
+				{At: at(2), Progress: &v1.Progress{Message: "watching is interrupted"}},
+				{At: at(9), Progress: &v1.Progress{Message: "watching is interrupted"}},
+			},
+			[]string{"1 01 progress|install|ended|7 objects", "2 02 progress|||watching is interrupted (x2 over 7s)"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := lines(fold(c.events...)); !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// A run that takes a job up is told of the same events again.
+func TestAfter(t *testing.T) {
+	earlier := fold(stage(0, v1.StageScheduling, ""), object(1, "Created", "it", 3))
+	later := fold(object(1, "Created", "it", 3), stage(5, v1.StageScheduling, ""), stage(6, v1.StageRunning, ""))
+	later.ID, later.Status = "x", Running
+	want := []string{"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 01 event|pod/alice-1|Normal|Created: it (x3)", "3 06 status|pod/alice-1|Running|Running"}
+	if got := lines(later.After(earlier)); !slices.Equal(got, want) {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}
+
+// However long it goes on, the record fits, and no change of stage is missing.
+func TestFit(t *testing.T) {
+	var r Record
+	long := strings.Repeat("<&>\"", 200)
+	changes := 0
+	for i := range 3000 {
+		letters := string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676))
+		r = r.Add(Entry{Type: TypeEvent, ObjectName: letters, Timestamp: at(i), Message: long})
+		if i%100 == 0 {
+			changes++
+			r = r.Add(Entry{Type: TypeStatus, Timestamp: at(i), Message: []string{"Scheduling", "Starting"}[changes%2]})
+		}
+		if i%50 == 0 {
+			r = r.Fit(MaxSize)
+		}
+	}
+	r = r.Add(Entry{Type: TypeProgress, ObjectName: resultName, Status: StatusOK}).Fit(MaxSize)
+	text, err := r.Encode()
+	if err != nil || len(text) > MaxSize {
+		t.Fatalf("%d bytes, %v", len(text), err)
+	}
+	ids, left, stages, kept := map[string]bool{}, 0, 0, 0
+	for _, e := range r.Events {
+		if ids[e.ID] {
+			t.Errorf("the ID %s is there twice", e.ID)
+		}
+		ids[e.ID] = true
+		switch {
+		case e.ObjectName == leftOutName:
+			_, _ = fmt.Sscanf(e.Message, leftOutText, &left)
+		case e.Type == TypeStatus:
+			stages++
+		case e.Type == TypeEvent:
+			kept++
+		}
+	}
+	if stages != changes || left+kept != 3000 || r.code() != "" {
+		t.Errorf("%d of %d stages, %d left out, %d kept", stages, changes, left, kept)
+	}
+	if tiny := r.Fit(3000); len(tiny.Events) != changes+2 {
+		t.Errorf("in no room at all there are %d entries, not the stages and the result", len(tiny.Events))
+	}
+}
+
+// The stored form is a contract.
+func TestJSON(t *testing.T) {
+	r := fold(stage(0, v1.StageRunning, "ready"))
+	r.ID, r.WorkspaceName, r.Username, r.Status, r.CreatedAt, r.UpdatedAt = "5f0c", "alice-1", "alice", Running, at(0), at(1)
+	text, err := r.Encode()
+	want := `{"id":"5f0c","workspaceName":"alice-1","username":"alice","status":"running","createdAt":"2026-11-20T12:00:00Z",` +
+		`"updatedAt":"2026-11-20T12:00:01Z","finishedAt":null,"events":[{"id":"1","type":"status","timestamp":"2026-11-20T12:00:00Z",` +
+		`"objectName":"pod/alice-1","message":"Running: ready","status":"Running"}]}`
+	if err != nil || string(text) != want {
+		t.Errorf("%s, %v", text, err)
+	}
+	again, err := Decode(text)
+	if encoded, _ := again.Encode(); err != nil || string(encoded) != want {
+		t.Errorf("read again: %s, %v", encoded, err)
+	}
+}
+
+func TestState(t *testing.T) {
+	completed := func(code string) Record {
+		return Record{Status: Completed, UpdatedAt: at(0), Events: []Entry{{Type: TypeProgress, ObjectName: resultName, Status: code, Message: "why"}}}
+	}
+	foreign := func(status, message string) Record {
+		return Record{Status: Completed, Events: []Entry{{Type: TypeStatus, Status: status, Message: message}}}
+	}
+	for name, c := range map[string]struct {
+		r    Record
+		want v1.JobState
+		code fault.Code
+	}{
+		"at work":                     {Record{Status: Running, UpdatedAt: at(3590)}, v1.JobRunning, ""},
+		"no sign of life":             {Record{Status: Running, UpdatedAt: at(3500)}, v1.JobInterrupted, fault.Unavailable},
+		"ready":                       {completed(StatusOK), v1.JobSucceeded, ""},
+		"failed":                      {completed("FAILED"), v1.JobFailed, fault.Failed},
+		"timed out":                   {completed("DEADLINE_EXCEEDED"), v1.JobFailed, fault.DeadlineExceeded},
+		"Ctrl-C":                      {completed("INTERRUPTED"), v1.JobInterrupted, fault.Interrupted},
+		"of another program, ready":   {foreign("Running", "all containers are ready"), v1.JobSucceeded, ""},
+		"of another program, failing": {foreign("Failing", "pull failed"), v1.JobFailed, fault.Failed},
+	} {
+		if got := c.r.State(at(3600)); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if got := fault.CodeOf(c.r.Err(at(3600))); got != c.code {
+			t.Errorf("%s: %s, want %s", name, got, c.code)
+		}
+	}
+}
+
+func TestSecretsAreNotPrinted(t *testing.T) {
+	c := NATSConfig{User: "u", Password: "hush", Token: "hush"}
+	text, err := json.Marshal(c)
+	all := fmt.Sprintf("%v %+v %#v %s", c, c, c, text)
+	if err != nil || strings.Contains(all, "hush") {
+		t.Errorf("%s, %v", all, err)
+	}
+}
+
+func TestProblems(t *testing.T) {
+	for name, c := range map[string]struct {
+		config Config
+		want   []string
+	}{
+		"nothing":           {Config{}, nil},
+		"a URL":             {Config{NATS: NATSConfig{URL: "nats://a:4222,tls://b"}}, nil},
+		"a service":         {Config{NATS: NATSConfig{Service: ServiceConfig{Namespace: "nats", Name: "nats"}}}, nil},
+		"all at once":       {Config{Store: "redis", Retention: "-1s", NATS: NATSConfig{URL: "http://a", Password: "x", TLS: TLSConfig{Cert: "c"}}}, []string{"jobs.store", "jobs.retention", "password", "cert and key", "scheme"}},
+		"two ways":          {Config{NATS: NATSConfig{URL: "nats://a", Service: ServiceConfig{Name: "x", Namespace: "y"}, User: "u", Token: "t"}}, []string{"exclude each other", "exclude each other"}},
+		"nats without NATS": {Config{Store: StoreNATS}, []string{"neither jobs.nats.url"}},
+		"a secret URL":      {Config{NATS: NATSConfig{URL: "nats://u:hush@a"}}, []string{"a URL is shown"}},
+	} {
+		got := c.config.Problems()
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %q", name, got)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.Contains(got[i], want) || strings.Contains(got[i], "hush") {
+				t.Errorf("%s: %q is not about %q", name, got[i], want)
+			}
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"id":"x","events":[{"message":"a (x3 over 2s)","type":"event"}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := Decode(text)
+		if err != nil {
+			return
+		}
+		r = r.After(r).Add(Entry{Type: TypeEvent, Message: "more"})
+		_ = r.Document(start)
+		if _, err := r.Fit(1000).Encode(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,298 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	podexec "github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// told are the stages of a run's JSON lines, and the reason of each event that
+// Kubernetes recorded.
+func (w *world) told(stdout string) (stages []string, reasons map[string]bool) {
+	w.Helper()
+	reasons = map[string]bool{}
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	for _, line := range lines[:len(lines)-1] { // the last one is the result
+		var e v1.Event
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			w.Fatalf("%v: %s", err, line)
+		}
+		if e.Stage != nil {
+			stages = append(stages, string(e.Stage.Stage))
+		}
+		if e.Object != nil {
+			reasons[e.Object.Object+" "+e.Object.Reason] = true
+		}
+	}
+	return slices.Compact(stages), reasons
+}
+
+// mustHave fails the test unless the record has every change of stage, in
+// order, and every event.
+func (w *world) mustHave(job v1.Job, stages []string, reasons map[string]bool) {
+	w.Helper()
+	var recorded []string
+	for _, e := range job.Events {
+		word, _, _ := strings.Cut(e.Message, ":")
+		switch e.Type {
+		case v1.JobEventStatus:
+			recorded = append(recorded, word)
+		case v1.JobEventKubernetes:
+			delete(reasons, e.ObjectName+" "+word)
+		}
+	}
+	if recorded = slices.Compact(recorded); !slices.Equal(recorded, stages) || len(reasons) > 0 {
+		w.Errorf("the record has the stages %s, the run told of %s; events that are missing: %v", recorded, stages, reasons)
+	}
+}
+
+// The record in the cluster is all that the run has told, outlives the
+// workspace, and can be followed from another terminal, which ends as the run.
+func TestJobInTheCluster(t *testing.T) {
+	for blueprint, status := range map[string]int{"busy": 0, "crashing": 3} {
+		t.Run(blueprint, func(t *testing.T) {
+			w := newWorld(t)
+			run := w.start("provision", "alice~"+blueprint, "-o", "jsonl")
+			var list v1.JobList
+			w.eventually("the job is listed", 30*time.Second, func() bool {
+				list = decode[v1.JobList](w, w.must(0, "jobs", "--workspace", "alice~"+blueprint, "-o", "json"))
+				return len(list.Items) == 1
+			})
+			id := list.Items[0].ID
+			if pod := w.pod(w.idOf("alice~" + blueprint)); pod == nil || pod.Labels[kube.LabelJobID] != id {
+				t.Errorf("the pod is of another job than %s", id)
+			}
+			follower := w.start("jobs", id, "--follow")
+			r := run.wait(90 * time.Second)
+			r.mustBe(w, status)
+			f := follower.wait(10 * time.Second)
+			f.mustBe(w, status)
+			stages, reasons := w.told(r.stdout)
+			for _, stage := range stages {
+				w.contains(f.stdout, stage)
+			}
+			job := decode[v1.Job](w, w.must(0, "jobs", id, "-o", "json"))
+			w.mustHave(job, stages, reasons)
+			w.must(0, "delete", "alice~"+blueprint)
+			history := decode[v1.JobList](w, w.must(0, "status", "alice~"+blueprint, "--history", "-o", "json"))
+			if len(history.Items) != 1 || len(history.Items[0].Events) != len(job.Events) {
+				t.Errorf("the history is %+v", history)
+			}
+		})
+	}
+}
+
+// NATS in the cluster, behind a forwarded port, is killed and comes back while
+// a workspace is provisioned: nothing is missing, and nothing waits for it.
+func TestJobInNATSThatIsKilled(t *testing.T) {
+	w := newWorld(t)
+	w.installNATS()
+	config := w.natsConfig()
+	berth := func(args ...string) *exec.Cmd {
+		cmd := w.command(args...)
+		cmd.Env = append(cmd.Env, "BERTH_CONFIG="+config)
+		return cmd
+	}
+	run := w.launch(berth("provision", "alice~laborious", "-o", "jsonl"))
+	var id string
+	w.eventually("the job is in NATS", 40*time.Second, func() bool {
+		r := w.finish(berth("jobs", "-o", "name"))
+		id = strings.TrimSpace(r.stdout)
+		return r.status == 0 && id != ""
+	})
+	w.killNATS()
+	w.waitForNATS()
+	select {
+	case err := <-run.ended:
+		t.Fatalf("the run had ended before NATS was back: %v", err)
+	default:
+	}
+	r := run.wait(90 * time.Second)
+	r.mustBe(w, 0)
+	stages, reasons := w.told(r.stdout)
+	shown := w.finish(berth("jobs", id, "-o", "json"))
+	shown.mustBe(w, 0)
+	job := decode[v1.Job](w, shown)
+	if job.State != v1.JobSucceeded || w.recordsInTheCluster() != 0 || strings.Contains(r.stderr, "warning") {
+		t.Errorf("the job is %s, %d records are in the cluster; stderr:\n%s", job.State, w.recordsInTheCluster(), r.stderr)
+	}
+	w.mustHave(job, stages, reasons)
+	if strings.Contains(r.stderr+r.stdout, "berth-test") {
+		t.Error("the password was printed")
+	}
+}
+
+// NATS is away when the job ends: the record waits in the cluster, and the next
+// command that reaches NATS moves it.
+func TestJobThatIsMovedIntoNATS(t *testing.T) {
+	w := newWorld(t)
+	w.installNATS()
+	config := w.natsConfig()
+	berth := func(args ...string) result {
+		cmd := w.command(args...)
+		cmd.Env = append(cmd.Env, "BERTH_CONFIG="+config)
+		return w.finish(cmd)
+	}
+	w.scaleNATS(0)
+	r := berth("provision", "alice~plain", "-o", "jsonl")
+	r.mustBe(w, 0)
+	w.contains(r.stderr, "the job record is in the cluster until a command reaches NATS")
+	if n := w.recordsInTheCluster(); n != 1 {
+		t.Errorf("%d records are in the cluster", n)
+	}
+	w.scaleNATS(1)
+	w.waitForNATS()
+	list := berth("jobs", "-o", "json")
+	list.mustBe(w, 0)
+	jobs := decode[v1.JobList](w, list)
+	if n := w.recordsInTheCluster(); n != 0 || len(jobs.Items) != 1 {
+		t.Fatalf("%d records are in the cluster still; the jobs are %+v", n, jobs.Items)
+	}
+	shown := berth("jobs", jobs.Items[0].ID, "-o", "json")
+	shown.mustBe(w, 0)
+	stages, reasons := w.told(r.stdout)
+	w.mustHave(decode[v1.Job](w, shown), stages, reasons)
+}
+
+func (w *world) natsConfig() string {
+	w.Helper()
+	config := filepath.Join(w.TempDir(), "config.yaml")
+	text := fmt.Sprintf("jobs:\n  nats:\n    service: {namespace: %s, name: nats}\n    user: berth\n    password: berth-test\n", w.namespace)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	return config
+}
+
+func (w *world) recordsInTheCluster() int {
+	w.Helper()
+	maps, err := w.CoreV1().ConfigMaps(w.namespace).List(w.Context(), metav1.ListOptions{LabelSelector: "k8shell.io/job-expires"})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return len(maps.Items)
+}
+
+func (w *world) scaleNATS(replicas int32) {
+	w.Helper()
+	scale, err := w.AppsV1().Deployments(w.namespace).GetScale(w.Context(), "nats", metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	scale.Spec.Replicas = replicas
+	if _, err := w.AppsV1().Deployments(w.namespace).UpdateScale(w.Context(), "nats", scale, metav1.UpdateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	if replicas == 0 {
+		w.killNATS()
+	}
+}
+
+// installNATS runs a server as a Deployment that keeps what it has, itself
+// included, in a volume of its own.
+func (w *world) installNATS() {
+	w.Helper()
+	program := filepath.Join(w.TempDir(), "nats")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "./nats")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		w.Fatalf("%v\n%s", err, out)
+	}
+	w.createNATS()
+	var pod string
+	w.eventually("the pod of NATS runs", 40*time.Second, func() bool {
+		pods, err := w.CoreV1().Pods(w.namespace).List(w.Context(), metav1.ListOptions{LabelSelector: "app=nats"})
+		if err != nil || len(pods.Items) == 0 || pods.Items[0].Status.Phase != corev1.PodRunning {
+			return false
+		}
+		pod = pods.Items[0].Name
+		return true
+	})
+	content, err := os.ReadFile(program)
+	if err != nil {
+		w.Fatal(err)
+	}
+	var out bytes.Buffer
+	client := &kube.Client{Interface: w.Interface, Config: w.config, Namespace: w.namespace}
+	status, err := podexec.Run(w.Context(), client, podexec.Request{
+		Pod: pod, Container: "nats", Stdin: bufio.NewReader(bytes.NewReader(content)), Stdout: &out, Stderr: &out,
+		Command: []string{"sh", "-c", fmt.Sprintf("head -c %d > /data/new && chmod +x /data/new && mv /data/new /data/nats", len(content))},
+	})
+	if err != nil || status != 0 {
+		w.Fatalf("%d, %v: %s", status, err, out.String())
+	}
+	w.waitForNATS()
+}
+
+func (w *world) createNATS() {
+	w.Helper()
+	labels := map[string]string{"app": "nats"}
+	meta := metav1.ObjectMeta{Name: "nats", Labels: labels}
+	_, err := w.CoreV1().PersistentVolumeClaims(w.namespace).Create(w.Context(), &corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("64Mi")}},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	_, err = w.CoreV1().Services(w.namespace).Create(w.Context(), &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{
+		Selector: labels, Ports: []corev1.ServicePort{{Port: 4222, TargetPort: intstr.FromString("client")}},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	_, err = w.AppsV1().Deployments(w.namespace).Create(w.Context(), &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{
+				Name: "nats", Image: "busybox:stable",
+				Command:        []string{"sh", "-c", "until [ -x /data/nats ]; do sleep 0.1; done; exec /data/nats /data/store"},
+				Ports:          []corev1.ContainerPort{{Name: "client", ContainerPort: 4222}},
+				VolumeMounts:   []corev1.VolumeMount{{Name: "data", MountPath: "/data"}},
+				ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("client")}}},
+			}},
+			Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "nats"}}}},
+		}},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// killNATS removes its pod without a word; another one takes its place.
+func (w *world) killNATS() {
+	w.Helper()
+	now := int64(0)
+	err := w.CoreV1().Pods(w.namespace).DeleteCollection(w.Context(), metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{LabelSelector: "app=nats"})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) waitForNATS() {
+	w.Helper()
+	w.eventually("NATS is ready", 60*time.Second, func() bool {
+		d, err := w.AppsV1().Deployments(w.namespace).Get(w.Context(), "nats", metav1.GetOptions{})
+		return err == nil && d.Status.ReadyReplicas == 1 && d.Status.UnavailableReplicas == 0
+	})
+}
