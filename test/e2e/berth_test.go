@@ -31,7 +31,8 @@ type world struct {
 	// The test's own client may do everything. Berth is run as a developer who
 	// has the Role of docs/rbac.md in the namespace and may act for others.
 	admin      string       // kubeconfig
-	config     *rest.Config // of berth
+	config     *rest.Config // likewise
+	limited    *rest.Config // of berth
 	kubeconfig string       // of berth
 	namespace  string
 }
@@ -51,7 +52,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, Interface: client, admin: kubeconfig}
+	w := &world{T: t, Interface: client, admin: kubeconfig, config: config}
 	made, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"},
 	}, metav1.CreateOptions{})

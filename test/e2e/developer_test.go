@@ -85,7 +85,7 @@ func (w *world) login() {
 	if err := clientcmd.WriteToFile(*config, w.kubeconfig); err != nil {
 		w.Fatal(err)
 	}
-	if w.config, err = clientcmd.BuildConfigFromFlags("", w.kubeconfig); err != nil {
+	if w.limited, err = clientcmd.BuildConfigFromFlags("", w.kubeconfig); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -109,7 +109,7 @@ func (w *world) allow(rules []rbacv1.PolicyRule) {
 // them from a cache.
 func (w *world) allowed(rules []rbacv1.PolicyRule) {
 	w.Helper()
-	client := w.client(w.config)
+	client := w.client(w.limited)
 	w.eventually("the rules count", waitForRules, func() bool {
 		review, err := rbac.Ask(w.Context(), client, w.namespace)
 		return err == nil && gives(review, rules)
@@ -142,6 +142,6 @@ func (w *world) client(config *rest.Config) kubernetes.Interface {
 // cluster.
 func (w *world) unlimited() *world {
 	other := *w
-	other.kubeconfig = w.admin
+	other.kubeconfig, other.limited = w.admin, w.config
 	return &other
 }

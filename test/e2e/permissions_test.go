@@ -28,7 +28,7 @@ func TestRolesSuffice(t *testing.T) {
 	watching := w.start("status", "--watch", "-o", "jsonl")
 	w.eventually("the watch tells of it", 30*time.Second, func() bool { return strings.Contains(watching.stdout.String(), id) })
 	watching.signal(os.Interrupt)
-	watching.wait(10 * time.Second).mustBe(w, 130)
+	watching.wait(10*time.Second).mustBe(w, 130)
 	role("exec")
 	w.contains(w.must(0, "exec", "alice~data", "--", "echo", "hello").stdout, "hello")
 	role("logs")
