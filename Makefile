@@ -13,7 +13,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 # Where generated files are, and nothing else.
 GENERATED := completions docs/commands docs/man docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md
 
-.PHONY: help build test test-unit test-cluster test-e2e demo lint build-others fmt generate generate-check release-check
+.PHONY: help build test test-unit test-cluster test-e2e torture demo lint build-others fmt generate generate-check release-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ test-unit: ## Run the tests that need nothing but Go and a C compiler
 test-e2e: ## Test berth on a cluster of its own, or the one of BERTH_TEST_KUBECONFIG
 	@echo "== go test -tags e2e ./test/e2e/..."
 	@scripts/with-cluster go test -count=1 -timeout 20m -tags e2e ./test/e2e/...
+
+torture: ## Kill berth on both sides of each of its API calls, on a small and on a full chart
+	@BERTH_TEST_TORTURE=full scripts/with-cluster go test -count=1 -timeout 60m -tags e2e -run TestTorture ./test/e2e/...
 
 test-cluster: ## Test the test cluster itself
 	@echo "== go test in test/cluster"

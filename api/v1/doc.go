@@ -18,6 +18,7 @@ const (
 	KindEvent         = "Event"
 
 	KindProvisionSummary = "ProvisionSummary"
+	KindDeletionSummary  = "DeletionSummary"
 
 	KindResolution     = "Resolution"
 	KindBlueprint      = "Blueprint"

@@ -57,6 +57,8 @@ type Deletion struct {
 	Seconds   float64 `json:"seconds"`
 	// Gone is false when the command did not wait for the pod to end.
 	Gone bool `json:"gone"`
+	// NotFound is true if there was nothing to delete, and that was no error.
+	NotFound bool `json:"notFound,omitempty"`
 }
 
 // Version is the answer to `berth version`.
@@ -86,7 +88,19 @@ type Error struct {
 	Workspace *Workspace `json:"workspace,omitempty"`
 	// Logs are the last lines of the container that failed.
 	Logs *LogTail `json:"logs,omitempty"`
+	// Left says what became of what there was on the cluster when provisioning
+	// gave up.
+	Left Left `json:"left,omitempty"`
 }
+
+// Left says what became of a workspace that could not be brought up.
+type Left string
+
+// What can become of it.
+const (
+	LeftKept    Left = "kept"
+	LeftDeleted Left = "deleted"
+)
 
 // LogTail is the end of a container's log.
 type LogTail struct {

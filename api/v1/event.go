@@ -68,4 +68,6 @@ type Result struct {
 	Error     *Error     `json:"error,omitempty"`
 	// Summary is what became of several workspaces.
 	Summary *ProvisionSummary `json:"summary,omitempty"`
+	// Deletions is what became of several workspaces that were deleted.
+	Deletions *DeletionSummary `json:"deletions,omitempty"`
 }

@@ -8,7 +8,6 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/event"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
@@ -26,34 +25,25 @@ func (o *provisionOptions) provisionAll(ctx context.Context, p *provision.Provis
 	once := sync.OnceValues(func() (*blueprint.Set, error) { return load(ctx) })
 	shared.Blueprints = func(context.Context) (*blueprint.Set, error) { return once() }
 	items := make([]v1.ProvisionItem, len(users))
-	places := make(chan struct{}, o.batch.parallel)
-	var wg sync.WaitGroup
-	for i, u := range users {
-		places <- struct{}{} // in the order in which they are asked for
-		wg.Go(func() {
-			defer func() { <-places }()
-			own, sinks := records.of(&shared, joint.Join())
-			stream := event.NewStream(u.ID(), time.Now, sinks...)
-			result := o.provisionOne(ctx, own, u, stream)
-			if result.Error != nil {
-				result.Error.Hint = b.Members[i].Located(result.Error.Hint)
-			}
-			withoutRequests(result)
-			items[i] = v1.ProvisionItem{UserString: u.String(), ID: u.ID(), Workspace: result.Workspace, Error: result.Error}
-			stream.Finish(result)
-		})
-	}
-	wg.Wait()
+	sideBySide(len(users), o.batch.parallel, func(i int) {
+		u := users[i]
+		own, sinks := records.of(&shared, joint.Join())
+		stream := event.NewStream(u.ID(), time.Now, sinks...)
+		result := o.provisionOne(ctx, own, u, stream)
+		if result.Error != nil {
+			result.Error.Hint = b.Members[i].Located(result.Error.Hint)
+		}
+		withoutRequests(result)
+		items[i] = v1.ProvisionItem{UserString: u.String(), ID: u.ID(), Workspace: result.Workspace, Error: result.Error}
+		stream.Finish(result)
+	})
 	return summarize(items, time.Since(begun), p.Client.Requests.Count())
 }
 
 // provisionOne provisions one of them, unless there is no time left to begin.
 func (o *provisionOptions) provisionOne(ctx context.Context, p *provision.Provisioner, u userstring.UserString, stream *event.Stream) v1.Result {
 	if ctx.Err() != nil {
-		why := *fault.From(context.Cause(ctx))
-		why.Message += ": it was not begun"
-		document := terminal.ErrorDocument(&why)
-		return v1.Result{Error: &document}
+		return notBegun(ctx)
 	}
 	result, _ := o.provision(ctx, p, u, stream)
 	return result
@@ -71,21 +61,15 @@ func withoutRequests(r v1.Result) {
 	}
 }
 
-// summarize counts, and decides the exit status: that of an interruption, or
-// else 3 if any failed.
+// summarize counts.
 func summarize(items []v1.ProvisionItem, took time.Duration, requests int) v1.ProvisionSummary {
-	s := v1.ProvisionSummary{TypeMeta: v1.Kind(v1.KindProvisionSummary), Items: items, Seconds: took.Seconds(), Requests: requests}
+	var n tally
 	for _, item := range items {
-		switch e := item.Error; {
-		case e == nil:
-			s.Succeeded++
-		case fault.Code(e.Code) == fault.Interrupted, fault.Code(e.Code) == fault.Terminated:
-			s.Failed++
-			s.ExitStatus = e.ExitStatus
-		default:
-			s.Failed++
-			s.ExitStatus = max(s.ExitStatus, fault.Failed.Exit())
-		}
+		n.add(item.Error)
 	}
-	return s
+	return v1.ProvisionSummary{
+		TypeMeta: v1.Kind(v1.KindProvisionSummary), Items: items,
+		Succeeded: n.succeeded, Failed: n.failed, ExitStatus: n.status,
+		Seconds: took.Seconds(), Requests: requests,
+	}
 }

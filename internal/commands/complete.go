@@ -15,7 +15,7 @@ const completionTime = 2 * time.Second
 // completeWorkspaces completes the names of workspaces from the cluster: as
 // user strings, for that is what one has typed to make them.
 func (a *app) completeWorkspaces(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
+	if len(args) > 0 && cmd.Name() != "delete" { // which takes several
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)

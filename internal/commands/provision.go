@@ -21,6 +21,7 @@ type provisionOptions struct {
 	timing      bool
 	ifNotExists bool
 	wait        bool
+	onFailure   onFailureFlag
 	inject      injectFlags
 	batch       batchFlags
 	deploy      deployFlags
@@ -41,7 +42,7 @@ left half-done is completed, what has failed is made anew.
 With workload=KIND/NAME and ns=NAMESPACE the workspace goes into the pods of a
 Deployment, StatefulSet or DaemonSet, beside its containers, and every replica is
 followed. Deleting it leaves the pod template as it was.
-` + aboutBatch,
+` + aboutOnFailure + aboutBatch,
 		Example: `  berth provision alice
   berth provision alice~dev --blueprints ./blueprints
   berth provision alice~dev --timeout 2m --output json
@@ -58,6 +59,7 @@ followed. Deleting it leaves the pod template as it was.
 	flags.BoolVar(&o.timing, "timing", false, "print the time of each step and the number of API requests")
 	flags.BoolVar(&o.ifNotExists, "if-not-exists", false, "succeed if the workspace is running already")
 	flags.BoolVar(&o.wait, "wait", false, "wait for who deletes the workspace at this moment, instead of failing")
+	o.onFailure.register(cmd)
 	o.inject.register(cmd)
 	addPolicyFlags(cmd)
 	o.batch.register(cmd)
@@ -134,6 +136,7 @@ func (o *provisionOptions) provisioner(a *app, cmd *cobra.Command) (*provision.P
 		return nil, err
 	}
 	p.WaitForLock, p.Overrides = o.wait, overrides
+	p.OnFailure = o.onFailure.value
 	o.deploy.configure(p)
 	o.inject.apply(p)
 	return p, nil
@@ -152,16 +155,14 @@ func (o *provisionOptions) provision(ctx context.Context, p *provision.Provision
 	if err != nil {
 		document := terminal.ErrorDocument(err)
 		document.Workspace, document.Logs = outcome.Workspace, outcome.Logs
+		document.Left, document.Problems = outcome.Left, append(document.Problems, outcome.Problems...)
 		return v1.Result{Error: &document}, err
 	}
 	return v1.Result{Workspace: outcome.Workspace}, nil
 }
 
 func (o *provisionOptions) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if o.timeout == 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeoutCause(ctx, o.timeout, fault.New(fault.DeadlineExceeded, "timed out after %s", o.timeout))
+	return withTimeout(ctx, o.timeout)
 }
 
 // parseUser reads the user string, if there is one, and refuses what cannot be

@@ -79,11 +79,20 @@ func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock
 	r.steps.Progress(v1.Progress{Message: fmt.Sprintf("%s is at it already (%s); following", holder.Holder.Human(), holder.Purpose)})
 	watching, stop := context.WithCancel(ctx)
 	watched := make(chan struct{})
+	var failed *v1.Snapshot // as it was seen, though it may have been removed since
 	go func() {
 		defer close(watched)
-		if r.found.workload == nil { // one that they have not patched yet runs as it always did
-			_ = r.follower.Run(watching, r.Policy, r.Now, func(c watch.Change) bool { r.tell(c); return false })
+		if r.found.workload != nil {
+			return // one that they have not patched yet runs as it always did
 		}
+		_ = r.follower.Run(watching, r.Policy, r.Now, func(c watch.Change) bool {
+			r.tell(c)
+			if r.latest.Verdict() == v1.VerdictFailed {
+				seen := r.latest
+				failed = &seen
+			}
+			return false
+		})
 	}()
 	held, err := retry(ctx, locker, r.id, holder, follows)
 	stop()
@@ -100,6 +109,14 @@ func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock
 		// They saw it fail, and so did this run: it ends the same.
 		r.release(ctx, held)
 		return nil, p, r.failure(seen)
+	}
+	if held != nil && failed != nil && r.found.record == nil && (p == install || p == await) {
+		// They also removed it, by --on-failure delete.
+		r.release(ctx, held)
+		r.latest = *failed
+		w := r.workspace()
+		r.final = &Outcome{Workspace: w, Left: v1.LeftDeleted}
+		return nil, p, r.failure(*failed)
 	}
 	return held, p, err
 }

@@ -35,7 +35,7 @@ const (
 	install plan = "install" // nothing is there, or a record without a pod
 	refuse  plan = "refuse"  // it runs
 	resume  plan = "resume"  // a pod is on its way: complete what is missing, follow
-	replace plan = "replace" // a pod failed or stopped: make a new one
+	replace plan = "replace" // a pod failed, stopped or was asked to: make a new one
 	await   plan = "await"   // a pod is going: wait, then install
 )
 
@@ -66,7 +66,11 @@ func (f found) decide() plan {
 		return install
 	}
 	halfDone := f.record == nil || f.record.Info.Status != helm.StatusDeployed
-	switch f.reading.Verdict() {
+	verdict := f.reading.Verdict()
+	if verdict != v1.VerdictTerminating && f.reading.Status == v1.StatusStopping {
+		return replace // somebody asked it to stop: it is as good as stopped
+	}
+	switch verdict {
 	case v1.VerdictRunning:
 		if halfDone {
 			return resume

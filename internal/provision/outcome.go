@@ -17,6 +17,10 @@ type Outcome struct {
 	Workspace *v1.Workspace
 	// Logs are the last words of the container that failed.
 	Logs *v1.LogTail
+	// Left is what became of the workspace, if it could not be brought up.
+	Left v1.Left
+	// Problems are what went wrong besides.
+	Problems []string
 }
 
 // logTime is how long the last words of a failed container are waited for.
@@ -24,10 +28,17 @@ const logTime = 3 * time.Second
 
 // outcome collects what there is to say at the end.
 func (r *run) outcome(ctx context.Context, err error) Outcome {
-	if r.follower == nil && err != nil {
+	switch {
+	case r.final != nil:
+		return *r.final
+	case fault.CodeOf(err) == fault.AlreadyExists && r.found.pod != nil:
+		w := describe(&r.found.pod.ObjectMeta, r.found.reading)
+		return Outcome{Workspace: &w}
+	case r.follower == nil && err != nil:
 		return Outcome{} // it did not get as far as the workspace
 	}
 	o := Outcome{Workspace: r.workspace()}
+	o.Left = r.left(err, o.Workspace)
 	if code := fault.CodeOf(err); code == fault.Failed || code == fault.DeadlineExceeded {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTime)
 		defer cancel()

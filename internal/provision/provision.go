@@ -36,6 +36,9 @@ type Provisioner struct {
 	// WaitForLock waits for whoever works on the workspace for another purpose,
 	// instead of giving up.
 	WaitForLock bool
+	// OnFailure says what becomes of what was made if it comes to nothing. Empty
+	// is to keep it.
+	OnFailure OnFailure
 	// NoWait ends a provisioning once everything is made.
 	NoWait bool
 	// CreateNamespace makes the namespace if it does not exist.
@@ -105,7 +108,7 @@ func (r *run) provision(ctx context.Context) error {
 	defer r.release(ctx, held)
 	err = r.carryOut(ctx, held, plan)
 	r.Jobs.End(r.steps.Seq(), r.ended(ctx, err))
-	return err
+	return r.settle(ctx, held, err)
 }
 
 // run is one provisioning.
@@ -129,6 +132,9 @@ type run struct {
 	jobID     string
 	follower  *watch.Follower
 	latest    v1.Snapshot // the newest reading
+	creation  creation    // what this run has made
+	final     *Outcome    // where it was collected before the end
+	blocker   string      // who holds the lock that is waited for
 }
 
 func (p *Provisioner) records() release.Records {

@@ -28,7 +28,7 @@ func (p *Provisioner) Delete(ctx context.Context, t *Target, noWait bool, stream
 	defer cancel()
 	err := r.remove(working, deletion, noWait)
 	deletion.Seconds = r.steps.total(0).Seconds
-	return deletion, r.ended(ctx, err)
+	return deletion, r.endedRemoving(ctx, err)
 }
 
 // Forget removes the lock that a killed run may have left on what is gone.
@@ -114,7 +114,12 @@ func (r *run) lockForDelete(ctx context.Context) (*lock.Lock, error) {
 		return held, err
 	case r.WaitForLock:
 		r.steps.Progress(v1.Progress{Message: "waiting for " + holder.Holder.Human()})
-		return retry(ctx, locker, r.id, holder, follows)
+		r.blocker = holder.Holder.Human()
+		held, err = retry(ctx, locker, r.id, holder, follows)
+		if err == nil {
+			r.blocker = ""
+		}
+		return held, err
 	default:
 		return r.expire(ctx, locker, holder)
 	}

@@ -28,6 +28,9 @@ const (
 type Applier struct {
 	Dynamic         dynamic.Interface
 	Name, Namespace string
+	// Told is told of each object whether it was made, or was there before. It is
+	// called from several goroutines; nil is allowed.
+	Told func(object *unstructured.Unstructured, made bool)
 	// Private are objects of the release that its record must not have: see
 	// applyPrivate.
 	Private []*unstructured.Unstructured
@@ -76,8 +79,10 @@ func (a Applier) create(ctx context.Context, object *unstructured.Unstructured) 
 	err = wait.PollUntilContextTimeout(ctx, goingPoll, goingTime, true, func(ctx context.Context) (done bool, err error) {
 		made, err = resource.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
 		if !apierrors.IsAlreadyExists(err) {
+			a.tell(made, err == nil)
 			return true, kube.Fault(err, call)
 		}
+		a.tell(object, false)
 		made, err = a.update(ctx, resource, object)
 		return made != nil, err
 	})
@@ -87,6 +92,13 @@ func (a Applier) create(ctx context.Context, object *unstructured.Unstructured) 
 			WithHint("see what holds it: kubectl get %s %s --namespace %s --output yaml", object.GetKind(), object.GetName(), a.Namespace)
 	}
 	return made, err
+}
+
+// tell tells of an object, unless it could not be made: then nobody knows.
+func (a Applier) tell(object *unstructured.Unstructured, made bool) {
+	if a.Told != nil && object != nil {
+		a.Told(object, made)
+	}
 }
 
 // update takes over an object that this release made before. It returns nothing

@@ -92,6 +92,9 @@ func fill(v reflect.Value) {
 	case v1.Form:
 		v.Set(reflect.ValueOf(v1.FormRepo))
 		return
+	case v1.Left:
+		v.Set(reflect.ValueOf(v1.LeftKept))
+		return
 	case v1.StepState:
 		v.Set(reflect.ValueOf(v1.StepEnded))
 		return

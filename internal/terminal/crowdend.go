@@ -30,22 +30,23 @@ func (c *crowd) ending(v view) []string {
 		return lines
 	case c.result.Error != nil:
 		return append(append(lines, ""), errorLines(*c.result.Error, v.st)...)
-	case c.result.Summary == nil:
-		return lines
 	}
-	return append(append(lines, ""), c.summary(*c.result.Summary, v)...)
+	if e, ok := c.batch.endings(*c.result); ok {
+		lines = append(append(lines, ""), c.summary(e, v)...)
+	}
+	return lines
 }
 
-func (c *crowd) summary(s v1.ProvisionSummary, v view) []string {
-	tally := tallyOf(s)
+func (c *crowd) summary(s endings, v view) []string {
+	tally := c.tally(s)
 	mark := paint(v.st.green, v.st.done)
 	switch {
 	case tally.interrupted > 0:
 		mark = paint(v.st.yellow, v.st.stopped)
-	case s.Failed > 0:
+	case s.failed > 0:
 		mark = paint(v.st.red, v.st.failed)
 	}
-	head, rest := tally.headline(brief(seconds(s.Seconds)))
+	head, rest := tally.headline(brief(seconds(s.seconds)))
 	lines := headline(mark+" "+paint(v.st.bold, head), paint(v.st.grey, rest), v)
 	for _, f := range c.failures(s) {
 		lines = append(lines, "")
@@ -56,6 +57,7 @@ func (c *crowd) summary(s v1.ProvisionSummary, v view) []string {
 		}
 		lines = append(lines, indent(v.st.paragraphs(f.err.Hint), v)...)
 		lines = append(lines, lastWords(f.err.Logs, v)...)
+		lines = append(lines, indent(leftText(f, v), v)...)
 		for _, next := range f.next {
 			lines = append(lines, "    "+v.st.text(next.line))
 		}
@@ -70,6 +72,21 @@ func (f failureGroup) names(v view) []string {
 		names = append(names, paint(v.st.bold, v.st.text(t.target())))
 	}
 	return []string{strings.Join(names, ", ")}
+}
+
+// leftText says what became of what was created.
+func leftText(f failureGroup, v view) []string {
+	switch f.err.Left {
+	case v1.LeftKept:
+		commands := make([]string, 0, len(f.titles))
+		for _, t := range f.titles {
+			commands = append(commands, v.st.text("kept: "+t.command("delete")))
+		}
+		return commands
+	case v1.LeftDeleted:
+		return []string{"removed what was created"}
+	}
+	return nil
 }
 
 // mostWords is how many of the last words of each container are repeated: it is
@@ -94,10 +111,15 @@ func (c *crowd) next(t tally) []command {
 	switch {
 	case t.interrupted > 0:
 		again.why = "follow again"
+		if c.batch.deletes() {
+			again.why = "go on"
+		}
 	case t.late > 0:
 		again.why = "wait again"
 	case t.failed > 0:
-		again.why = "try again what is not running"
+		again.why = "try again what is not " + t.word
+	case c.batch.deletes():
+		return nil
 	default:
 		return []command{{strings.Join(append([]string{"berth", "status"}, c.batch.Flags...), " "), "everything that there is"}}
 	}
@@ -109,18 +131,20 @@ func (c *crowd) next(t tally) []command {
 
 // tally counts how workspaces ended. One that came too late has failed, too.
 type tally struct {
-	all, running, failed, late, interrupted int
+	all, done, failed, late, interrupted int
+	word                                 string // for those that are done
 }
 
-func tallyOf(s v1.ProvisionSummary) (t tally) {
-	for _, item := range s.Items {
+func (c *crowd) tally(s endings) tally {
+	t := tally{word: c.batch.done()}
+	for _, item := range s.items {
 		t.all++
 		switch {
-		case item.Error == nil:
-			t.running++
-		case isInterrupt(*item.Error):
+		case item.err == nil:
+			t.done++
+		case isInterrupt(*item.err):
 			t.interrupted++
-		case fault.Code(item.Error.Code) == fault.DeadlineExceeded:
+		case fault.Code(item.err.Code) == fault.DeadlineExceeded:
 			t.late++
 			t.failed++
 		default:
@@ -136,11 +160,11 @@ func (t tally) headline(took string) (head, rest string) {
 	switch {
 	case t.interrupted > 0:
 		head = "Interrupted after " + took
-		parts = append(parts, fmt.Sprintf("%d of %d running", t.running, t.all), fmt.Sprintf("%d no longer followed", t.interrupted))
+		parts = append(parts, fmt.Sprintf("%d of %d %s", t.done, t.all, t.word), fmt.Sprintf("%d no longer followed", t.interrupted))
 	case t.failed == 0:
-		return fmt.Sprintf("%d running in %s", t.running, took), ""
+		return fmt.Sprintf("%d %s in %s", t.done, t.word, took), ""
 	default:
-		head = fmt.Sprintf("%d of %d running after %s", t.running, t.all, took)
+		head = fmt.Sprintf("%d of %d %s after %s", t.done, t.all, t.word, took)
 	}
 	if n := t.failed - t.late; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", n))

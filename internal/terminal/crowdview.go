@@ -130,7 +130,10 @@ func rowState(m *model, v view) (stage string, style lipgloss.Style, why string)
 		return word, style, firstLine(gist(*m.result.Error))
 	case ready:
 		w := m.result.Workspace
-		if w == nil {
+		switch {
+		case m.result.Deletion != nil:
+			return "Deleted", v.st.green, deletionText(*m.result.Deletion)
+		case w == nil:
 			return "done", v.st.green, ""
 		}
 		if w.Stage == v1.StageRunning && w.Timing == nil {

@@ -15,6 +15,8 @@ func document(r v1.Result) any {
 		return r.Workspace
 	case r.Summary != nil:
 		return r.Summary
+	case r.Deletions != nil:
+		return r.Deletions
 	}
 	return &v1.Error{Code: "INTERNAL", ExitStatus: 1, Message: "the command ended without a result"}
 }
@@ -48,6 +50,11 @@ func normal(doc any) any {
 		return normalJobs(*d)
 	case *v1.ProvisionSummary:
 		return normalSummary(*d)
+	case *v1.DeletionSummary:
+		c := *d
+		c.TypeMeta = v1.Kind(v1.KindDeletionSummary)
+		c.Items = append([]v1.DeletionItem{}, d.Items...)
+		return &c
 	case *v1.Version:
 		c := *d
 		c.TypeMeta = v1.Kind(v1.KindVersion)

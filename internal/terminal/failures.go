@@ -14,18 +14,18 @@ type failureGroup struct {
 }
 
 // failures are those of a batch, in its order. An interruption is none.
-func (c *crowd) failures(s v1.ProvisionSummary) []failureGroup {
+func (c *crowd) failures(s endings) []failureGroup {
 	var groups []failureGroup
 	index := map[[4]string]int{}
-	for _, item := range s.Items {
-		if item.Error == nil || isInterrupt(*item.Error) {
+	for _, item := range s.items {
+		if item.err == nil || isInterrupt(*item.err) {
 			continue
 		}
-		title := Title{UserString: item.UserString, ID: item.ID, Verb: "provision", Flags: c.batch.Flags}
-		f := failureGroup{titles: []Title{title}, cause: gist(*item.Error), err: *item.Error}
-		key := [4]string{f.err.Code, f.cause, f.err.Hint}
+		title := item.title
+		f := failureGroup{titles: []Title{title}, cause: gist(*item.err), err: *item.err}
+		key := [4]string{f.err.Code + string(f.err.Left), f.cause, f.err.Hint}
 		if f.err.Logs != nil || len(f.err.Problems) > 0 {
-			key[3] = item.ID // it has something of its own to say
+			key[3] = title.ID // it has something of its own to say
 		}
 		if i, known := index[key]; known {
 			groups[i].titles = append(groups[i].titles, title)
@@ -40,7 +40,7 @@ func (c *crowd) failures(s v1.ProvisionSummary) []failureGroup {
 
 // nextOf is how to look at one that failed, if there is anything to look at.
 func nextOf(t Title, e v1.Error) []command {
-	if e.Workspace == nil || e.Workspace.CreatedAt.IsZero() && !isFailed(e) {
+	if !isOutcome(e) || e.Workspace == nil || e.Left == v1.LeftDeleted || e.Workspace.CreatedAt.IsZero() && !isFailed(e) {
 		return nil
 	}
 	return []command{{line: t.command("diagnose")}}

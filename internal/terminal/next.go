@@ -28,7 +28,7 @@ func next(t Title, r v1.Result) []command {
 
 // afterFailure proposes to look at and to remove only what there is.
 func afterFailure(t Title, e v1.Error) []command {
-	made, again := !e.Workspace.CreatedAt.IsZero(), "wait again"
+	made, again := !e.Workspace.CreatedAt.IsZero() && e.Left != v1.LeftDeleted, "wait again"
 	switch {
 	case !made:
 		again = "try again"
@@ -36,13 +36,16 @@ func afterFailure(t Title, e v1.Error) []command {
 		again = "follow again"
 	}
 	var cs []command
-	if !isInterrupt(e) && (made || isFailed(e)) {
+	if !isInterrupt(e) && e.Left != v1.LeftDeleted && (made || isFailed(e)) {
 		cs = append(cs, command{t.command("diagnose"), "everything that is known about it"})
 	}
 	if !isFailed(e) {
 		cs = append(cs, command{t.command("provision"), again})
 	}
-	if made {
+	switch {
+	case e.Left == v1.LeftKept:
+		cs = append(cs, command{t.command("delete"), "what was created is kept; this removes it"})
+	case made:
 		cs = append(cs, command{t.command("delete"), "remove what was created"})
 	}
 	return cs
@@ -67,6 +70,9 @@ func isInterrupt(e v1.Error) bool {
 
 // Flag is a flag and its value as one would type them.
 func Flag(name, value string) string { return name + " " + shellWord(value) }
+
+// Word is an argument as one would type it.
+func Word(arg string) string { return shellWord(arg) }
 
 // shellWord quotes a word if a shell would take it apart.
 func shellWord(s string) string {

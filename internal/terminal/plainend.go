@@ -19,11 +19,7 @@ func (p *plain) resultLines(e v1.Event) []string {
 	case r.Error != nil:
 		lines = p.failureLines(e, *r.Error)
 	case r.Deletion != nil:
-		text := fmt.Sprintf("%s in %s", plural(r.Deletion.Objects, "object"), brief(p.model.took()))
-		if !r.Deletion.Gone {
-			text += ", the pod may still be ending"
-		}
-		lines = []string{p.line(e, "deleted", text)}
+		lines = p.deletionLines(e, *r.Deletion)
 	case r.Workspace != nil:
 		lines = p.successLines(e, *r.Workspace)
 	}
@@ -31,6 +27,17 @@ func (p *plain) resultLines(e v1.Event) []string {
 		lines = append(lines, p.line(e, "next", c.line))
 	}
 	return lines
+}
+
+func (p *plain) deletionLines(e v1.Event, d v1.Deletion) []string {
+	if d.NotFound {
+		return []string{p.line(e, "deleted", deletionText(d))}
+	}
+	text := fmt.Sprintf("%s in %s", plural(d.Objects, "object"), brief(p.model.took()))
+	if !d.Gone {
+		text += ", the pod may still be ending"
+	}
+	return []string{p.line(e, "deleted", text)}
 }
 
 func (p *plain) successLines(e v1.Event, w v1.Workspace) []string {
@@ -71,6 +78,12 @@ func (p *plain) failureLines(e v1.Event, err v1.Error) []string {
 	}
 	for _, text := range p.st.paragraphs(err.Hint) {
 		lines = append(lines, p.line(e, "hint", text))
+	}
+	switch err.Left {
+	case v1.LeftKept:
+		lines = append(lines, p.line(e, "kept", p.model.title.command("delete")+" removes what was created"))
+	case v1.LeftDeleted:
+		lines = append(lines, p.line(e, "removed", "what was created"))
 	}
 	if err.Logs != nil {
 		kind := "log " + err.Logs.Container

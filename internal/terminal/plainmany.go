@@ -78,21 +78,23 @@ func (p *plain) outcome(e v1.Event, r v1.Result) []string {
 		return p.failureLines(e, err)
 	case r.Workspace != nil:
 		return p.successLines(e, *r.Workspace)
+	case r.Deletion != nil:
+		return p.deletionLines(e, *r.Deletion)
 	}
 	return nil
 }
 
 // summary counts, and repeats of each failure its cause and what to do.
 func (p *plainMany) summary(e v1.Event) []string {
-	switch {
-	case e.Result.Error != nil:
+	if e.Result.Error != nil {
 		return errorLines(*e.Result.Error, p.all.st)
-	case e.Result.Summary == nil:
+	}
+	s, ok := p.crowd.batch.endings(*e.Result)
+	if !ok {
 		return nil
 	}
-	s := *e.Result.Summary
-	t := tallyOf(s)
-	head, rest := t.headline(brief(seconds(s.Seconds)))
+	t := p.crowd.tally(s)
+	head, rest := t.headline(brief(seconds(s.seconds)))
 	lines := []string{p.all.line(e, "summary", strings.TrimSuffix(head+", "+rest, ", "))}
 	for _, f := range p.crowd.failures(s) {
 		for _, title := range f.titles {

@@ -94,6 +94,12 @@ func writeNames(w io.Writer, doc any) error {
 				fmt.Fprintln(w, item.ID)
 			}
 		}
+	case *v1.DeletionSummary:
+		for _, item := range d.Items {
+			if item.Deletion != nil {
+				fmt.Fprintln(w, item.ID)
+			}
+		}
 	default:
 		return fault.New(fault.InvalidArgument, "output format name: this document has no name")
 	}

@@ -87,6 +87,10 @@ func failure(m *model, e v1.Error, v view) []string {
 	head := paint(style, mark+" "+word) + " after " + brief(m.took())
 	lines := headline(head, v.st.text(what), v)
 	lines = append(lines, explanation(e, what, v)...)
+	if e.Left == v1.LeftDeleted {
+		lines = append(lines, "")
+		lines = append(lines, indent([]string{paint(v.st.grey, "removed what was created")}, v)...)
+	}
 	return append(lines, logLines(e.Logs, v)...)
 }
 

@@ -22,18 +22,6 @@ func reportedAs(stage v1.Stage, pod *corev1.Pod) v1.Status {
 	return stage.Status()
 }
 
-// terminating: since the deletion was asked for. (The timestamp is when the
-// grace period will be over.)
-func (r *reading) terminating() standing {
-	since := r.pod.DeletionTimestamp.Time
-	message := ""
-	if grace := r.pod.DeletionGracePeriodSeconds; grace != nil {
-		since = since.Add(-time.Duration(*grace) * time.Second)
-		message = fmt.Sprintf("grace period %d s", *grace)
-	}
-	return standing{stage: v1.StageTerminating, since: since, message: message}
-}
-
 func (r *reading) failed(f finding) standing {
 	since := f.at
 	if since.IsZero() {

@@ -77,6 +77,16 @@ func status(_ context.Context, i *instance.Instance, _ []string) error {
 	return nil
 }
 
+func restart(ctx context.Context, i *instance.Instance, args []string) error {
+	if len(args) != 1 {
+		return errUsage
+	}
+	if err := mustRun(i); err != nil {
+		return err
+	}
+	return i.Restart(ctx, args[0])
+}
+
 func logs(_ context.Context, i *instance.Instance, args []string) error {
 	if len(args) == 0 {
 		paths, err := filepath.Glob(supervisor.LogFile(i.Dir(), "*"))

@@ -24,6 +24,7 @@ const usage = `usage: cluster [--dir DIRECTORY] COMMAND
   status            say whether it runs, and how its daemons are
   env               print "export KUBECONFIG=...", for eval $(cluster env)
   kubeconfig        print the path of its kubeconfig
+  restart DAEMON    kill a daemon and wait until it is ready again
   logs [DAEMON]     print the paths of its logs, or the log of one daemon
   kubectl ARG...    run kubectl on it
 
@@ -42,6 +43,7 @@ func commands() map[string]command {
 		"status":     status,
 		"env":        env,
 		"kubeconfig": kubeconfig,
+		"restart":    restart,
 		"logs":       logs,
 		"kubectl":    kubectl,
 	}

@@ -42,6 +42,12 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
+	return newWorldAlone(t)
+}
+
+// newWorldAlone is newWorld for a test that runs before those that are parallel.
+func newWorldAlone(t *testing.T) *world {
+	t.Helper()
 	kubeconfig := os.Getenv(kubeconfigVariable)
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {

@@ -40,7 +40,7 @@ func TestFollowingThroughFaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t)
-			run := w.throughFaults(test.meddler, "provision", "alice~busy", "-o", "jsonl")
+			run := w.launch(w.through([]string{"provision", "alice~busy", "-o", "jsonl"}, test.meddler))
 			r := run.wait(100 * time.Second)
 			r.mustBe(w, 0)
 			w.neverBackwards(r.stdout)
@@ -54,7 +54,7 @@ func TestFollowingThroughFaults(t *testing.T) {
 // it can be again.
 func TestPodDeletedDuringAnOutage(t *testing.T) {
 	w := newWorld(t)
-	run := w.throughFaults(outage(2*time.Second, 5*time.Second), "provision", "alice~huge")
+	run := w.launch(w.through([]string{"provision", "alice~huge"}, outage(2*time.Second, 5*time.Second)))
 	id := w.idOf("alice~huge")
 	run.waitFor("interrupted")
 	if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), id, *metav1.NewDeleteOptions(0)); err != nil {
@@ -63,13 +63,6 @@ func TestPodDeletedDuringAnOutage(t *testing.T) {
 	r := run.wait(30 * time.Second)
 	r.mustBe(w, 3)
 	w.contains(r.stderr, "deleted")
-}
-
-func (w *world) throughFaults(m meddler, args ...string) *process {
-	w.Helper()
-	cmd := w.command(args...)
-	cmd.Env = append(cmd.Env, "KUBECONFIG="+w.between(m))
-	return w.launch(cmd)
 }
 
 // neverBackwards fails the test if a stage is told after a later one.

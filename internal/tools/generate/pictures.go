@@ -101,6 +101,8 @@ func readResult(kind string, line []byte) (r v1.Result, err error) {
 		err = json.Unmarshal(line, &r.Error)
 	case v1.KindProvisionSummary:
 		err = json.Unmarshal(line, &r.Summary)
+	case v1.KindDeletionSummary:
+		err = json.Unmarshal(line, &r.Deletions)
 	default:
 		err = fmt.Errorf("it ends with a %q", kind)
 	}

@@ -55,6 +55,7 @@ func schemas(all files) error {
 		v1.KindEvent:         v1.Event{},
 
 		v1.KindProvisionSummary: v1.ProvisionSummary{},
+		v1.KindDeletionSummary:  v1.DeletionSummary{},
 
 		v1.KindResolution:     v1.Resolution{},
 		v1.KindBlueprint:      v1.Blueprint{},

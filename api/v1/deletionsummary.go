@@ -1,0 +1,30 @@
+package v1
+
+// DeletionSummary is what became of the workspaces that one command deleted
+// together.
+type DeletionSummary struct {
+	TypeMeta
+	// Items are in the order in which they were asked for.
+	Items []DeletionItem `json:"items"`
+	// Succeeded and Failed add up to the number of items.
+	Succeeded int `json:"succeeded"`
+	Failed    int `json:"failed"`
+	// ExitStatus is that of the command: 0, 3 if any failed, whatever their own
+	// codes are, or that of the signal by which it was interrupted.
+	ExitStatus int `json:"exitStatus"`
+	// Seconds is the whole duration; Requests the number of API requests, watches
+	// included.
+	Seconds  float64 `json:"seconds"`
+	Requests int     `json:"requests,omitempty"`
+}
+
+// DeletionItem is one of them: exactly one of Deletion and Error is set.
+type DeletionItem struct {
+	// Argument is what it was asked for by; absent where all of an owner were.
+	Argument   string    `json:"argument,omitempty"`
+	UserString string    `json:"userString,omitempty"`
+	ID         string    `json:"id"`
+	Namespace  string    `json:"namespace"`
+	Deletion   *Deletion `json:"deletion,omitempty"`
+	Error      *Error    `json:"error,omitempty"`
+}

@@ -1,0 +1,169 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/release"
+)
+
+// OnFailure says what becomes of what a provisioning made that failed or took
+// too long.
+type OnFailure string
+
+// What can become of it. The default is to keep it, for somebody to look at.
+const (
+	KeepOnFailure   OnFailure = "keep"
+	DeleteOnFailure OnFailure = "delete"
+)
+
+// undoTime is how long removing what was made may take, and goneTime how long
+// of that its pod is waited for: it may have a grace period.
+const (
+	undoTime = 60 * time.Second
+	goneTime = 40 * time.Second
+	gonePoll = 250 * time.Millisecond
+)
+
+// creation is what a run knows about each object that it wanted: whether it
+// made it (true) or it was there before (false).
+type creation struct {
+	mu   sync.Mutex
+	made map[string]bool
+	pod  types.UID // of the pod that was made
+}
+
+func (c *creation) told(object *unstructured.Unstructured, made bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.made == nil {
+		c.made = map[string]bool{}
+	}
+	c.made[kube.Object(object.GetKind(), object.GetName())] = made
+	if made && object.GetKind() == "Pod" {
+		c.pod = object.GetUID()
+	}
+}
+
+func (c *creation) any() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, made := range c.made {
+		if made {
+			return true
+		}
+	}
+	return false
+}
+
+// of chooses from the objects that were wanted those that are this run's to
+// remove: what it made and, where there was no workspace before, whatever it may
+// have made without hearing the answer. A claim holds what a user made: it goes
+// only if this run is known to have made it.
+func (c *creation) of(objects []*unstructured.Unstructured, first bool) (mine []*unstructured.Unstructured) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, object := range objects {
+		made, known := c.made[kube.Object(object.GetKind(), object.GetName())]
+		if made || first && !known && object.GetKind() != "PersistentVolumeClaim" {
+			mine = append(mine, object)
+		}
+	}
+	return mine
+}
+
+// applier is the provisioner's, which also tells what this run has made.
+func (r *run) applier(id string) release.Applier {
+	applier := r.Provisioner.applier(id)
+	applier.Told = r.creation.told
+	return applier
+}
+
+// settle removes what this run made if it has not come to anything and that was
+// asked for. The lock is still held; what there is to say about the failure is
+// collected before.
+func (r *run) settle(ctx context.Context, held *lock.Lock, err error) error {
+	why := r.ended(ctx, err)
+	if code := fault.CodeOf(why); code != fault.Failed && code != fault.DeadlineExceeded {
+		return err
+	}
+	if r.OnFailure != DeleteOnFailure || !r.creation.any() || r.found.workload != nil { // an injected one is kept
+		return err
+	}
+	final := r.outcome(ctx, why)
+	final.Left = v1.LeftDeleted
+	undoErr := r.steps.do("remove", func() (string, error) { return r.undo(ctx, held) })
+	if undoErr != nil {
+		final.Left = v1.LeftKept
+		final.Problems = []string{"what was created could not be removed: " + fault.From(undoErr).Message}
+	}
+	r.final = &final
+	return err
+}
+
+// undo removes what this run made. The time-out that may have ended the run does
+// not count for it, nor does an interruption: a second one leaves at once.
+func (r *run) undo(ctx context.Context, held *lock.Lock) (string, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	select {
+	case <-held.Lost():
+		return "", lock.ErrTaken
+	default:
+	}
+	if err := held.Confirm(ctx); err != nil {
+		return "", err
+	}
+	before := r.found
+	first := before.record == nil && (before.pod == nil || before.reading.Verdict() == v1.VerdictTerminating)
+	n, err := r.applier(r.id).Remove(ctx, r.creation.of(r.rendered.Objects, first))
+	if err == nil && first {
+		err = r.records().Purge(ctx, r.id)
+	}
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("%d objects", n)
+	if !r.madePodGone(ctx) {
+		text += ", the pod is still ending"
+	}
+	return text, nil
+}
+
+// madePodGone waits until the pod that was made is gone. The watch of it may
+// have ended with the run.
+func (r *run) madePodGone(ctx context.Context) bool {
+	err := wait.PollUntilContextTimeout(ctx, gonePoll, goneTime, true, func(ctx context.Context) (bool, error) {
+		pod, err := r.Client.CoreV1().Pods(r.namespace).Get(ctx, r.id, metav1.GetOptions{})
+		if err != nil {
+			return apierrors.IsNotFound(err), nil
+		}
+		return pod.UID != r.creation.pod, nil
+	})
+	return err == nil
+}
+
+// left is what is there after a run that gave up, as far as it is known.
+func (r *run) left(err error, w *v1.Workspace) v1.Left {
+	switch fault.CodeOf(err) {
+	case fault.Failed, fault.DeadlineExceeded, fault.Interrupted, fault.Terminated:
+	default:
+		return ""
+	}
+	if r.creation.any() || w != nil && !w.CreatedAt.IsZero() {
+		return v1.LeftKept
+	}
+	return ""
+}

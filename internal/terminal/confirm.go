@@ -1,0 +1,45 @@
+package terminal
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+)
+
+// CanAsk says whether somebody is there to answer a question.
+func (s Streams) CanAsk() bool { return s.In.TTY && s.Err.TTY }
+
+// Confirm asks a question that is answered by yes or no, on stderr. Anything but
+// y or yes is a no, and so is the end of the input. It gives up with the context,
+// whose cause it returns.
+func Confirm(ctx context.Context, s Streams, question string) (bool, error) {
+	st := newStyles(s.Err.Capabilities)
+	if _, err := fmt.Fprintf(s.Err, "%s [y/N] ", paint(st.bold, st.text(question))); err != nil {
+		return false, err
+	}
+	// A read from a terminal cannot be interrupted: it is left behind, and ends
+	// with the process.
+	answer := make(chan string, 1)
+	go func() {
+		line, err := bufio.NewReader(s.In).ReadString('\n')
+		if err != nil {
+			line = "" // half a line is no answer
+		}
+		answer <- line
+	}()
+	select {
+	case <-ctx.Done():
+		_, _ = fmt.Fprintln(s.Err)
+		return false, context.Cause(ctx)
+	case line := <-answer:
+		if line == "" {
+			_, _ = fmt.Fprintln(s.Err)
+		}
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return true, nil
+		}
+		return false, nil
+	}
+}

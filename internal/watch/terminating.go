@@ -1,0 +1,47 @@
+package watch
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// finalizersAfter is how long a pod has been going before its finalizers are
+// mentioned: whoever set them usually takes them away within that time.
+const finalizersAfter = 3 * time.Second
+
+// terminating: since the deletion was asked for. (The timestamp is when the
+// grace period will be over.)
+func (r *reading) terminating() standing {
+	since := r.pod.DeletionTimestamp.Time
+	message := ""
+	if grace := r.pod.DeletionGracePeriodSeconds; grace != nil {
+		since = since.Add(-time.Duration(*grace) * time.Second)
+		message = fmt.Sprintf("grace period %d s", *grace)
+	}
+	if held := HeldBy(r.pod); held != "" {
+		if mention := since.Add(finalizersAfter); r.now.Before(mention) {
+			r.askAt(mention)
+		} else {
+			message = joined(message, held)
+		}
+	}
+	return standing{stage: v1.StageTerminating, since: since, message: message}
+}
+
+// HeldBy names what keeps a pod that has been deleted, also when its containers
+// have ended. Empty if nothing does.
+func HeldBy(pod *corev1.Pod) string {
+	switch len(pod.Finalizers) {
+	case 0:
+		return ""
+	case 1:
+		return "held by finalizer " + pod.Finalizers[0]
+	default:
+		return "held by finalizers " + strings.Join(pod.Finalizers, ", ")
+	}
+}

@@ -1,0 +1,44 @@
+package watch
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// What holds a pod that is going is said, but not at once: a finalizer that is
+// about to be taken away is no news.
+func TestTerminatingNamesFinalizers(t *testing.T) {
+	asked := time.Date(2026, 11, 20, 23, 50, 0, 0, time.UTC)
+	for _, test := range []struct {
+		name       string
+		finalizers []string
+		after      time.Duration
+		message    string
+		next       time.Duration
+	}{
+		{"nothing holds it", nil, time.Minute, "grace period 30 s", 0},
+		{"just asked", []string{"foo.example.com/bar"}, time.Second, "grace period 30 s", 3 * time.Second},
+		{"a few seconds later", []string{"foo.example.com/bar"}, 3 * time.Second, "grace period 30 s; held by finalizer foo.example.com/bar", 0},
+		{"two of them", []string{"a.example.com/x", "b.example.com/y"}, time.Hour, "grace period 30 s; held by finalizers a.example.com/x, b.example.com/y", 0},
+	} {
+		grace, end := int64(30), metav1.NewTime(asked.Add(30*time.Second))
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Name: "p", Namespace: "n", UID: "u", DeletionTimestamp: &end, DeletionGracePeriodSeconds: &grace, Finalizers: test.finalizers,
+		}}
+		state := NewState(Subject{Namespace: "n", Name: "p"}).Apply(apiwatch.Added, pod)
+		got, next := Analyze(state, DefaultPolicy(), asked.Add(test.after))
+		var want time.Time
+		if test.next > 0 {
+			want = asked.Add(test.next)
+		}
+		if got.Stage != v1.StageTerminating || got.Message != test.message || !next.Equal(want) {
+			t.Errorf("%s: %s %q, asks again at %s; want %q, %s", test.name, got.Stage, got.Message, next, test.message, want)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// clusterVariable names the state directory of the test cluster, if it is ours to
+// restart its daemons.
+const clusterVariable = "BERTH_TEST_CLUSTER"
+
+// Provisioning goes on over an API server that is killed and comes back, and ends
+// with the right verdict. This test runs before the others, which would not
+// like that: it is the only one that is not parallel.
+func TestAPIServerRestartsDuringProvisioning(t *testing.T) {
+	dir := os.Getenv(clusterVariable)
+	if dir == "" {
+		t.Skipf("%s is not set: the API server of somebody's cluster is not to be killed", clusterVariable)
+	}
+	w := newWorldAlone(t)
+	for user, status := range map[string]int{"alice~laborious": 0, "alice~crashing": 3} {
+		run := w.start("provision", user)
+		if status == 0 {
+			run.waitFor("stage Starting")
+		} else {
+			run.waitFor("step install")
+		}
+		restart := exec.Command("go", "run", ".", "--dir", dir, "restart", "kube-apiserver")
+		restart.Dir = "../cluster"
+		if out, err := restart.CombinedOutput(); err != nil {
+			t.Fatalf("restart: %v\n%s", err, out)
+		}
+		r := run.wait(2 * time.Minute)
+		r.mustBe(w, status)
+		w.must(0, "diagnose", user)
+	}
+	w.must(0, "exec", "alice~laborious", "--", "true")
+}
