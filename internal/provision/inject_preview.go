@@ -92,5 +92,6 @@ func patched(object map[string]any, patch []byte) (*unstructured.Unstructured, e
 		return nil, err
 	}
 	out := &unstructured.Unstructured{}
-	return out, out.UnmarshalJSON(text)
+	err = out.UnmarshalJSON(text)
+	return out, err
 }

@@ -113,8 +113,8 @@ func stranded() *many {
 		s := &script{}
 		s.step(0, "identity", v1.StepBegun, "", 0)
 		s.step(300*ms, "identity", v1.StepFailed, "", 0.3)
-		s.add(300*ms, v1.Event{Result: &v1.Result{Error: &v1.Error{TypeMeta: v1.Kind(v1.KindError),
-			Code: "UNAVAILABLE", ExitStatus: 8, Message: "the cluster cannot be reached: connection refused", Hint: "is it up?",
+		s.add(300*ms, v1.Event{Result: &v1.Result{Error: &v1.Error{
+			TypeMeta: v1.Kind(v1.KindError), Code: "UNAVAILABLE", ExitStatus: 8, Message: "the cluster cannot be reached: connection refused", Hint: "is it up?",
 		}}})
 		b.add(member(user, "dev"), 0, s)
 	}

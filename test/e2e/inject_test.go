@@ -32,6 +32,17 @@ type target struct {
 // workload makes a workload called web and waits until its pods are ready.
 func (w *world) workload(kind string, replicas int, change func(spec, pod map[string]any)) *target {
 	w.Helper()
+	tg := w.workloadThatIsNot(kind, replicas, change)
+	paused, _, _ := unstructured.NestedBool(tg.get().Object, "spec", "paused")
+	if !paused {
+		w.eventually("the workload is up", 60*time.Second, func() bool { return tg.ready() == replicas })
+	}
+	return tg
+}
+
+// workloadThatIsNot makes one that may never be ready.
+func (w *world) workloadThatIsNot(kind string, replicas int, change func(spec, pod map[string]any)) *target {
+	w.Helper()
 	client, err := dynamic.NewForConfig(w.config)
 	if err != nil {
 		w.Fatal(err)
@@ -62,9 +73,6 @@ func (w *world) workload(kind string, replicas int, change func(spec, pod map[st
 	}}
 	if _, err := tg.api.Create(w.Context(), object, metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
-	}
-	if paused, _ := spec["paused"].(bool); !paused {
-		w.eventually("the workload is up", 60*time.Second, func() bool { return tg.ready() == replicas })
 	}
 	return tg
 }

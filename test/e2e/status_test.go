@@ -5,6 +5,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -26,9 +27,7 @@ import (
 func (w *world) unscheduled(name string, labels map[string]string) *corev1.Pod {
 	w.Helper()
 	marks := map[string]string{"k8shell.io/canonical-id": name, "k8shell.io/username": "alice", "k8shell.io/blueprint": "dev"}
-	for label, value := range labels {
-		marks[label] = value
-	}
+	maps.Copy(marks, labels)
 	pod, err := w.CoreV1().Pods(w.namespace).Create(w.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: marks},
 		Spec: corev1.PodSpec{
