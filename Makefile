@@ -11,7 +11,7 @@ SHELL := bash
 MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 
 # Where generated files are, and nothing else.
-GENERATED := completions docs/commands docs/man docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md
+GENERATED := completions docs/commands docs/man docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md
 
 .PHONY: help build test test-unit test-cluster test-e2e torture demo lint build-others fmt generate generate-check release-check
 

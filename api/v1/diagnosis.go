@@ -40,6 +40,9 @@ type Diagnosis struct {
 	Timeline []Moment `json:"timeline"`
 	// Logs are the last lines of the container that failed.
 	Logs *LogTail `json:"logs,omitempty"`
+	// Unread is what the caller may not read, and what the diagnosis was made
+	// without, such as "list events in namespace team".
+	Unread []string `json:"unread,omitempty"`
 }
 
 // Moment is a change of stage.

@@ -45,7 +45,7 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 	if err != nil {
 		return nil, err
 	}
-	who, err := identity.Build(c.Identity, identity.Surroundings{Client: client, Namespace: client.Namespace, Getenv: os.Getenv})
+	who, err := identity.Build(c.Identity, identity.Surroundings{Client: client, Self: kube.Self(client.Config), Namespace: client.Namespace, Getenv: os.Getenv})
 	if err != nil {
 		return nil, err
 	}

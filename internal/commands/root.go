@@ -47,7 +47,7 @@ func newRoot(a *app) *cobra.Command {
 		command.GroupID = groupWork
 		root.AddCommand(command)
 	}
-	for _, command := range []*cobra.Command{newBlueprint(a), newVersion(a)} {
+	for _, command := range []*cobra.Command{newBlueprint(a), newDoctor(a), newVersion(a)} {
 		command.GroupID = groupOther
 		root.AddCommand(command)
 	}

@@ -16,6 +16,7 @@ func topics() []*cobra.Command {
 		{Use: "user-strings", Short: "How workspaces are named", Long: userStrings},
 		{Use: "output", Short: "What is printed, and what can be relied on", Long: output},
 		{Use: "environment", Short: "Configuration file and variables", Long: environment},
+		{Use: "rbac", Short: "The permissions that each command takes", Long: permissions()},
 		{Use: "policies", Short: "What counts as a failure, and when", Long: policies},
 	}
 }

@@ -122,3 +122,15 @@ func Path(getenv func(string) string) string {
 	}
 	return filepath.Join(base, "berth", "config.yaml")
 }
+
+// Where says in words which file the configuration is read from.
+func Where(getenv func(string) string) string {
+	path := getenv(EnvPrefix + "_CONFIG")
+	if path == "" {
+		path = Path(getenv)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "there is no " + path + ", and none is needed"
+	}
+	return path
+}

@@ -35,6 +35,7 @@ func (d Dump) Diagnose(subject watch.Subject, p watch.Policy, at time.Time) v1.D
 		Since: story.since(d.Recorded), FailedAt: story.failedAt(),
 		Message: last.Message, Node: last.Node,
 		Containers: last.Containers, Warnings: last.Warnings, Ignored: last.Ignored, Timeline: story.moments,
+		Unread: d.Unread,
 	}
 	about := describe(subject, records, last.Cause)
 	diagnosis.UserString, diagnosis.Blueprint = about.UserString, about.Blueprint

@@ -23,6 +23,8 @@ type Dump struct {
 	Records []watch.Record
 	// Recorded is true for a history; the records of a list have no times.
 	Recorded bool
+	// Unread is what was asked for and may not be read.
+	Unread []string
 }
 
 // Read reads a dump: JSON lines of watch events, or the List that `kubectl get

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,6 +32,9 @@ func Gather(ctx context.Context, client kubernetes.Interface, subject watch.Subj
 		about = fields.OneTermEqualSelector("involvedObject.name", subject.Name).String()
 	}
 	events, err := client.CoreV1().Events(g.namespace).List(ctx, metav1.ListOptions{FieldSelector: about})
+	if g.refused(err, "list", "events") {
+		return g.dump, nil
+	}
 	if err != nil {
 		return Dump{}, g.fault(err, "list", "events", "")
 	}
@@ -53,6 +57,15 @@ func (g *gatherer) add(obj runtime.Object) {
 
 func (g *gatherer) fault(err error, verb, resource, name string) error {
 	return kube.Fault(err, kube.Call{Verb: verb, Resource: resource, Namespace: g.namespace, Name: name})
+}
+
+// refused notes what the caller may not read: the rest still tells something.
+func (g *gatherer) refused(err error, verb, resource string) bool {
+	if !apierrors.IsForbidden(err) {
+		return false
+	}
+	g.dump.Unread = append(g.dump.Unread, kube.Call{Verb: verb, Resource: resource, Namespace: g.namespace}.String())
+	return true
 }
 
 // subject reads the subject and the pods that are its own.
@@ -132,6 +145,9 @@ func (g *gatherer) claims(ctx context.Context) error {
 		return nil
 	}
 	claims, err := g.client.CoreV1().PersistentVolumeClaims(g.namespace).List(ctx, metav1.ListOptions{})
+	if g.refused(err, "list", "persistentvolumeclaims") {
+		return nil
+	}
 	if err != nil {
 		return g.fault(err, "list", "persistentvolumeclaims", "")
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -22,7 +23,11 @@ func Live(ctx context.Context, client kubernetes.Interface, subject watch.Subjec
 	d := dump.Diagnose(subject, p, now)
 	if d.Cause != nil {
 		if pod, ok := strings.CutPrefix(d.Cause.Object, "pod/"); ok {
-			d.Logs = Logs(ctx, client, subject.Namespace, pod, d.Cause)
+			var refusal error
+			d.Logs, refusal = logs(ctx, client, subject.Namespace, pod, d.Cause)
+			if apierrors.IsForbidden(refusal) {
+				d.Unread = append(d.Unread, kube.Call{Verb: "get", Resource: "pods/log", Namespace: subject.Namespace}.String())
+			}
 		}
 	}
 	return d, nil

@@ -21,17 +21,27 @@ const (
 // if there are none, for whatever reason: this explains a failure, and must not
 // become one.
 func Logs(ctx context.Context, client kubernetes.Interface, namespace, pod string, cause *v1.Cause) *v1.LogTail {
+	found, _ := logs(ctx, client, namespace, pod, cause)
+	return found
+}
+
+// logs also says why there are none, if that was an error.
+func logs(ctx context.Context, client kubernetes.Interface, namespace, pod string, cause *v1.Cause) (*v1.LogTail, error) {
 	if cause == nil || cause.Container == "" {
-		return nil
+		return nil, nil
 	}
 	restarted := cause.Restarts != nil && *cause.Restarts > 0
+	var failed error
 	for _, previous := range []bool{restarted, !restarted} {
 		lines, err := tail(ctx, client, namespace, pod, cause.Container, previous)
 		if err == nil && len(lines) > 0 {
-			return &v1.LogTail{Container: cause.Container, Previous: previous, Lines: lines}
+			return &v1.LogTail{Container: cause.Container, Previous: previous, Lines: lines}, nil
+		}
+		if err != nil {
+			failed = err
 		}
 	}
-	return nil
+	return nil, failed
 }
 
 func tail(ctx context.Context, client kubernetes.Interface, namespace, pod, container string, previous bool) ([]string, error) {

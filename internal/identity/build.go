@@ -14,6 +14,8 @@ import (
 // Surroundings are what providers need to be made.
 type Surroundings struct {
 	Client kubernetes.Interface
+	// Self is whom the caller's credentials speak of, see kube.Self.
+	Self string
 	// Namespace is the one to work in.
 	Namespace string
 	Getenv    func(string) string
@@ -42,7 +44,7 @@ func Build(settings Settings, s Surroundings) (Chain, error) {
 func build(p ProviderSettings, s Surroundings) (Link, error) {
 	switch p.Kind {
 	case KindKubernetes:
-		return Link{Name: p.Kind, Provider: Kubernetes{Client: s.Client, StripPrefix: p.StripPrefix}}, nil
+		return Link{Name: p.Kind, Provider: Kubernetes{Client: s.Client, StripPrefix: p.StripPrefix, Self: s.Self}}, nil
 	case KindFile:
 		return Link{Name: fmt.Sprintf("%s (%s)", p.Kind, p.Path), Provider: File(p.Path)}, nil
 	case KindConfigMap:

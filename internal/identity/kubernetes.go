@@ -22,32 +22,58 @@ type Kubernetes struct {
 	// StripPrefix is left out of what the API server calls the caller: oidc:.
 	StripPrefix string
 	Client      kubernetes.Interface
+	// Self is whom the caller's credentials speak of, see kube.Self. It only
+	// decides what is asked first.
+	Self string
 }
 
-// Resolve asks who the caller is and, beside it, whether the caller may
-// impersonate username: one round trip.
+// Resolve asks who the caller is, or whether the caller may impersonate username.
+// One of the two is usually enough, and the credentials tell which; where they do
+// not, both are asked side by side.
 func (k Kubernetes) Resolve(ctx context.Context, username string) (User, error) {
 	user := newUser(username, "kubernetes")
 	var caller string
 	var allowed bool
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		caller, err = k.Caller(groupCtx)
+	isCaller := func(ctx context.Context) (err error) {
+		caller, err = k.Caller(ctx)
 		return err
-	})
-	group.Go(func() (err error) {
-		allowed, err = k.mayImpersonate(groupCtx, username)
+	}
+	mayActFor := func(ctx context.Context) (err error) {
+		allowed, err = k.mayImpersonate(ctx, username)
 		return err
-	})
-	if err := group.Wait(); err != nil {
+	}
+	decided := func() bool { return allowed || caller == username }
+	var err error
+	switch {
+	case k.Self == "":
+		group, groupCtx := errgroup.WithContext(ctx)
+		group.Go(func() error { return isCaller(groupCtx) })
+		group.Go(func() error { return mayActFor(groupCtx) })
+		err = group.Wait()
+	case k.username(k.Self) == username:
+		err = inTurn(ctx, decided, isCaller, mayActFor)
+	default:
+		err = inTurn(ctx, decided, mayActFor, isCaller)
+	}
+	if err != nil {
 		return User{}, err
 	}
-	if caller != username && !allowed {
+	if !decided() {
 		return User{}, fault.New(fault.PermissionDenied, "you are %s on this cluster and may not act for %s", caller, username).
 			WithReason(reasonMayNotActFor).
 			WithHint("use `%s` as the username, or ask for the right to impersonate user %s", caller, username)
 	}
 	return user, nil
+}
+
+// inTurn asks until it is decided.
+func inTurn(ctx context.Context, decided func() bool, questions ...func(context.Context) error) error {
+	for _, ask := range questions {
+		if err := ask(ctx); err != nil || decided() {
+			return err
+		}
+	}
+	return nil
 }
 
 // Caller is the name that the API server has for the caller, made a username.
@@ -56,7 +82,11 @@ func (k Kubernetes) Caller(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", kube.Fault(err, kube.Call{Verb: "create", Resource: "selfsubjectreviews.authentication.k8s.io"})
 	}
-	return Username(strings.TrimPrefix(review.Status.UserInfo.Username, k.StripPrefix)), nil
+	return k.username(review.Status.UserInfo.Username), nil
+}
+
+func (k Kubernetes) username(name string) string {
+	return Username(strings.TrimPrefix(name, k.StripPrefix))
 }
 
 // Custom leaves it to others: the API server keeps nobody's blueprints.

@@ -38,6 +38,9 @@ func (r *run) removeInjected(ctx context.Context, deletion *v1.Deletion, noWait 
 // first: no pod is to be made that waits for a ConfigMap that is gone. A pod that
 // runs keeps what it has mounted.
 func (r *run) eject(ctx context.Context, noWait bool) (int, error) {
+	if err := r.mayEject(ctx); err != nil {
+		return 0, err
+	}
 	held, err := r.lockForDelete(ctx)
 	if err != nil {
 		return 0, err

@@ -104,6 +104,24 @@ func (p *Provisioner) Find(ctx context.Context, arg string) (*Target, error) {
 	return &targets[first], nil
 }
 
+// see looks a workspace up for who only wants to see or enter it: its pod is
+// enough, for Helm's record is a Secret, which not everybody may read.
+func (p *Provisioner) see(ctx context.Context, id string) (f found, err error) {
+	if f, err = p.lookup(ctx, id); fault.CodeOf(err) != fault.PermissionDenied {
+		return f, err
+	}
+	refusal := err
+	if f.pod, f.version, err = p.findPod(ctx, id); err != nil {
+		return found{}, err
+	}
+	if f.pod == nil {
+		return found{}, fault.New(fault.NotFound, "there is no pod of a workspace %s in namespace %s, and whether it is installed cannot be seen: %w", id, p.Client.Namespace, refusal).
+			WithHint("`berth help rbac` has the Role that shows it")
+	}
+	f.reading = p.read(f.pod)
+	return f, nil
+}
+
 func (t Target) exists() bool {
 	return t.found.pod != nil || t.found.record != nil || t.found.workload.holds()
 }

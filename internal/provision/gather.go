@@ -18,6 +18,7 @@ func (r *run) gather(ctx context.Context) error {
 	r.jobID = uuid.NewString()
 	err := r.steps.side(
 		work{name: "identity", do: func() (string, error) { return r.identify(ctx) }},
+		work{name: "permissions", do: func() (string, error) { return r.review(ctx) }, quiet: true},
 		work{name: "lookup", do: func() (string, error) { return r.findOut(ctx) }, quiet: true},
 		work{name: "blueprint", do: func() (string, error) { return r.compose(ctx) }},
 	)
@@ -39,6 +40,9 @@ func (r *run) gather(ctx context.Context) error {
 	if err := r.render(); err != nil {
 		return err
 	}
+	if err := r.permitted(r.command(), r.wanted()); err != nil {
+		return err
+	}
 	return r.examine()
 }
 
@@ -54,7 +58,7 @@ func (r *run) identify(ctx context.Context) (string, error) {
 func (r *run) findOut(ctx context.Context) (string, error) {
 	var err error
 	if r.found, err = r.survey(ctx); err != nil {
-		return "", err
+		return "", r.setAside(err)
 	}
 	return r.found.decide().String(), nil
 }

@@ -1,11 +1,13 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -82,13 +84,13 @@ func (p *Provisioner) lookupAs(ctx context.Context, c candidate) (found, error) 
 	if !c.workload.IsZero() {
 		return p.lookupLeft(ctx, c.id, c.workload)
 	}
-	f, err := p.lookup(ctx, c.id)
-	if err != nil || !c.literal || f.pod != nil || f.record != nil {
+	f, err := p.see(ctx, c.id)
+	if err != nil && !isNotFound(err) || !c.literal || f.pod != nil || f.record != nil {
 		return f, err
 	}
-	ref, err := p.whereInjected(ctx, c.id)
-	if err != nil || ref.IsZero() {
-		return f, err
+	ref, whereErr := p.whereInjected(ctx, c.id)
+	if whereErr != nil || ref.IsZero() {
+		return f, cmp.Or(whereErr, err)
 	}
 	return p.lookupLeft(ctx, c.id, ref)
 }
@@ -116,6 +118,9 @@ func (p *Provisioner) whereInjected(ctx context.Context, id string) (userstring.
 		return workloadOf(&pods.Items[0]), nil
 	}
 	maps, err := core.ConfigMaps(ns).List(ctx, opts)
+	if apierrors.IsForbidden(err) {
+		return userstring.Workload{}, nil // what a killed run left is for who may delete it
+	}
 	if err != nil {
 		return userstring.Workload{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "configmaps", Namespace: ns})
 	}

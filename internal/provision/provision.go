@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
@@ -121,6 +122,8 @@ type run struct {
 	identity  identity.User
 	composed  Composed
 	blueprint blueprint.Blueprint
+	may       rbac.Review
+	unread    error // what the caller may not even read
 	found     found
 	access    Access
 	rendered  *release.Rendered

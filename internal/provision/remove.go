@@ -73,6 +73,9 @@ func (r *run) remove(ctx context.Context, deletion *v1.Deletion, noWait bool) er
 // again. The lock is given back before the pod is gone; whoever provisions now
 // waits for that.
 func (r *run) uninstall(ctx context.Context, noWait bool) (int, error) {
+	if err := r.mayRemove(ctx); err != nil {
+		return 0, err
+	}
 	held, err := r.lockForDelete(ctx)
 	if err != nil {
 		return 0, err

@@ -36,6 +36,10 @@ func diagnosisLines(d v1.Diagnosis, s Streams, st styles) []string {
 			lines = append(lines, warningLine(warning, v, true))
 		}
 	}
+	for _, unread := range d.Unread {
+		lines = append(lines, "")
+		lines = append(lines, indent([]string{v.st.warning + " made without what you may not read: " + v.st.text(unread)}, v)...)
+	}
 	return append(lines, commandLines(treatment(d, s.Flags), v)...)
 }
 

@@ -139,6 +139,8 @@ func printText(s Streams, doc any, wide bool, look List) error {
 		lines = workspaceLines(*d, wide, s, st)
 	case *v1.Diagnosis:
 		lines = diagnosisLines(*d, s, st)
+	case *v1.Checkup:
+		lines = checkupLines(*d, s.Out, st)
 	case *v1.Job:
 		lines = jobLines(*d, s, st)
 	case *v1.JobList:

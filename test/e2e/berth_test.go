@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/schematest"
 )
 
@@ -27,8 +28,12 @@ import (
 type world struct {
 	*testing.T
 	kubernetes.Interface
-	config     *rest.Config
-	kubeconfig string
+	// The test's own client may do everything. Berth is run as a developer who
+	// has the Role of docs/rbac.md in the namespace and may act for others.
+	admin      string       // kubeconfig
+	config     *rest.Config // likewise
+	limited    *rest.Config // of berth
+	kubeconfig string       // of berth
 	namespace  string
 }
 
@@ -53,7 +58,7 @@ func newWorldAlone(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, Interface: client, config: config, kubeconfig: kubeconfig}
+	w := &world{T: t, Interface: client, admin: kubeconfig, config: config}
 	made, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"},
 	}, metav1.CreateOptions{})
@@ -68,6 +73,7 @@ func newWorldAlone(t *testing.T) *world {
 		_, err := client.CoreV1().ServiceAccounts(w.namespace).Get(t.Context(), "default", metav1.GetOptions{})
 		return err == nil
 	})
+	w.become(rbac.Developer().PolicyRules())
 	return w
 }
 

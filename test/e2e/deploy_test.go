@@ -84,7 +84,7 @@ func (w *world) helm(args ...string) string {
 }
 
 func TestCreateNamespace(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t).unlimited()
 	name := w.namespace + "-new"
 	missing := w.must(7, "provision", "alice~plain", "--namespace", name)
 	w.contains(missing.stderr, "NOT_FOUND", name, "--create-namespace")

@@ -95,7 +95,7 @@ func TestDiagnoseDeploymentWithoutQuota(t *testing.T) {
 	w.must(2, "diagnose", "cronjob/api")
 
 	// The same from a dump, without the cluster.
-	dump, err := exec.Command("kubectl", "--kubeconfig", w.kubeconfig, "--namespace", w.namespace,
+	dump, err := exec.Command("kubectl", "--kubeconfig", w.admin, "--namespace", w.namespace,
 		"get", "deployments,replicasets,pods,events", "-o", "json").Output()
 	if err != nil {
 		t.Skipf("no dump: %v", err)

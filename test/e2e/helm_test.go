@@ -21,7 +21,7 @@ func TestHelmUnderstandsTheRelease(t *testing.T) {
 	id := decode[v1.Workspace](w, w.must(0, "provision", "alice~dev", "-o", "json")).ID
 	run := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command(helm, append(args, "--namespace", w.namespace, "--kubeconfig", w.kubeconfig)...)
+		cmd := exec.Command(helm, append(args, "--namespace", w.namespace, "--kubeconfig", w.admin)...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("helm %s: %v\n%s", args, err, out)

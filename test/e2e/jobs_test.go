@@ -105,7 +105,7 @@ func TestJobInTheCluster(t *testing.T) {
 // NATS in the cluster, behind a forwarded port, is killed and comes back while
 // a workspace is provisioned: nothing is missing, and nothing waits for it.
 func TestJobInNATSThatIsKilled(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t).unlimited()
 	w.installNATS()
 	config := w.natsConfig()
 	berth := func(args ...string) *exec.Cmd {
@@ -145,7 +145,7 @@ func TestJobInNATSThatIsKilled(t *testing.T) {
 // NATS is away when the job ends: the record waits in the cluster, and the next
 // command that reaches NATS moves it.
 func TestJobThatIsMovedIntoNATS(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t).unlimited()
 	w.installNATS()
 	config := w.natsConfig()
 	berth := func(args ...string) result {

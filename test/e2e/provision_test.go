@@ -83,7 +83,7 @@ func TestDefaultBlueprint(t *testing.T) {
 func TestTheCallersOwn(t *testing.T) {
 	w := newWorld(t)
 	doc := decode[v1.Workspace](w, w.must(0, "provision", "-o", "json"))
-	if doc.Owner != "admin" {
+	if doc.Owner != "system-serviceaccount-"+w.namespace+"-"+developer {
 		t.Errorf("the caller is %q", doc.Owner)
 	}
 }
@@ -156,7 +156,8 @@ func TestNamedWorkspace(t *testing.T) {
 	}
 	w.contains(w.must(125, "exec", "mallory"+named, "--", "hostname").stderr, "PERMISSION_DENIED", "alice")
 	w.contains(w.must(4, "delete", "mallory"+named).stderr, "does not belong to mallory")
-	w.must(7, "status", "alice~pod="+id+"+ns=default")
+	w.must(4, "status", "alice~pod="+id+"+ns=default")
+	w.unlimited().must(7, "status", "alice~pod="+id+"+ns=default")
 	w.must(0, "delete", "alice"+named, "--namespace", "default")
 }
 
@@ -167,7 +168,7 @@ func TestLegalButNotThere(t *testing.T) {
 	w.contains(w.must(2, "provision", "alice~repo=a/b").stderr, "not supported")
 	w.contains(w.must(2, "provision", "alice~pod=x").stderr, "existing workspace")
 	w.contains(w.must(2, "provision", "alice", "--colour").stderr, "--help")
-	w.contains(w.must(7, "provision", "alice~plain", "--namespace", "no-such-namespace").stderr, "no-such-namespace", "--create-namespace")
+	w.contains(w.unlimited().must(7, "provision", "alice~plain", "--namespace", "no-such-namespace").stderr, "no-such-namespace", "--create-namespace")
 	if left := w.leftovers(); len(left) != 0 {
 		t.Errorf("something was made: %s", left)
 	}

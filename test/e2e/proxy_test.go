@@ -54,11 +54,11 @@ func (w *world) proxy(when func(*http.Request) bool) *proxy {
 // kubeconfig that leads there.
 func (w *world) between(meddle func(out http.ResponseWriter, r *http.Request, next http.Handler)) (kubeconfig string) {
 	w.Helper()
-	target, err := url.Parse(w.config.Host)
+	target, err := url.Parse(w.limited.Host)
 	if err != nil {
 		w.Fatal(err)
 	}
-	transport, err := rest.TransportFor(w.config)
+	transport, err := rest.TransportFor(w.limited)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -50,6 +50,7 @@ func schemas(all files) error {
 		v1.KindDeletion:      v1.Deletion{},
 		v1.KindVersion:       v1.Version{},
 		v1.KindDiagnosis:     v1.Diagnosis{},
+		v1.KindCheckup:       v1.Checkup{},
 		v1.KindError:         v1.Error{},
 		v1.KindEvent:         v1.Event{},
 

@@ -20,6 +20,9 @@ func topics(all files) error {
 		if cmd.Name() == "exit-codes" {
 			text = exitCodes(cmd)
 		}
+		if cmd.Name() == "rbac" {
+			text = permissionsPage()
+		}
 		all["docs/"+cmd.Name()+".md"] = fmt.Appendf(nil, "# %s\n\n%s\n\nAlso in the terminal: `berth help %s`.\n", cmd.Short, text, cmd.Name())
 	}
 	return nil

@@ -5,13 +5,15 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// WriteKubeconfig writes one that leads through the proxy. Its user has a token
-// that nobody looks at: some clients ask who one is if they are told nothing.
+// WriteKubeconfig writes one that leads through the proxy. Its user has the
+// certificate of the one whom the proxy speaks for, as their own kubeconfig would,
+// and a token that nobody looks at: some clients ask who one is if they are told
+// nothing.
 func (p *Proxy) WriteKubeconfig(path string) error {
 	const name = "bench"
 	config := api.NewConfig()
 	config.Clusters[name] = &api.Cluster{Server: p.URL, CertificateAuthorityData: p.CA}
-	config.AuthInfos[name] = &api.AuthInfo{Token: name}
+	config.AuthInfos[name] = &api.AuthInfo{Token: name, ClientCertificateData: p.certificate, ClientKeyData: p.key}
 	config.Contexts[name] = &api.Context{Cluster: name, AuthInfo: name}
 	config.CurrentContext = name
 	return clientcmd.WriteToFile(*config, path)

@@ -27,12 +27,18 @@ type Proxy struct {
 	CA    []byte // PEM, of the certificate it shows
 	delay atomic.Int64
 	http  *http.Server
+	// The client certificate that the proxy shows to the API server, if any.
+	certificate, key []byte
 }
 
 // Start opens a proxy in front of the API server of config.
 func Start(config *rest.Config) (*Proxy, error) {
 	target, err := url.Parse(config.Host)
 	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	if err := rest.LoadTLSFiles(config); err != nil {
 		return nil, err
 	}
 	transport, err := rest.TransportFor(config)
@@ -47,7 +53,7 @@ func Start(config *rest.Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{URL: "https://" + listener.Addr().String(), CA: ca}
+	p := &Proxy{URL: "https://" + listener.Addr().String(), CA: ca, certificate: config.CertData, key: config.KeyData}
 	quiet := log.New(io.Discard, "", 0)
 	forward := &httputil.ReverseProxy{
 		Transport:     transport,

@@ -1,0 +1,131 @@
+package doctor
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/version"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+func at(second int) time.Time { return time.Date(2026, 11, 21, 6, 0, second, 0, time.UTC) }
+
+func TestFindings(t *testing.T) {
+	kubernetes := func(minor string) version.Info {
+		return version.Info{Major: "1", Minor: minor, GitVersion: "v1." + minor + ".0"}
+	}
+	class := func(name, isDefault string) storagev1.StorageClass {
+		return storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{defaultClass: isDefault}}}
+	}
+	namespace := func(level string) *corev1.Namespace {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team", Labels: map[string]string{enforce: level}}}
+	}
+	quota := func(used, hard string) []corev1.ResourceQuota {
+		list := func(s string) corev1.ResourceList { return corev1.ResourceList{"pods": resource.MustParse(s)} }
+		return []corev1.ResourceQuota{{Status: corev1.ResourceQuotaStatus{Used: list(used), Hard: list(hard)}}}
+	}
+	node := func(architecture string, ready corev1.ConditionStatus) corev1.Node {
+		return corev1.Node{Status: corev1.NodeStatus{
+			NodeInfo:   corev1.NodeSystemInfo{Architecture: architecture},
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}},
+		}}
+	}
+	lease := func(renewed int) coordinationv1.Lease {
+		micro := metav1.NewMicroTime(at(renewed))
+		return coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{kube.LabelCanonicalID: "alice-2bd806c"}},
+			Spec:       coordinationv1.LeaseSpec{RenewTime: &micro},
+		}
+	}
+	record := func(name, status string) []corev1.Secret {
+		return []corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"name": name, "status": status}}}}
+	}
+	everything := rbac.Review{Rules: []authorizationv1.ResourceRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}}}
+	for name, c := range map[string]struct {
+		got  Finding
+		want v1.CheckupStatus
+	}{
+		"the oldest version":      {Version(kubernetes("31"), 0), v1.CheckupOK},
+		"a version of a provider": {Version(kubernetes("33+"), 0), v1.CheckupOK},
+		"too old":                 {Version(kubernetes("30"), 0), v1.CheckupFailed},
+		"from the future":         {Version(kubernetes("50"), 0), v1.CheckupWarning},
+		"no version":              {Version(kubernetes("x"), 0), v1.CheckupWarning},
+		"slow":                    {Version(kubernetes("36"), time.Second), v1.CheckupWarning},
+		"clocks agree":            {Clock(at(10), at(10), at(10)), v1.CheckupOK},
+		"the server is behind":    {Clock(at(3), at(10), at(10)), v1.CheckupWarning},
+		"the server is ahead":     {Clock(at(20), at(10), at(11)), v1.CheckupWarning},
+		"the answer took long":    {Clock(at(20), at(10), at(30)), v1.CheckupOK},
+		"no clock":                {Clock(time.Time{}, at(10), at(10)), v1.CheckupSkipped},
+		"no pod security":         {Namespace(namespace("")), v1.CheckupOK},
+		"baseline":                {Namespace(namespace("baseline")), v1.CheckupOK},
+		"restricted":              {Namespace(namespace("restricted")), v1.CheckupFailed},
+		"no storage":              {Storage(nil), v1.CheckupWarning},
+		"no default":              {Storage([]storagev1.StorageClass{class("a", "false")}), v1.CheckupWarning},
+		"one default":             {Storage([]storagev1.StorageClass{class("a", "true")}), v1.CheckupOK},
+		"two defaults":            {Storage([]storagev1.StorageClass{class("a", "true"), class("b", "true")}), v1.CheckupWarning},
+		"quota with room":         {Quotas(quota("1", "10")), v1.CheckupOK},
+		"quota nearly used up":    {Quotas(quota("9", "10")), v1.CheckupWarning},
+		"quota used up":           {Quotas(quota("10", "10")), v1.CheckupFailed},
+		"quota of nothing":        {Quotas(quota("0", "0")), v1.CheckupFailed},
+		"a node":                  {Nodes([]corev1.Node{node("amd64", "True")}), v1.CheckupOK},
+		"a node is down":          {Nodes([]corev1.Node{node("amd64", "True"), node("amd64", "Unknown")}), v1.CheckupWarning},
+		"two architectures":       {Nodes([]corev1.Node{node("amd64", "True"), node("arm64", "True")}), v1.CheckupWarning},
+		"no node":                 {Nodes(nil), v1.CheckupFailed},
+		"all permissions":         {Permissions(rbac.Named(rbac.Provision), everything), v1.CheckupOK},
+		"no permissions":          {Permissions(rbac.Named(rbac.Provision), rbac.Review{}), v1.CheckupFailed},
+		"unknown permissions":     {Permissions(rbac.Named(rbac.Provision), rbac.Review{Incomplete: true}), v1.CheckupSkipped},
+		"a lock at work":          {Locks([]coordinationv1.Lease{lease(5)}, at(10)), v1.CheckupOK},
+		"a lock that was left":    {Locks([]coordinationv1.Lease{lease(5)}, at(50)), v1.CheckupWarning},
+		"a complete release":      {Releases(record("alice-2bd806c", "deployed"), nil, at(0)), v1.CheckupOK},
+		"half a release":          {Releases(record("alice-2bd806c", "pending-install"), nil, at(0)), v1.CheckupWarning},
+		"one that is worked at":   {Releases(record("alice-2bd806c", "pending-install"), []coordinationv1.Lease{lease(0)}, at(5)), v1.CheckupOK},
+		"somebody else's release": {Releases(record("nginx", "failed"), nil, at(0)), v1.CheckupOK},
+	} {
+		if c.got.Status != c.want {
+			t.Errorf("%s: %+v, want %s", name, c.got, c.want)
+		}
+		if acts := c.got.Status == v1.CheckupWarning || c.got.Status == v1.CheckupFailed; acts != (c.got.Hint != "") {
+			t.Errorf("%s: the hint of %+v", name, c.got)
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck := make(chan struct{})
+		defer close(stuck)
+		refuse := func(code fault.Code) func(context.Context) (Finding, error) {
+			return func(context.Context) (Finding, error) { return Finding{}, fault.New(code, "no") }
+		}
+		began := time.Now()
+		got := Run(t.Context(), []Check{
+			{Name: "hangs", Look: func(context.Context) (Finding, error) { <-stuck; return OK(""), nil }},
+			{Name: "hangs", Reaches: true, Look: func(context.Context) (Finding, error) { <-stuck; return OK(""), nil }},
+			{Name: "forbidden", Look: refuse(fault.PermissionDenied)},
+			{Name: "away", Look: refuse(fault.Unavailable)},
+			{Name: "away", Look: refuse(fault.Unavailable), Reaches: true},
+			{Name: "wrong", Look: refuse(fault.InvalidArgument)},
+		}, time.Second)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("it took %s", took)
+		}
+		want := []v1.CheckupStatus{v1.CheckupSkipped, v1.CheckupFailed, v1.CheckupSkipped, v1.CheckupSkipped, v1.CheckupFailed, v1.CheckupFailed}
+		for i, item := range got.Items {
+			if item.Status != want[i] {
+				t.Errorf("%d, %s: %s, want %s", i, item.Name, item.Status, want[i])
+			}
+		}
+	})
+}

@@ -1,0 +1,66 @@
+package doctor
+
+import (
+	"regexp"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
+)
+
+// Locks judges the locks of workspaces: one that is not renewed belongs to a
+// run that was killed.
+func Locks(leases []coordinationv1.Lease, now time.Time) Finding {
+	var stale []string
+	held := 0
+	for _, l := range leases {
+		if l.Labels[kube.LabelCanonicalID] == "" {
+			continue
+		}
+		held++
+		if l.Spec.RenewTime == nil || now.Sub(l.Spec.RenewTime.Time) > 2*lock.Duration {
+			stale = append(stale, "lease/"+l.Name)
+		}
+	}
+	if len(stale) == 0 {
+		if held > 0 {
+			return OK("somebody is at work")
+		}
+		return OK("none is held")
+	}
+	f := Warning("some were left by runs that were killed", "they do no harm: the next provision or delete of the workspace takes them over")
+	f.Problems = stale
+	return f
+}
+
+// canonicalID is what the names of berth's releases look like.
+var canonicalID = regexp.MustCompile(`-[0-9a-f]{7}$`)
+
+// Releases judges Helm's records: one that is neither done nor being worked at
+// was left by a run that was killed.
+func Releases(records []corev1.Secret, leases []coordinationv1.Lease, now time.Time) Finding {
+	busy := map[string]bool{}
+	for _, l := range leases {
+		if l.Spec.RenewTime != nil && now.Sub(l.Spec.RenewTime.Time) <= 2*lock.Duration {
+			busy[l.Labels[kube.LabelCanonicalID]] = true
+		}
+	}
+	var halves, names []string
+	for _, s := range records {
+		name, status := s.Labels["name"], s.Labels["status"]
+		if status == "deployed" || status == "superseded" || !canonicalID.MatchString(name) || busy[name] {
+			continue
+		}
+		names = append(names, name)
+		halves = append(halves, name+" ("+status+")")
+	}
+	if len(halves) == 0 {
+		return OK("all are complete")
+	}
+	f := Warning("some workspaces are installed by halves", "provision them again, which completes them, or remove them: berth delete id/"+names[0])
+	f.Problems = halves
+	return f
+}

@@ -1,0 +1,184 @@
+package doctor
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+// Cluster are the checks that ask the API server.
+func Cluster(client *kube.Client, now func() time.Time) []Check {
+	l := live{client, now}
+	checks := []Check{
+		{Name: "cluster", Look: l.server, Reaches: true},
+		{Name: "clock", Look: l.clock},
+		{Name: "namespace", Look: l.namespace},
+		{Name: "storage", Look: l.storage},
+		{Name: "nodes", Look: l.nodes},
+		{Name: "quotas", Look: l.quotas},
+		{Name: "limits", Look: l.limits},
+		{Name: "locks", Look: l.locks},
+		{Name: "releases", Look: l.releases},
+	}
+	ask := once(func(ctx context.Context) (rbac.Review, error) { return rbac.Ask(ctx, client, client.Namespace) })
+	for _, c := range rbac.Commands() {
+		if !c.Cluster {
+			checks = append(checks, Check{Name: "permissions", Look: func(ctx context.Context) (Finding, error) {
+				review, err := ask(ctx)
+				return Permissions(c, review), err
+			}})
+		}
+	}
+	return checks
+}
+
+// once asks one time for several checks, which begin together and have the same
+// time.
+func once(ask func(context.Context) (rbac.Review, error)) func(context.Context) (rbac.Review, error) {
+	var asked sync.Once
+	var review rbac.Review
+	var err error
+	return func(ctx context.Context) (rbac.Review, error) {
+		asked.Do(func() { review, err = ask(ctx) })
+		return review, err
+	}
+}
+
+type live struct {
+	client *kube.Client
+	now    func() time.Time
+}
+
+func (l live) fault(err error, verb, resource string) error {
+	return kube.Fault(err, kube.Call{Verb: verb, Resource: resource, Namespace: l.client.Namespace})
+}
+
+// get asks for a path and keeps the header of the answer, which client-go does
+// not hand out.
+func (l live) get(ctx context.Context, path string) (http.Header, error) {
+	var header http.Header
+	config := rest.CopyConfig(l.client.Config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return keeping{next, &header} })
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "kubeconfig: %w", err)
+	}
+	_, err = client.RESTClient().Get().AbsPath(path).DoRaw(ctx)
+	return header, kube.Fault(err, kube.Call{Verb: "get", Resource: path})
+}
+
+// keeping notes the header of the last answer.
+type keeping struct {
+	next   http.RoundTripper
+	header *http.Header
+}
+
+// RoundTrip makes it an http.RoundTripper.
+func (k keeping) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := k.next.RoundTrip(r)
+	if err == nil {
+		*k.header = answer.Header
+	}
+	return answer, err
+}
+
+// server asks twice: setting up the connection is not what commands wait for.
+func (l live) server(ctx context.Context) (Finding, error) {
+	api := l.client.Discovery().RESTClient()
+	ask := func() ([]byte, error) { return api.Get().AbsPath("/version").DoRaw(ctx) }
+	if _, err := ask(); err != nil {
+		return Finding{}, l.fault(err, "get", "/version")
+	}
+	began := l.now()
+	text, err := ask()
+	if err != nil {
+		return Finding{}, l.fault(err, "get", "/version")
+	}
+	latency := l.now().Sub(began)
+	var v version.Info
+	if err := yaml.Unmarshal(text, &v); err != nil {
+		return Finding{}, fault.New(fault.Internal, "/version cannot be read: %w", err)
+	}
+	return Version(v, latency), nil
+}
+
+func (l live) clock(ctx context.Context) (Finding, error) {
+	before := l.now()
+	header, err := l.get(ctx, "/version")
+	if err != nil {
+		return Finding{}, err
+	}
+	at, _ := http.ParseTime(header.Get("Date")) // zero if there is none
+	return Clock(at, before, l.now()), nil
+}
+
+func (l live) namespace(ctx context.Context) (Finding, error) {
+	ns, err := l.client.CoreV1().Namespaces().Get(ctx, l.client.Namespace, metav1.GetOptions{})
+	if err != nil {
+		return Finding{}, l.fault(err, "get", "namespaces")
+	}
+	return Namespace(ns), nil
+}
+
+func (l live) storage(ctx context.Context) (Finding, error) {
+	list, err := l.client.StorageV1().StorageClasses().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return Finding{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "storageclasses.storage.k8s.io"})
+	}
+	return Storage(list.Items), nil
+}
+
+func (l live) nodes(ctx context.Context) (Finding, error) {
+	list, err := l.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return Finding{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "nodes"})
+	}
+	return Nodes(list.Items), nil
+}
+
+func (l live) quotas(ctx context.Context) (Finding, error) {
+	list, err := l.client.CoreV1().ResourceQuotas(l.client.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return Finding{}, l.fault(err, "list", "resourcequotas")
+	}
+	return Quotas(list.Items), nil
+}
+
+func (l live) limits(ctx context.Context) (Finding, error) {
+	list, err := l.client.CoreV1().LimitRanges(l.client.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return Finding{}, l.fault(err, "list", "limitranges")
+	}
+	return LimitRanges(list.Items), nil
+}
+
+func (l live) locks(ctx context.Context) (Finding, error) {
+	list, err := l.client.CoordinationV1().Leases(l.client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: kube.LabelCanonicalID})
+	if err != nil {
+		return Finding{}, l.fault(err, "list", "leases.coordination.k8s.io")
+	}
+	return Locks(list.Items, l.now()), nil
+}
+
+func (l live) releases(ctx context.Context) (Finding, error) {
+	records, err := l.client.CoreV1().Secrets(l.client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: "owner=helm"})
+	if err != nil {
+		return Finding{}, l.fault(err, "list", "secrets")
+	}
+	leases, err := l.client.CoordinationV1().Leases(l.client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: kube.LabelCanonicalID})
+	if err != nil {
+		return Finding{}, l.fault(err, "list", "leases.coordination.k8s.io")
+	}
+	return Releases(records.Items, leases.Items, l.now()), nil
+}

@@ -1,0 +1,90 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+const enforce = "pod-security.kubernetes.io/enforce"
+
+// Namespace judges the namespace: that pods can be made in it as the chart has
+// them, which run as root at first.
+func Namespace(ns *corev1.Namespace) Finding {
+	level := ns.Labels[enforce]
+	switch {
+	case ns.DeletionTimestamp != nil:
+		return Failed("namespace "+ns.Name+" is being deleted", "choose another one with --namespace")
+	case level == "restricted":
+		return Failed("namespace "+ns.Name+" has pod security level restricted, which refuses workspaces: they start as root",
+			"ask for level baseline: kubectl label namespace "+ns.Name+" "+enforce+"=baseline --overwrite")
+	case level != "":
+		return OK("namespace " + ns.Name + ", pod security level " + level)
+	}
+	return OK("namespace " + ns.Name)
+}
+
+// nearly is how much of a quota may be used before it is a warning, in percent.
+const nearly = 90
+
+// Quotas judges what is left.
+func Quotas(quotas []corev1.ResourceQuota) Finding {
+	if len(quotas) == 0 {
+		return OK("no quotas")
+	}
+	worst, problems := OK(fmt.Sprintf("%d with room left", len(quotas))), []string{}
+	for _, q := range quotas {
+		for _, name := range sorted(q.Status.Hard) {
+			hard, used := q.Status.Hard[name], q.Status.Used[name]
+			text := fmt.Sprintf("%s: %s of %s %s in use", q.Name, used.String(), hard.String(), name)
+			switch {
+			case used.Cmp(hard) >= 0:
+				worst = Failed("a quota is used up", "delete what is not needed (`berth status`), or ask for more")
+				problems = append(problems, text)
+			case percent(used, hard) >= nearly:
+				if len(worst.Hint) == 0 {
+					worst = Warning("a quota is nearly used up", "delete what is not needed (`berth status`), or ask for more")
+				}
+				problems = append(problems, text)
+			}
+		}
+	}
+	if len(problems) > 0 {
+		worst.Problems = problems
+	}
+	return worst
+}
+
+func percent(used, hard resource.Quantity) float64 {
+	return 100 * used.AsApproximateFloat64() / hard.AsApproximateFloat64()
+}
+
+func sorted(list corev1.ResourceList) []corev1.ResourceName {
+	names := make([]corev1.ResourceName, 0, len(list))
+	for name := range list {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// LimitRanges tells what a container may have: a blueprint that asks for more is
+// refused.
+func LimitRanges(ranges []corev1.LimitRange) Finding {
+	var limits []string
+	for _, r := range ranges {
+		for _, item := range r.Spec.Limits {
+			for _, name := range sorted(item.Max) {
+				most := item.Max[name]
+				limits = append(limits, fmt.Sprintf("%s %s at most %s", item.Type, name, most.String()))
+			}
+		}
+	}
+	if len(limits) == 0 {
+		return OK("no upper limits")
+	}
+	return OK(strings.Join(limits, ", "))
+}

@@ -1,0 +1,66 @@
+package kube
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"os"
+	"strings"
+
+	"k8s.io/client-go/rest"
+)
+
+// Self is the name that the credentials themselves give the caller: whom they
+// impersonate, the subject of their certificate or of their token. It is a guess,
+// made without a request, good for choosing what to ask first; the API server
+// decides. It is empty where nothing can be told, as with a login program.
+func Self(config *rest.Config) string {
+	if config == nil {
+		return ""
+	}
+	if config.Impersonate.UserName != "" {
+		return config.Impersonate.UserName
+	}
+	if certificate := content(config.CertData, config.CertFile); certificate != nil {
+		return certificateName(certificate)
+	}
+	return tokenName(string(content([]byte(config.BearerToken), config.BearerTokenFile)))
+}
+
+func content(data []byte, file string) []byte {
+	if len(data) > 0 || file == "" {
+		return data
+	}
+	data, _ = os.ReadFile(file) // whoever uses it will say so
+	return data
+}
+
+func certificateName(text []byte) string {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return ""
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return ""
+	}
+	return certificate.Subject.CommonName
+}
+
+// tokenName reads the subject of a JSON Web Token: it is not checked here.
+func tokenName(token string) string {
+	parts := strings.Split(strings.TrimSpace(token), ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return ""
+	}
+	var claims struct {
+		Subject string `json:"sub"`
+	}
+	_ = json.Unmarshal(text, &claims) // then there is no subject
+	return claims.Subject
+}

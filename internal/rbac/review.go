@@ -1,0 +1,96 @@
+package rbac
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Review is what the caller may do in a namespace, as the API server tells.
+type Review struct {
+	Namespace string
+	Rules     []authorizationv1.ResourceRule
+	// Incomplete is true where the API server cannot list everything: an
+	// authorizer that is asked over the network, such as a cloud's, knows more.
+	Incomplete bool
+}
+
+// Ask asks the API server: one request. Whoever may not even ask this finds out
+// when the permission is used.
+func Ask(ctx context.Context, client kubernetes.Interface, namespace string) (Review, error) {
+	answer, err := client.AuthorizationV1().SelfSubjectRulesReviews().Create(ctx, &authorizationv1.SelfSubjectRulesReview{
+		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
+	}, metav1.CreateOptions{})
+	err = kube.Fault(err, kube.Call{Verb: "create", Resource: "selfsubjectrulesreviews.authorization.k8s.io"})
+	switch fault.CodeOf(err) {
+	case "":
+		return Review{Namespace: namespace, Rules: answer.Status.ResourceRules, Incomplete: answer.Status.Incomplete}, nil
+	case fault.PermissionDenied, fault.NotFound:
+		return Review{Namespace: namespace, Incomplete: true}, nil
+	}
+	return Review{}, err
+}
+
+// Missing are those accesses that the caller does not have. Where the review is
+// incomplete none is: the API server will tell.
+func (r Review) Missing(needs []Access) (missing []Access) {
+	if r.Incomplete {
+		return nil
+	}
+	for _, need := range needs {
+		if !slices.ContainsFunc(r.Rules, func(rule authorizationv1.ResourceRule) bool { return covers(rule, need) }) {
+			missing = append(missing, need)
+		}
+	}
+	return missing
+}
+
+// covers says whether a rule gives an access. One that is limited to names is
+// believed, unless the name is known to be another: to create, no name counts.
+func covers(rule authorizationv1.ResourceRule, a Access) bool {
+	has := func(list []string, wanted ...string) bool {
+		return slices.Contains(list, "*") || slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(list, w) })
+	}
+	resources := []string{a.Resource}
+	if _, sub, divided := strings.Cut(a.Resource, "/"); divided {
+		resources = append(resources, "*/"+sub)
+	}
+	if !has(rule.Verbs, a.Verb) || !has(rule.APIGroups, a.Group) || !has(rule.Resources, resources...) {
+		return false
+	}
+	switch {
+	case len(rule.ResourceNames) == 0:
+		return true
+	case a.Name != "":
+		return slices.Contains(rule.ResourceNames, a.Name)
+	}
+	return a.Verb != "create" && a.Verb != "deletecollection"
+}
+
+// Denied is the error about missing permissions, all of them together; nil if
+// there are none. Doing is what they are missing for: provisioning alice-2bd806c.
+func Denied(doing, namespace string, missing []Access) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	err := fault.New(fault.PermissionDenied, "you may not %s in namespace %s, which %s takes; nothing was changed", missing[0], namespace, doing)
+	if len(missing) > 1 {
+		err.Message = "you lack permissions that " + doing + " takes; nothing was changed"
+		for _, a := range missing {
+			err.Problems = append(err.Problems, a.String()+" in namespace "+namespace)
+		}
+	}
+	return err.WithHint("`berth help rbac` has the Role to ask for; check with: %s", CanI(missing[0], namespace))
+}
+
+// CanI is the kubectl command that asks for an access.
+func CanI(a Access, namespace string) string {
+	return "kubectl auth can-i " + a.String() + " --namespace " + namespace
+}

@@ -1,0 +1,38 @@
+package rbac
+
+import (
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// Developer is one Role with all that commands take in a namespace.
+func Developer() Command {
+	all := Command{Name: "developer", About: "All commands in a namespace."}
+	for _, c := range Commands() {
+		if !c.Cluster {
+			all.Rules = append(all.Rules, c.Rules...)
+		}
+	}
+	return all
+}
+
+// PolicyRules are the rules as a Role has them: one for each resource, with all
+// of its verbs.
+func (c Command) PolicyRules() []rbacv1.PolicyRule {
+	var rules []rbacv1.PolicyRule
+	for _, r := range c.Rules {
+		same := func(p rbacv1.PolicyRule) bool { return p.APIGroups[0] == r.Group && p.Resources[0] == r.Resource }
+		i := slices.IndexFunc(rules, same)
+		if i < 0 {
+			rules = append(rules, rbacv1.PolicyRule{APIGroups: []string{r.Group}, Resources: []string{r.Resource}})
+			i = len(rules) - 1
+		}
+		for _, verb := range r.Verbs {
+			if !slices.Contains(rules[i].Verbs, verb) {
+				rules[i].Verbs = append(rules[i].Verbs, verb)
+			}
+		}
+	}
+	return rules
+}

@@ -1,0 +1,164 @@
+package rbac
+
+// The names of commands that others ask for.
+const (
+	Provision = "provision"
+	Inject    = "provision into a workload"
+	Delete    = "delete"
+)
+
+// The groups of the API that berth deals with.
+const (
+	groupCore         = ""
+	groupApps         = "apps"
+	groupBatch        = "batch"
+	groupCoordination = "coordination.k8s.io"
+	groupNetworking   = "networking.k8s.io"
+	groupCertificates = "cert-manager.io"
+	groupStorage      = "storage.k8s.io"
+)
+
+// Commands is the table: every command that asks the API server for something
+// that not everybody may, in the order of the documentation.
+func Commands() []Command {
+	return []Command{
+		provision(), inject(), status(), exec(), logs(), diagnosis(), deletion(), jobs(),
+		allNamespaces(), impersonation(), namespaceCreation(), checkup(),
+	}
+}
+
+// Named is one command of the table; the zero value if there is none.
+func Named(name string) Command {
+	for _, c := range Commands() {
+		if c.Name == name {
+			return c
+		}
+	}
+	return Command{}
+}
+
+func provision() Command {
+	whole := []string{"create", "get", "update", "delete"}
+	return Command{
+		Name:  Provision,
+		About: "Bring up workspaces and follow them. Running it again heals what a run that was cut off has left, so it may also look at, change and replace what it makes.",
+		Rules: []Rule{
+			{Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "delete"}, Why: "the workspace; one that failed is replaced"},
+			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about it: pulls, failures, what it waits for"},
+			{Group: groupCoordination, Resource: "leases", Verbs: whole, Why: "the lock, so that two runs do not do the same"},
+			{Resource: "secrets", Verbs: []string{"list", "create", "update"}, Why: "Helm's record of the release"},
+			{Resource: "secrets", Verbs: []string{"get", "delete"}, Why: "credentials of a private registry or repository, if they are configured", Made: true},
+			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace", Made: true},
+			{Resource: "services", Verbs: whole, Why: "the workspace's address", Made: true},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch"}, Why: "its storages, if it has any", Made: true},
+			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "its network policies, if they are configured", Made: true},
+			{Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "its certificate, if that is configured", Made: true},
+			logLines(),
+			{Resource: "configmaps", Verbs: []string{"list", "patch", "deletecollection"}, Why: "the record of the job, where no NATS keeps it; those that have expired go", Without: "no record is kept, and a warning says so"},
+		},
+	}
+}
+
+// jobs is for records that are kept in the cluster; those in NATS take what leads
+// there, in its namespace.
+func jobs() Command {
+	return Command{
+		Name:  "jobs",
+		About: "See what provisionings did. Records in NATS take get on services, list on pods and create on pods/portforward in the namespace of NATS instead, and so does provision.",
+		Rules: []Rule{
+			{Resource: "configmaps", Verbs: []string{"get", "list", "watch"}, Why: "the records"},
+		},
+	}
+}
+
+func logLines() Rule {
+	return Rule{
+		Resource: "pods/log", Verbs: []string{"get"}, Why: "the last lines of a container that failed",
+		Without: "the failure is told without them",
+	}
+}
+
+// record is what finds a workspace whose pod is gone.
+func record() Rule {
+	return Rule{
+		Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are installed and whose pod is gone",
+		Without: "such a workspace is not found",
+	}
+}
+
+func status() Command {
+	return Command{
+		Name:  "status",
+		About: "See the workspaces of a namespace, and with --watch how they change. Names are completed with it, too.",
+		Rules: []Rule{
+			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
+			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"get", "list", "watch"}, Why: "whether their storages are there"},
+			record(),
+		},
+	}
+}
+
+func exec() Command {
+	return Command{
+		Name:  "exec",
+		About: "Enter a workspace.",
+		Rules: []Rule{
+			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
+			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the command in it"},
+			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
+			record(),
+		},
+	}
+}
+
+func logs() Command {
+	return Command{
+		Name:  "logs",
+		About: "Read the logs of a workspace.",
+		Rules: []Rule{
+			{Resource: "pods", Verbs: []string{"list", "get", "watch"}, Why: "the workspace; with --follow, when its containers start"},
+			{Resource: "pods/log", Verbs: []string{"get"}, Why: "the logs"},
+			record(),
+		},
+	}
+}
+
+func diagnosis() Command {
+	workload := "the workload, if one is diagnosed"
+	return Command{
+		Name:  "diagnose",
+		About: "Explain how a workspace, a pod or a workload stands.",
+		Rules: []Rule{
+			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the subject and its pods"},
+			{Resource: "events", Verbs: []string{"list"}, Why: "what the cluster says about it", Without: "the diagnosis says that they could not be read"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: "whether storages are there", Without: "the diagnosis says that they could not be read"},
+			logLines(),
+			record(),
+			{Group: groupApps, Resource: "deployments", Verbs: []string{"get"}, Why: workload, Made: true},
+			{Group: groupApps, Resource: "statefulsets", Verbs: []string{"get"}, Why: workload, Made: true},
+			{Group: groupApps, Resource: "daemonsets", Verbs: []string{"get"}, Why: workload, Made: true},
+			{Group: groupApps, Resource: "replicasets", Verbs: []string{"get", "list"}, Why: "those of a Deployment that is diagnosed", Made: true},
+			{Group: groupBatch, Resource: "jobs", Verbs: []string{"get"}, Why: workload, Made: true},
+		},
+	}
+}
+
+func deletion() Command {
+	remove := []string{"delete"}
+	return Command{
+		Name:  Delete,
+		About: "Remove workspaces with all that belongs to them.",
+		Rules: []Rule{
+			{Resource: "pods", Verbs: []string{"list", "watch", "delete"}, Why: "the workspace, until it is gone"},
+			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about its end"},
+			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, so that nobody provisions meanwhile"},
+			{Resource: "secrets", Verbs: []string{"list", "delete"}, Why: "Helm's record of the release"},
+			{Resource: "configmaps", Verbs: remove, Why: "its scripts and identity", Made: true},
+			{Resource: "services", Verbs: remove, Why: "its address", Made: true},
+			{Resource: "persistentvolumeclaims", Verbs: remove, Why: "its storages", Made: true},
+			{Group: groupNetworking, Resource: "networkpolicies", Verbs: remove, Why: "its network policies", Made: true},
+			{Group: groupCertificates, Resource: "certificates", Verbs: remove, Why: "its certificate", Made: true},
+		},
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+const permissionsAbout = "berth does what the caller's kubeconfig may do, and nothing is installed in the cluster for it. Each command below\n" +
+	"has the Role that is enough for it, and of which nothing can be left out but what says so. The end-to-end tests run with\n" +
+	"exactly these. `provision` and `delete` ask for all their permissions before anything is changed, and name all that are\n" +
+	"missing. Everybody may ask what they may do; where that is not so, or where an authorizer outside the API server decides,\n" +
+	"a missing permission is found when it is used.\n\n" +
+	"Put the namespace for `team` and whoever is meant for `developers`.\n"
+
+// permissionsPage is the page about permissions: what each command takes, and
+// why, as Roles to copy.
+func permissionsPage() string {
+	var b strings.Builder
+	b.WriteString(permissionsAbout)
+	b.WriteString("\n## One Role for all\n\nAll commands in a namespace: the sum of what follows, up to the whole cluster.\n")
+	b.WriteString(manifest(rbac.Developer()))
+	everywhere := false
+	for _, c := range rbac.Commands() {
+		title := "`berth " + c.Name + "`"
+		if strings.HasPrefix(c.Name, "acting") {
+			title = "Acting for somebody else"
+		}
+		if c.Cluster && !everywhere {
+			everywhere = true
+			b.WriteString("\n# In the whole cluster\n\nWhat no Role in a namespace can give.\n")
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| resource | verbs | what for |\n| --- | --- | --- |\n", title, c.About)
+		for _, r := range c.Rules {
+			why := r.Why
+			if r.Made {
+				why += "; only for workspaces that have one"
+			}
+			if r.Optional() {
+				why += "; without it " + r.Without
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", rbac.Access{Group: r.Group, Resource: r.Resource}.Object(), strings.Join(r.Verbs, ", "), why)
+		}
+		b.WriteString(manifest(c))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// manifest is a command's Role and its binding, to be copied.
+func manifest(c rbac.Command) string {
+	kind, namespace := "Role", "\n  namespace: team"
+	if c.Cluster {
+		kind, namespace = "ClusterRole", ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n```yaml\napiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s%s\nrules:\n", kind, c.ObjectName(), namespace)
+	for _, r := range c.PolicyRules() {
+		fmt.Fprintf(&b, "  - {apiGroups: [%q], resources: [%s], verbs: [%s]}\n", r.APIGroups[0], r.Resources[0], strings.Join(r.Verbs, ", "))
+	}
+	fmt.Fprintf(&b, "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: %sBinding\nmetadata:\n  name: %s%s\n", kind, c.ObjectName(), namespace)
+	fmt.Fprintf(&b, "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}\n", kind, c.ObjectName())
+	b.WriteString("subjects:\n  - {apiGroup: rbac.authorization.k8s.io, kind: Group, name: developers}\n```\n")
+	return b.String()
+}
