@@ -1,8 +1,11 @@
 package watch
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,7 +18,7 @@ import (
 func ObjectEvents(events []*corev1.Event) []v1.ObjectEvent {
 	at := map[warningKind]int{}
 	var folded []v1.ObjectEvent
-	for _, e := range events {
+	for _, e := range slices.SortedStableFunc(slices.Values(events), written) {
 		one := ObjectEvent(e)
 		one.FirstAt, one.At = firstSeen(e).UTC(), lastSeen(e).UTC()
 		same := warningKind{one.Object, one.Type + " " + one.Reason, messageKind(one.Message)}
@@ -27,8 +30,24 @@ func ObjectEvents(events []*corev1.Event) []v1.ObjectEvent {
 		}
 		folded[i] = merged(folded[i], one)
 	}
-	slices.SortStableFunc(folded, func(a, b v1.ObjectEvent) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(folded, func(a, b v1.ObjectEvent) int { return clock(a).Compare(clock(b)) })
 	return folded
+}
+
+// clock is when an event was seen last, in whole seconds: most components give
+// no more than that, and the scheduler's microseconds would put it after what it
+// caused.
+func clock(e v1.ObjectEvent) time.Time { return e.At.Truncate(time.Second) }
+
+// written orders events as the API server has stored them, as far as their
+// versions tell.
+func written(a, b *corev1.Event) int {
+	left, leftErr := strconv.ParseUint(a.ResourceVersion, 10, 64)
+	right, rightErr := strconv.ParseUint(b.ResourceVersion, 10, 64)
+	if leftErr != nil || rightErr != nil {
+		return 0
+	}
+	return cmp.Compare(left, right)
 }
 
 // merged makes one event of two that are the same but for numbers.

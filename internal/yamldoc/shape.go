@@ -2,6 +2,7 @@ package yamldoc
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -154,8 +155,11 @@ func isWhole(t reflect.Type) bool { return t.Kind() == reflect.Int || t.Kind() =
 func FieldsOf(t reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
 	for field := range t.Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
-		if name != "" && name != "-" {
+		name, options, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		switch {
+		case options == "inline":
+			maps.Copy(fields, FieldsOf(field.Type))
+		case name != "" && name != "-":
 			fields[name] = field.Type
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,11 +143,16 @@ func (tg *target) clean(before string) {
 	if text, ok := tg.get().GetAnnotations()[kube.AnnotationInjection]; ok {
 		tg.Errorf("the workload still has the annotation %s", text)
 	}
-	for _, left := range tg.leftovers() {
-		if !strings.HasPrefix(left, "pod/") {
-			tg.Errorf("%s is left", left)
-		}
-	}
+	tg.nothingIsLeft()
+}
+
+// nothingIsLeft waits until nothing of berth's is there any more. A claim goes
+// when the last pod that mounts it has gone.
+func (w *world) nothingIsLeft() {
+	w.Helper()
+	w.eventually("nothing is left", 30*time.Second, func() bool {
+		return !slices.ContainsFunc(w.leftovers(), func(left string) bool { return !strings.HasPrefix(left, "pod/web-") })
+	})
 }
 
 // Injected and taken out again, a workload is as it was to the byte: every kind,

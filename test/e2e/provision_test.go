@@ -165,7 +165,6 @@ func TestLegalButNotThere(t *testing.T) {
 	w := newWorld(t)
 	w.contains(w.must(7, "provision", "alice~nope").stderr, `no blueprint "nope"`, "choose one of")
 	w.contains(w.must(2, "provision", "alice~").stderr, "character 7")
-	w.contains(w.must(2, "provision", "alice~repo=a/b").stderr, "not supported")
 	w.contains(w.must(2, "provision", "alice~pod=x").stderr, "existing workspace")
 	w.contains(w.must(2, "provision", "alice", "--colour").stderr, "--help")
 	w.contains(w.unlimited().must(7, "provision", "alice~plain", "--namespace", "no-such-namespace").stderr, "no-such-namespace", "--create-namespace")

@@ -62,7 +62,7 @@ func victims(blueprint string) []victim {
 				w.mustSoon(0, "provision", user, "--if-not-exists")
 				w.must(0, "exec", user, "--", "true")
 				w.must(0, "delete", user)
-				web.mustBeAsBefore(before)
+				web.clean(before)
 			}
 		}},
 		{"eject", func(w *world) ([]string, func()) {
@@ -71,17 +71,9 @@ func victims(blueprint string) []victim {
 			w.must(0, "provision", user)
 			return []string{"delete", user}, func() {
 				w.mustSoon(0, "delete", user, "--ignore-not-found")
-				web.mustBeAsBefore(before)
+				web.clean(before)
 			}
 		}},
-	}
-}
-
-// mustBeAsBefore fails the test unless the pod template is what it was, to the byte.
-func (tg *target) mustBeAsBefore(template string) {
-	tg.Helper()
-	if now := tg.template(); now != template {
-		tg.Errorf("the pod template is\n%s\nand was\n%s", now, template)
 	}
 }
 
@@ -117,7 +109,7 @@ func torture(w *world, v victim, m moment) {
 		w.Logf("it had ended before %s", m)
 	}
 	again()
-	w.eventually("nothing is left", 30*time.Second, func() bool { return len(w.leftovers()) == 0 })
+	w.nothingIsLeft()
 }
 
 // countOf is how many requests a command makes that nobody disturbs.
