@@ -43,7 +43,10 @@ func (r *remoteRepository) fault(ctx context.Context, err error) error {
 			WithHint("ask for the right to read it, or configure another login")
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return fault.New(fault.NotFound, "repository %s at %s is empty: it has no commit", name, r.where)
-	case isNoCommit(err):
+	case isNoCommit(err), r.where == "file" && strings.Contains(err.Error(), "sending upload-req message"):
+		// A git on this machine that has shown its branches and then ends while it
+		// is being asked, does so because it has not got what it is asked for. There
+		// is no type for that either.
 		return noRef(r.where, r.user)
 	case errors.Is(err, errTooLarge):
 		return fault.New(fault.Failed, "repository %s at %s is too large to be read for one file: %w", name, r.where, errTooLarge).
