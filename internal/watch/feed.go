@@ -26,6 +26,9 @@ const (
 	requestTime = 30 * time.Second
 	// An API server that cannot be reached at first is not waited for.
 	openPatience = 10 * time.Second
+	// One that has just been started refuses what it allows, until it knows its
+	// roles: what had been allowed before is asked for again for this time.
+	refusalPatience = 10 * time.Second
 
 	firstPause, longestPause = 250 * time.Millisecond, 15 * time.Second
 )
@@ -36,10 +39,11 @@ type feed struct {
 	to     *Follower
 	relist chan struct{} // for the source of pods: asks for a list
 
-	version  string // where the watch begins
-	listing  bool   // list first
-	verb     string // of the request made last
-	failures int    // in a row
+	version  string    // where the watch begins
+	listing  bool      // list first
+	verb     string    // of the request made last
+	failures int       // in a row
+	refused  time.Time // since when, in a row
 }
 
 // run watches until ctx ends or there is no point in going on. Once the watch is
@@ -60,6 +64,8 @@ func (f *feed) run(ctx context.Context, opened chan<- error) {
 			final = ctx.Err()
 		case final == nil && !announced && time.Since(began) > openPatience:
 			final = f.fault(fault.Unavailable, err)
+		case announced && f.mayPass(final):
+			final = nil
 		}
 		if final != nil {
 			f.end(final, announced, opened)
@@ -67,6 +73,18 @@ func (f *feed) run(ctx context.Context, opened chan<- error) {
 		}
 		f.retry(ctx, err)
 	}
+}
+
+// mayPass is true for a refusal of what was allowed a moment ago.
+func (f *feed) mayPass(final error) bool {
+	if code := fault.CodeOf(final); code != fault.PermissionDenied && code != fault.Unauthenticated {
+		f.refused = time.Time{}
+		return false
+	}
+	if f.refused.IsZero() {
+		f.refused = time.Now()
+	}
+	return time.Since(f.refused) < refusalPatience
 }
 
 // end says why there will be no more: to Open, or to who follows.

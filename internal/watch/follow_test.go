@@ -261,6 +261,27 @@ func TestRefusalsAreErrorsAtOnce(t *testing.T) {
 	})
 }
 
+// An API server that has just been started does not know its roles yet.
+func TestARefusalAfterARestartPasses(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", errors.New("no role yet"))
+	synctest.Test(t, func(t *testing.T) {
+		fw := start(t, t.Context())
+		fw.run(t.Context())
+		fw.events.set(func(s *server) { s.refuse = forbidden })
+		fw.events.live.Stop()
+		time.Sleep(2 * time.Second)
+		fw.events.set(func(s *server) { s.refuse = nil })
+		time.Sleep(refusalPatience)
+		synctest.Wait()
+		select {
+		case err := <-fw.ended:
+			t.Errorf("it ended: %v", err)
+		default:
+		}
+		fw.f.Close()
+	})
+}
+
 func checkForbidden(t *testing.T, err error) {
 	t.Helper()
 	if fault.CodeOf(err) != fault.PermissionDenied {
