@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/secret"
 )
 
 // credential is what a provider shows to a server.
 type credential struct {
 	Username string
-	Token    Secret
+	Token    secret.Text
 	// From says where it comes from, for messages; it is never the token itself.
 	From string
 }
@@ -51,7 +52,7 @@ func (t tokenSource) find(ctx context.Context) (credential, error) {
 		if token == "" {
 			return credential{}, noToken("the variable %s (tokenEnv) is not set", t.env)
 		}
-		return credential{t.username, Secret(token), "the variable " + t.env}, nil
+		return credential{t.username, secret.Text(token), "the variable " + t.env}, nil
 	case t.file != "":
 		raw, err := readFile(t.file, maxToken)
 		if err != nil {
@@ -61,13 +62,13 @@ func (t tokenSource) find(ctx context.Context) (credential, error) {
 		if token == "" {
 			return credential{}, noToken("the file %s (tokenFile) is empty", t.file)
 		}
-		return credential{t.username, Secret(token), "the file " + t.file}, nil
+		return credential{t.username, secret.Text(token), "the file " + t.file}, nil
 	case t.cli != nil:
 		return t.cli(ctx)
 	}
 	for _, name := range t.usual {
 		if token := strings.TrimSpace(t.getenv(name)); token != "" {
-			return credential{t.username, Secret(token), "the variable " + name}, nil
+			return credential{t.username, secret.Text(token), "the variable " + name}, nil
 		}
 	}
 	return credential{}, nil
@@ -85,7 +86,7 @@ func ghToken(host string) func(context.Context) (credential, error) {
 		if err != nil {
 			return credential{}, noToken("`gh auth token --hostname %s` gives no token: %v", host, err)
 		}
-		return credential{Token: Secret(strings.TrimSpace(out)), From: "`gh auth token`"}, nil
+		return credential{Token: secret.Text(strings.TrimSpace(out)), From: "`gh auth token`"}, nil
 	}
 }
 
@@ -103,7 +104,7 @@ func gitCredential(scheme, host string) func(context.Context) (credential, error
 			case "username":
 				c.Username = value
 			case "password":
-				c.Token = Secret(value)
+				c.Token = secret.Text(value)
 			}
 		}
 		return c, nil

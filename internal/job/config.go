@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/berthdev/berth/internal/secret"
 )
 
 // Retention is how long a record is kept, if nothing else is configured.
@@ -38,9 +40,9 @@ type NATSConfig struct {
 	URL     string        `yaml:"url"`
 	Service ServiceConfig `yaml:"service"`
 
-	User     string `yaml:"user"`
-	Password Secret `yaml:"password"`
-	Token    Secret `yaml:"token"`
+	User     string      `yaml:"user"`
+	Password secret.Text `yaml:"password"`
+	Token    secret.Text `yaml:"token"`
 	// Credentials is a file with a JWT and its key, as `nsc` writes it.
 	Credentials string    `yaml:"credentials"`
 	TLS         TLSConfig `yaml:"tls"`

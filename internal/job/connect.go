@@ -97,9 +97,9 @@ func (n *NATS) options(c NATSConfig, dialer Dialer) []nats.Option {
 	}
 	switch {
 	case c.User != "":
-		options = append(options, nats.UserInfo(c.User, c.Password.reveal()))
+		options = append(options, nats.UserInfo(c.User, c.Password.Reveal()))
 	case c.Token != "":
-		options = append(options, nats.Token(c.Token.reveal()))
+		options = append(options, nats.Token(c.Token.Reveal()))
 	case c.Credentials != "":
 		options = append(options, nats.UserCredentials(c.Credentials))
 	}

@@ -29,5 +29,11 @@ func (Text) MarshalJSON() ([]byte, error) { return json.Marshal(hidden) }
 // MarshalYAML hides the text.
 func (Text) MarshalYAML() (any, error) { return hidden, nil }
 
+// MarshalText hides the text from every other encoding.
+func (Text) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// MarshalLog hides the text from klog and logr.
+func (Text) MarshalLog() any { return hidden }
+
 // LogValue hides the text.
 func (Text) LogValue() slog.Value { return slog.StringValue(hidden) }

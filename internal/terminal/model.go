@@ -43,7 +43,7 @@ func (t Title) Located(hint string) string {
 	}
 	parts := strings.Split(hint, "`") // those with odd numbers are quoted
 	for i := 1; i < len(parts)-1; i += 2 {
-		if strings.HasPrefix(parts[i], "berth ") {
+		if strings.HasPrefix(parts[i], "berth ") && !strings.HasPrefix(parts[i], "berth help ") {
 			parts[i] += " " + strings.Join(t.Flags, " ")
 		}
 	}

@@ -101,7 +101,7 @@ func TestDeleteAllOfAnOwner(t *testing.T) {
 
 // The workspaces of one ID in two namespaces are two.
 func TestDeleteInAllNamespaces(t *testing.T) {
-	w, other := newWorld(t), &world{}
+	w, other := newWorld(t).unlimited(), &world{}
 	made, err := w.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-b"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -144,6 +144,9 @@ func TestStatusLists(t *testing.T) {
 func TestStatusEvents(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain")
+	w.eventually("the kubelet's events are there", 10*time.Second, func() bool {
+		return strings.Contains(w.must(0, "status", "alice~plain", "--events").stdout, "Started")
+	})
 	w.contains(w.must(0, "status", "alice~plain", "--events").stdout, "REASON", "Scheduled", "Started")
 	one := decode[v1.Workspace](w, w.must(0, "status", "alice~plain", "--events", "-o", "json"))
 	if len(one.Events) < 3 || one.Events[0].Reason != "Scheduled" || one.Events[0].At.IsZero() {
