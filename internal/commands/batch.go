@@ -58,6 +58,8 @@ func (f *batchFlags) check(cmd *cobra.Command, args []string) error {
 		return usage(cmd, fault.New(fault.InvalidArgument, "--filename is empty"))
 	case f.parallel < 1:
 		return usage(cmd, fault.New(fault.InvalidArgument, "--parallel %d is less than 1", f.parallel))
+	case cmd.Flags().Changed("dry-run"):
+		return usage(cmd, fault.New(fault.InvalidArgument, "--dry-run is for one workspace at a time"))
 	case len(args) > 0:
 		return usage(cmd, fault.New(fault.InvalidArgument, "with --filename, %q has to stand in the file", args[0]))
 	}

@@ -81,6 +81,14 @@ What only the file has:
   certificate:               a certificate of cert-manager for each workspace
     enabled: true
     issuer: {name: NAME, kind: ClusterIssuer}
+  jobs:                      the record of what provisionings do
+    store: auto              NATS if it is configured, else the cluster; or nats,
+    retention: 48h           cluster, none
+    nats:
+      url: nats://HOST:4222  or service: {namespace: NS, name: NAME, port: 4222},
+      user: NAME             which is reached through a forwarded port
+      password: !file PATH   or token, or credentials: FILE
+      tls: {ca: FILE, cert: FILE, key: FILE}
 
 In the file, ${NAME} stands for a variable of the environment, and !file PATH
 for the content of a file.

@@ -17,16 +17,17 @@ import (
 // removeInjected takes the workspace out of its workload and waits until the
 // last pod that has it is gone.
 func (r *run) removeInjected(ctx context.Context, deletion *v1.Deletion, noWait bool) error {
+	ref := r.found.workload.ref
 	err := r.steps.do("eject", func() (string, error) {
 		var err error
 		deletion.Objects, err = r.eject(ctx, noWait)
-		return fmt.Sprintf("%s, %d objects", r.found.workload.ref, deletion.Objects), err
+		return fmt.Sprintf("%s, %d objects", ref, deletion.Objects), err
 	})
 	if err != nil || r.follower == nil {
 		return err
 	}
 	if why := stays(r.found.workload.object); why != "" {
-		r.steps.Warning(v1.Warning{Reason: "NotRolledOut", Message: why, Count: 1, Object: r.found.workload.ref.String(), At: r.Now().UTC()})
+		r.steps.Warning(v1.Warning{Reason: "NotRolledOut", Message: why, Count: 1, Object: ref.String(), At: r.Now().UTC()})
 		return nil
 	}
 	err = r.awaitClean(ctx)
@@ -46,10 +47,11 @@ func (r *run) eject(ctx context.Context, noWait bool) (int, error) {
 		return 0, err
 	}
 	defer r.release(ctx, held)
-	ref := r.found.workload.ref
-	if r.found.workload, err = r.readWorkload(ctx, r.id, ref); err != nil {
+	now, err := r.readWorkload(ctx, r.id, r.found.workload.ref)
+	if err != nil {
 		return 0, err
 	}
+	r.found.workload = now
 	if !noWait {
 		if err := r.open(ctx); err != nil {
 			return 0, err

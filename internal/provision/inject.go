@@ -159,6 +159,19 @@ func (r *run) inject(ctx context.Context, p plan) error {
 	})
 }
 
+// injected tells how it stands, where nobody waits for the rollout.
+func (r *run) injected(p plan, err error) error {
+	if err != nil || !r.NoWait {
+		return err
+	}
+	r.latest = r.found.reading
+	if p != resume {
+		r.latest = v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StageScheduling.Status(), Message: "the rollout has begun"}
+	}
+	r.steps.reached(r.latest)
+	return nil
+}
+
 // expectFound makes what was found, or has just been written, what is followed.
 func (r *run) expectFound() error {
 	if r.found.workload == nil {

@@ -3,8 +3,6 @@ package provision
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/kube"
 )
@@ -25,8 +23,7 @@ func (f found) job() string {
 	case f.pod != nil:
 		return f.pod.Labels[kube.LabelJobID]
 	case f.workload != nil:
-		id, _, _ := unstructured.NestedString(f.workload.object, "spec", "template", "metadata", "labels", kube.LabelJobID)
-		return id
+		return f.workload.job()
 	}
 	return ""
 }

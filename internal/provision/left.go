@@ -128,7 +128,11 @@ func (r *run) undo(ctx context.Context, held *lock.Lock) (string, error) {
 	}
 	before := r.found
 	first := before.record == nil && (before.pod == nil || before.reading.Verdict() == v1.VerdictTerminating)
-	n, err := r.applier(r.id).Remove(ctx, r.creation.of(r.rendered.Objects, first))
+	mine := r.creation.of(r.rendered.Objects, first)
+	n, err := r.applier(r.id).Remove(ctx, mine)
+	if err == nil && first {
+		_, err = r.applier(r.id).Remove(ctx, certified(mine))
+	}
 	if err == nil && first {
 		err = r.records().Purge(ctx, r.id)
 	}

@@ -34,6 +34,9 @@ func (r *run) outcome(ctx context.Context, err error) Outcome {
 	case fault.CodeOf(err) == fault.AlreadyExists && r.found.pod != nil:
 		w := describe(&r.found.pod.ObjectMeta, r.found.reading)
 		return Outcome{Workspace: &w}
+	case fault.CodeOf(err) == fault.AlreadyExists && r.found.workload != nil:
+		r.latest = r.found.reading
+		return Outcome{Workspace: r.workspace()}
 	case r.follower == nil && err != nil:
 		return Outcome{} // it did not get as far as the workspace
 	}

@@ -55,8 +55,8 @@ type Provisioner struct {
 	Now  func() time.Time
 }
 
-// Supported says whether a form of user string can be provisioned. Those that
-// cannot yet are refused before anything is asked of the cluster.
+// Supported says whether a form of user string can be provisioned. One that
+// cannot is refused before anything is asked of the cluster.
 func Supported(u userstring.UserString) error {
 	if u.Form() == userstring.Named {
 		return fault.New(fault.InvalidArgument, "%s names an existing workspace: it can be looked up, entered and deleted, not provisioned", u).

@@ -99,7 +99,7 @@ func (r *run) prepare(ctx context.Context, p plan) error {
 // the one to follow.
 func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
 	if r.found.workload != nil {
-		return nil, r.inject(ctx, p)
+		return nil, r.injected(p, r.inject(ctx, p))
 	}
 	if p == resume {
 		r.follower.Expect(r.found.pod.UID)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -23,11 +24,10 @@ func (r *run) workspace() *v1.Workspace {
 	if r.found.workload != nil {
 		w.Workload, w.JobID = r.found.workload.ref.String(), cmp.Or(r.found.workload.job(), r.jobID)
 	}
-	if r.follower == nil {
-		w.Stage, w.Status = v1.StageUnknown, v1.StatusUnknown
-		return w
+	var pod *corev1.Pod
+	if r.follower != nil {
+		pod, _ = r.follower.State().Pod()
 	}
-	pod, _ := r.follower.State().Pod()
 	if pod == nil && r.NoWait {
 		pod = r.found.pod // its watch may not have told of it yet
 	}

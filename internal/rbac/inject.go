@@ -18,6 +18,7 @@ func inject() Command {
 			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch", "delete"}, Why: "its storages, if it has any"},
 			{Resource: "secrets", Verbs: []string{"create", "get", "update", "delete"}, Why: "credentials of a private registry or repository, if they are configured", Made: true},
 			logLines(),
+			jobRecord(),
 		},
 	}
 }

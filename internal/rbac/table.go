@@ -47,16 +47,22 @@ func provision() Command {
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about it: pulls, failures, what it waits for"},
 			{Group: groupCoordination, Resource: "leases", Verbs: whole, Why: "the lock, so that two runs do not do the same"},
 			{Resource: "secrets", Verbs: []string{"list", "create", "update"}, Why: "Helm's record of the release"},
-			{Resource: "secrets", Verbs: []string{"get", "delete"}, Why: "credentials of a private registry or repository, if they are configured", Made: true},
+			{Resource: "secrets", Verbs: []string{"get", "delete"}, Why: "credentials of a private registry or repository, if they are configured; with --on-failure delete, Helm's record", Made: true},
 			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace", Made: true},
 			{Resource: "services", Verbs: whole, Why: "the workspace's address", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch"}, Why: "its storages, if it has any", Made: true},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"delete"}, Why: "its storages, with --on-failure delete", Without: "--on-failure delete leaves them, and says so"},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "its network policies, if they are configured", Made: true},
 			{Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "its certificate, if that is configured", Made: true},
 			logLines(),
-			{Resource: "configmaps", Verbs: []string{"list", "patch", "deletecollection"}, Why: "the record of the job, where no NATS keeps it; those that have expired go", Without: "no record is kept, and a warning says so"},
+			jobRecord(),
 		},
 	}
+}
+
+// jobRecord is what a run that keeps a record needs for that.
+func jobRecord() Rule {
+	return Rule{Resource: "configmaps", Verbs: []string{"list", "patch", "deletecollection"}, Why: "the record of the job, where no NATS keeps it; those that have expired go", Without: "no record is kept, and a warning says so"}
 }
 
 // jobs is for records that are kept in the cluster; those in NATS take what leads

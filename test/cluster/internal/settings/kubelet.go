@@ -34,7 +34,8 @@ imageGCLowThresholdPercent: 99
 imageMinimumGCAge: 24h
 serializeImagePulls: false
 registryPullQPS: 0
-eventRecordQPS: 0
+eventRecordQPS: 500
+eventBurst: 1000
 kubeAPIQPS: 200
 kubeAPIBurst: 400
 crashLoopBackOff: {maxContainerRestartPeriod: 3s}
