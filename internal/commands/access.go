@@ -8,7 +8,7 @@ import (
 
 // access reads the passwords that are configured.
 func access(c config.Config, getenv func(string) string) (provision.Access, error) {
-	var a provision.Access
+	a := provision.Access{Remote: c.Repositories.URL}
 	if c.Registry != nil {
 		password, err := c.Registry.Read(getenv)
 		if err != nil {

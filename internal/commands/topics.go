@@ -74,6 +74,7 @@ What only the file has:
     username: NAME
     passwordEnv: VARIABLE    or passwordFile, or password
   repositories:
+    url: https://github.com/{owner}/{name}.git  (where they are cloned from)
     credentials:             for cloning the repository of a workspace, by address
       - url: https://github.com
         username: NAME

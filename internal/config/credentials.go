@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/secret"
 )
 
@@ -20,6 +21,8 @@ type Registry struct {
 
 // Repositories says how git repositories are reached.
 type Repositories struct {
+	// URL is where they are cloned from, with {owner} and {name} in it.
+	URL string `yaml:"url"`
 	// Credentials are for cloning, each for an address.
 	Credentials []RepositoryCredentials `yaml:"credentials"`
 }
@@ -93,6 +96,10 @@ func (c *Config) checkAccess(dir string) (problems []string) {
 			problems = append(problems, fmt.Sprintf("registry.server: %q is no host", c.Registry.Server))
 		}
 		problems = append(problems, c.Registry.check("registry", dir)...)
+	}
+	if u, err := url.Parse(strings.NewReplacer("{owner}", "o", "{name}", "n").Replace(c.Repositories.URL)); c.Repositories.URL != "" &&
+		(err != nil || u.Scheme == "" || u.User != nil || !strings.Contains(c.Repositories.URL, "{name}")) {
+		problems = append(problems, "repositories.url: it takes an address with {name} and without credentials, such as "+identity.DefaultRemote)
 	}
 	for i := range c.Repositories.Credentials {
 		r := &c.Repositories.Credentials[i]

@@ -1,19 +1,25 @@
 package provision
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/secret"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // Access are the credentials for what a workspace is made of and is not public.
 type Access struct {
 	// Registry is the private registry that images are pulled from; nil for none.
 	Registry *release.Registry
+	// Remote is where repositories are cloned from, with {owner} and {name} in it.
+	// Without it they are where .k8shell.yaml is looked for by default.
+	Remote string
 	// Repositories are credentials for cloning, by the addresses they are for.
 	Repositories []RepositoryAccess
 }
@@ -24,6 +30,15 @@ type RepositoryAccess struct {
 	URL      string
 	Username string
 	Password secret.Text
+}
+
+// clone is the repository that a user string names, if it names one.
+func (a Access) clone(u userstring.UserString) *Repository {
+	if u.Form() != userstring.Repo {
+		return nil
+	}
+	remote := cmp.Or(a.Remote, identity.DefaultRemote)
+	return &Repository{URL: strings.NewReplacer("{owner}", u.RepoOwner, "{name}", u.RepoName).Replace(remote), Ref: u.RefTyped}
 }
 
 // pullSecrets are the names of the Secrets that the pod pulls its images with.

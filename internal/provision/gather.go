@@ -81,7 +81,7 @@ func (r *run) render() error {
 	if b := r.blueprint; b.Subdomain != "" && b.Hostname != "" && b.Hostname != r.id {
 		r.steps.Progress(v1.Progress{Message: fmt.Sprintf("hostname %s is not used: with a subdomain the DNS name is made of the ID", b.Hostname)})
 	}
-	if err := checkRepository(repository(r.user)); err != nil {
+	if err := checkRepository(r.access.clone(r.user)); err != nil {
 		return err
 	}
 	_, r.homes = injectable(r.blueprint)

@@ -48,17 +48,8 @@ func (r *run) workspaceSpec() workspaceSpec {
 	}
 	return workspaceSpec{
 		user: r.user, namespace: r.namespace, identity: r.identity, blueprint: b, injected: injected,
-		repository: repository(r.user), access: r.access, certificate: r.Certificate, jobID: r.jobID,
+		repository: r.access.clone(r.user), access: r.access, certificate: r.Certificate, jobID: r.jobID,
 	}
-}
-
-// repository is the one that a user string names. What names no host is at
-// github.com, as it is for the providers of .k8shell.yaml.
-func repository(u userstring.UserString) *Repository {
-	if u.Form() != userstring.Repo {
-		return nil
-	}
-	return &Repository{URL: "https://github.com/" + u.RepoOwner + "/" + u.RepoName + ".git", Ref: u.RefTyped}
 }
 
 func (r *Repository) value() any {
