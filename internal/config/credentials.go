@@ -88,6 +88,23 @@ func (c Credentials) source() string {
 	}
 }
 
+// check finds what is wrong with where repositories are, and with the logins.
+func (r *Repositories) check(dir string) (problems []string) {
+	if u, err := url.Parse(strings.NewReplacer("{owner}", "o", "{name}", "n").Replace(r.URL)); r.URL != "" &&
+		(err != nil || u.Scheme == "" || u.User != nil || !strings.Contains(r.URL, "{name}")) {
+		problems = append(problems, "repositories.url: it takes an address with {name} and without credentials, such as "+identity.DefaultRemote)
+	}
+	for i := range r.Credentials {
+		login := &r.Credentials[i]
+		field := fmt.Sprintf("repositories.credentials[%d]", i)
+		if u, err := url.Parse(login.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+			problems = append(problems, field+".url: it takes an address without credentials, such as https://github.com")
+		}
+		problems = append(problems, login.check(field, dir)...)
+	}
+	return problems
+}
+
 // checkAccess finds what is wrong with what is configured for registries,
 // repositories and certificates, and makes paths those of the file's directory.
 func (c *Config) checkAccess(dir string) (problems []string) {
@@ -97,18 +114,7 @@ func (c *Config) checkAccess(dir string) (problems []string) {
 		}
 		problems = append(problems, c.Registry.check("registry", dir)...)
 	}
-	if u, err := url.Parse(strings.NewReplacer("{owner}", "o", "{name}", "n").Replace(c.Repositories.URL)); c.Repositories.URL != "" &&
-		(err != nil || u.Scheme == "" || u.User != nil || !strings.Contains(c.Repositories.URL, "{name}")) {
-		problems = append(problems, "repositories.url: it takes an address with {name} and without credentials, such as "+identity.DefaultRemote)
-	}
-	for i := range c.Repositories.Credentials {
-		r := &c.Repositories.Credentials[i]
-		field := fmt.Sprintf("repositories.credentials[%d]", i)
-		if u, err := url.Parse(r.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
-			problems = append(problems, field+".url: it takes an address without credentials, such as https://github.com")
-		}
-		problems = append(problems, r.check(field, dir)...)
-	}
+	problems = append(problems, c.Repositories.check(dir)...)
 	if kind := c.Certificate.Issuer.Kind; kind != "" && kind != "Issuer" && kind != "ClusterIssuer" {
 		problems = append(problems, fmt.Sprintf("certificate.issuer.kind: %q is neither Issuer nor ClusterIssuer", kind))
 	}
