@@ -215,6 +215,7 @@ func TestRecorderHeartbeat(t *testing.T) {
 		s := event.NewStream("alice-1", time.Now, r)
 		r.Begin(t.Context(), Start{ID: "a"})
 		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		if got := store.records["a"].State(time.Now()); got != v1.JobRunning {
 			t.Errorf("%s", got)
 		}
