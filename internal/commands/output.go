@@ -33,7 +33,8 @@ missing is a line that was lost.
 
 A list (status) prints one Workspace a line. With --watch, in json too, that
 goes on: first all that there are, then each one again whenever anything about
-it has changed; a change of its pod is never left out or merged with another.
+it has changed. No change that the API server tells is left out; of what happens
+while it cannot be reached, only what has come of it is seen.
 One that is gone, or no longer in a stage that --stage asks for, is printed a
 last time; gone says "gone": true. Yaml is separated by ---, and expressions
 are evaluated for each Workspace instead of the list. There is no last
