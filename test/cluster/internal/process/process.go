@@ -76,7 +76,7 @@ func wait(handle, pid int, timeout time.Duration) error {
 }
 
 // HasArgs recognizes a process by its arguments; those of one that is about to
-// end read as empty.
+// end, or was started this very moment, read as empty.
 func HasArgs(args []string) func(pid int) bool {
 	want := strings.Join(args, "\x00") + "\x00"
 	return func(pid int) bool {

@@ -1,18 +1,22 @@
 package process
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
 )
 
 func TestKill(t *testing.T) {
-	cmd := exec.Command("sleep", "86399.5")
+	cmd := exec.Command("sleep", fmt.Sprintf("86399.%d", os.Getpid())) // nobody else's
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	pid := cmd.Process.Pid
+	started(t, cmd.Args)
 	if err := Kill(pid, HasArgs([]string{"sleep", "another"}), time.Second); err != nil {
 		t.Fatal(err)
 	}
@@ -32,4 +36,24 @@ func TestKill(t *testing.T) {
 		t.Errorf("found %v, %v after it was killed", found, err)
 	}
 	_ = cmd.Wait() // killed
+}
+
+// started waits until the arguments of a new process can be read: for a moment
+// after it took over from its parent, Linux shows none.
+func started(t *testing.T, args []string) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		found, err := Find(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no process with the arguments %q", args)
+		}
+		runtime.Gosched()
+	}
 }
