@@ -88,7 +88,7 @@ func (g *gatherer) subject(ctx context.Context, s watch.Subject) error {
 	if s.Kind == watch.KindDeployment {
 		sets, err := g.client.AppsV1().ReplicaSets(g.namespace).List(ctx, options)
 		if err != nil {
-			return g.fault(err, "list", "replicasets", "")
+			return g.fault(err, "list", "replicasets.apps", "")
 		}
 		for i := range sets.Items {
 			g.add(&sets.Items[i])
@@ -111,19 +111,19 @@ func workload(ctx context.Context, client kubernetes.Interface, s watch.Subject)
 	switch s.Kind {
 	case watch.KindDeployment:
 		o, err := apps.Deployments(s.Namespace).Get(ctx, s.Name, get)
-		return o, o.Spec.Selector, "deployments", err
+		return o, o.Spec.Selector, "deployments.apps", err
 	case watch.KindReplicaSet:
 		o, err := apps.ReplicaSets(s.Namespace).Get(ctx, s.Name, get)
-		return o, o.Spec.Selector, "replicasets", err
+		return o, o.Spec.Selector, "replicasets.apps", err
 	case watch.KindStatefulSet:
 		o, err := apps.StatefulSets(s.Namespace).Get(ctx, s.Name, get)
-		return o, o.Spec.Selector, "statefulsets", err
+		return o, o.Spec.Selector, "statefulsets.apps", err
 	case watch.KindDaemonSet:
 		o, err := apps.DaemonSets(s.Namespace).Get(ctx, s.Name, get)
-		return o, o.Spec.Selector, "daemonsets", err
+		return o, o.Spec.Selector, "daemonsets.apps", err
 	default:
 		o, err := client.BatchV1().Jobs(s.Namespace).Get(ctx, s.Name, get)
-		return o, o.Spec.Selector, "jobs", err
+		return o, o.Spec.Selector, "jobs.batch", err
 	}
 }
 

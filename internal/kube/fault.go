@@ -41,7 +41,7 @@ func Fault(err error, call Call) error {
 	case apierrors.IsUnauthorized(err):
 		return fault.New(fault.Unauthenticated, "the cluster does not accept your credentials: %w", err).
 			WithHint("log in again, or choose another context with --context")
-	case apierrors.IsForbidden(err):
+	case apierrors.IsForbidden(err), isRefusedStream(err):
 		return forbidden(err, call)
 	case apierrors.IsNotFound(err):
 		return notFound(err, call)
@@ -67,8 +67,19 @@ func forbidden(err error, call Call) error {
 		return fault.New(fault.Failed, "the cluster refused to %s: %w", call, err).
 			WithHint("ask for less in the blueprint, or talk to who administers namespace %s", call.Namespace)
 	}
-	return fault.New(fault.PermissionDenied, "you may not %s: %w", call, err).
-		WithHint("ask for a Role in namespace %q with verb %q on %q", call.Namespace, call.Verb, call.Resource)
+	denied := fault.New(fault.PermissionDenied, "you may not %s: %w", call, err)
+	if call.Namespace == "" {
+		return denied.WithHint("ask for a ClusterRole with verb %q on %q; `berth help rbac` has those that commands take", call.Verb, call.Resource)
+	}
+	return denied.WithHint("ask for a Role in namespace %q with verb %q on %q; `berth help rbac` has those that commands take, `berth doctor` tells what else is missing",
+		call.Namespace, call.Verb, call.Resource)
+}
+
+// isRefusedStream is true for a stream, such as an exec, that RBAC refuses. Only
+// the words say so: client-go makes a plain error of the answer.
+func isRefusedStream(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "unable to upgrade connection") && strings.Contains(text, "is forbidden")
 }
 
 // IsNamespaceMissing is true for the API server's answer to whoever makes an

@@ -27,6 +27,8 @@ func TestFault(t *testing.T) {
 		{apierrors.NewForbidden(pods, "alice-1", errors.New("no RBAC policy")), fault.PermissionDenied, "create pods alice-1 in namespace team"},
 		{apierrors.NewForbidden(pods, "alice-1", errors.New("exceeded quota: q, requested: cpu=1")), fault.Failed, "exceeded quota"},
 		{apierrors.NewForbidden(pods, "alice-1", errors.New("violates PodSecurity \"restricted\"")), fault.Failed, "PodSecurity"},
+		{errors.New(`unable to upgrade connection: pods "alice-1" is forbidden: User "x" cannot create resource "pods/exec"`), fault.PermissionDenied, "you may not"},
+		{errors.New("unable to upgrade connection: container not found"), fault.Internal, "container not found"},
 		{apierrors.NewUnauthorized("expired"), fault.Unauthenticated, "credentials"},
 		{apierrors.NewNotFound(namespaces, "team"), fault.NotFound, "namespace team does not exist"},
 		{apierrors.NewNotFound(pods, "alice-1"), fault.NotFound, "alice-1"},

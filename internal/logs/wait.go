@@ -4,6 +4,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,8 +16,11 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// waitForStart waits until the container has started, or cannot any more.
+// waitForStart waits until the container has started, or cannot any more. An
+// informer would ask for ever for what is not allowed.
 func waitForStart(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request) error {
+	waiting, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
 	pods := client.CoreV1().Pods(client.Namespace)
 	only := fields.OneTermEqualSelector("metadata.name", pod.Name).String()
 	source := &cache.ListWatch{
@@ -26,7 +30,11 @@ func waitForStart(ctx context.Context, client *kube.Client, pod *corev1.Pod, r R
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			o.FieldSelector = only
-			return pods.Watch(ctx, o)
+			w, err := pods.Watch(ctx, o)
+			if apierrors.IsForbidden(err) {
+				refuse(err)
+			}
+			return w, err
 		},
 	}
 	gone := func(store cache.Store) (bool, error) {
@@ -35,7 +43,7 @@ func waitForStart(ctx context.Context, client *kube.Client, pod *corev1.Pod, r R
 		}
 		return false, nil
 	}
-	_, err := toolswatch.UntilWithSync(ctx, source, &corev1.Pod{}, gone, func(e watch.Event) (bool, error) {
+	_, err := toolswatch.UntilWithSync(waiting, source, &corev1.Pod{}, gone, func(e watch.Event) (bool, error) {
 		now, ok := e.Object.(*corev1.Pod)
 		if !ok {
 			return false, nil
@@ -44,6 +52,9 @@ func waitForStart(ctx context.Context, client *kube.Client, pod *corev1.Pod, r R
 	})
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if err != nil && waiting.Err() != nil {
+		err = context.Cause(waiting)
 	}
 	return kube.Fault(err, kube.Call{Verb: "watch", Resource: "pods", Namespace: client.Namespace, Name: pod.Name})
 }

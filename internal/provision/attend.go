@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -113,10 +114,20 @@ func listWatch[L runtime.Object](client lists[L], which metav1.ListOptions) cach
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			opts.LabelSelector, opts.FieldSelector = which.LabelSelector, which.FieldSelector
-			return client.Watch(ctx, opts)
+			w, err := client.Watch(ctx, opts)
+			if err != nil {
+				err = notWatched{err}
+			}
+			return w, err
 		},
 	}
 }
+
+// notWatched is an answer to a watch, not to the list before it.
+type notWatched struct{ error }
+
+// Unwrap gives the answer.
+func (n notWatched) Unwrap() error { return n.error }
 
 // listen opens the streams; the checkers say when what there was at first has
 // been passed on.
@@ -127,7 +138,11 @@ func (p *Provisioner) listen(ctx context.Context, a *attendance, streams []strea
 		_ = informer.SetTransform(slim) // fails only once it runs
 		_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 			if ended := ctx.Err() != nil || apierrors.IsResourceExpired(err) || isEnd(err); !ended {
-				trouble(kube.Call{Verb: "list", Resource: s.resource, Namespace: a.query.Namespace}, err)
+				call := kube.Call{Verb: "list", Resource: s.resource, Namespace: a.query.Namespace}
+				if _, ok := errors.AsType[notWatched](err); ok {
+					call.Verb = "watch"
+				}
+				trouble(call, err)
 			}
 		})
 		registered, err := informer.AddEventHandler(a.handler(p.Now))

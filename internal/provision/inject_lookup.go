@@ -102,6 +102,10 @@ func (p *Provisioner) lookupLeft(ctx context.Context, id string, ref userstring.
 		return f, err
 	}
 	objects, err := p.objectsInjected(ctx, id)
+	if fault.CodeOf(err) == fault.PermissionDenied {
+		return found{}, fault.New(fault.NotFound, "workspace %s is not in %s, and whether anything of it is left cannot be seen: %w", id, ref, err).
+			WithHint("`berth help rbac` has the Role that shows it")
+	}
 	f.workload.objects = len(objects)
 	return f, err
 }

@@ -4,7 +4,7 @@ package rbac
 
 func allNamespaces() Command {
 	return Command{
-		Name: "status --all-namespaces", Cluster: true,
+		Name: StatusOfAll, Cluster: true,
 		About: "See the workspaces of all namespaces.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
@@ -13,9 +13,20 @@ func allNamespaces() Command {
 	}
 }
 
+func deletionInAllNamespaces() Command {
+	return Command{
+		Name: DeleteOfAll, Cluster: true,
+		About: "Find the workspaces of a user in all namespaces. Removing them then takes the Role of delete, in each of the namespaces or as a ClusterRole.",
+		Rules: []Rule{
+			{Resource: "pods", Verbs: []string{"list"}, Why: "the workspaces"},
+			{Resource: "events", Verbs: []string{"list"}, Why: "what they wait for"},
+		},
+	}
+}
+
 func impersonation() Command {
 	return Command{
-		Name: "acting for somebody else", Cluster: true,
+		Name: Impersonation, Cluster: true,
 		About: "Provision for a user who is not the caller: whoever may impersonate them. resourceNames can limit it to some users.",
 		Rules: []Rule{
 			{Resource: "users", Verbs: []string{"impersonate"}, Why: "berth asks for the right and does not impersonate"},
@@ -25,7 +36,7 @@ func impersonation() Command {
 
 func namespaceCreation() Command {
 	return Command{
-		Name: "provision --create-namespace", Cluster: true,
+		Name: CreateNamespace, Cluster: true,
 		About: "Make the namespace if it is not there. What is made in it then takes the Role of provision, as a ClusterRole.",
 		Rules: []Rule{
 			{Resource: "namespaces", Verbs: []string{"get", "create"}, Why: "the namespace"},

@@ -1,10 +1,20 @@
 package rbac
 
+import "slices"
+
 // The names of commands that others ask for.
 const (
 	Provision = "provision"
 	Inject    = "provision into a workload"
 	Delete    = "delete"
+
+	Impersonation   = "acting for somebody else"
+	CreateNamespace = "provision --create-namespace"
+	StatusOfAll     = "status --all-namespaces"
+	DeleteOfAll     = "delete --owner --all-namespaces"
+
+	JobsInNATS           = "records of jobs in NATS"
+	ConfigMapsOfPlatform = "blueprints and users from ConfigMaps"
 )
 
 // The groups of the API that berth deals with.
@@ -23,13 +33,17 @@ const (
 func Commands() []Command {
 	return []Command{
 		provision(), inject(), status(), exec(), logs(), diagnosis(), deletion(), jobs(),
-		allNamespaces(), impersonation(), namespaceCreation(), checkup(),
+		allNamespaces(), deletionInAllNamespaces(), impersonation(), namespaceCreation(), checkup(),
 	}
 }
 
+// Elsewhere is what is needed in addition where the configuration names
+// something in a namespace that is not the workspaces'.
+func Elsewhere() []Command { return []Command{jobsInNATS(), configMaps()} }
+
 // Named is one command of the table; the zero value if there is none.
 func Named(name string) Command {
-	for _, c := range Commands() {
+	for _, c := range slices.Concat(Commands(), Elsewhere()) {
 		if c.Name == name {
 			return c
 		}
@@ -66,11 +80,11 @@ func jobRecord() Rule {
 }
 
 // jobs is for records that are kept in the cluster; those in NATS take what leads
-// there, in its namespace.
+// there.
 func jobs() Command {
 	return Command{
 		Name:  "jobs",
-		About: "See what provisionings did. Records in NATS take get on services, list on pods and create on pods/portforward in the namespace of NATS instead, and so does provision.",
+		About: "See what provisionings did (`berth status --history`, too). Records in NATS take the Role for those instead.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get", "list", "watch"}, Why: "the records"},
 		},
@@ -81,6 +95,17 @@ func logLines() Rule {
 	return Rule{
 		Resource: "pods/log", Verbs: []string{"get"}, Why: "the last lines of a container that failed",
 		Without: "the failure is told without them",
+	}
+}
+
+// injected is what finds a workspace in a workload.
+func injected() []Rule {
+	get, why := []string{"get"}, "a workspace in such a workload"
+	return []Rule{
+		{Group: groupApps, Resource: "deployments", Verbs: get, Why: why, Made: true},
+		{Group: groupApps, Resource: "statefulsets", Verbs: get, Why: why, Made: true},
+		{Group: groupApps, Resource: "daemonsets", Verbs: get, Why: why, Made: true},
+		{Group: groupApps, Resource: "replicasets", Verbs: []string{"list"}, Why: "which of a Deployment's pods are the newest", Made: true},
 	}
 }
 
@@ -96,12 +121,12 @@ func status() Command {
 	return Command{
 		Name:  "status",
 		About: "See the workspaces of a namespace, and with --watch how they change. Names are completed with it, too.",
-		Rules: []Rule{
+		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"get", "list", "watch"}, Why: "whether their storages are there"},
 			record(),
-		},
+		}, injected()...),
 	}
 }
 
@@ -109,12 +134,12 @@ func exec() Command {
 	return Command{
 		Name:  "exec",
 		About: "Enter a workspace.",
-		Rules: []Rule{
+		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the command in it"},
 			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
 			record(),
-		},
+		}, injected()...),
 	}
 }
 
@@ -122,11 +147,11 @@ func logs() Command {
 	return Command{
 		Name:  "logs",
 		About: "Read the logs of a workspace.",
-		Rules: []Rule{
+		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "get", "watch"}, Why: "the workspace; with --follow, when its containers start"},
 			{Resource: "pods/log", Verbs: []string{"get"}, Why: "the logs"},
 			record(),
-		},
+		}, injected()...),
 	}
 }
 

@@ -34,6 +34,7 @@ type world struct {
 	config     *rest.Config // likewise
 	limited    *rest.Config // of berth
 	kubeconfig string       // of berth
+	account    string       // likewise, a ServiceAccount of the namespace
 	namespace  string
 }
 
@@ -73,8 +74,8 @@ func newWorldAlone(t *testing.T) *world {
 		_, err := client.CoreV1().ServiceAccounts(w.namespace).Get(t.Context(), "default", metav1.GetOptions{})
 		return err == nil
 	})
-	w.become(rbac.Developer().PolicyRules())
-	return w
+	w.actForAnybody()
+	return w.as(w.role(rbac.Developer()))
 }
 
 // eventually waits for a condition.

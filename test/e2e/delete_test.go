@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/rbac"
 )
 
 // patchPod changes a workspace's pod as somebody else would.
@@ -101,12 +102,13 @@ func TestDeleteAllOfAnOwner(t *testing.T) {
 
 // The workspaces of one ID in two namespaces are two.
 func TestDeleteInAllNamespaces(t *testing.T) {
-	w, other := newWorld(t).unlimited(), &world{}
+	w := newWorld(t)
 	made, err := w.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-b"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	*other = *w
+	w = w.as(w.role(rbac.Developer()), grant{made.Name, rbac.Developer().PolicyRules()}, clusterRole(rbac.Named(rbac.DeleteOfAll)))
+	other := w.of(t)
 	other.namespace = made.Name
 	t.Cleanup(func() { w.berth("delete", "traveller~plain", "--ignore-not-found", "--no-wait", "-n", other.namespace) })
 	w.eventually("the other namespace has its service account", 30*time.Second, func() bool {

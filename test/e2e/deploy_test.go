@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/rbac"
 )
 
 // withVariable is berth with a variable in its environment.
@@ -84,7 +85,8 @@ func (w *world) helm(args ...string) string {
 }
 
 func TestCreateNamespace(t *testing.T) {
-	w := newWorld(t).unlimited()
+	w := newWorld(t)
+	w = w.as(clusterRole(rbac.Named(rbac.Provision)), clusterRole(rbac.Named(rbac.CreateNamespace)))
 	name := w.namespace + "-new"
 	missing := w.must(7, "provision", "alice~plain", "--namespace", name)
 	w.contains(missing.stderr, "NOT_FOUND", name, "--create-namespace")

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -14,64 +15,104 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-// developer is the account that berth is run as.
-const developer = "developer"
+// grant is a Role with its binding, or a ClusterRole where no namespace is named.
+type grant struct {
+	namespace string
+	rules     []rbacv1.PolicyRule
+}
 
-// become makes berth run as an account that has these rules in the namespace and
-// no others, but for the right to act for any user.
-func (w *world) become(rules []rbacv1.PolicyRule) {
+// role grants what the documentation's Role of a command gives in the test's
+// namespace.
+func (w *world) role(c rbac.Command) grant { return grant{w.namespace, c.PolicyRules()} }
+
+// clusterRole grants the same in all namespaces.
+func clusterRole(c rbac.Command) grant { return grant{metav1.NamespaceAll, c.PolicyRules()} }
+
+// as is the same world for a berth that is run by another account, which has
+// these grants and no others, but for the right to act for any user.
+func (w *world) as(grants ...grant) *world {
 	w.Helper()
-	accounts, mine := w.CoreV1().ServiceAccounts(w.namespace), metav1.ObjectMeta{Name: developer}
-	if _, err := accounts.Create(w.Context(), &corev1.ServiceAccount{ObjectMeta: mine}, metav1.CreateOptions{}); err != nil {
-		w.Fatal(err)
-	}
-	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: developer, Namespace: w.namespace}}
-	_, err := w.RbacV1().Roles(w.namespace).Create(w.Context(), &rbacv1.Role{ObjectMeta: mine, Rules: rules}, metav1.CreateOptions{})
-	if err != nil {
-		w.Fatal(err)
-	}
-	_, err = w.RbacV1().RoleBindings(w.namespace).Create(w.Context(), &rbacv1.RoleBinding{
-		ObjectMeta: mine, Subjects: subjects,
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: developer},
+	account, err := w.CoreV1().ServiceAccounts(w.namespace).Create(w.Context(), &corev1.ServiceAccount{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "developer-"},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.everywhere("impersonation", rbac.Named("acting for somebody else").PolicyRules(), subjects)
-	w.login()
-	w.allowed(rules)
+	caller := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account.Name, Namespace: w.namespace}}
+	for i, g := range grants {
+		name := fmt.Sprintf("%s-%d", account.Name, i)
+		if g.namespace == metav1.NamespaceAll {
+			w.bindEverywhere(w.namespace+"-"+name, g.rules, caller)
+		} else {
+			w.bind(g.namespace, name, g.rules, caller)
+		}
+	}
+	other := *w
+	other.account = account.Name
+	other.login()
+	other.allowed(grants)
+	return &other
 }
 
-// everywhere binds rules in the whole cluster, until the test ends.
-func (w *world) everywhere(name string, rules []rbacv1.PolicyRule, subjects []rbacv1.Subject) {
+// actForAnybody lets all accounts of the namespace provision for any user.
+func (w *world) actForAnybody() {
 	w.Helper()
-	object := metav1.ObjectMeta{Name: w.namespace + "-" + name}
+	all := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + w.namespace}}
+	w.bindEverywhere(w.namespace+"-impersonation", rbac.Named(rbac.Impersonation).PolicyRules(), all)
+}
+
+// bind binds rules in a namespace, until the test ends.
+func (w *world) bind(namespace, name string, rules []rbacv1.PolicyRule, subjects []rbacv1.Subject) {
+	w.Helper()
+	object := metav1.ObjectMeta{Name: name}
+	roles, bindings := w.RbacV1().Roles(namespace), w.RbacV1().RoleBindings(namespace)
+	if _, err := roles.Create(w.Context(), &rbacv1.Role{ObjectMeta: object, Rules: rules}, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	_, err := bindings.Create(w.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: object, Subjects: subjects,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	if namespace != w.namespace { // which goes with all that is in it
+		w.Cleanup(func() {
+			_ = bindings.Delete(context.Background(), name, metav1.DeleteOptions{})
+			_ = roles.Delete(context.Background(), name, metav1.DeleteOptions{})
+		})
+	}
+}
+
+// bindEverywhere binds rules in the whole cluster, until the test ends.
+func (w *world) bindEverywhere(name string, rules []rbacv1.PolicyRule, subjects []rbacv1.Subject) {
+	w.Helper()
+	object := metav1.ObjectMeta{Name: name}
 	roles, bindings := w.RbacV1().ClusterRoles(), w.RbacV1().ClusterRoleBindings()
 	if _, err := roles.Create(w.Context(), &rbacv1.ClusterRole{ObjectMeta: object, Rules: rules}, metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	w.Cleanup(func() { _ = roles.Delete(context.Background(), object.Name, metav1.DeleteOptions{}) })
+	w.Cleanup(func() { _ = roles.Delete(context.Background(), name, metav1.DeleteOptions{}) })
 	_, err := bindings.Create(w.Context(), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: object, Subjects: subjects,
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: object.Name},
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.Cleanup(func() { _ = bindings.Delete(context.Background(), object.Name, metav1.DeleteOptions{}) })
+	w.Cleanup(func() { _ = bindings.Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 
 // login makes the kubeconfig that berth is run with.
 func (w *world) login() {
 	w.Helper()
-	token, err := w.CoreV1().ServiceAccounts(w.namespace).CreateToken(w.Context(), developer, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	token, err := w.CoreV1().ServiceAccounts(w.namespace).CreateToken(w.Context(), w.account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -79,8 +120,8 @@ func (w *world) login() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	config.AuthInfos = map[string]*api.AuthInfo{developer: {Token: token.Status.Token}}
-	config.Contexts[config.CurrentContext].AuthInfo = developer
+	config.AuthInfos = map[string]*api.AuthInfo{w.account: {Token: token.Status.Token}}
+	config.Contexts[config.CurrentContext].AuthInfo = w.account
 	w.kubeconfig = filepath.Join(w.TempDir(), "kubeconfig")
 	if err := clientcmd.WriteToFile(*config, w.kubeconfig); err != nil {
 		w.Fatal(err)
@@ -90,58 +131,47 @@ func (w *world) login() {
 	}
 }
 
-// allow changes what the account of berth may do in the namespace.
-func (w *world) allow(rules []rbacv1.PolicyRule) {
-	w.Helper()
-	roles := w.RbacV1().Roles(w.namespace)
-	role, err := roles.Get(w.Context(), developer, metav1.GetOptions{})
-	if err != nil {
-		w.Fatal(err)
-	}
-	role.Rules = rules
-	if _, err := roles.Update(w.Context(), role, metav1.UpdateOptions{}); err != nil {
-		w.Fatal(err)
-	}
-	w.allowed(rules)
-}
-
-// allowed waits until the API server goes by these rules and no others: it reads
-// them from a cache.
-func (w *world) allowed(rules []rbacv1.PolicyRule) {
-	w.Helper()
-	client := w.client(w.limited)
-	w.eventually("the rules count", waitForRules, func() bool {
-		review, err := rbac.Ask(w.Context(), client, w.namespace)
-		return err == nil && gives(review, rules)
-	})
-}
-
 const waitForRules = 20 * time.Second
 
-// gives says whether a review has the rights to act for others, these rules, and
-// of what berth ever asks for no others.
-func gives(review rbac.Review, rules []rbacv1.PolicyRule) bool {
-	role := rbac.Review{}
-	for _, r := range rules {
-		role.Rules = append(role.Rules, authorizationv1.ResourceRule{APIGroups: r.APIGroups, Resources: r.Resources, Verbs: r.Verbs})
-	}
-	all := rbac.Developer().All()
-	return slices.Equal(review.Missing(all), role.Missing(all)) && review.Missing(rbac.Named("acting for somebody else").All()) == nil
-}
-
-func (w *world) client(config *rest.Config) kubernetes.Interface {
+// allowed waits until the API server goes by these grants in each of their
+// namespaces: it reads them from a cache.
+func (w *world) allowed(grants []grant) {
 	w.Helper()
-	client, err := kubernetes.NewForConfig(config)
+	client, err := kubernetes.NewForConfig(w.limited)
 	if err != nil {
 		w.Fatal(err)
 	}
-	return client
+	namespaces := []string{w.namespace}
+	for _, g := range grants {
+		if g.namespace != metav1.NamespaceAll && !slices.Contains(namespaces, g.namespace) {
+			namespaces = append(namespaces, g.namespace)
+		}
+	}
+	for _, namespace := range namespaces {
+		w.eventually("the rules count", waitForRules, func() bool {
+			review, err := rbac.Ask(w.Context(), client, namespace)
+			return err == nil && gives(review, namespace, grants)
+		})
+	}
 }
 
-// unlimited is the same world for a berth that is run by who administers the
-// cluster.
-func (w *world) unlimited() *world {
-	other := *w
-	other.kubeconfig, other.limited = w.admin, w.config
-	return &other
+// gives says whether a review has the right to act for others and, of all that
+// berth ever asks for, what the grants give in the namespace and nothing else.
+func gives(review rbac.Review, namespace string, grants []grant) bool {
+	granted := rbac.Review{}
+	grants = append(slices.Clone(grants), clusterRole(rbac.Named(rbac.Impersonation)))
+	for _, g := range grants {
+		if g.namespace != metav1.NamespaceAll && g.namespace != namespace {
+			continue
+		}
+		for _, r := range g.rules {
+			granted.Rules = append(granted.Rules, authorizationv1.ResourceRule{APIGroups: r.APIGroups, Resources: r.Resources, Verbs: r.Verbs})
+		}
+	}
+	for _, c := range slices.Concat(rbac.Commands(), rbac.Elsewhere()) {
+		if !slices.Equal(review.Missing(c.All()), granted.Missing(c.All())) {
+			return false
+		}
+	}
+	return true
 }

@@ -24,6 +24,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	podexec "github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
 )
 
 // told are the stages of a run's JSON lines, and the reason of each event that
@@ -105,7 +106,8 @@ func TestJobInTheCluster(t *testing.T) {
 // NATS in the cluster, behind a forwarded port, is killed and comes back while
 // a workspace is provisioned: nothing is missing, and nothing waits for it.
 func TestJobInNATSThatIsKilled(t *testing.T) {
-	w := newWorld(t).unlimited()
+	w := newWorld(t)
+	w = w.as(w.role(rbac.Developer()), w.role(rbac.Named(rbac.JobsInNATS)))
 	w.installNATS()
 	config := w.natsConfig()
 	berth := func(args ...string) *exec.Cmd {
@@ -145,7 +147,8 @@ func TestJobInNATSThatIsKilled(t *testing.T) {
 // NATS is away when the job ends: the record waits in the cluster, and the next
 // command that reaches NATS moves it.
 func TestJobThatIsMovedIntoNATS(t *testing.T) {
-	w := newWorld(t).unlimited()
+	w := newWorld(t)
+	w = w.as(w.role(rbac.Developer()), w.role(rbac.Named(rbac.JobsInNATS)))
 	w.installNATS()
 	config := w.natsConfig()
 	berth := func(args ...string) result {

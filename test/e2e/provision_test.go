@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
 )
 
 // A workspace with everything that one can have: provisioned, entered, read,
@@ -83,7 +84,7 @@ func TestDefaultBlueprint(t *testing.T) {
 func TestTheCallersOwn(t *testing.T) {
 	w := newWorld(t)
 	doc := decode[v1.Workspace](w, w.must(0, "provision", "-o", "json"))
-	if doc.Owner != "system-serviceaccount-"+w.namespace+"-"+developer {
+	if doc.Owner != "system-serviceaccount-"+w.namespace+"-"+w.account {
 		t.Errorf("the caller is %q", doc.Owner)
 	}
 }
@@ -157,7 +158,7 @@ func TestNamedWorkspace(t *testing.T) {
 	w.contains(w.must(125, "exec", "mallory"+named, "--", "hostname").stderr, "PERMISSION_DENIED", "alice")
 	w.contains(w.must(4, "delete", "mallory"+named).stderr, "does not belong to mallory")
 	w.must(4, "status", "alice~pod="+id+"+ns=default")
-	w.unlimited().must(7, "status", "alice~pod="+id+"+ns=default")
+	w.as(grant{"default", rbac.Named("status").PolicyRules()}).must(7, "status", "alice~pod="+id+"+ns=default")
 	w.must(0, "delete", "alice"+named, "--namespace", "default")
 }
 
@@ -167,7 +168,8 @@ func TestLegalButNotThere(t *testing.T) {
 	w.contains(w.must(2, "provision", "alice~").stderr, "character 7")
 	w.contains(w.must(2, "provision", "alice~pod=x").stderr, "existing workspace")
 	w.contains(w.must(2, "provision", "alice", "--colour").stderr, "--help")
-	w.contains(w.unlimited().must(7, "provision", "alice~plain", "--namespace", "no-such-namespace").stderr, "no-such-namespace", "--create-namespace")
+	everywhere := w.as(clusterRole(rbac.Named(rbac.Provision)))
+	w.contains(everywhere.must(7, "provision", "alice~plain", "--namespace", "no-such-namespace").stderr, "no-such-namespace", "--create-namespace")
 	if left := w.leftovers(); len(left) != 0 {
 		t.Errorf("something was made: %s", left)
 	}

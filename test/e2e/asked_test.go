@@ -1,0 +1,137 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+// asked is what berth asks of the API server, as rules name it.
+type asked struct {
+	mu  sync.Mutex
+	all []rbac.Access
+}
+
+// record is a kubeconfig that leads to the API server past whoever writes down
+// what is asked. An old API server knows nothing of a watch that begins with a
+// list, as those before Kubernetes 1.34.
+func (w *world) record(to *asked, old bool) (kubeconfig string) {
+	w.Helper()
+	return w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+		if old && r.URL.Query().Has("sendInitialEvents") {
+			out.Header().Set("Content-Type", "application/json")
+			out.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = io.WriteString(out, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422,"message":"sendInitialEvents is forbidden for watch"}`)
+			return
+		}
+		to.add(accesses(r)...)
+		next.ServeHTTP(out, r)
+	})
+}
+
+func (a *asked) add(all ...rbac.Access) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, one := range all {
+		if !slices.Contains(a.all, one) {
+			a.all = append(a.all, one)
+		}
+	}
+}
+
+func (a *asked) list() []rbac.Access {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.all)
+}
+
+func (a *asked) has(name string) bool {
+	return a != nil && slices.ContainsFunc(a.list(), func(one rbac.Access) bool { return one.String() == name })
+}
+
+// accesses are what the API server's authorizer is asked because of a request;
+// nothing if everybody may do it.
+func accesses(r *http.Request) []rbac.Access {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	var a rbac.Access
+	switch {
+	case len(parts) > 2 && parts[0] == "api":
+		parts = parts[2:]
+	case len(parts) > 3 && parts[0] == "apis":
+		a.Group, parts = parts[1], parts[3:]
+	default:
+		return nil
+	}
+	if a.Group == "authorization.k8s.io" || a.Group == "authentication.k8s.io" {
+		return nil
+	}
+	if len(parts) > 2 && parts[0] == "namespaces" {
+		parts = parts[2:]
+	}
+	a.Resource = parts[0]
+	named := len(parts) > 1
+	if len(parts) > 2 {
+		a.Resource += "/" + parts[2]
+	}
+	watches := r.URL.Query().Get("watch")
+	a.Verb = map[string]string{
+		http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "deletecollection", http.MethodGet: "list",
+	}[r.Method]
+	switch {
+	case named && r.Method == http.MethodDelete:
+		a.Verb = "delete"
+	case named && r.Method == http.MethodGet:
+		a.Verb = "get"
+	case a.Verb == "list" && (watches == "true" || watches == "1"):
+		a.Verb = "watch"
+	}
+	if r.Header.Get("Upgrade") == "" || a.Verb == "create" {
+		return []rbac.Access{a}
+	}
+	// A WebSocket begins with GET, and since Kubernetes 1.35 takes both verbs.
+	more := a
+	more.Verb = "create"
+	return []rbac.Access{a, more}
+}
+
+func TestAccesses(t *testing.T) {
+	for request, want := range map[string]string{
+		"GET /version":                                                  "",
+		"GET /apis/cert-manager.io/v1":                                  "",
+		"GET /api/v1/namespaces/a/pods":                                 "list pods",
+		"GET /api/v1/pods?watch=true":                                   "watch pods",
+		"GET /api/v1/namespaces/a/pods/b":                               "get pods",
+		"GET /api/v1/namespaces/a/pods/b/log":                           "get pods/log",
+		"POST /api/v1/namespaces":                                       "create namespaces",
+		"GET /api/v1/namespaces/a":                                      "get namespaces",
+		"DELETE /api/v1/namespaces/a/configmaps":                        "deletecollection configmaps",
+		"DELETE /api/v1/namespaces/a/configmaps/b":                      "delete configmaps",
+		"PATCH /apis/apps/v1/namespaces/a/deployments/b":                "patch deployments.apps",
+		"PUT /apis/coordination.k8s.io/v1/namespaces/a/leases/b":        "update leases.coordination.k8s.io",
+		"POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews":    "",
+		"POST /api/v1/namespaces/a/pods/b/exec?command=true&watch=true": "create pods/exec",
+	} {
+		verb, url, _ := strings.Cut(request, " ")
+		r, err := http.NewRequest(verb, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, a := range accesses(r) {
+			got = append(got, a.String())
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", request, got, want)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+// duty is a command of the table of permissions, with uses of it that together
+// take all of its Role and nothing else.
+type duty struct {
+	command rbac.Command
+	uses    []use
+	// without is a use that is possible without a permission that is not necessary,
+	// and what it comes to, by the permission.
+	without map[string]use
+	// elsewhere is what no use here takes, and the test that shows its need.
+	elsewhere map[string]string
+}
+
+// use is one way of using a command. USER in it is a user of its own.
+type use struct {
+	args   []string
+	status int
+	config string
+	// until is what stdout has, or is asked for, before the use is interrupted.
+	until string
+	// old is true for an API server that cannot list by way of a watch.
+	old bool
+	// before is what stands there when it begins.
+	before func(w *world, user string)
+	// spare is what is asked for and, if it is refused, not missed.
+	spare []string
+	// says is what is said of what was not permitted.
+	says string
+}
+
+// reading are the commands that change nothing; prepareReading makes what they
+// are about.
+func reading() []duty {
+	const unseen = "whether it is installed cannot be seen: you may not list secrets in namespace NAMESPACE"
+	return []duty{
+		{
+			command: rbac.Named("status"),
+			uses: []use{
+				{args: []string{"status"}},
+				{args: []string{"status", "alice~data"}},
+				{args: []string{"status", "gone~plain"}},
+				{args: []string{"status", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, spare: []string{"list persistentvolumeclaims"}},
+				{args: []string{"status", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}},
+				{args: []string{"status", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}},
+				{args: []string{"status", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130},
+				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130},
+				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130, old: true},
+			},
+			without: map[string]use{"list secrets": {args: []string{"status", "gone~plain"}, status: 7, says: unseen}},
+		},
+		{
+			command: rbac.Named("exec"),
+			uses: []use{
+				{args: []string{"exec", "alice~data", "--", "true"}},
+				{args: []string{"exec", "alice~plain+workload=deployment/web+ns=NAMESPACE", "--", "true"}, spare: []string{"list events"}},
+				{args: []string{"exec", "alice~plain+workload=statefulset/web+ns=NAMESPACE", "--", "true"}, spare: []string{"list events"}},
+				{args: []string{"exec", "alice~plain+workload=daemonset/web+ns=NAMESPACE", "--", "true"}, spare: []string{"list events"}},
+				{args: []string{"exec", "gone~plain", "--", "true"}, status: 125},
+			},
+			without: map[string]use{
+				"get pods/exec": {args: []string{"exec", "alice~data", "--", "echo", "over SPDY"}, says: "over SPDY"},
+				"list secrets":  {args: []string{"exec", "gone~plain", "--", "true"}, status: 125, says: unseen},
+			},
+		},
+		{
+			command: rbac.Named("logs"),
+			uses: []use{
+				{args: []string{"logs", "alice~data"}},
+				{args: []string{"logs", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, spare: []string{"list events"}},
+				{args: []string{"logs", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}, spare: []string{"list events"}},
+				{args: []string{"logs", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}, spare: []string{"list events"}},
+				{args: []string{"logs", "alice~huge", "--follow"}, until: "watch pods", status: 130, spare: []string{"list events"}},
+				{args: []string{"logs", "gone~plain"}, status: 7},
+			},
+			without: map[string]use{"list secrets": {args: []string{"logs", "gone~plain"}, status: 7, says: unseen}},
+		},
+		{
+			command: rbac.Named("diagnose"),
+			uses: []use{
+				{args: []string{"diagnose", "alice~crashing"}},
+				{args: []string{"diagnose", "alice~data"}},
+				{args: []string{"diagnose", "gone~plain"}},
+				{args: []string{"diagnose", "deployment/web"}},
+				{args: []string{"diagnose", "statefulset/web"}},
+				{args: []string{"diagnose", "daemonset/web"}},
+				{args: []string{"diagnose", "job/once"}},
+				{args: []string{"diagnose", "replicaset/REPLICASET"}},
+			},
+			without: map[string]use{
+				"list events":                 {args: []string{"diagnose", "alice~crashing"}, says: "may not read: list events in namespace NAMESPACE"},
+				"list persistentvolumeclaims": {args: []string{"diagnose", "alice~data"}, says: "may not read: list persistentvolumeclaims in namespace NAMESPACE"},
+				"get pods/log":                {args: []string{"diagnose", "alice~crashing"}, says: "may not read: get pods/log in namespace NAMESPACE"},
+				"list secrets":                {args: []string{"diagnose", "gone~plain"}, status: 7, says: unseen},
+			},
+		},
+		{
+			command: rbac.Named("jobs"),
+			uses: []use{
+				{args: []string{"jobs"}},
+				{args: []string{"jobs", "JOB"}},
+				{args: []string{"jobs", "JOB", "--follow"}, until: "Scheduling", status: 130},
+				{args: []string{"status", "alice~data", "--history"}},
+			},
+		},
+	}
+}

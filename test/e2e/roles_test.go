@@ -1,0 +1,174 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+// The Role of a command that reads is enough for it, all of it is used, and what
+// is missing is named.
+func TestRolesOfReading(t *testing.T) {
+	w := newWorld(t)
+	words := w.prepareReading()
+	for _, d := range reading() {
+		t.Run(d.command.Name, func(t *testing.T) {
+			t.Parallel()
+			w := w.of(t)
+			users := w.suffices(d, words)
+			for _, a := range d.command.All() {
+				u, used := users[a]
+				if !used {
+					continue // which suffices has told
+				}
+				t.Run("without "+a.String(), func(t *testing.T) {
+					t.Parallel()
+					w.of(t).lacks(d, u, a, words)
+				})
+			}
+		})
+	}
+}
+
+// of is the same world for a test of its own.
+func (w *world) of(t *testing.T) *world {
+	other := *w
+	other.T = t
+	return &other
+}
+
+// suffices runs all uses with exactly the Role, and gives of each permission a
+// use that takes it.
+func (w *world) suffices(d duty, words *strings.Replacer) map[rbac.Access]use {
+	w.Helper()
+	users := map[rbac.Access]use{}
+	limited := w.as(w.role(d.command))
+	for _, u := range d.uses {
+		to := &asked{}
+		limited.run(u, to, words).mustBe(w, u.status)
+		for _, a := range to.list() {
+			if _, known := users[a]; !known {
+				users[a] = u
+			}
+			if !slices.Contains(d.command.All(), a) && !slices.Contains(u.spare, a.String()) {
+				w.Errorf("berth %s asks for %q, which its Role does not have", strings.Join(u.args, " "), a)
+			}
+		}
+	}
+	for _, a := range d.command.All() {
+		if _, used := users[a]; !used && d.elsewhere[a.String()] == "" {
+			w.Errorf("%q is in the Role and nothing asks for it", a)
+		}
+	}
+	return users
+}
+
+// lacks runs a use without a permission that it takes: that is told, by its name.
+func (w *world) lacks(d duty, u use, a rbac.Access, words *strings.Replacer) {
+	w.Helper()
+	limited := w.as(grant{w.namespace, without(d.command, a)})
+	before := w.leftovers()
+	if lesser, optional := d.without[a.String()]; optional {
+		r := limited.run(lesser, nil, words)
+		r.mustBe(w, lesser.status)
+		w.contains(r.stdout+r.stderr, words.Replace(lesser.says))
+		return
+	}
+	u.until = "" // it ends by itself
+	r := limited.run(u, nil, words)
+	status := 4
+	if u.args[0] == "exec" {
+		status = 125
+	}
+	r.mustBe(w, status)
+	said := r.stdout + r.stderr // a document tells it on stdout
+	w.contains(said, "PERMISSION_DENIED")
+	w.names(said, a)
+	if after := w.leftovers(); !slices.Equal(before, after) {
+		w.Errorf("%s became %s", before, after)
+	}
+}
+
+// names fails the test unless a text names a permission and the namespace.
+func (w *world) names(text string, a rbac.Access) {
+	w.Helper()
+	named := regexp.QuoteMeta(a.String()) + `( \S+)? in namespace ` + regexp.QuoteMeta(w.namespace) + `\b`
+	if !regexp.MustCompile(named).MatchString(text) {
+		w.Errorf("%s in namespace %s is not named in:\n%s", a, w.namespace, text)
+	}
+}
+
+// run is one use, to its end or until it has said or asked enough. What it asks
+// for is written down, if that is wanted.
+func (w *world) run(u use, to *asked, words *strings.Replacer) result {
+	w.Helper()
+	args := make([]string, len(u.args))
+	for i, arg := range u.args {
+		args[i] = words.Replace(arg)
+	}
+	cmd := w.command(args...)
+	if u.config != "" {
+		cmd.Env = append(cmd.Env, "BERTH_CONFIG="+w.write(w.TempDir(), "config.yaml", words.Replace(u.config)))
+	}
+	if to != nil || u.old {
+		cmd.Env = append(cmd.Env, "KUBECONFIG="+w.record(to, u.old))
+	}
+	p := w.launch(cmd)
+	if u.until != "" {
+		w.eventually("berth "+strings.Join(args, " ")+" has told or asked for "+u.until, 10*time.Second, func() bool {
+			return strings.Contains(p.stdout.String(), u.until) || to.has(u.until) || len(p.ended) > 0
+		})
+		_ = p.cmd.Process.Signal(os.Interrupt) // it may have ended
+	}
+	return p.wait(60 * time.Second)
+}
+
+// prepareReading makes what the commands that read are about, and says what the
+// words in their arguments stand for.
+func (w *world) prepareReading() *strings.Replacer {
+	w.Helper()
+	waiting := w.start("provision", "alice~huge", "--timeout", "5m")
+	crashing, data, gone := w.start("provision", "alice~crashing"), w.start("provision", "alice~data"), w.start("provision", "gone~plain")
+	var targets []*target
+	for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
+		targets = append(targets, w.workload(kind, 1, nil))
+	}
+	var injections []*process
+	for _, tg := range targets {
+		injections = append(injections, w.start("provision", tg.user("plain")))
+	}
+	once := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "once"}, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "once", Image: "docker.io/library/busybox:stable", Command: []string{"true"}}},
+	}}}}
+	if _, err := w.BatchV1().Jobs(w.namespace).Create(w.Context(), once, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	crashing.wait(60*time.Second).mustBe(w, 3)
+	for _, p := range append(injections, data, gone) {
+		p.wait(60*time.Second).mustBe(w, 0)
+	}
+	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("gone~plain"), metav1.DeleteOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	w.eventually("the pod is gone", 40*time.Second, func() bool { return w.pod(w.idOf("gone~plain")) == nil })
+	waiting.waitFor("FailedScheduling")
+	sets, err := w.AppsV1().ReplicaSets(w.namespace).List(w.Context(), metav1.ListOptions{})
+	if err != nil || len(sets.Items) == 0 {
+		w.Fatalf("%v, %d ReplicaSets", err, len(sets.Items))
+	}
+	jobs := decode[v1.JobList](w, w.must(0, "jobs", "--workspace", "alice~huge", "-o", "json"))
+	return strings.NewReplacer("NAMESPACE", w.namespace, "REPLICASET", sets.Items[0].Name, "JOB", jobs.Items[0].ID)
+}
