@@ -6,7 +6,7 @@ func inject() Command {
 	return Command{
 		Name:  Inject,
 		About: "Put workspaces into Deployments, StatefulSets and DaemonSets, and take them out again (`berth delete`). Leave out the kinds that nobody injects into.",
-		Rules: []Rule{
+		Rules: append([]Rule{
 			{Group: groupApps, Resource: "deployments", Verbs: workload, Why: "the workload", Made: true},
 			{Group: groupApps, Resource: "statefulsets", Verbs: workload, Why: "the workload", Made: true},
 			{Group: groupApps, Resource: "daemonsets", Verbs: workload, Why: "the workload", Made: true},
@@ -16,9 +16,7 @@ func inject() Command {
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, so that two runs do not do the same"},
 			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace"},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch", "delete"}, Why: "its storages, if it has any"},
-			{Resource: "secrets", Verbs: []string{"create", "get", "update", "delete"}, Why: "credentials of a private registry or repository, if they are configured", Made: true},
 			logLines(),
-			jobRecord(),
-		},
+		}, jobRecord()...),
 	}
 }

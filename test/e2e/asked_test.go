@@ -3,12 +3,16 @@
 package e2e
 
 import (
-	"io"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/berthdev/berth/internal/rbac"
 )
@@ -19,34 +23,53 @@ type asked struct {
 	all []rbac.Access
 }
 
+// mood is what an API server has that not all have.
+type mood string
+
+const (
+	// An old one knows nothing of a watch that begins with a list: before
+	// Kubernetes 1.34 not every one does.
+	old mood = "old"
+	// A forgetful one says of the first watch of everything that it is too old.
+	forgetful mood = "forgetful"
+)
+
 // record is a kubeconfig that leads to the API server past whoever writes down
-// what is asked. An old API server knows nothing of a watch that begins with a
-// list, as those before Kubernetes 1.34.
-func (w *world) record(to *asked, old bool) (kubeconfig string) {
+// what is asked.
+func (w *world) record(to *asked, m mood) (kubeconfig string) {
 	w.Helper()
 	return w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
-		if old && r.URL.Query().Has("sendInitialEvents") {
-			out.Header().Set("Content-Type", "application/json")
-			out.WriteHeader(http.StatusUnprocessableEntity)
-			_, _ = io.WriteString(out, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422,"message":"sendInitialEvents is forbidden for watch"}`)
-			return
+		all := accesses(r)
+		watched := len(all) == 1 && all[0].Verb == "watch"
+		first := to.add(all...)
+		switch {
+		case m == old && r.URL.Query().Has("sendInitialEvents"):
+			refuse(out, apierrors.NewInvalid(schema.GroupKind{Kind: "ListOptions"}, "", nil))
+		case m == forgetful && watched && first:
+			refuse(out, apierrors.NewResourceExpired("too old"))
+		default:
+			next.ServeHTTP(out, r)
 		}
-		to.add(accesses(r)...)
-		next.ServeHTTP(out, r)
 	})
 }
 
-func (a *asked) add(all ...rbac.Access) {
-	if a == nil {
-		return
-	}
+func refuse(out http.ResponseWriter, why *apierrors.StatusError) {
+	out.Header().Set("Content-Type", "application/json")
+	out.WriteHeader(int(why.ErrStatus.Code))
+	why.ErrStatus.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	_ = json.NewEncoder(out).Encode(why.ErrStatus)
+}
+
+// add says whether any of them is new.
+func (a *asked) add(all ...rbac.Access) (news bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, one := range all {
 		if !slices.Contains(a.all, one) {
-			a.all = append(a.all, one)
+			a.all, news = append(a.all, one), true
 		}
 	}
+	return news
 }
 
 func (a *asked) list() []rbac.Access {
@@ -56,7 +79,7 @@ func (a *asked) list() []rbac.Access {
 }
 
 func (a *asked) has(name string) bool {
-	return a != nil && slices.ContainsFunc(a.list(), func(one rbac.Access) bool { return one.String() == name })
+	return slices.ContainsFunc(a.list(), func(one rbac.Access) bool { return one.String() == name })
 }
 
 // accesses are what the API server's authorizer is asked because of a request;

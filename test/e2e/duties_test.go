@@ -14,6 +14,11 @@ type duty struct {
 	// without is a use that is possible without a permission that is not necessary,
 	// and what it comes to, by the permission.
 	without map[string]use
+	// gate is a use that needs all permissions, for a command that asks for them
+	// before it changes anything; nil for one that does not.
+	gate func(a rbac.Access) use
+	// prepare makes what the gate is about.
+	prepare func(w *world)
 	// elsewhere is what no use here takes, and the test that shows its need.
 	elsewhere map[string]string
 }
@@ -25,10 +30,9 @@ type use struct {
 	config string
 	// until is what stdout has, or is asked for, before the use is interrupted.
 	until string
-	// old is true for an API server that cannot list by way of a watch.
-	old bool
+	api   mood
 	// before is what stands there when it begins.
-	before func(w *world, user string)
+	before func(w *world)
 	// spare is what is asked for and, if it is refused, not missed.
 	spare []string
 	// says is what is said of what was not permitted.
@@ -51,7 +55,7 @@ func reading() []duty {
 				{args: []string{"status", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}},
 				{args: []string{"status", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130},
 				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130},
-				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130, old: true},
+				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130, api: old},
 			},
 			without: map[string]use{"list secrets": {args: []string{"status", "gone~plain"}, status: 7, says: unseen}},
 		},
@@ -108,6 +112,7 @@ func reading() []duty {
 				{args: []string{"jobs", "JOB", "--follow"}, until: "Scheduling", status: 130},
 				{args: []string{"status", "alice~data", "--history"}},
 			},
+			elsewhere: map[string]string{"delete configmaps": "TestJobThatIsMovedIntoNATS"},
 		},
 	}
 }

@@ -42,6 +42,66 @@ func TestRolesOfReading(t *testing.T) {
 	}
 }
 
+// The same of a command that writes. Each use has a namespace of its own.
+func TestRolesOfWriting(t *testing.T) {
+	for _, d := range writing() {
+		t.Run(d.command.Name, func(t *testing.T) {
+			all := make([]*asked, len(d.uses))
+			t.Run("with its Role", func(t *testing.T) {
+				for i, u := range d.uses {
+					t.Run(strings.Join(u.args, " "), func(t *testing.T) {
+						w := newWorld(t)
+						if u.before != nil {
+							u.before(w)
+						}
+						all[i] = w.as(w.role(d.command)).asks(d, u, w.words())
+					})
+				}
+			})
+			if !t.Failed() {
+				(&world{T: t}).used(d, all)
+			}
+			t.Run("with less", func(t *testing.T) { less(t, d) })
+		})
+	}
+}
+
+// less runs a command that writes without each of its permissions. By default
+// it is without the first verb of each rule; BERTH_TEST_TORTURE=full is without
+// each verb.
+func less(t *testing.T, d duty) {
+	w := newWorld(t)
+	if d.prepare != nil {
+		d.prepare(w)
+	}
+	for _, r := range d.command.Rules {
+		for i, verb := range r.Verbs {
+			a := rbac.Access{Verb: verb, Group: r.Group, Resource: r.Resource}
+			lesser, optional := d.without[a.String()]
+			switch {
+			case optional:
+				t.Run("without "+a.String(), func(t *testing.T) {
+					w := newWorld(t)
+					if lesser.before != nil {
+						lesser.before(w)
+					}
+					w.lacks(d, lesser, a, w.words())
+				})
+			case d.elsewhere[a.String()] != "":
+			case r.Optional():
+				t.Errorf("nothing shows what it is like without %s", a)
+			case i == 0 || os.Getenv("BERTH_TEST_TORTURE") == "full":
+				t.Run("without "+a.String(), func(t *testing.T) {
+					t.Parallel()
+					w.of(t).lacks(d, d.gate(a), a, w.words())
+				})
+			}
+		}
+	}
+}
+
+func (w *world) words() *strings.Replacer { return strings.NewReplacer("NAMESPACE", w.namespace) }
+
 // of is the same world for a test of its own.
 func (w *world) of(t *testing.T) *world {
 	other := *w
@@ -53,17 +113,34 @@ func (w *world) of(t *testing.T) *world {
 // use that takes it.
 func (w *world) suffices(d duty, words *strings.Replacer) map[rbac.Access]use {
 	w.Helper()
+	limited, all := w.as(w.role(d.command)), make([]*asked, len(d.uses))
+	for i, u := range d.uses {
+		all[i] = limited.asks(d, u, words)
+	}
+	return w.used(d, all)
+}
+
+// asks runs a use, which asks for nothing that is not in the Role.
+func (w *world) asks(d duty, u use, words *strings.Replacer) *asked {
+	w.Helper()
+	to := &asked{}
+	w.run(u, to, words).mustBe(w, u.status)
+	for _, a := range to.list() {
+		if !slices.Contains(d.command.All(), a) && !slices.Contains(u.spare, a.String()) {
+			w.Errorf("berth %s asks for %q, which its Role does not have", strings.Join(u.args, " "), a)
+		}
+	}
+	return to
+}
+
+// used fails the test unless the uses together ask for all of the Role.
+func (w *world) used(d duty, all []*asked) map[rbac.Access]use {
+	w.Helper()
 	users := map[rbac.Access]use{}
-	limited := w.as(w.role(d.command))
-	for _, u := range d.uses {
-		to := &asked{}
-		limited.run(u, to, words).mustBe(w, u.status)
-		for _, a := range to.list() {
+	for i, one := range all {
+		for _, a := range one.list() {
 			if _, known := users[a]; !known {
-				users[a] = u
-			}
-			if !slices.Contains(d.command.All(), a) && !slices.Contains(u.spare, a.String()) {
-				w.Errorf("berth %s asks for %q, which its Role does not have", strings.Join(u.args, " "), a)
+				users[a] = d.uses[i]
 			}
 		}
 	}
@@ -122,13 +199,16 @@ func (w *world) run(u use, to *asked, words *strings.Replacer) result {
 	if u.config != "" {
 		cmd.Env = append(cmd.Env, "BERTH_CONFIG="+w.write(w.TempDir(), "config.yaml", words.Replace(u.config)))
 	}
-	if to != nil || u.old {
-		cmd.Env = append(cmd.Env, "KUBECONFIG="+w.record(to, u.old))
+	if to != nil || u.api != "" {
+		if to == nil {
+			to = &asked{}
+		}
+		cmd.Env = append(cmd.Env, "KUBECONFIG="+w.record(to, u.api))
 	}
 	p := w.launch(cmd)
 	if u.until != "" {
 		w.eventually("berth "+strings.Join(args, " ")+" has told or asked for "+u.until, 10*time.Second, func() bool {
-			return strings.Contains(p.stdout.String(), u.until) || to.has(u.until) || len(p.ended) > 0
+			return strings.Contains(p.stdout.String(), u.until) || to != nil && to.has(u.until) || len(p.ended) > 0
 		})
 		_ = p.cmd.Process.Signal(os.Interrupt) // it may have ended
 	}

@@ -1,0 +1,135 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"time"
+
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+const withRegistry = "registry: {server: registry.example.com, username: berth, password: berth-test}\n"
+
+// writing are the commands that change something: all of them ask for what they
+// need first.
+func writing() []duty { return []duty{provisioning(), deleting(), injecting()} }
+
+func provisioning() duty {
+	crashing := use{args: []string{"provision", "alice~crashing"}, status: 3}
+	failing := use{args: []string{"provision", "alice~unbindable", "--on-failure", "delete"}, status: 3}
+	plain := use{args: []string{"provision", "alice~plain"}}
+	return duty{
+		command: rbac.Named(rbac.Provision),
+		uses: []use{
+			{args: []string{"provision", "alice~data"}, api: forgetful},
+			{args: []string{"provision", "alice~sharing"}, before: killed("POST", "pods", "provision", "alice~sharing")},
+			{args: []string{"provision", "alice~sharing", "--image", "registry.example.com/berth/workspace:none", "--on-failure", "delete"}, status: 3},
+			{args: crashing.args, status: 3, before: func(w *world) { w.must(3, crashing.args...) }},
+			{args: []string{"provision", "alice~private"}, config: withRegistry, before: func(w *world) {
+				w.configured("registry: {server: registry.example.com, username: berth, password: old}\n", "provision", "bob~private", "--no-wait").mustBe(w, 0)
+			}},
+			failing,
+		},
+		gate: func(rbac.Access) use {
+			return use{args: []string{"provision", "alice~everything"}, config: withRegistry}
+		},
+		without: map[string]use{
+			"get pods/log":                  crashing,
+			"delete persistentvolumeclaims": failing.telling("could not be removed: you may not delete persistentvolumeclaims"),
+			"delete secrets":                failing.telling("could not be removed: you may not delete secrets"),
+			"patch configmaps":              plain.telling("the job record was not written: you may not patch configmaps"),
+			"deletecollection configmaps":   plain,
+		},
+		elsewhere: certified,
+	}
+}
+
+func deleting() duty {
+	return duty{
+		command: rbac.Named(rbac.Delete),
+		uses: []use{
+			{args: []string{"delete", "alice~everything"}, api: forgetful, before: func(w *world) { w.must(0, "provision", "alice~everything") }},
+			{args: []string{"delete", "alice~plain"}, before: func(w *world) {
+				w.must(0, "provision", "alice~plain")
+				killed("DELETE", "secrets", "delete", "alice~plain")(w)
+			}},
+		},
+		prepare:   func(w *world) { w.must(0, "provision", "alice~everything") },
+		gate:      func(rbac.Access) use { return use{args: []string{"delete", "alice~everything"}} },
+		elsewhere: certified,
+	}
+}
+
+func injecting() duty {
+	command := rbac.Named(rbac.Inject)
+	user := func(kind, blueprint string) string {
+		return "alice~" + blueprint + "+workload=" + kind + "/web+ns=NAMESPACE"
+	}
+	d := duty{
+		command: command,
+		prepare: func(w *world) {
+			for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
+				w.workload(kind, 1, nil)
+			}
+		},
+		gate: func(a rbac.Access) use {
+			kind := "deployment"
+			if a.Resource == "statefulsets" || a.Resource == "daemonsets" {
+				kind = a.Resource[:len(a.Resource)-1]
+			}
+			return use{args: []string{"provision", user(kind, "everything")}, config: withRegistry}
+		},
+		without: map[string]use{
+			"get pods/log": {args: []string{"provision", user("deployment", "crashing")}, status: 3, before: func(w *world) { w.workload("deployment", 1, nil) }},
+			"patch configmaps": {
+				args: []string{"provision", user("deployment", "plain")}, says: "the job record was not written: you may not patch configmaps",
+				before: func(w *world) { w.workload("deployment", 1, nil) },
+			},
+			"deletecollection configmaps": {args: []string{"provision", user("deployment", "plain")}, before: func(w *world) { w.workload("deployment", 1, nil) }},
+		},
+	}
+	for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
+		workload := func(w *world) *target { return w.workload(kind, 1, nil) }
+		d.uses = append(d.uses,
+			use{args: []string{"provision", user(kind, "data")}, api: forgetful, before: func(w *world) { workload(w) }},
+			use{args: []string{"delete", user(kind, "data")}, before: func(w *world) { w.must(0, "provision", workload(w).user("data")) }},
+		)
+	}
+	d.uses = append(d.uses,
+		use{args: []string{"provision", user("statefulset", "crashing")}, status: 3, before: func(w *world) {
+			w.must(3, "provision", w.workload("statefulset", 1, nil).user("crashing"))
+		}},
+		use{args: []string{"provision", user("deployment", "data")}, before: func(w *world) {
+			killed("PATCH", "deployments", "provision", w.workload("deployment", 1, nil).user("data"))(w)
+		}},
+	)
+	return d
+}
+
+// certified says where it is shown that certificates take permissions: as a
+// cluster has them or not, they are no part of what is shown here.
+var certified = map[string]string{
+	"create certificates.cert-manager.io": "TestCertificate", "get certificates.cert-manager.io": "TestCertificate",
+	"update certificates.cert-manager.io": "TestCertificate", "delete certificates.cert-manager.io": "TestCertificate",
+}
+
+// telling is the same use, of which this is said.
+func (u use) telling(says string) use {
+	u.says = says
+	return u
+}
+
+// killed runs berth and kills it before one of its requests.
+func killed(verb, resource string, args ...string) func(*world) {
+	return func(w *world) {
+		w.Helper()
+		proxy := w.proxy(killBefore(verb, resource))
+		cmd := w.command(args...)
+		cmd.Env = append(cmd.Env, "KUBECONFIG="+proxy.kubeconfig)
+		run := w.launch(cmd)
+		proxy.kill <- cmd.Process
+		if r := run.wait(30 * time.Second); r.status != -1 {
+			w.Fatalf("it was not killed but ended with %d:\n%s", r.status, r.stderr)
+		}
+	}
+}
