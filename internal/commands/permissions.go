@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/internal/rbac"
@@ -21,10 +22,13 @@ you have:
   berth doctor
   kubectl auth can-i --list --namespace NAMESPACE
 `)
-	for _, c := range rbac.Commands() {
+	for _, c := range slices.Concat(rbac.Commands(), rbac.Elsewhere()) {
 		where := ""
-		if c.Cluster {
+		switch {
+		case c.Cluster:
 			where = " (in the whole cluster)"
+		case c.Feature:
+			where = " (in their namespace)"
 		}
 		fmt.Fprintf(&b, "\n%s%s\n", c.Name, where)
 		for _, r := range c.Rules {

@@ -25,8 +25,8 @@ func (r *run) review(ctx context.Context) (string, error) {
 // if the table is right; if not, it is told for itself.
 func (r *run) permitted(command string, objects []*unstructured.Unstructured) error {
 	made := append(resourcesOf(objects), r.workloadResources()...)
-	missing := r.may.Missing(rbac.Named(command).Needs(made...))
-	if err := rbac.Denied(doing(command)+" "+r.id, r.namespace, missing); err != nil {
+	row := rbac.Named(command)
+	if err := row.Denied(doing(command)+" "+r.id, r.namespace, r.may.Missing(row.Needs(made...))); err != nil {
 		return err
 	}
 	return r.unread

@@ -26,7 +26,7 @@ func deletionInAllNamespaces() Command {
 
 func impersonation() Command {
 	return Command{
-		Name: Impersonation, Cluster: true,
+		Name: Impersonation, Feature: true, Cluster: true,
 		About: "Provision for a user who is not the caller: whoever may impersonate them. resourceNames can limit it to some users.",
 		Rules: []Rule{
 			{Resource: "users", Verbs: []string{"impersonate"}, Why: "berth asks for the right and does not impersonate"},

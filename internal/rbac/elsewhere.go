@@ -4,7 +4,7 @@ package rbac
 
 func jobsInNATS() Command {
 	return Command{
-		Name:  JobsInNATS,
+		Name: JobsInNATS, Feature: true,
 		About: "Reach a Service of NATS through the API server (`jobs.nats.service`), for provision, jobs and status --history: a Role in the namespace of NATS.",
 		Rules: []Rule{
 			{Resource: "services", Verbs: []string{"get"}, Why: "where NATS is"},
@@ -17,7 +17,7 @@ func jobsInNATS() Command {
 
 func configMaps() Command {
 	return Command{
-		Name:  ConfigMapsOfPlatform,
+		Name: ConfigMapsOfPlatform, Feature: true,
 		About: "Read blueprints (`blueprintConfigMaps`) and users (`identity.providers` of kind configmap): a Role in the namespace of the ConfigMaps. resourceNames can limit it to them.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get"}, Why: "those that the configuration names"},

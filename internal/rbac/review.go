@@ -74,9 +74,10 @@ func covers(rule authorizationv1.ResourceRule, a Access) bool {
 	return a.Verb != "create" && a.Verb != "deletecollection"
 }
 
-// Denied is the error about missing permissions, all of them together; nil if
-// there are none. Doing is what they are missing for: provisioning alice-2bd806c.
-func Denied(doing, namespace string, missing []Access) error {
+// Denied is the error about permissions that a command lacks, all of them
+// together; nil if there are none. Doing is what they are missing for:
+// provisioning alice-2bd806c.
+func (c Command) Denied(doing, namespace string, missing []Access) error {
 	if len(missing) == 0 {
 		return nil
 	}
@@ -87,7 +88,7 @@ func Denied(doing, namespace string, missing []Access) error {
 			err.Problems = append(err.Problems, a.String()+" in namespace "+namespace)
 		}
 	}
-	return err.WithHint("`berth help rbac` has the Role to ask for; check with: %s", CanI(missing[0], namespace))
+	return err.WithHint("ask for the Role %s of docs/rbac.md (`berth help rbac`, `berth doctor`); check with: %s", c.ObjectName(), CanI(missing[0], namespace))
 }
 
 // CanI is the kubectl command that asks for an access.

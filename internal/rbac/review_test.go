@@ -70,7 +70,7 @@ func TestEachRuleIsMissedByItself(t *testing.T) {
 // The Role that a command is documented with is enough for it.
 func TestRolesSuffice(t *testing.T) {
 	names := map[string]bool{}
-	for _, c := range append(Commands(), Developer()) {
+	for _, c := range append(slices.Concat(Commands(), Elsewhere()), Developer()) {
 		if names[c.ObjectName()] || strings.Trim(c.ObjectName(), "abcdefghijklmnopqrstuvwxyz-") != "" {
 			t.Errorf("%q is not a name of its own", c.ObjectName())
 		}
@@ -106,20 +106,33 @@ func TestNeeds(t *testing.T) {
 }
 
 func TestDenied(t *testing.T) {
-	if Denied("provisioning alice", "team", nil) != nil {
+	provision := Named(Provision)
+	if provision.Denied("provisioning alice", "team", nil) != nil {
 		t.Error("nothing is missing")
 	}
 	one := []Access{{Verb: "create", Group: "coordination.k8s.io", Resource: "leases"}}
-	err := fault.From(Denied("provisioning alice", "team", one))
+	err := fault.From(provision.Denied("provisioning alice", "team", one))
 	if err.Code != fault.PermissionDenied || !strings.Contains(err.Message, "create leases.coordination.k8s.io in namespace team") {
 		t.Errorf("%+v", err)
 	}
-	if !strings.Contains(err.Hint, "kubectl auth can-i create leases.coordination.k8s.io --namespace team") {
+	if !strings.Contains(err.Hint, "the Role berth-provision of docs/rbac.md") || !strings.Contains(err.Hint, "kubectl auth can-i create leases.coordination.k8s.io --namespace team") {
 		t.Error(err.Hint)
 	}
-	two := fault.From(Denied("provisioning alice", "team", append(one, Access{Verb: "get", Resource: "pods/log"})))
+	two := fault.From(provision.Denied("provisioning alice", "team", append(one, Access{Verb: "get", Resource: "pods/log"})))
 	want := []string{"create leases.coordination.k8s.io in namespace team", "get pods/log in namespace team"}
 	if !slices.Equal(two.Problems, want) {
 		t.Errorf("%q", two.Problems)
+	}
+}
+
+// Every name is one of the table.
+func TestNames(t *testing.T) {
+	for _, name := range []string{Provision, Inject, Delete, Impersonation, CreateNamespace, StatusOfAll, DeleteOfAll, JobsInNATS, ConfigMapsOfPlatform} {
+		if c := Named(name); c.Name != name || len(c.Rules) == 0 {
+			t.Errorf("%q is %+v", name, c)
+		}
+	}
+	if Named("nothing").Name != "" {
+		t.Error("there is nothing of that name")
 	}
 }

@@ -24,8 +24,10 @@ func (r Rule) Optional() bool { return r.Without != "" }
 
 // Command is what one command takes.
 type Command struct {
-	// Name is how the command is typed, or the feature is switched on.
+	// Name is how the command is typed, or what the feature is.
 	Name string
+	// Feature is true for what is no command of its own.
+	Feature bool
 	// About is a sentence about what the Role lets one do.
 	About string
 	// Cluster is true for permissions that no Role in a namespace can give.
@@ -35,7 +37,7 @@ type Command struct {
 
 // ObjectName is the name of the command's Role in the documentation.
 func (c Command) ObjectName() string {
-	return "berth-" + strings.NewReplacer("--", "", " ", "-").Replace(c.Name)
+	return "berth-" + strings.NewReplacer("--", "", " ", "-").Replace(strings.ToLower(c.Name))
 }
 
 // Access is one verb on one resource; Name is empty where any object may be meant.

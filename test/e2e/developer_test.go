@@ -150,14 +150,14 @@ func (w *world) allowed(grants []grant) {
 	for _, namespace := range namespaces {
 		w.eventually("the rules count", waitForRules, func() bool {
 			review, err := rbac.Ask(w.Context(), client, namespace)
-			return err == nil && gives(review, namespace, grants)
+			return err == nil && holds(review, namespace, grants)
 		})
 	}
 }
 
-// gives says whether a review has the right to act for others and, of all that
+// holds says whether a review has the right to act for others and, of all that
 // berth ever asks for, what the grants give in the namespace and nothing else.
-func gives(review rbac.Review, namespace string, grants []grant) bool {
+func holds(review rbac.Review, namespace string, grants []grant) bool {
 	granted := rbac.Review{}
 	grants = append(slices.Clone(grants), clusterRole(rbac.Named(rbac.Impersonation)))
 	for _, g := range grants {

@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"slices"
+
 	"github.com/berthdev/berth/internal/rbac"
 )
 
@@ -10,7 +12,10 @@ import (
 // take all of its Role and nothing else.
 type duty struct {
 	command rbac.Command
-	uses    []use
+	// with are Roles in the namespace that it takes beside its own, and withAll
+	// those in all namespaces.
+	with, withAll []rbac.Command
+	uses          []use
 	// without is a use that is possible without a permission that is not necessary,
 	// and what it comes to, by the permission.
 	without map[string]use
@@ -23,14 +28,30 @@ type duty struct {
 	elsewhere map[string]string
 }
 
-// use is one way of using a command. USER in it is a user of its own.
+// beside are the grants that the duty takes beside its own.
+func (d duty) beside(w *world) (grants []grant) {
+	for _, c := range d.with {
+		grants = append(grants, w.role(c))
+	}
+	for _, c := range d.withAll {
+		grants = append(grants, clusterRole(c))
+	}
+	return grants
+}
+
+func (d duty) isBeside(a rbac.Access) bool {
+	return slices.ContainsFunc(slices.Concat(d.with, d.withAll), func(c rbac.Command) bool { return slices.Contains(c.All(), a) })
+}
+
+// use is one way of using a command. NAMESPACE in it is the test's.
 type use struct {
 	args   []string
 	status int
-	config string
+	config string // of berth
 	// until is what stdout has, or is asked for, before the use is interrupted.
 	until string
-	api   mood
+	// api is how the API server is, if not in its right mind.
+	api mood
 	// before is what stands there when it begins.
 	before func(w *world)
 	// spare is what is asked for and, if it is refused, not missed.

@@ -12,6 +12,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -46,6 +47,7 @@ func TestRolesOfReading(t *testing.T) {
 func TestRolesOfWriting(t *testing.T) {
 	for _, d := range writing() {
 		t.Run(d.command.Name, func(t *testing.T) {
+			t.Parallel()
 			all := make([]*asked, len(d.uses))
 			t.Run("with its Role", func(t *testing.T) {
 				for i, u := range d.uses {
@@ -74,6 +76,10 @@ func less(t *testing.T, d duty) {
 	if d.prepare != nil {
 		d.prepare(w)
 	}
+	t.Run("without anything", func(t *testing.T) {
+		t.Parallel()
+		w.of(t).lacksAll(d)
+	})
 	for _, r := range d.command.Rules {
 		for i, verb := range r.Verbs {
 			a := rbac.Access{Verb: verb, Group: r.Group, Resource: r.Resource}
@@ -102,6 +108,15 @@ func less(t *testing.T, d duty) {
 
 func (w *world) words() *strings.Replacer { return strings.NewReplacer("NAMESPACE", w.namespace) }
 
+// grants are rules of a command where they belong, and what it takes beside.
+func (w *world) grants(d duty, rules []rbacv1.PolicyRule) []grant {
+	g := grant{w.namespace, rules}
+	if d.command.Cluster {
+		g.namespace = metav1.NamespaceAll
+	}
+	return append([]grant{g}, d.beside(w)...)
+}
+
 // of is the same world for a test of its own.
 func (w *world) of(t *testing.T) *world {
 	other := *w
@@ -113,7 +128,7 @@ func (w *world) of(t *testing.T) *world {
 // use that takes it.
 func (w *world) suffices(d duty, words *strings.Replacer) map[rbac.Access]use {
 	w.Helper()
-	limited, all := w.as(w.role(d.command)), make([]*asked, len(d.uses))
+	limited, all := w.as(w.grants(d, d.command.PolicyRules())...), make([]*asked, len(d.uses))
 	for i, u := range d.uses {
 		all[i] = limited.asks(d, u, words)
 	}
@@ -126,7 +141,7 @@ func (w *world) asks(d duty, u use, words *strings.Replacer) *asked {
 	to := &asked{}
 	w.run(u, to, words).mustBe(w, u.status)
 	for _, a := range to.list() {
-		if !slices.Contains(d.command.All(), a) && !slices.Contains(u.spare, a.String()) {
+		if !slices.Contains(d.command.All(), a) && !slices.Contains(u.spare, a.String()) && !d.isBeside(a) {
 			w.Errorf("berth %s asks for %q, which its Role does not have", strings.Join(u.args, " "), a)
 		}
 	}
@@ -155,7 +170,7 @@ func (w *world) used(d duty, all []*asked) map[rbac.Access]use {
 // lacks runs a use without a permission that it takes: that is told, by its name.
 func (w *world) lacks(d duty, u use, a rbac.Access, words *strings.Replacer) {
 	w.Helper()
-	limited := w.as(grant{w.namespace, without(d.command, a)})
+	limited := w.as(w.grants(d, without(d.command, a))...)
 	before := w.leftovers()
 	if lesser, optional := d.without[a.String()]; optional {
 		r := limited.run(lesser, nil, words)
@@ -178,10 +193,39 @@ func (w *world) lacks(d duty, u use, a rbac.Access, words *strings.Replacer) {
 	}
 }
 
+// lacksAll runs a command that may find out what is there and nothing else: all
+// that it lacks is told at once.
+func (w *world) lacksAll(d duty) {
+	w.Helper()
+	find := rbac.Named("status").PolicyRules()
+	before, words := w.leftovers(), w.words()
+	r := w.as(grant{w.namespace, find}).run(d.gate(rbac.Access{}), nil, words)
+	r.mustBe(w, 4)
+	for _, rule := range d.command.Rules {
+		for _, verb := range rule.Verbs {
+			a := rbac.Access{Verb: verb, Group: rule.Group, Resource: rule.Resource}
+			if rule.Made || rule.Optional() || gives(find, a) {
+				continue
+			}
+			w.contains(r.stderr, "- "+a.String()+" in namespace "+w.namespace)
+		}
+	}
+	w.contains(r.stderr, d.command.ObjectName(), "berth doctor")
+	if after := w.leftovers(); !slices.Equal(before, after) {
+		w.Errorf("%s became %s", before, after)
+	}
+}
+
+func gives(rules []rbacv1.PolicyRule, a rbac.Access) bool {
+	return slices.ContainsFunc(rules, func(r rbacv1.PolicyRule) bool {
+		return r.APIGroups[0] == a.Group && r.Resources[0] == a.Resource && slices.Contains(r.Verbs, a.Verb)
+	})
+}
+
 // names fails the test unless a text names a permission and the namespace.
 func (w *world) names(text string, a rbac.Access) {
 	w.Helper()
-	named := regexp.QuoteMeta(a.String()) + `( \S+)? in namespace ` + regexp.QuoteMeta(w.namespace) + `\b`
+	named := regexp.QuoteMeta(a.String()) + `( \S+)?(: .* at the cluster scope| in namespace ` + regexp.QuoteMeta(w.namespace) + `\b)`
 	if !regexp.MustCompile(named).MatchString(text) {
 		w.Errorf("%s in namespace %s is not named in:\n%s", a, w.namespace, text)
 	}
@@ -208,7 +252,7 @@ func (w *world) run(u use, to *asked, words *strings.Replacer) result {
 	p := w.launch(cmd)
 	if u.until != "" {
 		w.eventually("berth "+strings.Join(args, " ")+" has told or asked for "+u.until, 10*time.Second, func() bool {
-			return strings.Contains(p.stdout.String(), u.until) || to != nil && to.has(u.until) || len(p.ended) > 0
+			return strings.Contains(p.stdout.String(), words.Replace(u.until)) || to != nil && to.has(u.until) || len(p.ended) > 0
 		})
 		_ = p.cmd.Process.Signal(os.Interrupt) // it may have ended
 	}

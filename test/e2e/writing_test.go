@@ -24,7 +24,8 @@ func provisioning() duty {
 			{args: []string{"provision", "alice~data"}, api: forgetful},
 			{args: []string{"provision", "alice~sharing"}, before: killed("POST", "pods", "provision", "alice~sharing")},
 			{args: []string{"provision", "alice~sharing", "--image", "registry.example.com/berth/workspace:none", "--on-failure", "delete"}, status: 3},
-			{args: crashing.args, status: 3, before: func(w *world) { w.must(3, crashing.args...) }},
+			crashing,
+			{args: []string{"provision", "alice~wrong-tag"}, status: 3, before: func(w *world) { w.must(3, "provision", "alice~wrong-tag") }},
 			{args: []string{"provision", "alice~private"}, config: withRegistry, before: func(w *world) {
 				w.configured("registry: {server: registry.example.com, username: berth, password: old}\n", "provision", "bob~private", "--no-wait").mustBe(w, 0)
 			}},
@@ -96,9 +97,10 @@ func injecting() duty {
 		)
 	}
 	d.uses = append(d.uses,
-		use{args: []string{"provision", user("statefulset", "crashing")}, status: 3, before: func(w *world) {
-			w.must(3, "provision", w.workload("statefulset", 1, nil).user("crashing"))
+		use{args: []string{"provision", user("statefulset", "wrong-tag")}, status: 3, before: func(w *world) {
+			w.must(3, "provision", w.workload("statefulset", 1, nil).user("wrong-tag"))
 		}},
+		use{args: []string{"provision", user("deployment", "crashing")}, status: 3, before: func(w *world) { w.workload("deployment", 1, nil) }},
 		use{args: []string{"provision", user("deployment", "data")}, before: func(w *world) {
 			killed("PATCH", "deployments", "provision", w.workload("deployment", 1, nil).user("data"))(w)
 		}},

@@ -9,7 +9,7 @@ import (
 
 const permissionsAbout = "berth does what the caller's kubeconfig may do, and nothing is installed in the cluster for it. Each command below\n" +
 	"has the Role that is enough for it, and of which nothing can be left out but what says so. The end-to-end tests run with\n" +
-	"exactly these. `provision` and `delete` ask for all their permissions before anything is changed, and name all that are\n" +
+	"exactly these, and show of each permission that it is asked for and that it is named if it is missing. `provision` and `delete` ask for all their permissions before anything is changed, and name all that are\n" +
 	"missing. Everybody may ask what they may do; where that is not so, or where an authorizer outside the API server decides,\n" +
 	"a missing permission is found when it is used.\n\n" +
 	"Put the namespace for `team` and whoever is meant for `developers`.\n"
@@ -23,28 +23,39 @@ func permissionsPage() string {
 	b.WriteString(manifest(rbac.Developer()))
 	everywhere := false
 	for _, c := range rbac.Commands() {
-		title := "`berth " + c.Name + "`"
-		if strings.HasPrefix(c.Name, "acting") {
-			title = "Acting for somebody else"
-		}
 		if c.Cluster && !everywhere {
 			everywhere = true
 			b.WriteString("\n# In the whole cluster\n\nWhat no Role in a namespace can give.\n")
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| resource | verbs | what for |\n| --- | --- | --- |\n", title, c.About)
-		for _, r := range c.Rules {
-			why := r.Why
-			if r.Made {
-				why += "; only for workspaces that have one"
-			}
-			if r.Optional() {
-				why += "; without it " + r.Without
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", rbac.Access{Group: r.Group, Resource: r.Resource}.Object(), strings.Join(r.Verbs, ", "), why)
-		}
-		b.WriteString(manifest(c))
+		b.WriteString(section(c))
+	}
+	b.WriteString("\n# In other namespaces\n\nWhat is needed in addition where the configuration names something that is not in the namespace of the workspaces.\n")
+	for _, c := range rbac.Elsewhere() {
+		b.WriteString(section(c))
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// section is about one command or feature: what it takes and why, and its Role.
+func section(c rbac.Command) string {
+	title := "`berth " + c.Name + "`"
+	if c.Feature {
+		title = strings.ToUpper(c.Name[:1]) + c.Name[1:]
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| resource | verbs | what for |\n| --- | --- | --- |\n", title, c.About)
+	for _, r := range c.Rules {
+		why := r.Why
+		if r.Made {
+			why += "; only for workspaces that have one"
+		}
+		if r.Optional() {
+			why += "; without it " + r.Without
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", rbac.Access{Group: r.Group, Resource: r.Resource}.Object(), strings.Join(r.Verbs, ", "), why)
+	}
+	b.WriteString(manifest(c))
+	return b.String()
 }
 
 // manifest is a command's Role and its binding, to be copied.

@@ -1,0 +1,76 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+// everywhere are the commands and features that take a ClusterRole.
+func everywhere() []duty {
+	create := use{args: []string{"provision", "alice~plain", "--namespace", "NAMESPACE-new", "--create-namespace", "--no-wait"}}
+	checkup := use{args: []string{"doctor"}}
+	return []duty{
+		{
+			command: rbac.Named(rbac.StatusOfAll),
+			uses: []use{
+				{args: []string{"status", "-A"}},
+				{args: []string{"status", "-A", "--watch", "-o", "jsonl"}, until: "NAMESPACE~huge", status: 130},
+			},
+		},
+		{
+			command: rbac.Named(rbac.DeleteOfAll), with: []rbac.Command{rbac.Named(rbac.Delete)},
+			uses: []use{{args: []string{"delete", "--owner", "NAMESPACE", "-A", "--yes"}}},
+		},
+		{
+			command: rbac.Named(rbac.CreateNamespace), withAll: []rbac.Command{rbac.Named(rbac.Provision)},
+			uses: []use{
+				{args: []string{"provision", "alice~plain", "--namespace", "NAMESPACE-new", "--create-namespace", "--dry-run=server"}},
+				create,
+			},
+			without: map[string]use{"get serviceaccounts": create},
+		},
+		{
+			command: rbac.Named("doctor"), with: []rbac.Command{rbac.Developer()},
+			uses: []use{checkup},
+			without: map[string]use{
+				"get namespaces":                     checkup.telling("may not get namespaces"),
+				"list nodes":                         checkup.telling("may not list nodes"),
+				"list storageclasses.storage.k8s.io": checkup.telling("may not list storageclasses.storage.k8s.io"),
+				"list resourcequotas":                checkup.telling("may not list resourcequotas"),
+				"list limitranges":                   checkup.telling("may not list limitranges"),
+				"list leases.coordination.k8s.io":    checkup.telling("may not list leases.coordination.k8s.io"),
+				"list pods":                          checkup,
+				"list secrets":                       checkup,
+			},
+		},
+	}
+}
+
+// What takes a ClusterRole: it is enough, all of it is used, and what is missing
+// is named. Each has a namespace of its own.
+func TestRolesInTheCluster(t *testing.T) {
+	for _, d := range everywhere() {
+		t.Run(d.command.Name, func(t *testing.T) {
+			w := newWorld(t)
+			t.Cleanup(func() {
+				_ = w.CoreV1().Namespaces().Delete(context.Background(), w.namespace+"-new", metav1.DeleteOptions{})
+			})
+			w.must(5, "provision", w.namespace+"~huge", "--timeout", "2s") // it waits
+			words := w.words()
+			users := w.suffices(d, words)
+			_ = w.CoreV1().Namespaces().Delete(t.Context(), w.namespace+"-new", metav1.DeleteOptions{})
+			w.berth("provision", w.namespace+"~huge", "--timeout", "2s")
+			for _, a := range d.command.All() {
+				if u, used := users[a]; used {
+					w.lacks(d, u, a, words)
+				}
+			}
+		})
+	}
+}
