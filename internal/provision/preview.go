@@ -77,11 +77,11 @@ func (r *run) preview(ctx context.Context, server bool) ([]release.Change, error
 }
 
 // previewNamespace is not empty if the namespace would be made. Who may not look
-// whether it exists finds out in the end.
+// whether it exists finds out in the end, unless it shall be made.
 func (r *run) previewNamespace(ctx context.Context, server bool) ([]release.Change, error) {
 	namespaces := r.Client.CoreV1().Namespaces()
 	_, err := namespaces.Get(ctx, r.namespace, metav1.GetOptions{})
-	if err == nil || apierrors.IsForbidden(err) {
+	if err == nil || apierrors.IsForbidden(err) && !r.CreateNamespace {
 		return nil, nil
 	}
 	if !apierrors.IsNotFound(err) || !r.CreateNamespace {

@@ -56,7 +56,6 @@ func checkup() Command {
 			{Group: groupStorage, Resource: "storageclasses", Verbs: []string{"list"}, Why: "where volumes come from", Without: skipped},
 			{Resource: "resourcequotas", Verbs: []string{"list"}, Why: "what is left of them", Without: skipped},
 			{Resource: "limitranges", Verbs: []string{"list"}, Why: "what a workspace may ask for", Without: skipped},
-			{Resource: "pods", Verbs: []string{"list"}, Why: "workspaces that are installed by halves", Without: skipped},
 			{Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are installed by halves", Without: skipped},
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"list"}, Why: "locks that nobody holds any more", Without: skipped},
 		},

@@ -36,6 +36,7 @@ type world struct {
 	kubeconfig string       // of berth
 	account    string       // likewise, a ServiceAccount of the namespace
 	namespace  string
+	acting     bool // whether the accounts of the namespace may act for anybody
 }
 
 // newWorld makes a namespace and waits until pods can be made in it. The test
@@ -48,6 +49,14 @@ func newWorld(t *testing.T) *world {
 
 // newWorldAlone is newWorld for a test that runs before those that are parallel.
 func newWorldAlone(t *testing.T) *world {
+	t.Helper()
+	w := newBareWorld(t)
+	w.actForAnybody()
+	return w.as(w.role(rbac.Developer()))
+}
+
+// newBareWorld makes a namespace in which nobody may do anything.
+func newBareWorld(t *testing.T) *world {
 	t.Helper()
 	kubeconfig := os.Getenv(kubeconfigVariable)
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -74,8 +83,7 @@ func newWorldAlone(t *testing.T) *world {
 		_, err := client.CoreV1().ServiceAccounts(w.namespace).Get(t.Context(), "default", metav1.GetOptions{})
 		return err == nil
 	})
-	w.actForAnybody()
-	return w.as(w.role(rbac.Developer()))
+	return w
 }
 
 // eventually waits for a condition.

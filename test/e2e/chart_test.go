@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
 )
 
 // The agent is installed by its own image, starts as the first process of an
@@ -124,7 +125,42 @@ func TestCertificate(t *testing.T) {
 		r = w.finish(w.withVariable("BERTH_CONFIG="+config, "provision", "alice~sharing", "--dry-run=server"))
 		return r.status == 0
 	})
+	w.certificateRules("certificate: {enabled: true, issuer: {name: internal}}")
 	w.contains(r.stdout, "# create certificate/"+w.idOf("alice~sharing"), "ClusterIssuer", w.idOf("alice~sharing")+".team."+w.namespace+".svc")
+}
+
+// certificateRules shows that the Roles are enough where workspaces have
+// certificates, and that each permission on them is used and missed by name.
+func (w *world) certificateRules(config string) {
+	w.Helper()
+	provision := duty{command: rbac.Named(rbac.Provision)}
+	u := use{args: []string{"provision", "alice~sharing", "--no-wait"}, config: config}
+	rules := provision.command.PolicyRules()
+	all := provision.command.All()
+	of := func(a rbac.Access) bool { return a.Resource == "certificates" }
+	for _, a := range all {
+		if of(a) {
+			w.lacks(provision, u, a, w.words())
+		}
+	}
+	limited := w.as(grant{w.namespace, rules})
+	told := limited.asks(provision, u, w.words())
+	now := int64(0)
+	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("alice~sharing"), metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+		w.Fatal(err)
+	}
+	told.add(limited.asks(provision, u, w.words()).list()...) // what is there is taken over
+	failing := use{args: []string{"provision", "bob~sharing", "--timeout", "4s", "--on-failure", "delete"}, status: 5, config: config}
+	told.add(limited.asks(provision, failing, w.words()).list()...)
+	for _, a := range all {
+		if of(a) && !told.has(a.String()) {
+			w.Errorf("nothing asks for %q", a)
+		}
+	}
+	deletion := duty{command: rbac.Named(rbac.Delete)}
+	removal := use{args: []string{"delete", "alice~sharing"}}
+	w.lacks(deletion, removal, rbac.Access{Verb: "delete", Group: "cert-manager.io", Resource: "certificates"}, w.words())
+	w.as(w.role(deletion.command)).asks(deletion, removal, w.words())
 }
 
 // certificates is as much of cert-manager's definition as the API server needs.
