@@ -49,7 +49,8 @@ func Fault(err error, call Call) error {
 		return fault.New(fault.Conflict, "cannot %s: %w", call, err).
 			WithHint("somebody else changed it at the same time; try again")
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return refusal(err, call)
+		message, _ := refusal(err)
+		return refused(err, message, call)
 	case strings.Contains(err.Error(), "failed calling webhook"):
 		return fault.New(fault.Unavailable, "the cluster cannot %s: %w", call, err).
 			WithHint("an admission webhook is asked first and does not answer: tell who administers the cluster")
@@ -64,8 +65,8 @@ func Fault(err error, call Call) error {
 // forbidden tells a permission that is missing from what refuses this object:
 // all of them answer 403.
 func forbidden(err error, call Call) error {
-	if _, refused := Refusal(err); refused {
-		return refusal(err, call)
+	if message, is := refusal(err); is {
+		return refused(err, message, call)
 	}
 	return fault.New(fault.PermissionDenied, "you may not %s: %w", call, err).
 		WithHint("ask for a Role in namespace %q with verb %q on %q", call.Namespace, call.Verb, call.Resource)

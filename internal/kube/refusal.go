@@ -10,14 +10,14 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Refusal is why the API server does not take an object although the caller may
+// refusal is why the API server does not take an object although the caller may
 // send it: a quota, a limit, admission, pod security, or what is not valid. False
 // if err is something else.
 //
 // Authorization and admission answer 403 alike. Authorization says what a user
 // cannot do; admission names the object that it forbids, or the webhook. What
 // speaks otherwise, such as a proxy in between, denies the access.
-func Refusal(err error) (message string, refused bool) {
+func refusal(err error) (message string, is bool) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return "", false
@@ -34,11 +34,26 @@ func Refusal(err error) (message string, refused bool) {
 	return message, strings.Contains(message, " is forbidden: ") || strings.Contains(message, "denied the request")
 }
 
-func refusal(err error, call Call) error {
-	f := fault.New(fault.Failed, "the cluster refused to %s: %w", call, err)
+// Refused is the error of an object that the API server does not take.
+type Refused struct {
+	Call Call
+	// Message is what the API server said.
+	Message string
+	err     error
+}
+
+// Error is that of the API server.
+func (r *Refused) Error() string { return r.err.Error() }
+
+// Unwrap gives the API server's answer.
+func (r *Refused) Unwrap() error { return r.err }
+
+func refused(err error, message string, call Call) error {
+	f := fault.New(fault.Failed, "the cluster refused to %s: %w", call, &Refused{call, message, err})
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		f.Message = "cannot " + call.String() + ": the namespace is being deleted"
+		f.Err = err // nothing about the object itself
 		return f.WithHint("choose another with --namespace, or try again when it is gone: `berth provision --create-namespace` makes it anew")
 	case apierrors.IsForbidden(err):
 		return f.WithHint("ask for less in the blueprint, or talk to who administers namespace %s", call.Namespace)
