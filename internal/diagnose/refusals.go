@@ -13,7 +13,7 @@ var (
 	// What a quota counts has to be asked for by every container.
 	unsaid = regexp.MustCompile(`failed quota: ([^:]+): must specify (.+)`)
 
-	security = regexp.MustCompile(`violates PodSecurity "([^":]+)[^"]*": (.+)`)
+	security = regexp.MustCompile(`violates PodSecurity "([^":]+)`)
 	webhook  = regexp.MustCompile(`admission webhook "([^"]+)" denied the request`)
 	bounds   = regexp.MustCompile(`(?:maximum|minimum) .+ usage per (?:Container|Pod) is |max limit to request ratio per`)
 	account  = regexp.MustCompile(`serviceaccount "([^"]+)" not found`)
@@ -63,13 +63,7 @@ func isResource(counted string) bool {
 // refusedText says which rule of the cluster refuses a pod, and what helps.
 func refusedText(message string, about About) string {
 	if m := security.FindStringSubmatch(message); m != nil {
-		option := ""
-		if about.Namespace != "" {
-			option = " " + about.Namespace
-		}
-		return fmt.Sprintf("The namespace takes only pods of security level %s, and this one is not: %s. Set that as %s, "+
-			"or choose another namespace; who administers it sees its level with `kubectl get namespace%s --show-labels`.",
-			m[1], m[2], about.field(nil, "securityContext", "securityContext"), option)
+		return securityText(m[1], about)
 	}
 	if m := webhook.FindStringSubmatch(message); m != nil {
 		return fmt.Sprintf("Admission webhook %s of the cluster checks every pod and does not take this one. Its message says why: change that in %s, or talk to who administers the cluster.",
@@ -87,4 +81,21 @@ func refusedText(message string, about About) string {
 		return fmt.Sprintf("Priority class %s does not exist. Name one that does (`kubectl get priorityclass`) in %s.", m[1], about.spec())
 	}
 	return fmt.Sprintf("A rule of the cluster does not allow such a pod. Change what the message names in %s, or talk to who administers the namespace.", about.spec())
+}
+
+// restricted is what keeps to the strictest level of pod security
+// (kubernetes.io/docs/concepts/security/pod-security-standards).
+const restricted = "{allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}"
+
+func securityText(level string, about About) string {
+	change := "Change what the message names in " + about.spec()
+	if level == "restricted" {
+		change = fmt.Sprintf("Set `securityContext: %s` in %s", restricted, about.spec())
+	}
+	namespace := ""
+	if about.Namespace != "" {
+		namespace = " " + about.Namespace
+	}
+	return fmt.Sprintf("The namespace takes only pods of security level %s (`kubectl get namespace%s --show-labels`), and this one is not. %s, or choose another namespace.",
+		level, namespace, change)
 }

@@ -144,13 +144,3 @@ func (s State) workloadWarnings(w workload, readings []v1.Snapshot, p Policy) []
 	}
 	return folded.sorted()
 }
-
-// Refusal is the cause of a pod that the API server did not take, or did not take
-// from a controller, by what it said. The numbers are in a quota's message.
-func Refusal(message, object string) *v1.Cause {
-	code := CausePodRefused
-	if strings.Contains(message, "exceeded quota") || strings.Contains(message, "failed quota") {
-		code = CauseQuotaExceeded
-	}
-	return &v1.Cause{Code: code, Message: message, Object: object}
-}

@@ -55,6 +55,16 @@ func TestRefusedPods(t *testing.T) {
 	}
 }
 
+// What the hint about pod security says is enough: such a blueprint is taken, and
+// its workspace can be entered.
+func TestRestrictedNamespace(t *testing.T) {
+	w := newWorld(t)
+	restrict(w)
+	w.takesPods(false)
+	w.must(0, "provision", "alice~restricted")
+	w.contains(w.must(0, "exec", "alice~restricted", "--", "id", "-u").stdout, "1000")
+}
+
 func noPods(w *world) func() {
 	w.Helper()
 	w.limitPods("0")
