@@ -34,8 +34,8 @@ func refusal(err error) (message string, is bool) {
 	return message, strings.Contains(message, " is forbidden: ") || strings.Contains(message, "denied the request")
 }
 
-// Refused is the error of an object that the API server does not take.
-type Refused struct {
+// RefusedError is the error of an object that the API server does not take.
+type RefusedError struct {
 	Call Call
 	// Message is what the API server said.
 	Message string
@@ -43,13 +43,13 @@ type Refused struct {
 }
 
 // Error is that of the API server.
-func (r *Refused) Error() string { return r.err.Error() }
+func (e *RefusedError) Error() string { return e.err.Error() }
 
 // Unwrap gives the API server's answer.
-func (r *Refused) Unwrap() error { return r.err }
+func (e *RefusedError) Unwrap() error { return e.err }
 
 func refused(err error, message string, call Call) error {
-	f := fault.New(fault.Failed, "the cluster refused to %s: %w", call, &Refused{call, message, err})
+	f := fault.New(fault.Failed, "the cluster refused to %s: %w", call, &RefusedError{call, message, err})
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		f.Message = "cannot " + call.String() + ": the namespace is being deleted"

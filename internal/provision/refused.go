@@ -14,7 +14,7 @@ import (
 // refused is the failure of a workspace whose pod, or what that needs, the
 // cluster does not take. As there is no pod that tells of it, Helm's record does,
 // to whoever looks later. Nil if no cause is known that fits.
-func (r *run) refused(ctx context.Context, record *helm.Release, by *kube.Refused) error {
+func (r *run) refused(ctx context.Context, record *helm.Release, by *kube.RefusedError) error {
 	object := kube.Object(strings.TrimSuffix(by.Call.Resource, "s"), by.Call.Name)
 	reading := watch.Refused(by.Message, object, r.Now())
 	if record == nil || by.Call.Resource != "pods" && reading.Cause.Code == watch.CausePodRefused {

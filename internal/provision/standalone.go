@@ -129,7 +129,7 @@ func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
 		r.expect(made)
 		return fmt.Sprintf("%d objects", len(made)), nil
 	})
-	if refused, is := errors.AsType[*kube.Refused](err); is {
+	if refused, is := errors.AsType[*kube.RefusedError](err); is {
 		err = cmp.Or(r.refused(ctx, record, refused), err)
 	}
 	return record, err
