@@ -145,7 +145,7 @@ func TestAccesses(t *testing.T) {
 		"POST /api/v1/namespaces/a/pods/b/exec?command=true&watch=true": "create pods/exec",
 	} {
 		verb, url, _ := strings.Cut(request, " ")
-		r, err := http.NewRequest(verb, url, nil)
+		r, err := http.NewRequest(verb, url, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -116,18 +116,18 @@ func listWatch[L runtime.Object](client lists[L], which metav1.ListOptions) cach
 			opts.LabelSelector, opts.FieldSelector = which.LabelSelector, which.FieldSelector
 			w, err := client.Watch(ctx, opts)
 			if err != nil {
-				err = notWatched{err}
+				err = watchError{err}
 			}
 			return w, err
 		},
 	}
 }
 
-// notWatched is an answer to a watch, not to the list before it.
-type notWatched struct{ error }
+// watchError is the answer to a watch, not to the list before it.
+type watchError struct{ error }
 
 // Unwrap gives the answer.
-func (n notWatched) Unwrap() error { return n.error }
+func (n watchError) Unwrap() error { return n.error }
 
 // listen opens the streams; the checkers say when what there was at first has
 // been passed on.
@@ -139,7 +139,7 @@ func (r Reader) listen(ctx context.Context, a *attendance, streams []stream, tro
 		_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 			if ended := ctx.Err() != nil || apierrors.IsResourceExpired(err) || isEnd(err); !ended {
 				call := kube.Call{Verb: "list", Resource: s.resource, Namespace: a.query.Namespace}
-				if _, ok := errors.AsType[notWatched](err); ok {
+				if _, ok := errors.AsType[watchError](err); ok {
 					call.Verb = "watch"
 				}
 				trouble(call, err)
