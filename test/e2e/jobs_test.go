@@ -175,6 +175,31 @@ func TestJobThatIsMovedIntoNATS(t *testing.T) {
 	shown.mustBe(w, 0)
 	stages, reasons := w.told(r.stdout)
 	w.mustHave(decode[v1.Job](w, shown), stages, reasons)
+	w.lacksNATS(config)
+}
+
+// lacksNATS lists jobs without each of the permissions that lead to NATS: it is
+// said that NATS is not reached and that there may be more.
+func (w *world) lacksNATS(config string) {
+	w.Helper()
+	way, jobs := rbac.Named(rbac.JobsInNATS), w.role(rbac.Named("jobs"))
+	runs := map[rbac.Access]*process{}
+	for _, a := range way.All() {
+		limited := w.as(jobs, grant{w.namespace, without(way, a)})
+		cmd := limited.command("jobs")
+		cmd.Env = append(cmd.Env, "BERTH_CONFIG="+config)
+		runs[a] = limited.launch(cmd)
+	}
+	needed := way.Needs()
+	for a, run := range runs {
+		r := run.wait(30 * time.Second)
+		r.mustBe(w, 0)
+		if slices.Contains(needed, a) {
+			w.contains(r.stderr, "only the records in the cluster are listed", "cannot be reached")
+		} else if strings.Contains(r.stderr, "only the records") {
+			w.Errorf("without %s NATS is not reached: %s", a, r.stderr)
+		}
+	}
 }
 
 func (w *world) natsConfig() string {
