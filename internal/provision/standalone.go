@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,6 +125,9 @@ func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
 		r.expect(made)
 		return fmt.Sprintf("%d objects", len(made)), nil
 	})
+	if refused, is := errors.AsType[*kube.RefusedError](err); is {
+		err = cmp.Or(r.refused(ctx, record, refused), err)
+	}
 	return record, err
 }
 

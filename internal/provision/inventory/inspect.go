@@ -42,7 +42,9 @@ func (r Reader) inspectArg(ctx context.Context, arg string, events bool) (*v1.Wo
 		return r.In(target.Namespace).inspectWorkload(ctx, target, events)
 	}
 	if target.Found.Pod == nil {
-		return podless(target), nil
+		pod, reading := target.Podless()
+		w := Describe(&pod.ObjectMeta, reading)
+		return &w, nil
 	}
 	return r.inspect(ctx, []*corev1.Pod{target.Found.Pod}, events)
 }
@@ -84,17 +86,6 @@ func (r Reader) inspect(ctx context.Context, pods []*corev1.Pod, events bool) (*
 		w.Events = told(about)
 	}
 	return &w, nil
-}
-
-// podless is a workspace that is installed without its pod.
-func podless(t *Target) *v1.Workspace {
-	return &v1.Workspace{
-		TypeMeta: v1.Kind(v1.KindWorkspace), ID: t.ID, Namespace: t.Namespace,
-		Snapshot: v1.Snapshot{
-			Stage: v1.StageUnknown, Status: v1.StatusUnknown,
-			Message: "installed, but its pod is gone; provision it again",
-		},
-	}
 }
 
 // told are the events among objects that are about others of them. They belong
