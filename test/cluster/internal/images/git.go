@@ -59,7 +59,7 @@ func withLibraries(programs []string) ([]string, error) {
 	}
 	files := slices.Clone(programs)
 	for line := range strings.Lines(string(out)) {
-		for _, word := range strings.Fields(line) {
+		for word := range strings.FieldsSeq(line) {
 			if path.IsAbs(word) && !strings.HasSuffix(word, ":") { // that one is a heading
 				files = append(files, word)
 			}
