@@ -37,6 +37,14 @@ func gitConfig(t *testing.T, text string) {
 	t.Setenv("HOME", t.TempDir())
 }
 
+// timeout is short for what never answers, and else no matter.
+func timeout(name string) string {
+	if name == "it hangs" {
+		return "500ms"
+	}
+	return "1m"
+}
+
 // built is the chain of one provider, as it is configured.
 func built(t *testing.T, settings ProviderSettings) Chain {
 	t.Helper()
@@ -88,7 +96,7 @@ func TestGitHubsCommandLineFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			standIn(t, "gh", test.script)
 			began := time.Now()
-			_, err := built(t, ProviderSettings{Kind: KindGitHub, URL: nothing.URL, CLI: true, Timeout: "500ms"}).Resolve(t.Context(), "alice")
+			_, err := built(t, ProviderSettings{Kind: KindGitHub, URL: nothing.URL, CLI: true, Timeout: timeout(name)}).Resolve(t.Context(), "alice")
 			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.message) || strings.Contains(fmt.Sprintf("%+v", *fault.From(err)), token) {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}
@@ -181,7 +189,7 @@ func TestGitsHelpersFail(t *testing.T) {
 			t.Setenv("GIT_ASKPASS", ask)
 			t.Setenv("SSH_ASKPASS", ask)
 			began := time.Now()
-			_, err := built(t, ProviderSettings{Kind: KindGit, URL: address + "/{owner}/{name}.git", CLI: true, Timeout: "500ms"}).Custom(t.Context(), u)
+			_, err := built(t, ProviderSettings{Kind: KindGit, URL: address + "/{owner}/{name}.git", CLI: true, Timeout: timeout(name)}).Custom(t.Context(), u)
 			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.message) || strings.Contains(fmt.Sprintf("%+v", *fault.From(err)), token) {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}

@@ -21,7 +21,7 @@ import (
 // knows their hosts, agent, keys and jumps.
 func sshProgram(getenv func(string) string) []string {
 	if command := getenv("GIT_SSH_COMMAND"); command != "" {
-		return []string{"/bin/sh", "-c", command + ` "$@"`, "ssh"}
+		return []string{"sh", "-c", command + ` "$@"`, "ssh"}
 	}
 	return []string{"ssh"}
 }

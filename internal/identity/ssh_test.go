@@ -178,7 +178,7 @@ func TestGitOverSSHFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			standIn(t, "ssh", test.script)
 			began := time.Now()
-			_, err := built(t, ProviderSettings{Kind: KindGit, URL: "ssh://git.example.com/{owner}/{name}", Timeout: "500ms"}).Custom(t.Context(), u)
+			_, err := built(t, ProviderSettings{Kind: KindGit, URL: "ssh://git.example.com/{owner}/{name}", Timeout: timeout(name)}).Custom(t.Context(), u)
 			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}
