@@ -48,6 +48,14 @@ func (s *Stores) Close() {
 	}
 }
 
+// late is the error about a write that was not done in time.
+func (s *Stores) late() error {
+	if s.nats != nil {
+		return s.nats.fault(context.DeadlineExceeded)
+	}
+	return fault.New(fault.Unavailable, "the store does not answer: %w", context.DeadlineExceeded)
+}
+
 // in are the same stores for another namespace.
 func (s *Stores) in(namespace string) Stores {
 	other := *s
