@@ -81,7 +81,8 @@ func (c Config) kind() StoreKind {
 	return StoreCluster
 }
 
-func (c Config) retention() time.Duration {
+// Keep is how long records are kept.
+func (c Config) Keep() time.Duration {
 	if d, err := time.ParseDuration(c.Retention); err == nil {
 		return d
 	}

@@ -145,3 +145,19 @@ func TestWatchNATS(t *testing.T) {
 		t.Errorf("%v, %v", seen, err)
 	}
 }
+
+// A probe changes nothing: it makes no bucket.
+func TestProbe(t *testing.T) {
+	const keep = 72 * time.Hour
+	n := OpenNATS(NATSConfig{URL: startNATS(t, t.TempDir(), -1, nil).ClientURL()}, keep, nil)
+	t.Cleanup(n.Close)
+	for range 2 {
+		if p, err := n.Probe(t.Context()); err != nil || p.Made {
+			t.Fatalf("%+v, %v", p, err)
+		}
+	}
+	check(t, n.Put(t.Context(), Record{ID: "a"}))
+	if p, err := n.Probe(t.Context()); err != nil || !p.Made || p.TTL != keep || p.Records != 1 || p.Address != n.name {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
