@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,12 +59,19 @@ func Fault(err error, call Call) error {
 	}
 }
 
+// isRefusedObject knows the words of quotas, limit ranges, pod security and
+// webhooks.
+func isRefusedObject(text string) bool {
+	return slices.ContainsFunc([]string{
+		"exceeded quota", "failed quota", "per Container is", "per Pod is", "per PersistentVolumeClaim is",
+		"violates PodSecurity", "admission webhook", "denied the request",
+	}, func(words string) bool { return strings.Contains(text, words) })
+}
+
 // forbidden tells RBAC, which a permission mends, from quota, admission and pod
 // security, which refuse this object: all of them answer 403.
 func forbidden(err error, call Call) error {
-	text := err.Error()
-	if strings.Contains(text, "exceeded quota") || strings.Contains(text, "violates PodSecurity") ||
-		strings.Contains(text, "admission webhook") || strings.Contains(text, "denied the request") {
+	if isRefusedObject(err.Error()) {
 		return fault.New(fault.Failed, "the cluster refused to %s: %w", call, err).
 			WithHint("ask for less in the blueprint, or talk to who administers namespace %s", call.Namespace)
 	}
