@@ -9,6 +9,8 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 )
 
@@ -72,12 +74,11 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 			TypeMeta: v1.Kind(v1.KindDeletion), ID: arg, Namespace: p.Client.Namespace, Gone: true, NotFound: true,
 		})
 	}
+	if o.dryRun.on() {
+		return o.preview(ctx, a, p, target, err)
+	}
 	if err != nil {
 		return because(ctx, err)
-	}
-	if o.dryRun.on() {
-		changes, err := p.PreviewDelete(ctx, target, o.dryRun.server())
-		return o.dryRun.show(a, o.output.format, changes, err)
 	}
 	title := terminal.Title{UserString: arg, ID: target.ID, Namespace: target.Namespace, Verb: "delete", Flags: givenFlags(cmd)}
 	progress := a.startProgress(o.output.format.Mode(), title)
@@ -97,4 +98,13 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 		return statusError(fault.CodeOf(err).Exit())
 	}
 	return nil
+}
+
+// preview prints what a deletion would remove of what was found.
+func (o *deleteOptions) preview(ctx context.Context, a *app, p *provision.Provisioner, target *inventory.Target, err error) error {
+	if err != nil {
+		return o.dryRun.because(ctx, err)
+	}
+	changes, err := p.PreviewDelete(ctx, target, o.dryRun.server())
+	return o.dryRun.show(ctx, a, o.output.format, changes, err)
 }

@@ -48,6 +48,8 @@ func everywhere() []duty {
 				"list limitranges":                   checkup.telling("may not list limitranges"),
 				"list leases.coordination.k8s.io":    checkup.telling("may not list leases.coordination.k8s.io"),
 				"list secrets":                       checkup,
+				"list configmaps":                    checkup,
+				"list daemonsets.apps":               checkup.telling("may not list daemonsets.apps"),
 			},
 		},
 	}
