@@ -114,7 +114,7 @@ func (o *provisionOptions) runBatch(ctx context.Context, a *app, cmd *cobra.Comm
 	for _, u := range users {
 		b.Members = append(b.Members, terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: b.Flags})
 	}
-	progress := terminal.ProgressOfMany(a.streams, o.output.format.Mode(), b)
+	progress := terminal.ProgressOfMany(a.streams, terminal.ModeOf(o.output.format), b)
 	a.onLeave(progress.Stop)
 	records, err := a.keepRecords(ctx, cmd, p.Client)
 	if err != nil {
@@ -126,7 +126,7 @@ func (o *provisionOptions) runBatch(ctx context.Context, a *app, cmd *cobra.Comm
 	result := v1.Result{Summary: &summary}
 	stream.Finish(result)
 	defer records.warn(a.streams)
-	if err := terminal.Report(a.streams, o.output.format, result, progress); err != nil {
+	if err := terminal.Report(a.streams, o.output.format, result, progress.Shown()); err != nil {
 		return err
 	}
 	if o.timing {

@@ -80,7 +80,7 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 		return o.dryRun.show(a, o.output.format, changes, err)
 	}
 	title := terminal.Title{UserString: arg, ID: target.ID, Namespace: target.Namespace, Verb: "delete", Flags: givenFlags(cmd)}
-	progress := a.startProgress(o.output.format.Mode(), title)
+	progress := a.startProgress(terminal.ModeOf(o.output.format), title)
 	stream := event.NewStream(target.ID, time.Now, progress)
 	deletion, err := p.Delete(ctx, target, o.noWait, stream)
 	result := v1.Result{Deletion: deletion}
@@ -90,7 +90,7 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 		result = v1.Result{Error: &document}
 	}
 	stream.Finish(result)
-	if reportErr := terminal.Report(a.streams, o.output.format, result, progress); reportErr != nil {
+	if reportErr := terminal.Report(a.streams, o.output.format, result, progress.Shown()); reportErr != nil {
 		return reportErr
 	}
 	if err != nil {

@@ -31,7 +31,7 @@ func (o *deleteOptions) runMany(ctx context.Context, a *app, cmd *cobra.Command,
 		return err
 	}
 	b := o.batch(cmd, p, args, removals)
-	progress := terminal.ProgressOfMany(a.streams, o.output.format.Mode(), b)
+	progress := terminal.ProgressOfMany(a.streams, terminal.ModeOf(o.output.format), b)
 	a.onLeave(progress.Stop)
 	joint := event.NewStream("", time.Now, progress)
 	items := make([]v1.DeletionItem, len(removals))
@@ -51,7 +51,7 @@ func (o *deleteOptions) runMany(ctx context.Context, a *app, cmd *cobra.Command,
 	summary := summarizeDeletions(items, time.Since(begun), p.Client.Requests.Count())
 	result := v1.Result{Deletions: &summary}
 	joint.Finish(result)
-	if err := terminal.Report(a.streams, o.output.format, result, progress); err != nil {
+	if err := terminal.Report(a.streams, o.output.format, result, progress.Shown()); err != nil {
 		return err
 	}
 	if summary.ExitStatus != 0 {

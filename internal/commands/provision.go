@@ -96,7 +96,7 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 		return o.deploy.preview(ctx, a, p, u, o.output.format)
 	}
 	title := terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
-	progress := a.startProgress(o.output.format.Mode(), title)
+	progress := a.startProgress(terminal.ModeOf(o.output.format), title)
 	records, err := a.keepRecords(ctx, cmd, p.Client)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 	}
 	stream.Finish(result)
 	defer records.warn(a.streams)
-	if reportErr := terminal.Report(a.streams, o.output.format, result, progress); reportErr != nil {
+	if reportErr := terminal.Report(a.streams, o.output.format, result, progress.Shown()); reportErr != nil {
 		return reportErr
 	}
 	if o.timing && result.Workspace != nil {

@@ -21,16 +21,16 @@ func PrintBlueprint(s Streams, f Format, b *v1.Blueprint) error {
 	case !f.IsText():
 		return Print(s, f, b)
 	}
-	lines, err := blueprintLines(*b, len(b.Origins) > 0, newStyles(s.Out.Capabilities))
+	lines, err := blueprintLines(*b, len(b.Origins) > 0, s.Out.Styles())
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(s.Out, joinLines(lines))
+	_, err = io.WriteString(s.Out, JoinLines(lines))
 	return err
 }
 
 // blueprintLines are the fields as YAML; the origins are comments.
-func blueprintLines(b v1.Blueprint, withOrigins bool, st styles) ([]string, error) {
+func blueprintLines(b v1.Blueprint, withOrigins bool, st Styles) ([]string, error) {
 	text, err := json.Marshal(b.Spec)
 	if err != nil {
 		return nil, err
@@ -85,34 +85,25 @@ func annotate(n *yaml.Node, path string, origins map[string]string) {
 const originMark = "# ← "
 
 // aligned aligns the origins, so that they can be read as a column.
-func aligned(lines []string, st styles) []string {
+func aligned(lines []string, st Styles) []string {
 	widest := 0
 	for _, line := range lines {
 		if before, _, ok := strings.Cut(line, " "+originMark); ok && strings.TrimSpace(before) != "" {
-			widest = max(widest, width(before))
+			widest = max(widest, Width(before))
 		}
 	}
 	for i, line := range lines {
 		before, origin, ok := strings.Cut(line, originMark)
 		if !ok {
-			lines[i] = st.layout(line)
+			lines[i] = st.Layout(line)
 			continue
 		}
 		if strings.TrimSpace(before) != "" {
-			before = pad(strings.TrimRight(before, " "), min(widest, 60)) + "  "
+			before = Pad(strings.TrimRight(before, " "), min(widest, 60)) + "  "
 		}
-		lines[i] = st.layout(before) + paint(st.grey, st.text(originMark+origin))
+		lines[i] = st.Layout(before) + Paint(st.Grey, st.Text(originMark+origin))
 	}
 	return lines
-}
-
-// layout cleans a line as text does and leaves the blanks it begins and ends
-// with.
-func (st styles) layout(line string) string {
-	if line = cleanCell(line); st.ascii {
-		return toASCII(line)
-	}
-	return line
 }
 
 // nameFirst puts the name before everything else.

@@ -18,37 +18,33 @@ func PrintBlueprints(s Streams, f Format, list *v1.BlueprintList) error {
 	case !f.IsText():
 		return Print(s, f, list)
 	default:
-		lines = blueprintTable(list.Items, f.kind == formatWide, s.Out, newStyles(s.Out.Capabilities))
+		lines = blueprintTable(list.Items, f.kind == formatWide, s.Out, s.Out.Styles())
 	}
-	_, err := io.WriteString(s.Out, joinLines(lines))
+	_, err := io.WriteString(s.Out, JoinLines(lines))
 	return err
 }
 
-func blueprintTable(items []v1.BlueprintSummary, wide bool, out Output, st styles) []string {
-	cols := []column{
-		{title: "NAME", name: true, least: 12},
-		{title: "TEMPLATE", name: true, least: 8, spare: 2},
-		{title: "KIND", spare: 1},
-		{title: "DESCRIPTION", least: 16},
+func blueprintTable(items []v1.BlueprintSummary, wide bool, out Output, st Styles) []string {
+	cols := []Column{
+		{Title: "NAME", Name: true, Least: 12},
+		{Title: "TEMPLATE", Name: true, Least: 8, Spare: 2},
+		{Title: "KIND", Spare: 1},
+		{Title: "DESCRIPTION", Least: 16},
 	}
 	if wide {
-		cols = append(cols, column{title: "FROM", name: true, least: 12})
+		cols = append(cols, Column{Title: "FROM", Name: true, Least: 12})
 	}
 	for _, b := range items {
 		kind := "blueprint"
 		if b.IsTemplate {
 			kind = "template"
 		}
-		cells := []string{b.Name, orDash(b.Template), kind, orDash(b.Description), b.From}
+		cells := []string{b.Name, OrDash(b.Template), kind, OrDash(b.Description), b.From}
 		for i := range cols {
-			cols[i].cells = append(cols[i].cells, st.text(cells[i]))
+			cols[i].Cells = append(cols[i].Cells, st.Text(cells[i]))
 		}
 	}
-	room := 0
-	if out.TTY {
-		room = out.Width() - 1
-	}
-	return table(cols, room, st)
+	return Table(cols, out.Room(), st)
 }
 
 // PrintBlueprintCheck says that blueprints are fine.
@@ -56,6 +52,6 @@ func PrintBlueprintCheck(s Streams, f Format, c *v1.BlueprintCheck) error {
 	if !f.IsText() {
 		return Print(s, f, c)
 	}
-	_, err := fmt.Fprintf(s.Out, "%s in %s: all fine\n", plural(c.Blueprints, "blueprint"), plural(len(c.Files), "file"))
+	_, err := fmt.Fprintf(s.Out, "%s in %s: all fine\n", Plural(c.Blueprints, "blueprint"), Plural(len(c.Files), "file"))
 	return err
 }

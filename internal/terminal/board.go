@@ -13,12 +13,8 @@ type board struct {
 	reading []v1.Warning // of the newest reading: the analyzer has folded them
 	alone   []v1.Warning
 	// told are those that are history already, with the count told then.
-	told map[warningKey]int
+	told map[WarningKey]int
 }
-
-type warningKey struct{ reason, object, message string }
-
-func keyOf(w v1.Warning) warningKey { return warningKey{w.Reason, w.Object, w.Message} }
 
 // about says whether two warnings are about the same thing; the message may
 // differ: "0/3 nodes…" changes with every attempt.
@@ -48,7 +44,7 @@ func (b *board) shown() []v1.Warning {
 	}
 	ws = append(ws, b.reading...)
 	return slices.DeleteFunc(ws, func(w v1.Warning) bool {
-		told, ok := b.told[keyOf(w)]
+		told, ok := b.told[KeyOf(w)]
 		return ok && w.Count <= told
 	})
 }
@@ -56,11 +52,11 @@ func (b *board) shown() []v1.Warning {
 // retire makes history of what is on the board, and clears it.
 func (b *board) retire() []item {
 	if b.told == nil {
-		b.told = map[warningKey]int{}
+		b.told = map[WarningKey]int{}
 	}
 	var items []item
 	for _, w := range b.shown() {
-		b.told[keyOf(w)] = w.Count
+		b.told[KeyOf(w)] = w.Count
 		items = append(items, item{kind: warningItem, state: done, warning: w})
 	}
 	b.reading, b.alone = nil, nil

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"time"
 
 	"charm.land/lipgloss/v2"
 
@@ -10,48 +11,45 @@ import (
 
 // checkupLines are the checks, one after the other, each with what to do about
 // it, and in the end how many there were of what.
-func checkupLines(c v1.Checkup, out Output, st styles) []string {
-	room := out.Width()
-	if !out.TTY {
-		room = 1 << 16 // nothing is broken where nobody watches
-	}
+func checkupLines(c v1.Checkup, out Output, st Styles) []string {
+	room := sheet(out, time.Time{}, st).Width
 	names := 0
 	for _, item := range c.Items {
-		names = max(names, width(item.Name))
+		names = max(names, Width(item.Name))
 	}
 	counts := map[v1.CheckupStatus]int{}
 	var lines []string
 	for _, item := range c.Items {
 		counts[item.Status]++
 		style, sign := checkupSign(item.Status, st)
-		begin := paint(style, sign) + " " + pad(st.text(item.Name), names) + "  "
-		texts := st.paragraphs(item.Message)
+		begin := Paint(style, sign) + " " + Pad(st.Text(item.Name), names) + "  "
+		texts := st.Paragraphs(item.Message)
 		for _, p := range item.Problems {
-			texts = append(texts, "- "+st.text(p))
+			texts = append(texts, "- "+st.Text(p))
 		}
-		for _, h := range st.paragraphs(item.Hint) {
-			texts = append(texts, st.arrow+" "+h)
+		for _, h := range st.Paragraphs(item.Hint) {
+			texts = append(texts, st.Arrow+" "+h)
 		}
 		for _, text := range texts {
-			for _, line := range wrap(text, max(room-names-5, 20)) {
+			for _, line := range Wrap(text, max(room-names-5, 20)) {
 				lines = append(lines, begin+line)
-				begin = pad("", names+4)
+				begin = Pad("", names+4)
 			}
 		}
 	}
 	return append(lines, "", fmt.Sprintf("%d ok, %s, %d failed, %d skipped", counts[v1.CheckupOK],
-		plural(counts[v1.CheckupWarning], "warning"), counts[v1.CheckupFailed], counts[v1.CheckupSkipped]))
+		Plural(counts[v1.CheckupWarning], "warning"), counts[v1.CheckupFailed], counts[v1.CheckupSkipped]))
 }
 
-func checkupSign(s v1.CheckupStatus, st styles) (lipgloss.Style, string) {
+func checkupSign(s v1.CheckupStatus, st Styles) (lipgloss.Style, string) {
 	switch s {
 	case v1.CheckupOK:
-		return st.green, st.done
+		return st.Green, st.Done
 	case v1.CheckupWarning:
-		return st.yellow, st.warning
+		return st.Yellow, st.Warning
 	case v1.CheckupFailed:
-		return st.red, st.failed
+		return st.Red, st.Failed
 	default:
-		return st.grey, st.stopped
+		return st.Grey, st.Stopped
 	}
 }

@@ -25,8 +25,8 @@ func cleanCell(s string) string {
 	}, s)
 }
 
-// cleanText cleans a text of several lines and leaves its layout.
-func cleanText(s string) string {
+// CleanText cleans a text of several lines and leaves its layout.
+func CleanText(s string) string {
 	rows := strings.Split(s, "\n")
 	for i, row := range rows {
 		cells := strings.Split(row, "\t")
@@ -41,14 +41,14 @@ func cleanText(s string) string {
 // isDirection tells the signs that reorder what stands around them.
 func isDirection(r rune) bool { return uni.Is(uni.Bidi_Control, r) }
 
-// paragraphs splits a text of several lines into clean ones.
-func (st styles) paragraphs(s string) []string {
+// Paragraphs splits a text of several lines into clean ones.
+func (st Styles) Paragraphs(s string) []string {
 	if strings.TrimSpace(s) == "" {
 		return nil
 	}
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
 	for i, line := range lines {
-		lines[i] = st.text(line)
+		lines[i] = st.Text(line)
 	}
 	return lines
 }
@@ -68,4 +68,13 @@ func toASCII(s string) string {
 func asciiSigns() *strings.Replacer {
 	return strings.NewReplacer("…", "...", "→", "->", "←", "<-", "×", "x", "·", "-", "•", "-",
 		"“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'", "–", "-", "—", "-")
+}
+
+// Layout cleans a line as text does and leaves the blanks it begins and ends
+// with.
+func (st Styles) Layout(line string) string {
+	if line = cleanCell(line); st.ascii {
+		return toASCII(line)
+	}
+	return line
 }

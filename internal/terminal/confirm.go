@@ -14,8 +14,8 @@ func (s Streams) CanAsk() bool { return s.In.TTY && s.Err.TTY }
 // y or yes is a no, and so is the end of the input. It gives up with the context,
 // whose cause it returns.
 func Confirm(ctx context.Context, s Streams, question string) (bool, error) {
-	st := newStyles(s.Err.Capabilities)
-	if _, err := fmt.Fprintf(s.Err, "%s [y/N] ", paint(st.bold, st.text(question))); err != nil {
+	st := s.Err.Styles()
+	if _, err := fmt.Fprintf(s.Err, "%s [y/N] ", Paint(st.Bold, st.Text(question))); err != nil {
 		return false, err
 	}
 	// A read from a terminal cannot be interrupted: it is left behind, and ends

@@ -6,19 +6,6 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// Batch is what a command works on that works on several workspaces.
-type Batch struct {
-	// Members are in the order in which they were asked for.
-	Members   []Title
-	Namespace string
-	// Parallel is how many of them are worked on at the same time.
-	Parallel int
-	// Flags are those that led here: see Title.
-	Flags []string
-	// Again is the command that takes up what is not done.
-	Again string
-}
-
 // crowd is everything the live view of several workspaces knows. Each of them
 // has the model that it would have alone.
 type crowd struct {
@@ -48,16 +35,8 @@ func (c *crowd) handle(e v1.Event) {
 		c.result, c.ended = e.Result, e.At
 	}
 	if m := c.byID[e.Workspace]; m != nil {
-		m.handle(alone(e))
+		m.handle(Alone(e))
 	}
-}
-
-// alone is an event of a batch as it would be on a stream of its own.
-func alone(e v1.Event) v1.Event {
-	if e.Outcome != nil {
-		e.Result, e.Outcome = e.Outcome, nil
-	}
-	return e
 }
 
 func (c *crowd) blank() bool { return c.begun.IsZero() }

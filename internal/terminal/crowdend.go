@@ -1,11 +1,9 @@
 package terminal
 
 import (
-	"fmt"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/fault"
 )
 
 // ending is the whole table and what came of it. Unlike what is live it may be
@@ -20,67 +18,67 @@ func (c *crowd) ending(v view) []string {
 	}
 	if c.result == nil {
 		for _, m := range c.rows {
-			m.abandon(v.now)
+			m.abandon(v.Now)
 		}
-		v.st.spinner = []string{v.st.stopped} // nothing turns any more
+		v.Styles.Spinner = []string{v.Styles.Stopped} // nothing turns any more
 	}
-	lines = fit(append(lines, c.table(c.rows, v)...), v.width)
+	lines = Fit(append(lines, c.table(c.rows, v)...), v.Width)
 	switch {
 	case c.result == nil:
 		return lines
 	case c.result.Error != nil:
-		return append(append(lines, ""), errorLines(*c.result.Error, v.st)...)
+		return append(append(lines, ""), ErrorLines(*c.result.Error, v.Styles)...)
 	}
-	if e, ok := c.batch.endings(*c.result); ok {
+	if e, ok := c.batch.Endings(*c.result); ok {
 		lines = append(append(lines, ""), c.summary(e, v)...)
 	}
 	return lines
 }
 
-func (c *crowd) summary(s endings, v view) []string {
-	tally := c.tally(s)
-	mark := paint(v.st.green, v.st.done)
+func (c *crowd) summary(s Endings, v view) []string {
+	tally := c.batch.Tally(s)
+	mark := Paint(v.Styles.Green, v.Styles.Done)
 	switch {
-	case tally.interrupted > 0:
-		mark = paint(v.st.yellow, v.st.stopped)
-	case s.failed > 0:
-		mark = paint(v.st.red, v.st.failed)
+	case tally.Interrupted > 0:
+		mark = Paint(v.Styles.Yellow, v.Styles.Stopped)
+	case s.Failed > 0:
+		mark = Paint(v.Styles.Red, v.Styles.Failed)
 	}
-	head, rest := tally.headline(brief(seconds(s.seconds)))
-	lines := headline(mark+" "+paint(v.st.bold, head), paint(v.st.grey, rest), v)
-	for _, f := range c.failures(s) {
+	head, rest := tally.Headline(Brief(Seconds(s.Seconds)))
+	lines := Headline(mark+" "+Paint(v.Styles.Bold, head), Paint(v.Styles.Grey, rest), v.Page)
+	for _, f := range s.Failures() {
 		lines = append(lines, "")
-		lines = append(lines, indent(f.names(v), v)...)
-		lines = append(lines, indent(v.st.paragraphs(f.cause), v)...)
-		for _, problem := range f.err.Problems {
-			lines = append(lines, indent([]string{"- " + v.st.text(problem)}, v)...)
+		lines = append(lines, Indent(namesOf(f, v), v.Page)...)
+		lines = append(lines, Indent(v.Styles.Paragraphs(f.Cause), v.Page)...)
+		for _, problem := range f.Err.Problems {
+			lines = append(lines, Indent([]string{"- " + v.Styles.Text(problem)}, v.Page)...)
 		}
-		lines = append(lines, indent(v.st.paragraphs(f.err.Hint), v)...)
-		lines = append(lines, lastWords(f.err.Logs, v)...)
-		lines = append(lines, indent(leftText(f, v), v)...)
-		for _, next := range f.next {
-			lines = append(lines, "    "+v.st.text(next.line))
+		lines = append(lines, Indent(v.Styles.Paragraphs(f.Err.Hint), v.Page)...)
+		lines = append(lines, lastWords(f.Err.Logs, v)...)
+		lines = append(lines, Indent(leftText(f, v), v.Page)...)
+		for _, next := range f.Next {
+			lines = append(lines, "    "+v.Styles.Text(next.Line))
 		}
 	}
-	return append(lines, commandLines(c.next(tally), v)...)
+	return append(lines, CommandLines(c.batch.Next(tally), v.Page)...)
 }
 
-// names are those that failed alike.
-func (f failureGroup) names(v view) []string {
-	names := make([]string, 0, len(f.titles))
-	for _, t := range f.titles {
-		names = append(names, paint(v.st.bold, v.st.text(t.target())))
+// namesOf are those that failed alike.
+func namesOf(f FailureGroup, v view) []string {
+	names := make([]string, 0, len(f.Titles))
+	for _, t := range f.Titles {
+		names = append(names, Paint(v.Styles.Bold, v.Styles.Text(t.Target())))
 	}
 	return []string{strings.Join(names, ", ")}
 }
 
 // leftText says what became of what was created.
-func leftText(f failureGroup, v view) []string {
-	switch f.err.Left {
+func leftText(f FailureGroup, v view) []string {
+	switch f.Err.Left {
 	case v1.LeftKept:
-		commands := make([]string, 0, len(f.titles))
-		for _, t := range f.titles {
-			commands = append(commands, v.st.text("kept: "+t.command("delete")))
+		commands := make([]string, 0, len(f.Titles))
+		for _, t := range f.Titles {
+			commands = append(commands, v.Styles.Text("kept: "+t.Command("delete")))
 		}
 		return commands
 	case v1.LeftDeleted:
@@ -99,78 +97,8 @@ func lastWords(t *v1.LogTail, v view) []string {
 	}
 	few := *t
 	few.Lines = few.Lines[max(len(few.Lines)-mostWords, 0):]
-	if lines := logLines(&few, v); len(lines) > 1 {
+	if lines := LogLines(&few, v.Page); len(lines) > 1 {
 		return lines[1:] // without the blank one
 	}
 	return nil
-}
-
-// next is what one would type after all.
-func (c *crowd) next(t tally) []command {
-	again := command{line: c.batch.Again}
-	switch {
-	case t.interrupted > 0:
-		again.why = "follow again"
-		if c.batch.deletes() {
-			again.why = "go on"
-		}
-	case t.late > 0:
-		again.why = "wait again"
-	case t.failed > 0:
-		again.why = "try again what is not " + t.word
-	case c.batch.deletes():
-		return nil
-	default:
-		return []command{{strings.Join(append([]string{"berth", "status"}, c.batch.Flags...), " "), "everything that there is"}}
-	}
-	if again.line == "" {
-		return nil
-	}
-	return []command{again}
-}
-
-// tally counts how workspaces ended. One that came too late has failed, too.
-type tally struct {
-	all, done, failed, late, interrupted int
-	word                                 string // for those that are done
-}
-
-func (c *crowd) tally(s endings) tally {
-	t := tally{word: c.batch.done()}
-	for _, item := range s.items {
-		t.all++
-		switch {
-		case item.err == nil:
-			t.done++
-		case isInterrupt(*item.err):
-			t.interrupted++
-		case fault.Code(item.err.Code) == fault.DeadlineExceeded:
-			t.late++
-			t.failed++
-		default:
-			t.failed++
-		}
-	}
-	return t
-}
-
-// headline says how it ended, in two halves.
-func (t tally) headline(took string) (head, rest string) {
-	var parts []string
-	switch {
-	case t.interrupted > 0:
-		head = "Interrupted after " + took
-		parts = append(parts, fmt.Sprintf("%d of %d %s", t.done, t.all, t.word), fmt.Sprintf("%d no longer followed", t.interrupted))
-	case t.failed == 0:
-		return fmt.Sprintf("%d %s in %s", t.done, t.word, took), ""
-	default:
-		head = fmt.Sprintf("%d of %d %s after %s", t.done, t.all, t.word, took)
-	}
-	if n := t.failed - t.late; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", n))
-	}
-	if t.late > 0 {
-		parts = append(parts, fmt.Sprintf("%d timed out", t.late))
-	}
-	return head, strings.Join(parts, ", ")
 }

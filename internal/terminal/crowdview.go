@@ -26,15 +26,15 @@ func (c *crowd) picture(v view) picture {
 	}
 	p.live = c.table(shown, v)
 	if len(rest) > 0 {
-		text := fmt.Sprintf("%s %d more: %s", v.st.ellipsis, len(rest), strings.Join(countTexts(rest), ", "))
-		p.live = append(p.live, "    "+paint(v.st.grey, v.st.text(text)))
+		text := fmt.Sprintf("%s %d more: %s", v.Styles.Ellipsis, len(rest), strings.Join(countTexts(rest), ", "))
+		p.live = append(p.live, "    "+Paint(v.Styles.Grey, v.Styles.Text(text)))
 	}
 	elapsed := ""
-	if v.now.Sub(c.begun) >= time.Second {
-		elapsed = "   " + whole(v.now.Sub(c.begun))
+	if v.Now.Sub(c.begun) >= time.Second {
+		elapsed = "   " + Whole(v.Now.Sub(c.begun))
 	}
-	p.live = append(p.live, "", "  "+strings.Join(countTexts(c.rows), ", ")+paint(v.st.grey, elapsed))
-	p.final, p.live = fit(p.final, v.width), fit(p.live, v.width)
+	p.live = append(p.live, "", "  "+strings.Join(countTexts(c.rows), ", ")+Paint(v.Styles.Grey, elapsed))
+	p.final, p.live = Fit(p.final, v.Width), Fit(p.live, v.Width)
 	if room := v.height - 1; v.height > 0 && len(p.live) > room {
 		p.live = p.live[len(p.live)-max(room, 0):]
 	}
@@ -42,12 +42,12 @@ func (c *crowd) picture(v view) picture {
 }
 
 func (c *crowd) header(v view) string {
-	text := paint(v.st.bold, plural(len(c.rows), "workspace"))
+	text := Paint(v.Styles.Bold, Plural(len(c.rows), "workspace"))
 	if c.batch.Namespace != "" {
-		text += paint(v.st.grey, " in "+v.st.text(c.batch.Namespace))
+		text += Paint(v.Styles.Grey, " in "+v.Styles.Text(c.batch.Namespace))
 	}
 	if c.batch.Parallel < len(c.rows) {
-		text += paint(v.st.grey, fmt.Sprintf(", %d at a time", c.batch.Parallel))
+		text += Paint(v.Styles.Grey, fmt.Sprintf(", %d at a time", c.batch.Parallel))
 	}
 	return text
 }
@@ -79,9 +79,9 @@ func countTexts(rows []*model) (texts []string) {
 func (c *crowd) table(rows []*model, v view) []string {
 	widest := 0
 	for _, m := range c.rows {
-		widest = max(widest, width(v.st.text(m.title.target())))
+		widest = max(widest, Width(v.Styles.Text(m.title.Target())))
 	}
-	widest = min(widest, max(v.width*3/10, 8))
+	widest = min(widest, max(v.Width*3/10, 8))
 	lines := make([]string, 0, len(rows))
 	for _, m := range rows {
 		lines = append(lines, rowLine(m, widest, v))
@@ -91,19 +91,19 @@ func (c *crowd) table(rows []*model, v view) []string {
 
 // rowLine is one workspace: who, how far, why, since when.
 func rowLine(m *model, widest int, v view) string {
-	name := pad(v.st.cutMiddle(v.st.text(m.title.target()), widest), widest)
+	name := Pad(v.Styles.CutMiddle(v.Styles.Text(m.title.Target()), widest), widest)
 	stage, style, why := rowState(m, v)
 	took := ""
 	switch {
 	case m.result != nil:
-		took = brief(m.took())
-	case !m.begun.IsZero() && v.now.Sub(m.begun) >= time.Second:
-		took = whole(v.now.Sub(m.begun))
+		took = Brief(m.took())
+	case !m.begun.IsZero() && v.Now.Sub(m.begun) >= time.Second:
+		took = Whole(v.Now.Sub(m.begun))
 	}
-	head := "  " + rowSign(m, v) + " " + name + "  " + paint(style, pad(v.st.cut(v.st.text(stage), nameWidth), nameWidth)) + " "
-	room := max(v.width-1-width(head)-2-tookWidth, 0)
-	why = pad(v.st.cut(v.st.text(why), room), room)
-	return strings.TrimRight(head+why+"  "+paint(v.st.grey, took), " ")
+	head := "  " + rowSign(m, v) + " " + name + "  " + Paint(style, Pad(v.Styles.Cut(v.Styles.Text(stage), nameWidth), nameWidth)) + " "
+	room := max(v.Width-1-Width(head)-2-tookWidth, 0)
+	why = Pad(v.Styles.Cut(v.Styles.Text(why), room), room)
+	return strings.TrimRight(head+why+"  "+Paint(v.Styles.Grey, took), " ")
 }
 
 func rowSign(m *model, v view) string {
@@ -115,8 +115,8 @@ func rowSign(m *model, v view) string {
 	case ready:
 		return sign(done, v)
 	default:
-		_, style, mark := endWord(*m.result.Error, v.st)
-		return paint(style, mark)
+		_, style, mark := endWord(*m.result.Error, v.Styles)
+		return Paint(style, mark)
 	}
 }
 
@@ -124,24 +124,24 @@ func rowSign(m *model, v view) string {
 func rowState(m *model, v view) (stage string, style lipgloss.Style, why string) {
 	switch standingOf(m) {
 	case queued:
-		return "waiting", v.st.grey, ""
+		return "waiting", v.Styles.Grey, ""
 	case lost:
-		word, style, _ := endWord(*m.result.Error, v.st)
-		return word, style, firstLine(gist(*m.result.Error))
+		word, style, _ := endWord(*m.result.Error, v.Styles)
+		return word, style, firstLine(Gist(*m.result.Error))
 	case ready:
 		w := m.result.Workspace
 		switch {
 		case m.result.Deletion != nil:
-			return "Deleted", v.st.green, deletionText(*m.result.Deletion)
+			return "Deleted", v.Styles.Green, DeletionText(*m.result.Deletion)
 		case w == nil:
-			return "done", v.st.green, ""
+			return "done", v.Styles.Green, ""
 		}
 		if w.Stage == v1.StageRunning && w.Timing == nil {
-			why = strings.TrimSpace(since(*w, v.now))
+			why = strings.TrimSpace(Since(*w, v.Now))
 		} else if w.Stage != v1.StageRunning {
-			why = causeOrMessage(w.Snapshot)
+			why = CauseOrMessage(w.Snapshot)
 		}
-		return string(w.Stage), v.st.stage(w.Stage), why
+		return string(w.Stage), v.Styles.Stage(w.Stage), why
 	}
 	return workState(m, v)
 }
@@ -149,32 +149,32 @@ func rowState(m *model, v view) (stage string, style lipgloss.Style, why string)
 // workState is the stage, or else the step, that runs.
 func workState(m *model, v view) (stage string, style lipgloss.Style, why string) {
 	if i := m.current(stageItem, ""); i >= 0 {
-		return m.items[i].name, v.st.stage(m.snapshot.Stage), m.reason(v)
+		return m.items[i].name, v.Styles.Stage(m.snapshot.Stage), m.reason(v)
 	}
 	if i := m.current(stepItem, ""); i >= 0 {
-		return m.items[i].name, v.st.grey, m.reason(v)
+		return m.items[i].name, v.Styles.Grey, m.reason(v)
 	}
 	for _, it := range slices.Backward(m.items) {
 		if it.kind != warningItem {
-			return it.name, v.st.grey, it.message
+			return it.name, v.Styles.Grey, it.message
 		}
 	}
-	return "", v.st.grey, m.reason(v)
+	return "", v.Styles.Grey, m.reason(v)
 }
 
 // reason is what a running stage waits for, in one line: a known cause says
 // more than a warning, and that more than the stage's own words.
 func (m *model) reason(v view) string {
 	if c := m.snapshot.Cause; c != nil && c.Message != "" {
-		return causeText(*c)
+		return CauseText(*c)
 	}
 	if shown := m.warnings.shown(); len(shown) > 0 {
 		w := shown[len(shown)-1]
 		name := w.Reason
 		if w.Count > 1 {
-			name += fmt.Sprintf(" %s%d", v.st.times, w.Count)
+			name += fmt.Sprintf(" %s%d", v.Styles.Times, w.Count)
 		}
-		return name + ": " + warningText(w)
+		return name + ": " + WarningText(w)
 	}
 	if m.progress != nil {
 		return m.progress.Message

@@ -45,7 +45,7 @@ func TestWrap(t *testing.T) {
 		{"  longer/than", []string{"  longer", "/than"}},
 	}
 	for _, tt := range tests {
-		if got := wrap(tt.in, 8); !slices.Equal(got, tt.want) {
+		if got := Wrap(tt.in, 8); !slices.Equal(got, tt.want) {
 			t.Errorf("wrap(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
@@ -62,13 +62,13 @@ func FuzzCut(f *testing.F) {
 		for _, ellipsis := range []string{"…", "..."} {
 			for name, cut := range map[string]func(string, int, string) string{"cutEnd": cutEnd, "cutMiddle": cutMiddle} {
 				got := cut(s, n, ellipsis)
-				if width(got) > max(n, 0) {
-					t.Errorf("%s(%q, %d) = %q: %d columns", name, s, n, got, width(got))
+				if Width(got) > max(n, 0) {
+					t.Errorf("%s(%q, %d) = %q: %d columns", name, s, n, got, Width(got))
 				}
 				if !utf8.ValidString(got) {
 					t.Errorf("%s(%q, %d) = %q: no valid UTF-8", name, s, n, got)
 				}
-				if width(s) <= n && got != s {
+				if Width(s) <= n && got != s {
 					t.Errorf("%s(%q, %d) = %q: cut without need", name, s, n, got)
 				}
 			}

@@ -8,16 +8,6 @@ import (
 // defaultWidth is what is assumed when nobody knows the width.
 const defaultWidth = 80
 
-// Profile says which colours an output shows.
-type Profile int
-
-// The profiles.
-const (
-	NoColour Profile = iota
-	Colour16
-	Colour256
-)
-
 // Capabilities are what an output can do.
 type Capabilities struct {
 	TTY bool
@@ -26,6 +16,9 @@ type Capabilities struct {
 	Profile Profile
 	Unicode bool
 }
+
+// Styles are the colours and signs that an output can show.
+func (c Capabilities) Styles() Styles { return NewStyles(c.Profile, c.Unicode) }
 
 // environment is where detect looks; a value so that it can be tested.
 type environment struct {

@@ -12,19 +12,16 @@ import (
 
 // diagnosisLines is a diagnosis for people: what it is, what to do about it,
 // what stands behind that, and what to type next.
-func diagnosisLines(d v1.Diagnosis, s Streams, st styles) []string {
+func diagnosisLines(d v1.Diagnosis, s Streams, st Styles) []string {
 	out := s.Out
-	v := view{width: out.Width(), now: d.At, st: st}
-	if !out.TTY {
-		v.width = 1 << 16 // nothing is cut where nobody watches
-	}
-	lines := []string{header(diagnosed(d), v), ""}
+	v := sheet(out, d.At, st)
+	lines := []string{Header(diagnosed(d), v), ""}
 	lines = append(lines, verdictLines(d, v)...)
-	if len(st.paragraphs(d.Hint)) > 0 {
+	if len(st.Paragraphs(d.Hint)) > 0 {
 		lines = append(lines, "")
-		lines = append(lines, indent(st.paragraphs(d.Hint), v)...)
+		lines = append(lines, Indent(st.Paragraphs(d.Hint), v)...)
 	}
-	lines = append(lines, logLines(d.Logs, v)...)
+	lines = append(lines, LogLines(d.Logs, v)...)
 	if len(d.Containers) > 0 {
 		lines = append(lines, "")
 		lines = append(lines, indented(containerTable(d.Containers, false, narrower(out, 4), st))...)
@@ -33,14 +30,14 @@ func diagnosisLines(d v1.Diagnosis, s Streams, st styles) []string {
 	if len(d.Warnings) > 0 {
 		lines = append(lines, "")
 		for _, warning := range d.Warnings {
-			lines = append(lines, warningLine(warning, v, true))
+			lines = append(lines, WarningLine(warning, v, true))
 		}
 	}
 	for _, unread := range d.Unread {
 		lines = append(lines, "")
-		lines = append(lines, indent([]string{v.st.warning + " made without what you may not read: " + v.st.text(unread)}, v)...)
+		lines = append(lines, Indent([]string{v.Styles.Warning + " made without what you may not read: " + v.Styles.Text(unread)}, v)...)
 	}
-	return append(lines, commandLines(treatment(d, s.Flags), v)...)
+	return append(lines, CommandLines(treatment(d, s.Flags), v)...)
 }
 
 // diagnosed is what the first line names.
@@ -52,17 +49,17 @@ func diagnosed(d v1.Diagnosis) Title {
 }
 
 // verdictLines say how it stands, since when and why.
-func verdictLines(d v1.Diagnosis, v view) []string {
-	style, mark := verdictSign(d.Verdict, v.st)
-	head := paint(style, mark+" "+stageName(d))
+func verdictLines(d v1.Diagnosis, v Page) []string {
+	style, mark := verdictSign(d.Verdict, v.Styles)
+	head := Paint(style, mark+" "+stageName(d))
 	if !d.Since.IsZero() && d.Verdict != v1.VerdictGone {
-		head += " for " + whole(d.At.Sub(d.Since))
+		head += " for " + Whole(d.At.Sub(d.Since))
 	}
 	why := d.Message
 	if d.Cause != nil {
-		why = causeText(*d.Cause)
+		why = CauseText(*d.Cause)
 	}
-	return headline(head, v.st.text(why+numbers(d.Cause)+ignoredText(d.Ignored)), v)
+	return Headline(head, v.Styles.Text(why+numbers(d.Cause)+IgnoredText(d.Ignored)), v)
 }
 
 // stageName is the stage, which does not tell what became of what is gone.
@@ -73,16 +70,16 @@ func stageName(d v1.Diagnosis) string {
 	return string(d.Stage)
 }
 
-func verdictSign(verdict v1.Verdict, st styles) (lipgloss.Style, string) {
+func verdictSign(verdict v1.Verdict, st Styles) (lipgloss.Style, string) {
 	switch verdict {
 	case v1.VerdictRunning:
-		return st.green, st.done
+		return st.Green, st.Done
 	case v1.VerdictFailed:
-		return st.red, st.failed
+		return st.Red, st.Failed
 	case v1.VerdictWaiting:
-		return st.yellow, st.warning
+		return st.Yellow, st.Warning
 	default:
-		return st.grey, st.stopped
+		return st.Grey, st.Stopped
 	}
 }
 
@@ -92,30 +89,30 @@ func numbers(c *v1.Cause) string {
 		return ""
 	}
 	text := ""
-	if c.ExitCode != nil && !contains(c.Message, "exit code") {
+	if c.ExitCode != nil && !strings.Contains(c.Message, "exit code") {
 		text += fmt.Sprintf(", exit code %d", *c.ExitCode)
 	}
-	if c.Restarts != nil && !contains(c.Message, "restart") {
-		text += ", " + plural(*c.Restarts, "restart")
+	if c.Restarts != nil && !strings.Contains(c.Message, "restart") {
+		text += ", " + Plural(*c.Restarts, "restart")
 	}
 	return text
 }
 
 // timelineLines are the changes of stage, if there was more than one.
-func timelineLines(d v1.Diagnosis, v view) []string {
+func timelineLines(d v1.Diagnosis, v Page) []string {
 	if len(d.Timeline) < 2 {
 		return nil
 	}
 	lines := []string{""}
 	for _, m := range d.Timeline {
-		offset := "+" + brief(seconds(m.Offset))
-		line := "    " + m.At.UTC().Format(time.TimeOnly) + "  " + pad(offset, 8) + "  "
-		room := max(v.width-1-width(line)-14, 0)
-		message := v.st.cut(v.st.text(m.Message), room)
+		offset := "+" + Brief(Seconds(m.Offset))
+		line := "    " + m.At.UTC().Format(time.TimeOnly) + "  " + Pad(offset, 8) + "  "
+		room := max(v.Width-1-Width(line)-14, 0)
+		message := v.Styles.Cut(v.Styles.Text(m.Message), room)
 		if room < 12 {
 			message = "" // the beginning of a word tells nothing
 		}
-		lines = append(lines, strings.TrimRight(paint(v.st.grey, line)+paint(v.st.stage(m.Stage), pad(string(m.Stage), 12))+"  "+message, " "))
+		lines = append(lines, strings.TrimRight(Paint(v.Styles.Grey, line)+Paint(v.Styles.Stage(m.Stage), Pad(string(m.Stage), 12))+"  "+message, " "))
 	}
 	return lines
 }
@@ -140,7 +137,7 @@ func narrower(out Output, by int) Output {
 
 // treatment is what to type next: for a workspace berth's own commands, for
 // anything else kubectl's.
-func treatment(d v1.Diagnosis, flags []string) []command {
+func treatment(d v1.Diagnosis, flags []string) []Command {
 	name := d.Subject[strings.Index(d.Subject, "/")+1:]
 	if d.Blueprint != "" || d.UserString != "" {
 		w := v1.Workspace{ID: name, UserString: d.UserString}
@@ -149,29 +146,29 @@ func treatment(d v1.Diagnosis, flags []string) []command {
 	}
 	option := ""
 	if d.Namespace != "" {
-		option = " --namespace " + shellWord(d.Namespace)
+		option = " --namespace " + Word(d.Namespace)
 	}
 	switch d.Verdict {
 	case v1.VerdictFailed, v1.VerdictWaiting:
-		return []command{{"kubectl describe " + shellWord(d.Subject) + option, "what Kubernetes says about it"}}
+		return []Command{{"kubectl describe " + Word(d.Subject) + option, "what Kubernetes says about it"}}
 	}
 	return nil
 }
 
-func workspaceTreatment(w v1.Workspace, flags []string) []command {
+func workspaceTreatment(w v1.Workspace, flags []string) []Command {
 	t := Title{UserString: w.UserString, ID: w.ID, Flags: flags}
-	again := command{t.command("provision"), "make it anew"}
-	remove := command{t.command("delete"), "remove it"}
+	again := Command{t.Command("provision"), "make it anew"}
+	remove := Command{t.Command("delete"), "remove it"}
 	switch w.Verdict() {
 	case v1.VerdictRunning:
-		return []command{{line: t.command("exec")}}
+		return []Command{{Line: t.Command("exec")}}
 	case v1.VerdictWaiting:
-		again.why = "follow it"
+		again.Why = "follow it"
 	case v1.VerdictTerminating:
 		return nil
 	}
 	if w.UserString == "" { // without it, there is nothing to provision
-		return []command{remove}
+		return []Command{remove}
 	}
-	return []command{again, remove}
+	return []Command{again, remove}
 }

@@ -12,17 +12,17 @@ import (
 func diagnoses() map[string]*v1.Diagnosis {
 	exit, restarts, failedAt := 1, 4, 40.25
 	moment := func(offset float64, stage v1.Stage, message string) v1.Moment {
-		return v1.Moment{At: t0.Add(seconds(offset)), Offset: offset, Stage: stage, Status: stage.Status(), Message: message}
+		return v1.Moment{At: T0.Add(Seconds(offset)), Offset: offset, Stage: stage, Status: stage.Status(), Message: message}
 	}
 	return map[string]*v1.Diagnosis{
 		"failed": {
 			Subject: "pod/carol-9d4b2e6", Namespace: "workspaces", UserString: "carol~repo:a/b", Blueprint: "repo-a-b",
-			At: t0.Add(2 * time.Minute), Verdict: v1.VerdictFailed, Stage: v1.StageFailed, Status: v1.StatusFailing,
-			Since: t0.Add(seconds(failedAt)), FailedAt: &failedAt,
+			At: T0.Add(2 * time.Minute), Verdict: v1.VerdictFailed, Stage: v1.StageFailed, Status: v1.StatusFailing,
+			Since: T0.Add(Seconds(failedAt)), FailedAt: &failedAt,
 			Cause:      &v1.Cause{Code: "CrashLoop", Message: "container k8shell-main: crash loop", Container: "k8shell-main", Restarts: &restarts, ExitCode: &exit},
 			Hint:       "Container k8shell-main starts, ends, and is started again, at ever longer intervals. Its program ended with exit code 1.",
 			Containers: []v1.Container{{Name: "k8shell-main", Image: "registry.example.com/a:1", State: v1.ContainerFailed, Restarts: 4, ExitCode: &exit}},
-			Warnings:   []v1.Warning{{Reason: "BackOff", Message: "back-off 40s restarting failed container", Count: 12, Object: "pod/carol-9d4b2e6:k8shell-main", At: t0.Add(time.Minute)}},
+			Warnings:   []v1.Warning{{Reason: "BackOff", Message: "back-off 40s restarting failed container", Count: 12, Object: "pod/carol-9d4b2e6:k8shell-main", At: T0.Add(time.Minute)}},
 			Timeline: []v1.Moment{
 				moment(0, v1.StageScheduling, ""), moment(0.1, v1.StageStarting, "k8shell-main is being created"),
 				moment(40.25, v1.StageFailed, "container k8shell-main: crash loop: 3 restarts, last exit code 1"),
@@ -30,19 +30,19 @@ func diagnoses() map[string]*v1.Diagnosis {
 			Logs: &v1.LogTail{Container: "k8shell-main", Previous: true, Lines: []string{"starting workspace", "/etc/profile.d/team.sh: line 3: nodenv: not found"}},
 		},
 		"waiting": {
-			Subject: "deployment/web", Namespace: "shop", At: t0.Add(time.Minute),
-			Verdict: v1.VerdictWaiting, Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Since: t0, Message: "1 of 2 ready",
+			Subject: "deployment/web", Namespace: "shop", At: T0.Add(time.Minute),
+			Verdict: v1.VerdictWaiting, Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Since: T0, Message: "1 of 2 ready",
 			Cause:    &v1.Cause{Code: "QuotaExceeded", Message: "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1", Object: "replicaset/web-1"},
 			Hint:     "Quota q of the namespace is used up.",
 			Timeline: []v1.Moment{moment(0, v1.StageScheduling, "1 of 2 ready")},
 		},
 		"running": {
-			Subject: "pod/alice-3f9c2e1", Namespace: "workspaces", UserString: "alice~dev", At: t0.Add(time.Hour),
-			Verdict: v1.VerdictRunning, Stage: v1.StageRunning, Status: v1.StatusRunning, Since: t0,
+			Subject: "pod/alice-3f9c2e1", Namespace: "workspaces", UserString: "alice~dev", At: T0.Add(time.Hour),
+			Verdict: v1.VerdictRunning, Stage: v1.StageRunning, Status: v1.StatusRunning, Since: T0,
 		},
 		"gone": {
-			Subject: "pod/api", Namespace: "shop", At: t0, Verdict: v1.VerdictGone, Stage: v1.StageUnknown, Status: v1.StatusUnknown,
-			Since: t0, Message: "deleted", Hint: "Somebody deleted it.",
+			Subject: "pod/api", Namespace: "shop", At: T0, Verdict: v1.VerdictGone, Stage: v1.StageUnknown, Status: v1.StatusUnknown,
+			Since: T0, Message: "deleted", Hint: "Somebody deleted it.",
 		},
 	}
 }
@@ -50,15 +50,15 @@ func diagnoses() map[string]*v1.Diagnosis {
 func TestDiagnosis(t *testing.T) {
 	for name, d := range diagnoses() {
 		t.Run(name, func(t *testing.T) {
-			golden(t, "diagnosis/"+name+"-colour.txt", visible(printed(t, "text", d, 100, Colour16)))
-			golden(t, "diagnosis/"+name+"-pipe.txt", printed(t, "text", d, 0, NoColour))
-			golden(t, "diagnosis/"+name+".json", printed(t, "json", d, 0, NoColour))
+			Golden(t, "diagnosis/"+name+"-colour.txt", Visible(printed(t, "text", d, 100, Colour16)))
+			Golden(t, "diagnosis/"+name+"-pipe.txt", printed(t, "text", d, 0, NoColour))
+			Golden(t, "diagnosis/"+name+".json", printed(t, "json", d, 0, NoColour))
 			for _, columns := range []int{40, 80} {
 				got := printed(t, "text", d, columns, NoColour)
-				golden(t, "diagnosis/"+name+"-"+strconv.Itoa(columns)+".txt", got)
+				Golden(t, "diagnosis/"+name+"-"+strconv.Itoa(columns)+".txt", got)
 				for line := range strings.SplitSeq(got, "\n") {
-					if width(line) >= columns && !strings.Contains(line, "berth ") && !strings.Contains(line, "kubectl ") {
-						t.Errorf("%d columns: %q", width(line), line)
+					if Width(line) >= columns && !strings.Contains(line, "berth ") && !strings.Contains(line, "kubectl ") {
+						t.Errorf("%d columns: %q", Width(line), line)
 					}
 				}
 			}
@@ -67,16 +67,16 @@ func TestDiagnosis(t *testing.T) {
 }
 
 func TestDiagnosisIsHarmless(t *testing.T) {
-	w := hostileWorkspace()
+	w := HostileWorkspace()
 	d := &v1.Diagnosis{
-		Subject: hostile, Namespace: hostile, UserString: hostile, Blueprint: hostile,
-		Verdict: v1.VerdictFailed, Stage: v1.StageFailed, Message: hostile, Hint: hostile,
+		Subject: Hostile, Namespace: Hostile, UserString: Hostile, Blueprint: Hostile,
+		Verdict: v1.VerdictFailed, Stage: v1.StageFailed, Message: Hostile, Hint: Hostile,
 		Cause: w.Cause, Containers: w.Containers, Warnings: w.Warnings,
-		Timeline: []v1.Moment{{Stage: v1.StageScheduling, Message: hostile}, {Stage: v1.StageFailed, Message: hostile}},
-		Logs:     &v1.LogTail{Container: hostile, Lines: []string{hostile}},
+		Timeline: []v1.Moment{{Stage: v1.StageScheduling, Message: Hostile}, {Stage: v1.StageFailed, Message: Hostile}},
+		Logs:     &v1.LogTail{Container: Hostile, Lines: []string{Hostile}},
 	}
-	harmless(t, "diagnosis", printed(t, "text", d, 0, NoColour))
-	harmless(t, "diagnosis", printed(t, "text", d, 80, NoColour))
+	Harmless(t, "diagnosis", printed(t, "text", d, 0, NoColour))
+	Harmless(t, "diagnosis", printed(t, "text", d, 80, NoColour))
 	d.UserString, d.Blueprint = "", ""
-	harmless(t, "diagnosis of a pod", printed(t, "text", d, 80, NoColour))
+	Harmless(t, "diagnosis of a pod", printed(t, "text", d, 80, NoColour))
 }

@@ -4,8 +4,8 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// document is the one document that a result is printed as.
-func document(r v1.Result) any {
+// Document is the one document that a result is printed as.
+func Document(r v1.Result) any {
 	switch {
 	case r.Error != nil:
 		return r.Error

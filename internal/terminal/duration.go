@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// brief tells a duration with the precision that matters: 0.04s, 18.2s, 41s,
+// Brief tells a duration with the precision that matters: 0.04s, 18.2s, 41s,
 // 2m, 2m5s, 1h3m.
-func brief(d time.Duration) string {
+func Brief(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "0.0s"
@@ -17,12 +19,12 @@ func brief(d time.Duration) string {
 	case d < 59950*time.Millisecond:
 		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + "s"
 	default:
-		return whole(d)
+		return Whole(d)
 	}
 }
 
-// whole tells a duration that is still growing: full seconds are enough.
-func whole(d time.Duration) string {
+// Whole tells a duration that is still growing: full seconds are enough.
+func Whole(d time.Duration) string {
 	d = max(d, 0).Round(time.Second)
 	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
 	switch {
@@ -39,12 +41,20 @@ func whole(d time.Duration) string {
 	}
 }
 
-// tenths tells a stage's duration inside a summary, where the unit is clear.
-func tenths(d time.Duration) string {
+// Tenths tells a stage's duration inside a summary, where the unit is clear.
+func Tenths(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.1f", d.Seconds())
 	}
-	return whole(d)
+	return Whole(d)
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Age tells an age as kubectl does: 3h, 2m, 6d.
+func Age(since, now time.Time) string {
+	if since.IsZero() {
+		return "-"
+	}
+	return duration.HumanDuration(max(now.Sub(since), 0))
+}

@@ -12,38 +12,34 @@ import (
 
 // eventTable is what Kubernetes recorded about a workspace, the one that
 // happened last at the end.
-func eventTable(events []v1.ObjectEvent, out Output, st styles, now time.Time) []string {
+func eventTable(events []v1.ObjectEvent, out Output, st Styles, now time.Time) []string {
 	level := func(row int) lipgloss.Style {
 		if events[row].Type == "Warning" {
-			return st.yellow
+			return st.Yellow
 		}
 		return lipgloss.Style{}
 	}
-	cols := []column{
-		{title: "AGE"},
-		{title: "COUNT", spare: 2},
-		{title: "TYPE", spare: 1, style: level},
-		{title: "REASON", name: true, least: 10},
-		{title: "OBJECT", name: true, least: 12, spare: 3},
-		{title: "MESSAGE", least: 16},
+	cols := []Column{
+		{Title: "AGE"},
+		{Title: "COUNT", Spare: 2},
+		{Title: "TYPE", Spare: 1, Style: level},
+		{Title: "REASON", Name: true, Least: 10},
+		{Title: "OBJECT", Name: true, Least: 12, Spare: 3},
+		{Title: "MESSAGE", Least: 16},
 	}
 	for _, e := range events {
 		cells := []string{eventAge(e, now), strconv.Itoa(e.Count), e.Type, e.Reason, e.Object, strings.Join(strings.Fields(e.Message), " ")}
 		for i, cell := range cells {
-			cols[i].cells = append(cols[i].cells, st.text(cell))
+			cols[i].Cells = append(cols[i].Cells, st.Text(cell))
 		}
 	}
-	room := 0
-	if out.TTY {
-		room = out.Width() - 1
-	}
-	return table(cols, room, st)
+	return Table(cols, out.Room(), st)
 }
 
 // eventAge is when an event happened last, and since when it has if it repeats.
 func eventAge(e v1.ObjectEvent, now time.Time) string {
 	if e.Count > 1 && e.FirstAt.Before(e.At) {
-		return age(e.At, now) + " (over " + age(e.FirstAt, now) + ")"
+		return Age(e.At, now) + " (over " + Age(e.FirstAt, now) + ")"
 	}
-	return age(e.At, now)
+	return Age(e.At, now)
 }

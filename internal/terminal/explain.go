@@ -6,23 +6,23 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// gist is an outcome in half a line. The message of the error names the
+// Gist is an outcome in half a line. The message of the error names the
 // workspace, which stands in the first line already.
-func gist(e v1.Error) string {
+func Gist(e v1.Error) string {
 	if e.Workspace == nil {
 		return news(e)
 	}
 	s := e.Workspace.Snapshot
 	if isFailed(e) {
 		if s.Cause != nil && s.Cause.Message != "" {
-			return causeText(*s.Cause)
+			return CauseText(*s.Cause)
 		}
 		return e.Message
 	}
-	why := causeOrMessage(s)
+	why := CauseOrMessage(s)
 	switch {
 	case why != "":
-		return "still " + string(s.Stage) + ": " + why + ignoredText(s.Ignored)
+		return "still " + string(s.Stage) + ": " + why + IgnoredText(s.Ignored)
 	case s.Stage == "" || s.Stage == v1.StageUnknown:
 		return news(e) // a stage that says nothing
 	default:
@@ -34,7 +34,7 @@ func gist(e v1.Error) string {
 // is the headline's first half.
 func news(e v1.Error) string {
 	switch {
-	case isInterrupt(e):
+	case IsInterrupt(e):
 		rest := strings.TrimPrefix(e.Message, "interrupted")
 		return strings.TrimLeft(rest, ": ")
 	case strings.HasPrefix(e.Message, "timed out after "):
@@ -44,53 +44,31 @@ func news(e v1.Error) string {
 	return e.Message
 }
 
-func causeOrMessage(s v1.Snapshot) string {
+func CauseOrMessage(s v1.Snapshot) string {
 	if s.Cause != nil && s.Cause.Message != "" {
-		return causeText(*s.Cause)
+		return CauseText(*s.Cause)
 	}
 	return s.Message
 }
 
-// ignoredText names the causes that do not count because somebody said so.
-func ignoredText(codes []string) string {
+// IgnoredText names the causes that do not count because somebody said so.
+func IgnoredText(codes []string) string {
 	if len(codes) == 0 {
 		return ""
 	}
 	return "; ignored on request: " + strings.Join(codes, ", ")
 }
 
-// explanation is what the headline leaves out: the message if it says more, the
-// single problems, the hint.
-func explanation(e v1.Error, what string, v view) []string {
-	var blocks [][]string
-	for _, text := range beyond(e, what) {
-		blocks = append(blocks, v.st.paragraphs(text))
-	}
-	var problems []string
-	for _, p := range e.Problems {
-		problems = append(problems, "- "+v.st.text(p))
-	}
-	blocks = append(blocks, problems, v.st.paragraphs(e.Hint))
-	var lines []string
-	for _, b := range blocks {
-		if len(b) > 0 {
-			lines = append(lines, "")
-			lines = append(lines, indent(b, v)...)
-		}
-	}
-	return lines
-}
-
-// beyond is the message if it says more than the gist of it: the name of the
+// Beyond is the message if it says more than the gist of it: the name of the
 // workspace in front of the gist is nothing more, whatever follows it is.
-func beyond(e v1.Error, what string) []string {
+func Beyond(e v1.Error, what string) []string {
 	message := strings.TrimRight(news(e), ". \n")
 	if message == "" {
 		return nil
 	}
 	known := []string{what, strings.TrimPrefix(what, "still ")}
 	if e.Workspace != nil && e.Workspace.Cause != nil {
-		known = append(known, e.Workspace.Cause.Message+ignoredText(e.Workspace.Ignored))
+		known = append(known, e.Workspace.Cause.Message+IgnoredText(e.Workspace.Ignored))
 	}
 	for _, k := range known {
 		if k != "" && strings.HasSuffix(message, strings.TrimRight(k, ". \n")) {

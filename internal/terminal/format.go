@@ -37,14 +37,11 @@ type Format struct {
 // IsText says whether the result is meant for people.
 func (f Format) IsText() bool { return f.kind == "" || f.kind == formatText || f.kind == formatWide }
 
-// Mode is how progress is to be shown with this format, if nothing else was
-// asked for.
-func (f Format) Mode() Mode {
-	if f.kind == formatJSONL {
-		return ModeJSONL
-	}
-	return ModeAuto
-}
+// IsWide says whether there are to be more columns.
+func (f Format) IsWide() bool { return f.kind == formatWide }
+
+// IsJSONL says whether each line is to be a document of its own.
+func (f Format) IsJSONL() bool { return f.kind == formatJSONL }
 
 // ParseFormat reads a value of --output. Expressions are checked now, before
 // anything is done.

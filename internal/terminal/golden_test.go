@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// golden compares what people see with testdata/NAME.
-func golden(t *testing.T, name, got string) {
+// Golden compares what people see with testdata/NAME.
+func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {

@@ -12,37 +12,30 @@ import (
 )
 
 // jobsLines is the table of `berth jobs`.
-func jobsLines(items []v1.Job, wide bool, s Streams, st styles) []string {
+func jobsLines(items []v1.Job, wide bool, s Streams, st Styles) []string {
 	now := s.Now()
 	of := func(f func(v1.Job) string) []string {
 		cells := make([]string, 0, len(items))
 		for _, j := range items {
-			cells = append(cells, st.text(f(j)))
+			cells = append(cells, st.Text(f(j)))
 		}
 		return cells
 	}
-	cols := []column{
-		{title: "JOB", cells: of(func(j v1.Job) string { return j.ID })},
-		{title: "WORKSPACE", name: true, least: 12, cells: of(func(j v1.Job) string { return j.WorkspaceName })},
-		{title: "USER", name: true, least: 6, spare: 2, cells: of(func(j v1.Job) string { return orDash(j.Username) })},
-		{title: "STATUS", style: func(row int) lipgloss.Style { return st.job(items[row].State) }, cells: of(func(j v1.Job) string { return string(j.State) })},
-		{title: "AGE", cells: of(func(j v1.Job) string { return age(j.CreatedAt, now) })},
-		{title: "DURATION", spare: 1, cells: of(func(j v1.Job) string { return brief(jobTime(j, now)) })},
-		{title: "STAGE", cells: of(func(j v1.Job) string { return string(j.Stage) })},
+	cols := []Column{
+		{Title: "JOB", Cells: of(func(j v1.Job) string { return j.ID })},
+		{Title: "WORKSPACE", Name: true, Least: 12, Cells: of(func(j v1.Job) string { return j.WorkspaceName })},
+		{Title: "USER", Name: true, Least: 6, Spare: 2, Cells: of(func(j v1.Job) string { return OrDash(j.Username) })},
+		{Title: "STATUS", Style: func(row int) lipgloss.Style { return jobColour(items[row].State, st) }, Cells: of(func(j v1.Job) string { return string(j.State) })},
+		{Title: "AGE", Cells: of(func(j v1.Job) string { return Age(j.CreatedAt, now) })},
+		{Title: "DURATION", Spare: 1, Cells: of(func(j v1.Job) string { return Brief(jobTime(j, now)) })},
+		{Title: "STAGE", Cells: of(func(j v1.Job) string { return string(j.Stage) })},
 	}
 	if wide {
 		cols = append(cols,
-			column{title: "CODE", spare: 3, cells: of(func(j v1.Job) string { return orDash(j.Code) })},
-			column{title: "UPDATED", spare: 4, cells: of(func(j v1.Job) string { return age(j.UpdatedAt, now) })})
+			Column{Title: "CODE", Spare: 3, Cells: of(func(j v1.Job) string { return OrDash(j.Code) })},
+			Column{Title: "UPDATED", Spare: 4, Cells: of(func(j v1.Job) string { return Age(j.UpdatedAt, now) })})
 	}
-	return table(cols, room(s.Out), st)
-}
-
-func room(out Output) int {
-	if out.TTY {
-		return out.Width() - 1
-	}
-	return 0
+	return Table(cols, s.Out.Room(), st)
 }
 
 // jobTime is how long a job took, or has taken so far.
@@ -56,19 +49,19 @@ func jobTime(j v1.Job, now time.Time) time.Duration {
 	return j.UpdatedAt.Sub(j.CreatedAt)
 }
 
-func (st styles) job(s v1.JobState) lipgloss.Style {
+func jobColour(s v1.JobState, st Styles) lipgloss.Style {
 	switch s {
 	case v1.JobSucceeded:
-		return st.stage(v1.StageRunning)
+		return st.Stage(v1.StageRunning)
 	case v1.JobFailed:
-		return st.stage(v1.StageFailed)
+		return st.Stage(v1.StageFailed)
 	default:
-		return st.grey
+		return st.Grey
 	}
 }
 
 // jobLines is one job in full: `berth jobs JOB`.
-func jobLines(j v1.Job, s Streams, st styles) []string {
+func jobLines(j v1.Job, s Streams, st Styles) []string {
 	lines := jobHead(j, s, st)
 	if len(j.Events) > 0 {
 		lines = append(lines, "")
@@ -77,49 +70,43 @@ func jobLines(j v1.Job, s Streams, st styles) []string {
 	return lines
 }
 
-func jobHead(j v1.Job, s Streams, st styles) []string {
-	state := paint(st.job(j.State), string(j.State))
+func jobHead(j v1.Job, s Streams, st Styles) []string {
+	state := Paint(jobColour(j.State, st), string(j.State))
 	if j.Code != "" {
-		state += " (" + st.text(j.Code) + ")"
+		state += " (" + st.Text(j.Code) + ")"
 	}
-	var lines []string
-	for _, r := range [][2]string{
-		{"Job", paint(st.bold, st.text(j.ID))},
-		{"Workspace", st.text(j.WorkspaceName)},
-		{"User", st.text(j.Username)},
+	return labels(st, [][2]string{
+		{"Job", Paint(st.Bold, st.Text(j.ID))},
+		{"Workspace", st.Text(j.WorkspaceName)},
+		{"User", st.Text(j.Username)},
 		{"Status", state},
 		{"Stage", string(j.Stage)},
 		{"Begun", created(j.CreatedAt, s.Now())},
-		{"Took", brief(jobTime(j, s.Now()))},
-	} {
-		if r[1] != "" {
-			lines = append(lines, paint(st.grey, pad(r[0]+":", 14))+r[1])
-		}
-	}
-	return lines
+		{"Took", Brief(jobTime(j, s.Now()))},
+	})
 }
 
-func entryTable(j v1.Job, s Streams, st styles) []string {
-	cols := []column{
-		{title: "TIME", spare: 3},
-		{title: "OFFSET"},
-		{title: "TYPE"},
-		{title: "STATUS", name: true, least: 8},
-		{title: "OBJECT", name: true, least: 12, spare: 1},
-		{title: "MESSAGE", least: 20},
+func entryTable(j v1.Job, s Streams, st Styles) []string {
+	cols := []Column{
+		{Title: "TIME", Spare: 3},
+		{Title: "OFFSET"},
+		{Title: "TYPE"},
+		{Title: "STATUS", Name: true, Least: 8},
+		{Title: "OBJECT", Name: true, Least: 12, Spare: 1},
+		{Title: "MESSAGE", Least: 20},
 	}
 	for _, e := range j.Events {
 		for i, cell := range eventCells(j, e) {
-			cols[i].cells = append(cols[i].cells, st.text(cell))
+			cols[i].Cells = append(cols[i].Cells, st.Text(cell))
 		}
 	}
-	return table(cols, room(s.Out), st)
+	return Table(cols, s.Out.Room(), st)
 }
 
 func eventCells(j v1.Job, e v1.JobEvent) []string {
 	return []string{
-		e.Timestamp.UTC().Format("15:04:05.000"), "+" + brief(e.Timestamp.Sub(j.CreatedAt)), string(e.Type),
-		orDash(e.Status), orDash(e.ObjectName), e.Message,
+		e.Timestamp.UTC().Format("15:04:05.000"), "+" + Brief(e.Timestamp.Sub(j.CreatedAt)), string(e.Type),
+		OrDash(e.Status), OrDash(e.ObjectName), e.Message,
 	}
 }
 
@@ -128,7 +115,7 @@ func PrintHistory(s Streams, f Format, list *v1.JobList) error {
 	if !f.IsText() {
 		return Print(s, f, list)
 	}
-	st := newStyles(s.Out.Capabilities)
+	st := s.Out.Styles()
 	var lines []string
 	for i, j := range list.Items {
 		if i > 0 {
@@ -136,7 +123,7 @@ func PrintHistory(s Streams, f Format, list *v1.JobList) error {
 		}
 		lines = append(lines, jobLines(j, s, st)...)
 	}
-	_, err := io.WriteString(s.Out, joinLines(lines))
+	_, err := io.WriteString(s.Out, JoinLines(lines))
 	return err
 }
 
@@ -155,13 +142,13 @@ func normalJobs(d v1.JobList) *v1.JobList {
 type JobFollower struct {
 	streams Streams
 	format  Format
-	st      styles
+	st      Styles
 	shown   map[string]string // messages by the IDs of entries
 }
 
 // FollowJob makes the printer of one job.
 func FollowJob(s Streams, f Format) *JobFollower {
-	return &JobFollower{streams: s, format: f, st: newStyles(s.Out.Capabilities), shown: map[string]string{}}
+	return &JobFollower{streams: s, format: f, st: s.Out.Styles(), shown: map[string]string{}}
 }
 
 // Show prints what is new, and what has happened again.
@@ -176,9 +163,9 @@ func (f *JobFollower) Show(j v1.Job) {
 		f.shown[e.ID] = e.Message
 		cells := eventCells(j, e)
 		for i, width := range []int{0, 8, 8, 12, 0} {
-			cells[i] = pad(f.st.text(cells[i]), width)
+			cells[i] = Pad(f.st.Text(cells[i]), width)
 		}
-		cells[len(cells)-1] = f.st.text(cells[len(cells)-1])
+		cells[len(cells)-1] = f.st.Text(cells[len(cells)-1])
 		fmt.Fprintln(f.streams.Out, strings.TrimRight(strings.Join(cells, "  "), " "))
 	}
 }
@@ -193,6 +180,6 @@ func (f *JobFollower) End(j v1.Job) error {
 
 // PrintWarning prints a remark that is no failure, on stderr.
 func PrintWarning(s Streams, text string) {
-	st := newStyles(s.Err.Capabilities)
-	fmt.Fprintln(s.Err, paint(st.yellow, "warning:")+" "+st.text(text))
+	st := s.Err.Styles()
+	fmt.Fprintln(s.Err, Paint(st.Yellow, "warning:")+" "+st.Text(text))
 }

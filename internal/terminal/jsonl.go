@@ -1,8 +1,6 @@
 package terminal
 
 import (
-	"bufio"
-	"encoding/json"
 	"sync"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -27,9 +25,9 @@ func (j *jsonl) Handle(e v1.Event) {
 	}
 	var doc any = e
 	if e.Result != nil {
-		doc, j.closed = document(*e.Result), true
+		doc, j.closed = Document(*e.Result), true
 	}
-	err := writeJSONLine(j.out, doc)
+	err := WriteJSONLine(j.out, doc)
 	j.shown = e.Result != nil && err == nil
 }
 
@@ -45,27 +43,4 @@ func (j *jsonl) Shown() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.shown
-}
-
-// writeJSONLine writes a document as one line.
-func writeJSONLine(out Output, doc any) error {
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(normal(doc))
-}
-
-// writeJSONLines writes a document as one line, and a list of workspaces as one
-// line for each: who reads lines does not want to read a list first.
-func writeJSONLines(out Output, doc any) error {
-	list, ok := doc.(*v1.WorkspaceList)
-	if !ok {
-		return writeJSONLine(out, doc)
-	}
-	buffered := bufio.NewWriter(out)
-	for i := range list.Items {
-		if err := writeJSONLine(Output{Writer: buffered}, &list.Items[i]); err != nil {
-			return err
-		}
-	}
-	return buffered.Flush()
 }

@@ -10,28 +10,28 @@ import (
 )
 
 func TestJSONLinesTranscript(t *testing.T) {
-	for name, s := range map[string]*script{"success": succeeding(), "image-not-found": imageNotFound(), "deleted": deleted(true)} {
+	for name, s := range map[string]*Script{"success": Succeeding(), "image-not-found": ImageNotFound(), "deleted": Deleted(true)} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr := told(t, s, ModeJSONL)
 			if stderr != "" {
 				t.Errorf("on stderr: %q", stderr)
 			}
-			golden(t, "jsonl/"+name+".jsonl", stdout)
+			Golden(t, "jsonl/"+name+".jsonl", stdout)
 		})
 	}
 }
 
 // The last line is what --output json prints.
 func TestLastJSONLineIsTheDocument(t *testing.T) {
-	for name, s := range map[string]*script{"Workspace": succeeding(), "Error": crashLoop(), "Deletion": deleted(true)} {
+	for name, s := range map[string]*Script{"Workspace": Succeeding(), "Error": CrashLoop(), "Deletion": Deleted(true)} {
 		stdout, _ := told(t, s, ModeJSONL)
 		var last string
 		for sc := bufio.NewScanner(strings.NewReader(stdout)); sc.Scan(); {
 			last = sc.Text()
 		}
-		streams, b := Test("", t0)
-		events := s.through()
-		if err := Print(streams, format(t, "json"), document(*events[len(events)-1].Result)); err != nil {
+		streams, b := Test("", T0)
+		events := s.Through()
+		if err := Print(streams, format(t, "json"), Document(*events[len(events)-1].Result)); err != nil {
 			t.Fatal(err)
 		}
 		var want, got map[string]any

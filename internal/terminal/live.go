@@ -7,13 +7,8 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-const (
-	// quietFor is how long nothing is drawn, so that quick commands stay quiet.
-	quietFor = 200 * time.Millisecond
-	// frameTime lets the spinner turn smoothly; with the last frame, which does
-	// not wait, there are never more than ten in a second.
-	frameTime = 125 * time.Millisecond
-)
+// quietFor is how long nothing is drawn, so that quick commands stay quiet.
+const quietFor = 200 * time.Millisecond
 
 // scene is what a live view shows: one workspace, or several.
 type scene interface {
@@ -27,15 +22,15 @@ type scene interface {
 	ending(view) []string
 }
 
-// live redraws a picture of what happens in place.
-type live struct {
+// Live redraws a picture of what happens in place.
+type Live struct {
 	out Output
 	now func() time.Time
-	st  styles
+	st  Styles
 
 	mu      sync.Mutex
 	scene   scene
-	painter painter
+	painter Painter
 	settled int
 	headed  bool
 	frame   int
@@ -46,10 +41,19 @@ type live struct {
 	stop func()
 }
 
-// newLive starts the view; it draws until it has handled a result or Stop is
-// called.
-func newLive(out Output, sc scene, now func() time.Time) *live {
-	l := &live{out: out, now: now, st: newStyles(out.Capabilities), scene: sc, painter: painter{out: out}}
+// NewLive starts the view of one workspace; it draws until it has handled a
+// result or Stop is called.
+func NewLive(out Output, title Title, now func() time.Time) *Live {
+	return show(out, &model{title: title}, now)
+}
+
+// NewLiveOfMany starts that of several.
+func NewLiveOfMany(out Output, b Batch, now func() time.Time) *Live {
+	return show(out, newCrowd(b), now)
+}
+
+func show(out Output, sc scene, now func() time.Time) *Live {
+	l := &Live{out: out, now: now, st: out.Styles(), scene: sc, painter: Painter{Out: out}}
 	quit, gone := make(chan struct{}), make(chan struct{})
 	l.stop = sync.OnceFunc(func() { close(quit); <-gone })
 	go func() {
@@ -60,14 +64,14 @@ func newLive(out Output, sc scene, now func() time.Time) *live {
 }
 
 // tick draws a frame from time to time.
-func (l *live) tick(quit <-chan struct{}) {
+func (l *Live) tick(quit <-chan struct{}) {
 	select {
 	case <-time.After(quietFor):
 	case <-quit:
 		return
 	}
 	l.draw()
-	ticker := time.NewTicker(frameTime)
+	ticker := time.NewTicker(FrameTime)
 	defer ticker.Stop()
 	for {
 		select {
@@ -80,7 +84,7 @@ func (l *live) tick(quit <-chan struct{}) {
 }
 
 // Handle takes an event; the result ends the view.
-func (l *live) Handle(e v1.Event) {
+func (l *Live) Handle(e v1.Event) {
 	l.mu.Lock()
 	if !l.closed {
 		l.scene.handle(e)
@@ -94,7 +98,7 @@ func (l *live) Handle(e v1.Event) {
 
 // Stop ends the view and gives the cursor back. It may be called at any time
 // and more than once.
-func (l *live) Stop() {
+func (l *Live) Stop() {
 	l.stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,18 +107,18 @@ func (l *live) Stop() {
 	}
 	l.closed = true
 	l.last()
-	l.painter.close()
+	l.painter.Close()
 }
 
 // Shown says whether the result, and so a failure, was shown.
-func (l *live) Shown() bool {
+func (l *Live) Shown() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.shown
 }
 
 // draw paints the picture of this moment.
-func (l *live) draw() {
+func (l *Live) draw() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || l.scene.blank() {
@@ -122,21 +126,21 @@ func (l *live) draw() {
 	}
 	v := l.view()
 	p := l.scene.picture(v)
-	l.painter.paint(p.final, p.live, v.width)
+	l.painter.Paint(p.final, p.live, v.Width)
 	l.settled, l.headed = p.settled, true
 	l.frame++
 }
 
 // last paints what is to stay, if there is anything.
-func (l *live) last() {
+func (l *Live) last() {
 	v := l.view()
 	if final := l.scene.ending(v); len(final) > 0 || l.headed {
-		l.painter.paint(final, nil, v.width)
+		l.painter.Paint(final, nil, v.Width)
 	}
 	l.shown = l.result
 }
 
-func (l *live) view() view {
+func (l *Live) view() view {
 	width, height := l.out.Size()
-	return view{width: width, height: height, now: l.now(), frame: l.frame, st: l.st, settled: l.settled, headed: l.headed}
+	return view{Page: Page{Width: width, Now: l.now(), Styles: l.st}, height: height, frame: l.frame, settled: l.settled, headed: l.headed}
 }

@@ -2,53 +2,11 @@ package terminal
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 )
-
-// Title is what a command works on, for the first line and for the commands
-// that are proposed at the end.
-type Title struct {
-	UserString string
-	ID         string
-	Namespace  string
-	// Verb is the command's name: provision, delete, …
-	Verb string
-	// Flags are those that led here and that the proposed commands need as
-	// well, as one would type them: -n t1.
-	Flags []string
-}
-
-// target is how one would address the workspace in a command.
-func (t Title) target() string {
-	if t.UserString != "" {
-		return t.UserString
-	}
-	return t.ID
-}
-
-// command is a berth command for the workspace, as one would type it.
-func (t Title) command(verb string) string {
-	words := append([]string{"berth", verb, shellWord(t.target())}, t.Flags...)
-	return strings.Join(words, " ")
-}
-
-// Located gives the berth commands that a hint quotes the flags that led here.
-func (t Title) Located(hint string) string {
-	if len(t.Flags) == 0 {
-		return hint
-	}
-	parts := strings.Split(hint, "`") // those with odd numbers are quoted
-	for i := 1; i < len(parts)-1; i += 2 {
-		if strings.HasPrefix(parts[i], "berth ") && !strings.HasPrefix(parts[i], "berth help ") {
-			parts[i] += " " + strings.Join(t.Flags, " ")
-		}
-	}
-	return strings.Join(parts, "`")
-}
 
 // model is everything the live view knows. It is made of events alone.
 type model struct {
@@ -128,7 +86,7 @@ func (m *model) step(s v1.Step, at time.Time) {
 	default:
 		return
 	}
-	if it.took = seconds(s.Seconds); it.took == 0 {
+	if it.took = Seconds(s.Seconds); it.took == 0 {
 		it.took = at.Sub(it.begun)
 	}
 }
@@ -149,7 +107,7 @@ func (m *model) finish(r v1.Result, at time.Time) {
 	state := done
 	switch {
 	case r.Error == nil:
-	case isInterrupt(*r.Error), fault.Code(r.Error.Code) == fault.DeadlineExceeded:
+	case IsInterrupt(*r.Error), fault.Code(r.Error.Code) == fault.DeadlineExceeded:
 		state = stopped // it has not failed, we have stopped waiting
 	default:
 		state = failed
@@ -173,18 +131,11 @@ func (m *model) end(state itemState, at time.Time) {
 	m.items = append(m.items, m.warnings.retire()...)
 }
 
-// took is how long the command worked: its own word if it says so.
+// took is how long the command worked.
 func (m *model) took() time.Duration {
-	if m.result != nil {
-		if w := m.result.Workspace; w != nil && w.Timing != nil && w.Timing.Seconds > 0 {
-			return seconds(w.Timing.Seconds)
-		}
-		if e := m.result.Error; e != nil && e.Workspace != nil && e.Workspace.Timing != nil && e.Workspace.Timing.Seconds > 0 {
-			return seconds(e.Workspace.Timing.Seconds)
-		}
-		if d := m.result.Deletion; d != nil && d.Seconds > 0 {
-			return seconds(d.Seconds)
-		}
+	between := m.ended.Sub(m.begun)
+	if m.result == nil {
+		return between
 	}
-	return m.ended.Sub(m.begun)
+	return Took(*m.result, between)
 }

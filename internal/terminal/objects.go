@@ -37,7 +37,7 @@ func PrintObjects(s Streams, f Format, objects []Object) error {
 	switch {
 	case f.kind == formatName:
 		return writeAll(s.Out, shown, func(w io.Writer, o Object) error {
-			_, err := fmt.Fprintln(w, cleanText(o.name()))
+			_, err := fmt.Fprintln(w, CleanText(o.name()))
 			return err
 		})
 	case f.IsText():
@@ -64,14 +64,14 @@ func writeAll(w io.Writer, objects []Object, write func(io.Writer, Object) error
 
 func writeObject(w io.Writer, o Object) error {
 	if o.Action == ActionDelete {
-		_, err := fmt.Fprintf(w, "# %s %s\n", o.Action, cleanText(o.name()))
+		_, err := fmt.Fprintf(w, "# %s %s\n", o.Action, CleanText(o.name()))
 		return err
 	}
 	text, err := yaml.Marshal(o.Content)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "---\n# %s %s\n%s", o.Action, cleanText(o.name()), text)
+	_, err = fmt.Fprintf(w, "---\n# %s %s\n%s", o.Action, CleanText(o.name()), text)
 	return err
 }
 
@@ -109,5 +109,5 @@ func redacted(content map[string]any) map[string]any {
 
 // PrintNote prints a remark on stderr, beside whatever stdout carries.
 func PrintNote(s Streams, text string) {
-	fmt.Fprintln(s.Err, newStyles(s.Err.Capabilities).text(text))
+	fmt.Fprintln(s.Err, s.Err.Styles().Text(text))
 }

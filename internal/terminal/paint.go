@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // The sequences the painter needs.
@@ -16,18 +17,22 @@ const (
 	eraseBelow = "\x1b[J"
 )
 
-// painter keeps a region at the bottom of what has been written up to date. The
+// FrameTime lets a spinner turn smoothly; with the last frame, which does not
+// wait, there are never more than ten in a second.
+const FrameTime = 125 * time.Millisecond
+
+// Painter keeps a region at the bottom of what has been written up to date. The
 // cursor rests below the region. Every frame is one write.
-type painter struct {
-	out    io.Writer
+type Painter struct {
+	Out    io.Writer
 	width  int // of the terminal when the region was painted
 	region []string
 	hidden bool
 }
 
-// paint writes final lines above the region for good, and draws the region
+// Paint writes final lines above the region for good, and draws the region
 // anew from its first changed line on.
-func (p *painter) paint(final, region []string, width int) {
+func (p *Painter) Paint(final, region []string, width int) {
 	rows := p.rows(width)
 	keep := 0
 	if len(final) == 0 && width == p.width {
@@ -62,27 +67,27 @@ func (p *painter) paint(final, region []string, width int) {
 	}
 	b.WriteString(eraseBelow + endSync)
 	p.region, p.width, p.hidden = region, width, true
-	_, _ = io.WriteString(p.out, b.String()) // nobody is left to be told that the terminal is gone
+	_, _ = io.WriteString(p.Out, b.String()) // nobody is left to be told that the terminal is gone
 }
 
-// close lets the region stand as it is and gives the cursor back.
-func (p *painter) close() {
+// Close lets the region stand as it is and gives the cursor back.
+func (p *Painter) Close() {
 	p.region = nil
 	if p.hidden {
 		p.hidden = false
-		_, _ = io.WriteString(p.out, showCursor)
+		_, _ = io.WriteString(p.Out, showCursor)
 	}
 }
 
 // rows is how many rows the region takes now. A terminal that was made narrower
 // has broken the longer lines into several.
-func (p *painter) rows(now int) int {
+func (p *Painter) rows(now int) int {
 	if now >= p.width || now <= 0 {
 		return len(p.region)
 	}
 	rows := 0
 	for _, line := range p.region {
-		rows += max(1, (width(line)+now-1)/now)
+		rows += max(1, (Width(line)+now-1)/now)
 	}
 	return rows
 }

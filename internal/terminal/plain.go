@@ -16,15 +16,16 @@ import (
 // says when, about whom, and what kind of thing it is; nothing is repeated.
 type plain struct {
 	out io.Writer
-	st  styles
+	st  Styles
 
 	mu       sync.Mutex
-	model    model
+	title    Title
+	begun    time.Time
 	stage    string // the last line about it
 	cause    string
 	hint     string
 	progress string
-	warned   map[warningKey]repeat
+	warned   map[WarningKey]repeat
 	replicas map[string]v1.Stage
 	closed   bool
 	shown    bool
@@ -33,7 +34,7 @@ type plain struct {
 func newPlain(out Output, title Title) *plain {
 	caps := out.Capabilities
 	caps.Profile = NoColour // lines to be searched, also where colour is forced
-	return &plain{out: out, st: newStyles(caps), model: model{title: title}, warned: map[warningKey]repeat{}, replicas: map[string]v1.Stage{}}
+	return &plain{out: out, st: caps.Styles(), title: title, warned: map[WarningKey]repeat{}, replicas: map[string]v1.Stage{}}
 }
 
 // Handle writes the lines that an event is worth.
@@ -43,13 +44,23 @@ func (p *plain) Handle(e v1.Event) {
 	if p.closed {
 		return
 	}
-	p.model.handle(e)
+	p.begin(e)
 	lines := p.lines(e)
 	if e.Result != nil {
 		p.closed, p.shown = true, true
 	}
-	_, _ = io.WriteString(p.out, joinLines(lines))
+	_, _ = io.WriteString(p.out, JoinLines(lines))
 }
+
+// begin notes when the first event came.
+func (p *plain) begin(e v1.Event) {
+	if p.begun.IsZero() {
+		p.begun = e.At
+	}
+}
+
+// took is how long the command worked that ends with this event.
+func (p *plain) took(e v1.Event) string { return Brief(Took(*e.Result, e.At.Sub(p.begun))) }
 
 // Stop makes it write nothing more.
 func (p *plain) Stop() {
@@ -90,7 +101,7 @@ func (p *plain) stepLines(e v1.Event) []string {
 	case e.Step.State == v1.StepFailed:
 		kind += " failed"
 	case e.Step.Seconds > 0:
-		took = " (" + brief(seconds(e.Step.Seconds)) + ")"
+		took = " (" + Brief(Seconds(e.Step.Seconds)) + ")"
 	}
 	return []string{p.line(e, kind, e.Step.Message+took)}
 }
@@ -100,7 +111,7 @@ func (p *plain) stepLines(e v1.Event) []string {
 func (p *plain) stageLines(e v1.Event) []string {
 	var lines []string
 	s := *e.Stage
-	if now := string(s.Stage) + ": " + s.Message; isPassing(s) && now != p.stage {
+	if now := string(s.Stage) + ": " + s.Message; IsPassing(s) && now != p.stage {
 		p.stage = now
 		lines = append(lines, p.line(e, "stage "+string(s.Stage), s.Message))
 	}
@@ -108,12 +119,12 @@ func (p *plain) stageLines(e v1.Event) []string {
 	for _, w := range s.Warnings {
 		lines = append(lines, p.warningLines(e, w)...)
 	}
-	if c := s.Cause; c != nil && isPassing(s) && c.Message != p.cause {
+	if c := s.Cause; c != nil && IsPassing(s) && c.Message != p.cause {
 		p.cause = c.Message
-		if !known(c.Message, s.Message, s.Warnings) {
-			lines = append(lines, p.line(e, "cause "+c.Code, causeText(*c)))
+		if !Known(c.Message, s.Message, s.Warnings) {
+			lines = append(lines, p.line(e, "cause "+c.Code, CauseText(*c)))
 		}
-		for _, text := range p.st.paragraphs(p.fresh(c.Hint)) {
+		for _, text := range p.st.Paragraphs(p.fresh(c.Hint)) {
 			lines = append(lines, p.line(e, "hint", text))
 		}
 	}
@@ -150,7 +161,7 @@ func (p *plain) replicaLines(e v1.Event, rs []v1.Replica) []string {
 }
 
 func (p *plain) warningLines(e v1.Event, w v1.Warning) []string {
-	key := keyOf(w)
+	key := KeyOf(w)
 	said, ok := p.warned[key]
 	if ok && !said.again(w.Count, e.At) {
 		return nil
@@ -160,17 +171,17 @@ func (p *plain) warningLines(e v1.Event, w v1.Warning) []string {
 	if w.Count > 1 {
 		kind += fmt.Sprintf(" x%d", w.Count)
 	}
-	return []string{p.line(e, kind, warningText(w))}
+	return []string{p.line(e, kind, WarningText(w))}
 }
 
 // line is one dated line.
 func (p *plain) line(e v1.Event, kind, text string) string {
 	id := e.Workspace
 	if id == "" {
-		id = p.model.title.ID
+		id = p.title.ID
 	}
-	head := strings.Join(strings.Fields(e.At.UTC().Format(time.RFC3339)+" "+p.st.text(id)+" "+p.st.text(kind)), " ")
-	if text = p.st.text(text); text == "" {
+	head := strings.Join(strings.Fields(e.At.UTC().Format(time.RFC3339)+" "+p.st.Text(id)+" "+p.st.Text(kind)), " ")
+	if text = p.st.Text(text); text == "" {
 		return head
 	}
 	return head + ": " + text

@@ -10,11 +10,11 @@ import (
 )
 
 // told feeds a renderer and gives what it wrote.
-func told(t *testing.T, s *script, mode Mode) (stdout, stderr string) {
+func told(t *testing.T, s *Script, mode Mode) (stdout, stderr string) {
 	t.Helper()
-	streams, b := Test("", t0)
-	r := Progress(streams, mode, alice)
-	for _, e := range s.through() {
+	streams, b := Test("", T0)
+	r := Progress(streams, mode, Alice)
+	for _, e := range s.Through() {
 		r.Handle(e)
 	}
 	r.Stop()
@@ -22,16 +22,16 @@ func told(t *testing.T, s *script, mode Mode) (stdout, stderr string) {
 }
 
 func TestPlainTranscripts(t *testing.T) {
-	for name, s := range map[string]*script{
-		"success": succeeding(), "crash-loop": crashLoop(), "timed-out": timedOut(),
-		"interrupted": interrupted(), "deleted": deleted(false), "refused": refused(), "image-not-found": imageNotFound(),
+	for name, s := range map[string]*Script{
+		"success": Succeeding(), "crash-loop": CrashLoop(), "timed-out": TimedOut(),
+		"interrupted": Interrupted(), "deleted": Deleted(false), "refused": Refused(), "image-not-found": ImageNotFound(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr := told(t, s, ModePlain)
 			if stdout != "" {
 				t.Errorf("progress on stdout: %q", stdout)
 			}
-			golden(t, "plain/"+name+".txt", stderr)
+			Golden(t, "plain/"+name+".txt", stderr)
 		})
 	}
 }
@@ -53,11 +53,11 @@ func TestPlainRepeatsAWarningOnlyWhenItHasGrown(t *testing.T) {
 		{90 * sc, 6, false},
 	}
 	var b bytes.Buffer
-	p := newPlain(Output{Writer: &b}, alice)
+	p := newPlain(Output{Writer: &b}, Alice)
 	for _, s := range steps {
 		b.Reset()
-		w := unschedulable(s.count, s.at)
-		p.Handle(v1.Event{At: t0.Add(s.at), Warning: &w})
+		w := Unschedulable(s.count, s.at)
+		p.Handle(v1.Event{At: T0.Add(s.at), Warning: &w})
 		if got := b.Len() > 0; got != s.told {
 			t.Errorf("count %d after %s: told %v, want %v", s.count, s.at, got, s.told)
 		}
@@ -65,10 +65,10 @@ func TestPlainRepeatsAWarningOnlyWhenItHasGrown(t *testing.T) {
 }
 
 func TestPlainHasNoColourEvenWhenForced(t *testing.T) {
-	streams, b := Test("", t0)
+	streams, b := Test("", T0)
 	streams.Err.Profile = Colour256
-	r := Progress(streams, ModeAuto, alice)
-	for _, e := range refused().through() {
+	r := Progress(streams, ModeAuto, Alice)
+	for _, e := range Refused().Through() {
 		r.Handle(e)
 	}
 	if out := b.Err.String(); strings.Contains(out, "\x1b") || out == "" {
@@ -78,11 +78,11 @@ func TestPlainHasNoColourEvenWhenForced(t *testing.T) {
 
 func TestStoppedRenderersAreSilent(t *testing.T) {
 	for _, mode := range []Mode{ModePlain, ModeJSONL} {
-		streams, b := Test("", t0)
-		r := Progress(streams, mode, alice)
+		streams, b := Test("", T0)
+		r := Progress(streams, mode, Alice)
 		r.Stop()
 		r.Stop()
-		for _, e := range imageNotFound().through() {
+		for _, e := range ImageNotFound().Through() {
 			r.Handle(e)
 		}
 		if b.Out.Len()+b.Err.Len() > 0 || r.Shown() {
@@ -93,8 +93,8 @@ func TestStoppedRenderersAreSilent(t *testing.T) {
 
 // Who asks for the live view where there is none gets lines, not sequences.
 func TestLiveNeedsATerminal(t *testing.T) {
-	stdout, stderr := told(t, succeeding(), ModeLive)
-	_, want := told(t, succeeding(), ModePlain)
+	stdout, stderr := told(t, Succeeding(), ModeLive)
+	_, want := told(t, Succeeding(), ModePlain)
 	if stdout != "" || stderr != want {
 		t.Errorf("got %q and %q, want plain lines", stdout, stderr)
 	}

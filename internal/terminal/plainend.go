@@ -14,8 +14,8 @@ func (p *plain) resultLines(e v1.Event) []string {
 	r := *e.Result
 	var lines []string
 	switch {
-	case r.Error != nil && !isOutcome(*r.Error):
-		return errorLines(*r.Error, p.st)
+	case r.Error != nil && !IsOutcome(*r.Error):
+		return ErrorLines(*r.Error, p.st)
 	case r.Error != nil:
 		lines = p.failureLines(e, *r.Error)
 	case r.Deletion != nil:
@@ -23,17 +23,17 @@ func (p *plain) resultLines(e v1.Event) []string {
 	case r.Workspace != nil:
 		lines = p.successLines(e, *r.Workspace)
 	}
-	for _, c := range next(p.model.title, r) {
-		lines = append(lines, p.line(e, "next", c.line))
+	for _, c := range Next(p.title, r) {
+		lines = append(lines, p.line(e, "next", c.Line))
 	}
 	return lines
 }
 
 func (p *plain) deletionLines(e v1.Event, d v1.Deletion) []string {
 	if d.NotFound {
-		return []string{p.line(e, "deleted", deletionText(d))}
+		return []string{p.line(e, "deleted", DeletionText(d))}
 	}
-	text := fmt.Sprintf("%s in %s", plural(d.Objects, "object"), brief(p.model.took()))
+	text := fmt.Sprintf("%s in %s", Plural(d.Objects, "object"), p.took(e))
 	if !d.Gone {
 		text += ", the pod may still be ending"
 	}
@@ -42,18 +42,18 @@ func (p *plain) deletionLines(e v1.Event, d v1.Deletion) []string {
 
 func (p *plain) successLines(e v1.Event, w v1.Workspace) []string {
 	if w.Stage != v1.StageRunning {
-		return []string{p.line(e, "stage "+string(w.Stage), causeOrMessage(w.Snapshot))}
+		return []string{p.line(e, "stage "+string(w.Stage), CauseOrMessage(w.Snapshot))}
 	}
 	if w.Timing == nil {
-		return []string{p.line(e, "stage Running", strings.TrimSpace(since(w, e.At)))}
+		return []string{p.line(e, "stage Running", strings.TrimSpace(Since(w, e.At)))}
 	}
-	lines := []string{p.line(e, "stage Running", "ready in "+brief(p.model.took()))}
+	lines := []string{p.line(e, "stage Running", "ready in "+p.took(e))}
 	if len(w.Timing.Stages) == 0 {
 		return lines
 	}
 	var parts []string
-	for _, s := range stageSums(*w.Timing) {
-		parts = append(parts, strings.ToLower(s.Name)+" "+brief(seconds(s.Seconds)))
+	for _, s := range StageSums(*w.Timing) {
+		parts = append(parts, strings.ToLower(s.Name)+" "+Brief(Seconds(s.Seconds)))
 	}
 	return append(lines, p.line(e, "timing", strings.Join(parts, ", ")))
 }
@@ -61,27 +61,27 @@ func (p *plain) successLines(e v1.Event, w v1.Workspace) []string {
 func (p *plain) failureLines(e v1.Event, err v1.Error) []string {
 	kind := "failed"
 	switch {
-	case isInterrupt(err):
+	case IsInterrupt(err):
 		kind = "interrupted"
 	case fault.Code(err.Code) == fault.DeadlineExceeded:
 		kind = "timed out"
 	}
-	took := brief(p.model.took())
-	what := gist(err)
+	took := p.took(e)
+	what := Gist(err)
 	text := strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", kind, took, strings.Join(strings.Fields(what), " ")), ": ")
 	lines := []string{p.line(e, "error "+err.Code, text)}
-	for _, text := range beyond(err, what) {
+	for _, text := range Beyond(err, what) {
 		lines = append(lines, p.line(e, "error "+err.Code, text))
 	}
 	for _, text := range err.Problems {
 		lines = append(lines, p.line(e, "problem", text))
 	}
-	for _, text := range p.st.paragraphs(err.Hint) {
+	for _, text := range p.st.Paragraphs(err.Hint) {
 		lines = append(lines, p.line(e, "hint", text))
 	}
 	switch err.Left {
 	case v1.LeftKept:
-		lines = append(lines, p.line(e, "kept", p.model.title.command("delete")+" removes what was created"))
+		lines = append(lines, p.line(e, "kept", p.title.Command("delete")+" removes what was created"))
 	case v1.LeftDeleted:
 		lines = append(lines, p.line(e, "removed", "what was created"))
 	}

@@ -13,7 +13,7 @@ import (
 // the one that it is about.
 type plainMany struct {
 	out   io.Writer
-	crowd *crowd
+	batch Batch
 	all   *plain // for lines about all of them
 	each  map[string]*plain
 
@@ -23,7 +23,7 @@ type plainMany struct {
 }
 
 func newPlainMany(out Output, b Batch) *plainMany {
-	p := &plainMany{out: out, crowd: newCrowd(b), all: newPlain(out, Title{}), each: map[string]*plain{}}
+	p := &plainMany{out: out, batch: b, all: newPlain(out, Title{}), each: map[string]*plain{}}
 	for _, title := range b.Members {
 		p.each[title.ID] = newPlain(out, title)
 	}
@@ -44,14 +44,14 @@ func (p *plainMany) Handle(e v1.Event) {
 		lines = p.summary(e)
 		p.closed, p.shown = true, true
 	case one != nil && e.Outcome != nil:
-		e = alone(e)
-		one.model.handle(e)
+		e = Alone(e)
+		one.begin(e)
 		lines = one.outcome(e, *e.Result)
 	case one != nil:
-		one.model.handle(e)
+		one.begin(e)
 		lines = one.lines(e)
 	}
-	_, _ = io.WriteString(p.out, joinLines(lines))
+	_, _ = io.WriteString(p.out, JoinLines(lines))
 }
 
 // Stop makes it write nothing more.
@@ -87,30 +87,30 @@ func (p *plain) outcome(e v1.Event, r v1.Result) []string {
 // summary counts, and repeats of each failure its cause and what to do.
 func (p *plainMany) summary(e v1.Event) []string {
 	if e.Result.Error != nil {
-		return errorLines(*e.Result.Error, p.all.st)
+		return ErrorLines(*e.Result.Error, p.all.st)
 	}
-	s, ok := p.crowd.batch.endings(*e.Result)
+	s, ok := p.batch.Endings(*e.Result)
 	if !ok {
 		return nil
 	}
-	t := p.crowd.tally(s)
-	head, rest := t.headline(brief(seconds(s.seconds)))
+	t := p.batch.Tally(s)
+	head, rest := t.Headline(Brief(Seconds(s.Seconds)))
 	lines := []string{p.all.line(e, "summary", strings.TrimSuffix(head+", "+rest, ", "))}
-	for _, f := range p.crowd.failures(s) {
-		for _, title := range f.titles {
+	for _, f := range s.Failures() {
+		for _, title := range f.Titles {
 			one := e
 			one.Workspace = title.ID
-			lines = append(lines, p.all.line(one, "summary "+f.err.Code, fmt.Sprintf("%s: %s", title.target(), strings.Join(strings.Fields(f.cause), " "))))
-			for _, text := range p.all.st.paragraphs(f.err.Hint) {
+			lines = append(lines, p.all.line(one, "summary "+f.Err.Code, fmt.Sprintf("%s: %s", title.Target(), strings.Join(strings.Fields(f.Cause), " "))))
+			for _, text := range p.all.st.Paragraphs(f.Err.Hint) {
 				lines = append(lines, p.all.line(one, "hint", text))
 			}
-			for _, c := range nextOf(title, f.err) {
-				lines = append(lines, p.all.line(one, "next", c.line))
+			for _, c := range NextOf(title, f.Err) {
+				lines = append(lines, p.all.line(one, "next", c.Line))
 			}
 		}
 	}
-	for _, c := range p.crowd.next(t) {
-		lines = append(lines, p.all.line(e, "next", c.line))
+	for _, c := range p.batch.Next(t) {
+		lines = append(lines, p.all.line(e, "next", c.Line))
 	}
 	return lines
 }

@@ -22,6 +22,21 @@ func PrintList(s Streams, f Format, list *v1.WorkspaceList, look List) error {
 	return printAs(s, f, list, look)
 }
 
+// PrintNext is Print for one document of many that follow each other: JSON is
+// one line, so that a reader knows where a document ends; YAML begins with its
+// separator.
+func PrintNext(s Streams, f Format, doc any) error {
+	switch f.kind {
+	case formatJSON, formatJSONL:
+		return WriteJSONLine(s.Out, doc)
+	case formatYAML:
+		if _, err := io.WriteString(s.Out, "---\n"); err != nil {
+			return err
+		}
+	}
+	return Print(s, f, doc)
+}
+
 func printAs(s Streams, f Format, doc any, look List) error {
 	doc = normal(doc)
 	var b bytes.Buffer
@@ -47,7 +62,7 @@ func printAs(s Streams, f Format, doc any, look List) error {
 	}
 	text := b.String()
 	if s.Out.TTY && (f.kind == formatJSONPath || f.kind == formatTemplate) {
-		text = cleanText(text) // JSON and YAML escape by themselves; a script gets what is there
+		text = CleanText(text) // JSON and YAML escape by themselves; a script gets what is there
 	}
 	_, err = io.WriteString(s.Out, text)
 	return err
@@ -126,7 +141,7 @@ func evaluate(doc any, run func(any) error) error {
 // printText prints a document for people. One that has no form of its own is
 // printed as YAML, which is the next most readable.
 func printText(s Streams, doc any, wide bool, look List) error {
-	st := newStyles(s.Out.Capabilities)
+	st := s.Out.Styles()
 	var lines []string
 	switch d := doc.(type) {
 	case *v1.WorkspaceList:
@@ -134,9 +149,9 @@ func printText(s Streams, doc any, wide bool, look List) error {
 			_, err := fmt.Fprintln(s.Err, "no workspaces")
 			return err
 		}
-		lines = listLines(d.Items, wide, look, s.Out, st, s.Now())
+		lines = ListLines(d.Items, wide, look, s.Out, st, s.Now())
 	case *v1.Workspace:
-		lines = workspaceLines(*d, wide, s, st)
+		lines = WorkspaceLines(*d, wide, s, st)
 	case *v1.Diagnosis:
 		lines = diagnosisLines(*d, s, st)
 	case *v1.Checkup:
@@ -150,7 +165,7 @@ func printText(s Streams, doc any, wide bool, look List) error {
 		}
 		lines = jobsLines(d.Items, wide, s, st)
 	case *v1.Deletion:
-		lines = []string{st.text(d.ID) + " deleted"}
+		lines = []string{st.Text(d.ID) + " deleted"}
 	case *v1.Version:
 		lines = versionLines(*d, st)
 	case *v1.Error:
@@ -158,14 +173,14 @@ func printText(s Streams, doc any, wide bool, look List) error {
 	default:
 		return writeYAML(s.Out, doc)
 	}
-	_, err := io.WriteString(s.Out, joinLines(lines))
+	_, err := io.WriteString(s.Out, JoinLines(lines))
 	return err
 }
 
-func versionLines(d v1.Version, st styles) []string {
+func versionLines(d v1.Version, st Styles) []string {
 	line := "berth " + d.Version
 	if d.Commit != "" {
-		line += paint(st.grey, fmt.Sprintf(" (%s)", d.Commit))
+		line += Paint(st.Grey, fmt.Sprintf(" (%s)", d.Commit))
 	}
-	return []string{line + paint(st.grey, " "+d.Platform+" "+d.GoVersion)}
+	return []string{line + Paint(st.Grey, " "+d.Platform+" "+d.GoVersion)}
 }

@@ -3,45 +3,15 @@ package terminal
 import (
 	"strings"
 	"testing"
-	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 )
 
-var now = t0.Add(3 * time.Hour)
-
-func fleet() *v1.WorkspaceList {
-	exit := 1
-	carol := v1.Container{Name: "k8shell-main", Image: "registry.example.com/a:1", State: v1.ContainerFailed, Reason: "CrashLoopBackOff", Restarts: 3, ExitCode: &exit}
-	return &v1.WorkspaceList{Items: []v1.Workspace{
-		{
-			ID: "alice-3f9c2e1", Namespace: "workspaces", UserString: "alice~dev", Owner: "alice", Blueprint: "dev", CreatedAt: t0,
-			Snapshot: v1.Snapshot{Stage: v1.StageRunning, Status: v1.StatusRunning, Node: "node-2", Since: t0, Containers: containers("done", "ready")},
-		},
-		{
-			ID: "bob-77aa01c", Namespace: "workspaces", UserString: "bob~ml", Owner: "bob", Blueprint: "ml", CreatedAt: now.Add(-2 * time.Minute),
-			Snapshot: v1.Snapshot{Stage: v1.StagePulling, Status: v1.StatusPulling, Node: "node-1", Message: "cuda-tools:12", Since: now.Add(-2 * time.Minute)},
-		},
-		{
-			ID: "carol-9d4b2e6", Namespace: "workspaces", UserString: "carol~repo:a/b", Owner: "carol", Blueprint: "repo-a-b", CreatedAt: now.Add(-6 * time.Minute),
-			Snapshot: v1.Snapshot{
-				Stage: v1.StageFailed, Status: v1.StatusFailing, Since: now.Add(-5 * time.Minute), Containers: []v1.Container{carol},
-				Cause:    &v1.Cause{Code: "CrashLoop", Message: "exit code 1", Container: "k8shell-main"},
-				Warnings: []v1.Warning{{Reason: "BackOff", Message: "back-off 40s restarting failed container", Count: 12, Object: "pod/carol-9d4b2e6:k8shell-main", At: now.Add(-20 * sc)}},
-			},
-		},
-		{
-			ID: "a-name-as-long-as-kubernetes-permits-0a1b2c3", Namespace: "workspaces", CreatedAt: now.Add(-6 * 24 * time.Hour),
-			Snapshot: v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Message: "0/3 nodes: 3 insufficient\x1b[2J memory (asks for 64Gi, largest free 12Gi)"},
-		},
-	}}
-}
-
 // printed prints to a terminal of a width, or to a pipe if it is 0.
 func printed(t *testing.T, output string, doc any, width int, profile Profile) string {
 	t.Helper()
-	s, b := Test("", now)
+	s, b := Test("", Now)
 	if width > 0 {
 		s.Out.TTY, s.Out.Size = true, func() (int, int) { return width, 40 }
 	}
@@ -69,41 +39,41 @@ func TestStatusTable(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := printed(t, tt.output, fleet(), tt.width, tt.profile)
+			got := printed(t, tt.output, Fleet(), tt.width, tt.profile)
 			for line := range strings.SplitSeq(got, "\n") {
-				if tt.width > 0 && width(line) >= tt.width {
-					t.Errorf("%d columns: %q", width(line), line)
+				if tt.width > 0 && Width(line) >= tt.width {
+					t.Errorf("%d columns: %q", Width(line), line)
 				}
 			}
-			golden(t, "status/"+tt.name+".txt", visible(got))
+			Golden(t, "status/"+tt.name+".txt", Visible(got))
 		})
 	}
 }
 
 func TestStatusTableOfOrdinaryNames(t *testing.T) {
-	list := fleet()
+	list := Fleet()
 	list.Items = list.Items[:3]
-	golden(t, "status/ordinary-80.txt", printed(t, "text", list, 80, NoColour))
+	Golden(t, "status/ordinary-80.txt", printed(t, "text", list, 80, NoColour))
 }
 
 func TestStatusOfOne(t *testing.T) {
 	for i, name := range []string{"running", "pulling", "failed", "waiting"} {
 		t.Run(name, func(t *testing.T) {
-			golden(t, "status/one-"+name+".txt", visible(printed(t, "text", &fleet().Items[i], 100, NoColour)))
-			golden(t, "status/one-"+name+"-colour.txt", visible(printed(t, "wide", &fleet().Items[i], 100, Colour16)))
+			Golden(t, "status/one-"+name+".txt", Visible(printed(t, "text", &Fleet().Items[i], 100, NoColour)))
+			Golden(t, "status/one-"+name+"-colour.txt", Visible(printed(t, "wide", &Fleet().Items[i], 100, Colour16)))
 		})
 	}
 }
 
 func TestDocuments(t *testing.T) {
-	list := fleet()
+	list := Fleet()
 	list.Items = list.Items[:2]
 	for _, output := range []string{
 		"json", "yaml", "jsonl", "name", "jsonpath={.items[*].id}", "jsonpath=.items[1].stage", "jsonpath={.nothing}",
 		`go-template={{range .items}}{{.owner}} {{end}}`,
 	} {
 		name := strings.NewReplacer("{", "", "}", "", " ", "", "*", "all", "=", "-", ".", "-", "[", "", "]", "").Replace(output)
-		t.Run(name, func(t *testing.T) { golden(t, "documents/"+name, printed(t, output, list, 0, Colour256)) })
+		t.Run(name, func(t *testing.T) { Golden(t, "documents/"+name, printed(t, output, list, 0, Colour256)) })
 	}
 }
 
@@ -153,7 +123,7 @@ func TestParseFormat(t *testing.T) {
 }
 
 func TestExpressionsCannotMoveTheCursor(t *testing.T) {
-	doc := fleet()
+	doc := Fleet()
 	for width, want := range map[int]bool{0: true, 80: false} {
 		got := printed(t, `go-template={{range .items}}{{.message}}{{"\t|\n"}}{{end}}`, doc, width, NoColour)
 		if strings.Contains(got, "\x1b") != want || !strings.Contains(got, "\t|\n") {

@@ -17,6 +17,15 @@ const (
 	ModeQuiet Mode = "quiet"
 )
 
+// ModeOf is how progress is to be shown where results have a format, if nothing
+// else was asked for.
+func ModeOf(f Format) Mode {
+	if f.IsJSONL() {
+		return ModeJSONL
+	}
+	return ModeAuto
+}
+
 // Renderer shows a stream of events. It has shown everything when it has
 // handled the result.
 type Renderer interface {
@@ -30,31 +39,41 @@ type Renderer interface {
 
 // Progress makes the renderer of a command that works on one workspace.
 func Progress(s Streams, mode Mode, title Title) Renderer {
-	return progress(s, mode, &model{title: title}, func() Renderer { return newPlain(s.Err, title) })
-}
-
-// ProgressOfMany makes the renderer of a command that works on several.
-func ProgressOfMany(s Streams, mode Mode, b Batch) Renderer {
-	return progress(s, mode, newCrowd(b), func() Renderer { return newPlainMany(s.Err, b) })
-}
-
-func progress(s Streams, mode Mode, sc scene, lines func() Renderer) Renderer {
-	if mode == ModeAuto || mode == "" || mode == ModeLive && !s.Err.Live {
-		mode = ModePlain
-		if s.Err.Live {
-			mode = ModeLive
-		}
-	}
-	switch mode {
+	switch chosen(mode, s.Err) {
 	case ModeLive:
-		return newLive(s.Err, sc, s.Now)
+		return NewLive(s.Err, title, s.Now)
 	case ModeJSONL:
 		return &jsonl{out: s.Out}
 	case ModeQuiet:
 		return quiet{}
 	default:
-		return lines()
+		return newPlain(s.Err, title)
 	}
+}
+
+// ProgressOfMany makes the renderer of a command that works on several.
+func ProgressOfMany(s Streams, mode Mode, b Batch) Renderer {
+	switch chosen(mode, s.Err) {
+	case ModeLive:
+		return NewLiveOfMany(s.Err, b, s.Now)
+	case ModeJSONL:
+		return &jsonl{out: s.Out}
+	case ModeQuiet:
+		return quiet{}
+	default:
+		return newPlainMany(s.Err, b)
+	}
+}
+
+// chosen is live only where somebody watches.
+func chosen(mode Mode, out Output) Mode {
+	switch {
+	case mode != ModeAuto && mode != "" && mode != ModeLive:
+		return mode
+	case out.Live:
+		return ModeLive
+	}
+	return ModePlain
 }
 
 // quiet shows nothing.

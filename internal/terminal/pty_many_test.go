@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	uni "unicode"
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +22,7 @@ import (
 
 // pseudo is a real pseudo-terminal and what its screen shows.
 type pseudo struct {
-	*vt
+	*VT
 	t       *testing.T
 	tty     *os.File
 	written atomic.Int64
@@ -36,7 +37,7 @@ func newPseudo(t *testing.T, width, height int) *pseudo {
 	if err != nil {
 		t.Fatalf("no pseudo-terminal here: %v", err)
 	}
-	p := &pseudo{vt: newVT(width, height), t: t, tty: tty, ended: make(chan struct{})}
+	p := &pseudo{VT: NewVT(width, height), t: t, tty: tty, ended: make(chan struct{})}
 	t.Cleanup(func() { _ = master.Close() })
 	// What is written comes out as it is, so that it can be counted.
 	if _, err := term.MakeRaw(int(tty.Fd())); err != nil {
@@ -45,7 +46,7 @@ func newPseudo(t *testing.T, width, height int) *pseudo {
 	p.setSize(width, height)
 	go func() {
 		defer close(p.ended)
-		_, _ = io.Copy(io.MultiWriter(p.vt, &p.raw, counter{&p.read}), master)
+		_, _ = io.Copy(io.MultiWriter(p.VT, &p.raw, counter{&p.read}), master)
 	}()
 	return p
 }
@@ -87,10 +88,9 @@ func (p *pseudo) close() {
 // streams are those of a program in the terminal, with what its environment says.
 func (p *pseudo) streams(set map[string]string) Streams {
 	start := time.Now()
-	env := environment{get: func(name string) string { return set[name] }}
-	out := file(p.tty, env)
+	out := OutputOf(p.tty, func(name string) string { return set[name] })
 	out.Writer = p
-	return Streams{Err: out, Out: out, Now: func() time.Time { return t0.Add(time.Since(start)) }}
+	return Streams{Err: out, Out: out, Now: func() time.Time { return T0.Add(time.Since(start)) }}
 }
 
 // xterm is the environment of an ordinary terminal.
@@ -110,38 +110,38 @@ func TestPseudoTerminals(t *testing.T) {
 		for _, until := range []time.Duration{time.Hour, 16 * sc} {
 			t.Run(fmt.Sprintf("%v until %s", sizes, until), func(t *testing.T) {
 				p := newPseudo(t, sizes[0], 24)
-				b := team()
+				b := Team()
 				synctest.Test(t, func(*testing.T) {
-					r := ProgressOfMany(p.streams(xterm()), ModeAuto, b.batch)
+					r := ProgressOfMany(p.streams(xterm()), ModeAuto, b.Batch)
 					at, next := time.Duration(0), 0
 					for _, width := range sizes {
 						p.settle()
 						p.setSize(width, 24)
-						p.resize(width)
+						p.Resize(width)
 						at += 5 * sc
-						for ; next < len(b.events) && b.events[next].At.Before(t0.Add(at)); next++ {
-							r.Handle(b.events[next])
+						for ; next < len(b.Events) && b.Events[next].At.Before(T0.Add(at)); next++ {
+							r.Handle(b.Events[next])
 						}
 						time.Sleep(5 * sc)
 						synctest.Wait()
 					}
-					for ; next < len(b.events) && b.events[next].At.Before(t0.Add(until)); next++ {
-						r.Handle(b.events[next])
+					for ; next < len(b.Events) && b.Events[next].At.Before(T0.Add(until)); next++ {
+						r.Handle(b.Events[next])
 					}
 					r.Stop()
 				})
 				p.close()
-				if p.hidden || len(p.unknown) > 0 || p.wrapped > 0 && sizes[len(sizes)-1] >= 80 {
-					t.Errorf("cursor hidden %v, %d wrapped, unknown %q", p.hidden, p.wrapped, p.unknown)
+				if p.Hidden || len(p.Unknown) > 0 || p.Wrapped > 0 && sizes[len(sizes)-1] >= 80 {
+					t.Errorf("cursor hidden %v, %d wrapped, unknown %q", p.Hidden, p.Wrapped, p.Unknown)
 				}
 				for _, user := range []string{"alice", "bob", "carol", "dave", "erin"} {
 					row := regexp.MustCompile(`(?m)^  [^\w] ` + user + `\S* +\S`) // not its name over its cause
-					if n := len(row.FindAllString(p.text(), -1)); n != 1 {
-						t.Errorf("%s has %d rows:\n%s", user, n, p.text())
+					if n := len(row.FindAllString(p.Text(), -1)); n != 1 {
+						t.Errorf("%s has %d rows:\n%s", user, n, p.Text())
 					}
 				}
-				if end := strings.Contains(p.text(), "3 of 5 running"); end != (until == time.Hour) {
-					t.Errorf("the summary is there: %v\n%s", end, p.text())
+				if end := strings.Contains(p.Text(), "3 of 5 running"); end != (until == time.Hour) {
+					t.Errorf("the summary is there: %v\n%s", end, p.Text())
 				}
 			})
 		}
@@ -153,7 +153,7 @@ var colours = regexp.MustCompile(`\x1b\[[0-9;]+m`)
 // What the environment and the output say decides what is drawn: a live view,
 // without colours, in ASCII; or dated lines without any sequence.
 func TestWhatIsDrawnWhere(t *testing.T) {
-	_, lines := team().told(ModePlain)
+	_, lines := toldOfMany(Team(), ModePlain)
 	for name, test := range map[string]struct {
 		env                   map[string]string
 		live, colour, unicode bool
@@ -169,10 +169,10 @@ func TestWhatIsDrawnWhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPseudo(t, 100, 40)
-			b := team()
+			b := Team()
 			synctest.Test(t, func(*testing.T) {
-				r := ProgressOfMany(p.streams(test.env), ModeAuto, b.batch)
-				play(r, b.events, time.Hour)
+				r := ProgressOfMany(p.streams(test.env), ModeAuto, b.Batch)
+				Play(r, b.Events, time.Hour)
 				r.Stop()
 			})
 			p.close()
@@ -183,19 +183,23 @@ func TestWhatIsDrawnWhere(t *testing.T) {
 				}
 				return
 			}
-			if !strings.Contains(raw, beginSync) || colours.MatchString(raw) != test.colour {
+			if !strings.Contains(raw, "\x1b[?2026h") || colours.MatchString(raw) != test.colour {
 				t.Errorf("colour %v expected; it begins with %q", test.colour, raw[:min(len(raw), 200)])
 			}
-			if !test.unicode != (strings.ToValidUTF8(raw, "") == toASCII(raw)) {
+			if !test.unicode != isASCII(raw) {
 				t.Errorf("Unicode %v expected", test.unicode)
 			}
 		})
 	}
 }
 
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > uni.MaxASCII }) < 0
+}
+
 // Into a pipe go dated lines, whatever the terminal could do.
 func TestIntoAPipe(t *testing.T) {
-	_, want := team().told(ModePlain)
+	_, want := toldOfMany(Team(), ModePlain)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -205,9 +209,9 @@ func TestIntoAPipe(t *testing.T) {
 		b, _ := io.ReadAll(r)
 		got <- string(b)
 	}()
-	out := file(w, environment{get: func(name string) string { return xterm()[name] }})
-	progress := ProgressOfMany(Streams{Err: out, Now: time.Now}, ModeAuto, team().batch)
-	for _, e := range team().events {
+	out := OutputOf(w, func(name string) string { return xterm()[name] })
+	progress := ProgressOfMany(Streams{Err: out, Now: time.Now}, ModeAuto, Team().Batch)
+	for _, e := range Team().Events {
 		progress.Handle(e)
 	}
 	_ = w.Close()

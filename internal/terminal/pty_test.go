@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/term"
@@ -25,33 +26,33 @@ func TestLiveInAPseudoTerminal(t *testing.T) {
 			if err := pty.Setsize(tty, &pty.Winsize{Rows: 24, Cols: 100}); err != nil {
 				t.Fatal(err)
 			}
-			screenful := newVT(100, 24)
+			screenful := NewVT(100, 24)
 			read := make(chan struct{})
 			go func() {
 				defer close(read)
 				_, _ = io.Copy(screenful, master) // until the other side is closed
 			}()
-			s := succeeding()
+			s := Succeeding()
 			synctest.Test(t, func(*testing.T) {
 				start := time.Now()
-				streams := Streams{Now: func() time.Time { return t0.Add(time.Since(start)) }, Err: Output{
-					Writer: tty, Capabilities: colourLook,
+				streams := Streams{Now: func() time.Time { return T0.Add(time.Since(start)) }, Err: Output{
+					Writer: tty, Capabilities: ColourLook,
 					Size: func() (int, int) { w, h, _ := term.GetSize(int(tty.Fd())); return w, h },
 				}}
-				r := Progress(streams, ModeAuto, alice)
-				play(r, s.through(), stop)
+				r := Progress(streams, ModeAuto, Alice)
+				Play(r, s.Through(), stop)
 				r.Stop()
 			})
 			tty.Close()
 			<-read
-			if screenful.hidden || screenful.wrapped > 0 || len(screenful.unknown) > 0 {
-				t.Errorf("cursor hidden %v, %d lines wrapped, unknown sequences %q", screenful.hidden, screenful.wrapped, screenful.unknown)
+			if screenful.Hidden || screenful.Wrapped > 0 || len(screenful.Unknown) > 0 {
+				t.Errorf("cursor hidden %v, %d lines wrapped, unknown sequences %q", screenful.Hidden, screenful.Wrapped, screenful.Unknown)
 			}
 			if stop < time.Hour {
-				golden(t, "stopped/pty.txt", screenful.text())
+				Golden(t, "stopped/pty.txt", screenful.Text())
 				return
 			}
-			if diff := cmp.Diff(strip(screen(s, time.Hour, 100, colourLook)), screenful.text()); diff != "" {
+			if diff := cmp.Diff(ansi.Strip(story(s, time.Hour, 100, ColourLook)), screenful.Text()); diff != "" {
 				t.Errorf("final screen (-want +got):\n%s", diff)
 			}
 		})

@@ -1,19 +1,14 @@
 package terminal
 
 import (
-	"time"
-
-	"github.com/charmbracelet/x/ansi"
-
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
 // view is everything that decides how a model looks at one moment.
 type view struct {
-	width, height int
-	now           time.Time
-	frame         int // of the spinner
-	st            styles
+	Page
+	height int
+	frame  int // of the spinner
 	// settled is how many items are written for good already, headed whether
 	// the first line is.
 	settled int
@@ -40,7 +35,7 @@ const (
 func render(m *model, v view) picture {
 	p := picture{settled: v.settled}
 	if !v.headed {
-		p.final = append(p.final, header(m.title, v), "")
+		p.final = append(p.final, Header(m.title, v.Page), "")
 	}
 	for ; p.settled < len(m.items) && m.items[p.settled].state != running; p.settled++ {
 		p.final = append(p.final, itemLine(m.items[p.settled], v))
@@ -53,7 +48,7 @@ func render(m *model, v view) picture {
 		}
 	}
 	p.live = append(p.live, below...)
-	p.final, p.live = fit(p.final, v.width), fit(p.live, v.width)
+	p.final, p.live = Fit(p.final, v.Width), Fit(p.live, v.Width)
 	if room := v.height - 1; v.height > 0 && len(p.live) > room {
 		p.live = p.live[len(p.live)-max(room, 0):]
 	}
@@ -91,7 +86,7 @@ func (m *model) ending(v view) []string {
 	var final []string
 	if v.headed {
 		if m.result == nil {
-			m.abandon(v.now)
+			m.abandon(v.Now)
 		}
 		final = render(m, v).final
 	}
@@ -111,11 +106,11 @@ func remarks(m *model, v view) []string {
 		return lines
 	}
 	shown, waiting := m.warnings.shown(), m.waitingFor()
-	if waiting.Message != "" && !known(waiting.Message, m.snapshot.Message, shown) {
-		lines = append(lines, "      "+v.st.cut(v.st.text(causeText(waiting)), v.width-1-6))
+	if waiting.Message != "" && !Known(waiting.Message, m.snapshot.Message, shown) {
+		lines = append(lines, "      "+v.Styles.Cut(v.Styles.Text(CauseText(waiting)), v.Width-1-6))
 	}
 	for _, w := range shown {
-		lines = append(lines, warningLine(w, v, true))
+		lines = append(lines, WarningLine(w, v.Page, true))
 	}
 	return append(lines, hintLines(waiting.Hint, v)...)
 }
@@ -132,33 +127,15 @@ func (m *model) waitingFor() v1.Cause {
 // whole of a long one comes with the result.
 func hintLines(hint string, v view) []string {
 	const most = 4
-	inner := v
-	inner.width -= 2
-	lines := indent(v.st.paragraphs(hint), inner)
+	inner := v.Page
+	inner.Width -= 2
+	lines := Indent(v.Styles.Paragraphs(hint), inner)
 	if len(lines) > most {
 		lines = lines[:most]
-		lines[most-1] = v.st.cut(lines[most-1]+" "+v.st.ellipsis, inner.width-1)
+		lines[most-1] = v.Styles.Cut(lines[most-1]+" "+v.Styles.Ellipsis, inner.Width-1)
 	}
 	for i, line := range lines {
-		lines[i] = paint(v.st.grey, "  "+line)
-	}
-	return lines
-}
-
-// known says whether a cause would only repeat what is on the screen.
-func known(cause, message string, shown []v1.Warning) bool {
-	for _, w := range shown {
-		if contains(w.Message, cause) {
-			return true
-		}
-	}
-	return contains(message, cause)
-}
-
-// fit is the last guard: whatever the pieces did, no line wraps.
-func fit(lines []string, width int) []string {
-	for i, line := range lines {
-		lines[i] = ansi.Truncate(line, max(width-1, 0), "")
+		lines[i] = Paint(v.Styles.Grey, "  "+line)
 	}
 	return lines
 }

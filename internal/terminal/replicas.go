@@ -15,17 +15,17 @@ func replicaLines(rs []v1.Replica, v view, room int) []string {
 	shown, rest := foldReplicas(rs, room)
 	widest, stages := 0, 0
 	for _, r := range shown {
-		widest = max(widest, width(v.st.text(r.Name)))
-		stages = max(stages, width(v.st.text(string(r.Stage))))
+		widest = max(widest, Width(v.Styles.Text(r.Name)))
+		stages = max(stages, Width(v.Styles.Text(string(r.Stage))))
 	}
-	widest = min(widest, max(v.width*2/5, 8))
+	widest = min(widest, max(v.Width*2/5, 8))
 	lines := make([]string, 0, len(shown)+1)
 	for _, r := range shown {
 		lines = append(lines, replicaLine(r, widest, stages, v))
 	}
 	if len(rest) > 0 {
-		text := fmt.Sprintf("%s and %d more: %s", v.st.ellipsis, len(rest), stageCounts(rest))
-		lines = append(lines, "      "+paint(v.st.grey, v.st.cut(v.st.text(text), max(v.width-1-6, 0))))
+		text := fmt.Sprintf("%s and %d more: %s", v.Styles.Ellipsis, len(rest), stageCounts(rest))
+		lines = append(lines, "      "+Paint(v.Styles.Grey, v.Styles.Cut(v.Styles.Text(text), max(v.Width-1-6, 0))))
 	}
 	return lines
 }
@@ -34,17 +34,17 @@ func replicaLines(rs []v1.Replica, v view, room int) []string {
 const leastText = 6
 
 func replicaLine(r v1.Replica, name, stage int, v view) string {
-	line := "      " + pad(v.st.cutMiddle(v.st.text(r.Name), name), name) + "   " +
-		paint(v.st.stage(r.Stage), v.st.text(string(r.Stage))) + strings.Repeat(" ", max(stage-width(v.st.text(string(r.Stage))), 0))
+	line := "      " + Pad(v.Styles.CutMiddle(v.Styles.Text(r.Name), name), name) + "   " +
+		Paint(v.Styles.Stage(r.Stage), v.Styles.Text(string(r.Stage))) + strings.Repeat(" ", max(stage-Width(v.Styles.Text(string(r.Stage))), 0))
 	text := r.Message
 	if text == "" || r.Stage == v1.StageRunning {
 		text = r.Node
 	}
-	room := v.width - 1 - width(line) - 3
+	room := v.Width - 1 - Width(line) - 3
 	if room < leastText {
 		return line
 	}
-	return strings.TrimRight(line+"   "+paint(v.st.grey, v.st.cut(v.st.text(text), room)), " ")
+	return strings.TrimRight(line+"   "+Paint(v.Styles.Grey, v.Styles.Cut(v.Styles.Text(text), room)), " ")
 }
 
 // foldReplicas chooses those to be shown, in the order in which they came where

@@ -13,7 +13,7 @@ func PrintResolution(s Streams, f Format, r *v1.Resolution) error {
 	if !f.IsText() {
 		return Print(s, f, r)
 	}
-	st := newStyles(s.Out.Capabilities)
+	st := s.Out.Styles()
 	lines := resolutionLines(*r, st)
 	if r.Blueprint != nil {
 		body, err := blueprintLines(*r.Blueprint, true, st)
@@ -22,13 +22,13 @@ func PrintResolution(s Streams, f Format, r *v1.Resolution) error {
 		}
 		lines = append(append(lines, ""), body...)
 	}
-	_, err := io.WriteString(s.Out, joinLines(lines))
+	_, err := io.WriteString(s.Out, JoinLines(lines))
 	return err
 }
 
-func resolutionLines(r v1.Resolution, st styles) []string {
+func resolutionLines(r v1.Resolution, st Styles) []string {
 	f := r.Fields
-	lines := labels(st, [][2]string{
+	lines := texts(st, [][2]string{
 		{"Form", string(r.Form)},
 		{"Username", f.Username},
 		{"Blueprint", f.Blueprint},
@@ -38,7 +38,7 @@ func resolutionLines(r v1.Resolution, st styles) []string {
 		{"Pod", f.Pod},
 		{"Namespace", f.Ns},
 		{"Workload", f.Workload},
-		{"Key", orDash(r.Key)},
+		{"Key", OrDash(r.Key)},
 		{"ID", r.ID},
 		{"Canonical", r.Canonical},
 		{"Identity", identityText(r.Identity)},
@@ -47,10 +47,10 @@ func resolutionLines(r v1.Resolution, st styles) []string {
 		lines = append(lines, identityLines(*r.Identity, st)...)
 	}
 	if r.Blueprint != nil {
-		lines = append(lines, labels(st, [][2]string{{"Made from", strings.Join(r.Blueprint.Lineage, " ← ")}})...)
+		lines = append(lines, texts(st, [][2]string{{"Made from", strings.Join(r.Blueprint.Lineage, " ← ")}})...)
 	}
 	if r.Notice != "" {
-		lines = append(lines, "", paint(st.yellow, st.warning)+" "+st.text(r.Notice))
+		lines = append(lines, "", Paint(st.Yellow, st.Warning)+" "+st.Text(r.Notice))
 	}
 	return lines
 }
@@ -67,7 +67,7 @@ func identityText(i *v1.Identity) string {
 }
 
 // identityLines are what a provider says beyond the usual.
-func identityLines(i v1.Identity, st styles) []string {
+func identityLines(i v1.Identity, st Styles) []string {
 	sudo, allowed := "", strings.Join(i.Blueprints, ", ")
 	if i.Sudo {
 		sudo = "yes"
@@ -75,7 +75,7 @@ func identityLines(i v1.Identity, st styles) []string {
 	if allowed == "*" {
 		allowed = ""
 	}
-	return labels(st, [][2]string{
+	return texts(st, [][2]string{
 		{"Full name", i.Fullname},
 		{"Email", i.Email},
 		{"Roles", strings.Join(i.Roles, ", ")},
@@ -84,12 +84,10 @@ func identityLines(i v1.Identity, st styles) []string {
 	})
 }
 
-// labels are lines of a name and a value; what has no value is left out.
-func labels(st styles, rows [][2]string) (lines []string) {
-	for _, r := range rows {
-		if r[1] != "" {
-			lines = append(lines, paint(st.grey, pad(r[0]+":", 14))+st.text(r[1]))
-		}
+// texts are labels of values that are to be made fit to be shown.
+func texts(st Styles, rows [][2]string) []string {
+	for i := range rows {
+		rows[i][1] = st.Text(rows[i][1])
 	}
-	return lines
+	return labels(st, rows)
 }

@@ -3,10 +3,9 @@ package terminal
 import v1 "github.com/berthdev/berth/api/v1"
 
 // Report prints the result of a command that had progress: the document if the
-// format asks for one, and an error as text unless its renderer showed it. This
+// format asks for one, and an error as text unless the progress has shown it. This
 // is the one place in which such a command's error is printed.
-func Report(s Streams, f Format, r v1.Result, p Renderer) error {
-	shown := p != nil && p.Shown()
+func Report(s Streams, f Format, r v1.Result, shown bool) error {
 	if f.kind == formatJSONL && shown {
 		return nil
 	}
@@ -19,5 +18,5 @@ func Report(s Streams, f Format, r v1.Result, p Renderer) error {
 	if f.IsText() {
 		return nil // the summary was the text; who is quiet wants none
 	}
-	return Print(s, f, document(r))
+	return Print(s, f, Document(r))
 }

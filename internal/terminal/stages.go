@@ -23,7 +23,7 @@ func (m *model) stage(s v1.Snapshot, at time.Time) {
 		i = -1
 	}
 	m.warnings.reading = s.Warnings
-	if i < 0 && isPassing(s) {
+	if i < 0 && IsPassing(s) {
 		m.items = append(m.items, item{kind: stageItem, name: string(s.Stage), begun: m.stageBegun(s, from)})
 		i = len(m.items) - 1
 	}
@@ -73,11 +73,4 @@ func (m *model) sawStage() bool {
 		}
 	}
 	return false
-}
-
-// isPassing tells the stages one goes through from those one ends in: the
-// result tells the latter.
-func isPassing(s v1.Snapshot) bool {
-	v := s.Verdict()
-	return v == v1.VerdictWaiting || v == v1.VerdictTerminating
 }

@@ -32,7 +32,7 @@ func (s Still) draw(sc scene, events []v1.Event) []string {
 		sc.handle(e)
 		ended = ended || e.Result != nil
 	}
-	v := view{width: s.Width, now: s.At, frame: 2, st: newStyles(s.Look)}
+	v := view{Page: Page{Width: s.Width, Now: s.At, Styles: s.Look.Styles()}, frame: 2}
 	p := sc.picture(v)
 	if !ended {
 		return append(p.final, p.live...)

@@ -43,6 +43,15 @@ func (o Output) Width() int {
 	return width
 }
 
+// Room is how wide a table may be that is cut to fit; 0 where nobody watches, so
+// that scripts and grep see all of it.
+func (o Output) Room() int {
+	if !o.TTY {
+		return 0
+	}
+	return o.Width() - 1
+}
+
 // Buffers are what a test wrote and can read.
 type Buffers struct {
 	Out, Err *bytes.Buffer

@@ -9,86 +9,97 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// styles are the colours and signs of one output. Quiet: green is done, yellow
+// Profile says which colours an output shows.
+type Profile int
+
+// The profiles.
+const (
+	NoColour Profile = iota
+	Colour16
+	Colour256
+)
+
+// Styles are the colours and signs of one output. Quiet: green is done, yellow
 // a warning, red failed, grey only context; everything else stays as it is.
-type styles struct {
-	green, yellow, red, grey, bold lipgloss.Style
+type Styles struct {
+	Green, Yellow, Red, Grey, Bold lipgloss.Style
 	glyphs
 	ascii bool
 }
 
 // glyphs are the signs, for terminals with Unicode and for those without.
 type glyphs struct {
-	done, failed, warning, stopped   string
-	bar, dot, ellipsis, arrow, times string
-	spinner                          []string
+	Done, Failed, Warning, Stopped   string
+	Bar, Dot, Ellipsis, Arrow, Times string
+	Spinner                          []string
 }
 
-func newStyles(c Capabilities) styles {
-	st := styles{ascii: !c.Unicode}
-	if c.Unicode {
+// NewStyles are those of an output with these colours, and with Unicode or without.
+func NewStyles(profile Profile, unicode bool) Styles {
+	st := Styles{ascii: !unicode}
+	if unicode {
 		st.glyphs = glyphs{"✔", "✘", "▲", "■", "│", " · ", "…", "→", "×", spinner.CharSets[14]}
 	} else {
 		st.glyphs = glyphs{"+", "x", "!", "-", "|", ", ", "...", "->", "x", spinner.CharSets[9]}
 	}
-	if c.Profile == NoColour {
+	if profile == NoColour {
 		return st
 	}
 	plain := lipgloss.NewStyle()
-	st.green, st.yellow, st.red = plain.Foreground(lipgloss.Green), plain.Foreground(lipgloss.Yellow), plain.Foreground(lipgloss.Red)
-	st.bold, st.grey = plain.Bold(true), plain.Foreground(lipgloss.BrightBlack)
-	if c.Profile == Colour256 {
+	st.Green, st.Yellow, st.Red = plain.Foreground(lipgloss.Green), plain.Foreground(lipgloss.Yellow), plain.Foreground(lipgloss.Red)
+	st.Bold, st.Grey = plain.Bold(true), plain.Foreground(lipgloss.BrightBlack)
+	if profile == Colour256 {
 		// Bright black is close to the background in some well-known themes.
-		st.grey = plain.Foreground(lipgloss.ANSIColor(245))
+		st.Grey = plain.Foreground(lipgloss.ANSIColor(245))
 	}
 	return st
 }
 
-// paint colours a text that is not empty; an empty style leaves no sequences.
-func paint(style lipgloss.Style, text string) string {
+// Paint colours a text that is not empty; an empty style leaves no sequences.
+func Paint(style lipgloss.Style, text string) string {
 	if strings.TrimSpace(text) == "" {
 		return text
 	}
 	return style.Render(text)
 }
 
-// text makes a foreign text fit to be shown: see clean.
-func (st styles) text(s string) string {
+// Text makes a foreign text fit to be shown: see clean.
+func (st Styles) Text(s string) string {
 	if s = clean(s); st.ascii {
 		return toASCII(s)
 	}
 	return s
 }
 
-// cut and cutMiddle shorten a text to a width with this output's ellipsis.
-func (st styles) cut(s string, width int) string { return cutEnd(s, width, st.ellipsis) }
+// Cut and cutMiddle shorten a text to a width with this output's ellipsis.
+func (st Styles) Cut(s string, width int) string { return cutEnd(s, width, st.Ellipsis) }
 
-func (st styles) cutMiddle(s string, width int) string { return cutMiddle(s, width, st.ellipsis) }
+func (st Styles) CutMiddle(s string, width int) string { return cutMiddle(s, width, st.Ellipsis) }
 
-// stage is the colour of a stage.
-func (st styles) stage(s v1.Stage) lipgloss.Style {
+// Stage is the colour of a stage.
+func (st Styles) Stage(s v1.Stage) lipgloss.Style {
 	switch s {
 	case v1.StageRunning:
-		return st.green
+		return st.Green
 	case v1.StageFailed:
-		return st.red
+		return st.Red
 	case v1.StageTerminating, v1.StageStopped:
-		return st.grey
+		return st.Grey
 	case v1.StageUnknown:
-		return st.yellow
+		return st.Yellow
 	default:
 		return lipgloss.Style{}
 	}
 }
 
-// container is the colour of a container's state: only trouble stands out.
-func (st styles) container(s v1.ContainerState) lipgloss.Style {
+// Container is the colour of a container's state: only trouble stands out.
+func (st Styles) Container(s v1.ContainerState) lipgloss.Style {
 	switch s {
 	case v1.ContainerFailed:
-		return st.red
+		return st.Red
 	case v1.ContainerPulling, v1.ContainerRunning:
 		return lipgloss.Style{}
 	default:
-		return st.grey
+		return st.Grey
 	}
 }

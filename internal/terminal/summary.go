@@ -1,9 +1,7 @@
 package terminal
 
 import (
-	"slices"
 	"strings"
-	"time"
 
 	"charm.land/lipgloss/v2"
 
@@ -17,10 +15,10 @@ func summary(m *model, v view) []string {
 	r := *m.result
 	var lines []string
 	switch {
-	case r.Error != nil && isOutcome(*r.Error):
+	case r.Error != nil && IsOutcome(*r.Error):
 		lines = failure(m, *r.Error, v)
 	case r.Error != nil:
-		lines = errorLines(*r.Error, v.st)
+		lines = ErrorLines(*r.Error, v.Styles)
 		if len(m.items) > 0 && v.headed {
 			lines = append([]string{""}, lines...)
 		}
@@ -29,78 +27,77 @@ func summary(m *model, v view) []string {
 	case r.Workspace != nil:
 		lines = success(*r.Workspace, m, v)
 	}
-	return append(lines, commandLines(next(m.title, r), v)...)
+	return append(lines, CommandLines(Next(m.title, r), v.Page)...)
 }
 
 func success(w v1.Workspace, m *model, v view) []string {
-	sign := paint(v.st.green, v.st.done) + " "
+	sign := Paint(v.Styles.Green, v.Styles.Done) + " "
 	if w.Stage != v1.StageRunning {
 		// A command that does not wait, or one that waited for another stage.
-		return headline(sign+paint(v.st.bold, string(w.Stage))+" after "+brief(m.took()), v.st.text(causeOrMessage(w.Snapshot)), v)
+		return Headline(sign+Paint(v.Styles.Bold, string(w.Stage))+" after "+Brief(m.took()), v.Styles.Text(CauseOrMessage(w.Snapshot)), v.Page)
 	}
 	if w.Timing == nil {
-		return []string{"  " + sign + paint(v.st.bold, "Running") + since(w, v.now)}
+		return []string{"  " + sign + Paint(v.Styles.Bold, "Running") + Since(w, v.Now)}
 	}
 	var parts []string
-	for _, s := range stageSums(*w.Timing) {
-		parts = append(parts, strings.ToLower(s.Name)+" "+tenths(seconds(s.Seconds)))
+	for _, s := range StageSums(*w.Timing) {
+		parts = append(parts, strings.ToLower(s.Name)+" "+Tenths(Seconds(s.Seconds)))
 	}
-	return headline(sign+paint(v.st.bold, "Running")+" in "+brief(m.took()), paint(v.st.grey, strings.Join(parts, v.st.dot)), v)
-}
-
-// since is when a workspace that nothing was done to began to run.
-func since(w v1.Workspace, now time.Time) string {
-	if w.Since.IsZero() {
-		return ""
-	}
-	return " since " + age(w.Since, now)
-}
-
-// stageSums are the stages in the order of their first appearance, each with
-// all the time that was spent in it: stages may come back.
-func stageSums(t v1.Timing) []v1.StepTiming {
-	var sums []v1.StepTiming
-	for _, s := range t.Stages {
-		i := slices.IndexFunc(sums, func(o v1.StepTiming) bool { return o.Name == s.Name })
-		if i < 0 {
-			sums = append(sums, s)
-		} else {
-			sums[i].Seconds += s.Seconds
-		}
-	}
-	return sums
+	return Headline(sign+Paint(v.Styles.Bold, "Running")+" in "+Brief(m.took()), Paint(v.Styles.Grey, strings.Join(parts, v.Styles.Dot)), v.Page)
 }
 
 func deletion(d v1.Deletion, m *model, v view) []string {
-	text := plural(d.Objects, "object")
+	text := Plural(d.Objects, "object")
 	if !d.Gone {
-		text += v.st.dot + "the pod may still be ending"
+		text += v.Styles.Dot + "the pod may still be ending"
 	}
-	head := paint(v.st.green, v.st.done) + " " + paint(v.st.bold, "Deleted") + " " + v.st.text(d.ID) + " in " + brief(m.took())
-	return headline(head, paint(v.st.grey, text), v)
+	head := Paint(v.Styles.Green, v.Styles.Done) + " " + Paint(v.Styles.Bold, "Deleted") + " " + v.Styles.Text(d.ID) + " in " + Brief(m.took())
+	return Headline(head, Paint(v.Styles.Grey, text), v.Page)
 }
 
 // failure tells how it ended, what that means, and what the container said last.
 func failure(m *model, e v1.Error, v view) []string {
-	word, style, mark := endWord(e, v.st)
-	what := gist(e)
-	head := paint(style, mark+" "+word) + " after " + brief(m.took())
-	lines := headline(head, v.st.text(what), v)
+	word, style, mark := endWord(e, v.Styles)
+	what := Gist(e)
+	head := Paint(style, mark+" "+word) + " after " + Brief(m.took())
+	lines := Headline(head, v.Styles.Text(what), v.Page)
 	lines = append(lines, explanation(e, what, v)...)
 	if e.Left == v1.LeftDeleted {
 		lines = append(lines, "")
-		lines = append(lines, indent([]string{paint(v.st.grey, "removed what was created")}, v)...)
+		lines = append(lines, Indent([]string{Paint(v.Styles.Grey, "removed what was created")}, v.Page)...)
 	}
-	return append(lines, logLines(e.Logs, v)...)
+	return append(lines, LogLines(e.Logs, v.Page)...)
 }
 
 // endWord is how an error is called in a word, and its colour and sign.
-func endWord(e v1.Error, st styles) (word string, style lipgloss.Style, mark string) {
+func endWord(e v1.Error, st Styles) (word string, style lipgloss.Style, mark string) {
 	switch {
-	case isInterrupt(e):
-		return "Interrupted", st.yellow, st.stopped
+	case IsInterrupt(e):
+		return "Interrupted", st.Yellow, st.Stopped
 	case fault.Code(e.Code) == fault.DeadlineExceeded:
-		return "Timed out", st.red, st.failed
+		return "Timed out", st.Red, st.Failed
 	}
-	return "Failed", st.red, st.failed
+	return "Failed", st.Red, st.Failed
+}
+
+// explanation is what the headline leaves out: the message if it says more, the
+// single problems, the hint.
+func explanation(e v1.Error, what string, v view) []string {
+	var blocks [][]string
+	for _, text := range Beyond(e, what) {
+		blocks = append(blocks, v.Styles.Paragraphs(text))
+	}
+	var problems []string
+	for _, p := range e.Problems {
+		problems = append(problems, "- "+v.Styles.Text(p))
+	}
+	blocks = append(blocks, problems, v.Styles.Paragraphs(e.Hint))
+	var lines []string
+	for _, b := range blocks {
+		if len(b) > 0 {
+			lines = append(lines, "")
+			lines = append(lines, Indent(b, v.Page)...)
+		}
+	}
+	return lines
 }

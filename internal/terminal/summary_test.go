@@ -11,15 +11,15 @@ import (
 // ends gives how a provisioning that ended with a workspace is told, live and plain.
 func ends(t *testing.T, w v1.Workspace) (live, plain string) {
 	t.Helper()
-	s := &script{}
-	s.step(0, "lookup", v1.StepBegun, "", 0)
-	s.add(140*ms, v1.Event{Result: &v1.Result{Workspace: &w}})
+	s := &Script{}
+	s.Step(0, "lookup", v1.StepBegun, "", 0)
+	s.Add(140*ms, v1.Event{Result: &v1.Result{Workspace: &w}})
 	_, plain = told(t, s, ModePlain)
-	return joinLines(screen(s, 140*ms, 80, plainLook)), plain
+	return story(s, 140*ms, 80, PlainLook), plain
 }
 
 func TestAWorkspaceThatRanBefore(t *testing.T) {
-	w := workspace(v1.StageRunning, v1.Snapshot{Since: t0.Add(-3 * time.Hour)})
+	w := Workspace(v1.StageRunning, v1.Snapshot{Since: T0.Add(-3 * time.Hour)})
 	live, plain := ends(t, w)
 	if !strings.Contains(live, "✔ Running since 3h\n") || !strings.Contains(plain, "stage Running: since 3h\n") {
 		t.Errorf("live:\n%splain:\n%s", live, plain)
@@ -32,7 +32,7 @@ func TestAWorkspaceThatRanBefore(t *testing.T) {
 }
 
 func TestStagesOfOneNameAreSummed(t *testing.T) {
-	w := workspace(v1.StageRunning, v1.Snapshot{})
+	w := Workspace(v1.StageRunning, v1.Snapshot{})
 	w.Timing = &v1.Timing{Seconds: 13.7, Stages: []v1.StepTiming{
 		{Name: "Starting", Seconds: 8.9},
 		{Name: "Pulling", Seconds: 4.5},
@@ -45,4 +45,9 @@ func TestStagesOfOneNameAreSummed(t *testing.T) {
 	if len(w.Timing.Stages) != 3 || w.Timing.Stages[0].Seconds != 8.9 {
 		t.Errorf("the document was changed: %+v", w.Timing.Stages)
 	}
+}
+
+// story is what the live view shows at a moment, nothing scrolled away.
+func story(s *Script, at time.Duration, width int, look Capabilities) string {
+	return JoinLines(Still{Look: look, Width: width, At: T0.Add(at)}.Of(Alice, s.Through()))
 }

@@ -18,7 +18,7 @@ func PrintTiming(s Streams, t *v1.Timing) {
 
 // PrintTimings prints that of each of several workspaces.
 func PrintTimings(s Streams, of v1.ProvisionSummary) {
-	st := newStyles(s.Err.Capabilities)
+	st := s.Err.Styles()
 	for _, item := range of.Items {
 		w := item.Workspace
 		if item.Error != nil {
@@ -27,7 +27,7 @@ func PrintTimings(s Streams, of v1.ProvisionSummary) {
 		if w == nil || w.Timing == nil {
 			continue
 		}
-		fmt.Fprintf(s.Err, "\n%s\n", st.text(item.UserString))
+		fmt.Fprintf(s.Err, "\n%s\n", st.Text(item.UserString))
 		printTiming(s, w.Timing)
 	}
 	_, _ = fmt.Fprintf(s.Err, "\n%9.3fs  for all\n%9d   API requests\n", of.Seconds, of.Requests)

@@ -9,30 +9,30 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// vt is a terminal that understands just what the painter sends: printing with
+// VT is a terminal that understands just what the painter sends: printing with
 // wrapping and scrolling, CR, LF, cursor up, erase right and below, show and
 // hide the cursor. What scrolls off the top stays in lines, where no cursor can
 // reach it, as in a real one.
-type vt struct {
+type VT struct {
 	mu            sync.Mutex
 	width, height int
 	lines         [][]string // of cells; a wide sign is followed by an empty one
 	row, col      int
-	hidden        bool
-	wrapped       int
+	Hidden        bool
+	Wrapped       int
 	continued     map[int]bool // rows that go on with the row above
-	unknown       []string
+	Unknown       []string
 	rest          string
 }
 
-func newVT(width, height int) *vt {
-	return &vt{width: width, height: height, lines: [][]string{nil}, continued: map[int]bool{}}
+func NewVT(width, height int) *VT {
+	return &VT{width: width, height: height, lines: [][]string{nil}, continued: map[int]bool{}}
 }
 
 var sequence = regexp.MustCompile(`^\x1b\[([?0-9;]*)([A-Za-z])`)
 
 // Write interprets what a program sends; a sequence may come in two pieces.
-func (t *vt) Write(p []byte) (int, error) {
+func (t *VT) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.rest + string(p)
@@ -57,7 +57,7 @@ func (t *vt) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *vt) print(s string) {
+func (t *VT) print(s string) {
 	switch {
 	case strings.Trim(s, "\r\n") == "":
 		if strings.Contains(s, "\r") {
@@ -70,7 +70,7 @@ func (t *vt) print(s string) {
 		return
 	case t.col >= t.width:
 		t.col = 0
-		t.wrapped++
+		t.Wrapped++
 		t.down()
 		t.continued[t.row] = true
 	}
@@ -86,17 +86,17 @@ func (t *vt) print(s string) {
 	t.lines[t.row], t.col = line, t.col+w
 }
 
-func (t *vt) down() {
+func (t *VT) down() {
 	t.row++
 	if t.row == len(t.lines) {
 		t.lines = append(t.lines, nil)
 	}
 }
 
-func (t *vt) control(args, final string) {
+func (t *VT) control(args, final string) {
 	switch final + args {
 	case "h?25", "l?25":
-		t.hidden = final == "l"
+		t.Hidden = final == "l"
 		return
 	case "h?2026", "l?2026":
 		return
@@ -116,12 +116,12 @@ func (t *vt) control(args, final string) {
 		n, _ := strconv.Atoi(args)
 		t.row = max(t.row-max(n, 1), len(t.lines)-t.height, 0)
 	default:
-		t.unknown = append(t.unknown, args+final)
+		t.Unknown = append(t.Unknown, args+final)
 	}
 }
 
-// resize breaks what is longer than the new width into rows, as terminals do.
-func (t *vt) resize(width int) {
+// Resize breaks what is longer than the new width into rows, as terminals do.
+func (t *VT) Resize(width int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var lines [][]string
@@ -138,7 +138,7 @@ func (t *vt) resize(width int) {
 	t.lines, t.row, t.width = lines, row, width
 }
 
-func (t *vt) size() (int, int) {
+func (t *VT) Size() (int, int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.width, t.height
@@ -146,8 +146,8 @@ func (t *vt) size() (int, int) {
 
 var trailing = regexp.MustCompile(" +\n")
 
-// text is everything that was ever on the screen and was not overwritten.
-func (t *vt) text() string {
+// Text is everything that was ever on the screen and was not overwritten.
+func (t *VT) Text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var b strings.Builder

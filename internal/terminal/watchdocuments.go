@@ -33,14 +33,7 @@ func (d *watchDocuments) document(w *v1.Workspace) []byte {
 	var b bytes.Buffer
 	to := d.s
 	to.Out.Writer = &b
-	switch d.format.kind {
-	case formatJSON, formatJSONL:
-		_ = writeJSONLine(to.Out, w)
-		return b.Bytes()
-	case formatYAML:
-		b.WriteString("---\n")
-	}
-	if err := Print(to, d.format, w); err != nil {
+	if err := PrintNext(to, d.format, w); err != nil {
 		_, _ = fmt.Fprintln(d.s.Err, err) // of this document only; the next may fit
 	}
 	if text := b.Bytes(); len(text) == 0 || text[len(text)-1] != '\n' {
@@ -50,7 +43,7 @@ func (d *watchDocuments) document(w *v1.Workspace) []byte {
 }
 
 func (d *watchDocuments) Interrupted(err error) {
-	_, _ = fmt.Fprintln(d.s.Err, newStyles(d.s.Err.Capabilities).text(unheard(err)))
+	_, _ = fmt.Fprintln(d.s.Err, d.s.Err.Styles().Text(unheard(err)))
 }
 
 func (d *watchDocuments) Close() {

@@ -35,7 +35,7 @@ func Watch(s Streams, f Format, v WatchView) Watching {
 	case s.Out.Live:
 		return newWatchPicture(s, f, v)
 	default:
-		return &watchRows{s: s, wide: f.kind == formatWide, view: v, st: newStyles(s.Out.Capabilities), told: map[string]string{}}
+		return &watchRows{s: s, wide: f.IsWide(), view: v, st: s.Out.Styles(), told: map[string]string{}}
 	}
 }
 

@@ -13,13 +13,13 @@ import (
 
 // history is what a watched fleet goes through, one call of Changed each.
 func history() [][]v1.Workspace {
-	all := fleet().Items
+	all := Fleet().Items
 	bob, slower := all[1], all[1]
 	slower.Since = slower.Since.Add(time.Second) // says nothing new
 	running := bob
 	running.Stage, running.Status, running.Message = v1.StageRunning, v1.StatusRunning, ""
 	gone := all[2]
-	gone.Snapshot = v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown, Gone: true, Message: "deleted", Since: now}
+	gone.Snapshot = v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown, Gone: true, Message: "deleted", Since: Now}
 	long := all[0]
 	long.ID, long.Owner = "a-longer-name-than-before-1a2b3c4", "a"
 	return [][]v1.Workspace{all[:3], {slower}, {running, long}, {gone}}
@@ -28,7 +28,7 @@ func history() [][]v1.Workspace {
 // watched plays the history to what shows it.
 func watched(t *testing.T, output string, v WatchView, play [][]v1.Workspace) string {
 	t.Helper()
-	s, b := Test("", now)
+	s, b := Test("", Now)
 	w := Watch(s, format(t, output), v)
 	for _, changed := range play {
 		w.Changed(changed)
@@ -43,14 +43,14 @@ func watched(t *testing.T, output string, v WatchView, play [][]v1.Workspace) st
 }
 
 func TestWatchRows(t *testing.T) {
-	golden(t, "watch/rows.txt", watched(t, "text", WatchView{}, history()))
-	golden(t, "watch/rows-wide.txt", watched(t, "wide", WatchView{List: List{Namespaces: true, NoHeaders: true}}, history()))
-	golden(t, "watch/rows-events.txt", watched(t, "text", WatchView{One: true}, eventful()))
+	Golden(t, "watch/rows.txt", watched(t, "text", WatchView{}, history()))
+	Golden(t, "watch/rows-wide.txt", watched(t, "wide", WatchView{List: List{Namespaces: true, NoHeaders: true}}, history()))
+	Golden(t, "watch/rows-events.txt", watched(t, "text", WatchView{One: true}, eventful()))
 }
 
 // eventful is one workspace whose events come one after the other.
 func eventful() [][]v1.Workspace {
-	one := withEvents()
+	one := WithEvents()
 	first, second := one, one
 	first.Events, second.Events = one.Events[:1], one.Events[:2]
 	return [][]v1.Workspace{{first}, {second}, {second}, {one}}
@@ -62,7 +62,7 @@ func TestWatchDocuments(t *testing.T) {
 		if name == "json" {
 			name = "json.jsonl" // that is what it is
 		}
-		golden(t, "watch/documents."+name, watched(t, output, WatchView{}, history()[1:]))
+		Golden(t, "watch/documents."+name, watched(t, output, WatchView{}, history()[1:]))
 	}
 }
 
@@ -81,8 +81,8 @@ func TestWatchPicture(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				vt := newVT(80, 12)
-				s, _ := Test("", now)
+				vt := NewVT(80, 12)
+				s, _ := Test("", Now)
 				s.Out.Writer, s.Out.TTY, s.Out.Live = vt, true, true
 				s.Out.Size = func() (int, int) { return 80, 12 }
 				w := Watch(s, format(t, "text"), view)
@@ -98,10 +98,10 @@ func TestWatchPicture(t *testing.T) {
 				time.Sleep(time.Second)
 				w.Close()
 				w.Close()
-				if vt.hidden || vt.wrapped > 0 || len(vt.unknown) > 0 {
-					t.Errorf("cursor hidden %v, %d lines wrapped, unknown sequences %q", vt.hidden, vt.wrapped, vt.unknown)
+				if vt.Hidden || vt.Wrapped > 0 || len(vt.Unknown) > 0 {
+					t.Errorf("cursor hidden %v, %d lines wrapped, unknown sequences %q", vt.Hidden, vt.Wrapped, vt.Unknown)
 				}
-				golden(t, "watch/"+name+".txt", vt.text())
+				Golden(t, "watch/"+name+".txt", vt.Text())
 			})
 		})
 	}
@@ -110,8 +110,8 @@ func TestWatchPicture(t *testing.T) {
 // A list that is longer than the terminal says how much is not shown.
 func TestWatchPictureOfMany(t *testing.T) {
 	p := watchPicture{view: WatchView{Sort: func([]v1.Workspace) {}}, rows: map[string]v1.Workspace{}}
-	p.s, _ = Test("", now)
-	p.st = newStyles(p.s.Out.Capabilities)
+	p.s, _ = Test("", Now)
+	p.st = p.s.Out.Styles()
 	for i := range 5000 {
 		p.rows[strings.Repeat("x", i)] = v1.Workspace{}
 	}
@@ -119,34 +119,4 @@ func TestWatchPictureOfMany(t *testing.T) {
 	if len(lines) != 23 || lines[22] != "… and 4979 more" {
 		t.Errorf("%d lines, the last is %q", len(lines), lines[len(lines)-1])
 	}
-}
-
-func withEvents() v1.Workspace {
-	w := fleet().Items[2]
-	w.Events = []v1.ObjectEvent{
-		{Object: "pod/carol-9d4b2e6", Type: "Normal", Reason: "Scheduled", Message: "assigned to node-1", Count: 1, FirstAt: now.Add(-6 * time.Minute), At: now.Add(-6 * time.Minute)},
-		{Object: "pod/carol-9d4b2e6:k8shell-main", Type: "Normal", Reason: "Pulled", Message: "already\npresent\x1b[2J", Count: 4, FirstAt: now.Add(-5 * time.Minute), At: now.Add(-2 * time.Minute)},
-		{Object: "pod/carol-9d4b2e6:k8shell-main", Type: "Warning", Reason: "BackOff", Message: "Back-off restarting failed container", Count: 12, FirstAt: now.Add(-4 * time.Minute), At: now.Add(-20 * sc)},
-	}
-	return w
-}
-
-func TestStatusWithEvents(t *testing.T) {
-	w := withEvents()
-	w.Workload = "deployment/web"
-	w.Replicas = []v1.Replica{{Name: "web-1", Stage: v1.StageFailed, Message: "exit code 1", Node: "node-1"}, {Name: "web-2", Stage: v1.StageRunning, Node: "node-2"}}
-	golden(t, "status/events-pipe.txt", printed(t, "text", &w, 0, NoColour))
-	golden(t, "status/events-80.txt", printed(t, "text", &w, 80, NoColour))
-	golden(t, "status/events.json", printed(t, "json", &w, 0, NoColour))
-}
-
-func TestListLooks(t *testing.T) {
-	s, b := Test("", now)
-	if err := PrintList(s, format(t, "text"), fleet(), List{Namespaces: true}); err != nil {
-		t.Fatal(err)
-	}
-	if err := PrintList(s, format(t, "text"), fleet(), List{NoHeaders: true}); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "status/looks.txt", b.Out.String())
 }

@@ -16,11 +16,11 @@ type watchPicture struct {
 	s    Streams
 	wide bool
 	view WatchView
-	st   styles
+	st   Styles
 	stop func()
 
 	mu      sync.Mutex
-	painter painter
+	painter Painter
 	rows    map[string]v1.Workspace // by namespace and ID
 	trouble string
 	begun   bool
@@ -31,8 +31,8 @@ type watchPicture struct {
 
 func newWatchPicture(s Streams, f Format, v WatchView) *watchPicture {
 	p := &watchPicture{
-		s: s, wide: f.kind == formatWide, view: v, st: newStyles(s.Out.Capabilities),
-		painter: painter{out: s.Out}, rows: map[string]v1.Workspace{},
+		s: s, wide: f.IsWide(), view: v, st: s.Out.Styles(),
+		painter: Painter{Out: s.Out}, rows: map[string]v1.Workspace{},
 	}
 	quit, gone := make(chan struct{}), make(chan struct{})
 	p.stop = sync.OnceFunc(func() { close(quit); <-gone })
@@ -45,7 +45,7 @@ func newWatchPicture(s Streams, f Format, v WatchView) *watchPicture {
 
 // tick draws what has changed, not more often than an eye can follow.
 func (p *watchPicture) tick(quit <-chan struct{}) {
-	ticker := time.NewTicker(frameTime)
+	ticker := time.NewTicker(FrameTime)
 	defer ticker.Stop()
 	for {
 		select {
@@ -95,7 +95,7 @@ func (p *watchPicture) Close() {
 		p.draw()
 	}
 	p.closed = true
-	p.painter.close()
+	p.painter.Close()
 }
 
 // draw paints the picture of this moment; the lock is held.
@@ -104,7 +104,7 @@ func (p *watchPicture) draw() {
 		return
 	}
 	width, height := p.s.Out.Size()
-	p.painter.paint(nil, fit(p.lines(width, height), width), width)
+	p.painter.Paint(nil, Fit(p.lines(width, height), width), width)
 	p.stale, p.drawn = false, time.Now()
 }
 
@@ -117,12 +117,12 @@ func (p *watchPicture) lines(width, height int) []string {
 	}
 	switch {
 	case len(items) == 0:
-		lines = []string{paint(p.st.grey, "no workspaces")}
+		lines = []string{Paint(p.st.Grey, "no workspaces")}
 	case p.view.One:
-		lines = workspaceLines(items[0], p.wide, p.s, p.st)
+		lines = WorkspaceLines(items[0], p.wide, p.s, p.st)
 	default:
 		p.view.Sort(items)
-		lines = listLines(items, p.wide, p.view.List, p.s.Out, p.st, p.s.Now())
+		lines = ListLines(items, p.wide, p.view.List, p.s.Out, p.st, p.s.Now())
 		more = "and %d more"
 	}
 	foot := p.foot(width)
@@ -130,7 +130,7 @@ func (p *watchPicture) lines(width, height int) []string {
 		left := len(lines) - max(room-1, 0)
 		lines = lines[:len(lines)-left]
 		if more != "" {
-			lines = append(lines, paint(p.st.grey, p.st.ellipsis+" "+fmt.Sprintf(more, left)))
+			lines = append(lines, Paint(p.st.Grey, p.st.Ellipsis+" "+fmt.Sprintf(more, left)))
 		}
 	}
 	return append(lines, foot...)
@@ -141,5 +141,5 @@ func (p *watchPicture) foot(width int) []string {
 	if p.trouble == "" {
 		return nil
 	}
-	return []string{paint(p.st.yellow, p.st.cut(p.st.warning+" "+p.st.text(p.trouble), width-1))}
+	return []string{Paint(p.st.Yellow, p.st.Cut(p.st.Warning+" "+p.st.Text(p.trouble), width-1))}
 }

@@ -15,7 +15,7 @@ type watchRows struct {
 	s    Streams
 	wide bool
 	view WatchView
-	st   styles
+	st   Styles
 
 	mu     sync.Mutex
 	closed bool
@@ -35,35 +35,35 @@ func (r *watchRows) Changed(ws []v1.Workspace) {
 	if len(news) == 0 {
 		return
 	}
-	cols := listColumns(news, r.wide, r.view.List, r.st, r.s.Now())
-	widths, _ := natural(cols)
+	cols := ListColumns(news, r.wide, r.view.List, r.st, r.s.Now())
+	widths, _ := Natural(cols)
 	for i, known := range r.widths {
 		widths[i] = max(widths[i], known)
 	}
 	r.widths = widths
 	var lines []string
 	if !r.headed && !r.view.NoHeaders {
-		lines = append(lines, tableRow(cols, widths, -1, r.st))
+		lines = append(lines, TableRow(cols, widths, -1, r.st))
 	}
 	r.headed = true
 	for row, w := range news {
-		lines = append(lines, tableRow(cols, widths, row, r.st))
+		lines = append(lines, TableRow(cols, widths, row, r.st))
 		lines = append(lines, r.eventLines(w.Events)...)
 	}
-	_, _ = io.WriteString(r.s.Out, joinLines(lines))
+	_, _ = io.WriteString(r.s.Out, JoinLines(lines))
 }
 
 // news are those whose row or events are not the same as before.
 func (r *watchRows) news(ws []v1.Workspace) (news []v1.Workspace) {
 	for _, w := range ws {
 		var bare strings.Builder
-		for _, col := range listColumns([]v1.Workspace{w}, r.wide, r.view.List, r.st, w.CreatedAt) {
-			if col.title == "WHY" {
+		for _, col := range ListColumns([]v1.Workspace{w}, r.wide, r.view.List, r.st, w.CreatedAt) {
+			if col.Title == "WHY" {
 				w := w
 				w.Since = w.CreatedAt
-				col.cells[0] = why(w, w.CreatedAt)
+				col.Cells[0] = Why(w, w.CreatedAt)
 			}
-			bare.WriteString(col.cells[0] + "\x00")
+			bare.WriteString(col.Cells[0] + "\x00")
 		}
 		name := w.Namespace + "/" + w.ID
 		for _, e := range w.Events {
@@ -94,13 +94,13 @@ func (r *watchRows) eventLines(events []v1.ObjectEvent) (lines []string) {
 		if e.Count > 1 {
 			line += fmt.Sprintf(" x%d", e.Count)
 		}
-		lines = append(lines, r.st.text(line+" "+e.Object+": "+e.Message))
+		lines = append(lines, r.st.Text(line+" "+e.Object+": "+e.Message))
 	}
 	return lines
 }
 
 func (r *watchRows) Interrupted(err error) {
-	_, _ = fmt.Fprintln(r.s.Err, newStyles(r.s.Err.Capabilities).text(unheard(err)))
+	_, _ = fmt.Fprintln(r.s.Err, r.s.Err.Styles().Text(unheard(err)))
 }
 
 func (r *watchRows) Close() {

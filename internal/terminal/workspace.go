@@ -9,13 +9,10 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// workspaceLines is one workspace in full: `berth status alice`.
-func workspaceLines(w v1.Workspace, wide bool, s Streams, st styles) []string {
+// WorkspaceLines is one workspace in full: `berth status alice`.
+func WorkspaceLines(w v1.Workspace, wide bool, s Streams, st Styles) []string {
 	out, now := s.Out, s.Now()
-	v := view{width: out.Width(), now: now, st: st}
-	if !out.TTY {
-		v.width = 1 << 16 // nothing is cut where nobody watches
-	}
+	v := sheet(out, now, st)
 	lines := facts(w, st, now)
 	if len(w.Containers) > 0 {
 		lines = append(lines, "")
@@ -28,49 +25,42 @@ func workspaceLines(w v1.Workspace, wide bool, s Streams, st styles) []string {
 	if len(w.Warnings) > 0 {
 		lines = append(lines, "")
 		for _, warning := range w.Warnings {
-			lines = append(lines, warningLine(warning, v, true))
+			lines = append(lines, WarningLine(warning, v, true))
 		}
 	}
 	if len(w.Events) > 0 {
 		lines = append(lines, "")
 		lines = append(lines, eventTable(w.Events, out, st, now)...)
 	}
-	return append(lines, commandLines(advice(w, s.Flags), v)...)
+	return append(lines, CommandLines(advice(w, s.Flags), v)...)
 }
 
 // facts are the lines of a name and a value.
-func facts(w v1.Workspace, st styles, now time.Time) []string {
+func facts(w v1.Workspace, st Styles, now time.Time) []string {
 	cause := ""
 	if w.Cause != nil {
-		cause = st.text(causeText(*w.Cause))
+		cause = st.Text(CauseText(*w.Cause))
 	}
-	rows := [][2]string{
-		{"Name", paint(st.bold, st.text(w.ID))},
-		{"Namespace", st.text(w.Namespace)},
-		{"User string", st.text(w.UserString)},
-		{"Owner", st.text(w.Owner)},
-		{"Blueprint", st.text(w.Blueprint)},
-		{"Workload", st.text(w.Workload)},
+	return labels(st, [][2]string{
+		{"Name", Paint(st.Bold, st.Text(w.ID))},
+		{"Namespace", st.Text(w.Namespace)},
+		{"User string", st.Text(w.UserString)},
+		{"Owner", st.Text(w.Owner)},
+		{"Blueprint", st.Text(w.Blueprint)},
+		{"Workload", st.Text(w.Workload)},
 		{"Stage", stageText(w, st, now)},
 		{"Why", cause},
-		{"Node", st.text(w.Node)},
+		{"Node", st.Text(w.Node)},
 		{"Created", created(w.CreatedAt, now)},
-		{"Job", st.text(w.JobID)},
-	}
-	var lines []string
-	for _, r := range rows {
-		if r[1] != "" {
-			lines = append(lines, paint(st.grey, pad(r[0]+":", 14))+r[1])
-		}
-	}
-	return lines
+		{"Job", st.Text(w.JobID)},
+	})
 }
 
 // stageText is the stage, since when, and what it is about.
-func stageText(w v1.Workspace, st styles, now time.Time) string {
-	text := paint(st.stage(w.Stage), string(w.Stage))
+func stageText(w v1.Workspace, st Styles, now time.Time) string {
+	text := Paint(st.Stage(w.Stage), string(w.Stage))
 	if !w.Since.IsZero() {
-		text += " for " + age(w.Since, now)
+		text += " for " + Age(w.Since, now)
 	}
 	if w.Status == v1.StatusStopping {
 		text += ", stopping on request"
@@ -79,7 +69,7 @@ func stageText(w v1.Workspace, st styles, now time.Time) string {
 		text += " (its pod is gone)"
 	}
 	if w.Message != "" && (w.Cause == nil || w.Message != w.Cause.Message) {
-		text += ": " + st.text(w.Message)
+		text += ": " + st.Text(w.Message)
 	}
 	return text
 }
@@ -88,15 +78,15 @@ func created(at, now time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
-	return at.UTC().Format(time.RFC3339) + " (" + age(at, now) + " ago)"
+	return at.UTC().Format(time.RFC3339) + " (" + Age(at, now) + " ago)"
 }
 
-func containerTable(cs []v1.Container, wide bool, out Output, st styles) []string {
-	cols := []column{
-		{title: "CONTAINER", name: true, least: 12},
-		{title: "STATE", style: func(row int) lipgloss.Style { return st.container(cs[row].State) }},
-		{title: "RESTARTS"},
-		{title: "IMAGE", name: true, least: 12},
+func containerTable(cs []v1.Container, wide bool, out Output, st Styles) []string {
+	cols := []Column{
+		{Title: "CONTAINER", Name: true, Least: 12},
+		{Title: "STATE", Style: func(row int) lipgloss.Style { return st.Container(cs[row].State) }},
+		{Title: "RESTARTS"},
+		{Title: "IMAGE", Name: true, Least: 12},
 	}
 	for _, c := range cs {
 		name, image := c.Name, c.Image
@@ -104,53 +94,45 @@ func containerTable(cs []v1.Container, wide bool, out Output, st styles) []strin
 			name += " (init)"
 		}
 		if !wide {
-			image = shortImage(image)
+			image = ShortImage(image)
 		}
 		restarts := c.Restarts
 		c.Restarts = 0 // it has a column of its own
-		for i, cell := range []string{name, containerText(c), strconv.Itoa(restarts), orDash(image)} {
-			cols[i].cells = append(cols[i].cells, st.text(cell))
+		for i, cell := range []string{name, ContainerText(c), strconv.Itoa(restarts), OrDash(image)} {
+			cols[i].Cells = append(cols[i].Cells, st.Text(cell))
 		}
 	}
-	room := 0
-	if out.TTY {
-		room = out.Width() - 1
-	}
-	return table(cols, room, st)
+	return Table(cols, out.Room(), st)
 }
 
 // replicaTable is the pods of a workload that the workspace is a part of.
-func replicaTable(rs []v1.Replica, out Output, st styles) []string {
-	cols := []column{
-		{title: "POD", name: true, least: 16},
-		{title: "STAGE", style: func(row int) lipgloss.Style { return st.stage(rs[row].Stage) }},
-		{title: "NODE", name: true, least: 10},
-		{title: "WHY", least: 12},
+func replicaTable(rs []v1.Replica, out Output, st Styles) []string {
+	cols := []Column{
+		{Title: "POD", Name: true, Least: 16},
+		{Title: "STAGE", Style: func(row int) lipgloss.Style { return st.Stage(rs[row].Stage) }},
+		{Title: "NODE", Name: true, Least: 10},
+		{Title: "WHY", Least: 12},
 	}
 	for _, r := range rs {
-		for i, cell := range []string{r.Name, string(r.Stage), orDash(r.Node), r.Message} {
-			cols[i].cells = append(cols[i].cells, st.text(cell))
+		for i, cell := range []string{r.Name, string(r.Stage), OrDash(r.Node), r.Message} {
+			cols[i].Cells = append(cols[i].Cells, st.Text(cell))
 		}
 	}
-	room := 0
-	if out.TTY {
-		room = out.Width() - 1
-	}
-	return table(cols, room, st)
+	return Table(cols, out.Room(), st)
 }
 
 // advice is the command to type next for a workspace as it stands.
-func advice(w v1.Workspace, flags []string) []command {
+func advice(w v1.Workspace, flags []string) []Command {
 	t := Title{UserString: w.UserString, ID: w.ID, Flags: flags}
 	switch w.Verdict() {
 	case v1.VerdictRunning:
-		return []command{{line: t.command("exec")}}
+		return []Command{{Line: t.Command("exec")}}
 	case v1.VerdictFailed:
-		return []command{{t.command("diagnose"), "everything that is known about it"}, {t.command("delete"), "remove it"}}
+		return []Command{{t.Command("diagnose"), "everything that is known about it"}, {t.Command("delete"), "remove it"}}
 	case v1.VerdictWaiting:
-		cs := []command{{t.command("diagnose"), "everything that is known about it"}}
+		cs := []Command{{t.Command("diagnose"), "everything that is known about it"}}
 		if w.UserString != "" { // without it, there is nothing to provision
-			cs = append([]command{{t.command("provision"), "follow it"}}, cs...)
+			cs = append([]Command{{t.Command("provision"), "follow it"}}, cs...)
 		}
 		return cs
 	}
