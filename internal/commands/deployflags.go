@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -31,7 +32,7 @@ func (f *deployFlags) configure(p *provision.Provisioner) {
 }
 
 // preview prints what a provisioning would change.
-func (f *deployFlags) preview(ctx context.Context, a *app, p *provision.Provisioner, u userstring.UserString, format terminal.Format) error {
+func (f *deployFlags) preview(ctx context.Context, a *app, p *provision.Provisioner, u userstring.UserString, format printer.Format) error {
 	stream := event.NewStream(u.ID(), time.Now, notes{a.streams})
 	changes, err := p.Preview(ctx, u, f.dryRun.server(), stream)
 	stream.Finish(v1.Result{})
@@ -44,6 +45,6 @@ type notes struct{ streams terminal.Streams }
 // Handle prints a remark.
 func (n notes) Handle(e v1.Event) {
 	if e.Progress != nil {
-		terminal.PrintNote(n.streams, e.Progress.Message)
+		printer.PrintNote(n.streams, e.Progress.Message)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/release"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 // dryRunFlag is --dry-run, as kubectl and helm have it: client writes nothing,
@@ -41,21 +41,21 @@ func (d *dryRunFlag) Set(text string) error {
 func (d *dryRunFlag) Type() string { return "MODE" }
 
 // show prints what was found out, or passes on why it was not.
-func (d *dryRunFlag) show(a *app, format terminal.Format, changes []release.Change, err error) error {
+func (d *dryRunFlag) show(a *app, format printer.Format, changes []release.Change, err error) error {
 	if err != nil {
 		return err
 	}
-	objects := make([]terminal.Object, 0, len(changes))
+	objects := make([]printer.Object, 0, len(changes))
 	for _, c := range changes {
-		objects = append(objects, terminal.Object{Action: string(c.Action), Content: c.Object.Object})
+		objects = append(objects, printer.Object{Action: string(c.Action), Content: c.Object.Object})
 	}
-	if err := terminal.PrintObjects(a.streams, format, objects); err != nil {
+	if err := printer.PrintObjects(a.streams, format, objects); err != nil {
 		return err
 	}
 	checked := ""
 	if d.server() {
 		checked = " The API server has checked them."
 	}
-	terminal.PrintNote(a.streams, fmt.Sprintf("dry run: %d changes.%s Nothing was changed.", len(changes), checked))
+	printer.PrintNote(a.streams, fmt.Sprintf("dry run: %d changes.%s Nothing was changed.", len(changes), checked))
 	return nil
 }

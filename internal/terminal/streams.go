@@ -1,6 +1,6 @@
-// Package terminal is what people and scripts see: the streams, the live view,
-// plain lines, JSON lines, and the printers of results. Results go to stdout,
-// everything else to stderr.
+// Package terminal is the three standard streams, what is known about each, and
+// the people at them: who can be asked, and whose keys a remote program gets. What
+// they are shown is made in the packages below this one.
 package terminal
 
 import (
