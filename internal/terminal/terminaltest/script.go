@@ -11,7 +11,8 @@ var (
 	// Now is when lists are looked at.
 	Now = T0.Add(3 * time.Hour)
 	// T0 is when everything begins.
-	T0    = time.Date(2026, 11, 20, 23, 50, 25, 0, time.UTC)
+	T0 = time.Date(2026, 11, 20, 23, 50, 25, 0, time.UTC)
+	// Alice is who is told of.
 	Alice = wording.Title{UserString: "alice~dev", ID: "alice-3f9c2e1", Namespace: "workspaces", Verb: "provision"}
 )
 
