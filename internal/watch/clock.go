@@ -2,8 +2,6 @@ package watch
 
 import (
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // clusterTime is this machine's clock, put forward if it is behind the
@@ -13,9 +11,7 @@ import (
 // told from an old event; it shortens the delays.)
 func (f *Follower) clusterTime(n news, now func() time.Time) func() time.Time {
 	for _, s := range n.states {
-		for _, e := range all[*corev1.Event](s.objects) {
-			f.behind = max(f.behind, lastSeen(e).Sub(now()))
-		}
+		f.behind = max(f.behind, s.LatestEvent().Sub(now()))
 	}
 	behind := f.behind
 	return func() time.Time { return now().Add(behind) }

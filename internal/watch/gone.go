@@ -18,7 +18,7 @@ func (f *Follower) WaitGone(ctx context.Context, uid types.UID) error {
 	defer look.Stop()
 	for {
 		f.mu.Lock()
-		gone, err, changed := f.state.isGone(uid), f.err, f.changed
+		gone, err, changed := f.state.IsGone(uid), f.err, f.changed
 		f.mu.Unlock()
 		switch {
 		case gone:
@@ -42,7 +42,7 @@ func (f *Follower) look(uid types.UID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sought[uid] = true
-	if _, here := f.state.objects[uid]; here || f.state.isGone(uid) {
+	if f.state.Has(uid) || f.state.IsGone(uid) {
 		return
 	}
 	select {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -134,7 +135,7 @@ type madeEvent struct{ *corev1.Event }
 func event(pod string, uid types.UID, container, reason, message string) madeEvent {
 	e := &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Name: pod + "." + reason, UID: types.UID(string(uid) + container + reason + message)},
-		InvolvedObject: corev1.ObjectReference{Kind: KindPod, Namespace: "dev", Name: pod, UID: uid},
+		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: "dev", Name: pod, UID: uid},
 		Type:           corev1.EventTypeNormal, Reason: reason, Message: message,
 		Count: 1, LastTimestamp: metav1.NewTime(epoch),
 	}
@@ -164,4 +165,30 @@ func (e madeEvent) times(n int32) madeEvent {
 
 func (e madeEvent) warn() madeEvent {
 	return e.with(func(e *corev1.Event) { e.Type = corev1.EventTypeWarning })
+}
+
+func available(d *appsv1.Deployment) {
+	d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 1, 1, 1
+}
+
+func deployment(generation, observed int64, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+	d := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "web", ResourceVersion: "1", Generation: generation},
+		Status:     appsv1.DeploymentStatus{ObservedGeneration: observed},
+	}
+	for _, change := range changes {
+		change(d)
+	}
+	return d
+}
+
+func owned(replicaSet types.UID, changes ...func(*corev1.Pod)) madePod {
+	pod := newPod("web-"+string(replicaSet)+"-x", "pod", changes...)
+	pod.OwnerReferences = ownedBy("ReplicaSet", replicaSet)
+	return pod
+}
+
+func ownedBy(kind string, uid types.UID) []metav1.OwnerReference {
+	controller := true
+	return []metav1.OwnerReference{{Kind: kind, UID: uid, Controller: &controller}}
 }

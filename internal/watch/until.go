@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -39,6 +38,3 @@ func (f *Follower) Until(ctx context.Context, reached func(State) bool) error {
 		}
 	}
 }
-
-// Pods are all pods that are known, of whatever revision.
-func (s State) Pods() []*corev1.Pod { return all[*corev1.Pod](s.objects) }

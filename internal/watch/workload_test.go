@@ -74,21 +74,6 @@ func TestAnalyzeDeployment(t *testing.T) {
 	}
 }
 
-func deployment(generation, observed int64, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
-	d := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "web", ResourceVersion: "1", Generation: generation},
-		Status:     appsv1.DeploymentStatus{ObservedGeneration: observed},
-	}
-	for _, change := range changes {
-		change(d)
-	}
-	return d
-}
-
-func available(d *appsv1.Deployment) {
-	d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 1, 1, 1
-}
-
 func late(d *appsv1.Deployment) {
 	d.Status.Conditions = []appsv1.DeploymentCondition{{
 		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded",
@@ -101,17 +86,6 @@ func replicaSet(uid types.UID, revision string) *appsv1.ReplicaSet {
 		Annotations:     map[string]string{revisionAnnotation: revision},
 		OwnerReferences: ownedBy(KindDeployment, "web"),
 	}}
-}
-
-func owned(replicaSet types.UID, changes ...func(*corev1.Pod)) madePod {
-	pod := newPod("web-"+string(replicaSet)+"-x", "pod", changes...)
-	pod.OwnerReferences = ownedBy(KindReplicaSet, replicaSet)
-	return pod
-}
-
-func ownedBy(kind string, uid types.UID) []metav1.OwnerReference {
-	controller := true
-	return []metav1.OwnerReference{{Kind: kind, UID: uid, Controller: &controller}}
 }
 
 // Every pod of the newest revision is a replica, by name; those of older

@@ -16,7 +16,7 @@ func WorkloadSource(workloads ListWatcher, subject Subject, resource string, kno
 	s := Source{
 		Client: workloads, Resource: resource, Namespace: subject.Namespace,
 		Fields: fields.OneTermEqualSelector("metadata.name", subject.Name).String(),
-		Covers: func(o metav1.Object) bool { return subject.isKind(o) && subject.is(o) },
+		Covers: func(o metav1.Object) bool { return subject.Matches(o) },
 	}
 	if object, ok := known.(runtime.Object); ok {
 		s.Listed, s.Version = []runtime.Object{object}, known.GetResourceVersion()
