@@ -9,6 +9,7 @@ import (
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // openWorkload begins to watch the workload, its ReplicaSets, the pods that have
@@ -16,7 +17,7 @@ import (
 func (r *run) openWorkload(ctx context.Context) error {
 	w, ns, core := r.found.workload, r.namespace, r.Client.CoreV1()
 	subject := r.subject(w.ref)
-	pods := watch.SelectedPodSource(watch.Client(core.Pods(ns)), ns, ours(r.id))
+	pods := follow.SelectedPodSource(follow.Client(core.Pods(ns)), ns, ours(r.id))
 	list, err := core.Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: pods.Labels})
 	if err != nil {
 		return kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: ns})
@@ -26,12 +27,12 @@ func (r *run) openWorkload(ctx context.Context) error {
 	for i := range list.Items {
 		pods.Listed = append(pods.Listed, &list.Items[i])
 	}
-	sources := []watch.Source{
+	sources := []follow.Source{
 		pods,
-		watch.OffspringEventSource(watch.Client(core.Events(ns)), subject, r.claims()...),
+		follow.OffspringEventSource(follow.Client(core.Events(ns)), subject, r.claims()...),
 	}
 	if claims := r.claims(); len(claims) > 0 {
-		sources = append(sources, watch.ClaimSource(watch.Client(core.PersistentVolumeClaims(ns)), ns, claims...))
+		sources = append(sources, follow.ClaimSource(follow.Client(core.PersistentVolumeClaims(ns)), ns, claims...))
 	}
 	if w.object != nil {
 		more, err := r.controllers(w, subject)
@@ -40,13 +41,13 @@ func (r *run) openWorkload(ctx context.Context) error {
 		}
 		sources = append(sources, more...)
 	}
-	r.follower, err = watch.Open(ctx, subject, sources...)
+	r.follower, err = follow.Open(ctx, subject, sources...)
 	return err
 }
 
 // controllers are the sources of the workload itself and of what it makes its
 // pods with.
-func (r *run) controllers(w *workload, subject watch.Subject) ([]watch.Source, error) {
+func (r *run) controllers(w *workload, subject watch.Subject) ([]follow.Source, error) {
 	apps, ns := r.Client.AppsV1(), r.namespace
 	known, err := w.typed()
 	if err != nil {
@@ -55,14 +56,14 @@ func (r *run) controllers(w *workload, subject watch.Subject) ([]watch.Source, e
 	_, resource := kindOf(w.ref)
 	switch subject.Kind {
 	case watch.KindStatefulSet:
-		return []watch.Source{watch.WorkloadSource(watch.Client(apps.StatefulSets(ns)), subject, resource, known)}, nil
+		return []follow.Source{follow.WorkloadSource(follow.Client(apps.StatefulSets(ns)), subject, resource, known)}, nil
 	case watch.KindDaemonSet:
-		return []watch.Source{watch.WorkloadSource(watch.Client(apps.DaemonSets(ns)), subject, resource, known)}, nil
+		return []follow.Source{follow.WorkloadSource(follow.Client(apps.DaemonSets(ns)), subject, resource, known)}, nil
 	}
 	selector, err := w.selector()
-	return []watch.Source{
-		watch.WorkloadSource(watch.Client(apps.Deployments(ns)), subject, resource, known),
-		watch.ReplicaSetSource(watch.Client(apps.ReplicaSets(ns)), ns, selector),
+	return []follow.Source{
+		follow.WorkloadSource(follow.Client(apps.Deployments(ns)), subject, resource, known),
+		follow.ReplicaSetSource(follow.Client(apps.ReplicaSets(ns)), ns, selector),
 	}, err
 }
 

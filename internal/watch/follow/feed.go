@@ -1,4 +1,4 @@
-package watch
+package follow
 
 import (
 	"context"
@@ -11,9 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/watch"
 )
 
 const (
@@ -165,7 +166,7 @@ func (f *feed) covers(obj runtime.Object) bool {
 }
 
 // drain passes on what the watch says until it ends.
-func (f *feed) drain(ctx context.Context, w watch.Interface) error {
+func (f *feed) drain(ctx context.Context, w apiwatch.Interface) error {
 	stalled := time.NewTimer(watchTime + watchGrace)
 	defer stalled.Stop()
 	for {
@@ -180,11 +181,11 @@ func (f *feed) drain(ctx context.Context, w watch.Interface) error {
 			switch {
 			case !ok:
 				return nil
-			case change.Type == watch.Error:
+			case change.Type == apiwatch.Error:
 				return apierrors.FromObject(change.Object)
 			}
 			if f.covers(change.Object) {
-				f.to.change(func(s State) State { return s.Apply(change.Type, change.Object) })
+				f.to.change(func(s watch.State) watch.State { return s.Apply(change.Type, change.Object) })
 			}
 		}
 	}

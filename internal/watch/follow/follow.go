@@ -1,10 +1,11 @@
-package watch
+package follow
 
 import (
 	"context"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // Change is what is new since the change before.
@@ -31,7 +32,7 @@ func (c Change) empty() bool {
 // context's error when that ends, and a fault when the API server refuses to go
 // on. After a Run that was done there can be another, which goes on where that
 // stopped.
-func (f *Follower) Run(ctx context.Context, p Policy, now func() time.Time, deliver func(Change) (done bool)) error {
+func (f *Follower) Run(ctx context.Context, p watch.Policy, now func() time.Time, deliver func(Change) (done bool)) error {
 	for first := true; ; first = false {
 		news := f.take()
 		clock := f.clusterTime(news, now)
@@ -50,7 +51,7 @@ func (f *Follower) Run(ctx context.Context, p Policy, now func() time.Time, deli
 
 // news is what there is to read.
 type news struct {
-	states  []State
+	states  []watch.State
 	notices []v1.Progress
 	err     error
 	changed <-chan struct{} // closed when there is more
@@ -64,17 +65,17 @@ func (f *Follower) take() news {
 	n := news{states: f.pending, notices: f.outage.notices, err: f.err, changed: f.changed}
 	f.pending, f.outage.notices = nil, nil
 	if len(n.states) == 0 {
-		n.states = []State{f.state}
+		n.states = []watch.State{f.state}
 	}
 	return n
 }
 
 // read reads one state after the other and says when the last one wants to be
 // read again. What is left when the caller is done is kept for another Run.
-func (f *Follower) read(n news, p Policy, now func() time.Time, first bool, deliver func(Change) bool) (next time.Time, done bool) {
+func (f *Follower) read(n news, p watch.Policy, now func() time.Time, first bool, deliver func(Change) bool) (next time.Time, done bool) {
 	for i, s := range n.states {
 		var snapshot v1.Snapshot
-		snapshot, next = Analyze(s, p, now())
+		snapshot, next = watch.Analyze(s, p, now())
 		change := f.said.update(s, snapshot)
 		change.Notices, n.notices = n.notices, nil
 		if (!change.empty() || first && i == 0) && deliver(change) {

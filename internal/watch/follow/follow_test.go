@@ -1,4 +1,4 @@
-package watch
+package follow
 
 import (
 	"context"
@@ -20,6 +20,8 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
 func TestOpenCostsOneRequestASource(t *testing.T) {
@@ -42,8 +44,8 @@ func TestOpenCostsOneRequestASource(t *testing.T) {
 func TestPullDelayIsDrivenByTime(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		began := time.Now()
-		fw.pods.live.Add(newPod("web", "1", onNode).rv(1).Pod)
-		fw.events.live.Add(event("web", "1", "app", "Pulling", `Pulling image "x/app:1"`).at(began).rv(1).Event)
+		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(1).Pod)
+		fw.events.live.Add(watchtest.Event("web", "1", "app", "Pulling", `Pulling image "x/app:1"`).At(began).Version(1).Event)
 		time.Sleep(8*time.Second - time.Nanosecond)
 		if got := fw.stages(); !slices.Equal(got, []v1.Stage{v1.StageStarting}) {
 			t.Fatalf("stages %v before the delay is over", got)
@@ -58,8 +60,8 @@ func TestPullDelayIsDrivenByTime(t *testing.T) {
 // A pull that began a minute ahead of this clock is mentioned after 8 s all the same.
 func TestAClockThatIsBehind(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
-		fw.pods.live.Add(newPod("web", "1", onNode).rv(1).Pod)
-		fw.events.live.Add(event("web", "1", "app", "Pulling", "").at(time.Now().Add(time.Minute)).rv(1).Event)
+		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(1).Pod)
+		fw.events.live.Add(watchtest.Event("web", "1", "app", "Pulling", "").At(time.Now().Add(time.Minute)).Version(1).Event)
 		time.Sleep(8 * time.Second)
 		if got := fw.last().Stage; got != v1.StagePulling {
 			t.Fatalf("stage %s after 8 s", got)
@@ -71,7 +73,7 @@ func TestAClockThatIsBehind(t *testing.T) {
 func podClient(c kubernetes.Interface) ListWatcher { return Client(c.CoreV1().Pods("dev")) }
 
 func TestTypedClients(t *testing.T) {
-	pod := newPod("web", "1").Pod
+	pod := watchtest.NewPod("web", "1").Pod
 	list, err := podClient(fake.NewClientset(pod)).List(t.Context(), metav1.ListOptions{})
 	if pods, ok := list.(*corev1.PodList); err != nil || !ok || len(pods.Items) != 1 {
 		t.Errorf("%T %+v, %v", list, list, err)
@@ -82,9 +84,9 @@ func TestStagesAreNotSkippedForASlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		fw := start(t, ctx)
-		fw.pods.live.Add(newPod("web", "1").rv(1).Pod)
-		fw.pods.live.Modify(newPod("web", "1", onNode).rv(2).Pod)
-		fw.pods.live.Modify(newPod("web", "1", onNode, appReady).rv(3).Pod)
+		fw.pods.live.Add(watchtest.NewPod("web", "1").Version(1).Pod)
+		fw.pods.live.Modify(watchtest.NewPod("web", "1", watchtest.OnNode).Version(2).Pod)
+		fw.pods.live.Modify(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(3).Pod)
 		synctest.Wait() // all is said before anybody reads
 		fw.run(ctx)
 		want := []v1.Stage{v1.StageScheduling, v1.StageStarting, v1.StageRunning}
@@ -105,11 +107,11 @@ func TestAWatchThatEndsIsReplacedByAListAndAWatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			following(t, func(t *testing.T, fw *follow) {
-				fw.pods.live.Add(newPod("web", "1", onNode).rv(5).Pod)
+				fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
 				synctest.Wait()
 				fw.pods.set(func(s *server) {
 					s.held.ResourceVersion = "9"
-					s.held.Items = []corev1.Pod{*newPod("web", "1", onNode, appReady).rv(7).Pod}
+					s.held.Items = []corev1.Pod{*watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(7).Pod}
 				})
 				end(fw.pods)
 				if got := fw.last().Stage; got != v1.StageRunning {
@@ -126,11 +128,11 @@ func TestAWatchThatEndsIsReplacedByAListAndAWatch(t *testing.T) {
 
 func TestWhatIsNotListedIsGone(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
-		fw.pods.live.Add(newPod("web", "1", onNode).rv(5).Pod)
+		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
 		synctest.Wait()
 		fw.pods.set(func(s *server) { s.held.ResourceVersion = "9" })
 		fw.pods.live.Stop()
-		if got := fw.last(); !got.Gone || got.Cause.Code != CausePodDeleted {
+		if got := fw.last(); !got.Gone || got.Cause.Code != watch.CausePodDeleted {
 			t.Errorf("%+v, want gone", got)
 		}
 	})
@@ -138,8 +140,8 @@ func TestWhatIsNotListedIsGone(t *testing.T) {
 
 func TestNoOlderStateAfterANewerOne(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
-		fw.pods.live.Add(newPod("web", "1", onNode, appReady).rv(10).Pod)
-		fw.pods.live.Modify(newPod("web", "1").rv(9).Pod)
+		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(10).Pod)
+		fw.pods.live.Modify(watchtest.NewPod("web", "1").Version(9).Pod)
 		if got := fw.stages(); !slices.Equal(got, []v1.Stage{v1.StageRunning}) {
 			t.Errorf("stages %v", got)
 		}
@@ -154,21 +156,21 @@ func TestNoOlderStateAfterANewerOne(t *testing.T) {
 
 func TestOnlyTheExpectedPodCounts(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
-		old := newPod("web", "old", onNode, deleting)
-		fw.pods.live.Add(old.rv(1).Pod)
+		old := watchtest.NewPod("web", "old", watchtest.OnNode, watchtest.Deleting)
+		fw.pods.live.Add(old.Version(1).Pod)
 		if got := fw.last().Stage; got != v1.StageTerminating {
 			t.Fatalf("stage %s, want the old pod's", got)
 		}
 		fw.f.Expect("new")
-		fw.pods.live.Delete(old.rv(2).Pod)
+		fw.pods.live.Delete(old.Version(2).Pod)
 		if got := fw.last(); got.Gone || got.Stage != v1.StageUnknown {
 			t.Errorf("%s, gone %t: the old pod's end counts", got.Stage, got.Gone)
 		}
-		fw.pods.live.Add(newPod("web", "new", onNode).rv(3).Pod)
+		fw.pods.live.Add(watchtest.NewPod("web", "new", watchtest.OnNode).Version(3).Pod)
 		if got := fw.last().Stage; got != v1.StageStarting {
 			t.Errorf("stage %s, want the new pod's", got)
 		}
-		fw.pods.live.Delete(newPod("web", "new", onNode).rv(4).Pod)
+		fw.pods.live.Delete(watchtest.NewPod("web", "new", watchtest.OnNode).Version(4).Pod)
 		if got := fw.last(); !got.Gone || got.Verdict() != v1.VerdictGone {
 			t.Errorf("%+v, want gone", got)
 		}
@@ -193,9 +195,9 @@ func TestWaitGone(t *testing.T) {
 		lists int
 	}{
 		"deleted while watched": {say: func(s *server) {
-			s.live.Add(newPod("web", "1", onNode).rv(1).Pod)
+			s.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(1).Pod)
 			time.Sleep(20 * time.Second)
-			s.live.Delete(newPod("web", "1", onNode).rv(2).Pod)
+			s.live.Delete(watchtest.NewPod("web", "1", watchtest.OnNode).Version(2).Pod)
 		}, after: 20 * time.Second},
 		"gone before the watch": {say: func(*server) {}, after: appearTime, lists: 1},
 	} {
@@ -219,7 +221,7 @@ func TestWaitGone(t *testing.T) {
 
 func TestUnavailabilityIsWaitedOut(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
-		fw.pods.live.Add(newPod("web", "1", onNode).rv(5).Pod)
+		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
 		synctest.Wait()
 		fw.pods.set(func(s *server) { s.refuse = errors.New("connection refused") })
 		fw.pods.live.Stop()
@@ -230,7 +232,7 @@ func TestUnavailabilityIsWaitedOut(t *testing.T) {
 		}
 		fw.pods.set(func(s *server) {
 			s.refuse, s.held.ResourceVersion = nil, "9"
-			s.held.Items = []corev1.Pod{*newPod("web", "1", onNode, appReady).rv(7).Pod}
+			s.held.Items = []corev1.Pod{*watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(7).Pod}
 		})
 		time.Sleep(longestPause)
 		if got := fw.last().Stage; got != v1.StageRunning {
@@ -245,7 +247,7 @@ func TestRefusalsAreErrorsAtOnce(t *testing.T) {
 	t.Run("when opening", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			_, err := Open(t.Context(), web, PodSource(&server{}, "dev", "web"),
-				EventSource(&server{refuse: forbidden}, "dev", KindPod, "web"))
+				EventSource(&server{refuse: forbidden}, "dev", watch.KindPod, "web"))
 			checkForbidden(t, err)
 		})
 	})
@@ -310,16 +312,16 @@ func TestAnUnreachableServerIsNotWaitedForWhenOpening(t *testing.T) {
 
 func TestEventsAndWarningsAreHandedOutOnce(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
-		e := event("web", "1", "app", "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503").warn()
-		fw.events.live.Add(e.rv(1).Event) // before its pod is known
-		fw.events.live.Add(event("web", "other", "app", "Unhealthy", "of another pod").warn().rv(2).Event)
+		e := watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503").Warn()
+		fw.events.live.Add(e.Version(1).Event) // before its pod is known
+		fw.events.live.Add(watchtest.Event("web", "other", "app", "Unhealthy", "of another pod").Warn().Version(2).Event)
 		if got := fw.changes(); len(got) != 1 || got[0].Changed || len(got[0].Objects)+len(got[0].Warnings) != 0 {
 			t.Fatalf("%+v before there is a pod", got)
 		}
-		fw.pods.live.Add(newPod("web", "1", onNode).rv(3).Pod)
+		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(3).Pod)
 		synctest.Wait()
-		fw.events.live.Modify(e.times(2).rv(4).Event)
-		fw.events.live.Modify(e.times(2).rv(5).Event)
+		fw.events.live.Modify(e.Times(2).Version(4).Event)
+		fw.events.live.Modify(e.Times(2).Version(5).Event)
 		var objects, warnings []int
 		for _, c := range fw.changes() {
 			for _, o := range c.Objects {
@@ -338,13 +340,13 @@ func TestEventsAndWarningsAreHandedOutOnce(t *testing.T) {
 func TestARunCanGoOnWhereAnotherStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fw := start(t, t.Context())
-		fw.pods.live.Add(newPod("web", "1").rv(1).Pod)
-		fw.pods.live.Modify(newPod("web", "1", onNode).rv(2).Pod)
-		fw.pods.live.Modify(newPod("web", "1", onNode, appReady).rv(3).Pod)
+		fw.pods.live.Add(watchtest.NewPod("web", "1").Version(1).Pod)
+		fw.pods.live.Modify(watchtest.NewPod("web", "1", watchtest.OnNode).Version(2).Pod)
+		fw.pods.live.Modify(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(3).Pod)
 		synctest.Wait()
 		// The last of them finds nothing new, and is told what is known.
 		for _, want := range []v1.Stage{v1.StageScheduling, v1.StageStarting, v1.StageRunning, v1.StageRunning} {
-			err := fw.f.Run(t.Context(), DefaultPolicy(), time.Now, func(c Change) bool {
+			err := fw.f.Run(t.Context(), watch.DefaultPolicy(), time.Now, func(c Change) bool {
 				if c.Snapshot.Stage != want {
 					t.Errorf("stage %s, want %s", c.Snapshot.Stage, want)
 				}
@@ -362,7 +364,7 @@ func TestAListOfTheCallersIsWhereTheWatchBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pods := &server{}
 		source := PodSource(pods, "dev", "web")
-		source.Listed, source.Version = []runtime.Object{newPod("web", "1", onNode).rv(3).Pod}, "7"
+		source.Listed, source.Version = []runtime.Object{watchtest.NewPod("web", "1", watchtest.OnNode).Version(3).Pod}, "7"
 		f, err := Open(t.Context(), web, source)
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,6 @@
-package watch
+// Package follow keeps what is known of a subject up to date from the API
+// server's watches, and hands out readings as they change.
+package follow
 
 import (
 	"context"
@@ -9,21 +11,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // Follower keeps the state of one subject up to date and reads it. What the
 // API server says is kept change by change, so that a stage that lasts a moment
 // is seen also by a reader who is busy.
 type Follower struct {
-	subject Subject
+	subject watch.Subject
 	sources sync.WaitGroup
 	stop    context.CancelFunc
 	relist  chan struct{} // asks for a list of the pods; holds one
 
 	mu      sync.Mutex
 	changed chan struct{} // closed, and replaced, with the next change
-	state   State
-	pending []State // not read yet, each one change after the other
+	state   watch.State
+	pending []watch.State // not read yet, each one change after the other
 	outage  outage
 	err     error
 	sought  map[types.UID]bool // pods whose absence from a list means something
@@ -36,12 +40,12 @@ type Follower struct {
 // Open begins to watch and returns once every watch is open, so that nothing is
 // missed of what the caller does next. It costs one request a source. The
 // watches end with ctx, or with Close.
-func Open(ctx context.Context, subject Subject, sources ...Source) (*Follower, error) {
+func Open(ctx context.Context, subject watch.Subject, sources ...Source) (*Follower, error) {
 	f := &Follower{
 		subject: subject,
 		relist:  make(chan struct{}, 1),
 		changed: make(chan struct{}),
-		state:   NewState(subject),
+		state:   watch.NewState(subject),
 		sought:  map[types.UID]bool{},
 		said:    newSaid(subject),
 	}
@@ -73,7 +77,7 @@ func (f *Follower) Close() {
 }
 
 // State is what is known now.
-func (f *Follower) State() State {
+func (f *Follower) State() watch.State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.state
@@ -92,7 +96,7 @@ func (f *Follower) Expect(uid types.UID) {
 }
 
 // push makes s the state; the lock is held.
-func (f *Follower) push(s State) {
+func (f *Follower) push(s watch.State) {
 	f.state = s
 	f.pending = append(f.pending, s)
 	f.signal()
@@ -105,7 +109,7 @@ func (f *Follower) signal() {
 }
 
 // change passes on what a watch said.
-func (f *Follower) change(apply func(State) State) {
+func (f *Follower) change(apply func(watch.State) watch.State) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.push(apply(f.state))
@@ -124,7 +128,7 @@ func (f *Follower) soughtNow() []types.UID {
 
 // replace passes on a list.
 func (f *Follower) replace(listed []runtime.Object, version string, covers func(metav1.Object) bool, sought []types.UID) {
-	f.change(func(s State) State {
+	f.change(func(s watch.State) watch.State {
 		s = s.Replace(listed, version, covers)
 		for _, uid := range sought {
 			s = s.Absent(uid)

@@ -1,4 +1,4 @@
-package watch
+package follow
 
 import (
 	"context"
@@ -18,6 +18,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
 // refused is what a client says whose API server does not run.
@@ -40,7 +42,7 @@ func (fw *follow) notices() (messages []string) {
 // told once that they are interrupted and once that they are not any more.
 func TestOneNoticeOfAnOutage(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
-		fw.pods.live.Add(newPod("web", "1", onNode).rv(5).Pod)
+		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
 		both := func(change func(*server)) { fw.pods.set(change); fw.events.set(change) }
 		const interrupted, again = "watching is interrupted, trying again: connection refused", "watching again"
 		var want []string
@@ -56,7 +58,7 @@ func TestOneNoticeOfAnOutage(t *testing.T) {
 			// It is over when the last watch is open again.
 			fw.pods.set(func(s *server) {
 				s.refuse, s.held.ResourceVersion = nil, "9"
-				s.held.Items = []corev1.Pod{*newPod("web", "1", onNode).rv(5).Pod}
+				s.held.Items = []corev1.Pod{*watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod}
 			})
 			time.Sleep(longestPause)
 			if got := fw.notices(); !slices.Equal(got, want) {

@@ -1,4 +1,4 @@
-package watch
+package follow
 
 import (
 	"context"
@@ -11,9 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // server is an API server for one kind: it answers lists with what it holds and
@@ -24,7 +25,7 @@ type server struct {
 	refuse  error // answer to every request
 	lists   int
 	watches []metav1.ListOptions
-	live    *watch.FakeWatcher
+	live    *apiwatch.FakeWatcher
 }
 
 func (s *server) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
@@ -34,14 +35,14 @@ func (s *server) List(context.Context, metav1.ListOptions) (runtime.Object, erro
 	return s.held.DeepCopy(), s.refuse
 }
 
-func (s *server) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+func (s *server) Watch(_ context.Context, opts metav1.ListOptions) (apiwatch.Interface, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watches = append(s.watches, opts)
 	if s.refuse != nil {
 		return nil, s.refuse
 	}
-	s.live = watch.NewFakeWithChanSize(100, false)
+	s.live = apiwatch.NewFakeWithChanSize(100, false)
 	return s.live, nil
 }
 
@@ -58,7 +59,7 @@ func (s *server) requests() (lists, watches int) {
 	return s.lists, len(s.watches)
 }
 
-var web = Subject{Namespace: "dev", Name: "web"}
+var web = watch.Subject{Namespace: "dev", Name: "web"}
 
 // follow opens a follower of pod web on two fake servers and runs it; got
 // collects what it hands out.
@@ -74,7 +75,7 @@ type follow struct {
 func start(t *testing.T, ctx context.Context) *follow {
 	t.Helper()
 	fw := &follow{pods: &server{}, events: &server{}, ended: make(chan error, 1)}
-	f, err := Open(ctx, web, PodSource(fw.pods, "dev", "web"), EventSource(fw.events, "dev", KindPod, "web"))
+	f, err := Open(ctx, web, PodSource(fw.pods, "dev", "web"), EventSource(fw.events, "dev", watch.KindPod, "web"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func start(t *testing.T, ctx context.Context) *follow {
 
 func (fw *follow) run(ctx context.Context) {
 	go func() {
-		fw.ended <- fw.f.Run(ctx, DefaultPolicy(), time.Now, func(c Change) bool {
+		fw.ended <- fw.f.Run(ctx, watch.DefaultPolicy(), time.Now, func(c Change) bool {
 			fw.mu.Lock()
 			defer fw.mu.Unlock()
 			fw.got = append(fw.got, c)

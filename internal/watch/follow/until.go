@@ -1,10 +1,12 @@
-package watch
+package follow
 
 import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // Begin makes this version of the subject, a workload that has just been
@@ -14,12 +16,12 @@ func (f *Follower) Begin(workload runtime.Object) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending = nil
-	f.push(f.state.Apply(watch.Modified, workload))
+	f.push(f.state.Apply(apiwatch.Modified, workload))
 }
 
 // Until waits for a state that is what the caller waits for. It looks at the
 // newest state only.
-func (f *Follower) Until(ctx context.Context, reached func(State) bool) error {
+func (f *Follower) Until(ctx context.Context, reached func(watch.State) bool) error {
 	for {
 		f.mu.Lock()
 		state, err, changed := f.state, f.err, f.changed

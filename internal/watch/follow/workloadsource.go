@@ -1,4 +1,4 @@
-package watch
+package follow
 
 import (
 	"strings"
@@ -9,10 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // WorkloadSource watches one workload, from the version on that the caller has.
-func WorkloadSource(workloads ListWatcher, subject Subject, resource string, known metav1.Object) Source {
+func WorkloadSource(workloads ListWatcher, subject watch.Subject, resource string, known metav1.Object) Source {
 	s := Source{
 		Client: workloads, Resource: resource, Namespace: subject.Namespace,
 		Fields: fields.OneTermEqualSelector("metadata.name", subject.Name).String(),
@@ -50,7 +52,7 @@ func ReplicaSetSource(sets ListWatcher, namespace string, selector labels.Select
 // controller makes, whose names begin with its own, and about these claims. The
 // API cannot select by the beginning of a name, so those of the namespace are
 // sent and the others left out here.
-func OffspringEventSource(events ListWatcher, subject Subject, claims ...string) Source {
+func OffspringEventSource(events ListWatcher, subject watch.Subject, claims ...string) Source {
 	names := map[string]bool{subject.Name: true}
 	for _, claim := range claims {
 		names[claim] = true

@@ -1,4 +1,5 @@
-package watch
+// Package watchtest is for tests: pods, workloads and events in the making.
+package watchtest
 
 import (
 	"strconv"
@@ -13,17 +14,21 @@ import (
 // The objects that the tests are written with: a pod with one container app,
 // changed by what they name, and events about it.
 
-var epoch = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
+// Epoch is when everything begins.
+var Epoch = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
 
-func after(d time.Duration) time.Time { return epoch.Add(d) }
+// After is a while after the Epoch.
+func After(d time.Duration) time.Time { return Epoch.Add(d) }
 
-type madePod struct{ *corev1.Pod }
+// MadePod is a pod in the making.
+type MadePod struct{ *corev1.Pod }
 
-func newPod(name string, uid types.UID, changes ...func(*corev1.Pod)) madePod {
+// NewPod makes a pod with one container, app, that waits for a node.
+func NewPod(name string, uid types.UID, changes ...func(*corev1.Pod)) MadePod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: "dev", UID: uid, ResourceVersion: "1",
-			CreationTimestamp: metav1.NewTime(epoch),
+			CreationTimestamp: metav1.NewTime(Epoch),
 		},
 		Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyAlways,
@@ -34,56 +39,61 @@ func newPod(name string, uid types.UID, changes ...func(*corev1.Pod)) madePod {
 	for _, change := range changes {
 		change(pod)
 	}
-	return madePod{pod}
+	return MadePod{pod}
 }
 
-func (p madePod) rv(n int) madePod {
+// Version gives it a resourceVersion.
+func (p MadePod) Version(n int) MadePod {
 	pod := p.DeepCopy()
 	pod.ResourceVersion = strconv.Itoa(n)
-	return madePod{pod}
+	return MadePod{pod}
 }
 
-func onNode(pod *corev1.Pod) {
+// OnNode lets it be scheduled.
+func OnNode(pod *corev1.Pod) {
 	pod.Spec.NodeName = "node1"
-	set(pod, corev1.PodScheduled, corev1.ConditionTrue, 0)
+	Set(pod, corev1.PodScheduled, corev1.ConditionTrue, 0)
 }
 
-// appReady makes every container that is not an init container ready.
-func appReady(pod *corev1.Pod) {
+// AppReady makes every container that is not an init container ready.
+func AppReady(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
-	app(ready(5 * time.Second))(pod)
-	set(pod, corev1.ContainersReady, corev1.ConditionTrue, 5*time.Second)
-	set(pod, corev1.PodReady, corev1.ConditionTrue, 5*time.Second)
+	App(Ready(5 * time.Second))(pod)
+	Set(pod, corev1.ContainersReady, corev1.ConditionTrue, 5*time.Second)
+	Set(pod, corev1.PodReady, corev1.ConditionTrue, 5*time.Second)
 }
 
-func deleting(pod *corev1.Pod) {
-	at, grace := metav1.NewTime(after(40*time.Second)), int64(30)
+// Deleting lets it be on its way out.
+func Deleting(pod *corev1.Pod) {
+	at, grace := metav1.NewTime(After(40*time.Second)), int64(30)
 	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &at, &grace
 }
 
-func set(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus, at time.Duration) {
+// Set sets a condition.
+func Set(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus, at time.Duration) {
 	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
-		Type: kind, Status: status, LastTransitionTime: metav1.NewTime(after(at)),
+		Type: kind, Status: status, LastTransitionTime: metav1.NewTime(After(at)),
 	})
 }
 
-// app sets the status of the main container.
-func app(changes ...func(*corev1.ContainerStatus)) func(*corev1.Pod) {
+// App sets the status of the main container.
+func App(changes ...func(*corev1.ContainerStatus)) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{status("app", changes)}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{Status("app", changes)}
 	}
 }
 
-// initContainer adds an init container and its status.
-func initContainer(name string, policy *corev1.ContainerRestartPolicy, changes ...func(*corev1.ContainerStatus)) func(*corev1.Pod) {
+// InitContainer adds an init container and its status.
+func InitContainer(name string, policy *corev1.ContainerRestartPolicy, changes ...func(*corev1.ContainerStatus)) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		pod.Spec.InitContainers = append(pod.Spec.InitContainers,
 			corev1.Container{Name: name, Image: "x/" + name + ":1", RestartPolicy: policy})
-		pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, status(name, changes))
+		pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, Status(name, changes))
 	}
 }
 
-func status(name string, changes []func(*corev1.ContainerStatus)) corev1.ContainerStatus {
+// Status is that of a container.
+func Status(name string, changes []func(*corev1.ContainerStatus)) corev1.ContainerStatus {
 	s := corev1.ContainerStatus{Name: name}
 	for _, change := range changes {
 		change(&s)
@@ -91,87 +101,100 @@ func status(name string, changes []func(*corev1.ContainerStatus)) corev1.Contain
 	return s
 }
 
-func waits(reason, message string) func(*corev1.ContainerStatus) {
+// Waits lets a container wait.
+func Waits(reason, message string) func(*corev1.ContainerStatus) {
 	return func(s *corev1.ContainerStatus) {
 		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 	}
 }
 
-func runs(at time.Duration) func(*corev1.ContainerStatus) {
+// Runs lets a container run.
+func Runs(at time.Duration) func(*corev1.ContainerStatus) {
 	return func(s *corev1.ContainerStatus) {
 		started := true
 		s.Started = &started
-		s.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(after(at))}}
+		s.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(After(at))}}
 	}
 }
 
-func ready(at time.Duration) func(*corev1.ContainerStatus) {
+// Ready lets a container be ready.
+func Ready(at time.Duration) func(*corev1.ContainerStatus) {
 	return func(s *corev1.ContainerStatus) {
-		runs(at)(s)
+		Runs(at)(s)
 		s.Ready = true
 	}
 }
 
-func exits(code int32, reason string, at time.Duration) func(*corev1.ContainerStatus) {
+// Exits lets a container end.
+func Exits(code int32, reason string, at time.Duration) func(*corev1.ContainerStatus) {
 	return func(s *corev1.ContainerStatus) {
-		s.State = corev1.ContainerState{Terminated: termination(code, reason, at)}
+		s.State = corev1.ContainerState{Terminated: Termination(code, reason, at)}
 	}
 }
 
-func exitedBefore(code int32, reason string, restarts int32) func(*corev1.ContainerStatus) {
+// ExitedBefore is how the instance before ended.
+func ExitedBefore(code int32, reason string, restarts int32) func(*corev1.ContainerStatus) {
 	return func(s *corev1.ContainerStatus) {
 		s.RestartCount = restarts
-		s.LastTerminationState = corev1.ContainerState{Terminated: termination(code, reason, time.Second)}
+		s.LastTerminationState = corev1.ContainerState{Terminated: Termination(code, reason, time.Second)}
 	}
 }
 
-func termination(code int32, reason string, at time.Duration) *corev1.ContainerStateTerminated {
-	return &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: metav1.NewTime(after(at))}
+// Termination is how a container ended.
+func Termination(code int32, reason string, at time.Duration) *corev1.ContainerStateTerminated {
+	return &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: metav1.NewTime(After(at))}
 }
 
-type madeEvent struct{ *corev1.Event }
+// MadeEvent is an event in the making.
+type MadeEvent struct{ *corev1.Event }
 
-// event is a normal event about a container of a pod, or the pod itself.
-func event(pod string, uid types.UID, container, reason, message string) madeEvent {
+// Event is a normal event about a container of a pod, or the pod itself.
+func Event(pod string, uid types.UID, container, reason, message string) MadeEvent {
 	e := &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Name: pod + "." + reason, UID: types.UID(string(uid) + container + reason + message)},
 		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: "dev", Name: pod, UID: uid},
 		Type:           corev1.EventTypeNormal, Reason: reason, Message: message,
-		Count: 1, LastTimestamp: metav1.NewTime(epoch),
+		Count: 1, LastTimestamp: metav1.NewTime(Epoch),
 	}
 	if container != "" {
 		e.InvolvedObject.FieldPath = "spec.containers{" + container + "}"
 	}
-	return madeEvent{e}
+	return MadeEvent{e}
 }
 
-func (e madeEvent) with(change func(*corev1.Event)) madeEvent {
+func (e MadeEvent) with(change func(*corev1.Event)) MadeEvent {
 	changed := e.DeepCopy()
 	change(changed)
-	return madeEvent{changed}
+	return MadeEvent{changed}
 }
 
-func (e madeEvent) at(t time.Time) madeEvent {
+// At is when it happened last.
+func (e MadeEvent) At(t time.Time) MadeEvent {
 	return e.with(func(e *corev1.Event) { e.LastTimestamp = metav1.NewTime(t) })
 }
 
-func (e madeEvent) rv(n int) madeEvent {
+// Version gives it a resourceVersion.
+func (e MadeEvent) Version(n int) MadeEvent {
 	return e.with(func(e *corev1.Event) { e.ResourceVersion = strconv.Itoa(n) })
 }
 
-func (e madeEvent) times(n int32) madeEvent {
+// Times is how often it happened.
+func (e MadeEvent) Times(n int32) MadeEvent {
 	return e.with(func(e *corev1.Event) { e.Count = n })
 }
 
-func (e madeEvent) warn() madeEvent {
+// Warn makes a warning of it.
+func (e MadeEvent) Warn() MadeEvent {
 	return e.with(func(e *corev1.Event) { e.Type = corev1.EventTypeWarning })
 }
 
-func available(d *appsv1.Deployment) {
+// Available lets a deployment be complete.
+func Available(d *appsv1.Deployment) {
 	d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 1, 1, 1
 }
 
-func deployment(generation, observed int64, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+// Deployment makes a deployment.
+func Deployment(generation, observed int64, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "web", ResourceVersion: "1", Generation: generation},
 		Status:     appsv1.DeploymentStatus{ObservedGeneration: observed},
@@ -182,13 +205,15 @@ func deployment(generation, observed int64, changes ...func(*appsv1.Deployment))
 	return d
 }
 
-func owned(replicaSet types.UID, changes ...func(*corev1.Pod)) madePod {
-	pod := newPod("web-"+string(replicaSet)+"-x", "pod", changes...)
-	pod.OwnerReferences = ownedBy("ReplicaSet", replicaSet)
+// Owned makes a pod of a ReplicaSet.
+func Owned(replicaSet types.UID, changes ...func(*corev1.Pod)) MadePod {
+	pod := NewPod("web-"+string(replicaSet)+"-x", "pod", changes...)
+	pod.OwnerReferences = OwnedBy("ReplicaSet", replicaSet)
 	return pod
 }
 
-func ownedBy(kind string, uid types.UID) []metav1.OwnerReference {
+// OwnedBy makes one thing the owner of another.
+func OwnedBy(kind string, uid types.UID) []metav1.OwnerReference {
 	controller := true
 	return []metav1.OwnerReference{{Kind: kind, UID: uid, Controller: &controller}}
 }
