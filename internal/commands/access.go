@@ -2,13 +2,13 @@ package commands
 
 import (
 	"github.com/berthdev/berth/internal/config"
-	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
 )
 
 // access reads the passwords that are configured.
-func access(c config.Config, getenv func(string) string) (provision.Access, error) {
-	a := provision.Access{Remote: c.Repositories.URL}
+func access(c config.Config, getenv func(string) string) (manifest.Access, error) {
+	a := manifest.Access{Remote: c.Repositories.URL}
 	if c.Registry != nil {
 		password, err := c.Registry.Read(getenv)
 		if err != nil {
@@ -21,12 +21,12 @@ func access(c config.Config, getenv func(string) string) (provision.Access, erro
 		if err != nil {
 			return a, err
 		}
-		a.Repositories = append(a.Repositories, provision.RepositoryAccess{URL: r.URL, Username: r.Username, Password: password})
+		a.Repositories = append(a.Repositories, manifest.RepositoryAccess{URL: r.URL, Username: r.Username, Password: password})
 	}
 	return a, nil
 }
 
-func certificate(c config.Certificate) *provision.Certificate {
+func certificate(c config.Certificate) *manifest.Certificate {
 	if !c.Enabled {
 		return nil
 	}
@@ -34,5 +34,5 @@ func certificate(c config.Certificate) *provision.Certificate {
 	if kind == "" {
 		kind = "ClusterIssuer"
 	}
-	return &provision.Certificate{IssuerName: c.Issuer.Name, IssuerKind: kind}
+	return &manifest.Certificate{IssuerName: c.Issuer.Name, IssuerKind: kind}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/progress"
@@ -53,16 +55,14 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 		return nil, err
 	}
 	return &provision.Provisioner{
-		Client:           client,
+		Reader:           inventory.Reader{Client: client, Policy: c.Policy, Now: time.Now},
 		Identity:         who,
 		Blueprints:       func(ctx context.Context) (*blueprint.Set, error) { return loadFrom(ctx, c, client) },
 		DefaultBlueprint: c.DefaultBlueprint,
 		DefaultRegistry:  c.DefaultRegistry,
-		Access:           func() (provision.Access, error) { return access(c, os.Getenv) },
+		Access:           func() (manifest.Access, error) { return access(c, os.Getenv) },
 		Certificate:      certificate(c.Certificate),
 		Injection:        provision.InjectionRules{Namespaces: c.InjectNamespaces},
-		Policy:           c.Policy,
-		Now:              time.Now,
 	}, nil
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
 // completionTime is how long somebody who pressed Tab waits for the cluster.
@@ -24,7 +24,7 @@ func (a *app) completeWorkspaces(cmd *cobra.Command, args []string, _ string) ([
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	list, err := p.List(ctx, provision.Query{Namespace: p.Client.Namespace})
+	list, err := p.List(ctx, inventory.Query{Namespace: p.Client.Namespace})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -8,7 +8,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
 // aboutDeleteMany is what the help of delete says about several workspaces.
@@ -67,7 +67,7 @@ func (o *deleteOptions) args(cmd *cobra.Command, args []string) error {
 type removal struct {
 	arg                       string // as it was typed
 	userString, id, namespace string
-	target                    *provision.Target
+	target                    *inventory.Target
 	err                       error // that kept it from being found
 }
 
@@ -78,7 +78,7 @@ func understandAll(args []string, namespace string) ([]removal, error) {
 	var problems []string
 	seen := map[string]bool{}
 	for _, arg := range args {
-		id, ns, err := provision.Understand(arg)
+		ids, ns, err := inventory.Understand(arg)
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("%q: %s", arg, strings.Join(strings.Fields(fault.From(err).Message), " ")))
 			continue
@@ -90,7 +90,7 @@ func understandAll(args []string, namespace string) ([]removal, error) {
 			continue
 		}
 		seen[arg] = true
-		removals = append(removals, removal{arg: arg, id: id, namespace: ns})
+		removals = append(removals, removal{arg: arg, id: ids[0], namespace: ns})
 	}
 	return removals, badArguments(problems, len(args))
 }

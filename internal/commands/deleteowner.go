@@ -9,6 +9,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 )
@@ -19,7 +20,7 @@ func (o *deleteOptions) ofOwner(ctx context.Context, a *app, p *provision.Provis
 		return nil, fault.New(fault.InvalidArgument, "whether to delete all workspaces of %s cannot be asked without a terminal", o.many.owner).
 			WithHint("pass --yes if that is meant; `berth status --owner %s` lists them", o.many.owner)
 	}
-	query := provision.Query{Namespace: p.Client.Namespace, Owners: []string{o.many.owner}}
+	query := inventory.Query{Namespace: p.Client.Namespace, Owners: []string{o.many.owner}}
 	where := "in namespace " + query.Namespace
 	if o.many.allNamespaces {
 		query.Namespace, where = metav1.NamespaceAll, "in any namespace"

@@ -140,8 +140,8 @@ func (a *app) diagnoseWorkspace(ctx context.Context, cmd *cobra.Command, arg str
 	subject := target.Subject()
 	d, err := diagnose.Live(ctx, p.Client, subject, p.Policy, a.streams.Now())
 	if fault.CodeOf(err) == fault.NotFound { // its record is there, or it would not have been found
-		d = diagnose.Podless(subject, a.streams.Now())
-		return d, nil
+		pod, reading := target.Podless()
+		return diagnose.Podless(pod, reading, a.streams.Now()), nil
 	}
 	return d, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
 // listFlags say which workspaces a list has, in which order, and how its table
@@ -19,7 +19,7 @@ type listFlags struct {
 	owners, blueprints []string
 	stages             []v1.Stage
 	selector           string
-	order              provision.Order
+	order              inventory.Order
 	noHeaders          bool
 }
 
@@ -27,14 +27,14 @@ func (l *listFlags) register(cmd *cobra.Command, a *app) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&l.owners, "owner", nil, "only workspaces of these users")
 	flags.StringSliceVar(&l.blueprints, "blueprint", nil, "only workspaces of these blueprints")
-	flags.Var(choices[v1.Stage]{provision.Stages(), &l.stages}, "stage", "only workspaces in these stages: "+words(provision.Stages()))
+	flags.Var(choices[v1.Stage]{inventory.Stages(), &l.stages}, "stage", "only workspaces in these stages: "+words(inventory.Stages()))
 	flags.StringVarP(&l.selector, "selector", "l", "", "only workspaces whose pods have these labels, as kubectl selects")
-	flags.Var(choice[provision.Order]{provision.Orders(), &l.order}, "sort-by",
-		words(provision.Orders())+"; age has the youngest first, restarts the most (by namespace and name if not given)")
+	flags.Var(choice[inventory.Order]{inventory.Orders(), &l.order}, "sort-by",
+		words(inventory.Orders())+"; age has the youngest first, restarts the most (by namespace and name if not given)")
 	flags.BoolVar(&l.noHeaders, "no-headers", false, "leave the titles of a table out")
 	complete := func(name string, f cobra.CompletionFunc) { _ = cmd.RegisterFlagCompletionFunc(name, f) }
-	complete("stage", completeList(provision.Stages()))
-	complete("sort-by", completeList(provision.Orders()))
+	complete("stage", completeList(inventory.Stages()))
+	complete("sort-by", completeList(inventory.Orders()))
 	complete("owner", a.completeFrom(func(w v1.Workspace) string { return w.Owner }))
 	complete("blueprint", a.completeFrom(func(w v1.Workspace) string { return w.Blueprint }))
 	complete("selector", cobra.NoFileCompletions)
@@ -45,13 +45,13 @@ func (l *listFlags) names() []string {
 	return []string{"owner", "blueprint", "stage", "selector", "sort-by"}
 }
 
-func (l *listFlags) query(namespace string) provision.Query {
-	return provision.Query{Namespace: namespace, Owners: l.owners, Blueprints: l.blueprints, Stages: l.stages, Labels: l.selector}
+func (l *listFlags) query(namespace string) inventory.Query {
+	return inventory.Query{Namespace: namespace, Owners: l.owners, Blueprints: l.blueprints, Stages: l.stages, Labels: l.selector}
 }
 
 // needsStages is true if more than the metadata of pods has to be read.
 func (l *listFlags) needsStages() bool {
-	return len(l.stages) > 0 || l.order == provision.ByStage || l.order == provision.ByRestarts
+	return len(l.stages) > 0 || l.order == inventory.ByStage || l.order == inventory.ByRestarts
 }
 
 // choices is a flag whose values are some of a few words, in whatever case they
@@ -144,7 +144,7 @@ func (a *app) completeFrom(value func(v1.Workspace) string) cobra.CompletionFunc
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		list, err := p.Names(ctx, provision.Query{Namespace: p.Client.Namespace})
+		list, err := p.Names(ctx, inventory.Query{Namespace: p.Client.Namespace})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/watching"
 )
@@ -85,7 +86,7 @@ func (o *statusOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	if err != nil {
 		return err
 	}
-	provision.Sort(list.Items, o.list.order)
+	inventory.Sort(list.Items, o.list.order)
 	return printer.PrintList(a.streams, o.output.format, list, o.look())
 }
 
@@ -122,15 +123,15 @@ func (o *statusOptions) one(ctx context.Context, a *app, p *provision.Provisione
 	if !o.watch {
 		return printer.Print(a.streams, o.output.format, w)
 	}
-	return o.follow(ctx, a, p, provision.Query{Namespace: w.Namespace, ID: w.ID, Events: o.events}, w)
+	return o.follow(ctx, a, p, inventory.Query{Namespace: w.Namespace, ID: w.ID, Events: o.events}, w)
 }
 
 // follow keeps what is shown up to date. Who follows ends it by Ctrl-C: that is
 // no error to speak of.
-func (o *statusOptions) follow(ctx context.Context, a *app, p *provision.Provisioner, query provision.Query, known *v1.Workspace) error {
+func (o *statusOptions) follow(ctx context.Context, a *app, p *provision.Provisioner, query inventory.Query, known *v1.Workspace) error {
 	display := watching.New(a.streams, o.output.format, watching.View{
 		List: o.look(), One: known != nil,
-		Sort: func(items []v1.Workspace) { provision.Sort(items, o.list.order) },
+		Sort: func(items []v1.Workspace) { inventory.Sort(items, o.list.order) },
 		Keep: func(w v1.Workspace) bool { return len(query.Stages) == 0 || slices.Contains(query.Stages, w.Stage) },
 	})
 	a.onLeave(display.Close)
@@ -163,7 +164,7 @@ func printedLine(a *app, err error) error {
 // without a pod is shown where nothing else is.
 type sorted struct {
 	watching.Display
-	order provision.Order
+	order inventory.Order
 	known *v1.Workspace
 	begun bool
 }
@@ -174,7 +175,7 @@ func (s *sorted) Changed(ws []v1.Workspace) {
 		ws = []v1.Workspace{*s.known}
 	}
 	if !s.begun {
-		provision.Sort(ws, s.order)
+		inventory.Sort(ws, s.order)
 	}
 	s.begun = true
 	s.Display.Changed(ws)

@@ -30,19 +30,27 @@ type About struct {
 
 // describe reads in the pod's specification what a hint may name.
 func describe(subject watch.Subject, records []watch.Record, cause *v1.Cause) About {
-	about := About{Namespace: subject.Namespace}
 	pod := podOf(subject, records, cause)
 	if pod == nil {
-		return about
+		return About{Namespace: subject.Namespace}
 	}
-	if subject.Kind == "" || subject.Kind == watch.KindPod {
-		about.Blueprint = pod.Labels[kube.LabelBlueprint]
-		if text, err := base64.StdEncoding.DecodeString(pod.Annotations[kube.AnnotationUserString]); err == nil {
-			about.UserString = string(text)
-		}
+	about := aboutPod(pod)
+	if subject.Kind != "" && subject.Kind != watch.KindPod { // no blueprint made the other containers of a workload
+		about.UserString, about.Blueprint = "", ""
 	}
-	about.Controlled = metav1.GetControllerOf(pod) != nil
 	return about.Of(pod.Spec, cause)
+}
+
+// aboutPod reads in a pod's labels what a hint may name.
+func aboutPod(pod *corev1.Pod) About {
+	about := About{
+		Namespace: pod.Namespace, Blueprint: pod.Labels[kube.LabelBlueprint],
+		Controlled: metav1.GetControllerOf(pod) != nil,
+	}
+	if text, err := base64.StdEncoding.DecodeString(pod.Annotations[kube.AnnotationUserString]); err == nil {
+		about.UserString = string(text)
+	}
+	return about
 }
 
 // Of adds what the specification of a pod says about a cause.

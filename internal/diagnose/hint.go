@@ -23,6 +23,7 @@ func Hint(cause *v1.Cause, about About) string {
 		"{class-field}", about.class(),
 		"{command-field}", about.command(),
 		"{again}", about.again(),
+		"{retried}", about.retried(),
 		"{anew}", about.anew(),
 		"{name}", name(cause),
 		"{ns}", about.option(),
@@ -31,7 +32,8 @@ func Hint(cause *v1.Cause, about About) string {
 		"{image}", about.image(),
 		"{exit}", exitText(cause.ExitCode),
 		"{last-words}", about.lastWords(cause),
-		"{quota}", quotaText(cause.Message),
+		"{quota}", quotaText(cause.Message, about),
+		"{refused}", refusedText(cause.Message, about),
 		"{nodes}", nodesText(cause.Message, about.Requests),
 		"{missing}", missingText(cause.Message, about.option()),
 		"{probe}", about.probe(),
@@ -86,6 +88,14 @@ func (a About) again() string {
 		return "Then apply what the pod is made from again."
 	}
 	return "Then delete the pod and create it again."
+}
+
+// retried is who makes a pod that was refused once it may be made.
+func (a About) retried() string {
+	if a.Controlled {
+		return "It is tried again by itself."
+	}
+	return a.again()
 }
 
 // anew is what to do about a pod that is over, without any change.

@@ -41,7 +41,7 @@ func TestEveryCauseHasAHint(t *testing.T) {
 			if len(hint) < 40 || strings.Contains(hint, "  ") {
 				t.Errorf("%s of a %s: %q", code, name, hint)
 			}
-			for _, placeholder := range []string{"{spec", "{image", "{memory", "{req", "{class", "{comm", "{again", "{anew", "{ns", "{cont", "{limit", "{exit", "{last", "{quota", "{nodes", "{miss", "{prob", "{name"} {
+			for _, placeholder := range []string{"{spec", "{image", "{memory", "{req", "{class", "{comm", "{again", "{retried", "{anew", "{ns", "{cont", "{limit", "{exit", "{last", "{quota", "{refused", "{nodes", "{miss", "{prob", "{name"} {
 				if strings.Contains(hint, placeholder) {
 					t.Errorf("%s has an unknown placeholder: %q", code, hint)
 				}
@@ -74,6 +74,14 @@ func TestHints(t *testing.T) {
 		{"terminated", v1.Cause{Code: "ContainerExited", ExitCode: number(143)}, About{}, []string{"143 is SIGTERM"}},
 		{"not found", v1.Cause{Code: "InitFailed", ExitCode: number(127)}, About{}, []string{"127: a program was not found"}},
 		{"quota", v1.Cause{Code: "QuotaExceeded", Message: `pods "a" is forbidden: exceeded quota: q, requested: requests.cpu=2,requests.memory=1Gi, used: requests.cpu=3,requests.memory=1Gi, limited: requests.cpu=4,requests.memory=4Gi`}, About{}, []string{"Quota q", "requests.cpu: 2 more wanted, 3 of 4 in use", "requests.memory: 1Gi more wanted, 1Gi of 4Gi in use"}},
+		{"quota of numbers", v1.Cause{Code: "QuotaExceeded", Message: `pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=4, limited: pods=4`}, About{Namespace: "shop"}, []string{"pods: 1 more wanted, 4 of 4 in use). Delete what", "`kubectl describe quota --namespace shop`"}},
+		{"quota of what is not said", v1.Cause{Code: "QuotaExceeded", Message: `pods "a" is forbidden: failed quota: q: must specify limits.cpu for: app; limits.memory for: app`}, About{Blueprint: "dev"}, []string{"limits.cpu for: app", `"resources" in blueprint dev`}},
+		{"pod security", v1.Cause{Code: "PodRefused", Message: `pods "a" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "app" must set securityContext.runAsNonRoot=true)`}, About{Blueprint: "dev", Namespace: "shop"}, []string{"security level restricted", "Set `securityContext: {allowPrivilegeEscalation: false,", "` in blueprint dev", "`kubectl get namespace shop --show-labels`"}},
+		{"webhook", v1.Cause{Code: "PodRefused", Message: `admission webhook "images.example.com" denied the request: not signed`}, About{}, []string{"Admission webhook images.example.com"}},
+		{"limit range", v1.Cause{Code: "PodRefused", Message: `pods "a" is forbidden: maximum memory usage per Container is 64Mi, but limit is 512Mi`}, About{Blueprint: "dev", Namespace: "shop"}, []string{"`kubectl describe limitrange --namespace shop`", `"resources" in blueprint dev`}},
+		{"account", v1.Cause{Code: "PodRefused", Message: `pods "a" is forbidden: error looking up service account shop/ci: serviceaccount "ci" not found`}, About{Namespace: "shop"}, []string{"`kubectl create serviceaccount ci --namespace shop`"}},
+		{"priority", v1.Cause{Code: "PodRefused", Message: `pods "a" is forbidden: no PriorityClass with name urgent was found`}, About{}, []string{"Priority class urgent"}},
+		{"another rule", v1.Cause{Code: "PodRefused", Message: `Pod "a" is invalid: spec.x: Invalid value`}, About{}, []string{"what the message names in the pod's spec"}},
 		{"nodes", v1.Cause{Code: "Unschedulable", Message: "0/4 nodes: 1 node(s) had untolerated taint {a: b}, 2 Insufficient memory, 1 node(s) were unschedulable"}, About{Requests: "64Gi memory"}, []string{"Of 4 nodes, 1 has a taint", "2 have too little memory left", "1 has been closed", "asks for 64Gi memory"}},
 		{"strange node", v1.Cause{Code: "Unschedulable", Message: "0/4 nodes: who knows"}, About{}, []string{"No node can take the pod."}},
 		{"key", v1.Cause{Code: "ConfigMissing", Message: "couldn't find key url in Secret shop/db"}, About{Namespace: "shop"}, []string{"Secret db has no key url", "`kubectl edit secret db --namespace shop`"}},

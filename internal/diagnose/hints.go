@@ -44,8 +44,8 @@ func hints() map[string]string {
 		watch.CauseVolumeMissingObject: "{missing} Or leave the volume out in {spec}. It is tried again by itself.",
 		watch.CauseVolumeNotMounted:    "The node cannot attach or mount the volume. If another node still uses it, that takes up to 6 minutes; otherwise `kubectl get volumeattachments` and the storage's driver tell more.",
 
-		watch.CauseQuotaExceeded:    "{quota} Lower {requests-field}, delete what is not needed, or have the quota raised (`kubectl describe quota{ns}`).",
-		watch.CausePodRefused:       "A rule of the cluster does not allow such a pod: pod security, an admission webhook, or a service account that does not exist. Change what the message names in {spec}, or talk to who administers the namespace (`kubectl get namespace --show-labels`).",
+		watch.CauseQuotaExceeded:    "{quota} {retried}",
+		watch.CausePodRefused:       "{refused} {retried}",
 		watch.CauseProgressDeadline: "No new pod became ready for as long as progressDeadlineSeconds permits. Look at the pods themselves (`kubectl get pods{ns}`); `kubectl rollout undo deployment/{name}{ns}` goes back to the revision before.",
 		watch.CauseJobFailed:        "The job has given up after its retries (backoffLimit) or its time (activeDeadlineSeconds). `kubectl logs{ns} --selector job-name={name}` shows what its pods said; delete the job and apply it again.",
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
 
@@ -33,13 +34,20 @@ func Live(ctx context.Context, client kubernetes.Interface, subject watch.Subjec
 	return d, nil
 }
 
-// Podless is the diagnosis of a workspace that is installed without its pod.
-func Podless(subject watch.Subject, now time.Time) v1.Diagnosis {
-	return v1.Diagnosis{
+// Podless is the diagnosis of a workspace that is installed without its pod: the
+// pod as it would be, and the reading of why it is not there.
+func Podless(pod *corev1.Pod, reading v1.Snapshot, now time.Time) v1.Diagnosis {
+	about := aboutPod(pod).Of(pod.Spec, reading.Cause)
+	d := v1.Diagnosis{
 		TypeMeta: v1.Kind(v1.KindDiagnosis),
-		Subject:  kube.Object(strings.ToLower(subject.Kind), subject.Name), Namespace: subject.Namespace,
-		At: now.UTC(), Verdict: v1.VerdictGone, Stage: v1.StageUnknown, Status: v1.StatusUnknown,
-		Message: "installed, but its pod is gone",
-		Hint:    "Somebody deleted the pod. Provision the workspace again, or delete it.",
+		Subject:  kube.Object(strings.ToLower(watch.KindPod), pod.Name), Namespace: pod.Namespace,
+		UserString: about.UserString, Blueprint: about.Blueprint,
+		At: now.UTC(), Verdict: reading.Verdict(), Stage: reading.Stage, Status: reading.Status, Since: reading.Since,
+		Message: reading.Message, Cause: reading.Cause,
+		Hint: Hint(reading.Cause, about),
 	}
+	if d.Verdict == v1.VerdictGone {
+		d.Hint = "If somebody deleted the pod, " + about.provision() + ", or delete the workspace."
+	}
+	return d
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -61,7 +62,8 @@ func configured(loader clientcmd.ClientConfig) error {
 	if len(raw.Clusters) > 0 || err != nil || os.Getenv("KUBERNETES_SERVICE_HOST") != "" || config.Host != clientcmd.ClusterDefaults.Server {
 		return nil //nolint:nilerr // what else may be wrong is said by who reads it
 	}
-	return fault.New(fault.InvalidArgument, "no cluster is configured: there is no kubeconfig").
+	files := strings.Join(loader.ConfigAccess().GetLoadingPrecedence(), ", ")
+	return fault.New(fault.InvalidArgument, "no cluster is configured: there is none in %s", files).
 		WithHint("name one with --kubeconfig or KUBECONFIG; its usual place is ~/.kube/config")
 }
 

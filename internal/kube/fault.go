@@ -49,7 +49,11 @@ func Fault(err error, call Call) error {
 		return fault.New(fault.Conflict, "cannot %s: %w", call, err).
 			WithHint("somebody else changed it at the same time; try again")
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return fault.New(fault.Failed, "the cluster refused to %s: %w", call, err)
+		message, _ := refusal(err)
+		return refused(err, message, call)
+	case strings.Contains(err.Error(), "failed calling webhook"):
+		return fault.New(fault.Unavailable, "the cluster cannot %s: %w", call, err).
+			WithHint("an admission webhook is asked first and does not answer: tell who administers the cluster")
 	case isUnreachable(err):
 		return fault.New(fault.Unavailable, "the cluster cannot be reached: %w", err).
 			WithHint("check the network and the server of the current context (kubectl config view --minify)")
@@ -58,14 +62,11 @@ func Fault(err error, call Call) error {
 	}
 }
 
-// forbidden tells RBAC, which a permission mends, from quota, admission and pod
-// security, which refuse this object: all of them answer 403.
+// forbidden tells a permission that is missing from what refuses this object:
+// all of them answer 403.
 func forbidden(err error, call Call) error {
-	text := err.Error()
-	if strings.Contains(text, "exceeded quota") || strings.Contains(text, "violates PodSecurity") ||
-		strings.Contains(text, "admission webhook") || strings.Contains(text, "denied the request") {
-		return fault.New(fault.Failed, "the cluster refused to %s: %w", call, err).
-			WithHint("ask for less in the blueprint, or talk to who administers namespace %s", call.Namespace)
+	if message, is := refusal(err); is {
+		return refused(err, message, call)
 	}
 	return fault.New(fault.PermissionDenied, "you may not %s: %w", call, err).
 		WithHint("ask for a Role in namespace %q with verb %q on %q", call.Namespace, call.Verb, call.Resource)

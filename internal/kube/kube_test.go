@@ -3,12 +3,16 @@ package kube
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -24,9 +28,16 @@ func TestFault(t *testing.T) {
 		want fault.Code
 		says string
 	}{
-		{apierrors.NewForbidden(pods, "alice-1", errors.New("no RBAC policy")), fault.PermissionDenied, "create pods alice-1 in namespace team"},
+		{apierrors.NewForbidden(pods, "alice-1", errors.New(`User "alice" cannot create resource "pods" in API group "" in the namespace "team"`)), fault.PermissionDenied, "create pods alice-1 in namespace team"},
+		{saying(403, "access denied by the proxy"), fault.PermissionDenied, "by the proxy"},
 		{apierrors.NewForbidden(pods, "alice-1", errors.New("exceeded quota: q, requested: cpu=1")), fault.Failed, "exceeded quota"},
 		{apierrors.NewForbidden(pods, "alice-1", errors.New("violates PodSecurity \"restricted\"")), fault.Failed, "PodSecurity"},
+		{apierrors.NewForbidden(pods, "alice-1", errors.New("failed quota: q: must specify limits.cpu")), fault.Failed, "must specify limits.cpu"},
+		{apierrors.NewForbidden(pods, "alice-1", errors.New("maximum memory usage per Container is 64Mi, but limit is 512Mi")), fault.Failed, "64Mi"},
+		{apierrors.NewForbidden(pods, "alice-1", errors.New(`error looking up service account team/ci: serviceaccount "ci" not found`)), fault.Failed, "serviceaccount"},
+		{saying(403, `admission webhook "images.example.com" denied the request: not signed`), fault.Failed, "not signed"},
+		{saying(500, `Internal error occurred: failed calling webhook "images.example.com": connection refused`), fault.Unavailable, "images.example.com"},
+		{terminating("team"), fault.Failed, "namespace team: the namespace is being deleted"},
 		{apierrors.NewUnauthorized("expired"), fault.Unauthenticated, "credentials"},
 		{apierrors.NewNotFound(namespaces, "team"), fault.NotFound, "namespace team does not exist"},
 		{apierrors.NewNotFound(pods, "alice-1"), fault.NotFound, "alice-1"},
@@ -45,6 +56,23 @@ func TestFault(t *testing.T) {
 	if Fault(nil, call) != nil || !errors.Is(Fault(context.Canceled, call), context.Canceled) {
 		t.Error("no error and the context's own stay as they are")
 	}
+}
+
+// saying is an answer of the API server that no constructor makes.
+func saying(status int32, message string) error {
+	reason := metav1.StatusReasonInternalError
+	if status == http.StatusForbidden {
+		reason = metav1.StatusReasonForbidden
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Code: status, Reason: reason, Message: message}}
+}
+
+// terminating is the answer to whoever makes an object in a namespace that is
+// being deleted.
+func terminating(namespace string) error {
+	err := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "alice-1", fmt.Errorf("unable to create new content in namespace %s because it is being terminated", namespace))
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
+	return err
 }
 
 // Any text makes a legal label value, and two texts never the same one.

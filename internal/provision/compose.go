@@ -94,3 +94,8 @@ func (c Composed) Complete(ctx context.Context, u userstring.UserString, user id
 		Metadata:      expression.Metadata{RepoOwner: u.RepoOwner, RepoName: u.RepoName, Ref: u.RefTyped},
 	})
 }
+
+// Allowed says whether the user may have what the workspace is made of. Lists of
+// allowed blueprints are of platform blueprints. One of the user's own stands
+// upon a platform blueprint, and that is the one which has to be allowed.
+func Allowed(user identity.User, b blueprint.Blueprint) error { return user.May(b.Platform) }

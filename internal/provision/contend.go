@@ -42,11 +42,11 @@ func (r *run) acquire(ctx context.Context, p plan) (*lock.Lock, plan, error) {
 		return r.lookAgain(ctx, held)
 	case held == nil && r.NoWait:
 		r.steps.Progress(v1.Progress{Message: fmt.Sprintf("%s is at it already (%s)", holder.Holder.Human(), holder.Purpose)})
-		r.latest = r.found.reading
+		r.latest = r.found.Reading
 		return nil, p, nil
 	case held == nil:
 		return r.followHolder(ctx, locker, holder)
-	case p == install && r.found.record == nil && r.found.workload == nil:
+	case p == install && r.found.Record == nil && r.found.Workload == nil:
 		return held, p, nil // making the record finds out whether that is still so
 	default:
 		return r.lookAgain(ctx, held)
@@ -61,7 +61,7 @@ func (r *run) lookAgain(ctx context.Context, held *lock.Lock) (*lock.Lock, plan,
 		r.release(ctx, held)
 		return nil, "", err
 	}
-	p := r.found.decide()
+	p := r.decide()
 	if p != refuse {
 		return held, p, nil
 	}
@@ -82,7 +82,7 @@ func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock
 	var failed *v1.Snapshot // as it was seen, though it may have been removed since
 	go func() {
 		defer close(watched)
-		if r.found.workload != nil {
+		if r.found.Workload != nil {
 			return // one that they have not patched yet runs as it always did
 		}
 		_ = r.follower.Run(watching, r.Policy, r.Now, func(c follow.Change) bool {
@@ -102,15 +102,15 @@ func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock
 	}
 	seen := r.latest
 	held, p, err := r.lookAgain(ctx, held)
-	if r.found.workload != nil {
-		r.latest, seen = r.found.reading, r.found.reading
+	if r.found.Workload != nil {
+		r.latest, seen = r.found.Reading, r.found.Reading
 	}
 	if held != nil && p == replace && seen.Verdict() == v1.VerdictFailed {
 		// They saw it fail, and so did this run: it ends the same.
 		r.release(ctx, held)
 		return nil, p, r.failure(seen)
 	}
-	if held != nil && failed != nil && r.found.record == nil && (p == install || p == await) {
+	if held != nil && failed != nil && r.found.Record == nil && (p == install || p == await) {
 		// They also removed it, by --on-failure delete.
 		r.release(ctx, held)
 		r.latest = *failed

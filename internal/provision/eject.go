@@ -4,20 +4,16 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/watch"
 )
 
 // removeInjected takes the workspace out of its workload and waits until the
 // last pod that has it is gone.
 func (r *run) removeInjected(ctx context.Context, deletion *v1.Deletion, noWait bool) error {
-	ref := r.found.workload.ref
+	ref := r.found.Workload.Ref
 	err := r.steps.do("eject", func() (string, error) {
 		var err error
 		deletion.Objects, err = r.eject(ctx, noWait)
@@ -26,7 +22,7 @@ func (r *run) removeInjected(ctx context.Context, deletion *v1.Deletion, noWait 
 	if err != nil || r.follower == nil {
 		return err
 	}
-	if why := stays(r.found.workload.object); why != "" {
+	if why := r.found.Workload.Stays(); why != "" {
 		r.steps.Warning(v1.Warning{Reason: "NotRolledOut", Message: why, Count: 1, Object: ref.String(), At: r.Now().UTC()})
 		return nil
 	}
@@ -47,53 +43,32 @@ func (r *run) eject(ctx context.Context, noWait bool) (int, error) {
 		return 0, err
 	}
 	defer r.release(ctx, held)
-	now, err := r.readWorkload(ctx, r.id, r.found.workload.ref)
+	now, err := workload.Read(ctx, r.Client, r.id, r.found.Workload.Ref)
 	if err != nil {
 		return 0, err
 	}
-	r.found.workload = now
+	r.found.Workload = now
 	if !noWait {
 		if err := r.open(ctx); err != nil {
 			return 0, err
 		}
 	}
-	if r.found.workload.object != nil {
-		err := r.patch(ctx, r.found.workload, func(object map[string]any) (injection.Change, error) {
+	if r.found.Workload.Object != nil {
+		err := r.found.Workload.Patch(ctx, func(object map[string]any) (injection.Change, error) {
 			return injection.Eject(object, r.id)
 		})
 		if err != nil {
 			return 0, err
 		}
-		if err := r.unstick(ctx, ""); err != nil {
+		if err := r.found.Workload.Unstick(ctx, ""); err != nil {
 			return 0, err
 		}
 	}
-	objects, err := r.objectsInjected(ctx, r.id)
+	objects, err := workload.Objects(ctx, r.Client, r.id)
 	if err != nil {
 		return 0, err
 	}
 	return r.applier(r.id).Remove(ctx, objects)
-}
-
-// objectsInjected are the ConfigMaps and claims of an injected workspace, found
-// by their labels. What is shared carries no canonical ID.
-func (p *Provisioner) objectsInjected(ctx context.Context, id string) (objects []*unstructured.Unstructured, err error) {
-	core, ns, opts := p.Client.CoreV1(), p.Client.Namespace, metav1.ListOptions{LabelSelector: ours(id).String()}
-	maps, err := core.ConfigMaps(ns).List(ctx, opts)
-	if err != nil {
-		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "configmaps", Namespace: ns})
-	}
-	for i := range maps.Items {
-		objects = append(objects, named("ConfigMap", maps.Items[i].Name))
-	}
-	claims, err := core.PersistentVolumeClaims(ns).List(ctx, opts)
-	if err != nil {
-		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "persistentvolumeclaims", Namespace: ns})
-	}
-	for i := range claims.Items {
-		objects = append(objects, named("PersistentVolumeClaim", claims.Items[i].Name))
-	}
-	return objects, nil
 }
 
 // awaitClean waits for the rollout of pods without the workspace. What goes
@@ -105,29 +80,15 @@ func (r *run) awaitClean(ctx context.Context) error {
 	return r.follower.Until(ctx, func(s watch.State) bool {
 		pods := s.Pods()
 		for _, pod := range pods {
-			if key := string(pod.UID); broken(pod) && !tries[key] {
+			if key := string(pod.UID); workload.Broken(pod) && !tries[key] {
 				tries[key] = true
-				_ = r.unstick(ctx, "") // it is a help, and the waiting goes on without it
+				_ = r.found.Workload.Unstick(ctx, "") // it is a help, and the waiting goes on without it
 			}
 		}
 		if len(pods) != told {
 			told = len(pods)
-			r.steps.reached(leaving(r.id, pods, r.Now().UTC()))
+			r.steps.reached(workload.Leaving(r.id, pods, r.Now().UTC()))
 		}
 		return len(pods) == 0
 	})
-}
-
-// broken is true for a pod whose container waits for something, or that has
-// been restarted: one that may never become ready.
-func broken(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil || isReady(pod) {
-		return false
-	}
-	for _, c := range pod.Status.ContainerStatuses {
-		if c.State.Waiting != nil || c.RestartCount > 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -15,14 +15,16 @@ import (
 // open begins to watch the pod, its events and its claims. The pod's watch goes
 // on from what the lookup saw.
 func (r *run) open(ctx context.Context) error {
-	if r.found.workload != nil {
-		return r.openWorkload(ctx)
+	if r.found.Workload != nil {
+		var err error
+		r.follower, err = r.found.Workload.Follow(ctx, r.claims()...)
+		return err
 	}
 	core, ns := r.Client.CoreV1(), r.namespace
 	pods := follow.PodSource(follow.Client(core.Pods(ns)), ns, r.id)
-	pods.Version = r.found.version
-	if r.found.pod != nil {
-		pods.Listed = []runtime.Object{r.found.pod}
+	pods.Version = r.found.Version
+	if r.found.Pod != nil {
+		pods.Listed = []runtime.Object{r.found.Pod}
 	}
 	sources := []follow.Source{pods, follow.EventSource(follow.Client(core.Events(ns)), ns, "Pod", r.id)}
 	if claims := r.claims(); len(claims) > 0 {
@@ -59,6 +61,14 @@ func mountedClaims(pod *unstructured.Unstructured) (names []string) {
 		}
 	}
 	return names
+}
+
+// ownObjects are the objects that the run makes beside a pod or a workload.
+func (r *run) ownObjects() []*unstructured.Unstructured {
+	if r.parts != nil {
+		return r.parts.Objects
+	}
+	return r.rendered.Objects
 }
 
 // follow tells of the pod until it runs or it is certain that it will not.

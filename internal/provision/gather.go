@@ -8,6 +8,10 @@ import (
 	"github.com/google/uuid"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
 )
 
@@ -60,7 +64,28 @@ func (r *run) findOut(ctx context.Context) (string, error) {
 	if r.found, err = r.survey(ctx); err != nil {
 		return "", r.setAside(err)
 	}
-	return r.found.decide().String(), nil
+	return r.decide().String(), nil
+}
+
+// survey looks up what stands under the run's name: a pod and a record, or a
+// workload and what is in it.
+func (r *run) survey(ctx context.Context) (inventory.Found, error) {
+	if r.user.Workload.IsZero() {
+		return r.Lookup(ctx, r.id)
+	}
+	f, err := r.LookupInjected(ctx, r.id, r.user.Workload)
+	if err != nil {
+		return inventory.Found{}, err
+	}
+	w := f.Workload
+	switch {
+	case w.Object == nil:
+		return inventory.Found{}, fault.New(fault.NotFound, "there is no %s in namespace %s", w.Ref, r.namespace).
+			WithHint("see what there is: kubectl get %ss --namespace %s", w.Ref.Kind, r.namespace)
+	case w.Record != nil && !w.Injected():
+		return inventory.Found{}, injection.Taken(w.Object, w.Record)
+	}
+	return f, nil
 }
 
 func (r *run) compose(ctx context.Context) (string, error) {
@@ -81,11 +106,11 @@ func (r *run) render() error {
 	if b := r.blueprint; b.Subdomain != "" && b.Hostname != "" && b.Hostname != r.id {
 		r.steps.Progress(v1.Progress{Message: fmt.Sprintf("hostname %s is not used: with a subdomain the DNS name is made of the ID", b.Hostname)})
 	}
-	if err := checkRepository(r.access.clone(r.user)); err != nil {
+	if err := r.access.Clone(r.user).Check(); err != nil {
 		return err
 	}
-	_, r.homes = injectable(r.blueprint)
-	values, err := chartValues(r.workspaceSpec())
+	_, r.homes = manifest.Injectable(r.blueprint)
+	values, err := r.spec().Values()
 	if err != nil {
 		return err
 	}
@@ -93,4 +118,16 @@ func (r *run) render() error {
 		return err
 	}
 	return r.takeApart()
+}
+
+// spec is what is installed, as far as it is known by now.
+func (r *run) spec() manifest.Spec {
+	b, injected := r.blueprint, r.found.Workload != nil
+	if injected {
+		b, _ = manifest.Injectable(b)
+	}
+	return manifest.Spec{
+		User: r.user, Namespace: r.namespace, Identity: r.identity, Blueprint: b, Injected: injected,
+		Repository: r.access.Clone(r.user), Access: r.access, Certificate: r.Certificate, JobID: r.jobID,
+	}
 }

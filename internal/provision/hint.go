@@ -14,8 +14,8 @@ import (
 // hint says what to do about the cause of a reading. In a workload there are
 // containers that no blueprint knows.
 func (r *run) hint(s v1.Snapshot) string {
-	about := diagnose.About{Namespace: r.namespace, Controlled: r.found.workload != nil}
-	if r.found.workload == nil || s.Cause != nil && strings.HasPrefix(s.Cause.Container, r.id+"-") {
+	about := diagnose.About{Namespace: r.namespace, Controlled: r.found.Workload != nil}
+	if r.found.Workload == nil || s.Cause != nil && strings.HasPrefix(s.Cause.Container, r.id+"-") {
 		about.Blueprint, about.Origin = r.blueprint.Name, r.blueprint.Origin
 	}
 	return diagnose.Hint(s.Cause, about.Of(r.podSpec(), s.Cause))
@@ -26,8 +26,8 @@ func (r *run) hint(s v1.Snapshot) string {
 func (r *run) podSpec() (spec corev1.PodSpec) {
 	var content map[string]any
 	switch {
-	case r.found.workload != nil:
-		content, _, _ = unstructured.NestedMap(r.found.workload.object, "spec", "template", "spec")
+	case r.found.Workload != nil:
+		content, _, _ = unstructured.NestedMap(r.found.Workload.Object, "spec", "template", "spec")
 	case r.rendered != nil:
 		for _, object := range r.rendered.Objects {
 			if object.GetKind() == "Pod" {

@@ -38,26 +38,17 @@ func (r InjectionRules) allow(u userstring.UserString) error {
 		WithHint("injectNamespaces in the configuration lists where it is")
 }
 
-// For is the provisioner for a user string: of a workload it says the namespace.
-func (p *Provisioner) For(u userstring.UserString) *Provisioner {
-	if u.Workload.IsZero() {
-		return p
-	}
-	return p.in(u.Namespace)
-}
-
 // takeApart makes of the rendered chart what goes into the workload.
 func (r *run) takeApart() error {
-	w := r.found.workload
+	w := r.found.Workload
 	if w == nil {
 		return nil
 	}
-	parts, err := injection.Make(r.id, injection.Target{Kind: w.ref.Kind, Name: w.ref.Name}, r.rendered.Objects)
+	parts, err := injection.Make(r.id, injection.Target{Kind: w.Ref.Kind, Name: w.Ref.Name}, r.rendered.Objects)
 	if err != nil {
 		return err
 	}
 	r.parts = &parts
-	w.stale = !injection.Current(w.record, parts)
 	return nil
 }
 
@@ -67,7 +58,7 @@ func (r *run) examine() error {
 	if r.parts == nil {
 		return nil
 	}
-	if p := r.found.decide(); p == refuse || p == resume {
+	if p := r.decide(); p == refuse || p == resume {
 		return nil // it is done already
 	}
 	for _, name := range r.homes {
@@ -76,14 +67,14 @@ func (r *run) examine() error {
 	for _, name := range r.parts.LeftOut {
 		r.steps.Progress(v1.Progress{Message: name + " is left out: an injected workspace does not have it"})
 	}
-	findings := injection.Examine(r.found.workload.object, *r.parts)
+	findings := injection.Examine(r.found.Workload.Object, *r.parts)
 	var refused []injection.Finding
 	for _, f := range findings {
 		switch {
 		case f.Severity == injection.Notice:
 			r.steps.Progress(v1.Progress{Message: f.Message})
 		case f.Severity == injection.Warning, f.Severity == injection.Refusal && r.Injection.Force:
-			r.steps.Warning(v1.Warning{Reason: f.Reason, Message: f.Message, Count: 1, Object: r.found.workload.ref.String(), At: r.Now().UTC()})
+			r.steps.Warning(v1.Warning{Reason: f.Reason, Message: f.Message, Count: 1, Object: r.found.Workload.Ref.String(), At: r.Now().UTC()})
 		default:
 			refused = append(refused, f)
 		}
@@ -126,7 +117,7 @@ type injectionPlan struct {
 }
 
 func (r *run) injectionPlan() (injectionPlan, error) {
-	change, err := injection.Inject(r.found.workload.object, *r.parts)
+	change, err := injection.Inject(r.found.Workload.Object, *r.parts)
 	return injectionPlan{Objects: r.parts.Objects, Patch: change.Patch}, err
 }
 
@@ -137,7 +128,7 @@ func (r *run) inject(ctx context.Context, p plan) error {
 	if p == resume {
 		return r.expectFound()
 	}
-	if err := r.share(ctx, r.workspaceSpec()); err != nil {
+	if err := r.share(ctx, r.spec()); err != nil {
 		return err
 	}
 	return r.steps.do("inject", func() (string, error) {
@@ -146,7 +137,7 @@ func (r *run) inject(ctx context.Context, p plan) error {
 		if _, err := applier.Apply(ctx, r.parts.Objects); err != nil {
 			return "", err
 		}
-		err := r.patch(ctx, r.found.workload, func(object map[string]any) (injection.Change, error) {
+		err := r.found.Workload.Patch(ctx, func(object map[string]any) (injection.Change, error) {
 			return injection.Inject(object, *r.parts)
 		})
 		if err != nil {
@@ -155,7 +146,7 @@ func (r *run) inject(ctx context.Context, p plan) error {
 		if err := r.expectFound(); err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("%s, %d objects", r.found.workload.ref, len(r.parts.Objects)), r.unstick(ctx, r.jobID)
+		return fmt.Sprintf("%s, %d objects", r.found.Workload.Ref, len(r.parts.Objects)), r.found.Workload.Unstick(ctx, r.jobID)
 	})
 }
 
@@ -164,7 +155,7 @@ func (r *run) injected(p plan, err error) error {
 	if err != nil || !r.NoWait {
 		return err
 	}
-	r.latest = r.found.reading
+	r.latest = r.found.Reading
 	if p != resume {
 		r.latest = v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StageScheduling.Status(), Message: "the rollout has begun"}
 	}
@@ -174,11 +165,11 @@ func (r *run) injected(p plan, err error) error {
 
 // expectFound makes what was found, or has just been written, what is followed.
 func (r *run) expectFound() error {
-	if r.found.workload == nil {
-		r.follower.Expect(r.found.pod.UID)
+	if r.found.Workload == nil {
+		r.follower.Expect(r.found.Pod.UID)
 		return nil
 	}
-	object, err := r.found.workload.typed()
+	object, err := r.found.Workload.Typed()
 	if known, ok := object.(runtime.Object); ok {
 		r.follower.Begin(known)
 	}

@@ -3,16 +3,12 @@ package provision
 import (
 	"strings"
 	"testing"
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -32,11 +28,11 @@ func TestDecideInjected(t *testing.T) {
 		{"on its way, of an older blueprint", "alice-1", v1.StageStarting, true, replace},
 		{"failed", "alice-1", v1.StageFailed, false, replace},
 	} {
-		f := found{workload: &workload{id: "alice-1", stale: test.stale}, reading: v1.Snapshot{Stage: test.stage}}
+		f := inventory.Found{Workload: &workload.Workload{ID: "alice-1"}, Reading: v1.Snapshot{Stage: test.stage}}
 		if test.by != "" {
-			f.workload.record = &injection.Record{CanonicalID: test.by}
+			f.Workload.Record = &injection.Record{CanonicalID: test.by}
 		}
-		if got := f.decide(); got != test.want {
+		if got := decide(f, test.stale); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -67,21 +63,6 @@ func TestWhereInjectionIsAllowed(t *testing.T) {
 	}
 }
 
-// Home directories do not go into other people's workloads.
-func TestInjectable(t *testing.T) {
-	b := blueprint.Blueprint{
-		Env: map[string]string{"HOME": "/work/"},
-		Storages: map[string]blueprint.Storage{
-			"home": {Path: "/x"}, "a": {Path: "/home/dev"}, "b": {Path: "/root"}, "c": {Path: "/work"},
-			"data": {Path: "/data"}, "deep": {Path: "/home/dev/data"},
-		},
-	}
-	got, homes := injectable(b)
-	if strings.Join(homes, " ") != "a b c home" || len(got.Storages) != 2 || len(b.Storages) != 6 {
-		t.Errorf("left out: %s; kept: %v", homes, got.Storages)
-	}
-}
-
 // All that stands in the way is said at once, and whether one can insist.
 func TestRefusal(t *testing.T) {
 	paused := injection.Finding{Severity: injection.Refusal, Message: "paused", Hint: "resume"}
@@ -93,38 +74,5 @@ func TestRefusal(t *testing.T) {
 	two := fault.From(refusal([]injection.Finding{paused, host}))
 	if len(two.Problems) != 2 || strings.Contains(two.Hint, "--force") {
 		t.Errorf("%+v", two)
-	}
-}
-
-func replica(name, job string, age time.Duration, ready, going bool) corev1.Pod {
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Name: name, Namespace: "shop", CreationTimestamp: metav1.NewTime(now.Add(-age)),
-		Labels: map[string]string{
-			kube.LabelCanonicalID: "alice-1", kube.LabelInjected: "true", kube.LabelJobID: job,
-			kube.LabelWorkloadKind: "deployment", kube.LabelWorkloadName: "web",
-		},
-	}}
-	if ready {
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-	}
-	if going {
-		pod.DeletionTimestamp = &metav1.Time{Time: now}
-	}
-	return pod
-}
-
-// The pod to enter is one that is ready, the newest of those.
-func TestPreferred(t *testing.T) {
-	pods := preferred([]corev1.Pod{
-		replica("waits", "j", 0, false, false), replica("old", "j", time.Hour, true, false),
-		replica("new", "j", time.Minute, true, false), replica("going", "j", 0, true, true),
-	})
-	var names []string
-	for _, pod := range pods {
-		names = append(names, pod.Name)
-	}
-	if strings.Join(names, " ") != "new old waits" {
-		t.Errorf("%s", names)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
 )
 
@@ -99,7 +100,7 @@ func (r *run) settle(ctx context.Context, held *lock.Lock, err error) error {
 	if code := fault.CodeOf(why); code != fault.Failed && code != fault.DeadlineExceeded {
 		return err
 	}
-	if r.OnFailure != DeleteOnFailure || !r.creation.any() || r.found.workload != nil { // an injected one is kept
+	if r.OnFailure != DeleteOnFailure || !r.creation.any() || r.found.Workload != nil { // an injected one is kept
 		return err
 	}
 	final := r.outcome(ctx, why)
@@ -127,14 +128,14 @@ func (r *run) undo(ctx context.Context, held *lock.Lock) (string, error) {
 		return "", err
 	}
 	before := r.found
-	first := before.record == nil && (before.pod == nil || before.reading.Verdict() == v1.VerdictTerminating)
+	first := before.Record == nil && (before.Pod == nil || before.Reading.Verdict() == v1.VerdictTerminating)
 	mine := r.creation.of(r.rendered.Objects, first)
 	n, err := r.applier(r.id).Remove(ctx, mine)
 	if err == nil && first {
-		_, err = r.applier(r.id).Remove(ctx, certified(mine))
+		_, err = r.applier(r.id).Remove(ctx, manifest.Certified(mine))
 	}
 	if err == nil && first {
-		err = r.records().Purge(ctx, r.id)
+		err = r.Records().Purge(ctx, r.id)
 	}
 	if err != nil {
 		return "", err

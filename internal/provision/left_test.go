@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // What is removed after a failure: what the run made. A claim that was there, or
 // may have been, stays.
 func TestWhatIsRemovedAfterAFailure(t *testing.T) {
 	wanted := []*unstructured.Unstructured{
-		named("Pod", "a"), named("Service", "a"), named("ConfigMap", "a"), named("PersistentVolumeClaim", "data"),
+		kube.Named("Pod", "a"), kube.Named("Service", "a"), kube.Named("ConfigMap", "a"), kube.Named("PersistentVolumeClaim", "data"),
 	}
 	for _, test := range []struct {
 		name  string

@@ -1,14 +1,19 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
 // Outcome is how a provisioning ended.
@@ -31,11 +36,11 @@ func (r *run) outcome(ctx context.Context, err error) Outcome {
 	switch {
 	case r.final != nil:
 		return *r.final
-	case fault.CodeOf(err) == fault.AlreadyExists && r.found.pod != nil:
-		w := describe(&r.found.pod.ObjectMeta, r.found.reading)
+	case fault.CodeOf(err) == fault.AlreadyExists && r.found.Pod != nil:
+		w := inventory.Describe(&r.found.Pod.ObjectMeta, r.found.Reading)
 		return Outcome{Workspace: &w}
-	case fault.CodeOf(err) == fault.AlreadyExists && r.found.workload != nil:
-		r.latest = r.found.reading
+	case fault.CodeOf(err) == fault.AlreadyExists && r.found.Workload != nil:
+		r.latest = r.found.Reading
 		return Outcome{Workspace: r.workspace()}
 	case r.follower == nil && err != nil:
 		return Outcome{} // it did not get as far as the workspace
@@ -48,6 +53,35 @@ func (r *run) outcome(ctx context.Context, err error) Outcome {
 		o.Logs = diagnose.Logs(ctx, r.Client, r.namespace, r.failedPod(), r.latest.Cause)
 	}
 	return o
+}
+
+// workspace is the run's workspace as far as it is known.
+func (r *run) workspace() *v1.Workspace {
+	w := &v1.Workspace{
+		TypeMeta: v1.Kind(v1.KindWorkspace),
+		ID:       r.id, Namespace: r.namespace, UserString: r.user.String(),
+		Owner: r.user.User, Blueprint: r.blueprint.Name, JobID: r.jobID,
+		Snapshot: r.latest,
+		Timing:   r.steps.total(r.Client.Requests.Count()),
+	}
+	if r.found.Workload != nil {
+		w.Workload, w.JobID = r.found.Workload.Ref.String(), cmp.Or(r.found.Workload.Job(), r.jobID)
+	}
+	var pod *corev1.Pod
+	if r.follower != nil {
+		pod, _ = r.follower.State().Pod()
+	}
+	if pod == nil && r.NoWait {
+		pod = r.found.Pod // its watch may not have told of it yet
+	}
+	if pod != nil {
+		w.CreatedAt = pod.CreationTimestamp.UTC()
+		w.JobID = pod.Labels[kube.LabelJobID]
+	}
+	if w.Stage == "" {
+		w.Stage, w.Status = v1.StageUnknown, v1.StatusUnknown
+	}
+	return w
 }
 
 // failure is the error of a workspace that will not run.
@@ -91,4 +125,14 @@ func (r *run) soFar() string {
 	default:
 		return fmt.Sprintf("still %s", s.Stage)
 	}
+}
+
+// failedPod is the pod that the cause is about.
+func (r *run) failedPod() string {
+	if r.latest.Cause != nil && r.found.Workload != nil {
+		if pod, ok := strings.CutPrefix(r.latest.Cause.Object, "pod/"); ok {
+			return pod
+		}
+	}
+	return r.id
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/watch"
 )
@@ -50,13 +51,13 @@ func (r *run) command() string {
 // workloadResources are those of the workload that the run is about, if any.
 func (r *run) workloadResources() []string {
 	ref := r.user.Workload
-	if r.found.workload != nil {
-		ref = r.found.workload.ref
+	if r.found.Workload != nil {
+		ref = r.found.Workload.Ref
 	}
 	if ref.IsZero() {
 		return nil
 	}
-	kind, resource := kindOf(ref)
+	kind, resource := workload.Kind(ref)
 	if kind == watch.KindDeployment {
 		return []string{resource, "replicasets"}
 	}
@@ -68,8 +69,8 @@ func (r *run) wanted() []*unstructured.Unstructured {
 	if r.parts != nil {
 		return r.parts.Objects
 	}
-	spec := r.workspaceSpec()
-	return slices.Concat(r.rendered.Objects, sharedObjects(spec), privateObjects(spec))
+	spec := r.spec()
+	return slices.Concat(r.rendered.Objects, spec.Shared(), spec.Private())
 }
 
 // resourcesOf are those of objects, as rules name them.
@@ -99,7 +100,7 @@ func (r *run) mayEject(ctx context.Context) error {
 	if _, err := r.review(ctx); err != nil {
 		return err
 	}
-	objects, err := r.objectsInjected(ctx, r.id)
+	objects, err := workload.Objects(ctx, r.Client, r.id)
 	if err != nil && fault.CodeOf(err) != fault.PermissionDenied {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -36,7 +38,7 @@ func (r *run) preview(ctx context.Context, server bool) ([]release.Change, error
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	what := r.found.decide()
+	what := r.decide()
 	switch what {
 	case refuse:
 		return nil, alreadyRunning(r.id, r.user)
@@ -55,10 +57,10 @@ func (r *run) preview(ctx context.Context, server bool) ([]release.Change, error
 		r.note("namespace %s does not exist: what is in it could not be given to the API server to check", r.namespace)
 		server = false
 	}
-	spec := r.workspaceSpec()
+	spec := r.spec()
 	planner := release.Planner{Applier: r.applier(r.id), Server: server}
-	planner.Private = privateObjects(spec)
-	shared, err := planner.Share(ctx, sharedObjects(spec))
+	planner.Private = spec.Private()
+	shared, err := planner.Share(ctx, spec.Shared())
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +96,7 @@ func (r *run) previewNamespace(ctx context.Context, server bool) ([]release.Chan
 			return nil, kube.Fault(err, kube.Call{Verb: "create", Resource: "namespaces", Name: r.namespace})
 		}
 	}
-	return []release.Change{{Action: release.ActionCreate, Object: named("Namespace", r.namespace)}}, nil
+	return []release.Change{{Action: release.ActionCreate, Object: kube.Named("Namespace", r.namespace)}}, nil
 }
 
 // previewRecord is Helm's record, and what an older one names and is not wanted
@@ -103,7 +105,7 @@ func (r *run) previewRecord(ctx context.Context, server bool) ([]release.Change,
 	record := release.NewRecord(r.id, r.namespace, r.rendered, r.Now())
 	record.Info.Status = helm.StatusDeployed
 	var changes []release.Change
-	if old := r.found.record; old != nil {
+	if old := r.found.Record; old != nil {
 		record.Version = old.Version
 		objects, err := release.Objects(old.Manifest)
 		if err != nil {
@@ -114,7 +116,7 @@ func (r *run) previewRecord(ctx context.Context, server bool) ([]release.Change,
 			return nil, err
 		}
 	}
-	change, err := r.records().Plan(ctx, record, r.found.record != nil, server)
+	change, err := r.Records().Plan(ctx, record, r.found.Record != nil, server)
 	return append(changes, change), err
 }
 
@@ -126,7 +128,7 @@ func (r *run) previewPod() (changes []release.Change) {
 			object = object.DeepCopy()
 			object.SetNamespace(r.namespace)
 			changes = append(changes,
-				release.Change{Action: release.ActionDelete, Object: named("Pod", r.id)},
+				release.Change{Action: release.ActionDelete, Object: kube.Named("Pod", r.id)},
 				release.Change{Action: release.ActionCreate, Object: object})
 		}
 	}
@@ -135,24 +137,24 @@ func (r *run) previewPod() (changes []release.Change) {
 
 // PreviewDelete is what Delete would remove: of what the workspace has, that
 // which there is.
-func (p *Provisioner) PreviewDelete(ctx context.Context, t *Target, server bool) ([]release.Change, error) {
+func (p *Provisioner) PreviewDelete(ctx context.Context, t *inventory.Target, server bool) ([]release.Change, error) {
 	p = p.in(t.Namespace)
-	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, found: t.found}
-	if t.found.workload != nil {
+	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, found: t.Found}
+	if t.Found.Workload != nil {
 		return r.previewEjection(ctx, server)
 	}
 	objects, err := r.objects()
 	if err != nil {
 		return nil, err
 	}
-	objects = append(objects, certified(objects)...)
-	objects = append(objects, named("Secret", kube.Name(r.id, "git"))) // goes with its ConfigMap
-	records, err := r.records().Names(ctx, r.id)
+	objects = append(objects, manifest.Certified(objects)...)
+	objects = append(objects, kube.Named("Secret", manifest.GitSecret(r.id))) // goes with its ConfigMap
+	records, err := r.Records().Names(ctx, r.id)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range records {
-		objects = append(objects, named("Secret", name))
+		objects = append(objects, kube.Named("Secret", name))
 	}
 	return release.Planner{Applier: p.applier(r.id), Server: server}.Remove(ctx, objects)
 }

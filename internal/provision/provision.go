@@ -1,11 +1,12 @@
 // Package provision is the pipeline from a user string to a workspace that can
 // be entered, and back: identify, look up, resolve, lock, install, follow;
-// remove; and the reading of what stands on the cluster.
+// remove. What stands on the cluster is read by inventory, and what a workspace
+// is made of is said by manifest; workload and injection know how one gets into a
+// workload.
 package provision
 
 import (
 	"context"
-	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint"
@@ -16,16 +17,17 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
-	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // Provisioner makes, finds and removes workspaces in one namespace.
 type Provisioner struct {
-	Client   *kube.Client
+	inventory.Reader
 	Identity identity.Provider
 	// Blueprints loads the platform blueprints; it is called once a provisioning.
 	Blueprints       func(ctx context.Context) (*blueprint.Set, error)
@@ -33,7 +35,6 @@ type Provisioner struct {
 	DefaultRegistry  string
 	// Overrides are laid over the blueprint, for this run.
 	Overrides []blueprint.Override
-	Policy    watch.Policy
 	// WaitForLock waits for whoever works on the workspace for another purpose,
 	// instead of giving up.
 	WaitForLock bool
@@ -46,14 +47,13 @@ type Provisioner struct {
 	CreateNamespace bool
 	// Access reads the credentials that are configured; nil for none. It is called
 	// once a provisioning, so that nothing else depends on them.
-	Access func() (Access, error)
+	Access func() (manifest.Access, error)
 	// Certificate is nil if workspaces get none.
-	Certificate *Certificate
+	Certificate *manifest.Certificate
 	// Injection says where injection is allowed, and whether to insist on it.
 	Injection InjectionRules
 	// Jobs keeps the record of what a provisioning does; nil keeps none.
 	Jobs *job.Recorder
-	Now  func() time.Time
 }
 
 // Supported says whether a form of user string can be provisioned. One that
@@ -89,7 +89,7 @@ func (r *run) provision(ctx context.Context) error {
 	if err := r.gather(ctx); err != nil {
 		return err
 	}
-	plan := r.found.decide()
+	plan := r.decide()
 	if plan == refuse {
 		return alreadyRunning(r.id, r.user)
 	}
@@ -112,6 +112,24 @@ func (r *run) provision(ctx context.Context) error {
 	return r.settle(ctx, held, err)
 }
 
+// For is the provisioner for a user string: of a workload it says the namespace.
+func (p *Provisioner) For(u userstring.UserString) *Provisioner {
+	if u.Workload.IsZero() {
+		return p
+	}
+	return p.in(u.Namespace)
+}
+
+// in is the same provisioner for another namespace.
+func (p *Provisioner) in(namespace string) *Provisioner {
+	if namespace == "" || namespace == p.Client.Namespace {
+		return p
+	}
+	other := *p
+	other.Reader = p.In(namespace)
+	return &other
+}
+
 // run is one provisioning.
 type run struct {
 	*Provisioner
@@ -125,8 +143,8 @@ type run struct {
 	blueprint blueprint.Blueprint
 	may       rbac.Review
 	unread    error // what the caller may not even read
-	found     found
-	access    Access
+	found     inventory.Found
+	access    manifest.Access
 	rendered  *release.Rendered
 	parts     *injection.Parts // of an injected workspace
 	homes     []string         // storages that it does not have
@@ -136,10 +154,6 @@ type run struct {
 	creation  creation    // what this run has made
 	final     *Outcome    // where it was collected before the end
 	blocker   string      // who holds the lock that is waited for
-}
-
-func (p *Provisioner) records() release.Records {
-	return release.Records{Secrets: p.Client.CoreV1().Secrets(p.Client.Namespace), Namespace: p.Client.Namespace}
 }
 
 func (p *Provisioner) applier(id string) release.Applier {

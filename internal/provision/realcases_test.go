@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch"
 )
@@ -40,7 +41,7 @@ func runOn(t *testing.T, pod *corev1.Pod) *run {
 		t.Fatal(err)
 	}
 	rendered.Objects, rendered.Manifest = nil, ""
-	p := &Provisioner{Client: &kube.Client{Interface: client, Namespace: "dev"}, Policy: watch.DefaultPolicy(), Now: time.Now}
+	p := &Provisioner{Reader: inventory.Reader{Client: &kube.Client{Interface: client, Namespace: "dev"}, Policy: watch.DefaultPolicy(), Now: time.Now}}
 	return &run{Provisioner: p, id: id, namespace: "dev", rendered: rendered, steps: newSteps(event.NewStream("alice", time.Now), time.Now)}
 }
 
@@ -59,16 +60,16 @@ func workspacePod(deleting bool) *corev1.Pod {
 func (r *run) lookedUp(t *testing.T) plan {
 	t.Helper()
 	var err error
-	if r.found, err = r.lookup(t.Context(), id); err != nil {
+	if r.found, err = r.Lookup(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	if r.found.version == "" {
-		r.found.version = "1" // the fake cluster has no versions of lists
+	if r.found.Version == "" {
+		r.found.Version = "1" // the fake cluster has no versions of lists
 	}
 	if err := r.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return r.found.decide()
+	return r.decide()
 }
 
 func waitsForTheOldPod(t *testing.T) {
@@ -94,11 +95,11 @@ func waitsForTheOldPod(t *testing.T) {
 func healsTheRecord(t *testing.T) {
 	r := runOn(t, nil)
 	left := release.NewRecord(id, "dev", r.rendered, time.Now().Add(-time.Hour))
-	if err := r.records().Create(t.Context(), left); err != nil {
+	if err := r.Records().Create(t.Context(), left); err != nil {
 		t.Fatal(err)
 	}
-	if plan := r.lookedUp(t); plan != install || r.found.record.Info.Status != helm.StatusPendingInstall {
-		t.Fatalf("the plan is to %s with %+v", plan, r.found.record)
+	if plan := r.lookedUp(t); plan != install || r.found.Record.Info.Status != helm.StatusPendingInstall {
+		t.Fatalf("the plan is to %s with %+v", plan, r.found.Record)
 	}
 	record, err := r.record(t.Context())
 	if err != nil {
@@ -107,7 +108,7 @@ func healsTheRecord(t *testing.T) {
 	if err := r.deployed(t.Context(), record); err != nil {
 		t.Fatal(err)
 	}
-	healed, err := r.records().Latest(t.Context(), id)
+	healed, err := r.Records().Latest(t.Context(), id)
 	if err != nil || healed.Info.Status != helm.StatusDeployed || healed.Version != 1 {
 		t.Errorf("%+v, %v", healed, err)
 	}
@@ -116,7 +117,7 @@ func healsTheRecord(t *testing.T) {
 		t.Errorf("%d records, %v", len(secrets.Items), err)
 	}
 	// With its pod already there, what is missing is completed.
-	if plan := withRecord(helm.StatusPendingInstall).decide(); plan != resume {
+	if plan := decide(withRecord(helm.StatusPendingInstall), false); plan != resume {
 		t.Errorf("with a pod, the plan is to %s", plan)
 	}
 }

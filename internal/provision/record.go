@@ -19,9 +19,9 @@ const recordTime = 5 * time.Second
 // names and that are not wanted any more go first, so that none is forgotten.
 func (r *run) record(ctx context.Context) (*helm.Release, error) {
 	record := release.NewRecord(r.id, r.namespace, r.rendered, r.Now())
-	old := r.found.record
+	old := r.found.Record
 	if old == nil {
-		return record, r.records().Create(ctx, record)
+		return record, r.Records().Create(ctx, record)
 	}
 	objects, err := release.Objects(old.Manifest)
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *run) record(ctx context.Context) (*helm.Release, error) {
 	}
 	record.Version = old.Version
 	record.Info.FirstDeployed = old.Info.FirstDeployed
-	return record, r.records().Update(ctx, record)
+	return record, r.Records().Update(ctx, record)
 }
 
 func manifestOf(object *unstructured.Unstructured) string {
@@ -50,16 +50,16 @@ func manifestOf(object *unstructured.Unstructured) string {
 // deployed completes the record. A pod without one, whose record somebody
 // removed, gets it again.
 func (r *run) deployed(ctx context.Context, record *helm.Release) error {
-	if r.found.workload != nil {
+	if r.found.Workload != nil {
 		return nil // what is injected is no release
 	}
 	if record != nil && record.Info.Status == helm.StatusDeployed {
 		return nil
 	}
-	write := r.records().Update
+	write := r.Records().Update
 	if record == nil {
 		record = release.NewRecord(r.id, r.namespace, r.rendered, r.Now())
-		write = r.records().Create
+		write = r.Records().Create
 	}
 	release.Deployed(record, r.Now())
 	return write(ctx, record)

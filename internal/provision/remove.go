@@ -3,25 +3,24 @@ package provision
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // Delete removes a workspace that Find has found and waits until its pod is
 // gone, unless noWait. What is shared in the namespace stays.
-func (p *Provisioner) Delete(ctx context.Context, t *Target, noWait bool, stream *event.Stream) (*v1.Deletion, error) {
+func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, noWait bool, stream *event.Stream) (*v1.Deletion, error) {
 	p = p.in(t.Namespace)
-	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, found: t.found, rendered: &release.Rendered{}, steps: newSteps(stream, p.Now)}
+	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, found: t.Found, rendered: &release.Rendered{}, steps: newSteps(stream, p.Now)}
 	deletion := &v1.Deletion{TypeMeta: v1.Kind(v1.KindDeletion), ID: r.id, Namespace: r.namespace}
 	// The watches end with this call.
 	working, cancel := context.WithCancel(ctx)
@@ -33,17 +32,17 @@ func (p *Provisioner) Delete(ctx context.Context, t *Target, noWait bool, stream
 
 // Forget removes the lock that a killed run may have left on what is gone.
 func (p *Provisioner) Forget(ctx context.Context, arg string) {
-	all, namespace, err := candidates(arg)
+	ids, namespace, err := inventory.Understand(arg)
 	if err != nil {
 		return
 	}
-	for _, c := range all {
-		p.in(namespace).locker(deleting).Sweep(ctx, c.id)
+	for _, id := range ids {
+		p.in(namespace).locker(deleting).Sweep(ctx, id)
 	}
 }
 
 func (r *run) remove(ctx context.Context, deletion *v1.Deletion, noWait bool) error {
-	if r.found.workload != nil {
+	if r.found.Workload != nil {
 		return r.removeInjected(ctx, deletion, noWait)
 	}
 	err := r.steps.do("uninstall", func() (string, error) {
@@ -52,7 +51,7 @@ func (r *run) remove(ctx context.Context, deletion *v1.Deletion, noWait bool) er
 		return fmt.Sprintf("%d objects", deletion.Objects), err
 	})
 	if err != nil || r.follower == nil {
-		deletion.Gone = err == nil && r.found.pod == nil
+		deletion.Gone = err == nil && r.found.Pod == nil
 		return err
 	}
 	err = r.follower.Run(ctx, r.Policy, r.Now, func(c follow.Change) (done bool) {
@@ -81,14 +80,14 @@ func (r *run) uninstall(ctx context.Context, noWait bool) (int, error) {
 		return 0, err
 	}
 	defer r.release(ctx, held)
-	if r.found, err = r.lookup(ctx, r.id); err != nil {
+	if r.found, err = r.Lookup(ctx, r.id); err != nil {
 		return 0, err
 	}
-	if r.found.pod != nil && !noWait {
+	if r.found.Pod != nil && !noWait {
 		if err := r.open(ctx); err != nil {
 			return 0, err
 		}
-		r.follower.Expect(r.found.pod.UID)
+		r.follower.Expect(r.found.Pod.UID)
 	}
 	objects, err := r.objects()
 	if err != nil {
@@ -100,10 +99,10 @@ func (r *run) uninstall(ctx context.Context, noWait bool) (int, error) {
 	}
 	// cert-manager leaves the Secret of a certificate behind, and makes it again
 	// as long as the certificate is there.
-	if _, err := r.applier(r.id).Remove(ctx, certified(objects)); err != nil {
+	if _, err := r.applier(r.id).Remove(ctx, manifest.Certified(objects)); err != nil {
 		return n, err
 	}
-	return n, r.records().Purge(ctx, r.id)
+	return n, r.Records().Purge(ctx, r.id)
 }
 
 func (r *run) lockForDelete(ctx context.Context) (*lock.Lock, error) {
@@ -128,62 +127,16 @@ func (r *run) lockForDelete(ctx context.Context) (*lock.Lock, error) {
 // objects are those of the record. Without one they are what a workspace of
 // that ID can have: its names follow from the ID.
 func (r *run) objects() ([]*unstructured.Unstructured, error) {
-	if r.found.record != nil {
-		objects, err := release.Objects(r.found.record.Manifest)
+	if r.found.Record != nil {
+		objects, err := release.Objects(r.found.Record.Manifest)
 		if err != nil {
 			return nil, fault.New(fault.Internal, "the record of release %s cannot be read: %w", r.id, err).
 				WithHint("`helm uninstall %s` may still work", r.id)
 		}
 		return objects, nil
 	}
-	if r.found.pod == nil {
+	if r.found.Pod == nil {
 		return nil, nil // somebody else removed it
 	}
-	return ownObjects(r.found.pod), nil
-}
-
-// ownObjects are what a workspace has of which only the pod is known.
-func ownObjects(pod *corev1.Pod) []*unstructured.Unstructured {
-	id := pod.Name
-	objects := []*unstructured.Unstructured{named("Pod", id), named("Service", id)}
-	for _, name := range configMapNames(id) {
-		objects = append(objects, named("ConfigMap", fmt.Sprint(name)))
-	}
-	if class := pod.Labels[kube.LabelNetworkPolicy]; class != "" {
-		policy := named("NetworkPolicy", policyName(id, class))
-		policy.SetAPIVersion("networking.k8s.io/v1")
-		objects = append(objects, policy)
-	}
-	for _, volume := range pod.Spec.Volumes {
-		if secret := volume.Secret; secret != nil && secret.SecretName == tlsSecretName(id) {
-			certificate := named("Certificate", id)
-			certificate.SetAPIVersion(certManager)
-			objects = append(objects, certificate)
-		}
-		// Only what carries the name that the storage's claim has by convention:
-		// others are shared, or were there before.
-		storage, ok := strings.CutPrefix(volume.Name, "storage-")
-		if claim := volume.PersistentVolumeClaim; ok && claim != nil && claim.ClaimName == claimName(id, storage) {
-			objects = append(objects, named("PersistentVolumeClaim", claim.ClaimName))
-		}
-	}
-	return objects
-}
-
-// certified are the Secrets of the certificates among the objects.
-func certified(objects []*unstructured.Unstructured) (secrets []*unstructured.Unstructured) {
-	for _, object := range objects {
-		if object.GetKind() == "Certificate" {
-			secrets = append(secrets, named("Secret", tlsSecretName(object.GetName())))
-		}
-	}
-	return secrets
-}
-
-func named(kind, name string) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{}
-	object.SetAPIVersion("v1")
-	object.SetKind(kind)
-	object.SetName(name)
-	return object
+	return manifest.OfPod(r.found.Pod), nil
 }

@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
 )
 
@@ -25,7 +28,7 @@ func (r *run) carryOut(ctx context.Context, held *lock.Lock, p plan) error {
 		if r.found, err = r.survey(ctx); err != nil {
 			return err
 		}
-		p = r.found.decide()
+		p = r.decide()
 		if p == refuse {
 			p = resume
 		}
@@ -80,14 +83,14 @@ func (r *run) write(ctx context.Context, held *lock.Lock, p plan) (*helm.Release
 
 // prepare makes room for a new pod where an old one stands.
 func (r *run) prepare(ctx context.Context, p plan) error {
-	if p != replace && p != await || r.found.workload != nil {
+	if p != replace && p != await || r.found.Workload != nil {
 		return nil
 	}
 	return r.steps.do("clean up", func() (string, error) {
-		pod := r.found.pod
+		pod := r.found.Pod
 		if p == replace {
 			err := r.Client.CoreV1().Pods(r.namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
-			if err = kube.Fault(err, kube.Call{Verb: "delete", Resource: "pods", Namespace: r.namespace, Name: pod.Name}); err != nil && !isNotFound(err) {
+			if err = kube.Fault(err, kube.Call{Verb: "delete", Resource: "pods", Namespace: r.namespace, Name: pod.Name}); err != nil && fault.CodeOf(err) != fault.NotFound {
 				return "", err
 			}
 		}
@@ -98,15 +101,15 @@ func (r *run) prepare(ctx context.Context, p plan) error {
 // bringUp makes sure that record and objects are there, and says which pod is
 // the one to follow.
 func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
-	if r.found.workload != nil {
+	if r.found.Workload != nil {
 		return nil, r.injected(p, r.inject(ctx, p))
 	}
 	if p == resume {
-		r.follower.Expect(r.found.pod.UID)
-		r.latest = r.found.reading
-		return r.found.record, nil
+		r.follower.Expect(r.found.Pod.UID)
+		r.latest = r.found.Reading
+		return r.found.Record, nil
 	}
-	spec := r.workspaceSpec()
+	spec := r.spec()
 	if err := r.share(ctx, spec); err != nil {
 		return nil, err
 	}
@@ -117,7 +120,7 @@ func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
 			return "", err
 		}
 		applier := r.applier(r.id)
-		applier.Private = privateObjects(spec)
+		applier.Private = spec.Private()
 		made, err := applier.Apply(ctx, r.rendered.Objects)
 		if err != nil {
 			return "", err
@@ -126,13 +129,16 @@ func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
 		r.expect(made)
 		return fmt.Sprintf("%d objects", len(made)), nil
 	})
+	if refused, is := errors.AsType[*kube.RefusedError](err); is {
+		err = cmp.Or(r.refused(ctx, record, refused), err)
+	}
 	return record, err
 }
 
 // share makes what the namespace's workspaces have in common, where the
 // blueprint or the configuration asks for something of the kind.
-func (r *run) share(ctx context.Context, spec workspaceSpec) error {
-	objects := sharedObjects(spec)
+func (r *run) share(ctx context.Context, spec manifest.Spec) error {
+	objects := spec.Shared()
 	if len(objects) == 0 {
 		return nil
 	}
@@ -156,7 +162,7 @@ func (r *run) expect(made []*unstructured.Unstructured) {
 		r.follower.Expect(object.GetUID())
 		var pod corev1.Pod
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod) == nil && r.NoWait {
-			r.found.pod, r.latest = &pod, r.read(&pod)
+			r.found.Pod, r.latest = &pod, r.Read(&pod)
 			r.steps.reached(r.latest)
 		}
 	}

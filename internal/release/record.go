@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
-	helmtime "helm.sh/helm/v3/pkg/time"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,25 +85,6 @@ func (r Records) Purge(ctx context.Context, name string) error {
 		}
 	}
 	return nil
-}
-
-// NewRecord is the record of a rendered chart that is about to be applied.
-func NewRecord(name, namespace string, rendered *Rendered, now time.Time) *helm.Release {
-	at := helmtime.Time{Time: now}
-	return &helm.Release{
-		Name: name, Namespace: namespace, Version: 1,
-		Chart: rendered.Chart, Config: rendered.Values, Manifest: rendered.Manifest,
-		Info: &helm.Info{
-			FirstDeployed: at, LastDeployed: at,
-			Status: helm.StatusPendingInstall, Description: "Initial install underway",
-		},
-	}
-}
-
-// Deployed marks a record: every object is created.
-func Deployed(release *helm.Release, now time.Time) {
-	release.Info.LastDeployed = helmtime.Time{Time: now}
-	release.SetStatus(helm.StatusDeployed, "Install complete")
 }
 
 // Plan is the Secret that Create, or Update if there is one, would write. With

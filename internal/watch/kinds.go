@@ -170,7 +170,7 @@ func (w *workload) readJob(job *batchv1.Job) {
 func replicaFailure(rs *appsv1.ReplicaSet) *v1.Cause {
 	for _, c := range rs.Status.Conditions {
 		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
-			return refusal(c.Message, reference(KindReplicaSet, rs.Name))
+			return Refusal(c.Message, reference(KindReplicaSet, rs.Name))
 		}
 	}
 	return nil
@@ -182,7 +182,7 @@ func (w *workload) findRefusal(s State) {
 		return
 	}
 	if e := latest(s.eventsAbout(w.owner), "FailedCreate", "SuccessfulCreate"); e != nil && e.Reason == "FailedCreate" {
-		w.waiting = refusal(e.Message, objectOf(e))
+		w.waiting = Refusal(e.Message, objectOf(e))
 	}
 }
 

@@ -144,12 +144,3 @@ func (s State) workloadWarnings(w workload, readings []v1.Snapshot, p Policy) []
 	}
 	return folded.sorted()
 }
-
-// refusal says why no pod can be made. The numbers are in the quota's message.
-func refusal(message, object string) *v1.Cause {
-	code := CausePodRefused
-	if strings.Contains(message, "exceeded quota") {
-		code = CauseQuotaExceeded
-	}
-	return &v1.Cause{Code: code, Message: message, Object: object}
-}

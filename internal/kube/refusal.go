@@ -1,0 +1,62 @@
+package kube
+
+import (
+	"errors"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// refusal is why the API server does not take an object although the caller may
+// send it: a quota, a limit, admission, pod security, or what is not valid. False
+// if err is something else.
+//
+// Authorization and admission answer 403 alike. Authorization says what a user
+// cannot do; admission names the object that it forbids, or the webhook. What
+// speaks otherwise, such as a proxy in between, denies the access.
+func refusal(err error) (message string, is bool) {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return "", false
+	}
+	message = status.Status().Message
+	switch {
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return message, true
+	case !apierrors.IsForbidden(err):
+		return "", false
+	case strings.Contains(message, "User \"") && strings.Contains(message, " cannot "):
+		return "", false
+	}
+	return message, strings.Contains(message, " is forbidden: ") || strings.Contains(message, "denied the request")
+}
+
+// RefusedError is the error of an object that the API server does not take.
+type RefusedError struct {
+	Call Call
+	// Message is what the API server said.
+	Message string
+	err     error
+}
+
+// Error is that of the API server.
+func (e *RefusedError) Error() string { return e.err.Error() }
+
+// Unwrap gives the API server's answer.
+func (e *RefusedError) Unwrap() error { return e.err }
+
+func refused(err error, message string, call Call) error {
+	f := fault.New(fault.Failed, "the cluster refused to %s: %w", call, &RefusedError{call, message, err})
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		f.Message = "cannot " + call.String() + ": the namespace is being deleted"
+		f.Err = err // nothing about the object itself
+		return f.WithHint("choose another with --namespace, or try again when it is gone: `berth provision --create-namespace` makes it anew")
+	case apierrors.IsForbidden(err):
+		return f.WithHint("ask for less in the blueprint, or talk to who administers namespace %s", call.Namespace)
+	}
+	return f
+}

@@ -1,0 +1,40 @@
+package inventory
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCandidates(t *testing.T) {
+	for arg, want := range map[string]string{
+		"alice~dev":                            "alice-59936c3",
+		"alice":                                "alice-a975fae alice",
+		"alice-59936c3":                        "alice-59936c3-8d7132b alice-59936c3",
+		"id/alice-59936c3":                     "alice-59936c3",
+		"web.example":                          "web.example", // no user string, but the name of a pod
+		"alice~repo=a/b":                       "alice-ff5033f",
+		"alice~pod=web":                        "web/alice",
+		"alice~dev+workload=deployment/x+ns=y": "alice-b09c917 in y",
+		"alice~pod=web+ns=x":                   "web/alice in x",
+	} {
+		all, namespace, err := candidates(arg)
+		var got []string
+		for _, c := range all {
+			if c.owner != "" {
+				c.id += "/" + c.owner
+			}
+			got = append(got, c.id)
+		}
+		if namespace != "" {
+			got = append(got, "in", namespace)
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %s, %v; want %s", arg, got, err, want)
+		}
+	}
+	for _, arg := range []string{"", "id/", "id/Not_Legal", "alice~", "Alice B"} {
+		if got, _, err := candidates(arg); err == nil {
+			t.Errorf("%q is looked up as %v", arg, got)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package inventory
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// The orders, each with the one by namespace and name where it says nothing.
+func TestSort(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	one := func(id, namespace, owner, blueprint string, stage v1.Stage, age, restarts int) v1.Workspace {
+		return v1.Workspace{
+			ID: id, Namespace: namespace, Owner: owner, Blueprint: blueprint, CreatedAt: at.Add(-time.Duration(age) * time.Minute),
+			Snapshot: v1.Snapshot{Stage: stage, Containers: []v1.Container{{Restarts: restarts}, {Restarts: 1}}},
+		}
+	}
+	items := []v1.Workspace{
+		one("c", "two", "alice", "ml", v1.StageFailed, 1, 9),
+		one("b", "one", "bob", "dev", v1.StageRunning, 30, 0),
+		one("a", "two", "carol", "dev", v1.StagePulling, 5, 3),
+		one("d", "one", "alice", "base", v1.StageScheduling, 5, 0),
+	}
+	for order, want := range map[Order]string{
+		ByDefault: "b d a c", ByName: "a b c d", ByOwner: "d c b a", ByBlueprint: "d b a c",
+		ByStage: "d a b c", ByAge: "c d a b", ByRestarts: "c a b d",
+	} {
+		Sort(items, order)
+		var got []string
+		for _, w := range items {
+			got = append(got, w.ID)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("by %q: %s, want %s", order, got, want)
+		}
+	}
+	if len(Orders()) != 6 {
+		t.Errorf("there are %d orders: the test knows 6", len(Orders()))
+	}
+}
+
+// What of a query the API server answers, and what a reading does.
+func TestQuery(t *testing.T) {
+	long := strings.Repeat("x", 80)
+	for _, test := range []struct {
+		q    Query
+		want string // selector; with ! an error
+	}{
+		{Query{}, "k8shell.io/canonical-id"},
+		{Query{ID: "alice-2bd806c"}, "k8shell.io/canonical-id=alice-2bd806c"},
+		{Query{Owners: []string{"Alice", "bob"}}, "k8shell.io/canonical-id,k8shell.io/username in (alice,bob)"},
+		{Query{Owners: []string{"_eve"}}, "k8shell.io/canonical-id,k8shell.io/username in (eve-6ed327c)"},
+		{Query{Blueprints: []string{"dev"}, Labels: "team!=red"}, "k8shell.io/blueprint in (dev),k8shell.io/canonical-id,team!=red"},
+		{Query{Labels: "a in (b"}, "!"},
+	} {
+		opts, err := test.q.options()
+		if (err != nil) != (test.want == "!") || err == nil && opts.LabelSelector != test.want {
+			t.Errorf("%+v: %q, %v; want %s", test.q, opts.LabelSelector, err, test.want)
+		}
+	}
+	opts, err := Query{Owners: []string{long}}.options()
+	if err != nil || strings.Contains(opts.LabelSelector, long) {
+		t.Errorf("a long name is not made a label value: %q, %v", opts.LabelSelector, err)
+	}
+	for _, stage := range Stages() {
+		w := v1.Workspace{Snapshot: v1.Snapshot{Stage: stage}}
+		if !(Query{}).has(w) || (Query{Stages: []v1.Stage{v1.StageFailed, v1.StagePulling}}).has(w) != (stage == v1.StageFailed || stage == v1.StagePulling) {
+			t.Errorf("stage %s is in the wrong lists", stage)
+		}
+	}
+}
+
+// Several pods with one ID are one workspace, as far as the least advanced.
+func TestGather(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	replica := func(pod string, stage v1.Stage, leaving bool) member {
+		return member{
+			Workspace: v1.Workspace{
+				ID: "alice-1", Namespace: "shop", Workload: "deployment/web", CreatedAt: at,
+				Snapshot: v1.Snapshot{Stage: stage, Status: stage.Status(), Message: "m-" + pod},
+			}, pod: pod, injected: true, leaving: leaving,
+		}
+	}
+	alone := replica("bob-2", v1.StagePulling, false)
+	alone.ID, alone.injected = "bob-2", false
+	for _, test := range []struct {
+		name    string
+		members []member
+		want    string
+	}{
+		{"one of its own", []member{alone}, "bob-2 Pulling m-bob-2 []"},
+		{"one replica", []member{replica("a", v1.StageRunning, false)}, "alice-1 Running m-a [a:Running]"},
+		{"the least advanced", []member{replica("b", v1.StageRunning, false), replica("a", v1.StageStarting, false)}, "alice-1 Starting 1 of 2 ready; m-a [a:Starting b:Running]"},
+		{"a failure first", []member{replica("a", v1.StageScheduling, false), replica("b", v1.StageFailed, false)}, "alice-1 Failed 0 of 2 ready; m-b [a:Scheduling b:Failed]"},
+		{"not those that go", []member{replica("a", v1.StageTerminating, true), replica("b", v1.StageRunning, false)}, "alice-1 Running m-b [b:Running]"},
+		{"unless all go", []member{replica("a", v1.StageTerminating, true)}, "alice-1 Terminating m-a [a:Terminating]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var replicas []string
+			ws := gather(test.members)
+			if len(ws) != 1 {
+				t.Fatalf("%d workspaces", len(ws))
+			}
+			for _, r := range ws[0].Replicas {
+				replicas = append(replicas, r.Name+":"+string(r.Stage))
+			}
+			if got := fmt.Sprintf("%s %s %s %s", ws[0].ID, ws[0].Stage, ws[0].Message, replicas); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package inventory
+
+import (
+	"testing"
+
+	helm "helm.sh/helm/v3/pkg/release"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/release"
+)
+
+// Why a workspace has no pod stands in Helm's record.
+func TestPodless(t *testing.T) {
+	const manifest = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: alice-1, labels: {k8shell.io/blueprint: dev}}\n"
+	record := func(status helm.Status) *helm.Release {
+		return &helm.Release{Name: "alice-1", Manifest: manifest, Info: &helm.Info{Status: status}}
+	}
+	refused := record(helm.StatusPendingInstall)
+	release.Refused(refused, "pod/alice-1", `pods "alice-1" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`)
+	by := record(helm.StatusFailed)
+	by.Info.Description = "Upgrade failed: timed out" // helm's own words
+	for _, test := range []struct {
+		name    string
+		record  *helm.Release
+		verdict v1.Verdict
+		cause   string
+	}{
+		{"the pod was deleted", record(helm.StatusDeployed), v1.VerdictGone, ""},
+		{"the installation is not complete", record(helm.StatusPendingInstall), v1.VerdictWaiting, ""},
+		{"the pod was refused", refused, v1.VerdictFailed, "QuotaExceeded"},
+		{"helm failed", by, v1.VerdictGone, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			target := &Target{ID: "alice-1", Namespace: "team", Found: Found{Record: test.record}}
+			pod, reading := target.Podless()
+			if pod.Name != "alice-1" || pod.Namespace != "team" || pod.Labels["k8shell.io/blueprint"] != "dev" {
+				t.Errorf("the pod is %+v", pod.ObjectMeta)
+			}
+			cause := ""
+			if reading.Cause != nil {
+				cause = reading.Cause.Code
+				if reading.Cause.Object != "pod/alice-1" {
+					t.Errorf("it is about %q", reading.Cause.Object)
+				}
+			}
+			if reading.Verdict() != test.verdict || cause != test.cause {
+				t.Errorf("it is %s %q, want %s %q", reading.Verdict(), cause, test.verdict, test.cause)
+			}
+		})
+	}
+	unreadable := &Target{ID: "alice-1", Found: Found{Record: &helm.Release{Manifest: "{", Info: &helm.Info{}}}}
+	if pod, _ := unreadable.Podless(); pod.Name != "alice-1" {
+		t.Errorf("the pod is %+v", pod.ObjectMeta)
+	}
+}

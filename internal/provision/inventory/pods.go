@@ -1,0 +1,38 @@
+package inventory
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/workload"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// Pods are the pods of a workspace: one, or one a replica of the workload that
+// it is injected into, the one to enter first.
+func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
+	r = r.In(t.Namespace)
+	if t.Found.Workload == nil {
+		pod, err := r.Client.CoreV1().Pods(t.Namespace).Get(ctx, t.ID, metav1.GetOptions{})
+		if err != nil {
+			return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "pods", Namespace: t.Namespace, Name: t.ID})
+		}
+		return []*corev1.Pod{pod}, nil
+	}
+	pods, err := workload.Pods(ctx, r.Client, t.ID)
+	if err == nil && len(pods) == 0 {
+		err = noPods(t.ID, t.Found.Workload.Ref.String(), t.Namespace)
+	}
+	return pods, err
+}
+
+// Subject is what explains how the workspace stands: its pod, or its workload.
+func (t *Target) Subject() watch.Subject {
+	if w := t.Found.Workload; w != nil {
+		return workload.Subject(t.Namespace, w.Ref)
+	}
+	return watch.Subject{Kind: watch.KindPod, Namespace: t.Namespace, Name: t.ID}
+}

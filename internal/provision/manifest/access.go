@@ -1,0 +1,104 @@
+package manifest
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/secret"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// Access are the credentials for what a workspace is made of and is not public.
+type Access struct {
+	// Registry is the private registry that images are pulled from; nil for none.
+	Registry *release.Registry
+	// Remote is where repositories are cloned from, with {owner} and {name} in it.
+	// Without it they are where .k8shell.yaml is looked for by default.
+	Remote string
+	// Repositories are credentials for cloning, by the addresses they are for.
+	Repositories []RepositoryAccess
+}
+
+// RepositoryAccess are the credentials for repositories at an address.
+type RepositoryAccess struct {
+	// URL is a host, such as https://github.com, or one with the begin of a path.
+	URL      string
+	Username string
+	Password secret.Text
+}
+
+// Clone is the repository that a user string names, if it names one.
+func (a Access) Clone(u userstring.UserString) *Repository {
+	if u.Form() != userstring.Repo {
+		return nil
+	}
+	remote := cmp.Or(a.Remote, identity.DefaultRemote)
+	return &Repository{URL: strings.NewReplacer("{owner}", u.RepoOwner, "{name}", u.RepoName).Replace(remote), Ref: u.RefTyped}
+}
+
+// pullSecrets are the names of the Secrets that the pod pulls its images with.
+func (a Access) pullSecrets() []any {
+	if a.Registry == nil {
+		return []any{}
+	}
+	return []any{release.PullSecretName}
+}
+
+// repository are the credentials for an address: the most specific ones of its
+// very host. Nothing is ever sent to another one.
+func (a Access) repository(address string) (best RepositoryAccess, ok bool) {
+	for _, r := range a.Repositories {
+		if covers(r.URL, address) && (!ok || len(r.URL) > len(best.URL)) {
+			best, ok = r, true
+		}
+	}
+	return best, ok
+}
+
+// covers compares scheme and host as a whole and the path by its parts.
+func covers(prefix, address string) bool {
+	p, err := url.Parse(prefix)
+	if err != nil {
+		return false
+	}
+	a, err := url.Parse(address)
+	if err != nil || p.Scheme != a.Scheme || !strings.EqualFold(p.Host, a.Host) {
+		return false
+	}
+	begin := strings.TrimSuffix(p.Path, "/") + "/"
+	return strings.HasPrefix(strings.TrimSuffix(a.Path, "/")+"/", begin) || begin == "/"
+}
+
+// gitSecretOf is the Secret that the clone is made with; empty if the
+// repository is public or none.
+func gitSecretOf(s Spec) string {
+	if s.Repository == nil {
+		return ""
+	}
+	if _, ok := s.Access.repository(s.Repository.URL); !ok {
+		return ""
+	}
+	return GitSecret(s.User.ID())
+}
+
+// GitSecret is the name of the Secret that a workspace's repository may be
+// cloned with.
+func GitSecret(id string) string { return kube.Name(id, "git") }
+
+// Check refuses an address with a password in it: it would stand in Helm's
+// record and in a ConfigMap.
+func (r *Repository) Check() error {
+	if r == nil {
+		return nil
+	}
+	if u, err := url.Parse(r.URL); err == nil && u.User != nil {
+		return fault.New(fault.InvalidArgument, "the repository's address has credentials in it: %s", u.Redacted()).
+			WithHint("put them into the configuration under repositories.credentials")
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package manifest
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// StorageOf is the name of the storage that a claim is for.
+func StorageOf(values map[string]any, claim string) string {
+	all, _ := values["storages"].([]any)
+	for _, storage := range all {
+		if s, _ := storage.(map[string]any); s["claim"] == claim {
+			return fmt.Sprint(s["name"])
+		}
+	}
+	return claim
+}
+
+// ClaimChanges are the fields in which an existing claim is not what is wanted.
+// What is not wanted in particular, the API server has filled in.
+func ClaimChanges(wanted, have *unstructured.Unstructured) []string {
+	return differences("claimSpec", jsonValue(wanted.Object["spec"]), jsonValue(have.Object["spec"]))
+}
+
+func differences(path string, wanted, have any) (all []string) {
+	fields, isMap := wanted.(map[string]any)
+	if isMap {
+		current, _ := have.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			all = append(all, differences(path+"."+name, fields[name], current[name])...)
+		}
+		return all
+	}
+	if reflect.DeepEqual(wanted, have) || sameQuantity(wanted, have) {
+		return nil
+	}
+	if have == nil {
+		return []string{fmt.Sprintf("%s is not set, the blueprint says %v", path, wanted)}
+	}
+	return []string{fmt.Sprintf("%s is %v, the blueprint says %v", path, have, wanted)}
+}
+
+func sameQuantity(a, b any) bool {
+	if b == nil {
+		return false
+	}
+	x, err := resource.ParseQuantity(fmt.Sprint(a))
+	if err != nil {
+		return false
+	}
+	y, err := resource.ParseQuantity(fmt.Sprint(b))
+	return err == nil && x.Cmp(y) == 0
+}

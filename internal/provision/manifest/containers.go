@@ -1,0 +1,76 @@
+package manifest
+
+import (
+	"strings"
+
+	"github.com/berthdev/berth/internal/blueprint"
+)
+
+func resources(r blueprint.Resources) map[string]any {
+	return map[string]any{"cpu": r.CPU, "memory": r.Memory}
+}
+
+// podmanSocket is where the sidecar answers.
+const podmanSocket = "unix:///k8shell/podman/podman.sock"
+
+// environment is the blueprint's, and where the podman sidecar is, unless the
+// blueprint says otherwise.
+func environment(b blueprint.Blueprint) map[string]any {
+	env := map[string]any{}
+	if b.Podman.Enabled {
+		env["CONTAINER_HOST"], env["DOCKER_HOST"] = podmanSocket, podmanSocket
+	}
+	for name, value := range b.Env {
+		env[name] = value
+	}
+	return env
+}
+
+// agent is nil for the shell runtime.
+func agent(k blueprint.K8shelld) any {
+	if k.Image == "" {
+		return nil
+	}
+	return map[string]any{"image": k.Image, "imagePullPolicy": pullPolicy(k.ImagePullPolicy)}
+}
+
+// agentVersion is the tag of the agent's image, or the begin of its digest.
+func agentVersion(image string) string {
+	if image == "" {
+		return ""
+	}
+	name, digest, pinned := strings.Cut(image, "@")
+	name = name[strings.LastIndex(name, "/")+1:]
+	if _, tag, ok := strings.Cut(name, ":"); ok {
+		return tag
+	}
+	if !pinned {
+		return "latest"
+	}
+	_, hash, _ := strings.Cut(digest, ":")
+	return hash[:min(len(hash), 12)]
+}
+
+// podman is nil without the sidecar. Where the blueprint does not say how, it
+// runs privileged: containers inside a container take that, or a cluster that is
+// prepared for them.
+func podman(p blueprint.Podman) any {
+	if !p.Enabled {
+		return nil
+	}
+	security := p.SecurityContext
+	if len(security) == 0 {
+		security = map[string]any{"privileged": true}
+	}
+	return map[string]any{
+		"image": p.Image, "imagePullPolicy": pullPolicy(p.ImagePullPolicy),
+		"resources": resources(p.Resources), "sizeLimit": p.SizeLimit, "securityContext": security,
+	}
+}
+
+func pullPolicy(p string) string {
+	if p == "" {
+		return "IfNotPresent"
+	}
+	return p
+}

@@ -1,0 +1,115 @@
+package manifest
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Port is where a workspace is reached.
+const Port = 2822
+
+// networkClass is the class of a workspace's NetworkPolicy; empty for none. Who
+// only says what else may be reached means the class workspace.
+func networkClass(n blueprint.Network) string {
+	if n.NetworkPolicyClass == "" && len(n.AllowEgressToCIDRs)+len(n.AllowEgressToPods) > 0 {
+		return blueprint.NetworkWorkspace
+	}
+	return n.NetworkPolicyClass
+}
+
+// networkPolicy is the chart's value; nil without a class: then the namespace's
+// own policies are all that counts.
+func networkPolicy(s Spec) (any, error) {
+	class := networkClass(s.Blueprint.Network)
+	if class == "" {
+		return nil, nil
+	}
+	labels := podLabels(s)
+	if class == blueprint.NetworkOrganization && labels[kube.LabelOrganization] == nil {
+		return nil, fault.New(fault.InvalidArgument, "blueprint %s: network.networkPolicyClass is organization, and %s belongs to none",
+			s.Blueprint.Name, s.Identity.Username).WithHint("choose the class user or workspace")
+	}
+	spec := policySpec(class, labels, s.Blueprint.Network)
+	return map[string]any{"name": policyName(s.User.ID(), class), "spec": jsonValue(spec)}, nil
+}
+
+func policyName(id, class string) string { return kube.Name("np", id, class) }
+
+// policySpec is what a class means:
+//
+//	system        everything, both ways
+//	workspace     in: port 2822; out: DNS and the internet, nothing of the cluster
+//	isolated      in: port 2822; out: DNS
+//	user          as workspace, and the user's own workspaces in the namespace, both ways
+//	organization  as workspace, and the organization's in the namespace, both ways
+//
+// What the blueprint allows besides may be reached in every class.
+func policySpec(class string, labels map[string]any, n blueprint.Network) networkingv1.NetworkPolicySpec {
+	spec := networkingv1.NetworkPolicySpec{
+		PodSelector: having(labels, kube.LabelCanonicalID),
+		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
+	}
+	if class == blueprint.NetworkSystem {
+		spec.Ingress, spec.Egress = []networkingv1.NetworkPolicyIngressRule{{}}, []networkingv1.NetworkPolicyEgressRule{{}}
+		return spec
+	}
+	spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{Ports: ports(corev1.ProtocolTCP, Port)}}
+	spec.Egress = []networkingv1.NetworkPolicyEgressRule{{Ports: append(ports(corev1.ProtocolUDP, 53), ports(corev1.ProtocolTCP, 53)...)}}
+	if class != blueprint.NetworkIsolated {
+		spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{To: internet()})
+	}
+	peer := map[string]string{blueprint.NetworkUser: kube.LabelUsername, blueprint.NetworkOrganization: kube.LabelOrganization}[class]
+	if peer != "" {
+		selector := having(labels, peer)
+		peers := []networkingv1.NetworkPolicyPeer{{PodSelector: &selector}}
+		spec.Ingress = append(spec.Ingress, networkingv1.NetworkPolicyIngressRule{From: peers})
+		spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{To: peers})
+	}
+	if allowed := besides(n); len(allowed) > 0 {
+		spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{To: allowed})
+	}
+	return spec
+}
+
+// internet is every address that is not private or link-local (RFC 1918, 3927,
+// 4193, 4291, 6598): those are the cluster's, its neighbours', and a cloud's
+// metadata service.
+func internet() []networkingv1.NetworkPolicyPeer {
+	return []networkingv1.NetworkPolicyPeer{
+		{IPBlock: &networkingv1.IPBlock{CIDR: "0.0.0.0/0", Except: []string{
+			"10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
+		}}},
+		{IPBlock: &networkingv1.IPBlock{CIDR: "::/0", Except: []string{"fc00::/7", "fe80::/10"}}},
+	}
+}
+
+// besides is what a blueprint allows to be reached.
+func besides(n blueprint.Network) (peers []networkingv1.NetworkPolicyPeer) {
+	for _, cidr := range n.AllowEgressToCIDRs {
+		peers = append(peers, networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: cidr}})
+	}
+	for _, pods := range n.AllowEgressToPods {
+		peer := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: pods.Labels}}
+		if pods.Namespace != "" {
+			peer.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: pods.Namespace}}
+		}
+		peers = append(peers, peer)
+	}
+	return peers
+}
+
+func having(labels map[string]any, name string) metav1.LabelSelector {
+	value, _ := labels[name].(string)
+	return metav1.LabelSelector{MatchLabels: map[string]string{name: value}}
+}
+
+func ports(protocol corev1.Protocol, port int32) []networkingv1.NetworkPolicyPort {
+	at := intstr.FromInt32(port)
+	return []networkingv1.NetworkPolicyPort{{Protocol: &protocol, Port: &at}}
+}

@@ -1,0 +1,55 @@
+package manifest
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/release"
+)
+
+// Shared are the objects that a namespace has once, whatever the number of its
+// workspaces. They are made if they are not there, and never deleted.
+func (s Spec) Shared() (objects []*unstructured.Unstructured) {
+	if s.Injected {
+		return sharedClaims(s.Blueprint.Storages) // the pods are the workload's
+	}
+	if s.Access.Registry != nil {
+		objects = append(objects, release.PullSecret(*s.Access.Registry))
+	}
+	if s.Blueprint.Subdomain != "" {
+		objects = append(objects, headlessService(s.Blueprint.Subdomain))
+	}
+	return append(objects, sharedClaims(s.Blueprint.Storages)...)
+}
+
+// headlessService gives workspaces the names <id>.<subdomain>.<namespace>.svc.
+func headlessService(subdomain string) *unstructured.Unstructured {
+	service := kube.Named("Service", subdomain)
+	service.Object["spec"] = map[string]any{
+		"clusterIP": "None",
+		"selector":  map[string]any{kube.LabelSubdomain: kube.LabelValue(subdomain)},
+		"ports":     []any{map[string]any{"name": "workspace", "port": int64(Port), "targetPort": int64(Port)}},
+	}
+	return service
+}
+
+// Private are objects that belong to the workspace and hold what must not stand in Helm's
+// record: the credentials that its repository is cloned with.
+func (s Spec) Private() []*unstructured.Unstructured {
+	name := gitSecretOf(s)
+	if name == "" {
+		return nil
+	}
+	credentials, _ := s.Access.repository(s.Repository.URL)
+	object := kube.Named("Secret", name)
+	labels := map[string]string{}
+	for label, value := range podLabels(s) {
+		labels[label], _ = value.(string)
+	}
+	object.SetLabels(labels)
+	object.Object["type"] = "kubernetes.io/basic-auth"
+	object.Object["stringData"] = map[string]any{
+		"username": credentials.Username, "password": credentials.Password.Reveal(),
+	}
+	return []*unstructured.Unstructured{object}
+}

@@ -1,0 +1,95 @@
+package manifest
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// storages are the chart's values of those that are switched on, in the order of
+// their names. Only the claims of local storages are the release's.
+func storages(id string, all map[string]blueprint.Storage) []any {
+	out := []any{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		if !s.On() {
+			continue
+		}
+		value := map[string]any{
+			"name": name, "type": s.Type, "path": s.Path, "readonly": s.Readonly,
+			"owner": owner(s.FsOwnerUID, s.FsOwnerGID), "sizeLimit": s.SizeLimit, "claim": claimOf(id, name, s),
+		}
+		if s.Type == blueprint.StorageLocal && s.ExistingClaim == "" {
+			value["claimSpec"] = s.ClaimSpec
+			value["annotations"] = annotations(s.ClaimSpecAnnotations)
+		}
+		out = append(out, value)
+	}
+	return out
+}
+
+// owner is what chown takes: 1000:1000, 1000, or :1000.
+func owner(uid, gid *int64) (text string) {
+	if uid != nil {
+		text = strconv.FormatInt(*uid, 10)
+	}
+	if gid != nil {
+		text += ":" + strconv.FormatInt(*gid, 10)
+	}
+	return text
+}
+
+// claimOf is the name of a storage's claim; empty if it is none.
+func claimOf(id, name string, s blueprint.Storage) string {
+	switch {
+	case !s.Claimed():
+		return ""
+	case s.ExistingClaim != "":
+		return s.ExistingClaim
+	case s.Type == blueprint.StorageShared:
+		return sharedClaimName(name, s.ID)
+	default:
+		return claimName(id, name)
+	}
+}
+
+func claimName(id, storage string) string { return kube.Name("pvc", id, storage) }
+
+// sharedClaimName is that of a storage that workspaces share: an ID of its own
+// tells those of one name apart.
+func sharedClaimName(storage, id string) string {
+	if id == "" {
+		return kube.Name("pvc", storage)
+	}
+	return kube.Name("pvc", storage, id)
+}
+
+// sharedClaims are the claims of shared storages. They belong to no release: a
+// release owns its objects alone and takes them along when it is uninstalled,
+// while these are used by several workspaces and outlive all of them.
+func sharedClaims(all map[string]blueprint.Storage) (claims []*unstructured.Unstructured) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		if !s.On() || s.Type != blueprint.StorageShared || s.ExistingClaim != "" || len(s.ClaimSpec) == 0 {
+			continue
+		}
+		claim := kube.Named("PersistentVolumeClaim", claimOf("", name, s))
+		claim.SetAnnotations(s.ClaimSpecAnnotations)
+		claim.Object["spec"] = jsonValue(s.ClaimSpec)
+		claims = append(claims, claim)
+	}
+	return claims
+}
+
+func annotations(all map[string]string) map[string]any {
+	out := map[string]any{}
+	for name, value := range all {
+		out[name] = value
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+// Package manifest says what a workspace is made of on a cluster: the values of
+// the chart, and the objects beside its release. It is pure: a blueprint and
+// what is known of its user go in, and no cluster is asked.
+package manifest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// Spec is all that decides what is installed.
+type Spec struct {
+	User      userstring.UserString
+	Namespace string
+	Identity  identity.User
+	Blueprint blueprint.Blueprint
+	// Repository is what is cloned into the home directory; nil for none.
+	Repository  *Repository
+	Access      Access
+	Certificate *Certificate // nil for none
+	JobID       string
+	// Injected is set for a workspace in the pods of a workload.
+	Injected bool
+}
+
+// Repository is a git repository that a workspace has in it.
+type Repository struct {
+	// URL is where it is cloned from, over HTTPS.
+	URL string
+	// Ref is the branch, tag or commit as typed; its default branch if empty.
+	Ref string
+}
+
+func (r *Repository) value() any {
+	if r == nil {
+		return nil
+	}
+	return map[string]any{"url": r.URL, "ref": r.Ref}
+}
+
+// Values are the values of the workspace chart.
+func (s Spec) Values() (map[string]any, error) {
+	id, b := s.User.ID(), s.Blueprint
+	annotations, err := podAnnotations(s)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := networkPolicy(s)
+	if err != nil {
+		return nil, err
+	}
+	configuration, err := configuration(b)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"id": id, "labels": podLabels(s), "annotations": annotations,
+		"image": b.Image, "imagePullPolicy": b.ImagePullPolicy, "imagePullSecrets": s.Access.pullSecrets(),
+		"hostname": hostname(b), "subdomain": b.Subdomain,
+		"env": environment(b), "securityContext": b.SecurityContext, "resources": resources(b.Resources),
+		"agent": agent(b.K8shelld), "podman": podman(b.Podman),
+		"networkPolicy": policy, "certificate": s.Certificate.value(s),
+		"storages": storages(id, b.Storages), "configuration": configuration,
+		"initScripts": initScripts(b), "extFiles": extFiles(b),
+		"names": configMapNames(id), "repository": s.Repository.value(), "gitSecret": gitSecretOf(s),
+	}, nil
+}
+
+// hostname is empty for the ID. Where a headless Service gives DNS names it is
+// always the ID: the DNS name is made of it, and two workspaces of one blueprint
+// must not have the same.
+func hostname(b blueprint.Blueprint) string {
+	if b.Subdomain != "" {
+		return ""
+	}
+	return b.Hostname
+}
+
+func initScripts(b blueprint.Blueprint) []any {
+	scripts := []any{}
+	for i, script := range b.InitScripts {
+		scripts = append(scripts, map[string]any{"file": fmt.Sprintf("%02d-%s", i+1, script.Name), "script": script.Script})
+	}
+	return scripts
+}
+
+func extFiles(b blueprint.Blueprint) []any {
+	files := []any{}
+	for i, path := range slices.Sorted(maps.Keys(b.ExtFiles)) {
+		files = append(files, map[string]any{"key": fmt.Sprintf("file-%d", i+1), "path": path, "content": b.ExtFiles[path]})
+	}
+	return files
+}
+
+// configuration are the files beside the runtime's scripts: the splash, and what
+// is handed to the agent as it is.
+func configuration(b blueprint.Blueprint) (map[string]any, error) {
+	files := map[string]any{}
+	if b.Splash != "" {
+		files["motd"] = strings.TrimRight(b.Splash, "\n") + "\n"
+	}
+	if b.K8shelld.Image == "" && !b.EnableApps && len(b.Apps) == 0 {
+		return files, nil
+	}
+	text, err := yaml.Marshal(map[string]any{
+		"enableApps": b.EnableApps, "apps": b.Apps,
+		"k8shelld": map[string]any{"ignoreOrphans": b.K8shelld.IgnoreOrphans, "connection": b.K8shelld.Connection},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("blueprint %s: %w", b.Name, err)
+	}
+	files["workspace.yaml"] = string(text)
+	return files, nil
+}
+
+// configMapNames are the names of a workspace's ConfigMaps, by the chart's names
+// for them.
+func configMapNames(id string) map[string]any {
+	return map[string]any{
+		"config":      configName(id),
+		"initScripts": kube.Name(id, "init-scripts"),
+		"extFiles":    kube.Name(id, "ext-files"),
+	}
+}
+
+func configName(id string) string { return kube.Name(id, "config") }
+
+// podLabels are the labels by which everything that knows workspaces finds
+// them. A label without a value says nothing and is left out.
+func podLabels(s Spec) map[string]any {
+	labels := map[string]any{}
+	for name, value := range map[string]string{
+		kube.LabelAgentVersion:  agentVersion(s.Blueprint.K8shelld.Image),
+		kube.LabelBlueprint:     s.Blueprint.Name,
+		kube.LabelCanonicalID:   s.User.ID(),
+		kube.LabelJobID:         s.JobID,
+		kube.LabelNetworkPolicy: networkClass(s.Blueprint.Network),
+		kube.LabelOrganization:  s.Identity.Organization,
+		kube.LabelSubdomain:     s.Blueprint.Subdomain,
+		kube.LabelUsername:      s.Identity.Username,
+	} {
+		if value = kube.LabelValue(value); value != "" {
+			labels[name] = value
+		}
+	}
+	return labels
+}
+
+func podAnnotations(s Spec) (map[string]any, error) {
+	text, err := json.Marshal(s.Blueprint)
+	if err != nil {
+		return nil, fmt.Errorf("blueprint %s: %w", s.Blueprint.Name, err)
+	}
+	sum := sha256.Sum256(text)
+	return map[string]any{
+		kube.AnnotationIdentity:     s.Identity.Provider + "/" + s.Identity.Organization,
+		kube.AnnotationManifestHash: hex.EncodeToString(sum[:]),
+		kube.AnnotationUserString:   base64.StdEncoding.EncodeToString([]byte(s.User.String())),
+	}, nil
+}

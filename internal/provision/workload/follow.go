@@ -1,0 +1,65 @@
+package workload
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/follow"
+)
+
+// Follow begins to watch the workload, its ReplicaSets, the pods that have the
+// workspace, the claims, and the events about all of them.
+func (w *Workload) Follow(ctx context.Context, claims ...string) (*follow.Follower, error) {
+	ns, core := w.client.Namespace, w.client.CoreV1()
+	subject := Subject(ns, w.Ref)
+	pods := follow.SelectedPodSource(follow.Client(core.Pods(ns)), ns, Selector(w.ID))
+	list, err := core.Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: pods.Labels})
+	if err != nil {
+		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: ns})
+	}
+	// Without the list, that there is none could mean that none has been told of yet.
+	pods.Version = list.ResourceVersion
+	for i := range list.Items {
+		pods.Listed = append(pods.Listed, &list.Items[i])
+	}
+	sources := []follow.Source{
+		pods,
+		follow.OffspringEventSource(follow.Client(core.Events(ns)), subject, claims...),
+	}
+	if len(claims) > 0 {
+		sources = append(sources, follow.ClaimSource(follow.Client(core.PersistentVolumeClaims(ns)), ns, claims...))
+	}
+	if w.Object != nil {
+		more, err := w.controllers(subject)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, more...)
+	}
+	return follow.Open(ctx, subject, sources...)
+}
+
+// controllers are the sources of the workload itself and of what it makes its
+// pods with.
+func (w *Workload) controllers(subject watch.Subject) ([]follow.Source, error) {
+	apps, ns := w.client.AppsV1(), w.client.Namespace
+	known, err := w.Typed()
+	if err != nil {
+		return nil, err
+	}
+	_, resource := Kind(w.Ref)
+	switch subject.Kind {
+	case watch.KindStatefulSet:
+		return []follow.Source{follow.WorkloadSource(follow.Client(apps.StatefulSets(ns)), subject, resource, known)}, nil
+	case watch.KindDaemonSet:
+		return []follow.Source{follow.WorkloadSource(follow.Client(apps.DaemonSets(ns)), subject, resource, known)}, nil
+	}
+	selector, err := w.selector()
+	return []follow.Source{
+		follow.WorkloadSource(follow.Client(apps.Deployments(ns)), subject, resource, known),
+		follow.ReplicaSetSource(follow.Client(apps.ReplicaSets(ns)), ns, selector),
+	}, err
+}

@@ -1,0 +1,63 @@
+package workload
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Selector selects whatever carries the canonical ID of a workspace in a workload.
+func Selector(id string) labels.Selector {
+	return labels.SelectorFromSet(labels.Set{kube.LabelCanonicalID: kube.LabelValue(id), kube.LabelInjected: "true"})
+}
+
+// Pods are the pods that have the workspace, those that are going left
+// out; the ones that are ready first, the newest of them first.
+func Pods(ctx context.Context, client *kube.Client, id string) ([]*corev1.Pod, error) {
+	list, err := client.CoreV1().Pods(client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: Selector(id).String()})
+	if err != nil {
+		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: client.Namespace})
+	}
+	return preferred(list.Items), nil
+}
+
+// preferred orders pods by how well they can be entered: those that are ready
+// before the others, the newest first. Those that are going are left out.
+func preferred(all []corev1.Pod) []*corev1.Pod {
+	var pods []*corev1.Pod
+	for i := range all {
+		if all[i].DeletionTimestamp == nil {
+			pods = append(pods, &all[i])
+		}
+	}
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
+		return cmp.Or(
+			-cmp.Compare(rank(a), rank(b)),
+			b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
+			cmp.Compare(a.Name, b.Name),
+		)
+	})
+	return pods
+}
+
+func rank(pod *corev1.Pod) int {
+	if ready(pod) {
+		return 1
+	}
+	return 0
+}
+
+func ready(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package release
+
+import (
+	"strings"
+	"time"
+
+	helm "helm.sh/helm/v3/pkg/release"
+	helmtime "helm.sh/helm/v3/pkg/time"
+)
+
+// refusal begins the description of a release that the API server did not take
+// an object of; its own words and the object follow.
+const refusal = "Refused by the cluster: "
+
+// NewRecord is the record of a rendered chart that is about to be applied.
+func NewRecord(name, namespace string, rendered *Rendered, now time.Time) *helm.Release {
+	at := helmtime.Time{Time: now}
+	return &helm.Release{
+		Name: name, Namespace: namespace, Version: 1,
+		Chart: rendered.Chart, Config: rendered.Values, Manifest: rendered.Manifest,
+		Info: &helm.Info{
+			FirstDeployed: at, LastDeployed: at,
+			Status: helm.StatusPendingInstall, Description: "Initial install underway",
+		},
+	}
+}
+
+// Deployed marks a record: every object is created.
+func Deployed(release *helm.Release, now time.Time) {
+	release.Info.LastDeployed = helmtime.Time{Time: now}
+	release.SetStatus(helm.StatusDeployed, "Install complete")
+}
+
+// Refused marks a record: the API server did not take an object, for a reason
+// that it gave.
+func Refused(release *helm.Release, object, reason string) {
+	release.SetStatus(helm.StatusFailed, refusal+object+": "+reason)
+}
+
+// Refusal is what Refused has written. Not ok if nothing was refused.
+func Refusal(release *helm.Release) (object, reason string, ok bool) {
+	if release.Info.Status != helm.StatusFailed {
+		return "", "", false
+	}
+	text, ok := strings.CutPrefix(release.Info.Description, refusal)
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(text, ": ")
+}
