@@ -54,7 +54,7 @@ func (s *oldServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if conn == nil {
 		return
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	wanted := 1 // the one of errors
 	for _, name := range []string{"stdin", "stdout", "stderr"} {
 		if r.URL.Query().Get(name) == "true" {

@@ -18,7 +18,7 @@ func WorkloadSource(workloads ListWatcher, subject watch.Subject, resource strin
 	s := Source{
 		Client: workloads, Resource: resource, Namespace: subject.Namespace,
 		Fields: fields.OneTermEqualSelector("metadata.name", subject.Name).String(),
-		Covers: func(o metav1.Object) bool { return subject.Matches(o) },
+		Covers: subject.Matches,
 	}
 	if object, ok := known.(runtime.Object); ok {
 		s.Listed, s.Version = []runtime.Object{object}, known.GetResourceVersion()
