@@ -36,6 +36,7 @@ func TestBatchErrors(t *testing.T) {
 		{"--parallel 2 alice", "", 2, []string{"--filename"}},
 		{"--filename=", "", 2, []string{"--filename is empty"}},
 		{"-f - --timeout -1s", "bob", 2, []string{"negative"}},
+		{"-f - --dry-run=client", "bob", 2, []string{"--dry-run is for one workspace at a time"}},
 		{"-f -", "bob", 3, []string{"0 of 1 running", "cannot be reached"}},
 	} {
 		args := append([]string{"provision"}, strings.Fields(test.args)...)

@@ -9,6 +9,8 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -73,12 +75,11 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 			TypeMeta: v1.Kind(v1.KindDeletion), ID: arg, Namespace: p.Client.Namespace, Gone: true, NotFound: true,
 		})
 	}
+	if o.dryRun.on() {
+		return o.preview(ctx, a, p, target, err)
+	}
 	if err != nil {
 		return because(ctx, err)
-	}
-	if o.dryRun.on() {
-		changes, err := p.PreviewDelete(ctx, target, o.dryRun.server())
-		return o.dryRun.show(a, o.output.format, changes, err)
 	}
 	title := wording.Title{UserString: arg, ID: target.ID, Namespace: target.Namespace, Verb: "delete", Flags: givenFlags(cmd)}
 	view := a.startProgress(o.output.format, title)
@@ -98,4 +99,13 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 		return statusError(fault.CodeOf(err).Exit())
 	}
 	return nil
+}
+
+// preview prints what a deletion would remove of what was found.
+func (o *deleteOptions) preview(ctx context.Context, a *app, p *provision.Provisioner, target *inventory.Target, err error) error {
+	if err != nil {
+		return o.dryRun.because(ctx, err)
+	}
+	changes, err := p.PreviewDelete(ctx, target, o.dryRun.server())
+	return o.dryRun.show(ctx, a, o.output.format, changes, err)
 }

@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -32,11 +33,16 @@ func (f *deployFlags) configure(p *provision.Provisioner) {
 }
 
 // preview prints what a provisioning would change.
-func (f *deployFlags) preview(ctx context.Context, a *app, p *provision.Provisioner, u userstring.UserString, format printer.Format) error {
+func (o *provisionOptions) preview(ctx context.Context, a *app, p *provision.Provisioner, u userstring.UserString) error {
 	stream := event.NewStream(u.ID(), time.Now, notes{a.streams})
-	changes, err := p.Preview(ctx, u, f.dryRun.server(), stream)
+	dryRun := &o.deploy.dryRun
+	changes, err := p.Preview(ctx, u, dryRun.server(), stream)
 	stream.Finish(v1.Result{})
-	return f.dryRun.show(a, format, changes, err)
+	if o.ifNotExists && fault.CodeOf(err) == fault.AlreadyExists {
+		printer.PrintNote(a.streams, fault.From(err).Message)
+		changes, err = nil, nil
+	}
+	return dryRun.show(ctx, a, o.output.format, changes, err)
 }
 
 // notes prints the remarks of a stream, and nothing else of it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/doctor"
 	"github.com/berthdev/berth/internal/fault"
@@ -28,8 +29,9 @@ func newDoctor(a *app) *cobra.Command {
 		Short: "Check cluster, permissions and configuration, and say what to do",
 		Long: `Check whether everything is there that workspaces take: the cluster and its
 version, the clocks, who you are, the namespace and its quotas, what you may do,
-storage, nodes, the configuration and the blueprints; and what killed runs have
-left. It changes nothing.
+storage, nodes, network policies, the configuration and the blueprints, and NATS
+and cert-manager if they are configured; and what killed runs have left. It
+changes nothing.
 
 All checks are made side by side. One that you may not make, or that is not
 answered in time, is skipped. Without a cluster the local ones are made.
@@ -69,6 +71,7 @@ func (o *doctorOptions) run(ctx context.Context, a *app, cmd *cobra.Command) err
 func (a *app) checks(cmd *cobra.Command) []doctor.Check {
 	c, configErr := config.Load(cmd.Flags(), os.Getenv)
 	client, clientErr := a.client()
+	var configured *doctor.Configured
 	checks := []doctor.Check{
 		found("configuration", configErr, doctor.OK("the configuration is valid: "+config.Where(os.Getenv))),
 		found("kubeconfig", clientErr, a.kubeconfig(client)),
@@ -85,6 +88,7 @@ func (a *app) checks(cmd *cobra.Command) []doctor.Check {
 			}
 			return doctor.OK(fmt.Sprintf("blueprints can be read; %s is the default", c.DefaultBlueprint)), nil
 		}})
+		configured = configuredFor(c, client)
 	}
 	if clientErr != nil {
 		return checks
@@ -92,7 +96,22 @@ func (a *app) checks(cmd *cobra.Command) []doctor.Check {
 	if configErr == nil {
 		checks = append(checks, identities(c, client)...)
 	}
-	return append(checks, doctor.Cluster(client, a.streams.Now)...)
+	return append(checks, doctor.Cluster(client, a.streams.Now, configured)...)
+}
+
+// configuredFor is what the checks of the cluster have to know of the
+// configuration.
+func configuredFor(c config.Config, client *kube.Client) *doctor.Configured {
+	return &doctor.Configured{
+		Jobs: c.Jobs, Certificates: c.Certificate.Enabled,
+		Default: func(ctx context.Context) (blueprint.Blueprint, error) {
+			set, err := loadFrom(ctx, c, client)
+			if err != nil {
+				return blueprint.Blueprint{}, err
+			}
+			return set.Show(c.DefaultBlueprint, c.DefaultRegistry)
+		},
+	}
 }
 
 // found is a check that has been made already.

@@ -1,12 +1,14 @@
 package commands
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/terminal/printer"
 )
@@ -40,9 +42,22 @@ func (d *dryRunFlag) Set(text string) error {
 // Type is what help shows as the value.
 func (d *dryRunFlag) Type() string { return "MODE" }
 
+// because gives a dry run that the end of the context has stopped the reason of
+// that: nothing but reading was under way.
+func (d *dryRunFlag) because(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	why := *fault.From(context.Cause(ctx))
+	if why.Code == fault.DeadlineExceeded {
+		why.Message += " of finding out what would change; nothing was changed"
+	}
+	return &why
+}
+
 // show prints what was found out, or passes on why it was not.
-func (d *dryRunFlag) show(a *app, format printer.Format, changes []release.Change, err error) error {
-	if err != nil {
+func (d *dryRunFlag) show(ctx context.Context, a *app, format printer.Format, changes []release.Change, err error) error {
+	if err := d.because(ctx, err); err != nil {
 		return err
 	}
 	objects := make([]printer.Object, 0, len(changes))
@@ -53,7 +68,7 @@ func (d *dryRunFlag) show(a *app, format printer.Format, changes []release.Chang
 		return err
 	}
 	checked := ""
-	if d.server() {
+	if d.server() && len(changes) > 0 {
 		checked = " The API server has checked them."
 	}
 	printer.PrintNote(a.streams, fmt.Sprintf("dry run: %d changes.%s Nothing was changed.", len(changes), checked))

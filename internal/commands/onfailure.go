@@ -11,9 +11,10 @@ const aboutOnFailure = `
 If the workspace fails, or --timeout ends the waiting, what was created is kept,
 for somebody to look at. With --on-failure delete, what this run created is
 removed, after its cause and its last words are collected: claims, too, but none
-that were there before, and no namespace. Ctrl-C keeps everything, and so does a
-workload: take the workspace out of it with ` + "`berth delete`" + `. The exit status is
-the same.
+that were there before, and no namespace. A workspace that this run injected is
+taken out of its workload, unless it was in there before or somebody else has
+changed it since: then it is kept, and said why. Ctrl-C keeps everything. The exit
+status is the same.
 `
 
 // onFailureFlag says what becomes of what was made if it comes to nothing.

@@ -90,11 +90,11 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 	defer cancel()
 	if u.User == "" {
 		if u.User, err = p.Identity.Caller(ctx); err != nil {
-			return err
+			return because(ctx, err)
 		}
 	}
 	if o.deploy.dryRun.on() {
-		return o.deploy.preview(ctx, a, p, u, o.output.format)
+		return o.preview(ctx, a, p, u)
 	}
 	title := wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
 	view := a.startProgress(o.output.format, title)

@@ -89,7 +89,7 @@ What only the file has:
       url: nats://HOST:4222  or service: {namespace: NS, name: NAME, port: 4222},
       user: NAME             which is reached through a forwarded port
       password: !file PATH   or token, or credentials: FILE
-      tls: {ca: FILE, cert: FILE, key: FILE}
+      tls: {ca: FILE, cert: FILE, key: FILE, serverName: NAME}
 
 In the file, ${NAME} stands for a variable of the environment, and !file PATH
 for the content of a file.

@@ -101,11 +101,13 @@ identity:
   - {kind: git, url: "https://bot:hunter2@host/{name}"}
   - {kind: git, url: "https://host/fixed"}
   - {kind: kubernetes, colour: red}
+  - {kind: git, url: "ssh://git@host/{name}", cli: true}
 `), "")
 	all := strings.Join(fault.From(err).Problems, "\n")
 	for _, want := range []string{
 		`line 1: field "blueprnts"`, `line 4: kind "ldap" is none of`, "line 5: kind file needs path", "line 6: name does not go with kind file",
 		"line 7: only one of", `line 7: timeout "soon"`, "line 8: url has a password", "line 9: url of kind git needs {name}", `line 10: field "colour"`,
+		"line 11: cli goes with an https address only",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("missing %q in\n%s", want, all)

@@ -13,7 +13,7 @@ const defaultClass = "storageclass.kubernetes.io/is-default-class"
 
 // Storage judges where volumes come from.
 func Storage(classes []storagev1.StorageClass) Finding {
-	var defaults []string
+	var defaults, early []string
 	for _, c := range classes {
 		if c.Annotations[defaultClass] != "true" {
 			continue
@@ -23,6 +23,9 @@ func Storage(classes []storagev1.StorageClass) Finding {
 			mode = *c.VolumeBindingMode
 		}
 		defaults = append(defaults, fmt.Sprintf("%s (%s)", c.Name, mode))
+		if mode == storagev1.VolumeBindingImmediate && slices.Contains(bound(), c.Provisioner) {
+			early = append(early, c.Name)
+		}
 	}
 	switch {
 	case len(classes) == 0:
@@ -34,7 +37,20 @@ func Storage(classes []storagev1.StorageClass) Finding {
 	case len(defaults) > 1:
 		return Warning("several storage classes are the default: "+strings.Join(defaults, ", "), "the newest is used; name one in the blueprint to be sure")
 	}
+	if len(early) > 0 {
+		return Warning("default storage class "+defaults[0]+" makes a volume before it is known on which node the pod fits, and its volumes belong to a node or a zone",
+			"use a storage class with volumeBindingMode WaitForFirstConsumer: one that is there cannot be changed, only replaced")
+	}
 	return OK("default storage class " + defaults[0])
+}
+
+// bound are well-known provisioners whose volumes can be used on some nodes only.
+func bound() []string {
+	return []string{
+		"ebs.csi.aws.com", "kubernetes.io/aws-ebs", "pd.csi.storage.gke.io", "kubernetes.io/gce-pd", "disk.csi.azure.com", "kubernetes.io/azure-disk",
+		"cinder.csi.openstack.org", "csi.hetzner.cloud", "dobs.csi.digitalocean.com", "rancher.io/local-path", "topolvm.io", "openebs.io/local",
+		"kubernetes.io/no-provisioner",
+	}
 }
 
 // Nodes judges whether there is room to run anything.

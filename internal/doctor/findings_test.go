@@ -29,6 +29,11 @@ func TestFindings(t *testing.T) {
 	class := func(name, isDefault string) storagev1.StorageClass {
 		return storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{defaultClass: isDefault}}}
 	}
+	of := func(provisioner string, mode storagev1.VolumeBindingMode) storagev1.StorageClass {
+		c := class("a", "true")
+		c.Provisioner, c.VolumeBindingMode = provisioner, &mode
+		return c
+	}
 	namespace := func(level string) *corev1.Namespace {
 		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team", Labels: map[string]string{enforce: level}}}
 	}
@@ -75,6 +80,9 @@ func TestFindings(t *testing.T) {
 		"no default":              {Storage([]storagev1.StorageClass{class("a", "false")}), v1.CheckupWarning},
 		"one default":             {Storage([]storagev1.StorageClass{class("a", "true")}), v1.CheckupOK},
 		"two defaults":            {Storage([]storagev1.StorageClass{class("a", "true"), class("b", "true")}), v1.CheckupWarning},
+		"made too early":          {Storage([]storagev1.StorageClass{of("ebs.csi.aws.com", "Immediate")}), v1.CheckupWarning},
+		"made when needed":        {Storage([]storagev1.StorageClass{of("ebs.csi.aws.com", "WaitForFirstConsumer")}), v1.CheckupOK},
+		"can be used everywhere":  {Storage([]storagev1.StorageClass{of("nfs.csi.k8s.io", "Immediate")}), v1.CheckupOK},
 		"quota with room":         {Quotas(quota("1", "10")), v1.CheckupOK},
 		"quota nearly used up":    {Quotas(quota("9", "10")), v1.CheckupWarning},
 		"quota used up":           {Quotas(quota("10", "10")), v1.CheckupFailed},

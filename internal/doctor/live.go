@@ -17,8 +17,9 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-// Cluster are the checks that ask the API server.
-func Cluster(client *kube.Client, now func() time.Time) []Check {
+// Cluster are the checks that ask the API server; those of what is configured
+// only where that could be read.
+func Cluster(client *kube.Client, now func() time.Time, configured *Configured) []Check {
 	l := live{client, now}
 	checks := []Check{
 		{Name: "cluster", Look: l.server, Reaches: true},
@@ -26,12 +27,16 @@ func Cluster(client *kube.Client, now func() time.Time) []Check {
 		{Name: "namespace", Look: l.namespace},
 		{Name: "storage", Look: l.storage},
 		{Name: "nodes", Look: l.nodes},
+		{Name: "network", Look: l.networkPolicies},
 		{Name: "quotas", Look: l.quotas},
 		{Name: "limits", Look: l.limits},
 		{Name: "locks", Look: l.locks},
 		{Name: "releases", Look: l.releases},
 	}
 	ask := once(func(ctx context.Context) (rbac.Review, error) { return rbac.Ask(ctx, client, client.Namespace) })
+	if configured != nil {
+		checks = append(checks, l.configured(*configured, ask)...)
+	}
 	for _, c := range rbac.Commands() {
 		if !c.Cluster {
 			checks = append(checks, Check{Name: "permissions", Look: func(ctx context.Context) (Finding, error) {

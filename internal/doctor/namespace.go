@@ -19,8 +19,10 @@ func Namespace(ns *corev1.Namespace) Finding {
 	case ns.DeletionTimestamp != nil:
 		return Failed("namespace "+ns.Name+" is being deleted", "choose another one with --namespace")
 	case level == "restricted":
-		return Failed("namespace "+ns.Name+" has pod security level restricted, which refuses workspaces: they start as root",
+		return Failed("namespace "+ns.Name+" has pod security level restricted, which refuses workspaces: they start as root, the agent and the podman sidecar as well",
 			"ask for level baseline: kubectl label namespace "+ns.Name+" "+enforce+"=baseline --overwrite")
+	case level == "baseline":
+		return OK("namespace " + ns.Name + ", pod security level baseline: it refuses a podman sidecar that is privileged")
 	case level != "":
 		return OK("namespace " + ns.Name + ", pod security level " + level)
 	}

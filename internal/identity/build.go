@@ -111,10 +111,10 @@ func buildGit(p ProviderSettings, s Surroundings) Link {
 	if remote == "" {
 		remote = DefaultRemote
 	}
-	provider := &Git{remote: remote, source: func(remote *url.URL) tokenSource {
+	provider := &Git{remote: remote, ssh: sshProgram(s.Getenv), source: func(remote *url.URL) tokenSource {
 		source := tokenSource{username: p.Username, env: p.TokenEnv, file: p.TokenFile, getenv: s.Getenv}
 		if p.CLI {
-			source.cli = gitCredential(remote.Scheme, remote.Host)
+			source.cli = gitCredential(remote, p.Username)
 		}
 		return source
 	}}

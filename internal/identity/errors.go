@@ -9,14 +9,15 @@ import (
 
 // The reasons by which scripts tell the errors of identity apart.
 const (
-	ReasonUnknown       = "USER_UNKNOWN"
-	ReasonLocked        = "USER_LOCKED"
-	ReasonInvalid       = "USER_INVALID"
-	ReasonNotAllowed    = "BLUEPRINT_NOT_ALLOWED"
-	ReasonUnavailable   = "PROVIDER_UNAVAILABLE"
-	ReasonNotVisible    = "REPOSITORY_NOT_VISIBLE"
-	reasonMayNotActFor  = "USER_NOT_YOURS"
-	reasonTokenRejected = "TOKEN_REJECTED" //nolint:gosec // the name of a reason
+	ReasonUnknown        = "USER_UNKNOWN"
+	ReasonLocked         = "USER_LOCKED"
+	ReasonInvalid        = "USER_INVALID"
+	ReasonNotAllowed     = "BLUEPRINT_NOT_ALLOWED"
+	ReasonUnavailable    = "PROVIDER_UNAVAILABLE"
+	ReasonNotVisible     = "REPOSITORY_NOT_VISIBLE"
+	reasonMayNotActFor   = "USER_NOT_YOURS"
+	reasonHostNotTrusted = "HOST_NOT_TRUSTED"
+	reasonTokenRejected  = "TOKEN_REJECTED" //nolint:gosec // the name of a reason
 )
 
 // unknown is a user whom one provider does not know; the chain asks the next.

@@ -26,7 +26,8 @@ const DefaultRemote = "https://github.com/{owner}/{name}.git"
 // Git reads the .k8shell.yaml of repositories at any remote that git can reach.
 // It knows no users.
 type Git struct {
-	remote string // with {owner} and {name} in it
+	remote string   // with {owner} and {name} in it
+	ssh    []string // the program for remotes behind SSH
 	source func(remote *url.URL) tokenSource
 }
 
@@ -52,7 +53,7 @@ func (g *Git) Custom(ctx context.Context, u userstring.UserString) (*Custom, err
 	if where == "" {
 		where = remote.Scheme
 	}
-	r := &remoteRepository{where: where, user: u, url: remote, token: &lazyToken{source: g.source(remote)}}
+	r := &remoteRepository{where: where, user: u, url: remote, ssh: g.ssh, token: &lazyToken{source: g.source(remote)}}
 	custom, err := r.custom(ctx)
 	if err != nil {
 		return nil, r.fault(ctx, err)
@@ -86,11 +87,12 @@ type remoteRepository struct {
 	where string
 	user  userstring.UserString
 	url   *url.URL
+	ssh   []string
 	token *lazyToken
 }
 
 func (r *remoteRepository) custom(ctx context.Context) (*Custom, error) {
-	session, err := r.open()
+	session, err := r.open(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func repositories(t *testing.T) (root, first string) {
 }
 
 func gitAt(remote string, env ...string) *Git {
-	return &Git{remote: remote, source: func(*url.URL) tokenSource {
+	return &Git{remote: remote, ssh: []string{"ssh"}, source: func(*url.URL) tokenSource {
 		source := tokenSource{getenv: func(string) string { return token }}
 		if len(env) > 0 {
 			source.env = env[0]
@@ -108,7 +108,12 @@ func TestGit(t *testing.T) {
 	root, first := repositories(t)
 	plain := httptest.NewServer(server(t, root))
 	t.Cleanup(plain.Close)
-	remotes := map[string]string{"http": plain.URL + "/{owner}/{name}.git", "file": "file://" + root + "/{owner}/{name}.git"}
+	// The other end of this SSH is here: the last argument is what runs there.
+	standIn(t, "ssh", `shift $(($# - 1)); exec /bin/sh -c "$1"`)
+	remotes := map[string]string{
+		"http": plain.URL + "/{owner}/{name}.git", "file": "file://" + root + "/{owner}/{name}.git",
+		"ssh": "ssh://git@git.example.com:2222" + root + "/{owner}/{name}.git",
+	}
 	for _, partial := range []bool{false, true} {
 		if partial {
 			proj := filepath.Join(root, "org", "proj.git")
@@ -136,7 +141,7 @@ func TestGit(t *testing.T) {
 				{"repo=org/odd", "", fault.InvalidArgument, "is not a file"},
 				{"repo=org/huge", "", fault.InvalidArgument, "larger than 1 MiB"},
 				{"repo=org/empty", "", fault.NotFound, "is empty"},
-				{"repo=org/none", "", fault.NotFound, "may not be seen without a token"},
+				{"repo=org/none", "", fault.NotFound, "may not be seen with"},
 				{"repo=../proj", "", fault.InvalidArgument, "no part of a repository's name"},
 			} {
 				t.Run(fmt.Sprintf("%s partial=%v %s", way, partial, test.user), func(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-	"github.com/go-git/go-git/v5/plumbing/transport/client"
+	"github.com/go-git/go-git/v5/plumbing/transport/file"
+	"github.com/go-git/go-git/v5/plumbing/transport/git"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	"github.com/go-git/go-git/v5/storage/memory"
 )
@@ -26,29 +27,40 @@ const (
 
 var errBlobTooLarge = errors.New("the file is too large")
 
+// session is a conversation with the remote's git-upload-pack, as go-git has it.
+type session interface {
+	AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRefs, error)
+	UploadPack(ctx context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error)
+	Close() error
+}
+
 // open makes a session with the remote. Over HTTP the client is one of our own,
-// that keeps the login from other hosts; git's other ways are as go-git has them.
-func (r *remoteRepository) open() (transport.UploadPackSession, error) {
+// that keeps the login from other hosts; over SSH it is the user's own program.
+func (r *remoteRepository) open(ctx context.Context) (session, error) {
+	if r.url.Scheme == "ssh" {
+		return r.openSSH(ctx)
+	}
 	bare := *r.url
-	if bare.Scheme == "http" || bare.Scheme == "https" {
+	overHTTP := bare.Scheme == "http" || bare.Scheme == "https"
+	if overHTTP {
 		bare.User = nil
 	}
 	endpoint, err := transport.NewEndpoint(bare.String())
 	if err != nil {
 		return nil, err
 	}
-	if bare.Scheme != "http" && bare.Scheme != "https" {
-		way, err := client.NewClient(endpoint)
-		if err != nil {
-			return nil, err
+	switch {
+	case overHTTP:
+		authorized := authorized{
+			base: http.DefaultTransport, origin: originOf(&bare), basic: true, limit: maxPack,
+			credential: func(q *http.Request) (credential, error) { return r.token.get(q.Context()) },
 		}
-		return way.NewUploadPackSession(endpoint, nil)
+		return githttp.NewClient(authorized.client()).NewUploadPackSession(endpoint, nil)
+	case bare.Scheme == "git":
+		return git.DefaultClient.NewUploadPackSession(endpoint, nil)
+	default:
+		return file.DefaultClient.NewUploadPackSession(endpoint, nil)
 	}
-	authorized := authorized{
-		base: http.DefaultTransport, origin: originOf(&bare), basic: true, limit: maxPack,
-		credential: func(q *http.Request) (credential, error) { return r.token.get(q.Context()) },
-	}
-	return githttp.NewClient(authorized.client()).NewUploadPackSession(endpoint, nil)
 }
 
 // fetch gets objects of one repository into memory.
@@ -67,7 +79,7 @@ func (f *fetch) single() packp.Filter {
 }
 
 // get asks for one object and what it needs, without history.
-func (f *fetch) get(ctx context.Context, session transport.UploadPackSession, want plumbing.Hash, filter packp.Filter) error {
+func (f *fetch) get(ctx context.Context, session session, want plumbing.Hash, filter packp.Filter) error {
 	request := packp.NewUploadPackRequestFromCapabilities(f.capabilities)
 	request.Wants = []plumbing.Hash{want}
 	if f.capabilities.Supports(capability.Shallow) {
@@ -114,7 +126,7 @@ func (f *fetch) tree(hash plumbing.Hash) (*object.Tree, error) {
 func (f *fetch) blob(ctx context.Context, hash plumbing.Hash) ([]byte, error) {
 	blob, err := object.GetBlob(f.storage, hash)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		session, openErr := f.repository.open()
+		session, openErr := f.repository.open(ctx)
 		if openErr != nil {
 			return nil, openErr
 		}

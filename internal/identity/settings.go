@@ -117,6 +117,20 @@ func checkProvider(s *yamldoc.Shape, node *yaml.Node, p ProviderSettings) {
 		s.Say(node, "only one of tokenEnv, tokenFile and cli can be given")
 	}
 	checkURL(s, place(node, "url"), p)
+	checkLogin(s, node, p)
+}
+
+// checkLogin says that a token goes nowhere: only HTTP has a place for one.
+func checkLogin(s *yamldoc.Shape, node *yaml.Node, p ProviderSettings) {
+	scheme, _, _ := strings.Cut(p.URL, ":")
+	if p.Kind != KindGit || p.URL == "" || scheme == "https" || scheme == "http" {
+		return
+	}
+	for _, field := range []string{"username", "tokenEnv", "tokenFile", "cli"} {
+		if yamldoc.Field(node, field) != nil {
+			s.Say(place(node, field), "%s goes with an https address only; with ssh, the login is the user's own: an agent or a key", field)
+		}
+	}
 }
 
 // checkURL says what is wrong with an address, but not the address.

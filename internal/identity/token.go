@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/secret"
@@ -90,12 +92,19 @@ func ghToken(host string) func(context.Context) (credential, error) {
 	}
 }
 
-// gitCredential asks git's own helpers for a login.
-func gitCredential(scheme, host string) func(context.Context) (credential, error) {
+// gitCredential asks git's own helpers for a login, of this user if one is given.
+func gitCredential(remote *url.URL, username string) func(context.Context) (credential, error) {
+	question := "protocol=" + remote.Scheme + "\nhost=" + remote.Host + "\n"
+	if path := strings.TrimPrefix(remote.Path, "/"); path != "" {
+		question += "path=" + path + "\n" // git leaves it out again, unless credential.useHttpPath is set
+	}
+	if username != "" {
+		question += "username=" + username + "\n"
+	}
 	return func(ctx context.Context) (credential, error) {
-		out, err := output(ctx, "protocol="+scheme+"\nhost="+host+"\n\n", "git", "credential", "fill")
+		out, err := output(ctx, question+"\n", "git", "credential", "fill")
 		if err != nil {
-			return credential{}, noToken("`git credential fill` gives no login for %s: %v", host, err)
+			return credential{}, noToken("`git credential fill` gives no login for %s: %v", remote.Host, err)
 		}
 		c := credential{From: "`git credential fill`"}
 		for line := range strings.Lines(out) {
@@ -111,11 +120,16 @@ func gitCredential(scheme, host string) func(context.Context) (credential, error
 	}
 }
 
+// patience is for what a program has started, outlives it and keeps its output
+// open.
+const patience = time.Second
+
 // output runs a program that must not ask anybody anything. What it says on
 // stderr is not repeated: a helper may say anything there.
 func output(ctx context.Context, stdin, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(cmd.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GH_PROMPT_DISABLED=1")
+	cmd.Env = append(cmd.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never", "GH_PROMPT_DISABLED=1")
+	cmd.WaitDelay = patience
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

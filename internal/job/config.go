@@ -55,12 +55,20 @@ type ServiceConfig struct {
 	Port      int    `yaml:"port"` // 4222 if not given
 }
 
-// TLSConfig are the files of a TLS connection.
+// TLSConfig says how the server is recognized, and this client by it. A server
+// that wants TLS gets it without any of this, if the system knows its CA.
 type TLSConfig struct {
-	CA   string `yaml:"ca"`
+	// CA is a file with the certificates that are trusted in place of the system's.
+	CA string `yaml:"ca"`
+	// Cert and Key are files with the client's certificate, for mutual TLS.
 	Cert string `yaml:"cert"`
 	Key  string `yaml:"key"`
+	// ServerName is the name in the server's certificate, where that is not the
+	// host of the URL, nor <name>.<namespace>.svc of the Service.
+	ServerName string `yaml:"serverName"`
 }
+
+func (t TLSConfig) isSet() bool { return t != TLSConfig{} }
 
 // kind is the store that is meant.
 func (c Config) kind() StoreKind {
@@ -73,12 +81,16 @@ func (c Config) kind() StoreKind {
 	return StoreCluster
 }
 
-func (c Config) retention() time.Duration {
+// Keep is how long records are kept.
+func (c Config) Keep() time.Duration {
 	if d, err := time.ParseDuration(c.Retention); err == nil {
 		return d
 	}
 	return Retention
 }
+
+// UsesNATS is true if records are kept in NATS.
+func (c Config) UsesNATS() bool { return c.kind() == StoreNATS }
 
 func (n NATSConfig) isSet() bool { return n.URL != "" || n.Service.Name != "" }
 
@@ -112,6 +124,7 @@ func (c Config) Problems() (problems []string) {
 	}
 	say(ways > 1, "jobs.nats: user, token and credentials exclude each other")
 	say((n.TLS.Cert == "") != (n.TLS.Key == ""), "jobs.nats.tls: cert and key belong together")
+	say(strings.ContainsAny(n.TLS.ServerName, "/ "), "jobs.nats.tls.serverName: %q is no name of a host", n.TLS.ServerName)
 	for address := range strings.SplitSeq(n.URL, ",") {
 		if problem := urlProblem(strings.TrimSpace(address)); n.URL != "" && problem != "" {
 			problems = append(problems, "jobs.nats.url: "+problem)

@@ -11,12 +11,15 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // How a connection to NATS is kept.
 const (
 	dialTime     = 2 * time.Second
-	redialEvery  = 250 * time.Millisecond
+	redialFirst  = 250 * time.Millisecond
+	redialMost   = time.Second
 	pingEvery    = 5 * time.Second
 	defaultPort  = 4222
 	unansweredOK = 1 // pings, before the connection is given up
@@ -25,15 +28,18 @@ const (
 // NATS keeps records in a bucket of NATS JetStream. It connects beside
 // everything else, and again whenever the connection is lost.
 type NATS struct {
+	config  NATSConfig
 	name    string // without secrets
 	keep    time.Duration
 	dialled chan struct{} // closed once conn is set, or never will be
+	told    chan struct{} // closed once it is known how the first attempt ended
 	conn    *nats.Conn
+	err     error // why there is none, and never will be
 
-	mu   sync.Mutex
-	kv   jetstream.KeyValue
-	err  error // why there is no connection at all
-	last error // why it is not connected at the moment
+	mu     sync.Mutex
+	kv     jetstream.KeyValue
+	last   error // why it is not connected at the moment
+	denied error // what the user of NATS was not allowed last
 }
 
 // Dialer connects to where NATS is, if not by its URL.
@@ -43,17 +49,26 @@ type Dialer interface {
 
 // OpenNATS begins to connect. A dialer is used in place of the network.
 func OpenNATS(c NATSConfig, keep time.Duration, dialer Dialer) *NATS {
-	n := &NATS{name: c.address(), keep: keep, dialled: make(chan struct{})}
+	n := &NATS{config: c, name: c.address(), keep: keep, dialled: make(chan struct{}), told: make(chan struct{})}
 	go func() {
 		defer close(n.dialled)
-		conn, err := nats.Connect(n.name, n.options(c, dialer)...)
-		if err != nil {
-			n.err = err
-			return
-		}
-		n.conn = conn
+		n.conn, n.err = n.connect(c, dialer)
 	}()
 	return n
+}
+
+// connect fails only where trying again would not help: the rest is up to the
+// connection, which is made again until it is closed.
+func (n *NATS) connect(c NATSConfig, dialer Dialer) (*nats.Conn, error) {
+	login, err := c.login()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := nats.Connect(n.name, append(n.options(dialer), login...)...)
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "NATS at %s cannot be reached with this configuration (jobs.nats): %w", n.name, err)
+	}
+	return conn, nil
 }
 
 // Close ends the connection, when there is one.
@@ -76,14 +91,13 @@ func (c NATSConfig) address() string {
 	return "nats://" + net.JoinHostPort(fmt.Sprintf("%s.%s.svc", c.Service.Name, c.Service.Namespace), port)
 }
 
-func (n *NATS) options(c NATSConfig, dialer Dialer) []nats.Option {
+func (n *NATS) options(dialer Dialer) []nats.Option {
 	options := []nats.Option{
 		nats.Name("berth"),
 		nats.Timeout(dialTime),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
-		nats.ReconnectWait(redialEvery),
-		nats.ReconnectJitter(redialEvery/5, redialEvery/5),
+		nats.CustomReconnectDelay(redialAfter),
 		nats.IgnoreAuthErrorAbort(),
 		// What cannot be sent now is sent again by the recorder, in its newest state.
 		nats.ReconnectBufSize(-1),
@@ -91,23 +105,9 @@ func (n *NATS) options(c NATSConfig, dialer Dialer) []nats.Option {
 		nats.MaxPingsOutstanding(unansweredOK),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { n.note(err) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { n.note(err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { n.noteAuth(err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { n.noteRefusal(err) }),
 		nats.ConnectHandler(func(*nats.Conn) { n.note(nil) }),
 		nats.ReconnectHandler(func(*nats.Conn) { n.note(nil) }),
-	}
-	switch {
-	case c.User != "":
-		options = append(options, nats.UserInfo(c.User, c.Password.Reveal()))
-	case c.Token != "":
-		options = append(options, nats.Token(c.Token.Reveal()))
-	case c.Credentials != "":
-		options = append(options, nats.UserCredentials(c.Credentials))
-	}
-	if c.TLS.CA != "" {
-		options = append(options, nats.RootCAs(c.TLS.CA))
-	}
-	if c.TLS.Cert != "" {
-		options = append(options, nats.ClientCert(c.TLS.Cert, c.TLS.Key))
 	}
 	if dialer != nil {
 		// Names and addresses of the cluster mean nothing here.
@@ -116,24 +116,54 @@ func (n *NATS) options(c NATSConfig, dialer Dialer) []nats.Option {
 	return options
 }
 
+// redialAfter is soon at first and less often later: a server that refuses the
+// login is not to be asked four times a second for as long as a command takes.
+func redialAfter(attempts int) time.Duration {
+	return min(time.Duration(attempts)*redialFirst, redialMost)
+}
+
+// note keeps why there is no connection; nil where there is one. A refusal is
+// not forgotten for a connection that is only lost: the server closes it right
+// after the refusal, and that alone would say nothing.
 func (n *NATS) note(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err == nil || !errors.Is(n.last, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthorization) {
+	if err == nil {
+		n.last, n.denied = nil, nil
+	} else if n.last == nil || isRefusal(err) || !isRefusal(n.last) {
 		n.last = err
+	}
+	select {
+	case <-n.told:
+	default:
+		close(n.told)
 	}
 }
 
-// noteAuth keeps a refusal: the server closes the connection right after it,
-// and that alone would say nothing.
-func (n *NATS) noteAuth(err error) {
-	if errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) {
+// noteRefusal keeps what is told of an open connection.
+func (n *NATS) noteRefusal(err error) {
+	if errors.Is(err, nats.ErrPermissionViolation) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.denied = err
+		return
+	}
+	if isRefusal(err) {
 		n.note(err)
 	}
 }
 
-func (n *NATS) lastError() error {
+// reasons are why it is not connected, and what was not allowed last.
+func (n *NATS) reasons() (last, denied error) {
+	select {
+	case <-n.dialled:
+		// A refusal at a later attempt is told to none of the handlers.
+		if n.conn != nil && !n.conn.IsConnected() && isRefusal(n.conn.LastError()) {
+			n.note(n.conn.LastError())
+		}
+	default:
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.last
+	return n.last, n.denied
 }

@@ -3,12 +3,9 @@ package job
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/berthdev/berth/internal/fault"
 )
 
 // Bucket is the key-value bucket of the records; the key is the job's ID.
@@ -94,20 +91,15 @@ func (n *NATS) each(ctx context.Context, keys string, deliver func(Record) bool,
 // bucket opens the bucket when it is first needed. One that is there is used as
 // it is; otherwise it is made.
 func (n *NATS) bucket(ctx context.Context) (jetstream.KeyValue, error) {
-	select {
-	case <-n.dialled:
-	case <-ctx.Done():
-		return nil, n.fault(ctx.Err())
+	js, err := n.jetStream(ctx)
+	if err != nil {
+		return nil, err
 	}
 	n.mu.Lock()
-	kv, err := n.kv, n.err
+	kv := n.kv
 	n.mu.Unlock()
-	if kv != nil || n.conn == nil {
-		return kv, n.fault(err)
-	}
-	js, err := jetstream.New(n.conn)
-	if err != nil {
-		return nil, n.fault(err)
+	if kv != nil {
+		return kv, nil
 	}
 	kv, err = js.KeyValue(ctx, Bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -127,27 +119,21 @@ func (n *NATS) bucket(ctx context.Context) (jetstream.KeyValue, error) {
 	return kv, nil
 }
 
-// fault says what an error of NATS means. Where it is only that time ran out,
-// the reason why there is no connection says more.
-func (n *NATS) fault(err error) error {
-	if err == nil {
-		return nil
+// jetStream waits until it is known whether there is a connection.
+func (n *NATS) jetStream(ctx context.Context) (jetstream.JetStream, error) {
+	select {
+	case <-n.dialled:
+	case <-ctx.Done():
+		return nil, n.fault(ctx.Err())
 	}
-	why := err
-	if last := n.lastError(); last != nil && !errors.Is(err, context.Canceled) {
-		why = last
+	if n.err != nil {
+		return nil, n.err
 	}
-	switch {
-	case errors.Is(why, nats.ErrAuthorization), errors.Is(why, nats.ErrAuthExpired), errors.Is(why, nats.ErrAuthRevoked):
-		return fault.New(fault.Unauthenticated, "NATS at %s does not accept the credentials: %w", n.name, why).
-			WithHint("correct user, token or credentials below jobs.nats in the configuration")
-	case errors.Is(why, context.Canceled):
-		return why
-	case errors.Is(why, jetstream.ErrJetStreamNotEnabled), errors.Is(why, nats.ErrNoResponders):
-		return fault.New(fault.Unavailable, "NATS at %s has no JetStream: %w", n.name, why).
-			WithHint("start nats-server with --jetstream, or set jobs.store to cluster")
-	case errors.Is(why, context.DeadlineExceeded):
-		return fault.New(fault.Unavailable, "NATS at %s does not answer: %w", n.name, fmt.Errorf("%w", why))
+	select {
+	case <-n.told:
+	case <-ctx.Done():
+		return nil, n.fault(ctx.Err())
 	}
-	return fault.New(fault.Unavailable, "NATS at %s cannot be reached: %w", n.name, why)
+	js, err := jetstream.New(n.conn)
+	return js, n.fault(err)
 }

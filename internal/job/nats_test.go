@@ -2,17 +2,13 @@ package job
 
 import (
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
@@ -150,76 +146,18 @@ func TestWatchNATS(t *testing.T) {
 	}
 }
 
-// Each way to log in works, and a wrong one is told from a server that is away.
-func TestLogins(t *testing.T) {
-	file, trusted := credentials(t)
-	for name, c := range map[string]struct {
-		server    func(*server.Options)
-		good, bad NATSConfig
-	}{
-		"user and password": {
-			func(o *server.Options) { o.Username, o.Password = "berth", "right" },
-			NATSConfig{User: "berth", Password: "right"},
-			NATSConfig{User: "berth", Password: "wrong"},
-		},
-		"token":       {func(o *server.Options) { o.Authorization = "right" }, NATSConfig{Token: "right"}, NATSConfig{Token: "wrong"}},
-		"credentials": {trusted, NATSConfig{Credentials: file}, NATSConfig{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := startNATS(t, t.TempDir(), -1, c.server)
-			c.good.URL, c.bad.URL = s.ClientURL(), s.ClientURL()
-			good := openNATS(t, c.good)
-			if err := good.Put(t.Context(), Record{ID: "a"}); err != nil {
-				t.Errorf("%v", err)
-			}
-			bad := openNATS(t, c.bad)
-			until(t, func() bool {
-				return fault.CodeOf(bad.Put(t.Context(), Record{ID: "a"})) == fault.Unauthenticated
-			})
-		})
+// A probe changes nothing: it makes no bucket.
+func TestProbe(t *testing.T) {
+	const keep = 72 * time.Hour
+	n := OpenNATS(NATSConfig{URL: startNATS(t, t.TempDir(), -1, nil).ClientURL()}, keep, nil)
+	t.Cleanup(n.Close)
+	for range 2 {
+		if p, err := n.Probe(t.Context()); err != nil || p.Made {
+			t.Fatalf("%+v, %v", p, err)
+		}
 	}
-}
-
-// credentials makes an account of its own with JetStream, a user in it, and the
-// file by which that user logs in.
-func credentials(t *testing.T) (file string, trusted func(*server.Options)) {
-	t.Helper()
-	operator, account, user := key(t, nkeys.CreateOperator), key(t, nkeys.CreateAccount), key(t, nkeys.CreateUser)
-	system := key(t, nkeys.CreateAccount)
-	public := func(k nkeys.KeyPair) string { p, err := k.PublicKey(); check(t, err); return p }
-	encode := func(c jwt.Claims, k nkeys.KeyPair) string { s, err := c.Encode(k); check(t, err); return s }
-	claims := jwt.NewAccountClaims(public(account))
-	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
-	accountJWT, systemJWT := encode(claims, operator), encode(jwt.NewAccountClaims(public(system)), operator)
-	userClaims := jwt.NewUserClaims(public(user))
-	seed, err := user.Seed()
-	check(t, err)
-	text, err := jwt.FormatUserConfig(encode(userClaims, account), seed)
-	check(t, err)
-	file = filepath.Join(t.TempDir(), "user.creds")
-	check(t, os.WriteFile(file, text, 0o600))
-	operatorClaims := jwt.NewOperatorClaims(public(operator))
-	operatorJWT := encode(operatorClaims, operator)
-	return file, func(o *server.Options) {
-		parsed, err := jwt.DecodeOperatorClaims(operatorJWT)
-		check(t, err)
-		resolver := &server.MemAccResolver{}
-		check(t, resolver.Store(public(account), accountJWT))
-		check(t, resolver.Store(public(system), systemJWT))
-		o.TrustedOperators, o.AccountResolver, o.SystemAccount = []*jwt.OperatorClaims{parsed}, resolver, public(system)
-	}
-}
-
-func key(t *testing.T, create func() (nkeys.KeyPair, error)) nkeys.KeyPair {
-	t.Helper()
-	k, err := create()
-	check(t, err)
-	return k
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+	check(t, n.Put(t.Context(), Record{ID: "a"}))
+	if p, err := n.Probe(t.Context()); err != nil || !p.Made || p.TTL != keep || p.Records != 1 || p.Address != n.name {
+		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -20,7 +20,7 @@ type Stores struct {
 // Open opens what is configured; nil if no records are kept. A connection to
 // NATS is made beside whatever else is done. Close ends it.
 func Open(ctx context.Context, c Config, client *kube.Client, now func() time.Time) *Stores {
-	cluster := ConfigMaps{Client: client, Namespace: client.Namespace, Keep: c.retention(), Now: now}
+	cluster := ConfigMaps{Client: client, Namespace: client.Namespace, Keep: c.Keep(), Now: now}
 	switch c.kind() {
 	case StoreNone:
 		return nil
@@ -29,7 +29,7 @@ func Open(ctx context.Context, c Config, client *kube.Client, now func() time.Ti
 		if c.NATS.Service.Name != "" {
 			dialer = &forward{client: client, service: c.NATS.Service, open: ctx}
 		}
-		store := OpenNATS(c.NATS, c.retention(), dialer)
+		store := OpenNATS(c.NATS, c.Keep(), dialer)
 		return withSpare(store, store, cluster)
 	}
 	return &Stores{primary: cluster, cluster: cluster}
@@ -46,6 +46,14 @@ func (s *Stores) Close() {
 	if s != nil && s.nats != nil {
 		s.nats.Close()
 	}
+}
+
+// late is the error about a write that was not done in time.
+func (s *Stores) late() error {
+	if s.nats != nil {
+		return s.nats.fault(context.DeadlineExceeded)
+	}
+	return fault.New(fault.Unavailable, "the store does not answer: %w", context.DeadlineExceeded)
 }
 
 // in are the same stores for another namespace.

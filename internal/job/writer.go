@@ -1,7 +1,9 @@
 package job
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -84,13 +86,18 @@ func (w *writer) run(ctx context.Context) error {
 
 // write writes until it succeeds, each time what is newest.
 func (w *writer) write(ctx context.Context) (last bool, err error) {
+	var before error
 	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
 		record, isLast := w.snapshot()
 		if err = w.put(ctx, record); err == nil {
 			return isLast, nil
 		}
-		if ctx.Err() != nil || !mayPass(err) {
-			return false, err
+		if errors.Is(err, context.Canceled) { // the time is over: why was it not done before?
+			err = cmp.Or(before, w.stores.late())
+		}
+		before = err
+		if ctx.Err() != nil || !mayPass(err) || isLast && fault.CodeOf(err) == fault.Unauthenticated {
+			return false, err // two seconds more would not change who is let in
 		}
 		w.rest(ctx, wait)
 	}

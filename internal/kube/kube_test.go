@@ -39,6 +39,8 @@ func TestFault(t *testing.T) {
 		{saying(500, `Internal error occurred: failed calling webhook "images.example.com": connection refused`), fault.Unavailable, "images.example.com"},
 		{terminating("team"), fault.Failed, "namespace team: the namespace is being deleted"},
 		{apierrors.NewUnauthorized("expired"), fault.Unauthenticated, "credentials"},
+		{apierrors.NewForbidden(pods, "alice-1", errors.New("failed quota: q: must specify limits.cpu for: k8shell-main")), fault.Failed, "failed quota"},
+		{apierrors.NewForbidden(pods, "alice-1", errors.New("maximum memory usage per Container is 512Mi, but limit is 1Gi")), fault.Failed, "512Mi"},
 		{apierrors.NewNotFound(namespaces, "team"), fault.NotFound, "namespace team does not exist"},
 		{apierrors.NewNotFound(pods, "alice-1"), fault.NotFound, "alice-1"},
 		{apierrors.NewAlreadyExists(pods, "alice-1"), fault.Conflict, "already exists"},

@@ -20,7 +20,10 @@ const Duration = 10 * time.Second
 // alone. Clocks of two hosts may differ; by this much they do not.
 const stale = 5 * time.Minute
 
-const annotationPurpose = "berth.dev/purpose"
+const (
+	annotationPurpose = "berth.dev/purpose"
+	annotationJob     = "berth.dev/job-id"
+)
 
 // Locker takes locks in one namespace.
 type Locker struct {
@@ -29,7 +32,9 @@ type Locker struct {
 	Self      Holder
 	// Purpose is what the lock is taken for: a verb, for who meets it.
 	Purpose string
-	Now     func() time.Time
+	// Job is the job that the lock is taken for; empty for none.
+	Job string
+	Now func() time.Time
 }
 
 // Observed is a lock that somebody else holds, as it was when first seen: what
@@ -37,6 +42,7 @@ type Locker struct {
 type Observed struct {
 	Holder  Holder
 	Purpose string
+	Job     string // empty if it is not known
 	// Overdue is true if by the clock the lock should have been renewed: it may
 	// soon be free.
 	Overdue bool
@@ -94,7 +100,7 @@ func (l Locker) observe(lease *coordinationv1.Lease, before *Observed) *Observed
 	if before != nil && before.spec == string(spec) {
 		return before
 	}
-	seen := &Observed{Purpose: lease.Annotations[annotationPurpose], spec: string(spec), at: l.Now()}
+	seen := &Observed{Purpose: lease.Annotations[annotationPurpose], Job: lease.Annotations[annotationJob], spec: string(spec), at: l.Now()}
 	if renewed := lease.Spec.RenewTime; renewed != nil {
 		seen.Overdue = l.Now().Sub(renewed.Time) > Duration
 	}
@@ -121,12 +127,16 @@ func (l Locker) isFree(lease *coordinationv1.Lease, seen *Observed) bool {
 }
 
 func (l Locker) lease(id string) *coordinationv1.Lease {
+	annotations := map[string]string{annotationPurpose: l.Purpose}
+	if l.Job != "" {
+		annotations[annotationJob] = l.Job
+	}
 	identity, seconds, now := l.Self.String(), int32(Duration/time.Second), metav1.NewMicroTime(l.Now())
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name(id), Namespace: l.Namespace,
 			Labels:      map[string]string{kube.LabelCanonicalID: kube.LabelValue(id)},
-			Annotations: map[string]string{annotationPurpose: l.Purpose},
+			Annotations: annotations,
 		},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: &identity, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now,

@@ -25,6 +25,7 @@ func (r *run) acquire(ctx context.Context, p plan) (*lock.Lock, plan, error) {
 	opened := make(chan error, 1)
 	go func() { opened <- r.open(ctx) }()
 	locker := r.locker(provisioning)
+	locker.Job = r.jobID
 	held, holder, err := locker.Try(ctx, r.id, nil)
 	if openErr := <-opened; err == nil {
 		err = openErr
@@ -40,10 +41,8 @@ func (r *run) acquire(ctx context.Context, p plan) (*lock.Lock, plan, error) {
 			return nil, p, err
 		}
 		return r.lookAgain(ctx, held)
-	case held == nil && r.NoWait:
-		r.steps.Progress(v1.Progress{Message: fmt.Sprintf("%s is at it already (%s)", holder.Holder.Human(), holder.Purpose)})
-		r.latest = r.found.Reading
-		return nil, p, nil
+	case held == nil && r.NoWait && holder.Purpose == provisioning:
+		return nil, p, r.leaveTo(ctx, holder)
 	case held == nil:
 		return r.followHolder(ctx, locker, holder)
 	case p == install && r.found.Record == nil && r.found.Workload == nil:
@@ -51,6 +50,21 @@ func (r *run) acquire(ctx context.Context, p plan) (*lock.Lock, plan, error) {
 	default:
 		return r.lookAgain(ctx, held)
 	}
+}
+
+// leaveTo ends a run that does not wait: somebody else is at it. It is told how
+// the workspace stands by now, and by whose job.
+func (r *run) leaveTo(ctx context.Context, holder *lock.Observed) error {
+	r.steps.Progress(v1.Progress{Message: fmt.Sprintf("%s is at it already (%s)", holder.Holder.Human(), holder.Purpose)})
+	var err error
+	if r.found, err = r.survey(ctx); err != nil {
+		return err
+	}
+	r.latest = r.found.Reading
+	w := r.workspace()
+	w.JobID = jobAtWork(r.found, r.decide(), holder)
+	r.final = &Outcome{Workspace: w}
+	return nil
 }
 
 // lookAgain decides anew with the lock in hand: what was found before it may

@@ -3,6 +3,9 @@ package provision
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/provision/injection"
@@ -22,13 +25,22 @@ func (r *run) removeInjected(ctx context.Context, deletion *v1.Deletion, noWait 
 	if err != nil || r.follower == nil {
 		return err
 	}
-	if why := r.found.Workload.Stays(); why != "" {
-		r.steps.Warning(v1.Warning{Reason: "NotRolledOut", Message: why, Count: 1, Object: ref.String(), At: r.Now().UTC()})
+	if r.stays() {
 		return nil
 	}
 	err = r.awaitClean(ctx)
 	deletion.Gone = err == nil
 	return err
+}
+
+// stays tells of pods that keep the workspace although it was taken out, if they
+// do: nobody waits for those.
+func (r *run) stays() bool {
+	why := r.found.Workload.Stays()
+	if why != "" {
+		r.steps.Warning(v1.Warning{Reason: "NotRolledOut", Message: why, Count: 1, Object: r.found.Workload.Ref.String(), At: r.Now().UTC()})
+	}
+	return why != ""
 }
 
 // eject patches the workload and removes objects, under the lock. The patch goes
@@ -53,20 +65,29 @@ func (r *run) eject(ctx context.Context, noWait bool) (int, error) {
 			return 0, err
 		}
 	}
-	if r.found.Workload.Object != nil {
-		err := r.found.Workload.Patch(ctx, func(object map[string]any) (injection.Change, error) {
-			return injection.Eject(object, r.id)
-		})
-		if err != nil {
+	return r.takeOut(ctx, func(object map[string]any) (injection.Change, error) {
+		return injection.Eject(object, r.id)
+	}, nil)
+}
+
+// takeOut applies the change that takes the workspace out of its workload, and
+// removes its objects but those that are to be spared.
+func (r *run) takeOut(ctx context.Context, change func(map[string]any) (injection.Change, error), spared func(*unstructured.Unstructured) bool) (int, error) {
+	w := r.found.Workload
+	if w.Object != nil {
+		if err := w.Patch(ctx, change); err != nil {
 			return 0, err
 		}
-		if err := r.found.Workload.Unstick(ctx, ""); err != nil {
+		if err := w.Unstick(ctx, ""); err != nil {
 			return 0, err
 		}
 	}
 	objects, err := workload.Objects(ctx, r.Client, r.id)
 	if err != nil {
 		return 0, err
+	}
+	if spared != nil {
+		objects = slices.DeleteFunc(objects, spared)
 	}
 	return r.applier(r.id).Remove(ctx, objects)
 }

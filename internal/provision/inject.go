@@ -137,6 +137,8 @@ func (r *run) inject(ctx context.Context, p plan) error {
 		if _, err := applier.Apply(ctx, r.parts.Objects); err != nil {
 			return "", err
 		}
+		r.creation.begin()
+		r.creation.replaced = p == replace
 		err := r.found.Workload.Patch(ctx, func(object map[string]any) (injection.Change, error) {
 			return injection.Inject(object, *r.parts)
 		})

@@ -44,6 +44,17 @@ type creation struct {
 	mu   sync.Mutex
 	made map[string]bool
 	pod  types.UID // of the pod that was made
+	// begun is set once something else may have been written: the record, or the
+	// patch of a workload. The answer may not have been heard.
+	begun bool
+	// replaced is true if the workload had the workspace before.
+	replaced bool
+}
+
+func (c *creation) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begun = true
 }
 
 func (c *creation) told(object *unstructured.Unstructured, made bool) {
@@ -61,6 +72,9 @@ func (c *creation) told(object *unstructured.Unstructured, made bool) {
 func (c *creation) any() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.begun {
+		return true
+	}
 	for _, made := range c.made {
 		if made {
 			return true
@@ -100,7 +114,7 @@ func (r *run) settle(ctx context.Context, held *lock.Lock, err error) error {
 	if code := fault.CodeOf(why); code != fault.Failed && code != fault.DeadlineExceeded {
 		return err
 	}
-	if r.OnFailure != DeleteOnFailure || !r.creation.any() || r.found.Workload != nil { // an injected one is kept
+	if r.OnFailure != DeleteOnFailure || !r.creation.any() {
 		return err
 	}
 	final := r.outcome(ctx, why)
@@ -108,10 +122,17 @@ func (r *run) settle(ctx context.Context, held *lock.Lock, err error) error {
 	undoErr := r.steps.do("remove", func() (string, error) { return r.undo(ctx, held) })
 	if undoErr != nil {
 		final.Left = v1.LeftKept
-		final.Problems = []string{"what was created could not be removed: " + fault.From(undoErr).Message}
+		final.Problems = []string{r.notUndone() + ": " + fault.From(undoErr).Message}
 	}
 	r.final = &final
 	return err
+}
+
+func (r *run) notUndone() string {
+	if w := r.found.Workload; w != nil {
+		return "the workspace was not taken out of " + w.Ref.String()
+	}
+	return "what was created could not be removed"
 }
 
 // undo removes what this run made. The time-out that may have ended the run does
@@ -126,6 +147,9 @@ func (r *run) undo(ctx context.Context, held *lock.Lock) (string, error) {
 	}
 	if err := held.Confirm(ctx); err != nil {
 		return "", err
+	}
+	if r.found.Workload != nil {
+		return r.undoInjection(ctx)
 	}
 	before := r.found
 	first := before.Record == nil && (before.Pod == nil || before.Reading.Verdict() == v1.VerdictTerminating)

@@ -116,6 +116,8 @@ func (r *run) ended(ctx context.Context, err error) error {
 // soFar is the stage and the cause as far as it is known.
 func (r *run) soFar() string {
 	switch s := r.latest; {
+	case s.Stage == "" && r.creation.any():
+		return "not all of it is created yet"
 	case s.Stage == "":
 		return "nothing is installed yet"
 	case s.Cause != nil:

@@ -30,8 +30,7 @@ func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, serv
 	}
 	p = p.For(u)
 	r := &run{Provisioner: p, user: u, id: u.ID(), namespace: p.Client.Namespace, steps: newSteps(stream, p.Now)}
-	changes, err := r.preview(ctx, server)
-	return changes, r.ended(ctx, err)
+	return r.preview(ctx, server)
 }
 
 func (r *run) preview(ctx context.Context, server bool) ([]release.Change, error) {

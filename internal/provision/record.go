@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
@@ -21,7 +22,11 @@ func (r *run) record(ctx context.Context) (*helm.Release, error) {
 	record := release.NewRecord(r.id, r.namespace, r.rendered, r.Now())
 	old := r.found.Record
 	if old == nil {
-		return record, r.Records().Create(ctx, record)
+		err := r.Records().Create(ctx, record)
+		if !errors.Is(err, release.ErrExists) {
+			r.creation.begin()
+		}
+		return record, err
 	}
 	objects, err := release.Objects(old.Manifest)
 	if err != nil {
@@ -47,9 +52,12 @@ func manifestOf(object *unstructured.Unstructured) string {
 	return "---\n" + string(text)
 }
 
-// deployed completes the record. A pod without one, whose record somebody
-// removed, gets it again.
+// deployed completes the record, once everything is made: also if the time is
+// over or somebody presses Ctrl-C at this moment. A pod without one, whose record
+// somebody removed, gets it again.
 func (r *run) deployed(ctx context.Context, record *helm.Release) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
 	if r.found.Workload != nil {
 		return nil // what is injected is no release
 	}

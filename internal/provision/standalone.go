@@ -42,13 +42,9 @@ func (r *run) carryOut(ctx context.Context, held *lock.Lock, p plan) error {
 		return r.deployed(ctx, record)
 	}
 	// Nobody waits for the record to be complete, but it is before the lock is
-	// given back, also if somebody presses Ctrl-C at this moment.
+	// given back.
 	deployed := make(chan error, 1)
-	go func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
-		defer cancel()
-		deployed <- r.deployed(ctx, record)
-	}()
+	go func() { deployed <- r.deployed(ctx, record) }()
 	err = r.follow(ctx)
 	if recordErr := <-deployed; err == nil {
 		return recordErr

@@ -46,6 +46,8 @@ func checkup() Command {
 			{Resource: "resourcequotas", Verbs: []string{"list"}, Why: "what is left of them", Without: skipped},
 			{Resource: "limitranges", Verbs: []string{"list"}, Why: "what a workspace may ask for", Without: skipped},
 			{Resource: "pods", Verbs: []string{"list"}, Why: "workspaces that are installed by halves", Without: skipped},
+			{Resource: "configmaps", Verbs: []string{"list"}, Why: "records of jobs that have expired, or wait for NATS", Without: skipped},
+			{Group: groupApps, Resource: "daemonsets", Verbs: []string{"list"}, Why: "whether a network plugin runs that enforces network policies", Without: skipped},
 			{Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are installed by halves", Without: skipped},
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"list"}, Why: "locks that nobody holds any more", Without: skipped},
 		},

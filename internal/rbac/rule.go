@@ -69,6 +69,16 @@ func (r Rule) accesses() (all []Access) {
 	return all
 }
 
+// On are the accesses to one resource.
+func (c Command) On(resource string) (all []Access) {
+	for _, r := range c.Rules {
+		if r.Resource == resource {
+			all = append(all, r.accesses()...)
+		}
+	}
+	return distinct(all)
+}
+
 // Needs are the accesses without which the command fails for a workspace that
 // has objects of these resources. What is optional is not among them.
 func (c Command) Needs(made ...string) []Access {

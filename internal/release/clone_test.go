@@ -126,16 +126,16 @@ func TestCloneAfterOneThatWasCutOff(t *testing.T) {
 // A clone that fails says so by its status: it is tried again at the next start.
 func TestCloneFails(t *testing.T) {
 	w := newWorkspace(t)
-	for _, bad := range [][2]string{
-		{"file:///does/not/exist.git", ""},
-		{"file://" + w.origin, "no-such-ref"},
-		{"file://" + w.origin, "--upload-pack=touch x"},
+	for _, bad := range [][3]string{
+		{"file:///does/not/exist.git", "", "not cloned, git says above why; the next start of the container tries again: file:///does/not/exist.git\n"},
+		{"file://" + w.origin, "no-such-ref", w.origin + " at no-such-ref\n"},
+		{"file://" + w.origin, "--upload-pack=touch x", "is no ref\n"},
 	} {
-		if out, err := w.clone(bad[0], bad[1]); err == nil {
-			t.Errorf("%s: %s", bad, out)
+		if out, err := w.clone(bad[0], bad[1]); err == nil || !strings.Contains(out, bad[2]) {
+			t.Errorf("%s: %v: %s", bad, err, out)
 		}
-		if _, err := os.Stat(filepath.Join(w.home, "proj")); err == nil {
-			t.Errorf("%s: something is there", bad)
+		if left, err := os.ReadDir(w.home); err != nil || len(left) > 0 {
+			t.Errorf("%s: something is there: %v %v", bad, left, err)
 		}
 	}
 }

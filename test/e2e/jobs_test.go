@@ -209,7 +209,7 @@ func (w *world) scaleNATS(replicas int32) {
 }
 
 // installNATS runs a server as a Deployment that keeps what it has, itself
-// included, in a volume of its own.
+// included, in a volume of its own. It speaks TLS if there is a Secret nats-tls.
 func (w *world) installNATS() {
 	w.Helper()
 	program := filepath.Join(w.TempDir(), "nats")
@@ -266,12 +266,15 @@ func (w *world) createNATS() {
 		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
 			Containers: []corev1.Container{{
 				Name: "nats", Image: "busybox:stable",
-				Command:        []string{"sh", "-c", "until [ -x /data/nats ]; do sleep 0.1; done; exec /data/nats /data/store"},
+				Command:        []string{"sh", "-c", "until [ -x /data/nats ]; do sleep 0.1; done; exec /data/nats /data/store $(ls /tls/tls.crt /tls/tls.key 2>/dev/null)"},
 				Ports:          []corev1.ContainerPort{{Name: "client", ContainerPort: 4222}},
-				VolumeMounts:   []corev1.VolumeMount{{Name: "data", MountPath: "/data"}},
+				VolumeMounts:   []corev1.VolumeMount{{Name: "data", MountPath: "/data"}, {Name: "tls", MountPath: "/tls"}},
 				ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("client")}}},
 			}},
-			Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "nats"}}}},
+			Volumes: []corev1.Volume{
+				{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "nats"}}},
+				{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "nats-tls", Optional: new(true)}}},
+			},
 		}},
 	}}, metav1.CreateOptions{})
 	if err != nil {

@@ -17,14 +17,18 @@ func Selector(id string) labels.Selector {
 	return labels.SelectorFromSet(labels.Set{kube.LabelCanonicalID: kube.LabelValue(id), kube.LabelInjected: "true"})
 }
 
-// Pods are the pods that have the workspace, those that are going left
-// out; the ones that are ready first, the newest of them first.
+// Pods are the pods that have the workspace, those that are going left out; the ones that are ready first, the newest of them first.
 func Pods(ctx context.Context, client *kube.Client, id string) ([]*corev1.Pod, error) {
+	all, err := list(ctx, client, id)
+	return preferred(all), err
+}
+
+func list(ctx context.Context, client *kube.Client, id string) ([]corev1.Pod, error) {
 	list, err := client.CoreV1().Pods(client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: Selector(id).String()})
 	if err != nil {
 		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: client.Namespace})
 	}
-	return preferred(list.Items), nil
+	return list.Items, nil
 }
 
 // preferred orders pods by how well they can be entered: those that are ready

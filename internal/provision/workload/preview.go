@@ -14,18 +14,23 @@ import (
 )
 
 // Preview is the workload with a patch applied: by the API server, which keeps
-// nothing of it, or here.
+// nothing of it, or here. Who owns which of its fields is left out, as kubectl does.
 func (w *Workload) Preview(ctx context.Context, patch []byte, server bool) (*unstructured.Unstructured, error) {
 	if server {
 		api, call := w.api("patch")
 		opts := metav1.PatchOptions{FieldManager: fieldManager, DryRun: []string{metav1.DryRunAll}}
 		made, err := api.Patch(ctx, w.Ref.Name, types.JSONPatchType, patch, opts)
-		return made, kube.Fault(err, call)
+		if err != nil {
+			return nil, kube.Fault(err, call)
+		}
+		made.SetManagedFields(nil)
+		return made, nil
 	}
 	object, err := patched(w.Object, patch)
 	if err != nil {
 		return nil, fmt.Errorf("patch of %s: %w", w.Ref, err)
 	}
+	object.SetManagedFields(nil)
 	return object, nil
 }
 

@@ -45,3 +45,15 @@ func (w *Workload) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	}
 	return err
 }
+
+// Clean says whether no pod has the workspace any more. It helps a StatefulSet
+// over pods that were made meanwhile and cannot become ready.
+func (w *Workload) Clean(ctx context.Context) (bool, error) {
+	pods, err := list(ctx, w.client, w.ID)
+	for i := range pods {
+		if Broken(&pods[i]) {
+			return false, w.Unstick(ctx, "")
+		}
+	}
+	return err == nil && len(pods) == 0, err
+}

@@ -28,6 +28,7 @@ func tools() map[string]string {
 		"nft":        "nftables",
 		"conntrack":  "conntrack",
 		"ip":         "iproute2",
+		"git":        "git", // for the image that has it
 	}
 }
 

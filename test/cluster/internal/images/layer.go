@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 type entry struct {
@@ -24,6 +26,26 @@ func file(name string, mode int64, content []byte) entry {
 }
 
 func layer(entries []entry) (v1.Layer, error) {
+	content, err := archive(entries)
+	if err != nil {
+		return nil, err
+	}
+	return tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(content)), nil
+	})
+}
+
+// uncompressed is a layer that is served as it is: within one machine that is
+// quicker, if it is large.
+func uncompressed(entries []entry) (v1.Layer, error) {
+	content, err := archive(entries)
+	if err != nil {
+		return nil, err
+	}
+	return static.NewLayer(content, types.DockerUncompressedLayer), nil
+}
+
+func archive(entries []entry) ([]byte, error) {
 	var buffer bytes.Buffer
 	w := tar.NewWriter(&buffer)
 	for _, e := range entries {
@@ -37,9 +59,7 @@ func layer(entries []entry) (v1.Layer, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	return tarball.LayerFromOpener(func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(buffer.Bytes())), nil
-	})
+	return buffer.Bytes(), nil
 }
 
 // padding is a layer of a size that no compression takes away; the same one

@@ -1,12 +1,11 @@
 // Package images builds the container images of the test cluster on the spot,
-// from the machine's static busybox.
+// from the machine's static busybox, and one of them from its git.
 //
 // They come out the same every time, bit for bit: a registry that starts again
 // serves the very images that were pulled from it before.
 package images
 
 import (
-	"archive/tar"
 	"fmt"
 	"os"
 	"os/exec"
@@ -55,7 +54,7 @@ func userland() (v1.Layer, error) {
 	)
 	for name := range strings.FieldsSeq(string(tools)) {
 		if name != "bin/busybox" && !strings.HasPrefix(name, "lib") && name != "linuxrc" {
-			entries = append(entries, entry{tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: Busybox, Mode: 0o777}, nil})
+			entries = append(entries, link(name, Busybox))
 		}
 	}
 	return layer(entries)

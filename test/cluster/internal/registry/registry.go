@@ -33,7 +33,7 @@ type Registry struct {
 	store   http.Handler
 	catalog *images.Catalog
 	lock    sync.Mutex
-	made    map[string]bool // slow images by name
+	made    map[string]bool // what was not there from the beginning, by name
 	slow    sync.Map        // digests of the layers to serve slowly
 }
 
@@ -60,8 +60,8 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case strings.HasPrefix(repository, "private/") && !authorized(req):
 		refuse(w)
 		return
-	case kind == "manifests" && images.IsSlow(repository, reference):
-		if err := r.makeSlow(repository + ":" + reference); err != nil {
+	case kind == "manifests":
+		if err := r.provide(repository, reference); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
@@ -73,24 +73,43 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.store.ServeHTTP(w, req)
 }
 
-// makeSlow builds a slow image when it is first asked for.
-func (r *Registry) makeSlow(name string) error {
+// provide builds an image that is made when it is first asked for.
+func (r *Registry) provide(repository, reference string) error {
+	var build func(name string) (v1.Image, error)
+	name := repository + ":" + reference
+	switch {
+	case images.IsSlow(repository, reference):
+		build = r.slowImage
+	case name == images.Git:
+		build = func(string) (v1.Image, error) { return r.catalog.Git() }
+	default:
+		return nil
+	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if r.made[name] {
 		return nil
 	}
-	image, pad, err := r.catalog.Slow(name)
+	image, err := build(name)
 	if err != nil {
 		return err
+	}
+	r.made[name] = true
+	return r.push(name, image)
+}
+
+// slowImage remembers which layer is to be served slowly.
+func (r *Registry) slowImage(name string) (v1.Image, error) {
+	image, pad, err := r.catalog.Slow(name)
+	if err != nil {
+		return nil, err
 	}
 	digest, err := pad.Digest()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.slow.Store(digest.String(), true)
-	r.made[name] = true
-	return r.push(name, image)
+	return image, nil
 }
 
 // push goes to the store behind the rules of this registry, without a network

@@ -27,6 +27,7 @@ func TestRegistry(t *testing.T) {
 		"berth/workspace/manifests/v1":        http.StatusOK,
 		"berth/workspace/manifests/slow-mine": http.StatusOK,
 		"berth/workspace/manifests/v9":        http.StatusNotFound,
+		"berth/workspace/manifests/git":       http.StatusOK,
 		"shop/slow/manifests/v1":              http.StatusOK,
 		"shop/slow/manifests/v2":              http.StatusNotFound,
 		"unknown/workspace/manifests/v1":      http.StatusNotFound,
@@ -44,9 +45,10 @@ func TestRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest := "berth/crash/manifests/v1"
-	if !bytes.Equal(get(registry, manifest, "").Body.Bytes(), get(again, manifest, "").Body.Bytes()) {
-		t.Error("a registry that starts again has other images")
+	for _, manifest := range []string{"berth/crash/manifests/v1", "berth/workspace/manifests/git"} {
+		if !bytes.Equal(get(registry, manifest, "").Body.Bytes(), get(again, manifest, "").Body.Bytes()) {
+			t.Errorf("a registry that starts again has another image: %s", manifest)
+		}
 	}
 }
 

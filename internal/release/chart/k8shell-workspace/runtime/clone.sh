@@ -36,12 +36,18 @@ if [ -e "$k8shell/git/password" ]; then
 	set -- "$@" -c "credential.$scheme://$host.helper=!/bin/sh '$k8shell/runtime/credentials.sh'"
 fi
 
+failed() {
+	rm -rf "$partial"
+	say "not cloned, git says above why; the next start of the container tries again: $url${ref:+ at $ref}"
+	exit 1
+}
+
 # A clone that is cut off is begun anew; only a whole one gets the name.
 rm -rf "$partial"
-git "$@" clone --quiet -- "$url" "$partial" || exit 1
+git "$@" clone --quiet -- "$url" "$partial" || failed
 if [ -n "$ref" ] && ! git -C "$partial" checkout --quiet "$ref" -- 2>/dev/null; then
 	# What is neither branch nor tag does not come with a clone.
-	git -C "$partial" "$@" fetch --quiet origin "$ref" || exit 1
-	git -C "$partial" checkout --quiet --detach FETCH_HEAD || exit 1
+	git -C "$partial" "$@" fetch --quiet origin "$ref" || failed
+	git -C "$partial" checkout --quiet --detach FETCH_HEAD || failed
 fi
 mv "$partial" "$name" && say "cloned $url${ref:+ at $ref} to $name"

@@ -1,0 +1,113 @@
+package doctor
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/metadata"
+
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+// Configured is what the checks go by.
+type Configured struct {
+	Jobs job.Config
+	// Certificates is true if workspaces are to get some.
+	Certificates bool
+	// Default gives the blueprint that a user string without one means.
+	Default func(context.Context) (blueprint.Blueprint, error)
+}
+
+// checks are those of what is configured.
+func (l live) configured(c Configured, review func(context.Context) (rbac.Review, error)) []Check {
+	checks := []Check{
+		{Name: "room", Look: func(ctx context.Context) (Finding, error) { return l.room(ctx, c) }},
+		{Name: "records", Look: func(ctx context.Context) (Finding, error) { return l.records(ctx, c.Jobs) }},
+	}
+	if c.Jobs.UsesNATS() {
+		checks = append(checks, Check{Name: "nats", Look: func(ctx context.Context) (Finding, error) { return l.nats(ctx, c.Jobs) }})
+	}
+	if c.Certificates {
+		checks = append(checks, Check{Name: "certificates", Look: func(ctx context.Context) (Finding, error) { return l.certificates(ctx, review) }})
+	}
+	return checks
+}
+
+func (l live) room(ctx context.Context, c Configured) (Finding, error) {
+	b, err := c.Default(ctx)
+	if err != nil {
+		return Skipped("the default blueprint cannot be read"), nil //nolint:nilerr // another check says why
+	}
+	quotas, err := l.client.CoreV1().ResourceQuotas(l.client.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return Finding{}, l.fault(err, "list", "resourcequotas")
+	}
+	ranges, err := l.client.CoreV1().LimitRanges(l.client.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return Finding{}, l.fault(err, "list", "limitranges")
+	}
+	return Fits(AsksOf(b), quotas.Items, ranges.Items), nil
+}
+
+// records reads the labels alone: a record can be half a megabyte.
+func (l live) records(ctx context.Context, c job.Config) (Finding, error) {
+	client, err := metadata.NewForConfig(l.client.Config)
+	if err != nil {
+		return Finding{}, fault.New(fault.InvalidArgument, "kubeconfig: %w", err)
+	}
+	list, err := client.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace(l.client.Namespace).
+		List(ctx, metav1.ListOptions{LabelSelector: job.RemainsSelector})
+	if err != nil {
+		return Finding{}, l.fault(err, "list", "configmaps")
+	}
+	labels := make([]map[string]string, len(list.Items))
+	for i := range list.Items {
+		labels[i] = list.Items[i].Labels
+	}
+	return Records(job.Count(labels, l.now()), c.UsesNATS()), nil
+}
+
+// nats gives up before the check does, so that it can say what was the matter.
+func (l live) nats(ctx context.Context, c job.Config) (Finding, error) {
+	if until, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(until)*3/4)
+		defer cancel()
+	}
+	stores := job.Open(ctx, c, l.client, l.now)
+	defer stores.Close()
+	p, _, err := stores.Probe(ctx)
+	return NATS(p, c.Keep(), err), nil
+}
+
+// certificates asks whether the API server knows the kind, which everybody may.
+func (l live) certificates(ctx context.Context, review func(context.Context) (rbac.Review, error)) (Finding, error) {
+	known, err := review(ctx)
+	if err != nil {
+		return Finding{}, err
+	}
+	const path = "/apis/cert-manager.io/v1"
+	_, err = l.client.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return Finding{}, kube.Fault(err, kube.Call{Verb: "get", Resource: path})
+	}
+	return Certificates(err == nil, known.Missing(rbac.Named(rbac.Provision).On("certificates")), l.client.Namespace), nil
+}
+
+func (l live) networkPolicies(ctx context.Context) (Finding, error) {
+	list, err := l.client.AppsV1().DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if apierrors.IsForbidden(err) {
+		return Skipped("whether network policies are enforced cannot be seen: you may not list daemonsets.apps of all namespaces"), nil
+	}
+	if err != nil {
+		return Finding{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "daemonsets.apps"})
+	}
+	return NetworkPolicies(list.Items), nil
+}

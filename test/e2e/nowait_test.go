@@ -1,0 +1,105 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// Who does not wait beside another is told the other's job.
+func TestNoWaitBesideAnother(t *testing.T) {
+	w := newWorld(t)
+	came, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	kubeconfig := w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+		if isCreation(r, "pods") {
+			once.Do(func() { close(came) })
+			<-goOn
+		}
+		next.ServeHTTP(out, r)
+	})
+	cmd := w.command("provision", "alice~plain", "-o", "json")
+	cmd.Env = append(cmd.Env, "KUBECONFIG="+kubeconfig)
+	first := w.launch(cmd)
+	select {
+	case <-came:
+	case <-time.After(30 * time.Second):
+		t.Error("the first one makes no pod")
+	}
+	beside := w.berth("provision", "alice~plain", "--no-wait", "-o", "json")
+	close(goOn)
+	beside.mustBe(w, 0)
+	r := first.wait(60 * time.Second)
+	r.mustBe(w, 0)
+	if theirs, told := decode[v1.Workspace](w, r).JobID, decode[v1.Workspace](w, beside).JobID; told != theirs {
+		t.Errorf("the job at work is %s, and %q was told", theirs, told)
+	}
+}
+
+func isCreation(r *http.Request, resource string) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/"+resource)
+}
+
+// unanswered keeps a request until whoever sent it gives up.
+func unanswered(r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // only then is it noticed that the client is gone
+	<-r.Context().Done()
+	panic(http.ErrAbortHandler)
+}
+
+// Without waiting, whenever the time is over: what is said is true, and the same
+// command again ends well.
+func TestNoWaitTimesOut(t *testing.T) {
+	for _, onFailure := range []string{"delete", "keep"} {
+		for _, moment := range []string{"POST configmaps", "POST pods", "PUT secrets"} {
+			t.Run(onFailure+" "+moment, func(t *testing.T) {
+				w := newWorld(t)
+				verb, resource, _ := strings.Cut(moment, " ")
+				kubeconfig := w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+					switch {
+					case verb == http.MethodPut && r.Method == verb && strings.Contains(r.URL.Path, "/"+resource+"/"):
+						// All is created by then: the record is completed beyond the time.
+						time.Sleep(3500 * time.Millisecond)
+					case isCreation(r, resource) && r.Method == verb:
+						unanswered(r)
+					}
+					next.ServeHTTP(out, r)
+				})
+				args := []string{"provision", "alice~plain", "--no-wait", "--timeout", "3s", "--on-failure", onFailure, "-o", "json"}
+				cmd := w.command(args...)
+				cmd.Env = append(cmd.Env, "KUBECONFIG="+kubeconfig)
+				r := w.finish(cmd)
+				left := w.leftovers()
+				switch {
+				case verb == http.MethodPut:
+					r.mustBe(w, 0)
+					w.onlyOneRelease(w.idOf("alice~plain"))
+				case onFailure == "delete":
+					r.mustBe(w, 5)
+					e := decode[v1.Error](w, r)
+					w.contains(e.Message, "timed out after 3s: not all of it is created yet")
+					if e.Left != v1.LeftDeleted || len(left) > 0 {
+						t.Errorf("left: %s, in truth %s", e.Left, left)
+					}
+				default:
+					r.mustBe(w, 5)
+					e := decode[v1.Error](w, r)
+					w.contains(e.Message, "timed out after 3s: not all of it is created yet")
+					if e.Left != v1.LeftKept || len(left) == 0 {
+						t.Errorf("left: %s, in truth %s", e.Left, left)
+					}
+				}
+				w.must(0, append(args, "--if-not-exists")...)
+				w.onlyOneRelease(w.idOf("alice~plain"))
+				w.must(0, "provision", "alice~plain", "--if-not-exists")
+			})
+		}
+	}
+}
