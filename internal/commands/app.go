@@ -17,6 +17,9 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/progress"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // app is what the commands share. What a command needs of it is made when it
@@ -64,10 +67,17 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 }
 
 // startProgress makes the one renderer of a command that works for a while.
-func (a *app) startProgress(mode terminal.Mode, title terminal.Title) terminal.Renderer {
-	progress := terminal.Progress(a.streams, mode, title)
-	a.onLeave(progress.Stop)
-	return progress
+func (a *app) startProgress(format printer.Format, title wording.Title) progress.Renderer {
+	view := progress.New(a.streams, progress.ModeOf(format), title)
+	a.onLeave(view.Stop)
+	return view
+}
+
+// startProgressOfMany makes that of a command that works on several workspaces.
+func (a *app) startProgressOfMany(format printer.Format, b wording.Batch) progress.Renderer {
+	view := progress.OfMany(a.streams, progress.ModeOf(format), b)
+	a.onLeave(view.Stop)
+	return view
 }
 
 // onLeave registers what gives the terminal back.

@@ -13,7 +13,8 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/wording"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -89,7 +90,7 @@ func (f *batchFlags) read(a *app) ([]userstring.UserString, error) {
 
 // again is the command that takes up what is not done.
 func (o *provisionOptions) again(cmd *cobra.Command) string {
-	line := "berth provision " + terminal.Flag("-f", o.batch.file)
+	line := "berth provision " + wording.Flag("-f", o.batch.file)
 	if o.batch.parallel != defaultParallel {
 		line += " --parallel " + strconv.Itoa(o.batch.parallel)
 	}
@@ -110,27 +111,26 @@ func (o *provisionOptions) runBatch(ctx context.Context, a *app, cmd *cobra.Comm
 	}
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
-	b := terminal.Batch{Namespace: p.Client.Namespace, Parallel: o.batch.parallel, Flags: givenFlags(cmd), Again: o.again(cmd)}
+	b := wording.Batch{Namespace: p.Client.Namespace, Parallel: o.batch.parallel, Flags: givenFlags(cmd), Again: o.again(cmd)}
 	for _, u := range users {
-		b.Members = append(b.Members, terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: b.Flags})
+		b.Members = append(b.Members, wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: b.Flags})
 	}
-	progress := terminal.ProgressOfMany(a.streams, o.output.format.Mode(), b)
-	a.onLeave(progress.Stop)
+	view := a.startProgressOfMany(o.output.format, b)
 	records, err := a.keepRecords(ctx, cmd, p.Client)
 	if err != nil {
 		return err
 	}
 	defer records.close()
-	stream := event.NewStream("", time.Now, progress)
+	stream := event.NewStream("", time.Now, view)
 	summary := o.provisionAll(ctx, p, b, users, stream, records)
 	result := v1.Result{Summary: &summary}
 	stream.Finish(result)
 	defer records.warn(a.streams)
-	if err := terminal.Report(a.streams, o.output.format, result, progress); err != nil {
+	if err := printer.Report(a.streams, o.output.format, result, view.Shown()); err != nil {
 		return err
 	}
 	if o.timing {
-		terminal.PrintTimings(a.streams, summary)
+		printer.PrintTimings(a.streams, summary)
 	}
 	if summary.ExitStatus != 0 {
 		return statusError(summary.ExitStatus)

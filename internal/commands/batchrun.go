@@ -10,14 +10,14 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/provision"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/wording"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
 // provisionAll provisions all of them, some at a time, and tells of them on one
 // stream. They share the connection, the blueprints, which are read once, and
 // what is known about the users; each keeps a record of its own.
-func (o *provisionOptions) provisionAll(ctx context.Context, p *provision.Provisioner, b terminal.Batch, users []userstring.UserString, joint *event.Stream, records *jobRecords) v1.ProvisionSummary {
+func (o *provisionOptions) provisionAll(ctx context.Context, p *provision.Provisioner, b wording.Batch, users []userstring.UserString, joint *event.Stream, records *jobRecords) v1.ProvisionSummary {
 	begun := time.Now()
 	shared := *p
 	shared.Identity = identity.Remember(p.Identity)

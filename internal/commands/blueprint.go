@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 func newBlueprint(a *app) *cobra.Command {
@@ -47,7 +47,7 @@ func newBlueprintList(a *app) *cobra.Command {
 					Name: b.Name, Description: b.Description, Template: b.Template, IsTemplate: b.IsTemplate, From: b.Origin,
 				})
 			}
-			return terminal.PrintBlueprints(a.streams, output.format, list)
+			return printer.PrintBlueprints(a.streams, output.format, list)
 		},
 	}
 	output.register(cmd, "text", "wide", "json", "yaml", "name", "jsonpath=", "go-template=")
@@ -82,7 +82,7 @@ says which blueprint set it, and where.`,
 			if err != nil {
 				return err
 			}
-			return terminal.PrintBlueprint(a.streams, output.format, document)
+			return printer.PrintBlueprint(a.streams, output.format, document)
 		},
 	}
 	output.register(cmd, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
@@ -116,7 +116,7 @@ may set less. Expressions (!cel) are checked as far as that goes without a user.
 				return err
 			}
 			check := &v1.BlueprintCheck{TypeMeta: v1.Kind(v1.KindBlueprintCheck), Files: done.Files, Blueprints: done.Blueprints}
-			return terminal.PrintBlueprintCheck(a.streams, output.format, check)
+			return printer.PrintBlueprintCheck(a.streams, output.format, check)
 		},
 	}
 	output.register(cmd, "text", "json", "yaml", "jsonpath=", "go-template=")

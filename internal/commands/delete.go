@@ -11,7 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 type deleteOptions struct {
@@ -70,7 +71,7 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 		p.Forget(ctx, arg)
 	}
 	if o.ignoreNotFound && fault.CodeOf(err) == fault.NotFound {
-		return terminal.Print(a.streams, o.output.format, &v1.Deletion{
+		return printer.Print(a.streams, o.output.format, &v1.Deletion{
 			TypeMeta: v1.Kind(v1.KindDeletion), ID: arg, Namespace: p.Client.Namespace, Gone: true, NotFound: true,
 		})
 	}
@@ -80,18 +81,18 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	if err != nil {
 		return because(ctx, err)
 	}
-	title := terminal.Title{UserString: arg, ID: target.ID, Namespace: target.Namespace, Verb: "delete", Flags: givenFlags(cmd)}
-	progress := a.startProgress(o.output.format.Mode(), title)
-	stream := event.NewStream(target.ID, time.Now, progress)
+	title := wording.Title{UserString: arg, ID: target.ID, Namespace: target.Namespace, Verb: "delete", Flags: givenFlags(cmd)}
+	view := a.startProgress(o.output.format, title)
+	stream := event.NewStream(target.ID, time.Now, view)
 	deletion, err := p.Delete(ctx, target, o.noWait, stream)
 	result := v1.Result{Deletion: deletion}
 	if err != nil {
-		document := terminal.ErrorDocument(err)
+		document := printer.ErrorDocument(err)
 		document.Hint = title.Located(document.Hint)
 		result = v1.Result{Error: &document}
 	}
 	stream.Finish(result)
-	if reportErr := terminal.Report(a.streams, o.output.format, result, progress); reportErr != nil {
+	if reportErr := printer.Report(a.streams, o.output.format, result, view.Shown()); reportErr != nil {
 		return reportErr
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 // ofOwner finds all workspaces of an owner, and asks whether they are meant.
@@ -53,7 +54,7 @@ func (o *deleteOptions) confirm(ctx context.Context, a *app, list *v1.WorkspaceL
 	}
 	onErr := a.streams
 	onErr.Out = a.streams.Err // a question is no result
-	if err := terminal.PrintList(onErr, terminal.Format{}, list, terminal.List{Namespaces: o.many.allNamespaces}); err != nil {
+	if err := printer.PrintList(onErr, printer.Format{}, list, printer.List{Namespaces: o.many.allNamespaces}); err != nil {
 		return err
 	}
 	what := "1 workspace"

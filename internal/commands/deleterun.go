@@ -12,7 +12,8 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // runMany removes several workspaces, and tells of them on one stream.
@@ -31,9 +32,8 @@ func (o *deleteOptions) runMany(ctx context.Context, a *app, cmd *cobra.Command,
 		return err
 	}
 	b := o.batch(cmd, p, args, removals)
-	progress := terminal.ProgressOfMany(a.streams, o.output.format.Mode(), b)
-	a.onLeave(progress.Stop)
-	joint := event.NewStream("", time.Now, progress)
+	view := a.startProgressOfMany(o.output.format, b)
+	joint := event.NewStream("", time.Now, view)
 	items := make([]v1.DeletionItem, len(removals))
 	sideBySide(len(removals), o.many.parallel, func(i int) {
 		m, title := removals[i], b.Members[i]
@@ -51,7 +51,7 @@ func (o *deleteOptions) runMany(ctx context.Context, a *app, cmd *cobra.Command,
 	summary := summarizeDeletions(items, time.Since(begun), p.Client.Requests.Count())
 	result := v1.Result{Deletions: &summary}
 	joint.Finish(result)
-	if err := terminal.Report(a.streams, o.output.format, result, progress); err != nil {
+	if err := printer.Report(a.streams, o.output.format, result, view.Shown()); err != nil {
 		return err
 	}
 	if summary.ExitStatus != 0 {
@@ -78,14 +78,14 @@ func (o *deleteOptions) findAll(ctx context.Context, a *app, p *provision.Provis
 
 // batch is what the progress is about. Where workspaces of several namespaces are
 // removed, whose IDs may be the same, they go by namespace and ID.
-func (o *deleteOptions) batch(cmd *cobra.Command, p *provision.Provisioner, args []string, removals []removal) terminal.Batch {
-	b := terminal.Batch{Namespace: p.Client.Namespace, Parallel: o.many.parallel, Flags: givenFlags(cmd), Again: o.again(cmd, args)}
+func (o *deleteOptions) batch(cmd *cobra.Command, p *provision.Provisioner, args []string, removals []removal) wording.Batch {
+	b := wording.Batch{Namespace: p.Client.Namespace, Parallel: o.many.parallel, Flags: givenFlags(cmd), Again: o.again(cmd, args)}
 	several := false
 	for _, m := range removals {
 		several = several || m.namespace != p.Client.Namespace
 	}
 	for _, m := range removals {
-		title := terminal.Title{UserString: m.arg, ID: m.id, Namespace: m.namespace, Verb: "delete", Flags: b.Flags}
+		title := wording.Title{UserString: m.arg, ID: m.id, Namespace: m.namespace, Verb: "delete", Flags: b.Flags}
 		if m.arg == "" {
 			title.UserString = m.userString
 		}
@@ -102,10 +102,10 @@ func (o *deleteOptions) batch(cmd *cobra.Command, p *provision.Provisioner, args
 func (o *deleteOptions) again(cmd *cobra.Command, args []string) string {
 	words := []string{"berth delete"}
 	for _, arg := range args {
-		words = append(words, terminal.Word(arg))
+		words = append(words, wording.Word(arg))
 	}
 	if o.many.owner != "" {
-		words = append(words, terminal.Flag("--owner", o.many.owner))
+		words = append(words, wording.Flag("--owner", o.many.owner))
 	}
 	if o.many.allNamespaces {
 		words = append(words, "--all-namespaces")
@@ -137,7 +137,7 @@ func (o *deleteOptions) removeOne(ctx context.Context, p *provision.Provisioner,
 		deletion, err = p.Delete(ctx, m.target, o.noWait, stream)
 	}
 	if err != nil {
-		document := terminal.ErrorDocument(err)
+		document := printer.ErrorDocument(err)
 		return v1.Result{Error: &document}
 	}
 	return v1.Result{Deletion: deletion}

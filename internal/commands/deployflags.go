@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -38,7 +39,7 @@ func (o *provisionOptions) preview(ctx context.Context, a *app, p *provision.Pro
 	changes, err := p.Preview(ctx, u, dryRun.server(), stream)
 	stream.Finish(v1.Result{})
 	if o.ifNotExists && fault.CodeOf(err) == fault.AlreadyExists {
-		terminal.PrintNote(a.streams, fault.From(err).Message)
+		printer.PrintNote(a.streams, fault.From(err).Message)
 		changes, err = nil, nil
 	}
 	return dryRun.show(ctx, a, o.output.format, changes, err)
@@ -50,6 +51,6 @@ type notes struct{ streams terminal.Streams }
 // Handle prints a remark.
 func (n notes) Handle(e v1.Event) {
 	if e.Progress != nil {
-		terminal.PrintNote(n.streams, e.Progress.Message)
+		printer.PrintNote(n.streams, e.Progress.Message)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 type diagnoseOptions struct {
@@ -76,7 +76,7 @@ func (o *diagnoseOptions) run(ctx context.Context, a *app, cmd *cobra.Command, a
 	}
 	streams := a.streams
 	streams.Flags = givenFlags(cmd)
-	if err := terminal.Print(streams, o.output.format, &d); err != nil {
+	if err := printer.Print(streams, o.output.format, &d); err != nil {
 		return err
 	}
 	if o.exitCode && d.Verdict == v1.VerdictFailed {

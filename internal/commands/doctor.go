@@ -14,7 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 type doctorOptions struct {
@@ -58,7 +58,7 @@ func (o *doctorOptions) run(ctx context.Context, a *app, cmd *cobra.Command) err
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if err := terminal.Print(a.streams, o.output.format, &checkup); err != nil {
+	if err := printer.Print(a.streams, o.output.format, &checkup); err != nil {
 		return err
 	}
 	if checkup.Failed() {

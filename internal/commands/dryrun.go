@@ -10,7 +10,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/release"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 // dryRunFlag is --dry-run, as kubectl and helm have it: client writes nothing,
@@ -56,21 +56,21 @@ func (d *dryRunFlag) because(ctx context.Context, err error) error {
 }
 
 // show prints what was found out, or passes on why it was not.
-func (d *dryRunFlag) show(ctx context.Context, a *app, format terminal.Format, changes []release.Change, err error) error {
+func (d *dryRunFlag) show(ctx context.Context, a *app, format printer.Format, changes []release.Change, err error) error {
 	if err := d.because(ctx, err); err != nil {
 		return err
 	}
-	objects := make([]terminal.Object, 0, len(changes))
+	objects := make([]printer.Object, 0, len(changes))
 	for _, c := range changes {
-		objects = append(objects, terminal.Object{Action: string(c.Action), Content: c.Object.Object})
+		objects = append(objects, printer.Object{Action: string(c.Action), Content: c.Object.Object})
 	}
-	if err := terminal.PrintObjects(a.streams, format, objects); err != nil {
+	if err := printer.PrintObjects(a.streams, format, objects); err != nil {
 		return err
 	}
 	checked := ""
 	if d.server() && len(changes) > 0 {
 		checked = " The API server has checked them."
 	}
-	terminal.PrintNote(a.streams, fmt.Sprintf("dry run: %d changes.%s Nothing was changed.", len(changes), checked))
+	printer.PrintNote(a.streams, fmt.Sprintf("dry run: %d changes.%s Nothing was changed.", len(changes), checked))
 	return nil
 }

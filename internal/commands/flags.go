@@ -8,13 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 // outputFlag is --output, checked when it is read.
 type outputFlag struct {
 	text    string
-	format  terminal.Format
+	format  printer.Format
 	allowed []string // those ending in = take an expression
 }
 
@@ -36,7 +36,7 @@ func (o *outputFlag) Set(text string) error {
 	if !slices.Contains(o.allowed, name) && !slices.Contains(o.allowed, name+"=") {
 		return fmt.Errorf("%q is none of %s", text, strings.Join(o.allowed, ", "))
 	}
-	format, err := terminal.ParseFormat(text)
+	format, err := printer.ParseFormat(text)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // givenFlags are the flags that say where the cluster is, as they were given: a
@@ -23,12 +23,12 @@ func givenFlags(cmd *cobra.Command) []string {
 		switch {
 		case several:
 			for _, value := range list.GetSlice() {
-				words = append(words, terminal.Flag(name, value))
+				words = append(words, wording.Flag(name, value))
 			}
 		case flag.NoOptDefVal != "": // a value after a blank would be an argument
 			words = append(words, "--"+flag.Name+"="+flag.Value.String())
 		default:
-			words = append(words, terminal.Flag(name, flag.Value.String()))
+			words = append(words, wording.Flag(name, flag.Value.String()))
 		}
 	})
 	return words

@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 // jobStores opens where job records are kept, as configured; nil for nowhere.
@@ -75,7 +76,7 @@ func (r *jobRecords) warn(streams terminal.Streams) {
 	for _, recorder := range r.kept {
 		if err := recorder.Problem(); err != nil && !said[err.Error()] {
 			said[err.Error()] = true
-			terminal.PrintWarning(streams, err.Error())
+			printer.PrintWarning(streams, err.Error())
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/job"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 type jobsOptions struct {
@@ -66,7 +66,7 @@ func (o *jobsOptions) run(ctx context.Context, a *app, cmd *cobra.Command, args 
 		if err != nil {
 			return err
 		}
-		return terminal.Print(a.streams, o.output.format, new(record.Document(time.Now())))
+		return printer.Print(a.streams, o.output.format, new(record.Document(time.Now())))
 	}
 	records, err := a.listJobs(ctx, stores)
 	if err != nil {
@@ -76,7 +76,7 @@ func (o *jobsOptions) run(ctx context.Context, a *app, cmd *cobra.Command, args 
 	for i := range list.Items {
 		list.Items[i].Events = nil
 	}
-	return terminal.Print(a.streams, o.output.format, list)
+	return printer.Print(a.streams, o.output.format, list)
 }
 
 // openJobs opens the stores for who reads.
@@ -114,11 +114,11 @@ func (a *app) listJobs(ctx context.Context, stores *job.Stores) ([]job.Record, e
 		return nil, err
 	}
 	if missing != nil {
-		terminal.PrintWarning(a.streams, "only the records in the cluster are listed: "+missing.Error())
+		printer.PrintWarning(a.streams, "only the records in the cluster are listed: "+missing.Error())
 		return records, nil
 	}
 	if _, err := stores.Move(ctx); err != nil {
-		terminal.PrintWarning(a.streams, "records that belong into NATS are still in the cluster: "+err.Error())
+		printer.PrintWarning(a.streams, "records that belong into NATS are still in the cluster: "+err.Error())
 	}
 	return records, nil
 }
@@ -140,7 +140,7 @@ func jobList(records []job.Record, workspace string) *v1.JobList {
 
 // followJob tells what happens to a job until it has ended, and ends as it did.
 func (o *jobsOptions) followJob(ctx context.Context, a *app, stores *job.Stores, id string) error {
-	printer := terminal.FollowJob(a.streams, o.output.format)
+	printer := printer.FollowJob(a.streams, o.output.format)
 	last, err := stores.Follow(ctx, id, time.Now, func(r job.Record) { printer.Show(r.Document(time.Now())) })
 	if ctx.Err() != nil {
 		// Who follows ends it by Ctrl-C: that is no error to speak of.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 // Main runs berth with these arguments and returns the process's exit status.
@@ -61,7 +62,7 @@ func (a *app) exit(ctx context.Context, args []string, err error) int {
 		err = context.Cause(ctx)
 	}
 	f := fault.From(err)
-	if printErr := terminal.PrintError(a.streams, outputOf(args), terminal.ErrorDocument(f)); printErr != nil {
+	if printErr := printer.PrintError(a.streams, outputOf(args), printer.ErrorDocument(f)); printErr != nil {
 		return fault.Internal.Exit()
 	}
 	return f.Code.Exit()
@@ -74,7 +75,7 @@ func (statusError) Error() string { return "the command failed" }
 
 // outputOf finds --output among arguments that may not have been parsed: an
 // error in them is printed in the format that they ask for.
-func outputOf(args []string) terminal.Format {
+func outputOf(args []string) printer.Format {
 	for i, arg := range args {
 		if arg == "--" {
 			break
@@ -90,11 +91,11 @@ func outputOf(args []string) terminal.Format {
 		if !ok {
 			continue
 		}
-		if f, err := terminal.ParseFormat(value); err == nil {
+		if f, err := printer.ParseFormat(value); err == nil {
 			return f
 		}
 	}
-	return terminal.Format{}
+	return printer.Format{}
 }
 
 // usage is the error of a command line that does not fit.

@@ -6,7 +6,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 // sideBySide does n pieces of work, some at a time, beginning with the first.
@@ -27,7 +27,7 @@ func sideBySide(n, parallel int, work func(i int)) {
 func notBegun(ctx context.Context) v1.Result {
 	why := *fault.From(context.Cause(ctx))
 	why.Message += ": it was not begun"
-	document := terminal.ErrorDocument(&why)
+	document := printer.ErrorDocument(&why)
 	return v1.Result{Error: &document}
 }
 

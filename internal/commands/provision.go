@@ -10,7 +10,8 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/wording"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -95,14 +96,14 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 	if o.deploy.dryRun.on() {
 		return o.preview(ctx, a, p, u)
 	}
-	title := terminal.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
-	progress := a.startProgress(o.output.format.Mode(), title)
+	title := wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: givenFlags(cmd)}
+	view := a.startProgress(o.output.format, title)
 	records, err := a.keepRecords(ctx, cmd, p.Client)
 	if err != nil {
 		return err
 	}
 	defer records.close()
-	p, sinks := records.of(p, progress)
+	p, sinks := records.of(p, view)
 	stream := event.NewStream(u.ID(), time.Now, sinks...)
 	result, err := o.provision(ctx, p, u, stream)
 	if result.Error != nil {
@@ -110,14 +111,14 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 	}
 	stream.Finish(result)
 	defer records.warn(a.streams)
-	if reportErr := terminal.Report(a.streams, o.output.format, result, progress); reportErr != nil {
+	if reportErr := printer.Report(a.streams, o.output.format, result, view.Shown()); reportErr != nil {
 		return reportErr
 	}
 	if o.timing && result.Workspace != nil {
-		terminal.PrintTiming(a.streams, result.Workspace.Timing)
+		printer.PrintTiming(a.streams, result.Workspace.Timing)
 	}
 	if o.timing && result.Error != nil && result.Error.Workspace != nil {
-		terminal.PrintTiming(a.streams, result.Error.Workspace.Timing)
+		printer.PrintTiming(a.streams, result.Error.Workspace.Timing)
 	}
 	if err != nil {
 		return statusError(fault.CodeOf(err).Exit())
@@ -153,7 +154,7 @@ func (o *provisionOptions) provision(ctx context.Context, p *provision.Provision
 		err = inspectErr
 	}
 	if err != nil {
-		document := terminal.ErrorDocument(err)
+		document := printer.ErrorDocument(err)
 		document.Workspace, document.Logs = outcome.Workspace, outcome.Logs
 		document.Left, document.Problems = outcome.Left, append(document.Problems, outcome.Problems...)
 		return v1.Result{Error: &document}, err

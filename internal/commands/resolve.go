@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/provision"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -66,7 +66,7 @@ func (o *resolveOptions) run(ctx context.Context, a *app, cmd *cobra.Command, ar
 			return err
 		}
 	}
-	return terminal.PrintResolution(a.streams, o.output.format, r)
+	return printer.PrintResolution(a.streams, o.output.format, r)
 }
 
 // resolution is what the user string alone says.

@@ -11,7 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/watching"
 )
 
 type statusOptions struct {
@@ -86,7 +87,7 @@ func (o *statusOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 		return err
 	}
 	inventory.Sort(list.Items, o.list.order)
-	return terminal.PrintList(a.streams, o.output.format, list, o.look())
+	return printer.PrintList(a.streams, o.output.format, list, o.look())
 }
 
 // check finds flags that do not fit.
@@ -105,8 +106,8 @@ func (o *statusOptions) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (o *statusOptions) look() terminal.List {
-	return terminal.List{Namespaces: o.allNamespaces, NoHeaders: o.list.noHeaders}
+func (o *statusOptions) look() printer.List {
+	return printer.List{Namespaces: o.allNamespaces, NoHeaders: o.list.noHeaders}
 }
 
 // one shows a workspace in full.
@@ -120,7 +121,7 @@ func (o *statusOptions) one(ctx context.Context, a *app, p *provision.Provisione
 		return err
 	}
 	if !o.watch {
-		return terminal.Print(a.streams, o.output.format, w)
+		return printer.Print(a.streams, o.output.format, w)
 	}
 	return o.follow(ctx, a, p, inventory.Query{Namespace: w.Namespace, ID: w.ID, Events: o.events}, w)
 }
@@ -128,15 +129,15 @@ func (o *statusOptions) one(ctx context.Context, a *app, p *provision.Provisione
 // follow keeps what is shown up to date. Who follows ends it by Ctrl-C: that is
 // no error to speak of.
 func (o *statusOptions) follow(ctx context.Context, a *app, p *provision.Provisioner, query inventory.Query, known *v1.Workspace) error {
-	watching := terminal.Watch(a.streams, o.output.format, terminal.WatchView{
+	display := watching.New(a.streams, o.output.format, watching.View{
 		List: o.look(), One: known != nil,
 		Sort: func(items []v1.Workspace) { inventory.Sort(items, o.list.order) },
 		Keep: func(w v1.Workspace) bool { return len(query.Stages) == 0 || slices.Contains(query.Stages, w.Stage) },
 	})
-	a.onLeave(watching.Close)
-	defer watching.Close()
-	err := p.Attend(ctx, query, &sorted{Watching: watching, order: o.list.order, known: known})
-	watching.Close()
+	a.onLeave(display.Close)
+	defer display.Close()
+	err := p.Attend(ctx, query, &sorted{Display: display, order: o.list.order, known: known})
+	display.Close()
 	if err != nil && ctx.Err() != nil {
 		return statusError(fault.CodeOf(context.Cause(ctx)).Exit())
 	}
@@ -149,11 +150,11 @@ func (o *statusOptions) follow(ctx context.Context, a *app, p *provision.Provisi
 // printedLine prints an error as the last of many lines: --output json means a
 // document a line where something is watched.
 func printedLine(a *app, err error) error {
-	lines, formatErr := terminal.ParseFormat("jsonl")
+	lines, formatErr := printer.ParseFormat("jsonl")
 	if formatErr != nil {
 		return formatErr
 	}
-	if printErr := terminal.PrintError(a.streams, lines, terminal.ErrorDocument(err)); printErr != nil {
+	if printErr := printer.PrintError(a.streams, lines, printer.ErrorDocument(err)); printErr != nil {
 		return printErr
 	}
 	return statusError(fault.CodeOf(err).Exit())
@@ -162,7 +163,7 @@ func printedLine(a *app, err error) error {
 // sorted brings what there is at first into order. What is known of a workspace
 // without a pod is shown where nothing else is.
 type sorted struct {
-	terminal.Watching
+	watching.Display
 	order inventory.Order
 	known *v1.Workspace
 	begun bool
@@ -177,5 +178,5 @@ func (s *sorted) Changed(ws []v1.Workspace) {
 		inventory.Sort(ws, s.order)
 	}
 	s.begun = true
-	s.Watching.Changed(ws)
+	s.Display.Changed(ws)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -41,7 +41,7 @@ func (h *historyFlag) run(ctx context.Context, a *app, cmd *cobra.Command, p *pr
 		return fault.New(fault.NotFound, "there is no record of provisioning %s", args[0]).
 			WithHint("records are kept for 48 hours if nothing else is configured; `berth jobs` lists them")
 	}
-	return terminal.PrintHistory(a.streams, output.format, list)
+	return printer.PrintHistory(a.streams, output.format, list)
 }
 
 // workspaceNames are the canonical IDs that an argument can mean.

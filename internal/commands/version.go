@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 func newVersion(a *app) *cobra.Command {
@@ -19,7 +19,7 @@ func newVersion(a *app) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			info := buildInfo()
-			return terminal.Print(a.streams, output.format, &info)
+			return printer.Print(a.streams, output.format, &info)
 		},
 	}
 	output.register(cmd, "text", "json", "yaml", "jsonpath=", "go-template=")

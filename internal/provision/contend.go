@@ -8,7 +8,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lock"
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // retryLock is how often a lock that somebody holds is asked for again.
@@ -99,7 +99,7 @@ func (r *run) followHolder(ctx context.Context, locker lock.Locker, holder *lock
 		if r.found.Workload != nil {
 			return // one that they have not patched yet runs as it always did
 		}
-		_ = r.follower.Run(watching, r.Policy, r.Now, func(c watch.Change) bool {
+		_ = r.follower.Run(watching, r.Policy, r.Now, func(c follow.Change) bool {
 			r.tell(c)
 			if r.latest.Verdict() == v1.VerdictFailed {
 				seen := r.latest

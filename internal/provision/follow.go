@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // open begins to watch the pod, its events and its claims. The pod's watch goes
@@ -20,19 +21,19 @@ func (r *run) open(ctx context.Context) error {
 		return err
 	}
 	core, ns := r.Client.CoreV1(), r.namespace
-	pods := watch.PodSource(watch.Client(core.Pods(ns)), ns, r.id)
+	pods := follow.PodSource(follow.Client(core.Pods(ns)), ns, r.id)
 	pods.Version = r.found.Version
 	if r.found.Pod != nil {
 		pods.Listed = []runtime.Object{r.found.Pod}
 	}
-	sources := []watch.Source{pods, watch.EventSource(watch.Client(core.Events(ns)), ns, "Pod", r.id)}
+	sources := []follow.Source{pods, follow.EventSource(follow.Client(core.Events(ns)), ns, "Pod", r.id)}
 	if claims := r.claims(); len(claims) > 0 {
 		sources = append(sources,
-			watch.ClaimSource(watch.Client(core.PersistentVolumeClaims(ns)), ns, claims...),
-			watch.EventSource(watch.Client(core.Events(ns)), ns, "PersistentVolumeClaim", claims...))
+			follow.ClaimSource(follow.Client(core.PersistentVolumeClaims(ns)), ns, claims...),
+			follow.EventSource(follow.Client(core.Events(ns)), ns, "PersistentVolumeClaim", claims...))
 	}
 	var err error
-	r.follower, err = watch.Open(ctx, watch.Subject{Namespace: ns, Name: r.id}, sources...)
+	r.follower, err = follow.Open(ctx, watch.Subject{Namespace: ns, Name: r.id}, sources...)
 	return err
 }
 
@@ -72,7 +73,7 @@ func (r *run) ownObjects() []*unstructured.Unstructured {
 
 // follow tells of the pod until it runs or it is certain that it will not.
 func (r *run) follow(ctx context.Context) error {
-	err := r.follower.Run(ctx, r.Policy, r.Now, func(c watch.Change) (done bool) {
+	err := r.follower.Run(ctx, r.Policy, r.Now, func(c follow.Change) (done bool) {
 		r.tell(c)
 		return c.Snapshot.Verdict() != v1.VerdictWaiting
 	})
@@ -86,7 +87,7 @@ func (r *run) follow(ctx context.Context) error {
 }
 
 // tell passes on what is new.
-func (r *run) tell(c watch.Change) {
+func (r *run) tell(c follow.Change) {
 	for _, object := range c.Objects {
 		r.steps.Object(object)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // Provisioner makes, finds and removes workspaces in one namespace.
@@ -149,7 +149,7 @@ type run struct {
 	parts     *injection.Parts // of an injected workspace
 	homes     []string         // storages that it does not have
 	jobID     string
-	follower  *watch.Follower
+	follower  *follow.Follower
 	latest    v1.Snapshot // the newest reading
 	creation  creation    // what this run has made
 	final     *Outcome    // where it was collected before the end

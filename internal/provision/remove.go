@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // Delete removes a workspace that Find has found and waits until its pod is
@@ -54,7 +54,7 @@ func (r *run) remove(ctx context.Context, deletion *v1.Deletion, noWait bool) er
 		deletion.Gone = err == nil && r.found.Pod == nil
 		return err
 	}
-	err = r.follower.Run(ctx, r.Policy, r.Now, func(c watch.Change) (done bool) {
+	err = r.follower.Run(ctx, r.Policy, r.Now, func(c follow.Change) (done bool) {
 		// What goes wrong with a pod that is going concerns nobody: its ConfigMaps
 		// are gone before it is.
 		c.Snapshot.Warnings, c.Warnings, c.Objects = nil, nil, nil

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/berthdev/berth/internal/terminal/style"
 )
 
 // CanAsk says whether somebody is there to answer a question.
@@ -14,8 +16,8 @@ func (s Streams) CanAsk() bool { return s.In.TTY && s.Err.TTY }
 // y or yes is a no, and so is the end of the input. It gives up with the context,
 // whose cause it returns.
 func Confirm(ctx context.Context, s Streams, question string) (bool, error) {
-	st := newStyles(s.Err.Capabilities)
-	if _, err := fmt.Fprintf(s.Err, "%s [y/N] ", paint(st.bold, st.text(question))); err != nil {
+	st := s.Err.Styles()
+	if _, err := fmt.Fprintf(s.Err, "%s [y/N] ", style.Paint(st.Bold, st.Text(question))); err != nil {
 		return false, err
 	}
 	// A read from a terminal cannot be interrupted: it is left behind, and ends

@@ -3,29 +3,24 @@ package terminal
 import (
 	"strconv"
 	"strings"
+
+	"github.com/berthdev/berth/internal/terminal/style"
 )
 
 // defaultWidth is what is assumed when nobody knows the width.
 const defaultWidth = 80
-
-// Profile says which colours an output shows.
-type Profile int
-
-// The profiles.
-const (
-	NoColour Profile = iota
-	Colour16
-	Colour256
-)
 
 // Capabilities are what an output can do.
 type Capabilities struct {
 	TTY bool
 	// Live is whether lines can be redrawn in place for somebody who watches.
 	Live    bool
-	Profile Profile
+	Profile style.Profile
 	Unicode bool
 }
+
+// Styles are the colours and signs that an output can show.
+func (c Capabilities) Styles() style.Styles { return style.New(c.Profile, c.Unicode) }
 
 // environment is where detect looks; a value so that it can be tested.
 type environment struct {
@@ -46,19 +41,19 @@ func detect(env environment, tty bool) Capabilities {
 
 // profile follows no-color.org and bixense.com/clicolors: to refuse wins over
 // to insist, and to insist wins over what the terminal looks like.
-func profile(env environment, able bool) Profile {
+func profile(env environment, able bool) style.Profile {
 	if env.get("NO_COLOR") != "" {
-		return NoColour
+		return style.NoColour
 	}
 	if !able && !isSet(env.get("CLICOLOR_FORCE")) {
-		return NoColour
+		return style.NoColour
 	}
 	rich := env.get("COLORTERM") != "" || env.get("WT_SESSION") != "" ||
 		strings.Contains(env.get("TERM"), "256color") || strings.HasSuffix(env.get("TERM"), "-direct")
 	if rich {
-		return Colour256
+		return style.Colour256
 	}
-	return Colour16
+	return style.Colour16
 }
 
 // unicode looks at the locale in the order in which the C library does.

@@ -1,6 +1,6 @@
-// Package terminal is what people and scripts see: the streams, the live view,
-// plain lines, JSON lines, and the printers of results. Results go to stdout,
-// everything else to stderr.
+// Package terminal is the three standard streams, what is known about each, and
+// the people at them: who can be asked, and whose keys a remote program gets. What
+// they are shown is made in the packages below this one.
 package terminal
 
 import (
@@ -41,6 +41,15 @@ type Output struct {
 func (o Output) Width() int {
 	width, _ := o.Size()
 	return width
+}
+
+// Room is how wide a table may be that is cut to fit; 0 where nobody watches, so
+// that scripts and grep see all of it.
+func (o Output) Room() int {
+	if !o.TTY {
+		return 0
+	}
+	return o.Width() - 1
 }
 
 // Buffers are what a test wrote and can read.

@@ -11,17 +11,18 @@ import (
 
 // System gives the process's own streams.
 func System() Streams {
-	env := environment{get: os.Getenv, windows: runtime.GOOS == "windows"}
 	return Streams{
 		In:  Input{Reader: os.Stdin, TTY: term.IsTerminal(int(os.Stdin.Fd()))},
-		Out: file(os.Stdout, env),
-		Err: file(os.Stderr, env),
+		Out: OutputOf(os.Stdout, os.Getenv),
+		Err: OutputOf(os.Stderr, os.Getenv),
 		Now: time.Now,
 	}
 }
 
-// file gives what is known about an output of the process.
-func file(f *os.File, env environment) Output {
+// OutputOf gives what is known about a file that is written to; the environment
+// says the rest.
+func OutputOf(f *os.File, getenv func(string) string) Output {
+	env := environment{get: getenv, windows: runtime.GOOS == "windows"}
 	caps := detect(env, term.IsTerminal(int(f.Fd())))
 	if caps.TTY {
 		lipgloss.EnableLegacyWindowsANSI(f) // does nothing elsewhere

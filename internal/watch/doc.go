@@ -4,6 +4,6 @@
 // State is what has been said so far. Analyze makes a reading of it, a pure
 // function of state, policy and time that remembers nothing: the same state
 // gives the same reading, and who calls decides when to stop. Classify says
-// what a single Kubernetes event means. A Follower keeps a State up to date
-// from the API server's watches and hands out readings as they change.
+// what a single Kubernetes event means. Nothing here asks the API server: that is
+// package follow.
 package watch

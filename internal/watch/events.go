@@ -81,8 +81,8 @@ func begunAt(e *corev1.Event) time.Time {
 	return seen
 }
 
-// count is how often the event happened.
-func count(e *corev1.Event) int {
+// Count is how often an event happened.
+func Count(e *corev1.Event) int {
 	if e.Series != nil {
 		return max(1, int(e.Series.Count))
 	}
@@ -115,7 +115,7 @@ func ObjectEvent(e *corev1.Event) v1.ObjectEvent {
 		Type:    e.Type,
 		Reason:  e.Reason,
 		Message: strings.TrimSpace(e.Message),
-		Count:   count(e),
+		Count:   Count(e),
 	}
 }
 

@@ -16,12 +16,12 @@ import (
 // newest message and the sum of the counts, the one that happened last at the
 // end.
 func ObjectEvents(events []*corev1.Event) []v1.ObjectEvent {
-	at := map[warningKind]int{}
+	at := map[WarningKind]int{}
 	var folded []v1.ObjectEvent
 	for _, e := range slices.SortedStableFunc(slices.Values(events), written) {
 		one := ObjectEvent(e)
 		one.FirstAt, one.At = firstSeen(e).UTC(), lastSeen(e).UTC()
-		same := warningKind{one.Object, one.Type + " " + one.Reason, messageKind(one.Message)}
+		same := WarningKind{one.Object, one.Type + " " + one.Reason, messageKind(one.Message)}
 		i, known := at[same]
 		if !known {
 			at[same] = len(folded)

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
 func patient() Policy {
@@ -55,15 +56,15 @@ func TestWhatPasses(t *testing.T) {
 		{"no match for platform in manifest", CauseImageWrongPlatform, false},
 		{"who knows", CauseImagePullFailed, false},
 	} {
-		s := stateOf(newPod("web", "1", onNode).Pod, warning("app", "Failed", pullError(test.said)))
-		got, _ := Analyze(s, DefaultPolicy(), after(time.Second))
+		s := stateOf(watchtest.NewPod("web", "1", watchtest.OnNode).Pod, warning("app", "Failed", pullError(test.said)))
+		got, _ := Analyze(s, DefaultPolicy(), watchtest.After(time.Second))
 		if got.Stage != v1.StageFailed || got.Cause.Code != test.code {
 			t.Errorf("fast, %s: %s, %+v", test.said, got.Stage, got.Cause)
 		}
-		got, next := Analyze(s, patient(), after(time.Second))
+		got, next := Analyze(s, patient(), watchtest.After(time.Second))
 		want, wantNext := v1.StageFailed, time.Time{}
 		if test.passes {
-			want, wantNext = v1.StageStarting, after(time.Minute)
+			want, wantNext = v1.StageStarting, watchtest.After(time.Minute)
 		}
 		if got.Stage != want || got.Cause == nil || got.Cause.Code != test.code || !next.Equal(wantNext) {
 			t.Errorf("patient, %s: %s until %s, %+v", test.said, got.Stage, next, got.Cause)
@@ -77,16 +78,16 @@ func TestWhatPasses(t *testing.T) {
 // What is permanent fails at once under both policies.
 func TestPermanentCauses(t *testing.T) {
 	for code, wait := range map[string]func(*corev1.ContainerStatus){
-		CauseInvalidImageName: waits("InvalidImageName", `couldn't parse image name "X:1"`),
-		CauseImageNotPresent:  waits("ErrImageNeverPull", ""),
-		CauseConfigMissing:    waits("CreateContainerConfigError", "couldn't find key url in Secret dev/db"),
-		CauseCommandNotFound:  waits("RunContainerError", `exec: "nope": executable file not found in $PATH`),
-		CauseExecFormat:       waits("RunContainerError", "exec /app: exec format error"),
-		CauseImageNotFound:    waits("ImagePullBackOff", `Back-off pulling image "x/app:1": ErrImagePull: x/app:1: not found`),
-		CauseImagePullDenied:  waits("ErrImagePull", "pull access denied"),
+		CauseInvalidImageName: watchtest.Waits("InvalidImageName", `couldn't parse image name "X:1"`),
+		CauseImageNotPresent:  watchtest.Waits("ErrImageNeverPull", ""),
+		CauseConfigMissing:    watchtest.Waits("CreateContainerConfigError", "couldn't find key url in Secret dev/db"),
+		CauseCommandNotFound:  watchtest.Waits("RunContainerError", `exec: "nope": executable file not found in $PATH`),
+		CauseExecFormat:       watchtest.Waits("RunContainerError", "exec /app: exec format error"),
+		CauseImageNotFound:    watchtest.Waits("ImagePullBackOff", `Back-off pulling image "x/app:1": ErrImagePull: x/app:1: not found`),
+		CauseImagePullDenied:  watchtest.Waits("ErrImagePull", "pull access denied"),
 	} {
 		for _, p := range []Policy{DefaultPolicy(), patient()} {
-			got, _ := Analyze(stateOf(newPod("web", "1", onNode, app(wait)).Pod), p, epoch)
+			got, _ := Analyze(stateOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(wait)).Pod), p, watchtest.Epoch)
 			if got.Stage != v1.StageFailed || got.Cause.Code != code {
 				t.Errorf("%s, %s: %s, %+v", p.Name, code, got.Stage, got.Cause)
 			}
@@ -111,48 +112,48 @@ func TestPatience(t *testing.T) {
 	}{
 		"a registry that refuses for less than the grace period": {
 			said: []spoken{
-				at(0, webPod(onNode)), at(5, refuses), quiet(64), at(64, about("app", "Pulled", "Successfully pulled")), at(66, webPod(onNode, appReady)),
+				at(0, webPod(watchtest.OnNode)), at(5, refuses), quiet(64), at(64, about("app", "Pulled", "Successfully pulled")), at(66, webPod(watchtest.OnNode, watchtest.AppReady)),
 			},
 			stages: []v1.Stage{starting, running}, warning: "connection refused",
 		},
 		"a registry that refuses for longer": {
-			said:   []spoken{at(0, webPod(onNode)), at(5, refuses), quiet(66)},
+			said:   []spoken{at(0, webPod(watchtest.OnNode)), at(5, refuses), quiet(66)},
 			stages: []v1.Stage{starting, failed}, cause: "RegistryUnreachable: connection refused (did not pass within 1m)", warning: "connection refused",
 		},
 		"a registry of which only the status tells": {
-			said:   []spoken{at(0, webPod(onNode, app(waits("ErrImagePull", "503 Service Unavailable")))), quiet(59)},
+			said:   []spoken{at(0, webPod(watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "503 Service Unavailable")))), quiet(59)},
 			stages: []v1.Stage{starting}, cause: "RegistryUnreachable: (may pass: waiting up to 1m)", warning: "ErrImagePull: container app: image x/app:1 cannot be pulled: 503",
 		},
 		"and for longer": {
-			said:   []spoken{at(0, webPod(onNode, app(waits("ErrImagePull", "503 Service Unavailable")))), quiet(61)},
+			said:   []spoken{at(0, webPod(watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "503 Service Unavailable")))), quiet(61)},
 			stages: []v1.Stage{starting, failed}, cause: "RegistryUnreachable",
 		},
 		"the kubelet only says that it backs off": {
 			said: []spoken{
-				at(0, webPod(onNode)), at(5, refuses), at(20, webPod(onNode, app(waits("ImagePullBackOff", `Back-off pulling image "x/app:1"`)))),
+				at(0, webPod(watchtest.OnNode)), at(5, refuses), at(20, webPod(watchtest.OnNode, watchtest.App(watchtest.Waits("ImagePullBackOff", `Back-off pulling image "x/app:1"`)))),
 			},
 			stages: []v1.Stage{starting}, cause: "RegistryUnreachable: connection refused",
 		},
 		"another image that arrives is progress": {
 			said: []spoken{
-				at(0, webPod(onNode, other)), at(5, refuses), at(50, about("other", "Pulled", "Successfully pulled")), quiet(109),
+				at(0, webPod(watchtest.OnNode, other)), at(5, refuses), at(50, about("other", "Pulled", "Successfully pulled")), quiet(109),
 			},
 			stages: []v1.Stage{starting}, cause: "RegistryUnreachable",
 		},
 		"and the last one": {
 			said: []spoken{
-				at(0, webPod(onNode, other)), at(5, refuses), at(50, about("other", "Pulled", "Successfully pulled")), quiet(111),
+				at(0, webPod(watchtest.OnNode, other)), at(5, refuses), at(50, about("other", "Pulled", "Successfully pulled")), quiet(111),
 			},
 			stages: []v1.Stage{starting, failed}, cause: "RegistryUnreachable",
 		},
 		"an answer that is final ends the grace": {
-			said:   []spoken{at(0, webPod(onNode)), at(5, refuses), at(15, warning("app", "Failed", pullError("x/app:1: not found")))},
+			said:   []spoken{at(0, webPod(watchtest.OnNode)), at(5, refuses), at(15, warning("app", "Failed", pullError("x/app:1: not found")))},
 			stages: []v1.Stage{starting, failed}, cause: "ImageNotFound",
 		},
 		"the grace of a pull after one that went well": {
 			said: []spoken{
-				at(0, webPod(onNode)), at(2, refuses), at(30, about("app", "Pulled", "Successfully pulled")), at(31, webPod(onNode, app(runs(30*time.Second)))),
-				at(90, webPod(onNode, app(waits("ErrImagePull", "connection refused"), endedAt(89*time.Second)))), at(90, refuses), quiet(140),
+				at(0, webPod(watchtest.OnNode)), at(2, refuses), at(30, about("app", "Pulled", "Successfully pulled")), at(31, webPod(watchtest.OnNode, watchtest.App(watchtest.Runs(30*time.Second)))),
+				at(90, webPod(watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "connection refused"), endedAt(89*time.Second)))), at(90, refuses), quiet(140),
 			},
 			stages: []v1.Stage{starting}, cause: "RegistryUnreachable",
 		},
@@ -174,17 +175,17 @@ func TestPatience(t *testing.T) {
 		},
 		"a volume that another node gives back": {
 			said: []spoken{
-				at(0, webPod(onNode)), at(1, inUse), quiet(50), at(55, about("", "SuccessfulAttachVolume", "AttachVolume.Attach succeeded")), quiet(100),
+				at(0, webPod(watchtest.OnNode)), at(1, inUse), quiet(50), at(55, about("", "SuccessfulAttachVolume", "AttachVolume.Attach succeeded")), quiet(100),
 			},
 			stages: []v1.Stage{starting}, warning: "Multi-Attach",
 		},
 		"a volume that another node keeps": {
-			said:   []spoken{at(0, webPod(onNode)), at(1, inUse), quiet(62)},
+			said:   []spoken{at(0, webPod(watchtest.OnNode)), at(1, inUse), quiet(62)},
 			stages: []v1.Stage{starting, failed}, cause: "VolumeNotMounted: Multi-Attach", warning: "Multi-Attach",
 		},
 		"a pull that ran into its time-out, of which the status tells first": {
 			said: []spoken{
-				at(0, webPod(onNode)), at(1, about("app", "Pulling", `Pulling image "x/app:1"`)), at(600, webPod(onNode, app(waits("ErrImagePull", "i/o timeout")))),
+				at(0, webPod(watchtest.OnNode)), at(1, about("app", "Pulling", `Pulling image "x/app:1"`)), at(600, webPod(watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "i/o timeout")))),
 			},
 			stages: []v1.Stage{starting, pulling, starting}, cause: "RegistryUnreachable",
 		},
@@ -205,7 +206,7 @@ func TestPatience(t *testing.T) {
 func endedAt(d time.Duration) func(*corev1.ContainerStatus) {
 	return func(s *corev1.ContainerStatus) {
 		s.RestartCount = 1
-		s.LastTerminationState.Terminated = termination(1, "Error", d)
+		s.LastTerminationState.Terminated = watchtest.Termination(1, "Error", d)
 	}
 }
 
@@ -230,9 +231,9 @@ func TestInitContainersThreshold(t *testing.T) {
 		if !test.sidecar {
 			restart = nil
 		}
-		pod := newPod("web", "1", onNode, initContainer("setup", restart, exits(3, "Error", time.Second), exitedBefore(3, "Error", test.restarts)),
-			app(waits("PodInitializing", "")))
-		got, _ := Analyze(stateOf(pod.Pod), test.policy, after(2*time.Second))
+		pod := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("setup", restart, watchtest.Exits(3, "Error", time.Second), watchtest.ExitedBefore(3, "Error", test.restarts)),
+			watchtest.App(watchtest.Waits("PodInitializing", "")))
+		got, _ := Analyze(stateOf(pod.Pod), test.policy, watchtest.After(2*time.Second))
 		if got.Stage != test.stage {
 			t.Errorf("%+v: %s", test, got.Stage)
 		}
@@ -242,9 +243,9 @@ func TestInitContainersThreshold(t *testing.T) {
 
 // A reason is ignored by the cause's code and by Kubernetes' words, in any case.
 func TestIgnored(t *testing.T) {
-	pull := newPod("web", "1", onNode, app(waits("ImagePullBackOff", "x/app:1: not found"))).Pod
-	loop := newPod("web", "1", onNode, app(runs(time.Second), exitedBefore(1, "Error", 9))).Pod
-	start := newPod("web", "1", onNode, app(waits("RunContainerError", "exec /app: exec format error"))).Pod
+	pull := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ImagePullBackOff", "x/app:1: not found"))).Pod
+	loop := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(time.Second), watchtest.ExitedBefore(1, "Error", 9))).Pod
+	start := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("RunContainerError", "exec /app: exec format error"))).Pod
 	for _, test := range []struct {
 		pod     *corev1.Pod
 		reason  string
@@ -263,7 +264,7 @@ func TestIgnored(t *testing.T) {
 	} {
 		p := DefaultPolicy()
 		p.IgnoreReasons = []string{test.reason}
-		got, _ := Analyze(stateOf(test.pod, about("app", "BackOff", "Back-off restarting failed container")), p, after(time.Minute))
+		got, _ := Analyze(stateOf(test.pod, about("app", "BackOff", "Back-off restarting failed container")), p, watchtest.After(time.Minute))
 		if (got.Stage == v1.StageFailed) != (test.ignored == "") || strings.Join(got.Ignored, ",") != test.ignored {
 			t.Errorf("%s: %s, ignored %q, want %q", test.reason, got.Stage, got.Ignored, test.ignored)
 		}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
 // spoken is what the API server says at a moment.
@@ -30,7 +31,7 @@ func at(seconds int, object runtime.Object) spoken {
 	d := time.Duration(seconds) * time.Second
 	if e, ok := object.(*corev1.Event); ok {
 		e = e.DeepCopy()
-		e.LastTimestamp, e.FirstTimestamp = metav1.NewTime(after(d)), metav1.NewTime(after(d))
+		e.LastTimestamp, e.FirstTimestamp = metav1.NewTime(watchtest.After(d)), metav1.NewTime(watchtest.After(d))
 		object = e
 	}
 	return spoken{after: d, object: object}
@@ -53,7 +54,7 @@ func tale(subject Subject, p Policy, said []spoken) (stages []v1.Stage, last v1.
 		if s.change == "" {
 			s.change = watch.Modified
 		}
-		r := Record{At: after(s.after), Type: s.change}
+		r := Record{At: watchtest.After(s.after), Type: s.change}
 		if s.object != nil {
 			r.Object = s.object.DeepCopyObject()
 			if o, ok := r.Object.(metav1.Object); ok {
@@ -140,14 +141,16 @@ func checkRealCause(t *testing.T, cause *v1.Cause, want string) {
 }
 
 // webPod is the pod web as it is at a moment.
-func webPod(changes ...func(*corev1.Pod)) *corev1.Pod { return newPod("web", "1", changes...).Pod }
+func webPod(changes ...func(*corev1.Pod)) *corev1.Pod {
+	return watchtest.NewPod("web", "1", changes...).Pod
+}
 
 func about(container, reason, message string) *corev1.Event {
-	return event("web", "1", container, reason, message).Event
+	return watchtest.Event("web", "1", container, reason, message).Event
 }
 
 func warning(container, reason, message string) *corev1.Event {
-	return event("web", "1", container, reason, message).warn().Event
+	return watchtest.Event("web", "1", container, reason, message).Warn().Event
 }
 
 func placeCases() []realCase {
@@ -158,7 +161,7 @@ func placeCases() []realCase {
 		{
 			name: "case 1 FailedScheduling for seconds, then Scheduled: wait",
 			said: []spoken{
-				at(0, webPod()), at(1, noCPU), quiet(5), at(6, webPod(onNode)), at(9, webPod(onNode, appReady)),
+				at(0, webPod()), at(1, noCPU), quiet(5), at(6, webPod(watchtest.OnNode)), at(9, webPod(watchtest.OnNode, watchtest.AppReady)),
 			},
 			stages: []v1.Stage{scheduling, starting, running}, verdict: v1.VerdictRunning,
 		},
@@ -184,7 +187,7 @@ func placeCases() []realCase {
 			said: []spoken{
 				at(0, pvc("data", corev1.ClaimPending)), at(0, webPod(mounts("data"))), at(1, unbound),
 				at(1, claimEvent("data", "ExternalProvisioning", "waiting for a volume to be created")),
-				at(4, pvc("data", corev1.ClaimBound)), at(5, webPod(mounts("data"), onNode)),
+				at(4, pvc("data", corev1.ClaimBound)), at(5, webPod(mounts("data"), watchtest.OnNode)),
 			},
 			stages: []v1.Stage{v1.StageUnknown, scheduling, starting},
 		},
@@ -199,21 +202,21 @@ func placeCases() []realCase {
 		{
 			name: "case 6 FailedMount once or twice: warn",
 			said: []spoken{
-				at(0, webPod(onNode)), at(2, event("web", "1", "", "FailedMount", "MountVolume.SetUp failed: rpc error").warn().times(2).Event), quiet(60),
+				at(0, webPod(watchtest.OnNode)), at(2, watchtest.Event("web", "1", "", "FailedMount", "MountVolume.SetUp failed: rpc error").Warn().Times(2).Event), quiet(60),
 			},
 			stages: []v1.Stage{starting}, warnings: []string{"FailedMount: MountVolume.SetUp failed: rpc error"},
 		},
 		{
 			name: "case 7 FailedMount `object … not registered`: wait",
 			said: []spoken{
-				at(0, webPod(onNode)), at(2, event("web", "1", "", "FailedMount", `object "dev"/"cfg" not registered`).warn().times(9).Event), quiet(60),
+				at(0, webPod(watchtest.OnNode)), at(2, watchtest.Event("web", "1", "", "FailedMount", `object "dev"/"cfg" not registered`).Warn().Times(9).Event), quiet(60),
 			},
 			stages: []v1.Stage{starting},
 		},
 		{
 			name: "case 8 Multi-Attach: up to 6 minutes, warn",
 			said: []spoken{
-				at(0, webPod(onNode)), at(1, warning("", "FailedAttachVolume", inUse)),
+				at(0, webPod(watchtest.OnNode)), at(1, warning("", "FailedAttachVolume", inUse)),
 				at(120, warning("", "FailedMount", "Unable to attach or mount volumes: unmounted volumes=[data]: context deadline exceeded")), quiet(360),
 			},
 			stages: []v1.Stage{starting}, cause: "VolumeNotMounted: Multi-Attach error", warnings: []string{"FailedAttachVolume: Multi-Attach"},
@@ -221,7 +224,7 @@ func placeCases() []realCase {
 		{
 			name: "case 9 FailedCreatePodSandBox: warn with its text",
 			said: []spoken{
-				at(0, webPod(onNode)), at(2, warning("", "FailedCreatePodSandBox", "plugin type=\"loopback\" failed: no such file")), quiet(60),
+				at(0, webPod(watchtest.OnNode)), at(2, warning("", "FailedCreatePodSandBox", "plugin type=\"loopback\" failed: no such file")), quiet(60),
 			},
 			stages: []v1.Stage{starting}, cause: "SandboxFailed: loopback", warnings: []string{`FailedCreatePodSandBox: plugin type="loopback" failed`},
 		},
@@ -234,7 +237,7 @@ func imageCases() []realCase {
 		{
 			name: `case 10 pull "not found": fail with what to check (tag)`,
 			said: []spoken{
-				at(0, webPod(onNode)), at(1, begun),
+				at(0, webPod(watchtest.OnNode)), at(1, begun),
 				at(2, warning("app", "Failed", `Failed to pull image "x/app:1": rpc error: code = NotFound desc = x/app:1: not found`)),
 			},
 			stages: []v1.Stage{starting, failed}, cause: "ImageNotFound: container app: image x/app:1 not found", verdict: v1.VerdictFailed,
@@ -242,24 +245,24 @@ func imageCases() []realCase {
 		{
 			name: `case 10 "pull access denied": fail with what to check (pull secret)`,
 			said: []spoken{
-				at(0, webPod(onNode)), at(1, begun),
-				at(2, webPod(onNode, app(waits("ErrImagePull", "pull access denied, repository does not exist or may require authorization")))),
+				at(0, webPod(watchtest.OnNode)), at(1, begun),
+				at(2, webPod(watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "pull access denied, repository does not exist or may require authorization")))),
 			},
 			stages: []v1.Stage{starting, failed}, cause: "ImagePullDenied: pull access denied", verdict: v1.VerdictFailed,
 		},
 		{
 			name: "case 11 A 50 GB image: Pulling is progress, not a hang",
 			said: []spoken{
-				at(0, webPod(onNode)), at(1, begun), quiet(7200),
-				at(7201, about("app", "Pulled", "Successfully pulled image in 2h0m0s. Image size: 50000000000 bytes.")), at(7205, webPod(onNode, appReady)),
+				at(0, webPod(watchtest.OnNode)), at(1, begun), quiet(7200),
+				at(7201, about("app", "Pulled", "Successfully pulled image in 2h0m0s. Image size: 50000000000 bytes.")), at(7205, webPod(watchtest.OnNode, watchtest.AppReady)),
 			},
 			stages: []v1.Stage{starting, pulling, starting, running}, verdict: v1.VerdictRunning,
 		},
 		{
 			name: "case 12 Init container that never ends: Initializing, naming it, never Pulling",
 			said: []spoken{
-				at(0, webPod(onNode, initContainer("setup", nil, waits("PodInitializing", "")), app(waits("PodInitializing", "")))),
-				at(1, webPod(onNode, initContainer("setup", nil, runs(time.Second)), app(waits("PodInitializing", "")))), quiet(7200),
+				at(0, webPod(watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Waits("PodInitializing", "")), watchtest.App(watchtest.Waits("PodInitializing", "")))),
+				at(1, webPod(watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Runs(time.Second)), watchtest.App(watchtest.Waits("PodInitializing", "")))), quiet(7200),
 			},
 			stages: []v1.Stage{initializing}, message: "setup",
 		},
@@ -268,33 +271,33 @@ func imageCases() []realCase {
 
 func containerCases() []realCase {
 	crashed := func(seconds int, restarts int32) *corev1.Pod {
-		return webPod(onNode, app(exits(1, "Error", time.Duration(seconds)*time.Second), exitedBefore(1, "Error", restarts)))
+		return webPod(watchtest.OnNode, watchtest.App(watchtest.Exits(1, "Error", time.Duration(seconds)*time.Second), watchtest.ExitedBefore(1, "Error", restarts)))
 	}
 	limited := func(pod *corev1.Pod) { pod.Spec.Containers[0].Resources.Limits = memory("64Mi") }
 	return []realCase{
 		{
 			name: "case 13 A main container's exit 1 once or twice, then up: no failure at or below the threshold",
 			said: []spoken{
-				at(0, webPod(onNode)), at(2, crashed(2, 0)), at(3, crashed(3, 1)), at(4, warning("app", "BackOff", "Back-off restarting failed container app")),
-				at(9, webPod(onNode, app(runs(9*time.Second), exitedBefore(1, "Error", 2)))),
-				at(12, webPod(onNode, appReady, app(ready(9*time.Second), exitedBefore(1, "Error", 2)))),
+				at(0, webPod(watchtest.OnNode)), at(2, crashed(2, 0)), at(3, crashed(3, 1)), at(4, warning("app", "BackOff", "Back-off restarting failed container app")),
+				at(9, webPod(watchtest.OnNode, watchtest.App(watchtest.Runs(9*time.Second), watchtest.ExitedBefore(1, "Error", 2)))),
+				at(12, webPod(watchtest.OnNode, watchtest.AppReady, watchtest.App(watchtest.Ready(9*time.Second), watchtest.ExitedBefore(1, "Error", 2)))),
 			},
 			stages: []v1.Stage{starting, running}, verdict: v1.VerdictRunning, warnings: []string{"BackOff: Back-off restarting"},
 		},
 		{
 			name: "case 14 Readiness failures on a terminating pod: not ours",
 			said: []spoken{
-				at(0, webPod(onNode, appReady)), at(20, webPod(onNode, appReady, deleting)),
+				at(0, webPod(watchtest.OnNode, watchtest.AppReady)), at(20, webPod(watchtest.OnNode, watchtest.AppReady, watchtest.Deleting)),
 				at(21, warning("app", "Unhealthy", "Readiness probe failed: connection refused")),
-				at(22, webPod(onNode, deleting, app(exits(137, "Error", 22*time.Second), exitedBefore(1, "Error", 5)))),
+				at(22, webPod(watchtest.OnNode, watchtest.Deleting, watchtest.App(watchtest.Exits(137, "Error", 22*time.Second), watchtest.ExitedBefore(1, "Error", 5)))),
 			},
 			stages: []v1.Stage{running, terminating}, verdict: v1.VerdictTerminating,
 		},
 		{
 			name: "case 15 OOM in lastState with CrashLoopBackOff: say out of memory and the limit",
 			said: []spoken{
-				at(0, webPod(onNode, limited)),
-				at(5, webPod(onNode, limited, app(waits("CrashLoopBackOff", "back-off 10s"), exitedBefore(137, "OOMKilled", 1)))),
+				at(0, webPod(watchtest.OnNode, limited)),
+				at(5, webPod(watchtest.OnNode, limited, watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off 10s"), watchtest.ExitedBefore(137, "OOMKilled", 1)))),
 			},
 			stages: []v1.Stage{starting, failed}, verdict: v1.VerdictFailed,
 			cause: "OOMKilled: ran out of memory (OOMKilled), its limit is 64Mi",
@@ -302,21 +305,21 @@ func containerCases() []realCase {
 		{
 			name: "case 16 Exit 137 with reason Error: do not say OOM",
 			said: []spoken{
-				at(0, webPod(onNode, limited)), at(5, webPod(onNode, limited, app(runs(5*time.Second), exitedBefore(137, "Error", 3)))),
+				at(0, webPod(watchtest.OnNode, limited)), at(5, webPod(watchtest.OnNode, limited, watchtest.App(watchtest.Runs(5*time.Second), watchtest.ExitedBefore(137, "Error", 3)))),
 			},
 			stages: []v1.Stage{starting, failed}, verdict: v1.VerdictFailed, cause: "CrashLoop: 3 restarts, last exit code 137",
 		},
 		{
 			name: "case 19 Evicted bare pod: failed",
 			said: []spoken{
-				at(0, webPod(onNode, appReady)), at(60, webPod(onNode, evicted)),
+				at(0, webPod(watchtest.OnNode, watchtest.AppReady)), at(60, webPod(watchtest.OnNode, evicted)),
 			},
 			stages: []v1.Stage{running, failed}, verdict: v1.VerdictFailed, cause: "Evicted: low on resource: memory",
 		},
 		{
 			name: "case 22 Pod deleted by somebody while waiting: say so at once",
 			said: []spoken{
-				at(0, webPod(onNode)), removed(5, webPod(onNode)),
+				at(0, webPod(watchtest.OnNode)), removed(5, webPod(watchtest.OnNode)),
 			},
 			stages: []v1.Stage{starting, v1.StageUnknown}, verdict: v1.VerdictGone, message: "deleted", cause: "PodDeleted: pod/web was deleted",
 		},
@@ -325,36 +328,36 @@ func containerCases() []realCase {
 
 func workloadCases() []realCase {
 	deploy := Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}
-	crashing := app(exits(1, "Error", 0), exitedBefore(1, "Error", 9))
-	oldPod := owned("a", onNode, crashing).Pod
+	crashing := watchtest.App(watchtest.Exits(1, "Error", 0), watchtest.ExitedBefore(1, "Error", 9))
+	oldPod := watchtest.Owned("a", watchtest.OnNode, crashing).Pod
 	oldPod.UID = "old"
-	serving := owned("a", onNode, appReady).Pod
+	serving := watchtest.Owned("a", watchtest.OnNode, watchtest.AppReady).Pod
 	serving.UID = "old"
-	newPod := owned("b", onNode).Pod
+	newPod := watchtest.Owned("b", watchtest.OnNode).Pod
 	refused := replicaSet("b", "2")
 	refused.Status.Conditions = noRoom()
-	successor := owned("b", onNode, appReady).Pod
+	successor := watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady).Pod
 	successor.Name, successor.UID = "web-b-y", "successor"
 	return []realCase{
 		{
 			name: "case 14 Crash of an old revision's pod: not ours", subject: deploy,
 			said: []spoken{
-				at(0, deployment(2, 2)), at(0, replicaSet("a", "1")), at(0, replicaSet("b", "2")), at(0, newPod), at(1, oldPod),
+				at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("a", "1")), at(0, replicaSet("b", "2")), at(0, newPod), at(1, oldPod),
 			},
 			stages: []v1.Stage{scheduling, starting},
 		},
 		{
 			name: "case 17 Deployment condition ProgressDeadlineExceeded left from an older generation: ignore", subject: deploy,
 			said: []spoken{
-				at(0, deployment(3, 2, late)), at(0, replicaSet("a", "1")), at(0, replicaSet("b", "2")),
-				at(1, deployment(3, 3)), at(1, newPod),
+				at(0, watchtest.Deployment(3, 2, late)), at(0, replicaSet("a", "1")), at(0, replicaSet("b", "2")),
+				at(1, watchtest.Deployment(3, 3)), at(1, newPod),
 			},
 			stages: []v1.Stage{scheduling, starting},
 		},
 		{
 			name: "case 18 Quota FailedCreate: explain with its numbers while the old pods keep serving", subject: deploy,
 			said: []spoken{
-				at(0, deployment(2, 2, func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 1 })), at(0, replicaSet("a", "1")), at(0, refused), at(0, serving),
+				at(0, watchtest.Deployment(2, 2, func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 1 })), at(0, replicaSet("a", "1")), at(0, refused), at(0, serving),
 			},
 			stages: []v1.Stage{scheduling}, message: "1 pod of the revision before still ready",
 			cause: "QuotaExceeded: requested: requests.cpu=2, used: requests.cpu=3, limited: requests.cpu=4",
@@ -362,8 +365,8 @@ func workloadCases() []realCase {
 		{
 			name: "case 19 Evicted pod of a controller: follow its successor", subject: deploy,
 			said: []spoken{
-				at(0, deployment(2, 2)), at(0, replicaSet("b", "2")), at(0, newPod), at(9, owned("b", onNode, evicted).Pod),
-				at(10, successor), at(11, deployment(2, 2, available)),
+				at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("b", "2")), at(0, newPod), at(9, watchtest.Owned("b", watchtest.OnNode, evicted).Pod),
+				at(10, successor), at(11, watchtest.Deployment(2, 2, watchtest.Available)),
 			},
 			stages: []v1.Stage{scheduling, starting, scheduling, starting, running}, verdict: v1.VerdictRunning,
 		},

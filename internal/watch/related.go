@@ -55,7 +55,7 @@ func (k related) belongs(o metav1.Object) bool {
 		return k.claims[types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}]
 	}
 	_, pod := o.(*corev1.Pod)
-	if (pod && k.subject.isPod() || k.subject.isKind(o)) && k.subject.is(o) {
+	if (pod && k.subject.isPod()) && k.subject.is(o) || k.subject.Matches(o) {
 		return true
 	}
 	owner := metav1.GetControllerOf(o)

@@ -43,7 +43,7 @@ func (s State) Apply(change watch.EventType, obj runtime.Object) State {
 		return s
 	}
 	uid := o.GetUID()
-	if s.isGone(uid) {
+	if s.IsGone(uid) {
 		return s
 	}
 	switch change {
@@ -78,13 +78,15 @@ func (s State) Replace(listed []runtime.Object, version string, covers func(meta
 
 // Absent says that a pod was looked for and is not there.
 func (s State) Absent(uid types.UID) State {
-	if _, here := s.objects[uid]; !here && !s.isGone(uid) {
+	if _, here := s.objects[uid]; !here && !s.IsGone(uid) {
 		s.removed = with(s.removed, uid, nil)
 	}
 	return s
 }
 
-func (s State) isGone(uid types.UID) bool {
+// IsGone says whether the object with this UID was there, or was looked for, and
+// is not there any more.
+func (s State) IsGone(uid types.UID) bool {
 	_, gone := s.removed[uid]
 	return gone
 }
@@ -111,7 +113,7 @@ func (s State) Pod() (pod *corev1.Pod, gone bool) {
 	if pod := s.podIn(s.objects); pod != nil {
 		return pod, false
 	}
-	if s.isGone(s.expected) {
+	if s.IsGone(s.expected) {
 		return s.podIn(s.removed), true
 	}
 	pod = s.podIn(s.removed)

@@ -31,6 +31,9 @@ func (s Subject) is(o metav1.Object) bool {
 	return o.GetName() == s.Name && (s.Namespace == "" || o.GetNamespace() == s.Namespace)
 }
 
+// Matches reports whether an object is the workload that the subject names.
+func (s Subject) Matches(o metav1.Object) bool { return s.isKind(o) && s.is(o) }
+
 // reference is how an object is named in a report: kind/name.
 func reference(kind, name string) string {
 	return strings.ToLower(kind) + "/" + name

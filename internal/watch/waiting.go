@@ -113,7 +113,7 @@ func (r *reading) whyUnmounted() *v1.Cause {
 		return nil
 	case missingObject.MatchString(e.Message):
 		return r.podCause(CauseVolumeMissingObject, e)
-	case count(e) > 2:
+	case Count(e) > 2:
 		return r.podCause(CauseVolumeNotMounted, e)
 	}
 	return nil

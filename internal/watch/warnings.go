@@ -74,15 +74,15 @@ func restartCount(containers []container, e *corev1.Event) int {
 
 // folder counts repeats of a warning.
 type folder struct {
-	kinds    []warningKind
+	kinds    []WarningKind
 	warnings []v1.Warning
 }
 
-// warningKind is what makes two warnings the same.
-type warningKind struct{ object, reason, message string }
+// WarningKind is what makes two warnings the same.
+type WarningKind struct{ object, reason, message string }
 
 func (f *folder) add(e *corev1.Event) {
-	kind := warningKind{objectOf(e), e.Reason, messageKind(e.Message)}
+	kind := WarningKind{objectOf(e), e.Reason, messageKind(e.Message)}
 	i := slices.Index(f.kinds, kind)
 	if i < 0 {
 		i = len(f.kinds)
@@ -90,7 +90,7 @@ func (f *folder) add(e *corev1.Event) {
 		f.warnings = append(f.warnings, v1.Warning{Reason: e.Reason, Object: kind.object})
 	}
 	w := &f.warnings[i]
-	w.Count += count(e)
+	w.Count += Count(e)
 	if at := lastSeen(e).UTC(); !at.Before(w.At) {
 		w.At, w.Message = at, textOf(e)
 	}
@@ -106,6 +106,11 @@ var (
 	generatedName = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
 	numbers       = regexp.MustCompile(`[0-9]+`)
 )
+
+// KindOf is what makes a warning the same as another.
+func KindOf(w v1.Warning) WarningKind {
+	return WarningKind{w.Object, w.Reason, messageKind(w.Message)}
+}
 
 // messageKind leaves out what differs from one repeat to the next: addresses,
 // times, counts, generated names.

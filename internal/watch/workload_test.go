@@ -13,43 +13,44 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
 // A deployment of one replica is followed by its newest revision.
 func TestAnalyzeDeployment(t *testing.T) {
-	crashing := app(exits(1, "Error", 0), exitedBefore(1, "Error", 9))
+	crashing := watchtest.App(watchtest.Exits(1, "Error", 0), watchtest.ExitedBefore(1, "Error", 9))
 	for name, test := range map[string]struct {
 		deployment *appsv1.Deployment
-		pods       []madePod
+		pods       []watchtest.MadePod
 		stage      v1.Stage
 		cause      string
 	}{
 		"up": {
-			deployment: deployment(2, 2, available), pods: []madePod{owned("b", onNode, appReady)},
+			deployment: watchtest.Deployment(2, 2, watchtest.Available), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady)},
 			stage: v1.StageRunning,
 		},
 		"a pod of an older revision crashes": {
-			deployment: deployment(2, 2), pods: []madePod{owned("a", onNode, crashing), owned("b", onNode)},
+			deployment: watchtest.Deployment(2, 2), pods: []watchtest.MadePod{watchtest.Owned("a", watchtest.OnNode, crashing), watchtest.Owned("b", watchtest.OnNode)},
 			stage: v1.StageStarting,
 		},
 		"a terminating pod crashes": {
-			deployment: deployment(2, 2), pods: []madePod{owned("b", onNode, crashing, deleting)},
+			deployment: watchtest.Deployment(2, 2), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, crashing, watchtest.Deleting)},
 			stage: v1.StageScheduling,
 		},
 		"an evicted pod has a successor": {
-			deployment: deployment(2, 2), stage: v1.StageStarting,
-			pods: []madePod{owned("b", onNode, func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), owned("b", onNode)},
+			deployment: watchtest.Deployment(2, 2), stage: v1.StageStarting,
+			pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), watchtest.Owned("b", watchtest.OnNode)},
 		},
 		"the newest revision crashes": {
-			deployment: deployment(2, 2), pods: []madePod{owned("b", onNode, crashing)},
+			deployment: watchtest.Deployment(2, 2), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, crashing)},
 			stage: v1.StageFailed, cause: "CrashLoop",
 		},
 		"the status is of an older generation": {
-			deployment: deployment(3, 2, available, late), pods: []madePod{owned("b", onNode, appReady)},
+			deployment: watchtest.Deployment(3, 2, watchtest.Available, late), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady)},
 			stage: v1.StageScheduling,
 		},
 		"it is late": {
-			deployment: deployment(2, 2, late), pods: []madePod{owned("b", onNode)},
+			deployment: watchtest.Deployment(2, 2, late), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode)},
 			stage: v1.StageStarting, cause: "ProgressDeadlineExceeded",
 		},
 	} {
@@ -63,7 +64,7 @@ func TestAnalyzeDeployment(t *testing.T) {
 			for _, o := range objects {
 				s = s.Apply(watch.Added, o)
 			}
-			got, _ := Analyze(s, DefaultPolicy(), epoch)
+			got, _ := Analyze(s, DefaultPolicy(), watchtest.Epoch)
 			if got.Stage != test.stage {
 				t.Errorf("%s %q, want %s", got.Stage, got.Message, test.stage)
 			}
@@ -72,21 +73,6 @@ func TestAnalyzeDeployment(t *testing.T) {
 			}
 		})
 	}
-}
-
-func deployment(generation, observed int64, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
-	d := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "web", ResourceVersion: "1", Generation: generation},
-		Status:     appsv1.DeploymentStatus{ObservedGeneration: observed},
-	}
-	for _, change := range changes {
-		change(d)
-	}
-	return d
-}
-
-func available(d *appsv1.Deployment) {
-	d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 1, 1, 1
 }
 
 func late(d *appsv1.Deployment) {
@@ -99,41 +85,30 @@ func replicaSet(uid types.UID, revision string) *appsv1.ReplicaSet {
 	return &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
 		Name: "web-" + string(uid), Namespace: "dev", UID: uid, ResourceVersion: "1",
 		Annotations:     map[string]string{revisionAnnotation: revision},
-		OwnerReferences: ownedBy(KindDeployment, "web"),
+		OwnerReferences: watchtest.OwnedBy(KindDeployment, "web"),
 	}}
-}
-
-func owned(replicaSet types.UID, changes ...func(*corev1.Pod)) madePod {
-	pod := newPod("web-"+string(replicaSet)+"-x", "pod", changes...)
-	pod.OwnerReferences = ownedBy(KindReplicaSet, replicaSet)
-	return pod
-}
-
-func ownedBy(kind string, uid types.UID) []metav1.OwnerReference {
-	controller := true
-	return []metav1.OwnerReference{{Kind: kind, UID: uid, Controller: &controller}}
 }
 
 // Every pod of the newest revision is a replica, by name; those of older
 // revisions, those that go and those that were replaced are none.
 func TestReplicas(t *testing.T) {
-	named := func(name string, pod madePod) *corev1.Pod {
+	named := func(name string, pod watchtest.MadePod) *corev1.Pod {
 		pod.Name, pod.UID = name, types.UID(name)
 		return pod.Pod
 	}
 	s := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"})
 	for _, o := range []runtime.Object{
-		deployment(2, 2), replicaSet("a", "1"), replicaSet("b", "2"),
-		named("web-b-z7", owned("b", onNode)),
-		named("web-b-c4", owned("b", onNode, appReady)),
-		named("web-b-k2", owned("b")),
-		named("web-a-x1", owned("a", onNode, appReady)),
-		named("web-b-old", owned("b", onNode, deleting)),
-		named("web-b-gone", owned("b", onNode, evicted)),
+		watchtest.Deployment(2, 2), replicaSet("a", "1"), replicaSet("b", "2"),
+		named("web-b-z7", watchtest.Owned("b", watchtest.OnNode)),
+		named("web-b-c4", watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady)),
+		named("web-b-k2", watchtest.Owned("b")),
+		named("web-a-x1", watchtest.Owned("a", watchtest.OnNode, watchtest.AppReady)),
+		named("web-b-old", watchtest.Owned("b", watchtest.OnNode, watchtest.Deleting)),
+		named("web-b-gone", watchtest.Owned("b", watchtest.OnNode, evicted)),
 	} {
 		s = s.Apply(watch.Added, o)
 	}
-	got, _ := Analyze(s, DefaultPolicy(), epoch)
+	got, _ := Analyze(s, DefaultPolicy(), watchtest.Epoch)
 	want := []v1.Replica{
 		{Name: "web-b-c4", Stage: v1.StageRunning, Node: "node1"},
 		{Name: "web-b-k2", Stage: v1.StageScheduling},
@@ -142,7 +117,7 @@ func TestReplicas(t *testing.T) {
 	if !slices.Equal(got.Replicas, want) {
 		t.Errorf("%+v, want %+v", got.Replicas, want)
 	}
-	if pod, _ := Analyze(stateOf(newPod("web", "1").Pod), DefaultPolicy(), epoch); pod.Replicas != nil {
+	if pod, _ := Analyze(stateOf(watchtest.NewPod("web", "1").Pod), DefaultPolicy(), watchtest.Epoch); pod.Replicas != nil {
 		t.Errorf("a pod alone has replicas: %+v", pod.Replicas)
 	}
 }
@@ -150,9 +125,9 @@ func TestReplicas(t *testing.T) {
 // What is ignored in any pod is named once.
 func TestAWorkloadsIgnored(t *testing.T) {
 	s := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"})
-	objects := []runtime.Object{deployment(2, 2), replicaSet("b", "2")}
+	objects := []runtime.Object{watchtest.Deployment(2, 2), replicaSet("b", "2")}
 	for _, uid := range []types.UID{"1", "2"} {
-		pod := owned("b", onNode, app(waits("ErrImagePull", "x/app:1: not found")))
+		pod := watchtest.Owned("b", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found")))
 		pod.UID = uid
 		objects = append(objects, pod.Pod)
 	}
@@ -161,7 +136,7 @@ func TestAWorkloadsIgnored(t *testing.T) {
 	}
 	p := DefaultPolicy()
 	p.IgnoreReasons = []string{CauseImageNotFound}
-	if got, _ := Analyze(s, p, epoch); !slices.Equal(got.Ignored, p.IgnoreReasons) || got.Stage != v1.StageStarting {
+	if got, _ := Analyze(s, p, watchtest.Epoch); !slices.Equal(got.Ignored, p.IgnoreReasons) || got.Stage != v1.StageStarting {
 		t.Errorf("%s, ignored %q", got.Stage, got.Ignored)
 	}
 }
@@ -169,11 +144,11 @@ func TestAWorkloadsIgnored(t *testing.T) {
 // Sets have all their revisions' pods under one owner: the revision's label tells
 // them apart.
 func TestAnalyzeSets(t *testing.T) {
-	crashing := app(exits(1, "Error", 0), exitedBefore(1, "Error", 9))
+	crashing := watchtest.App(watchtest.Exits(1, "Error", 0), watchtest.ExitedBefore(1, "Error", 9))
 	member := func(uid types.UID, label, revision string, changes ...func(*corev1.Pod)) *corev1.Pod {
-		pod := newPod("web-"+string(uid), uid, changes...)
+		pod := watchtest.NewPod("web-"+string(uid), uid, changes...)
 		pod.Labels = map[string]string{label: revision}
-		pod.OwnerReferences = ownedBy("Set", "set")
+		pod.OwnerReferences = watchtest.OwnedBy("Set", "set")
 		return pod.Pod
 	}
 	two := int32(2)
@@ -202,37 +177,37 @@ func TestAnalyzeSets(t *testing.T) {
 	}{
 		"a pod of the revision before crashes": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 1), member("0", hash, "old", crashing), member("1", hash, "new", onNode, appReady)},
+			[]runtime.Object{stateful(2, 1), member("0", hash, "old", crashing), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
 			v1.StageStarting, "1 of 2 ready",
 		},
 		"a pod of the newest revision crashes": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 1), member("0", hash, "old", onNode, appReady), member("1", hash, "new", onNode, crashing)},
+			[]runtime.Object{stateful(2, 1), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode, crashing)},
 			v1.StageFailed, "crash loop",
 		},
 		"the newest revision is not known yet": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(1, 2), member("0", hash, "new", onNode, crashing)},
+			[]runtime.Object{stateful(1, 2), member("0", hash, "new", watchtest.OnNode, crashing)},
 			v1.StageScheduling, "no pod yet",
 		},
 		"the ready one is of the revision before": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 1), member("0", hash, "old", onNode, appReady), member("1", hash, "new", onNode)},
+			[]runtime.Object{stateful(2, 1), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode)},
 			v1.StageStarting, "0 of 2 ready; app is being created",
 		},
 		"all are there": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 2), member("0", hash, "new", onNode, appReady), member("1", hash, "new", onNode, appReady)},
+			[]runtime.Object{stateful(2, 2), member("0", hash, "new", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
 			v1.StageRunning, "2 of 2 ready",
 		},
 		"a daemon of the revision before crashes": {
 			KindDaemonSet,
-			[]runtime.Object{daemons, member("0", template, "1", crashing), member("1", template, "2", onNode, appReady)},
+			[]runtime.Object{daemons, member("0", template, "1", crashing), member("1", template, "2", watchtest.OnNode, watchtest.AppReady)},
 			v1.StageStarting, "1 of 2 ready",
 		},
 		"a daemon of the newest revision crashes": {
 			KindDaemonSet,
-			[]runtime.Object{daemons, member("0", template, "1", onNode, appReady), member("1", template, "2", onNode, crashing)},
+			[]runtime.Object{daemons, member("0", template, "1", watchtest.OnNode, watchtest.AppReady), member("1", template, "2", watchtest.OnNode, crashing)},
 			v1.StageFailed, "crash loop",
 		},
 	} {
@@ -241,7 +216,7 @@ func TestAnalyzeSets(t *testing.T) {
 			for _, o := range test.objects {
 				s = s.Apply(watch.Added, o)
 			}
-			got, _ := Analyze(s, DefaultPolicy(), epoch)
+			got, _ := Analyze(s, DefaultPolicy(), watchtest.Epoch)
 			if got.Stage != test.stage || !strings.Contains(got.Message, test.message) {
 				t.Errorf("%s %q, want %s %q", got.Stage, got.Message, test.stage, test.message)
 			}
@@ -252,11 +227,11 @@ func TestAnalyzeSets(t *testing.T) {
 // A pod of a generated name is found by who owns it, and a successor of another
 // name is followed in its place.
 func TestGeneratedNames(t *testing.T) {
-	first, second := owned("b", onNode), owned("b", onNode, appReady)
+	first, second := watchtest.Owned("b", watchtest.OnNode), watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady)
 	first.Name, first.UID = "web-b-x7k2p", "first"
 	second.Name, second.UID = "web-b-q9w4z", "second"
 	stages, last, _ := tale(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}, DefaultPolicy(), []spoken{
-		at(0, deployment(2, 2)), at(0, replicaSet("b", "2")), at(1, first.Pod), removed(5, first.Pod), at(6, second.Pod), at(7, deployment(2, 2, available)),
+		at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("b", "2")), at(1, first.Pod), removed(5, first.Pod), at(6, second.Pod), at(7, watchtest.Deployment(2, 2, watchtest.Available)),
 	})
 	want := []v1.Stage{scheduling, starting, scheduling, starting, running}
 	if !slices.Equal(stages, want) || len(last.Replicas) != 1 || last.Replicas[0].Name != "web-b-q9w4z" {

@@ -7,14 +7,15 @@ import (
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // Follow begins to watch the workload, its ReplicaSets, the pods that have the
 // workspace, the claims, and the events about all of them.
-func (w *Workload) Follow(ctx context.Context, claims ...string) (*watch.Follower, error) {
+func (w *Workload) Follow(ctx context.Context, claims ...string) (*follow.Follower, error) {
 	ns, core := w.client.Namespace, w.client.CoreV1()
 	subject := Subject(ns, w.Ref)
-	pods := watch.SelectedPodSource(watch.Client(core.Pods(ns)), ns, Selector(w.ID))
+	pods := follow.SelectedPodSource(follow.Client(core.Pods(ns)), ns, Selector(w.ID))
 	list, err := core.Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: pods.Labels})
 	if err != nil {
 		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: ns})
@@ -24,12 +25,12 @@ func (w *Workload) Follow(ctx context.Context, claims ...string) (*watch.Followe
 	for i := range list.Items {
 		pods.Listed = append(pods.Listed, &list.Items[i])
 	}
-	sources := []watch.Source{
+	sources := []follow.Source{
 		pods,
-		watch.OffspringEventSource(watch.Client(core.Events(ns)), subject, claims...),
+		follow.OffspringEventSource(follow.Client(core.Events(ns)), subject, claims...),
 	}
 	if len(claims) > 0 {
-		sources = append(sources, watch.ClaimSource(watch.Client(core.PersistentVolumeClaims(ns)), ns, claims...))
+		sources = append(sources, follow.ClaimSource(follow.Client(core.PersistentVolumeClaims(ns)), ns, claims...))
 	}
 	if w.Object != nil {
 		more, err := w.controllers(subject)
@@ -38,12 +39,12 @@ func (w *Workload) Follow(ctx context.Context, claims ...string) (*watch.Followe
 		}
 		sources = append(sources, more...)
 	}
-	return watch.Open(ctx, subject, sources...)
+	return follow.Open(ctx, subject, sources...)
 }
 
 // controllers are the sources of the workload itself and of what it makes its
 // pods with.
-func (w *Workload) controllers(subject watch.Subject) ([]watch.Source, error) {
+func (w *Workload) controllers(subject watch.Subject) ([]follow.Source, error) {
 	apps, ns := w.client.AppsV1(), w.client.Namespace
 	known, err := w.Typed()
 	if err != nil {
@@ -52,13 +53,13 @@ func (w *Workload) controllers(subject watch.Subject) ([]watch.Source, error) {
 	_, resource := Kind(w.Ref)
 	switch subject.Kind {
 	case watch.KindStatefulSet:
-		return []watch.Source{watch.WorkloadSource(watch.Client(apps.StatefulSets(ns)), subject, resource, known)}, nil
+		return []follow.Source{follow.WorkloadSource(follow.Client(apps.StatefulSets(ns)), subject, resource, known)}, nil
 	case watch.KindDaemonSet:
-		return []watch.Source{watch.WorkloadSource(watch.Client(apps.DaemonSets(ns)), subject, resource, known)}, nil
+		return []follow.Source{follow.WorkloadSource(follow.Client(apps.DaemonSets(ns)), subject, resource, known)}, nil
 	}
 	selector, err := w.selector()
-	return []watch.Source{
-		watch.WorkloadSource(watch.Client(apps.Deployments(ns)), subject, resource, known),
-		watch.ReplicaSetSource(watch.Client(apps.ReplicaSets(ns)), ns, selector),
+	return []follow.Source{
+		follow.WorkloadSource(follow.Client(apps.Deployments(ns)), subject, resource, known),
+		follow.ReplicaSetSource(follow.Client(apps.ReplicaSets(ns)), ns, selector),
 	}, err
 }

@@ -10,6 +10,9 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/live"
+	"github.com/berthdev/berth/internal/terminal/style"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // recordings are what `berth provision --output jsonl` said on the test
@@ -56,7 +59,7 @@ func (s still) draw() ([]byte, error) {
 		return nil, err
 	}
 	last := events[len(events)-1]
-	view := terminal.Still{Look: terminal.Capabilities{TTY: true, Live: true, Unicode: true, Profile: terminal.Colour16}, Width: s.columns, At: last.At}
+	view := live.Still{Look: terminal.Capabilities{TTY: true, Live: true, Unicode: true, Profile: style.Colour16}, Width: s.columns, At: last.At}
 	if s.after > 0 {
 		view.At = events[0].At.Add(s.after)
 	}
@@ -109,19 +112,19 @@ func readResult(kind string, line []byte) (r v1.Result, err error) {
 	return r, err
 }
 
-func titleOf(r v1.Result) terminal.Title {
+func titleOf(r v1.Result) wording.Title {
 	w := r.Workspace
 	if r.Error != nil {
 		w = r.Error.Workspace
 	}
-	return terminal.Title{UserString: w.UserString, ID: w.ID, Namespace: w.Namespace, Verb: "provision"}
+	return wording.Title{UserString: w.UserString, ID: w.ID, Namespace: w.Namespace, Verb: "provision"}
 }
 
 // batchOf is the batch that a recording was made of.
-func batchOf(s v1.ProvisionSummary) terminal.Batch {
-	b := terminal.Batch{Namespace: "team", Parallel: 4}
+func batchOf(s v1.ProvisionSummary) wording.Batch {
+	b := wording.Batch{Namespace: "team", Parallel: 4}
 	for _, item := range s.Items {
-		b.Members = append(b.Members, terminal.Title{UserString: item.UserString, ID: item.ID, Namespace: b.Namespace, Verb: "provision"})
+		b.Members = append(b.Members, wording.Title{UserString: item.UserString, ID: item.ID, Namespace: b.Namespace, Verb: "provision"})
 	}
 	return b
 }

@@ -1,0 +1,153 @@
+// Package live is the view of a command at work that is redrawn in place: of one
+// workspace, or of several in a table. What it shows is a function of the events
+// and of the time.
+package live
+
+import (
+	"sync"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/redraw"
+	"github.com/berthdev/berth/internal/terminal/style"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// quietFor is how long nothing is drawn, so that quick commands stay quiet.
+const quietFor = 200 * time.Millisecond
+
+// scene is what a live view shows: one workspace, or several.
+type scene interface {
+	handle(v1.Event)
+	// blank says that there is nothing to draw yet.
+	blank() bool
+	// picture is what is to be on the screen at a moment. It is pure.
+	picture(view) picture
+	// ending is what is to stay on the screen; without a result the story is
+	// given up.
+	ending(view) []string
+}
+
+// Live redraws a picture of what happens in place.
+type Live struct {
+	out terminal.Output
+	now func() time.Time
+	st  style.Styles
+
+	mu      sync.Mutex
+	scene   scene
+	painter redraw.Painter
+	settled int
+	headed  bool
+	frame   int
+	result  bool // has been handled
+	shown   bool // the result
+	closed  bool
+
+	stop func()
+}
+
+// New starts the view of one workspace; it draws until it has handled a
+// result or Stop is called.
+func New(out terminal.Output, title wording.Title, now func() time.Time) *Live {
+	return show(out, &model{title: title}, now)
+}
+
+// OfMany starts that of several.
+func OfMany(out terminal.Output, b wording.Batch, now func() time.Time) *Live {
+	return show(out, newCrowd(b), now)
+}
+
+func show(out terminal.Output, sc scene, now func() time.Time) *Live {
+	l := &Live{out: out, now: now, st: out.Styles(), scene: sc, painter: redraw.Painter{Out: out}}
+	quit, gone := make(chan struct{}), make(chan struct{})
+	l.stop = sync.OnceFunc(func() { close(quit); <-gone })
+	go func() {
+		defer close(gone)
+		l.tick(quit)
+	}()
+	return l
+}
+
+// tick draws a frame from time to time.
+func (l *Live) tick(quit <-chan struct{}) {
+	select {
+	case <-time.After(quietFor):
+	case <-quit:
+		return
+	}
+	l.draw()
+	ticker := time.NewTicker(redraw.FrameTime)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			l.draw()
+		case <-quit:
+			return
+		}
+	}
+}
+
+// Handle takes an event; the result ends the view.
+func (l *Live) Handle(e v1.Event) {
+	l.mu.Lock()
+	if !l.closed {
+		l.scene.handle(e)
+		l.result = l.result || e.Result != nil
+	}
+	l.mu.Unlock()
+	if e.Result != nil {
+		l.Stop()
+	}
+}
+
+// Stop ends the view and gives the cursor back. It may be called at any time
+// and more than once.
+func (l *Live) Stop() {
+	l.stop()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	l.closed = true
+	l.last()
+	l.painter.Close()
+}
+
+// Shown says whether the result, and so a failure, was shown.
+func (l *Live) Shown() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.shown
+}
+
+// draw paints the picture of this moment.
+func (l *Live) draw() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || l.scene.blank() {
+		return
+	}
+	v := l.view()
+	p := l.scene.picture(v)
+	l.painter.Paint(p.final, p.live, v.Width)
+	l.settled, l.headed = p.settled, true
+	l.frame++
+}
+
+// last paints what is to stay, if there is anything.
+func (l *Live) last() {
+	v := l.view()
+	if final := l.scene.ending(v); len(final) > 0 || l.headed {
+		l.painter.Paint(final, nil, v.Width)
+	}
+	l.shown = l.result
+}
+
+func (l *Live) view() view {
+	width, height := l.out.Size()
+	return view{Page: wording.Page{Width: width, Now: l.now(), Styles: l.st}, height: height, frame: l.frame, settled: l.settled, headed: l.headed}
+}

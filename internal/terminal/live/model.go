@@ -1,0 +1,143 @@
+package live
+
+import (
+	"slices"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal/style"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// model is everything the live view knows. It is made of events alone.
+type model struct {
+	title    wording.Title
+	begun    time.Time
+	items    []item
+	snapshot v1.Snapshot
+	warnings board
+	progress *v1.Progress
+	result   *v1.Result
+	ended    time.Time
+}
+
+// item is one line of the story: a step, a stage, or a warning that is history.
+type item struct {
+	kind    itemKind
+	name    string
+	message string
+	state   itemState
+	begun   time.Time
+	took    time.Duration
+	warning v1.Warning
+}
+
+type itemKind int
+
+const (
+	stepItem itemKind = iota
+	stageItem
+	warningItem
+)
+
+type itemState int
+
+const (
+	running itemState = iota
+	done
+	failed
+	stopped // given up while running
+)
+
+// handle adds an event to the picture.
+func (m *model) handle(e v1.Event) {
+	if m.begun.IsZero() {
+		m.begun = e.At
+	}
+	switch {
+	case e.Step != nil:
+		m.step(*e.Step, e.At)
+	case e.Stage != nil:
+		m.stage(*e.Stage, e.At)
+	case e.Warning != nil:
+		m.warnings.add(*e.Warning, e.At)
+	case e.Progress != nil:
+		m.progress = e.Progress
+	case e.Result != nil:
+		m.finish(*e.Result, e.At)
+	}
+}
+
+func (m *model) step(s v1.Step, at time.Time) {
+	m.progress = nil
+	i := m.current(stepItem, s.Name)
+	if i < 0 {
+		m.items = append(m.items, item{kind: stepItem, name: s.Name, begun: at})
+		i = len(m.items) - 1
+	}
+	it := &m.items[i]
+	if s.Message != "" {
+		it.message = s.Message
+	}
+	switch s.State {
+	case v1.StepEnded:
+		it.state = done
+	case v1.StepFailed:
+		it.state = failed
+	default:
+		return
+	}
+	if it.took = style.Seconds(s.Seconds); it.took == 0 {
+		it.took = at.Sub(it.begun)
+	}
+}
+
+// current finds the item of a kind that is still running; with a name, that one.
+func (m *model) current(kind itemKind, name string) int {
+	for i, it := range slices.Backward(m.items) {
+		if it.kind == kind && it.state == running && (name == "" || it.name == name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// finish ends whatever still runs, in the way in which the command ended.
+func (m *model) finish(r v1.Result, at time.Time) {
+	m.result, m.ended, m.progress = &r, at, nil
+	state := done
+	switch {
+	case r.Error == nil:
+	case wording.IsInterrupt(*r.Error), fault.Code(r.Error.Code) == fault.DeadlineExceeded:
+		state = stopped // it has not failed, we have stopped waiting
+	default:
+		state = failed
+	}
+	m.end(state, at)
+}
+
+// abandon ends the story without a result.
+func (m *model) abandon(at time.Time) {
+	m.progress = nil
+	m.end(stopped, at)
+}
+
+// end closes the items that run, and makes history of the warnings.
+func (m *model) end(state itemState, at time.Time) {
+	for i := range m.items {
+		if it := &m.items[i]; it.state == running {
+			it.state, it.took = state, at.Sub(it.begun)
+		}
+	}
+	m.items = append(m.items, m.warnings.retire()...)
+}
+
+// took is how long the command worked.
+func (m *model) took() time.Duration {
+	between := m.ended.Sub(m.begun)
+	if m.result == nil {
+		return between
+	}
+	return wording.Took(*m.result, between)
+}

@@ -1,0 +1,77 @@
+package live
+
+import (
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// attachedAfter is how much older than the first event a stage must be to have
+// begun without us. Less than that is the cluster's clock, which tells full
+// seconds and may differ from ours.
+const attachedAfter = 5 * time.Second
+
+// stage takes a new reading: it ends the running stage if another has begun.
+func (m *model) stage(s v1.Snapshot, at time.Time) {
+	m.snapshot, m.progress = s, nil // news is a better sign of life
+	i := m.current(stageItem, "")
+	from := at
+	if i >= 0 && m.items[i].name != string(s.Stage) {
+		from = changedAt(s, m.items[i].begun, at)
+		m.endStage(&m.items[i], s, from)
+		m.items = append(m.items, m.warnings.retire()...)
+		i = -1
+	}
+	m.warnings.reading = s.Warnings
+	if i < 0 && wording.IsPassing(s) {
+		m.items = append(m.items, item{kind: stageItem, name: string(s.Stage), begun: m.stageBegun(s, from)})
+		i = len(m.items) - 1
+	}
+	if i >= 0 {
+		m.items[i].message = s.Message
+	}
+}
+
+// changedAt is when one stage gave way to the next. A pull is told of only after
+// a while, but has taken its time since it began; as the cluster tells that by
+// its own clock, it is believed only between the other stage's begin and now.
+func changedAt(next v1.Snapshot, begun, now time.Time) time.Time {
+	if next.Stage != v1.StagePulling || next.Since.IsZero() || next.Since.After(now) {
+		return now
+	}
+	if next.Since.Before(begun) {
+		return begun
+	}
+	return next.Since
+}
+
+func (m *model) endStage(it *item, next v1.Snapshot, at time.Time) {
+	it.state, it.took = done, at.Sub(it.begun)
+	if next.Stage == v1.StageFailed {
+		it.state = failed
+	}
+	switch { // what it was waiting for is of no interest any more
+	case it.name == string(v1.StageScheduling) && next.Node != "":
+		it.message = next.Node
+	case it.name == string(v1.StageStarting) && next.Stage == v1.StageRunning:
+		it.message = ""
+	}
+}
+
+// stageBegun trusts our own clock, except for what was there before us.
+func (m *model) stageBegun(s v1.Snapshot, at time.Time) time.Time {
+	if !s.Since.IsZero() && m.begun.Sub(s.Since) > attachedAfter && m.current(stageItem, "") < 0 && !m.sawStage() {
+		return s.Since
+	}
+	return at
+}
+
+func (m *model) sawStage() bool {
+	for _, it := range m.items {
+		if it.kind == stageItem {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,121 @@
+package printer
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/style"
+)
+
+// PrintBlueprint prints a blueprint: for people as YAML that could stand in a
+// file of blueprints, with the origin of each field behind it if it is known.
+func PrintBlueprint(s terminal.Streams, f Format, b *v1.Blueprint) error {
+	switch {
+	case f.kind == formatName:
+		_, err := io.WriteString(s.Out, b.Name+"\n")
+		return err
+	case !f.IsText():
+		return Print(s, f, b)
+	}
+	lines, err := blueprintLines(*b, len(b.Origins) > 0, s.Out.Styles())
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(s.Out, style.JoinLines(lines))
+	return err
+}
+
+// blueprintLines are the fields as YAML; the origins are comments.
+func blueprintLines(b v1.Blueprint, withOrigins bool, st style.Styles) ([]string, error) {
+	text, err := json.Marshal(b.Spec)
+	if err != nil {
+		return nil, err
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil { // JSON is YAML
+		return nil, err
+	}
+	origins := b.Origins
+	if !withOrigins {
+		origins = nil
+	}
+	annotate(document.Content[0], "", origins)
+	nameFirst(document.Content[0])
+	var out strings.Builder
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := enc.Encode(&document); err != nil {
+		return nil, err
+	}
+	return aligned(strings.Split(strings.TrimRight(out.String(), "\n"), "\n"), st), nil
+}
+
+// annotate lets a node be laid out anew and puts behind each field where it
+// comes from. Behind a text of several lines there is no place: it stands above.
+func annotate(n *yaml.Node, path string, origins map[string]string) {
+	n.Style = 0
+	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+		key, inner := n.Content[i], n.Content[i+1]
+		key.Style = 0
+		below := strings.TrimPrefix(path+"."+key.Value, ".")
+		annotate(inner, below, origins)
+		origin := origins[below]
+		switch {
+		case origin == "":
+		case strings.Contains(inner.Value, "\n"):
+			key.HeadComment = originMark + origin
+		default:
+			inner.LineComment = originMark + origin
+		}
+	}
+	for i := 0; i < len(n.Content) && n.Kind == yaml.SequenceNode; i++ {
+		below := fmt.Sprintf("%s[%d]", path, i)
+		annotate(n.Content[i], below, origins)
+		if origin := origins[below]; origin != "" {
+			n.Content[i].LineComment = originMark + origin
+		}
+	}
+}
+
+// originMark begins a comment that says where a field comes from.
+const originMark = "# ← "
+
+// aligned aligns the origins, so that they can be read as a column.
+func aligned(lines []string, st style.Styles) []string {
+	widest := 0
+	for _, line := range lines {
+		if before, _, ok := strings.Cut(line, " "+originMark); ok && strings.TrimSpace(before) != "" {
+			widest = max(widest, style.Width(before))
+		}
+	}
+	for i, line := range lines {
+		before, origin, ok := strings.Cut(line, originMark)
+		if !ok {
+			lines[i] = st.Layout(line)
+			continue
+		}
+		if strings.TrimSpace(before) != "" {
+			before = style.Pad(strings.TrimRight(before, " "), min(widest, 60)) + "  "
+		}
+		lines[i] = st.Layout(before) + style.Paint(st.Grey, st.Text(originMark+origin))
+	}
+	return lines
+}
+
+// nameFirst puts the name before everything else.
+func nameFirst(n *yaml.Node) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "name" {
+			key, value := n.Content[i], n.Content[i+1]
+			copy(n.Content[2:i+2], n.Content[:i])
+			n.Content[0], n.Content[1] = key, value
+			return
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package printer
+
+import (
+	"strings"
+	"text/template"
+
+	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+type formatKind string
+
+const (
+	formatText     formatKind = "text"
+	formatWide     formatKind = "wide"
+	formatName     formatKind = "name"
+	formatJSON     formatKind = "json"
+	formatYAML     formatKind = "yaml"
+	formatJSONL    formatKind = "jsonl"
+	formatJSONPath formatKind = "jsonpath"
+	formatTemplate formatKind = "go-template"
+)
+
+// Formats are the values of --output, as help and completion show them.
+func Formats() []string {
+	return []string{"text", "json", "yaml", "jsonl", "wide", "name", "jsonpath=…", "go-template=…"}
+}
+
+// Format is a parsed value of --output. The zero value is text.
+type Format struct {
+	kind     formatKind
+	path     *jsonpath.JSONPath
+	template *template.Template
+}
+
+// IsText says whether the result is meant for people.
+func (f Format) IsText() bool { return f.kind == "" || f.kind == formatText || f.kind == formatWide }
+
+// IsWide says whether there are to be more columns.
+func (f Format) IsWide() bool { return f.kind == formatWide }
+
+// IsJSONL says whether each line is to be a document of its own.
+func (f Format) IsJSONL() bool { return f.kind == formatJSONL }
+
+// ParseFormat reads a value of --output. Expressions are checked now, before
+// anything is done.
+func ParseFormat(s string) (Format, error) {
+	kind, expression, given := strings.Cut(s, "=")
+	f := Format{kind: formatKind(kind)}
+	switch {
+	case s == "":
+		return Format{kind: formatText}, nil
+	case f.kind == formatJSONPath:
+		return f.withPath(expression)
+	case f.kind == formatTemplate:
+		return f.withTemplate(expression)
+	case given:
+		return Format{}, unknownFormat(s)
+	}
+	switch f.kind {
+	case formatText, formatWide, formatName, formatJSON, formatYAML, formatJSONL:
+		return f, nil
+	}
+	return Format{}, unknownFormat(s)
+}
+
+func unknownFormat(s string) error {
+	return fault.New(fault.InvalidArgument, "unknown output format %q", s).
+		WithHint("--output takes one of: %s", strings.Join(Formats(), ", "))
+}
+
+func (f Format) withPath(expression string) (Format, error) {
+	if expression == "" {
+		return Format{}, fault.New(fault.InvalidArgument, "output format jsonpath needs an expression").
+			WithHint("for example: --output jsonpath='{.id}'")
+	}
+	f.path = jsonpath.New("output").AllowMissingKeys(true)
+	if err := f.path.Parse(relaxed(expression)); err != nil {
+		return Format{}, fault.New(fault.InvalidArgument, "jsonpath %q: %w", expression, err).
+			WithHint("for example: --output jsonpath='{.items[*].id}'")
+	}
+	return f, nil
+}
+
+func (f Format) withTemplate(expression string) (Format, error) {
+	if expression == "" {
+		return Format{}, fault.New(fault.InvalidArgument, "output format go-template needs a template").
+			WithHint("for example: --output go-template='{{.id}}'")
+	}
+	t, err := template.New("output").Parse(expression)
+	if err != nil {
+		return Format{}, fault.New(fault.InvalidArgument, "go-template %q: %w", expression, err).
+			WithHint("for example: --output go-template='{{range .items}}{{.id}}{{\"\\n\"}}{{end}}'")
+	}
+	f.template = t
+	return f, nil
+}
+
+// relaxed lets one write .id or id for {.id}, as kubectl does.
+func relaxed(expression string) string {
+	if strings.Contains(expression, "{") {
+		return expression
+	}
+	return "{." + strings.TrimPrefix(expression, ".") + "}"
+}

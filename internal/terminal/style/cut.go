@@ -1,0 +1,81 @@
+package style
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Width is how many columns a text takes.
+func Width(s string) int { return ansi.StringWidth(s) }
+
+// cutEnd shortens a message to a width: its beginning says the most.
+func cutEnd(s string, most int, ellipsis string) string {
+	if Width(s) <= most {
+		return s
+	}
+	if most <= Width(ellipsis) {
+		return ansi.Truncate(s, max(most, 0), "")
+	}
+	return strings.TrimRight(ansi.Truncate(s, most-Width(ellipsis), ""), " ") + ellipsis
+}
+
+// cutMiddle shortens a name to a width: its beginning says whose it is, its end
+// tells it from its siblings.
+func cutMiddle(s string, most int, ellipsis string) string {
+	total := Width(s)
+	if total <= most {
+		return s
+	}
+	room := most - Width(ellipsis)
+	if room < 2 {
+		return cutEnd(s, most, ellipsis)
+	}
+	head := ansi.Truncate(s, (room+1)/2, "")
+	// TruncateLeft can leave one column too many when it meets a wide sign.
+	tail := ""
+	for n := total - room/2; n <= total; n++ {
+		if tail = ansi.TruncateLeft(s, n, ""); Width(tail) <= room/2 {
+			break
+		}
+	}
+	return head + ellipsis + tail
+}
+
+// Pad fills a text with blanks to a width.
+func Pad(s string, to int) string {
+	return s + strings.Repeat(" ", max(to-Width(s), 0))
+}
+
+// Wrap breaks a text between words into lines of at most a width. A word that is
+// longer begins a line of its own and is broken where that ends: the terminal
+// would break it too, but go on at the edge.
+func Wrap(s string, most int) []string {
+	body := strings.TrimLeft(s, " ")
+	line := s[:len(s)-len(body)]
+	var lines []string
+	empty := true
+	for word := range strings.FieldsSeq(body) {
+		if !empty && Width(line)+1+Width(word) > most {
+			lines, line, empty = append(lines, line), "", true
+		}
+		if !empty {
+			line += " "
+		}
+		parts := strings.Split(ansi.Hardwrap(word, max(most-Width(line), 1), true), "\n")
+		if empty && len(parts) > 1 {
+			lines = append(append(lines, line+parts[0]), parts[1:len(parts)-1]...)
+			line, word = "", parts[len(parts)-1]
+		}
+		line, empty = line+word, false
+	}
+	return append(lines, line)
+}
+
+// Fit is the last guard: whatever the pieces did, no line wraps.
+func Fit(lines []string, width int) []string {
+	for i, line := range lines {
+		lines[i] = ansi.Truncate(line, max(width-1, 0), "")
+	}
+	return lines
+}

@@ -1,0 +1,61 @@
+package style
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// Brief tells a duration with the precision that matters: 0.04s, 18.2s, 41s,
+// 2m, 2m5s, 1h3m.
+func Brief(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0.0s"
+	case d < 995*time.Millisecond:
+		return strings.TrimSuffix(fmt.Sprintf("%.2f", d.Seconds()), "0") + "s"
+	case d < 59950*time.Millisecond:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + "s"
+	default:
+		return Whole(d)
+	}
+}
+
+// Whole tells a duration that is still growing: full seconds are enough.
+func Whole(d time.Duration) string {
+	d = max(d, 0).Round(time.Second)
+	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
+	switch {
+	case h > 0 && m > 0:
+		return fmt.Sprintf("%dh%dm", h, m)
+	case h > 0:
+		return fmt.Sprintf("%dh", h)
+	case m > 0 && s > 0:
+		return fmt.Sprintf("%dm%ds", m, s)
+	case m > 0:
+		return fmt.Sprintf("%dm", m)
+	default:
+		return fmt.Sprintf("%ds", s)
+	}
+}
+
+// Tenths tells a stage's duration inside a summary, where the unit is clear.
+func Tenths(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.1f", d.Seconds())
+	}
+	return Whole(d)
+}
+
+// Seconds is the duration that a document tells in seconds.
+func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Age tells an age as kubectl does: 3h, 2m, 6d.
+func Age(since, now time.Time) string {
+	if since.IsZero() {
+		return "-"
+	}
+	return duration.HumanDuration(max(now.Sub(since), 0))
+}

@@ -1,0 +1,111 @@
+package style
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
+
+// Column is one column of a table.
+type Column struct {
+	Title string
+	Cells []string
+	// Style colours a cell; nil leaves the column as it is.
+	Style func(row int) lipgloss.Style
+	// Name is whether a cell is a name, cut in the middle, or a message, cut at
+	// its end; least is how narrow it may get, 0 for never cut.
+	Name  bool
+	Least int
+	// Spare columns are left out where there is no room, the highest first.
+	Spare int
+}
+
+// gap is what stands between two columns.
+const gap = "   "
+
+// Table lays columns out. With room > 0 it leaves columns out and cuts the
+// widest ones until a row fits; without, everything is there, so that scripts
+// and grep see it.
+func Table(cols []Column, room int, st Styles) []string {
+	if room > 0 {
+		cols = affordable(cols, room)
+	}
+	widths, total := Natural(cols)
+	for room > 0 && total > room {
+		widest := -1
+		for i, c := range cols {
+			if c.Least > 0 && widths[i] > c.narrowest() && (widest < 0 || widths[i] >= widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest], total = widths[widest]-1, total-1
+	}
+	lines := make([]string, 0, len(cols[0].Cells)+1)
+	for row := -1; row < len(cols[0].Cells); row++ {
+		lines = append(lines, TableRow(cols, widths, row, st))
+	}
+	if room > 0 {
+		Fit(lines, room+1)
+	}
+	return lines
+}
+
+// Natural is how wide columns are if nothing is cut.
+func Natural(cols []Column) (widths []int, total int) {
+	total = len(gap) * (len(cols) - 1)
+	for _, c := range cols {
+		w := Width(c.Title)
+		for _, cell := range c.Cells {
+			w = max(w, Width(cell))
+		}
+		widths, total = append(widths, w), total+w
+	}
+	return widths, total
+}
+
+// affordable leaves spare columns out until the rest fits when it is cut.
+func affordable(cols []Column, room int) []Column {
+	for {
+		widths, total := Natural(cols)
+		spare := 0
+		for i, c := range cols {
+			if c.Least > 0 {
+				total -= widths[i] - min(widths[i], c.narrowest())
+			}
+			if c.Spare > cols[spare].Spare {
+				spare = i
+			}
+		}
+		if total <= room || cols[spare].Spare == 0 {
+			return cols
+		}
+		cols = slices.Delete(slices.Clone(cols), spare, spare+1)
+	}
+}
+
+// narrowest is how narrow a column that may be cut can get.
+func (c Column) narrowest() int { return max(c.Least, Width(c.Title)) }
+
+// TableRow is one row; -1 is the titles.
+func TableRow(cols []Column, widths []int, row int, st Styles) string {
+	cells := make([]string, len(cols))
+	for i, c := range cols {
+		if row < 0 {
+			cells[i] = Paint(st.Grey, c.Title) + strings.Repeat(" ", widths[i]-Width(c.Title))
+			continue
+		}
+		cell := st.Cut(c.Cells[row], widths[i])
+		if c.Name {
+			cell = st.CutMiddle(c.Cells[row], widths[i])
+		}
+		cells[i] = Pad(cell, widths[i])
+		if c.Style != nil {
+			cells[i] = Paint(c.Style(row), cell) + strings.Repeat(" ", widths[i]-Width(cell))
+		}
+	}
+	return strings.TrimRight(strings.Join(cells, gap), " ")
+}

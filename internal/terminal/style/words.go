@@ -1,0 +1,40 @@
+package style
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Plural counts things: 1 object, 2 objects.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// OrDash is what stands in a table where there is nothing to say.
+func OrDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// JoinLines ends every line with a newline.
+func JoinLines(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// Labelled puts a label before the first line and blanks before the others.
+func Labelled(label string, texts []string) []string {
+	lines := make([]string, 0, len(texts))
+	for _, t := range texts {
+		lines = append(lines, label+t)
+		label = strings.Repeat(" ", Width(label))
+	}
+	return lines
+}

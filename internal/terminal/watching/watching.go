@@ -1,0 +1,47 @@
+// Package watching shows workspaces that change: as a picture that is redrawn, as
+// rows, or as documents.
+package watching
+
+import (
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+)
+
+// Display shows workspaces that change: the first call of Changed has all that
+// there are, each later one those that did. One that is gone says so.
+type Display interface {
+	Changed([]v1.Workspace)
+	Interrupted(error)
+	// Close ends it and gives the cursor back. It may be called at any time and
+	// more than once.
+	Close()
+}
+
+// View says what of workspaces is watched and how it is shown.
+type View struct {
+	printer.List
+	// One is true if a single workspace is watched: on a terminal, in full.
+	One bool
+	// Sort brings what is redrawn into order.
+	Sort func([]v1.Workspace)
+	// Keep tells those that still belong to the list from those that have left it.
+	Keep func(v1.Workspace) bool
+}
+
+// New makes what shows them: a picture redrawn in place for somebody who
+// watches, a row for each change elsewhere, a document for each change where
+// documents are asked for.
+func New(s terminal.Streams, f printer.Format, v View) Display {
+	switch {
+	case !f.IsText():
+		return &watchDocuments{s: s, format: f}
+	case s.Out.Live:
+		return newWatchPicture(s, f, v)
+	default:
+		return &watchRows{s: s, wide: f.IsWide(), view: v, st: s.Out.Styles(), told: map[string]string{}}
+	}
+}
+
+// unheard is the line about a cluster that is not heard.
+func unheard(err error) string { return "interrupted: " + err.Error() + "; trying again" }

@@ -1,0 +1,25 @@
+package wording_test
+
+import (
+	"testing"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/terminaltest"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+func TestNothingOfAMessageIsLost(t *testing.T) {
+	cause := &v1.Cause{Message: "exit code 1", Container: "main"}
+	w := terminaltest.Workspace(v1.StageFailed, v1.Snapshot{Cause: cause})
+	for message, more := range map[string]bool{
+		"workspace alice failed: main: exit code 1":              false,
+		"main keeps crashing: exit code 1.":                      false,
+		"workspace alice failed":                                 true,
+		"exit code 1; ignored: 3 warnings about volume \"data\"": true,
+	} {
+		e := v1.Error{Code: "FAILED", Message: message, Workspace: &w}
+		if got := wording.Beyond(e, wording.Gist(e)); (len(got) > 0) != more {
+			t.Errorf("%q: got %q", message, got)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package follow
+
+import (
+	"context"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// Change is what is new since the change before.
+type Change struct {
+	// Snapshot is the reading as it is now.
+	Snapshot v1.Snapshot
+	// Changed is false if only a warning was repeated, or nothing but the other
+	// fields is new.
+	Changed bool
+	// Warnings are those that are new or happened again.
+	Warnings []v1.Warning
+	// Objects are the events that Kubernetes recorded.
+	Objects []v1.ObjectEvent
+	// Notices say that watching is interrupted and tried again, and that it goes on.
+	Notices []v1.Progress
+}
+
+func (c Change) empty() bool {
+	return !c.Changed && len(c.Warnings)+len(c.Objects)+len(c.Notices) == 0
+}
+
+// Run hands out every change until deliver says that it is done; it is first
+// called with what is known already, whether that is new or not. It returns the
+// context's error when that ends, and a fault when the API server refuses to go
+// on. After a Run that was done there can be another, which goes on where that
+// stopped.
+func (f *Follower) Run(ctx context.Context, p watch.Policy, now func() time.Time, deliver func(Change) (done bool)) error {
+	for first := true; ; first = false {
+		news := f.take()
+		clock := f.clusterTime(news, now)
+		next, done := f.read(news, p, clock, first, deliver)
+		switch {
+		case done:
+			return nil
+		case news.err != nil:
+			return news.err
+		}
+		if err := news.wait(ctx, next, clock); err != nil {
+			return err
+		}
+	}
+}
+
+// news is what there is to read.
+type news struct {
+	states  []watch.State
+	notices []v1.Progress
+	err     error
+	changed <-chan struct{} // closed when there is more
+}
+
+// take gives the states that were not read yet, or the one that is, for time to
+// tell on it.
+func (f *Follower) take() news {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := news{states: f.pending, notices: f.outage.notices, err: f.err, changed: f.changed}
+	f.pending, f.outage.notices = nil, nil
+	if len(n.states) == 0 {
+		n.states = []watch.State{f.state}
+	}
+	return n
+}
+
+// read reads one state after the other and says when the last one wants to be
+// read again. What is left when the caller is done is kept for another Run.
+func (f *Follower) read(n news, p watch.Policy, now func() time.Time, first bool, deliver func(Change) bool) (next time.Time, done bool) {
+	for i, s := range n.states {
+		var snapshot v1.Snapshot
+		snapshot, next = watch.Analyze(s, p, now())
+		change := f.said.update(s, snapshot)
+		change.Notices, n.notices = n.notices, nil
+		if (!change.empty() || first && i == 0) && deliver(change) {
+			f.mu.Lock()
+			f.pending = append(n.states[i+1:], f.pending...)
+			f.mu.Unlock()
+			return next, true
+		}
+	}
+	return next, false
+}
+
+// wait waits for more, or for the time that the reading asked for.
+func (n news) wait(ctx context.Context, next time.Time, now func() time.Time) error {
+	var due <-chan time.Time
+	if !next.IsZero() {
+		timer := time.NewTimer(next.Sub(now()))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-n.changed:
+	case <-due:
+	}
+	return nil
+}

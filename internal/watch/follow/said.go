@@ -1,0 +1,48 @@
+package follow
+
+import (
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// said is what has been handed out, to tell what is new.
+type said struct {
+	snapshot v1.Snapshot // without its warnings, which repeat by themselves
+	warnings map[watch.WarningKind]int
+	events   map[types.UID]int
+}
+
+// newSaid begins with a subject of which nothing is known: that is no news.
+func newSaid(subject watch.Subject) said {
+	nothing, _ := watch.Analyze(watch.NewState(subject), watch.Policy{}, time.Time{})
+	return said{snapshot: nothing, warnings: map[watch.WarningKind]int{}, events: map[types.UID]int{}}
+}
+
+// update notes a reading and says what is new in it.
+func (s *said) update(state watch.State, snapshot v1.Snapshot) Change {
+	change := Change{Snapshot: snapshot}
+	bare := snapshot
+	bare.Warnings = nil
+	if change.Changed = !reflect.DeepEqual(s.snapshot, bare); change.Changed {
+		s.snapshot = bare
+	}
+	for _, w := range snapshot.Warnings {
+		kind := watch.KindOf(w)
+		if w.Count > s.warnings[kind] {
+			s.warnings[kind] = w.Count
+			change.Warnings = append(change.Warnings, w)
+		}
+	}
+	for _, e := range state.Events() {
+		if n := watch.Count(e); n > s.events[e.UID] {
+			s.events[e.UID] = n
+			change.Objects = append(change.Objects, watch.ObjectEvent(e))
+		}
+	}
+	return change
+}

@@ -1,0 +1,97 @@
+package follow
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// ListWatcher lists and watches one kind of object.
+type ListWatcher interface {
+	List(context.Context, metav1.ListOptions) (runtime.Object, error)
+	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
+}
+
+// client is what client-go's typed clients have: a list of their own type.
+type client[L runtime.Object] interface {
+	List(context.Context, metav1.ListOptions) (L, error)
+	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
+}
+
+// Client makes a ListWatcher of a typed client, such as CoreV1().Pods(namespace).
+func Client[L runtime.Object](c client[L]) ListWatcher { return typed[L]{c} }
+
+type typed[L runtime.Object] struct{ client[L] }
+
+func (t typed[L]) List(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+	return t.client.List(ctx, opts)
+}
+
+// Source is one watch: which objects of one kind, and from where on.
+type Source struct {
+	Client    ListWatcher
+	Resource  string // for messages: pods
+	Namespace string // for messages
+	Fields    string // field selector
+	Labels    string // label selector
+	// Covers tells the objects that this source speaks for: of the others it
+	// says nothing, neither that they are there nor that they are gone.
+	Covers func(metav1.Object) bool
+	// Listed and Version are a list that the caller has made, and its
+	// resourceVersion. Without it the watch begins with what there is.
+	Listed  []runtime.Object
+	Version string
+}
+
+func (s Source) options() metav1.ListOptions {
+	return metav1.ListOptions{FieldSelector: s.Fields, LabelSelector: s.Labels}
+}
+
+// PodSource watches the pod of one name.
+func PodSource(pods ListWatcher, namespace, name string) Source {
+	return Source{
+		Client: pods, Resource: "pods", Namespace: namespace,
+		Fields: fields.OneTermEqualSelector("metadata.name", name).String(),
+		Covers: func(o metav1.Object) bool {
+			_, ok := o.(*corev1.Pod)
+			return ok && o.GetName() == name
+		},
+	}
+}
+
+// ClaimSource watches the claims of these names. The API can select one name or
+// none, so of several all are sent and the others left out here.
+func ClaimSource(claims ListWatcher, namespace string, names ...string) Source {
+	s := Source{
+		Client: claims, Resource: "persistentvolumeclaims", Namespace: namespace,
+		Covers: func(o metav1.Object) bool {
+			_, ok := o.(*corev1.PersistentVolumeClaim)
+			return ok && slices.Contains(names, o.GetName())
+		},
+	}
+	if len(names) == 1 {
+		s.Fields = fields.OneTermEqualSelector("metadata.name", names[0]).String()
+	}
+	return s
+}
+
+// EventSource watches the events about objects of one kind and these names.
+func EventSource(events ListWatcher, namespace, kind string, names ...string) Source {
+	selector := fields.OneTermEqualSelector("involvedObject.kind", kind)
+	if len(names) == 1 {
+		selector = fields.AndSelectors(selector, fields.OneTermEqualSelector("involvedObject.name", names[0]))
+	}
+	return Source{
+		Client: events, Resource: "events", Namespace: namespace,
+		Fields: selector.String(),
+		Covers: func(o metav1.Object) bool {
+			e, ok := o.(*corev1.Event)
+			return ok && e.InvolvedObject.Kind == kind && slices.Contains(names, e.InvolvedObject.Name)
+		},
+	}
+}
