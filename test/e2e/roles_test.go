@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/rbac"
@@ -259,16 +260,37 @@ func (w *world) run(u use, to *asked, words *strings.Replacer) result {
 	return p.wait(60 * time.Second)
 }
 
+// oneOfEach makes a workload of each kind, whose pods are its own, and waits until
+// each is up.
+func (w *world) oneOfEach() (targets []*target) {
+	w.Helper()
+	for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
+		targets = append(targets, w.workloadThatIsNot(kind, 1, func(spec, _ map[string]any) {
+			labels := map[string]any{"app": "web", "kind": kind}
+			spec["selector"] = map[string]any{"matchLabels": labels}
+			_ = unstructured.SetNestedMap(spec, labels, "template", "metadata", "labels") // fails only where there is no template
+		}))
+	}
+	for _, tg := range targets {
+		counter := "readyReplicas"
+		if tg.kind == "daemonset" {
+			counter = "numberReady"
+		}
+		w.eventually(tg.kind+"/web is up", 60*time.Second, func() bool {
+			ready, _, _ := unstructured.NestedInt64(tg.get().Object, "status", counter)
+			return ready == 1
+		})
+	}
+	return targets
+}
+
 // prepareReading makes what the commands that read are about, and says what the
 // words in their arguments stand for.
 func (w *world) prepareReading() *strings.Replacer {
 	w.Helper()
 	waiting := w.start("provision", "alice~huge", "--timeout", "5m")
 	crashing, data, gone := w.start("provision", "alice~crashing"), w.start("provision", "alice~data"), w.start("provision", "gone~plain")
-	var targets []*target
-	for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
-		targets = append(targets, w.workload(kind, 1, nil))
-	}
+	targets := w.oneOfEach()
 	var injections []*process
 	for _, tg := range targets {
 		injections = append(injections, w.start("provision", tg.user("plain")))

@@ -69,11 +69,7 @@ func injecting() duty {
 	}
 	d := duty{
 		command: command,
-		prepare: func(w *world) {
-			for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
-				w.workload(kind, 1, nil)
-			}
-		},
+		prepare: func(w *world) { w.oneOfEach() },
 		gate: func(a rbac.Access) use {
 			kind := "deployment"
 			if a.Resource == "statefulsets" || a.Resource == "daemonsets" {
