@@ -67,6 +67,7 @@ func (o *deleteOptions) run(ctx context.Context, a *app, cmd *cobra.Command, arg
 	}
 	p.WaitForLock = o.wait
 	target, err := p.Find(ctx, arg)
+	err = orDenied(err)
 	if fault.CodeOf(err) == fault.NotFound && !o.dryRun.on() {
 		p.Forget(ctx, arg)
 	}

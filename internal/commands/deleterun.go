@@ -121,7 +121,7 @@ func (o *deleteOptions) removeOne(ctx context.Context, p *provision.Provisioner,
 	if ctx.Err() != nil {
 		return notBegun(ctx)
 	}
-	err := m.err
+	err := orDenied(m.err)
 	if fault.CodeOf(err) == fault.NotFound {
 		if m.arg != "" {
 			p.Forget(ctx, m.arg)
@@ -141,6 +141,15 @@ func (o *deleteOptions) removeOne(ctx context.Context, p *provision.Provisioner,
 		return v1.Result{Error: &document}
 	}
 	return v1.Result{Deletion: deletion}
+}
+
+// orDenied is the permission that was missing to see whether there is such a
+// workspace, if that is why it was not found: what nobody could see is not gone.
+func orDenied(err error) error {
+	if f := fault.From(err); f.Code == fault.NotFound && fault.CodeOf(f.Err) == fault.PermissionDenied {
+		return f.Err
+	}
+	return err
 }
 
 func summarizeDeletions(items []v1.DeletionItem, took time.Duration, requests int) v1.DeletionSummary {

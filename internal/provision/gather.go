@@ -44,7 +44,7 @@ func (r *run) gather(ctx context.Context) error {
 	if err := r.render(); err != nil {
 		return err
 	}
-	if err := r.permitted(r.command(), r.wanted()); err != nil {
+	if err := r.permitted("provisioning", r.command(), r.wanted()); err != nil {
 		return err
 	}
 	return r.examine()

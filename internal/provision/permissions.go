@@ -23,21 +23,15 @@ func (r *run) review(ctx context.Context) (string, error) {
 
 // permitted says what this run may not do of what it may have to, all of it
 // together and before anything is written. A read that was refused is among it
-// if the table is right; if not, it is told for itself.
-func (r *run) permitted(command string, objects []*unstructured.Unstructured) error {
+// if the table is right; if not, it is told for itself. Doing is what the run is
+// at: taking a workspace out of a workload goes by the row of putting it in.
+func (r *run) permitted(doing, command string, objects []*unstructured.Unstructured) error {
 	made := append(resourcesOf(objects), r.workloadResources()...)
 	row := rbac.Named(command)
-	if err := row.Denied(doing(command)+" "+r.id, r.namespace, r.may.Missing(row.Needs(made...))); err != nil {
+	if err := row.Denied(doing+" "+r.id, r.namespace, r.may.Missing(row.Needs(made...))); err != nil {
 		return err
 	}
 	return r.unread
-}
-
-func doing(command string) string {
-	if command == rbac.Delete {
-		return "deleting"
-	}
-	return "provisioning"
 }
 
 // command is the row of the table that a provisioning goes by.
@@ -104,7 +98,7 @@ func (r *run) mayEject(ctx context.Context) error {
 	if err != nil && fault.CodeOf(err) != fault.PermissionDenied {
 		return err
 	}
-	return r.permitted(rbac.Inject, objects)
+	return r.permitted("deleting", rbac.Inject, objects)
 }
 
 // mayRemove is the check before a deletion: what the record names, as it was
@@ -117,5 +111,5 @@ func (r *run) mayRemove(ctx context.Context) error {
 	if _, err := r.review(ctx); err != nil {
 		return err
 	}
-	return r.permitted(rbac.Delete, objects)
+	return r.permitted("deleting", rbac.Delete, objects)
 }

@@ -80,7 +80,7 @@ func (r *run) uninstall(ctx context.Context, noWait bool) (int, error) {
 		return 0, err
 	}
 	defer r.release(ctx, held)
-	if r.found, err = r.Lookup(ctx, r.id); err != nil {
+	if r.found, err = r.Stands(ctx, r.id); err != nil {
 		return 0, err
 	}
 	if r.found.Pod != nil && !noWait {

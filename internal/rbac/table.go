@@ -187,7 +187,7 @@ func deletion() Command {
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch", "delete"}, Why: "the workspace, until it is gone"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about its end"},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"get"}, Why: "what one waits for that has not come up"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"get"}, Why: "what one waits for that has not come up", Without: "the workspace is removed without a look at that"},
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, so that nobody provisions meanwhile"},
 			{Resource: "secrets", Verbs: []string{"list", "delete"}, Why: "Helm's record of the release"},
 			{Resource: "configmaps", Verbs: remove, Why: "its scripts and identity", Made: true},

@@ -243,3 +243,24 @@ func TestProvisionWhatHasStopped(t *testing.T) {
 		return again.UID != started.UID && again.Status.Phase == corev1.PodRunning
 	})
 }
+
+// Who may not list what is installed is not told that there is nothing: with the
+// pod gone, only the record says that there is.
+func TestDeleteWithoutListSecretsAndPod(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "gone~plain")
+	id := w.idOf("gone~plain")
+	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), id, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the pod is gone", 40*time.Second, func() bool { return w.pod(id) == nil })
+	before := w.leftovers()
+	limited := w.as(grant{w.namespace, without(rbac.Named(rbac.Delete), rbac.Access{Verb: "list", Resource: "secrets"})})
+	r := limited.must(4, "delete", "gone~plain", "--ignore-not-found")
+	w.contains(r.stderr, "PERMISSION_DENIED", "you may not list secrets in namespace "+w.namespace)
+	r = limited.must(3, "delete", "gone~plain", "id/"+id, "--ignore-not-found")
+	w.contains(r.stderr, "you may not list secrets in namespace "+w.namespace)
+	if after := w.leftovers(); !slices.Equal(before, after) {
+		t.Errorf("%s became %s", before, after)
+	}
+}

@@ -46,11 +46,12 @@ func provisioning() duty {
 }
 
 func deleting() duty {
+	bulky := use{args: []string{"delete", "alice~bulky"}, before: func(w *world) { w.must(5, "provision", "alice~bulky", "--timeout", "2s") }}
 	return duty{
 		command: rbac.Named(rbac.Delete),
 		uses: []use{
 			{args: []string{"delete", "alice~everything"}, api: forgetful, before: func(w *world) { w.must(0, "provision", "alice~everything") }},
-			{args: []string{"delete", "alice~bulky"}, before: func(w *world) { w.must(5, "provision", "alice~bulky", "--timeout", "2s") }},
+			bulky,
 			{args: []string{"delete", "alice~plain"}, before: func(w *world) {
 				w.must(0, "provision", "alice~plain")
 				killed("DELETE", "secrets", "delete", "alice~plain")(w)
@@ -58,6 +59,7 @@ func deleting() duty {
 		},
 		prepare:   func(w *world) { w.must(0, "provision", "alice~everything") },
 		gate:      func(rbac.Access) use { return use{args: []string{"delete", "alice~everything"}} },
+		without:   map[string]use{"get persistentvolumeclaims": bulky},
 		elsewhere: certified,
 	}
 }

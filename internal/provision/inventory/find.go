@@ -94,8 +94,12 @@ func (r Reader) Find(ctx context.Context, arg string) (*Target, error) {
 // see looks a workspace up for who only wants to see or enter it: its pod is
 // enough, for Helm's record is a Secret, which not everybody may read.
 func (r Reader) see(ctx context.Context, id string) (f Found, err error) {
-	if f, err = r.Lookup(ctx, id); fault.CodeOf(err) != fault.PermissionDenied {
+	f, err = r.Lookup(ctx, id)
+	switch {
+	case fault.CodeOf(err) != fault.PermissionDenied:
 		return f, err
+	case f.Pod != nil:
+		return f, nil // what could not be read is only why it waits
 	}
 	refusal := err
 	if f.Pod, f.Version, err = r.findPod(ctx, id); err != nil {

@@ -17,8 +17,23 @@ import (
 	"github.com/berthdev/berth/internal/watch"
 )
 
-// Lookup asks for the pod and the record side by side.
-func (r Reader) Lookup(ctx context.Context, id string) (f Found, err error) {
+// Lookup is Stands, and tells why the pod waits. Where that may not be read, what
+// stands there is returned with the error.
+func (r Reader) Lookup(ctx context.Context, id string) (Found, error) {
+	f, err := r.Stands(ctx, id)
+	if err != nil || f.Pod == nil || !r.needsEvents(f.Reading) {
+		return f, err
+	}
+	// Why it waits, and whether it is in vain, stands in its events: the status
+	// of its containers lags behind them.
+	around, err := r.around(ctx, f.Pod)
+	f.Reading = r.Read(f.Pod, around...)
+	return f, err
+}
+
+// Stands asks for the pod and the record side by side. Of the pod it tells what
+// its status does: enough for who removes it.
+func (r Reader) Stands(ctx context.Context, id string) (f Found, err error) {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		f.Pod, f.Version, err = r.findPod(groupCtx, id)
@@ -31,18 +46,10 @@ func (r Reader) Lookup(ctx context.Context, id string) (f Found, err error) {
 	if err := group.Wait(); err != nil {
 		return Found{}, err
 	}
-	if f.Pod == nil {
-		return f, nil
+	if f.Pod != nil {
+		f.Reading = r.Read(f.Pod)
 	}
-	f.Reading = r.Read(f.Pod)
-	if !r.needsEvents(f.Reading) {
-		return f, nil
-	}
-	// Why it waits, and whether it is in vain, stands in its events: the status
-	// of its containers lags behind them.
-	around, err := r.around(ctx, f.Pod)
-	f.Reading = r.Read(f.Pod, around...)
-	return f, err
+	return f, nil
 }
 
 // needsEvents is true for a pod of which the events tell more than its status: why
