@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // blind is a kubeconfig of who may see pods, leases and workloads, of which there
@@ -70,5 +73,26 @@ func TestDeleteOfWhatCannotBeSeen(t *testing.T) {
 	}
 	if status, _, stderr := run(t, "status", "alice~dev"); status != 7 || !strings.Contains(stderr, "whether it is installed cannot be seen") {
 		t.Errorf("berth status alice~dev: status %d\n%s", status, stderr)
+	}
+}
+
+// Only what was not found for want of a permission is that; everything else stays.
+func TestOrDenied(t *testing.T) {
+	denied := fault.New(fault.PermissionDenied, "you may not list secrets")
+	gone := fault.New(fault.NotFound, "there is none")
+	for _, test := range []struct {
+		err  error
+		want fault.Code
+	}{
+		{nil, ""},
+		{denied, fault.PermissionDenied},
+		{gone, fault.NotFound},
+		{fault.New(fault.NotFound, "it cannot be seen: %w", denied), fault.PermissionDenied},
+		{fault.New(fault.NotFound, "it cannot be read: %w", gone), fault.NotFound},
+		{errors.New("nobody expected this"), fault.Internal},
+	} {
+		if got := orDenied(test.err); fault.CodeOf(got) != test.want {
+			t.Errorf("%v became %v", test.err, got)
+		}
 	}
 }

@@ -146,8 +146,11 @@ func (o *deleteOptions) removeOne(ctx context.Context, p *provision.Provisioner,
 // orDenied is the permission that was missing to see whether there is such a
 // workspace, if that is why it was not found: what nobody could see is not gone.
 func orDenied(err error) error {
-	if f := fault.From(err); f.Code == fault.NotFound && fault.CodeOf(f.Err) == fault.PermissionDenied {
-		return f.Err
+	if fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	if cause := fault.From(err).Err; fault.CodeOf(cause) == fault.PermissionDenied {
+		return cause
 	}
 	return err
 }
