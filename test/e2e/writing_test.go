@@ -46,7 +46,7 @@ func provisioning() duty {
 }
 
 func deleting() duty {
-	bulky := use{args: []string{"delete", "alice~bulky"}, before: func(w *world) { w.must(5, "provision", "alice~bulky", "--timeout", "2s") }}
+	bulky := use{args: []string{"delete", "alice~bulky"}, before: func(w *world) { w.must(0, "provision", "alice~bulky", "--no-wait") }}
 	return duty{
 		command: rbac.Named(rbac.Delete),
 		uses: []use{
