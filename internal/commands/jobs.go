@@ -140,8 +140,8 @@ func jobList(records []job.Record, workspace string) *v1.JobList {
 
 // followJob tells what happens to a job until it has ended, and ends as it did.
 func (o *jobsOptions) followJob(ctx context.Context, a *app, stores *job.Stores, id string) error {
-	printer := printer.FollowJob(a.streams, o.output.format)
-	last, err := stores.Follow(ctx, id, time.Now, func(r job.Record) { printer.Show(r.Document(time.Now())) })
+	view := printer.FollowJob(a.streams, o.output.format)
+	last, err := stores.Follow(ctx, id, time.Now, func(r job.Record) { view.Show(r.Document(time.Now())) })
 	if ctx.Err() != nil {
 		// Who follows ends it by Ctrl-C: that is no error to speak of.
 		return statusError(fault.CodeOf(context.Cause(ctx)).Exit())
@@ -149,7 +149,7 @@ func (o *jobsOptions) followJob(ctx context.Context, a *app, stores *job.Stores,
 	if err != nil {
 		return err
 	}
-	if err := printer.End(last.Document(time.Now())); err != nil {
+	if err := view.End(last.Document(time.Now())); err != nil {
 		return err
 	}
 	if err := last.Err(time.Now()); err != nil {

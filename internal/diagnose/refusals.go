@@ -24,8 +24,10 @@ var (
 func quotaText(message string, about About) string {
 	raise := "have the quota raised (`kubectl describe quota" + about.option() + "`)."
 	if m := unsaid.FindStringSubmatch(message); m != nil {
-		return fmt.Sprintf("Quota %s of the namespace counts what the pod does not say that it needs: %s. Set that in %s.",
-			m[1], m[2], about.field(nil, "resources", "resources"))
+		// A blueprint has no field for each of them, such as a limit of CPU.
+		return fmt.Sprintf("Quota %s of the namespace counts what the pod does not say that it needs: %s. "+
+			"Set that in %s if it can be, or have a limit range give containers a default (`kubectl describe limitrange%s`).",
+			m[1], m[2], about.field(nil, "resources", "resources"), about.option())
 	}
 	m := quota.FindStringSubmatch(message)
 	if m == nil {
@@ -36,7 +38,10 @@ func quotaText(message string, about About) string {
 	lower := ""
 	for _, a := range amount.FindAllStringSubmatch(m[2], -1) {
 		parts = append(parts, fmt.Sprintf("%s: %s more wanted, %s of %s in use", a[1], a[2], used[a[1]], limited[a[1]]))
-		if isResource(a[1]) {
+		switch {
+		case strings.HasSuffix(a[1], "requests.storage"):
+			lower = "Lower " + about.field(nil, "storages", "resources.requests.storage") + ", delete"
+		case isResource(a[1]):
 			lower = "Lower " + about.field(nil, "resources", "resources") + ", delete"
 		}
 	}

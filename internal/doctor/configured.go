@@ -25,7 +25,7 @@ type Configured struct {
 	Default func(context.Context) (blueprint.Blueprint, error)
 }
 
-// checks are those of what is configured.
+// configured are the checks of what is configured.
 func (l live) configured(c Configured, review func(context.Context) (rbac.Review, error)) []Check {
 	checks := []Check{
 		{Name: "room", Look: func(ctx context.Context) (Finding, error) { return l.room(ctx, c) }},

@@ -75,7 +75,7 @@ func TestFindings(t *testing.T) {
 		"no clock":                {Clock(time.Time{}, at(10), at(10)), v1.CheckupSkipped},
 		"no pod security":         {Namespace(namespace("")), v1.CheckupOK},
 		"baseline":                {Namespace(namespace("baseline")), v1.CheckupOK},
-		"restricted":              {Namespace(namespace("restricted")), v1.CheckupFailed},
+		"restricted":              {Namespace(namespace("restricted")), v1.CheckupWarning},
 		"no storage":              {Storage(nil), v1.CheckupWarning},
 		"no default":              {Storage([]storagev1.StorageClass{class("a", "false")}), v1.CheckupWarning},
 		"one default":             {Storage([]storagev1.StorageClass{class("a", "true")}), v1.CheckupOK},

@@ -11,16 +11,16 @@ import (
 
 const enforce = "pod-security.kubernetes.io/enforce"
 
-// Namespace judges the namespace: that pods can be made in it as the chart has
-// them, which run as root at first.
+// Namespace judges the namespace: that pods can be made in it. As the chart has
+// them they run as root, if the blueprint does not say otherwise.
 func Namespace(ns *corev1.Namespace) Finding {
 	level := ns.Labels[enforce]
 	switch {
 	case ns.DeletionTimestamp != nil:
 		return Failed("namespace "+ns.Name+" is being deleted", "choose another one with --namespace")
 	case level == "restricted":
-		return Failed("namespace "+ns.Name+" has pod security level restricted, which refuses workspaces: they start as root, the agent and the podman sidecar as well",
-			"ask for level baseline: kubectl label namespace "+ns.Name+" "+enforce+"=baseline --overwrite")
+		return Warning("namespace "+ns.Name+" has pod security level restricted: it refuses the agent, the podman sidecar and each blueprint whose securityContext lets it start as root",
+			"give the blueprints the securityContext that docs/blueprints.md has for it, or choose another namespace")
 	case level == "baseline":
 		return OK("namespace " + ns.Name + ", pod security level baseline: it refuses a podman sidecar that is privileged")
 	case level != "":

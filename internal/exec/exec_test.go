@@ -197,16 +197,15 @@ func TestATerminalHasASize(t *testing.T) {
 	}
 }
 
-// A refusal is told in the API server's words. (What kind of refusal it is,
-// client-go does not pass on.)
+// A refusal is a missing permission, told in the API server's words.
 func TestRefused(t *testing.T) {
 	client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods \"alice\" is forbidden"}`)
+		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods \"alice\" is forbidden: User \"bob\" cannot create resource \"pods/exec\""}`)
 	}))
 	_, err := Run(t.Context(), client, Request{Pod: "alice", Command: []string{"ls"}, Stdout: io.Discard})
-	if err == nil || !strings.Contains(err.Error(), `pods "alice" is forbidden`) {
+	if fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), `pods "alice" is forbidden`) {
 		t.Errorf("%v, want the words of the API server", err)
 	}
 }

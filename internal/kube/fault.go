@@ -38,6 +38,9 @@ func Fault(err error, call Call) error {
 		return nil
 	case errors.As(err, &f), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
+	case denied(err.Error()):
+		message, _ := refusal(err)
+		return refused(err, message, call)
 	case apierrors.IsUnauthorized(err):
 		return fault.New(fault.Unauthenticated, "the cluster does not accept your credentials: %w", err).
 			WithHint("log in again, or choose another context with --context")

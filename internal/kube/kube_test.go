@@ -38,6 +38,8 @@ func TestFault(t *testing.T) {
 		{apierrors.NewForbidden(pods, "alice-1", errors.New("maximum memory usage per Container is 64Mi, but limit is 512Mi")), fault.Failed, "64Mi"},
 		{apierrors.NewForbidden(pods, "alice-1", errors.New(`error looking up service account team/ci: serviceaccount "ci" not found`)), fault.Failed, "serviceaccount"},
 		{saying(403, `admission webhook "images.example.com" denied the request: not signed`), fault.Failed, "not signed"},
+		{saying(403, `admission webhook "owners.example.com" denied the request: User "alice" cannot use image x`), fault.Failed, "owners.example.com"},
+		{saying(500, `admission webhook "images.example.com" denied the request: no such tag`), fault.Failed, "no such tag"},
 		{saying(500, `Internal error occurred: failed calling webhook "images.example.com": connection refused`), fault.Unavailable, "images.example.com"},
 		{terminating("team"), fault.Failed, "namespace team: the namespace is being deleted"},
 		{apierrors.NewUnauthorized("expired"), fault.Unauthenticated, "credentials"},

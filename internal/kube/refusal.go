@@ -25,14 +25,20 @@ func refusal(err error) (message string, is bool) {
 	}
 	message = status.Status().Message
 	switch {
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+	case denied(message), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return message, true
 	case !apierrors.IsForbidden(err):
 		return "", false
 	case strings.Contains(message, "User \"") && strings.Contains(message, " cannot "):
 		return "", false
 	}
-	return message, strings.Contains(message, " is forbidden: ") || strings.Contains(message, "denied the request")
+	return message, strings.Contains(message, " is forbidden: ")
+}
+
+// denied is true for the words of an admission webhook, which chooses status and
+// reason as it likes.
+func denied(message string) bool {
+	return strings.Contains(message, "admission webhook ") && strings.Contains(message, "denied the request")
 }
 
 // Declined is true for an answer of the API server by which it has done nothing:
@@ -68,8 +74,8 @@ func refused(err error, message string, call Call) error {
 		f.Message = "cannot " + call.String() + ": the namespace is being deleted"
 		f.Err = err // nothing about the object itself
 		return f.WithHint("choose another with --namespace, or try again when it is gone: `berth provision --create-namespace` makes it anew")
-	case apierrors.IsForbidden(err):
-		return f.WithHint("ask for less in the blueprint, or talk to who administers namespace %s", call.Namespace)
+	case call.Namespace == "":
+		return f.WithHint("talk to who administers the cluster")
 	}
-	return f
+	return f.WithHint("change what the message names in the blueprint, or talk to who administers namespace %s", call.Namespace)
 }

@@ -67,8 +67,8 @@ func Supported(u userstring.UserString) error {
 }
 
 // Provision brings up the workspace that u means, or follows whoever is at it
-// already, and tells what happens on stream. The
-// outcome is how it stands at the end: also with an error, as far as it is known.
+// already, and tells what happens on stream. The outcome is how it stands at the
+// end: also with an error, as far as it is known.
 func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, stream *event.Stream) (Outcome, error) {
 	if err := Supported(u); err != nil {
 		return Outcome{}, err

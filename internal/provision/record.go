@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
 )
@@ -71,5 +72,10 @@ func (r *run) deployed(ctx context.Context, record *helm.Release) error {
 		write = r.Records().Create
 	}
 	release.Deployed(record, r.Now())
-	return write(ctx, record)
+	err := write(ctx, record)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fault.New(fault.Unavailable, "everything is created, but Helm's record could not be completed within %s: %w", recordTime, err).
+			WithHint("provision again: that completes it")
+	}
+	return err
 }

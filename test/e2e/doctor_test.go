@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/rbac"
@@ -40,24 +39,18 @@ func TestDoctorBeforeARefusal(t *testing.T) {
 	if err := quotas.Delete(w.Context(), "bounded", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.label(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
-	r = w.must(3, "doctor", "-o", "json")
-	w.item(r, "namespace", v1.CheckupFailed, "pod security level restricted")
+	restrict(w)
+	w.takesPods(false)
+	r = w.must(0, "doctor", "-o", "json")
+	w.item(r, "namespace", v1.CheckupWarning, "pod security level restricted")
 	w.item(r, "room", v1.CheckupOK)
 	w.contains(w.must(3, "provision", "bob~plain").stderr, "violates PodSecurity")
-}
-
-func (w *world) label(patch string) {
-	w.Helper()
-	if _, err := w.CoreV1().Namespaces().Patch(w.Context(), w.namespace, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-		w.Fatal(err)
-	}
 }
 
 // A NATS that is not there and a cert-manager that is not there are told; what
 // a developer may not look at is skipped.
 func TestDoctorOfWhatIsConfigured(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t) // another test has the cluster know certificates for a while
 	config := filepath.Join(t.TempDir(), "config.yaml")
 	text := "jobs: {nats: {service: {namespace: kube-system, name: nats}, token: hunter2}}\ncertificate: {enabled: true, issuer: {name: team}}\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {

@@ -64,7 +64,7 @@ func TestRolesInTheCluster(t *testing.T) {
 			t.Cleanup(func() {
 				_ = w.CoreV1().Namespaces().Delete(context.Background(), w.namespace+"-new", metav1.DeleteOptions{})
 			})
-			w.must(5, "provision", w.namespace+"~huge", "--timeout", "2s") // it waits
+			w.must(0, "provision", w.namespace+"~huge", "--no-wait")
 			words := w.words()
 			users := w.suffices(d, words)
 			_ = w.CoreV1().Namespaces().Delete(t.Context(), w.namespace+"-new", metav1.DeleteOptions{})
@@ -72,7 +72,7 @@ func TestRolesInTheCluster(t *testing.T) {
 				_, err := w.CoreV1().Namespaces().Get(t.Context(), w.namespace+"-new", metav1.GetOptions{})
 				return apierrors.IsNotFound(err)
 			})
-			w.berth("provision", w.namespace+"~huge", "--timeout", "2s")
+			w.must(0, "provision", w.namespace+"~huge", "--no-wait", "--if-not-exists") // it may have been deleted
 			for _, a := range d.command.All() {
 				if u, used := users[a]; used {
 					w.lacks(d, u, a, words)

@@ -62,18 +62,23 @@ func TestNoWaitTimesOut(t *testing.T) {
 			t.Run(onFailure+" "+moment, func(t *testing.T) {
 				w := newWorld(t)
 				verb, resource, _ := strings.Cut(moment, " ")
+				patience := 8 * time.Second // enough to get as far as the request that is held back
+				if verb == http.MethodPut {
+					patience = 4 * time.Second // completing the record has 5 s of its own
+				}
+				late := time.After(patience + time.Second/2)
 				kubeconfig := w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
 					switch {
 					case verb == http.MethodPut && r.Method == verb && strings.Contains(r.URL.Path, "/"+resource+"/"):
 						// All is created by then: the record is completed beyond the time.
-						time.Sleep(3500 * time.Millisecond)
+						<-late
 					case isCreation(r, resource) && r.Method == verb:
 						unanswered(r)
 					}
 					next.ServeHTTP(out, r)
 				})
-				args := []string{"provision", "alice~plain", "--no-wait", "--timeout", "3s", "--on-failure", onFailure, "-o", "json"}
-				cmd := w.command(args...)
+				args := []string{"provision", "alice~plain", "--no-wait", "--on-failure", onFailure, "-o", "json"}
+				cmd := w.command(append(args, "--timeout", patience.String())...)
 				cmd.Env = append(cmd.Env, "KUBECONFIG="+kubeconfig)
 				r := w.finish(cmd)
 				left := w.leftovers()
@@ -84,14 +89,14 @@ func TestNoWaitTimesOut(t *testing.T) {
 				case onFailure == "delete":
 					r.mustBe(w, 5)
 					e := decode[v1.Error](w, r)
-					w.contains(e.Message, "timed out after 3s: not all of it is created yet")
+					w.contains(e.Message, "timed out after "+patience.String()+": not all of it is created yet")
 					if e.Left != v1.LeftDeleted || len(left) > 0 {
 						t.Errorf("left: %s, in truth %s", e.Left, left)
 					}
 				default:
 					r.mustBe(w, 5)
 					e := decode[v1.Error](w, r)
-					w.contains(e.Message, "timed out after 3s: not all of it is created yet")
+					w.contains(e.Message, "timed out after "+patience.String()+": not all of it is created yet")
 					if e.Left != v1.LeftKept || len(left) == 0 {
 						t.Errorf("left: %s, in truth %s", e.Left, left)
 					}

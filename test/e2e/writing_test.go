@@ -50,7 +50,7 @@ func deleting() duty {
 		command: rbac.Named(rbac.Delete),
 		uses: []use{
 			{args: []string{"delete", "alice~everything"}, api: forgetful, before: func(w *world) { w.must(0, "provision", "alice~everything") }},
-			{args: []string{"delete", "alice~bulky"}, before: func(w *world) { w.must(5, "provision", "alice~bulky", "--timeout", "2s") }},
+			{args: []string{"delete", "alice~bulky"}, before: func(w *world) { w.must(0, "provision", "alice~bulky", "--no-wait") }},
 			{args: []string{"delete", "alice~plain"}, before: func(w *world) {
 				w.must(0, "provision", "alice~plain")
 				killed("DELETE", "secrets", "delete", "alice~plain")(w)

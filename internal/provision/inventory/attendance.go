@@ -94,7 +94,7 @@ func (a *attendance) apply(object any, gone bool, now time.Time) {
 		about = a.all()
 	}
 	if a.opened {
-		a.Read(about, now)
+		a.read(about, now)
 	}
 }
 
@@ -120,7 +120,7 @@ func (a *attendance) all() (all []key) {
 func (a *attendance) open(now time.Time) []v1.Workspace {
 	a.mu.Lock()
 	a.opened = true
-	a.Read(a.all(), now)
+	a.read(a.all(), now)
 	a.mu.Unlock()
 	return a.take(now)
 }
@@ -131,7 +131,7 @@ func (a *attendance) take(now time.Time) []v1.Workspace {
 	defer a.mu.Unlock()
 	for k, at := range a.due {
 		if !now.Before(at) {
-			a.Read([]key{k}, now)
+			a.read([]key{k}, now)
 		}
 	}
 	news := a.news
@@ -150,8 +150,8 @@ func (a *attendance) patience(now time.Time) time.Duration {
 	return wait
 }
 
-// read reads workspaces and notes those that are told; the lock is held.
-func (a *attendance) Read(keys []key, now time.Time) {
+// read notes how workspaces stand, and which of them are told; the lock is held.
+func (a *attendance) read(keys []key, now time.Time) {
 	for _, k := range keys {
 		delete(a.due, k)
 		w := a.reading(k, now)
