@@ -1,6 +1,10 @@
 package kube
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // Resource is how a kind is addressed in the API.
 type Resource struct {
@@ -32,6 +36,17 @@ func plurals() map[schema.GroupKind]string {
 		{Group: "networking.k8s.io", Kind: "NetworkPolicy"}: "networkpolicies",
 		{Group: "cert-manager.io", Kind: "Certificate"}:     "certificates",
 	}
+}
+
+// Object is what a call is about, as kind/name; of a kind that is none of a
+// chart's here, resource/name, which kubectl understands as well.
+func (c Call) Object() string {
+	for kind, plural := range plurals() {
+		if (schema.GroupResource{Group: kind.Group, Resource: plural}).String() == c.Resource {
+			return Object(strings.ToLower(kind.Kind), c.Name)
+		}
+	}
+	return Object(c.Resource, c.Name)
 }
 
 // IsWorkload is true for the kinds that run pods: they are created last, so

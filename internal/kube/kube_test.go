@@ -96,3 +96,39 @@ func FuzzLabelValue(f *testing.F) {
 		}
 	})
 }
+
+// Which answers say that nothing was done.
+func TestDeclined(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	for _, test := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{apierrors.NewForbidden(pods, "a", errors.New("exceeded quota: q")), true},
+		{Fault(apierrors.NewForbidden(pods, "a", errors.New("exceeded quota: q")), Call{}), true},
+		{Fault(apierrors.NewForbidden(pods, "a", errors.New(`User "x" cannot create`)), Call{}), true},
+		{apierrors.NewBadRequest("no"), true},
+		{apierrors.NewTimeoutError("slow", 1), false},
+		{apierrors.NewInternalError(errors.New("etcd")), false},
+		{errors.New("connection reset by peer"), false},
+		{context.DeadlineExceeded, false},
+	} {
+		if got := Declined(test.err); got != test.want {
+			t.Errorf("%v: %t", test.err, got)
+		}
+	}
+}
+
+// A call is about one object, whatever its plural is.
+func TestObjectOfACall(t *testing.T) {
+	for resource, want := range map[string]string{
+		"pods": "pod/a", "serviceaccounts": "serviceaccount/a", "deployments.apps": "deployment/a",
+		"networkpolicies.networking.k8s.io": "networkpolicy/a", "certificates.cert-manager.io": "certificate/a",
+		"policies.example.com": "policies.example.com/a",
+	} {
+		if got := (Call{Resource: resource, Name: "a"}).Object(); got != want {
+			t.Errorf("%s: %s, want %s", resource, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,18 @@ func refusal(err error) (message string, is bool) {
 // reason as it likes.
 func denied(message string) bool {
 	return strings.Contains(message, "admission webhook ") && strings.Contains(message, "denied the request")
+}
+
+// Declined is true for an answer of the API server by which it has done nothing:
+// the request was not allowed, not valid or in conflict. After any other error
+// nobody knows.
+func Declined(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }
 
 // RefusedError is the error of an object that the API server does not take.

@@ -70,12 +70,11 @@ func (r *run) leaveTo(ctx context.Context, holder *lock.Observed) error {
 // lookAgain decides anew with the lock in hand: what was found before it may
 // be somebody's work in progress.
 func (r *run) lookAgain(ctx context.Context, held *lock.Lock) (*lock.Lock, plan, error) {
-	var err error
-	if r.found, err = r.survey(ctx); err != nil {
+	p, err := r.surveyAgain(ctx)
+	if err != nil {
 		r.release(ctx, held)
-		return nil, "", err
+		return nil, p, err
 	}
-	p := r.decide()
 	if p != refuse {
 		return held, p, nil
 	}
@@ -85,6 +84,21 @@ func (r *run) lookAgain(ctx context.Context, held *lock.Lock) (*lock.Lock, plan,
 		return nil, p, err
 	}
 	return nil, p, r.follow(ctx)
+}
+
+// surveyAgain decides anew. What the cluster has refused to somebody since the
+// lookup, it refuses to this run as well: it ends the same.
+func (r *run) surveyAgain(ctx context.Context) (plan, error) {
+	before := r.found.Record
+	var err error
+	if r.found, err = r.survey(ctx); err != nil {
+		return "", err
+	}
+	p := r.decide()
+	if p == install && refusedSince(before, r.found.Record) {
+		return p, r.refusedToo()
+	}
+	return p, nil
 }
 
 // followHolder follows the work of whoever holds the lock until it is free,

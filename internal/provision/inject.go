@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -132,16 +133,18 @@ func (r *run) inject(ctx context.Context, p plan) error {
 		return err
 	}
 	return r.steps.do("inject", func() (string, error) {
+		r.creation.replaced = p == replace
 		applier := r.applier(r.id)
 		applier.Loose = true
 		if _, err := applier.Apply(ctx, r.parts.Objects); err != nil {
 			return "", err
 		}
-		r.creation.begin()
-		r.creation.replaced = p == replace
 		err := r.found.Workload.Patch(ctx, func(object map[string]any) (injection.Change, error) {
 			return injection.Inject(object, *r.parts)
 		})
+		if !kube.Declined(err) {
+			r.creation.begin() // also if the answer was lost
+		}
 		if err != nil {
 			return "", err
 		}

@@ -191,7 +191,7 @@ func (r *run) left(err error, w *v1.Workspace) v1.Left {
 	default:
 		return ""
 	}
-	if r.creation.any() || w != nil && !w.CreatedAt.IsZero() {
+	if r.creation.any() || r.found.Record != nil || w != nil && !w.CreatedAt.IsZero() {
 		return v1.LeftKept
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
 )
 
@@ -24,8 +25,8 @@ func (r *run) record(ctx context.Context) (*helm.Release, error) {
 	old := r.found.Record
 	if old == nil {
 		err := r.Records().Create(ctx, record)
-		if !errors.Is(err, release.ErrExists) {
-			r.creation.begin()
+		if !errors.Is(err, release.ErrExists) && !kube.Declined(err) {
+			r.creation.begin() // also if the answer was lost
 		}
 		return record, err
 	}

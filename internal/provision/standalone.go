@@ -25,10 +25,9 @@ func (r *run) carryOut(ctx context.Context, held *lock.Lock, p plan) error {
 	record, err := r.write(ctx, held, p)
 	if errors.Is(err, release.ErrExists) {
 		// Somebody worked between the lookup and the lock: look at what they left.
-		if r.found, err = r.survey(ctx); err != nil {
+		if p, err = r.surveyAgain(ctx); err != nil {
 			return err
 		}
-		p = r.decide()
 		if p == refuse {
 			p = resume
 		}
@@ -70,6 +69,9 @@ func (r *run) write(ctx context.Context, held *lock.Lock, p plan) (*helm.Release
 	var record *helm.Release
 	if err == nil {
 		record, err = r.bringUp(mine, p)
+	}
+	if refused, is := errors.AsType[*kube.RefusedError](err); is {
+		err = cmp.Or(r.refused(mine, held, record, refused), err)
 	}
 	if err != nil && ctx.Err() == nil && mine.Err() != nil {
 		err = context.Cause(mine)
@@ -125,9 +127,6 @@ func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
 		r.expect(made)
 		return fmt.Sprintf("%d objects", len(made)), nil
 	})
-	if refused, is := errors.AsType[*kube.RefusedError](err); is {
-		err = cmp.Or(r.refused(ctx, record, refused), err)
-	}
 	return record, err
 }
 

@@ -101,6 +101,26 @@ func TestSeveralAtOnceFail(t *testing.T) {
 	}
 }
 
+// And so they do when the cluster does not take the pod, of which there is none to
+// follow then.
+func TestSeveralAtOnceRefused(t *testing.T) {
+	w := newWorld(t)
+	noPods(w)
+	w.takesPods(false)
+	var runs []*process
+	for range 4 {
+		runs = append(runs, w.start("provision", "alice", "-o", "json"))
+	}
+	for _, run := range runs {
+		r := run.wait(60 * time.Second)
+		r.mustBe(w, 3)
+		doc := decode[v1.Error](w, r)
+		if doc.Workspace == nil || doc.Workspace.Cause == nil || doc.Workspace.Cause.Code != "QuotaExceeded" || doc.Left != v1.LeftKept {
+			t.Errorf("%+v", doc)
+		}
+	}
+}
+
 // Delete meets provision: who holds the workspace is named, or waited for.
 func TestDeleteMeetsProvision(t *testing.T) {
 	w := newWorld(t)
