@@ -14,8 +14,9 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// soon is how long after the change that decides it a verdict may take, and how
-// long after the first word of a reason it may take until somebody is told.
+// soon is what is promised: how long after the change that decides it a verdict
+// may take, and how long after the first word of a reason it may take until
+// somebody is told.
 const soon = 2 * time.Second
 
 // Each cause that is final ends the command within two seconds of the change

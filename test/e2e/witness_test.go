@@ -67,12 +67,19 @@ func (o *witness) seen(within time.Duration) time.Time {
 	return o.at
 }
 
-// within fails the test if something came later after the sign than it may.
-func (o *witness) within(most time.Duration, at time.Time, what string) {
+// busy is how many times slower than promised a machine may be that runs many
+// tests at once. A follower that polls, or waits for the next attempt of the
+// kubelet, is later than that.
+const busy = 5
+
+// within says how long after the sign something came, and fails the test if that
+// is not even a busy machine's share of what is promised. The sign itself may
+// come later than an event that told the same.
+func (o *witness) within(promised time.Duration, at time.Time, what string) {
 	o.w.Helper()
-	late := at.Sub(o.seen(time.Second))
-	o.w.Logf("%s came %s after the change", what, late.Round(time.Millisecond))
-	if late > most {
-		o.w.Errorf("%s came %s after the change, want %s at most", what, late, most)
+	late := at.Sub(o.seen(30 * time.Second))
+	o.w.Logf("%s came %s after the change, %s is promised", what, late.Round(time.Millisecond), promised)
+	if late > busy*promised {
+		o.w.Errorf("%s came %s after the change, and %s is promised", what, late, promised)
 	}
 }
