@@ -1,8 +1,8 @@
 package identity
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -91,7 +91,7 @@ func server(t *testing.T, root string) http.Handler {
 	return &cgi.Handler{
 		Path:   filepath.Join(run(t, root, "--exec-path"), "git-http-backend"),
 		Env:    []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
-		Stderr: new(bytes.Buffer),
+		Stderr: io.Discard,
 	}
 }
 
