@@ -19,6 +19,7 @@ type memory struct {
 	mu      sync.Mutex
 	err     error // what a write fails with
 	hang    bool  // it does not answer
+	takes   time.Duration
 	records map[string]Record
 	writes  []Record
 	tries   int
@@ -27,8 +28,9 @@ type memory struct {
 func (m *memory) Put(ctx context.Context, r Record) error {
 	m.mu.Lock()
 	m.tries++
-	err, hang := m.err, m.hang
+	err, hang, takes := m.err, m.hang, m.takes
 	m.mu.Unlock()
+	time.Sleep(takes)
 	if hang {
 		<-ctx.Done()
 		return fault.New(fault.Unavailable, "no answer: %w", ctx.Err())
@@ -118,6 +120,25 @@ func TestRecorderOverAnOutage(t *testing.T) {
 			if len(store.writes[i].Events) < len(store.writes[i-1].Events) {
 				t.Error("an older state was written after a newer one")
 			}
+		}
+	})
+}
+
+// A write in flight at the end is followed by the last one at once.
+func TestLastWriteFollowsTheOneInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memory{takes: 40 * time.Millisecond}
+		r := NewRecorder(&Stores{primary: store, cluster: clusterFor(t, time.Now)}, time.Now)
+		s := event.NewStream("alice-1", time.Now, r)
+		r.Begin(t.Context(), Start{ID: "a"})
+		time.Sleep(time.Second)
+		reach(s, v1.StageStarting)
+		time.Sleep(10 * time.Millisecond)
+		before := time.Now()
+		r.End(s.Seq(), nil)
+		s.Finish(v1.Result{Workspace: &v1.Workspace{}})
+		if took := time.Since(before); took != 70*time.Millisecond || store.records["a"].Status != Completed {
+			t.Errorf("it took %s, the record is %+v", took, store.records["a"])
 		}
 	})
 }

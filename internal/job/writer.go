@@ -80,7 +80,7 @@ func (w *writer) run(ctx context.Context) error {
 			return err
 		}
 		w.tidy(ctx)
-		w.rest(ctx, pause)
+		rest(ctx, pause, w.final)
 	}
 }
 
@@ -99,7 +99,11 @@ func (w *writer) write(ctx context.Context) (last bool, err error) {
 		if ctx.Err() != nil || !mayPass(err) || isLast && fault.CodeOf(err) == fault.Unauthenticated {
 			return false, err // two seconds more would not change who is let in
 		}
-		w.rest(ctx, wait)
+		until := w.final
+		if isLast { // closed by now
+			until = nil
+		}
+		rest(ctx, wait, until)
 	}
 }
 
@@ -129,17 +133,13 @@ func mayPass(err error) bool {
 	return true
 }
 
-// rest waits, but not past the end.
-func (w *writer) rest(ctx context.Context, d time.Duration) {
-	final := w.final
-	if w.isFinal() { // between two attempts at the last write
-		final = nil
-	}
+// rest waits for d, or until a channel is closed.
+func rest(ctx context.Context, d time.Duration, until <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-final:
+	case <-until:
 	case <-ctx.Done():
 	}
 }
