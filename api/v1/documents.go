@@ -24,6 +24,26 @@ type Workspace struct {
 	Timing *Timing `json:"timing,omitempty"`
 }
 
+// MainContainer is the name of the container that a workspace is; injected into
+// somebody else's pod, it has the ID in front.
+const MainContainer = "k8shell-main"
+
+// MainImage is the image of the main container; of the first container where
+// none has its name.
+func (w Workspace) MainImage() string {
+	first := ""
+	for _, c := range w.Containers {
+		switch {
+		case c.Init:
+		case c.Name == MainContainer || c.Name == w.ID+"-"+MainContainer:
+			return c.Image
+		case first == "":
+			first = c.Image
+		}
+	}
+	return first
+}
+
 // Timing says where a command's time went.
 type Timing struct {
 	// Seconds is the command's whole duration; to Running if it got there.

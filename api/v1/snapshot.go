@@ -45,6 +45,20 @@ func (s Snapshot) Verdict() Verdict {
 	}
 }
 
+// BeganAt is when the stage began that is seen now, after another that began
+// before. A pull is reported only after a while, but has taken its
+// time since it began; as the cluster says that by its own clock, it is believed
+// only between the begin of the stage before and now.
+func (s Snapshot) BeganAt(before, now time.Time) time.Time {
+	switch {
+	case s.Stage != StagePulling || s.Since.IsZero() || s.Since.After(now):
+		return now
+	case s.Since.Before(before):
+		return before
+	}
+	return s.Since
+}
+
 // Restarts is how often the containers were restarted, all together.
 func (s Snapshot) Restarts() int {
 	n := 0

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/logs"
@@ -38,14 +39,14 @@ started yet.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, cmd, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.container, "container", "c", kube.ContainerMain, "the container, an init container included")
+	flags.StringVarP(&o.container, "container", "c", v1.MainContainer, "the container, an init container included")
 	flags.BoolVar(&o.allContainers, "all-containers", false, "all containers, each line behind the container's name")
 	flags.BoolVarP(&o.follow, "follow", "f", false, "go on until the container ends")
 	flags.BoolVarP(&o.previous, "previous", "p", false, "the log of the instance before the last restart")
 	flags.Int64Var(&o.tail, "tail", -1, "how many of the last lines (-1: all)")
 	flags.DurationVar(&o.since, "since", 0, "only what is younger, such as 30s or 2h (0: all)")
 	flags.BoolVar(&o.timestamps, "timestamps", false, "begin each line with its time")
-	_ = cmd.RegisterFlagCompletionFunc("container", cobra.FixedCompletions([]string{kube.ContainerMain}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("container", cobra.FixedCompletions([]string{v1.MainContainer}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

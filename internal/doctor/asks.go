@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint"
 )
 
@@ -21,7 +22,7 @@ type Asks struct {
 // AsksOf reads what a blueprint asks for, as the chart has it. A quantity that
 // is computed for each workspace is not known here, and left out.
 func AsksOf(b blueprint.Blueprint) Asks {
-	a := Asks{Blueprint: b.Name, Containers: []corev1.Container{{Name: "k8shell-main", Resources: resourcesOf(b.Resources)}}}
+	a := Asks{Blueprint: b.Name, Containers: []corev1.Container{{Name: v1.MainContainer, Resources: resourcesOf(b.Resources)}}}
 	if b.Podman.Enabled {
 		a.Containers = append(a.Containers, corev1.Container{Name: "k8shell-podman", Resources: resourcesOf(b.Podman.Resources)})
 	}

@@ -78,24 +78,12 @@ func (f *forward) target(ctx context.Context) (pod string, port int, err error) 
 		return "", 0, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: s.Namespace})
 	}
 	for i := range pods.Items {
-		if p := &pods.Items[i]; isReady(p) && len(service.Spec.Selector) > 0 {
+		if p := &pods.Items[i]; p.DeletionTimestamp == nil && kube.IsReady(p) && len(service.Spec.Selector) > 0 {
 			port, err := targetPort(service, p, s.Port)
 			return p.Name, port, err
 		}
 	}
 	return "", 0, fault.New(fault.Unavailable, "no pod of service %s in namespace %s is ready", s.Name, s.Namespace)
-}
-
-func isReady(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil {
-		return false
-	}
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // targetPort is the pod's port behind a port of the Service; 0 is NATS' usual

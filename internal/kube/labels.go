@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
+
+	v1 "github.com/berthdev/berth/api/v1"
 )
 
 // The labels and annotations that workspaces of this system carry, whoever
@@ -32,18 +34,13 @@ const (
 	StopRequested = "k8shell.io/stop-requested"
 )
 
-// The containers of a workspace.
-const (
-	ContainerMain = "k8shell-main"
-)
-
 // MainContainer is the name of the main container of a workspace's pod: in
 // somebody else's pod it has the canonical ID in front.
 func MainContainer(labels map[string]string) string {
 	if labels[LabelInjected] == "true" {
-		return Name(labels[LabelCanonicalID], ContainerMain)
+		return Name(labels[LabelCanonicalID], v1.MainContainer)
 	}
-	return ContainerMain
+	return v1.MainContainer
 }
 
 const maxName = 63

@@ -89,26 +89,13 @@ func (s *steps) reached(snapshot v1.Snapshot) {
 	if snapshot.Stage != s.stage {
 		at := s.now()
 		if s.stage != "" {
-			at = changedAt(snapshot, s.since, at)
+			at = snapshot.BeganAt(s.since, at)
 		}
 		s.closeStage(at)
 		s.stage, s.since = snapshot.Stage, at
 	}
 	s.mu.Unlock()
 	s.Stage(snapshot)
-}
-
-// changedAt is when one stage gave way to the next. A pull is told of only after
-// a while, but has taken its time since it began; as the cluster tells that by
-// its own clock, it is believed only between the other stage's begin and now.
-func changedAt(next v1.Snapshot, begun, now time.Time) time.Time {
-	if next.Stage != v1.StagePulling || next.Since.IsZero() || next.Since.After(now) {
-		return now
-	}
-	if next.Since.Before(begun) {
-		return begun
-	}
-	return next.Since
 }
 
 func (s *steps) closeStage(at time.Time) {

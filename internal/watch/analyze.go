@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Analyze reads a state: the stage by the checks of the provisioning flow in
@@ -190,7 +191,7 @@ func codes(found []finding) (codes []string) {
 }
 
 func (r *reading) since(kind corev1.PodConditionType) time.Time {
-	if c := condition(r.pod, kind); c != nil {
+	if c := kube.Condition(r.pod, kind); c != nil {
 		return c.LastTransitionTime.Time
 	}
 	return time.Time{}

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // container is one container of the pod: what was asked for, what the kubelet
@@ -140,20 +141,11 @@ func (c container) readySince(pod *corev1.Pod) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	since := c.status.State.Running.StartedAt.Time
-	if ready := condition(pod, corev1.ContainersReady); ready != nil && ready.Status == corev1.ConditionTrue &&
+	if ready := kube.Condition(pod, corev1.ContainersReady); ready != nil && ready.Status == corev1.ConditionTrue &&
 		ready.LastTransitionTime.After(since) {
 		since = ready.LastTransitionTime.Time
 	}
 	return since, true
-}
-
-func condition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		if pod.Status.Conditions[i].Type == kind {
-			return &pod.Status.Conditions[i]
-		}
-	}
-	return nil
 }
 
 func number(n int32) *int {

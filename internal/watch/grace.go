@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // inGrace is true while the policy still waits for a cause to pass. It counts
@@ -31,7 +32,7 @@ func (r *reading) progressedAt() time.Time {
 	for _, kind := range []corev1.PodConditionType{
 		corev1.PodScheduled, corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.ContainersReady,
 	} {
-		if c := condition(r.pod, kind); c != nil && c.Status == corev1.ConditionTrue {
+		if c := kube.Condition(r.pod, kind); c != nil && c.Status == corev1.ConditionTrue {
 			at = later(at, c.LastTransitionTime.Time)
 		}
 	}

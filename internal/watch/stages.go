@@ -44,7 +44,7 @@ func (r *reading) endedAt() time.Time {
 func (r *reading) scheduling() standing {
 	cause := r.whyUnscheduled()
 	message := ""
-	if c := condition(r.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
+	if c := kube.Condition(r.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
 		message = shortSchedule(c.Message)
 	}
 	if claim := r.pendingClaim(); claim != nil {
@@ -98,7 +98,7 @@ func (r *reading) unready() string {
 	if gate := r.closedGate(); gate != "" {
 		return "readiness gate " + gate
 	}
-	if c := condition(r.pod, corev1.PodReady); c == nil || c.Status != corev1.ConditionTrue {
+	if !kube.IsReady(r.pod) {
 		return "the pod is not marked ready yet"
 	}
 	return ""
@@ -107,7 +107,7 @@ func (r *reading) unready() string {
 // closedGate is the first readiness gate whose condition is not true.
 func (r *reading) closedGate() string {
 	for _, gate := range r.pod.Spec.ReadinessGates {
-		if c := condition(r.pod, gate.ConditionType); c == nil || c.Status != corev1.ConditionTrue {
+		if c := kube.Condition(r.pod, gate.ConditionType); c == nil || c.Status != corev1.ConditionTrue {
 			return string(gate.ConditionType)
 		}
 	}

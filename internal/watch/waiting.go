@@ -9,13 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // whyUnscheduled is the scheduler's reason, from the condition; the event comes
 // a moment before it.
 func (r *reading) whyUnscheduled() *v1.Cause {
 	text, code := "", CauseUnschedulable
-	if c := condition(r.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
+	if c := kube.Condition(r.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
 		text = c.Message
 		if c.Reason == corev1.PodReasonSchedulingGated {
 			code = CauseSchedulingGated
@@ -93,7 +94,7 @@ func (r *reading) allReady() bool {
 
 // sandboxed is true once volumes are mounted and the network is up.
 func (r *reading) sandboxed() bool {
-	if c := condition(r.pod, corev1.PodReadyToStartContainers); c != nil {
+	if c := kube.Condition(r.pod, corev1.PodReadyToStartContainers); c != nil {
 		return c.Status == corev1.ConditionTrue
 	}
 	return r.pod.Status.PodIP != ""

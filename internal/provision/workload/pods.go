@@ -51,17 +51,8 @@ func preferred(all []corev1.Pod) []*corev1.Pod {
 }
 
 func rank(pod *corev1.Pod) int {
-	if ready(pod) {
+	if kube.IsReady(pod) {
 		return 1
 	}
 	return 0
-}
-
-func ready(pod *corev1.Pod) bool {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }

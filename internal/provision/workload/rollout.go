@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Leaving is the reading of a workspace that is being taken out of a workload:
@@ -52,7 +53,7 @@ func (w *Workload) Stays() string {
 // Broken is true for a pod whose container waits for something, or that has
 // been restarted: one that may never become ready.
 func Broken(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil || ready(pod) {
+	if pod.DeletionTimestamp != nil || kube.IsReady(pod) {
 		return false
 	}
 	for _, c := range pod.Status.ContainerStatuses {

@@ -26,7 +26,7 @@ func (w *Workload) Unstick(ctx context.Context, job string) error {
 	}
 	for _, pod := range pods {
 		owner := metav1.GetControllerOf(pod)
-		if ready(pod) || owner == nil || owner.UID != set || job != "" && pod.Labels[kube.LabelJobID] == job {
+		if kube.IsReady(pod) || owner == nil || owner.UID != set || job != "" && pod.Labels[kube.LabelJobID] == job {
 			continue
 		}
 		if err := w.deletePod(ctx, pod); err != nil {

@@ -18,7 +18,7 @@ func (m *model) stage(s v1.Snapshot, at time.Time) {
 	i := m.current(stageItem, "")
 	from := at
 	if i >= 0 && m.items[i].name != string(s.Stage) {
-		from = changedAt(s, m.items[i].begun, at)
+		from = s.BeganAt(m.items[i].begun, at)
 		m.endStage(&m.items[i], s, from)
 		m.items = append(m.items, m.warnings.retire()...)
 		i = -1
@@ -31,19 +31,6 @@ func (m *model) stage(s v1.Snapshot, at time.Time) {
 	if i >= 0 {
 		m.items[i].message = s.Message
 	}
-}
-
-// changedAt is when one stage gave way to the next. A pull is told of only after
-// a while, but has taken its time since it began; as the cluster tells that by
-// its own clock, it is believed only between the other stage's begin and now.
-func changedAt(next v1.Snapshot, begun, now time.Time) time.Time {
-	if next.Stage != v1.StagePulling || next.Since.IsZero() || next.Since.After(now) {
-		return now
-	}
-	if next.Since.Before(begun) {
-		return begun
-	}
-	return next.Since
 }
 
 func (m *model) endStage(it *item, next v1.Snapshot, at time.Time) {

@@ -58,27 +58,10 @@ func ListColumns(items []v1.Workspace, wide bool, l List, st style.Styles, now t
 		cols = append(cols,
 			style.Column{Title: "NODE", Name: true, Least: 10, Spare: 4, Cells: of(func(w v1.Workspace) string { return style.OrDash(w.Node) })},
 			style.Column{Title: "WORKLOAD", Name: true, Least: 10, Spare: 7, Cells: of(func(w v1.Workspace) string { return style.OrDash(w.Workload) })},
-			style.Column{Title: "IMAGE", Name: true, Least: 12, Spare: 8, Cells: of(func(w v1.Workspace) string { return style.OrDash(image(w)) })},
+			style.Column{Title: "IMAGE", Name: true, Least: 12, Spare: 8, Cells: of(func(w v1.Workspace) string { return style.OrDash(w.MainImage()) })},
 			style.Column{Title: "USERSTRING", Name: true, Least: 10, Spare: 5, Cells: of(func(w v1.Workspace) string { return style.OrDash(w.UserString) })})
 	}
 	return append(cols, style.Column{Title: "WHY", Least: 12, Cells: of(func(w v1.Workspace) string { return Why(w, now) })})
-}
-
-// image is what the workspace runs: the image of its main container, which has
-// the ID before its name where it is injected; else that of the first.
-func image(w v1.Workspace) string {
-	const mainContainer = "k8shell-main"
-	first := ""
-	for _, c := range w.Containers {
-		switch {
-		case c.Init:
-		case c.Name == mainContainer || c.Name == w.ID+"-"+mainContainer:
-			return c.Image
-		case first == "":
-			first = c.Image
-		}
-	}
-	return first
 }
 
 // Why says what keeps a workspace from running, and since when.
