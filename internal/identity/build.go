@@ -8,7 +8,9 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/git"
 )
 
 // Surroundings are what providers need to be made.
@@ -83,14 +85,14 @@ func buildGitHub(p ProviderSettings, s Surroundings) (Link, error) {
 	if base.Path == "/" && !strings.HasPrefix(base.Host, "api.") {
 		base.Path = "/api/v3/"
 	}
-	source := tokenSource{env: p.TokenEnv, file: p.TokenFile, getenv: s.Getenv}
+	source := &credential.Source{Env: p.TokenEnv, File: p.TokenFile, Getenv: s.Getenv}
 	// The usual variables hold a token for github.com: another server must not
 	// get it unless it is configured.
 	if base.String() == publicAPI {
-		source.usual = []string{"GITHUB_TOKEN", "GH_TOKEN"}
+		source.Fallback = []string{"GITHUB_TOKEN", "GH_TOKEN"}
 	}
 	if p.CLI {
-		source.cli = ghToken(strings.TrimPrefix(base.Hostname(), "api."))
+		source.Command = credential.GitHubCLI(strings.TrimPrefix(base.Hostname(), "api."))
 	}
 	provider, err := newGitHub(base, p.Organization, source)
 	if err != nil {
@@ -111,10 +113,10 @@ func buildGit(p ProviderSettings, s Surroundings) Link {
 	if remote == "" {
 		remote = DefaultRemote
 	}
-	provider := &Git{remote: remote, ssh: sshProgram(s.Getenv), source: func(remote *url.URL) tokenSource {
-		source := tokenSource{username: p.Username, env: p.TokenEnv, file: p.TokenFile, getenv: s.Getenv}
+	provider := &Git{remote: remote, ssh: git.SSHCommand(s.Getenv), source: func(remote *url.URL) *credential.Source {
+		source := &credential.Source{Username: p.Username, Env: p.TokenEnv, File: p.TokenFile, Getenv: s.Getenv}
 		if p.CLI {
-			source.cli = gitCredential(remote, p.Username)
+			source.Command = credential.GitHelper(remote, p.Username)
 		}
 		return source
 	}}

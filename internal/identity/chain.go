@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/git"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -73,7 +74,7 @@ func (c Chain) Custom(ctx context.Context, u userstring.UserString) (*Custom, er
 		switch {
 		case errors.Is(err, errElsewhere):
 			continue
-		case fault.ReasonOf(err) == ReasonNotVisible:
+		case fault.ReasonOf(err) == git.ReasonNotVisible:
 			unseen = append(unseen, fault.From(err))
 			continue
 		default:

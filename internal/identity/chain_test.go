@@ -8,7 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/git"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -88,7 +90,7 @@ func TestChainCancelled(t *testing.T) {
 func TestChainCustom(t *testing.T) {
 	u, _ := userstring.Parse("alice~repo=org/proj")
 	has, none := stub{custom: &Custom{Origin: "here"}}, stub{}
-	elsewhere, unseen := stub{customErr: errElsewhere}, stub{customErr: notVisible(fault.NotFound, "not here")}
+	elsewhere, unseen := stub{customErr: errElsewhere}, stub{customErr: git.NotFound("github.com/org/proj", credential.Credential{})}
 	for name, test := range map[string]struct {
 		chain Chain
 		found bool

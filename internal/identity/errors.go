@@ -9,15 +9,12 @@ import (
 
 // The reasons by which scripts tell the errors of identity apart.
 const (
-	ReasonUnknown        = "USER_UNKNOWN"
-	ReasonLocked         = "USER_LOCKED"
-	ReasonInvalid        = "USER_INVALID"
-	ReasonNotAllowed     = "BLUEPRINT_NOT_ALLOWED"
-	ReasonUnavailable    = "PROVIDER_UNAVAILABLE"
-	ReasonNotVisible     = "REPOSITORY_NOT_VISIBLE"
-	reasonMayNotActFor   = "USER_NOT_YOURS"
-	reasonHostNotTrusted = "HOST_NOT_TRUSTED"
-	reasonTokenRejected  = "TOKEN_REJECTED" //nolint:gosec // the name of a reason
+	ReasonUnknown      = "USER_UNKNOWN"
+	ReasonLocked       = "USER_LOCKED"
+	ReasonInvalid      = "USER_INVALID"
+	ReasonNotAllowed   = "BLUEPRINT_NOT_ALLOWED"
+	ReasonUnavailable  = "PROVIDER_UNAVAILABLE"
+	reasonMayNotActFor = "USER_NOT_YOURS"
 )
 
 // unknown is a user whom one provider does not know; the chain asks the next.
@@ -45,8 +42,4 @@ func timedOut(provider string, after time.Duration) *fault.Error {
 	return fault.New(fault.Unavailable, "identity provider %s did not answer within %s", provider, after).
 		WithReason(ReasonUnavailable).
 		WithHint("try again, or give it more time with `timeout` under identity.providers in the configuration")
-}
-
-func notVisible(code fault.Code, format string, args ...any) *fault.Error {
-	return fault.New(code, format, args...).WithReason(ReasonNotVisible)
 }

@@ -6,11 +6,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"github.com/google/go-github/v92/github"
 
+	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/git"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
@@ -23,41 +24,16 @@ type GitHub struct {
 	web  string // of the repositories, for origins
 	// organization is the only one whose members are users; empty for all users.
 	organization string
-	token        *lazyToken
-}
-
-// lazyToken finds the credential with the first request, and once: a command
-// line that is asked takes its time.
-type lazyToken struct {
-	source tokenSource
-	mu     sync.Mutex
-	found  *credential
-}
-
-func (l *lazyToken) get(ctx context.Context) (credential, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.found == nil {
-		c, err := l.source.find(ctx)
-		if err != nil {
-			return c, err
-		}
-		l.found = &c
-	}
-	return *l.found, nil
+	token        *credential.Source
 }
 
 const maxAnswer = 4 << 20 // bytes: a file of 1 MiB, encoded, and what is around it
 
 // newGitHub makes the client of the API at base.
-func newGitHub(base *url.URL, organization string, source tokenSource) (*GitHub, error) {
-	token := &lazyToken{source: source}
-	transport := authorized{
-		base: http.DefaultTransport, origin: originOf(base), limit: maxAnswer,
-		credential: func(r *http.Request) (credential, error) { return token.get(r.Context()) },
-	}
+func newGitHub(base *url.URL, organization string, token *credential.Source) (*GitHub, error) {
+	client := credential.NewClient(base, token, credential.Bearer, maxAnswer)
 	address := base.String()
-	api, err := github.NewClient(github.WithHTTPClient(transport.client()), github.WithURLs(&address, nil), github.WithUserAgent("berth"))
+	api, err := github.NewClient(github.WithHTTPClient(client), github.WithURLs(&address, nil), github.WithUserAgent("berth"))
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "identity provider github: %w", err)
 	}
@@ -104,8 +80,8 @@ func (g *GitHub) Resolve(ctx context.Context, username string) (User, error) {
 
 // Caller is whose token it is.
 func (g *GitHub) Caller(ctx context.Context) (string, error) {
-	c, err := g.token.get(ctx)
-	if err != nil || c.anonymous() {
+	c, err := g.token.Get(ctx)
+	if err != nil || c.Anonymous() {
 		return "", err
 	}
 	account, _, err := g.api.Users.Get(ctx, "")
@@ -137,6 +113,11 @@ func (g *GitHub) Custom(ctx context.Context, u userstring.UserString) (*Custom, 
 	return nil, g.missing(ctx, u, err)
 }
 
+// repository names one in messages: github.com/org/proj.
+func (g *GitHub) repository(u userstring.UserString) string {
+	return g.web + "/" + u.RepoOwner + "/" + u.RepoName
+}
+
 // read gives the file at one ref.
 func (g *GitHub) read(ctx context.Context, u userstring.UserString, ref string) (*Custom, error) {
 	at := &github.RepositoryContentGetOptions{Ref: ref}
@@ -144,12 +125,12 @@ func (g *GitHub) read(ctx context.Context, u userstring.UserString, ref string) 
 	if err != nil {
 		return nil, err
 	}
-	where := customOrigin(g.web, u, ref)
+	where := git.Location(g.repository(u), ref, CustomFile)
 	if file == nil || file.GetType() != "file" {
-		return nil, noFile(where)
+		return nil, git.NotAFile(where)
 	}
 	if file.GetSize() > yamldoc.MaxFile {
-		return nil, tooLarge(where)
+		return nil, git.TooLarge(where, yamldoc.MaxFile)
 	}
 	text, err := file.GetContent()
 	if err != nil {
@@ -164,11 +145,11 @@ func (g *GitHub) read(ctx context.Context, u userstring.UserString, ref string) 
 func (g *GitHub) missing(ctx context.Context, u userstring.UserString, notFound error) error {
 	_, _, err := g.api.Repositories.Get(ctx, url.PathEscape(u.RepoOwner), url.PathEscape(u.RepoName))
 	if isStatus(err, http.StatusNotFound) {
-		c, tokenErr := g.token.get(ctx)
+		c, tokenErr := g.token.Get(ctx)
 		if tokenErr != nil {
 			return tokenErr
 		}
-		return notVisible(fault.NotFound, "repository %s/%s is not at %s, or may not be seen %s", u.RepoOwner, u.RepoName, g.web, c.who()).
+		return git.NotFound(g.repository(u), c).
 			WithHint("check the spelling; if it is private, give the github provider a token that may read it")
 	}
 	if err != nil {
@@ -176,7 +157,7 @@ func (g *GitHub) missing(ctx context.Context, u userstring.UserString, notFound 
 	}
 	var answer *github.ErrorResponse
 	if u.Ref != "" && errors.As(notFound, &answer) && strings.Contains(strings.ToLower(answer.Message), "no commit found") {
-		return noRef(g.web, u)
+		return git.NoRef(g.repository(u), u.RefTyped)
 	}
 	return nil
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/git"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -84,7 +86,7 @@ func githubAt(t *testing.T, server, organization string) *GitHub {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := newGitHub(base, organization, tokenSource{env: "HUB_TOKEN", getenv: func(string) string { return token }})
+	g, err := newGitHub(base, organization, &credential.Source{Env: "HUB_TOKEN", Getenv: func(string) string { return token }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +109,8 @@ func TestGitHubUsers(t *testing.T) {
 		{"away", "", fault.PermissionDenied, ReasonLocked, "locked"},
 		{"limited", "", fault.Unavailable, ReasonUnavailable, "rate limit is used up until 2027-01-15T08:00:00Z"},
 		{"slowdown", "", fault.Unavailable, ReasonUnavailable, "rate limit is used up for 30s"},
-		{"unauthorized", "", fault.Unauthenticated, reasonTokenRejected, "does not accept the token of the variable HUB_TOKEN"},
-		{"forbidden", "", fault.PermissionDenied, reasonTokenRejected, "SAML"},
+		{"unauthorized", "", fault.Unauthenticated, credential.ReasonRejected, "does not accept the token of the variable HUB_TOKEN"},
+		{"forbidden", "", fault.PermissionDenied, credential.ReasonRejected, "SAML"},
 		{"broken", "", fault.Unavailable, ReasonUnavailable, "502"},
 	} {
 		chain := Chain{{Name: "github", Provider: githubAt(t, server.URL, test.organization), Timeout: time.Minute}}
@@ -141,7 +143,7 @@ func TestGitHubRepositories(t *testing.T) {
 		{"alice~repo=org/proj+ref=V1", "template: dev # v1", "", ""}, // typed first, then lowered
 		{"alice~repo=org/proj+ref=nope", "", fault.NotFound, ""},
 		{"alice~repo=org/bare", "", "", ""},
-		{"alice~repo=org/none", "", fault.NotFound, ReasonNotVisible},
+		{"alice~repo=org/none", "", fault.NotFound, git.ReasonNotVisible},
 		{"alice~repo=org/old", "template: renamed", "", ""},
 		{"alice~repo=org/dir", "", fault.InvalidArgument, ""},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-github/v92/github"
 
+	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -16,7 +17,7 @@ func (g *GitHub) fault(ctx context.Context, err error) error {
 	if told, ok := errors.AsType[*fault.Error](err); ok {
 		return told // by the source of the token
 	}
-	c, tokenErr := g.token.get(ctx)
+	c, tokenErr := g.token.Get(ctx)
 	if tokenErr != nil {
 		return tokenErr
 	}
@@ -31,15 +32,15 @@ func (g *GitHub) fault(ctx context.Context, err error) error {
 	}
 	var answer *github.ErrorResponse
 	if !errors.As(err, &answer) || answer.Response == nil {
-		return unavailable(KindGitHub+" ("+g.host+")", transportError(err))
+		return unavailable(KindGitHub+" ("+g.host+")", credential.WithoutURL(err))
 	}
 	switch status := answer.Response.StatusCode; {
 	case status == http.StatusUnauthorized:
 		return fault.New(fault.Unauthenticated, "%s does not accept the token of %s", g.host, c.From).
-			WithReason(reasonTokenRejected).WithHint("it may have expired: make a new one, or log in again with `gh auth login`")
+			WithReason(credential.ReasonRejected).WithHint("it may have expired: make a new one, or log in again with `gh auth login`")
 	case status == http.StatusForbidden:
-		return fault.New(fault.PermissionDenied, "%s refuses this %s: %s", g.host, c.who(), answer.Message).
-			WithReason(reasonTokenRejected).WithHint("a token needs read:org for members of an organization, and read access to the repository")
+		return fault.New(fault.PermissionDenied, "%s refuses this %s: %s", g.host, c.With(), answer.Message).
+			WithReason(credential.ReasonRejected).WithHint("a token needs read:org for members of an organization, and read access to the repository")
 	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests:
 		return unavailable(KindGitHub+" ("+g.host+")", errors.New("it answers "+answer.Response.Status))
 	default:
@@ -48,9 +49,9 @@ func (g *GitHub) fault(ctx context.Context, err error) error {
 }
 
 // limited is a server that does not want to be asked any more.
-func (g *GitHub) limited(c credential, until string) error {
+func (g *GitHub) limited(c credential.Credential, until string) error {
 	err := unavailable(KindGitHub+" ("+g.host+")", errors.New("its rate limit is used up "+until))
-	if c.anonymous() {
+	if c.Anonymous() {
 		return err.WithHint("wait, or give the provider a token: there are many more requests with one (GITHUB_TOKEN, or `cli: true` after `gh auth login`)")
 	}
 	return err.WithHint("wait, or use another token than that of %s", c.From)

@@ -1,4 +1,4 @@
-package identity
+package git
 
 import (
 	"crypto/ed25519"
@@ -13,12 +13,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/userstring"
 )
 
 // key makes one of a key pair's two sides in a file, and the other to use.
@@ -105,7 +103,7 @@ func serveSSH(conn net.Conn, config *ssh.ServerConfig) {
 
 // The user's own SSH client reads a repository from a real server. A host whose
 // key is not known is not asked, nor is one that has another key than it had.
-func TestGitOverSSH(t *testing.T) {
+func TestFetchOverSSH(t *testing.T) {
 	if _, err := exec.LookPath("ssh"); err != nil {
 		t.Skip("remotes behind SSH are read with the Debian package openssh-client, which is not installed")
 	}
@@ -124,11 +122,11 @@ func TestGitOverSSH(t *testing.T) {
 		code                        fault.Code
 		says, hint                  string
 	}{
-		"all is well":      {mine, known(otherSigner.PublicKey()), "org/proj", "", "", ""},
-		"an unknown host":  {mine, "", "org/proj", fault.Unauthenticated, "the SSH host key of " + address + " is not known", "`ssh -T -p " + port + " git@" + host + "`"},
-		"another host key": {mine, known(signer.PublicKey()), "org/proj", fault.Unauthenticated, "is another than the one that is known", "ssh-keygen -R '" + knownAs + "'"},
-		"another key":      {other, known(otherSigner.PublicKey()), "org/proj", fault.Unauthenticated, "accepts none of your SSH keys for repository org/proj", "ssh-add"},
-		"no repository":    {mine, known(otherSigner.PublicKey()), "org/none", fault.NotFound, "repository org/none is not at " + address, "check the spelling"},
+		"success":          {mine, known(otherSigner.PublicKey()), "org/proj", "", "", ""},
+		"an unknown host":  {mine, "", "org/proj", fault.Unauthenticated, "the SSH host key of " + address + " is unknown", "`ssh -T -p " + port + " git@" + host + "`"},
+		"another host key": {mine, known(signer.PublicKey()), "org/proj", fault.Unauthenticated, "the SSH host key of " + address + " has changed", "ssh-keygen -R '" + knownAs + "'"},
+		"another key":      {other, known(otherSigner.PublicKey()), "org/proj", fault.Unauthenticated, "accepted none of your SSH keys for repository " + address + root + "/org/proj", "ssh-add"},
+		"no repository":    {mine, known(otherSigner.PublicKey()), "org/none", fault.NotFound, "repository " + address + root + "/org/none not found", "check the spelling"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			knownHosts := filepath.Join(t.TempDir(), "known_hosts")
@@ -137,14 +135,14 @@ func TestGitOverSSH(t *testing.T) {
 			}
 			t.Setenv("GIT_SSH_COMMAND", "ssh -F none -o GlobalKnownHostsFile=none -o IdentityAgent=none -o IdentitiesOnly=yes"+
 				" -o UserKnownHostsFile="+knownHosts+" -i "+test.key)
-			provider := gitAt("ssh://git@" + address + root + "/{owner}/{name}.git")
-			provider.ssh = sshProgram(os.Getenv)
-			got, err := custom(t, provider, "alice~repo="+test.repository)
+			remote := remoteAt(t, "ssh://git@"+address+root+"/"+test.repository+".git")
+			remote.SSH = SSHCommand(os.Getenv)
+			got, _, err := read(t, remote)
 			if fault.CodeOf(err) != test.code || err != nil && !strings.Contains(err.Error(), test.says) {
 				t.Fatalf("%s: %v", fault.CodeOf(err), err)
 			}
-			if err == nil && yamlOf(got) != "template: two\n" {
-				t.Errorf("%q", yamlOf(got))
+			if err == nil && got != "two\n" {
+				t.Errorf("%q", got)
 			}
 			if err != nil && !strings.Contains(fault.From(err).Hint, test.hint) {
 				t.Errorf("the hint is %q", fault.From(err).Hint)
@@ -156,40 +154,30 @@ func TestGitOverSSH(t *testing.T) {
 	}
 }
 
-// What goes wrong before there is a repository to speak of.
-func TestGitOverSSHFails(t *testing.T) {
-	u, err := userstring.Parse("alice~repo=org/proj")
-	if err != nil {
-		t.Fatal(err)
-	}
+// The client fails before it reaches the repository.
+func TestSSHClientFails(t *testing.T) {
 	for name, test := range map[string]struct {
 		script string
 		code   fault.Code
 		says   string
 	}{
-		"it hangs":              {"sleep 30", fault.Unavailable, "did not answer within 500ms"},
-		"it cannot be reached":  {`printf 'banner\nssh: connect to host git.example.com port 22: Connection \033[31mrefused\r\n' >&2; exit 255`, fault.Unavailable, "port 22: Connection [31mrefused"},
-		"it says nothing":       {"exit 255", fault.Unavailable, "git (git.example.com) could not be reached"},
-		"it speaks out of turn": {"echo welcome; exit 0", fault.Unavailable, "git (git.example.com) could not be reached"},
-		"GitHub's words":        {`echo 'ERROR: Repository not found.' >&2; exit 1`, fault.NotFound, "repository org/proj is not at git.example.com"},
-		// A server behind the login says what it likes: it is no client's verdict.
-		"a server's own words": {`echo 'Host key verification failed.' >&2; exit 1`, fault.Unavailable, "could not be reached"},
+		"no connection":       {`printf 'banner\nssh: connect to host git.example.com port 22: Connection \033[31mrefused\r\n' >&2; exit 255`, fault.Unavailable, "port 22: Connection [31mrefused"},
+		"no message":          {"exit 255", fault.Unavailable, "repository git.example.com/org/proj: "},
+		"unexpected output":   {"echo welcome; exit 0", fault.Unavailable, "repository git.example.com/org/proj: "},
+		"message of GitHub":   {`echo 'ERROR: Repository not found.' >&2; exit 1`, fault.NotFound, "repository git.example.com/org/proj not found"},
+		"message of a server": {`echo 'Host key verification failed.' >&2; exit 1`, fault.Unavailable, "repository git.example.com/org/proj: Host key verification failed."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			standIn(t, "ssh", test.script)
-			began := time.Now()
-			_, err := built(t, ProviderSettings{Kind: KindGit, URL: "ssh://git.example.com/{owner}/{name}", Timeout: timeout(name)}).Custom(t.Context(), u)
+			program(t, "ssh", test.script)
+			_, err := remoteAt(t, "ssh://git.example.com/org/proj").Fetch(t.Context(), "")
 			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}
-			if took := time.Since(began); took > 20*time.Second {
-				t.Errorf("it took %s", took)
-			}
 		})
 	}
-	t.Run("it is not installed", func(t *testing.T) {
+	t.Run("not installed", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
-		_, err := built(t, ProviderSettings{Kind: KindGit, URL: "ssh://git.example.com/{owner}/{name}"}).Custom(t.Context(), u)
+		_, err := remoteAt(t, "ssh://git.example.com/org/proj").Fetch(t.Context(), "")
 		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "ssh, which is not installed") {
 			t.Errorf("%s: %v", fault.CodeOf(err), err)
 		}

@@ -1,4 +1,4 @@
-package identity
+package git
 
 import (
 	"bufio"
@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"net/url"
 	"os/exec"
 	"slices"
@@ -17,17 +18,17 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
-// sshProgram is what git runs for remotes behind SSH: the user's own client, that
-// knows their hosts, agent, keys and jumps.
-func sshProgram(getenv func(string) string) []string {
+// SSHCommand is the client that git would run: the user's own, which knows
+// their hosts, agent, keys and jumps.
+func SSHCommand(getenv func(string) string) []string {
 	if command := getenv("GIT_SSH_COMMAND"); command != "" {
 		return []string{"sh", "-c", command + ` "$@"`, "ssh"}
 	}
 	return []string{"ssh"}
 }
 
-// sshArguments ask for the repository without asking anybody else: neither for a
-// passphrase nor whether the key of an unknown host is to be trusted.
+// sshArguments run git-upload-pack on the remote without prompting for a
+// passphrase or the trust in an unknown host.
 func sshArguments(remote *url.URL) []string {
 	args := []string{"-T", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes"}
 	if port := remote.Port(); port != "" {
@@ -35,15 +36,15 @@ func sshArguments(remote *url.URL) []string {
 	}
 	path := remote.Path
 	if strings.HasPrefix(path, "/~") {
-		path = path[1:] // below somebody's home directory
+		path = path[1:] // below a home directory
 	}
-	// Quoted as git does it, for any shell that may stand at the other end.
+	// Quoted as git does it, for any shell on the other end.
 	quoted := "'" + strings.NewReplacer(`'`, `'\''`, `!`, `'\!'`).Replace(path) + "'"
 	return append(args, "--", sshDestination(remote), transport.UploadPackServiceName+" "+quoted)
 }
 
-// sshDestination leaves the user to the client's configuration where the address
-// names none.
+// sshDestination leaves the user to the client's configuration if the URL has
+// none.
 func sshDestination(remote *url.URL) string {
 	if name := remote.User.Username(); name != "" {
 		return name + "@" + remote.Hostname()
@@ -53,7 +54,7 @@ func sshDestination(remote *url.URL) string {
 
 // sshSession is git-upload-pack at the other end of an SSH client.
 type sshSession struct {
-	repository *remoteRepository
+	remote     Remote
 	cmd        *exec.Cmd
 	kill       context.CancelFunc
 	stdin      io.WriteCloser
@@ -62,19 +63,23 @@ type sshSession struct {
 	advertised *packp.AdvRefs
 }
 
-// openSSH starts the client. It ends with the context at the latest.
-func (r *remoteRepository) openSSH(ctx context.Context) (session, error) {
+// sshWaitDelay is how long the client may take to exit, and how long a shared
+// connection that it leaves behind may keep its output open.
+const sshWaitDelay = time.Second
+
+// openSSH starts the client, which the end of the context kills.
+func (r Remote) openSSH(ctx context.Context) (session, error) {
 	ctx, kill := context.WithCancel(ctx)
-	words := slices.Concat(r.ssh, sshArguments(r.url))
-	s := &sshSession{repository: r, kill: kill, stderr: &tail{}, cmd: exec.CommandContext(ctx, words[0], words[1:]...)}
+	words := slices.Concat(r.SSH, sshArguments(r.URL))
+	s := &sshSession{remote: r, kill: kill, stderr: &tail{}, cmd: exec.CommandContext(ctx, words[0], words[1:]...)}
 	s.cmd.Env = append(s.cmd.Environ(), "SSH_ASKPASS_REQUIRE=never")
 	s.cmd.Stderr = s.stderr
-	s.cmd.WaitDelay = patience // a shared connection stays, and keeps stderr open
+	s.cmd.WaitDelay = sshWaitDelay
 	stdout, err := s.cmd.StdoutPipe()
 	if err == nil {
-		// What the client has started may outlive it, and would keep this open.
+		// A child of the client may outlive it and keep the pipe open.
 		context.AfterFunc(ctx, func() { _ = stdout.Close() })
-		s.stdout = bufio.NewReader(&bounded{ReadCloser: stdout, left: maxPack})
+		s.stdout = bufio.NewReader(http.MaxBytesReader(nil, stdout, r.Limits.Transfer))
 		s.stdin, err = s.cmd.StdinPipe()
 	}
 	if err == nil {
@@ -82,7 +87,7 @@ func (r *remoteRepository) openSSH(ctx context.Context) (session, error) {
 	}
 	if err != nil {
 		kill()
-		return nil, r.noSSH(err)
+		return nil, r.sshStartFault(err)
 	}
 	return s, nil
 }
@@ -95,7 +100,7 @@ func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRef
 		return nil, transport.ErrEmptyRemoteRepository
 	}
 	if err != nil {
-		return nil, s.ended(err)
+		return nil, s.exited(err)
 	}
 	transport.FilterUnsupportedCapabilities(advertised.Capabilities)
 	s.advertised = advertised
@@ -116,30 +121,28 @@ func (s *sshSession) UploadPack(_ context.Context, request *packp.UploadPackRequ
 		err = response.Decode(io.NopCloser(s.stdout))
 	}
 	if err != nil {
-		return nil, s.ended(err)
+		return nil, s.exited(err)
 	}
 	return response, nil
 }
 
-// Close lets the remote end by itself, but not for long: whatever was wanted of
-// it is there.
+// Close ends the conversation and waits briefly for the client to exit.
 func (s *sshSession) Close() error {
-	_ = pktline.NewEncoder(s.stdin).Flush() // there is nothing more to ask for
+	_ = pktline.NewEncoder(s.stdin).Flush() // a flush packet: nothing more is wanted
 	_ = s.stdin.Close()
-	late := time.AfterFunc(patience, s.kill)
+	late := time.AfterFunc(sshWaitDelay, s.kill)
 	defer late.Stop()
 	_ = s.cmd.Wait()
 	s.kill()
 	return nil
 }
 
-// ended waits for the client, whose last words say more than that it has ended:
-// err is what became of the conversation.
-func (s *sshSession) ended(err error) error {
+// exited waits for the client and explains err by its exit status and stderr.
+func (s *sshSession) exited(err error) error {
 	_ = s.stdin.Close()
 	_ = s.cmd.Wait()
-	const ofTheClient = 255 // its own failures; else it is the remote's status
-	return s.repository.sshFault(err, s.cmd.ProcessState.ExitCode() == ofTheClient, s.stderr.String())
+	const ownFailure = 255 // of OpenSSH; other statuses are the remote command's
+	return s.remote.sshFault(err, s.cmd.ProcessState.ExitCode() == ownFailure, s.stderr.String())
 }
 
 // tail keeps the end of what is written to it.
@@ -147,7 +150,7 @@ type tail struct{ text []byte }
 
 const maxTail = 8 << 10 // bytes
 
-// Write makes it an io.Writer.
+// Write implements io.Writer.
 func (t *tail) Write(p []byte) (int, error) {
 	t.text = append(t.text, p...)
 	t.text = t.text[max(0, len(t.text)-maxTail):]

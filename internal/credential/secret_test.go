@@ -1,4 +1,4 @@
-package identity
+package credential
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ const token = "ghp_0123456789secret"
 
 // However a token gets into an output, it is not in there.
 func TestSecretsAreNeverPrinted(t *testing.T) {
-	c := credential{Username: "bot", Token: token, From: "the variable X"}
+	c := Credential{Username: "bot", Token: token, From: "the variable X"}
 	var out bytes.Buffer
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 		fmt.Fprintf(&out, verb, c)

@@ -1,0 +1,133 @@
+// Package git reads files of a commit from a remote repository, without
+// history, a clone or a working tree, within limits on what the remote sends.
+package git
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/url"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/memory"
+
+	"github.com/berthdev/berth/internal/credential"
+)
+
+// Remote is a repository and the way to it.
+type Remote struct {
+	// URL has the scheme https, http, ssh, git or file.
+	URL *url.URL
+	// Credential is sent over HTTP to the host of URL; nil is anonymous.
+	Credential *credential.Source
+	// SSH is the client for ssh URLs, see SSHCommand.
+	SSH []string
+	// LoginHint is the hint of errors that a login may solve.
+	LoginHint string
+	Limits    Limits
+}
+
+// Limits bound a fetch; the context bounds its time.
+type Limits struct {
+	Transfer int64 // bytes that the remote may send in one answer
+	Unpacked int64 // bytes of all objects, unpacked
+	File     int64 // bytes of a file
+}
+
+// String names the repository in messages: github.com/org/proj.
+func (r Remote) String() string {
+	return strings.TrimPrefix(r.URL.Host, "www.") + strings.TrimSuffix(r.URL.Path, ".git")
+}
+
+// Snapshot is the content of a repository at one commit.
+type Snapshot struct {
+	// Ref is what was asked for; empty for the default branch.
+	Ref string
+	// Commit is the full hash of the commit.
+	Commit string
+
+	fetcher *fetcher
+	tree    *object.Tree
+}
+
+// Fetch gets the commit of the first of refs that exists: a branch, a tag, or a
+// commit by its hash. An empty ref is the default branch. File contents are
+// left out if the remote can send them one by one.
+func (r Remote) Fetch(ctx context.Context, refs ...string) (*Snapshot, error) {
+	s, err := r.fetch(ctx, refs)
+	if err != nil {
+		return nil, r.fault(ctx, err, refs[0])
+	}
+	return s, nil
+}
+
+func (r Remote) fetch(ctx context.Context, refs []string) (*Snapshot, error) {
+	session, err := r.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = session.Close() }()
+	advertised, err := session.AdvertisedReferencesContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ref, hash, ok := findRef(advertised, refs)
+	if !ok {
+		return nil, NoRef(r.String(), refs[0])
+	}
+	f := &fetcher{
+		remote: r, capabilities: advertised.Capabilities,
+		storage: &storage{Storage: memory.NewStorage(), left: r.Limits.Unpacked},
+	}
+	if err := f.get(ctx, session, hash, f.withoutBlobs()); err != nil {
+		return nil, err
+	}
+	if tag, err := object.GetTag(f.storage, hash); err == nil {
+		hash = tag.Target // an annotated tag, by its own hash
+	}
+	commit, err := object.GetCommit(f.storage, hash)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := commit.Tree()
+	return &Snapshot{Ref: ref, Commit: hash.String(), fetcher: f, tree: tree}, err
+}
+
+// Location names a file in messages: github.com/org/proj@main:dir/file.
+func (s *Snapshot) Location(path string) string {
+	return Location(s.fetcher.remote.String(), s.Ref, path)
+}
+
+// ReadFile returns the content of a regular file. The error is fs.ErrNotExist
+// if there is nothing at path.
+func (s *Snapshot) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	entry, err := s.tree.FindEntry(path)
+	switch {
+	case errors.Is(err, object.ErrEntryNotFound), errors.Is(err, object.ErrDirectoryNotFound):
+		return nil, fs.ErrNotExist
+	case err != nil:
+		return nil, s.fetcher.remote.fault(ctx, err, s.Ref)
+	case entry.Mode != filemode.Regular && entry.Mode != filemode.Executable && entry.Mode != filemode.Deprecated:
+		return nil, NotAFile(s.Location(path))
+	}
+	blob, err := s.fetcher.blob(ctx, entry.Hash)
+	if err != nil {
+		return nil, s.fetcher.remote.fault(ctx, err, s.Ref)
+	}
+	if limit := s.fetcher.remote.Limits.File; blob.Size > limit {
+		return nil, TooLarge(s.Location(path), limit)
+	}
+	return content(blob)
+}
+
+func content(blob *object.Blob) ([]byte, error) {
+	reader, err := blob.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	return io.ReadAll(reader)
+}

@@ -1,0 +1,54 @@
+package git
+
+import (
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+)
+
+// findRef returns the first of refs that the remote has. A branch wins over a
+// tag, and both over a commit.
+func findRef(advertised *packp.AdvRefs, refs []string) (ref string, hash plumbing.Hash, ok bool) {
+	for _, ref := range refs {
+		if ref == "" {
+			if advertised.Head != nil {
+				return "", *advertised.Head, true
+			}
+			continue
+		}
+		for _, name := range []string{"refs/heads/" + ref, "refs/tags/" + ref, ref} {
+			if peeled, ok := advertised.Peeled[name]; ok {
+				return ref, peeled, true
+			}
+			if hash, ok := advertised.References[name]; ok {
+				return ref, hash, true
+			}
+		}
+		if hash, ok := findCommit(advertised, strings.ToLower(ref)); ok {
+			return ref, hash, true
+		}
+	}
+	return "", plumbing.ZeroHash, false
+}
+
+const minHashPrefix = 7
+
+// findCommit takes a full hash as it is, and expands a prefix to the head of a
+// branch or tag.
+func findCommit(advertised *packp.AdvRefs, text string) (plumbing.Hash, bool) {
+	if len(text) < minHashPrefix || strings.Trim(text, "0123456789abcdef") != "" {
+		return plumbing.ZeroHash, false
+	}
+	if plumbing.IsHash(text) {
+		return plumbing.NewHash(text), true
+	}
+	for _, refs := range []map[string]plumbing.Hash{advertised.Peeled, advertised.References} {
+		for _, hash := range refs {
+			if strings.HasPrefix(hash.String(), text) {
+				return hash, true
+			}
+		}
+	}
+	return plumbing.ZeroHash, false
+}
