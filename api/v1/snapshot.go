@@ -118,6 +118,9 @@ type Cause struct {
 	// ImageNotFound, CrashLoop, Unschedulable, …
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Tentative is true while the stage has waited for it for a few seconds only:
+	// most such causes pass by themselves.
+	Tentative bool `json:"tentative,omitempty"`
 	// Hint is what to do about it; set by commands that wait for the workspace.
 	Hint string `json:"hint,omitempty"`
 	// Container and Object name what it is about.

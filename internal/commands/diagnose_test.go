@@ -97,3 +97,16 @@ func (want expectation) check(t *testing.T, d v1.Diagnosis) {
 		}
 	}
 }
+
+// A dump goes on no further: what it ends with is told, however short it lasted.
+func TestDiagnoseOfADumpThatEndsEarly(t *testing.T) {
+	file := recordings + "unsched-cpu.jsonl"
+	records, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	beginning := strings.Join(strings.SplitAfter(string(records), "\n")[:3], "")
+	if d := diagnosis(t, beginning, "-f", "-", "--subject", "api"); d.Cause == nil || d.Cause.Code != "Unschedulable" || d.Cause.Tentative {
+		t.Errorf("%+v", d.Cause)
+	}
+}

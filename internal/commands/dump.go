@@ -39,6 +39,7 @@ func (o *diagnoseOptions) ofDump(a *app, cmd *cobra.Command, now time.Time) (v1.
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
+	c.Policy.CauseDelay = 0 // a dump says no more: whatever it waits for is as good as final
 	return dump.Diagnose(subject, c.Policy, at), nil
 }
 

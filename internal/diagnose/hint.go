@@ -35,6 +35,7 @@ func Hint(cause *v1.Cause, about About) string {
 		"{quota}", quotaText(cause.Message, about),
 		"{refused}", refusedText(cause.Message, about),
 		"{nodes}", nodesText(cause.Message, about.Requests),
+		"{room}", roomText(cause.Message, about),
 		"{missing}", missingText(cause.Message, about.option()),
 		"{probe}", about.probe(),
 		"{probed}", about.probed(cause),

@@ -41,7 +41,7 @@ func TestEveryCauseHasAHint(t *testing.T) {
 			if len(hint) < 40 || strings.Contains(hint, "  ") {
 				t.Errorf("%s of a %s: %q", code, name, hint)
 			}
-			for _, placeholder := range []string{"{spec", "{image", "{memory", "{req", "{class", "{comm", "{again", "{retried", "{anew", "{ns", "{cont", "{limit", "{exit", "{last", "{quota", "{refused", "{nodes", "{miss", "{prob", "{name"} {
+			for _, placeholder := range []string{"{spec", "{image", "{memory", "{req", "{class", "{comm", "{again", "{retried", "{anew", "{ns", "{cont", "{limit", "{exit", "{last", "{quota", "{refused", "{nodes", "{room", "{miss", "{prob", "{name"} {
 				if strings.Contains(hint, placeholder) {
 					t.Errorf("%s has an unknown placeholder: %q", code, hint)
 				}
@@ -97,6 +97,10 @@ func TestHints(t *testing.T) {
 				t.Errorf("%s: %q does not say %q", c.name, hint, words)
 			}
 		}
+	}
+	unbound := v1.Cause{Code: "Unschedulable", Message: "0/1 nodes: pod has unbound immediate PersistentVolumeClaims"}
+	if hint := Hint(&unbound, About{Namespace: "shop", Blueprint: "dev", Requests: "1 cpu"}); hint != "The pod waits for its volume to be made. If that does not end, `kubectl describe pvc --namespace shop` says why." {
+		t.Errorf("the hint for an unbound claim: %q", hint)
 	}
 	if hint := Hint(nil, About{}); hint != "" {
 		t.Errorf("no cause, but %q", hint)

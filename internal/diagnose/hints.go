@@ -26,7 +26,7 @@ func hints() map[string]string {
 		watch.CauseProbeFailed:     "{container} runs, but does not say that it is ready. {probe} It may need more time, or listen on another port or address. {last-words}",
 		watch.CauseReadinessGate:   "Somebody else has to say that the pod is ready, such as a load balancer's controller: see whether it runs, or remove the readiness gate from {spec}.",
 
-		watch.CauseUnschedulable:      "{nodes} Lower {requests-field}, delete what is not needed, or add a node (`kubectl describe nodes` shows what is left).",
+		watch.CauseUnschedulable:      "{nodes} {room}",
 		watch.CauseSchedulingGated:    "The pod is held back on purpose until whoever set its scheduling gate removes that: `kubectl get pods{ns} -o jsonpath='{range .items[*]}{.metadata.name} {.spec.schedulingGates}{\"\\n\"}{end}'`.",
 		watch.CauseSandboxFailed:      "The node could not set up the pod's network or its runtime. It is tried again; if that does not end, the node's network plugin is broken: talk to who administers the cluster.",
 		watch.CauseEvicted:            "The node ran out of what the message names, or the pod used more than it may. Raise the limit in {spec}, or use less. {anew}",

@@ -37,7 +37,7 @@ func nodesText(message, requests string) string {
 	if m == nil {
 		return "No node can take the pod." + asks
 	}
-	if strings.Contains(m[2], "unbound immediate PersistentVolumeClaims") {
+	if waitsForVolume(m[2]) {
 		return "The pod waits for its volume to be made."
 	}
 	var parts []string
@@ -53,6 +53,19 @@ func nodesText(message, requests string) string {
 		return "The cluster's only node " + strings.Join(parts, " and ") + "." + asks
 	}
 	return "Of " + m[1] + " nodes, " + strings.Join(parts, ", ") + "." + asks
+}
+
+// roomText says how the pod gets a node: no resources bind a volume.
+func roomText(message string, about About) string {
+	if waitsForVolume(message) {
+		return "If that does not end, `kubectl describe pvc" + about.option() + "` says why."
+	}
+	return "Lower " + about.field(nil, "resources", "resources.requests") +
+		", delete what is not needed, or add a node (`kubectl describe nodes` shows what is left)."
+}
+
+func waitsForVolume(message string) bool {
+	return strings.Contains(message, "unbound immediate PersistentVolumeClaims")
 }
 
 // nodeReason says of how many nodes a reason holds, and what it means.

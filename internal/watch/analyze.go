@@ -66,15 +66,19 @@ func newReading(s State, pod *corev1.Pod, p Policy, now time.Time) *reading {
 }
 
 // askAt asks for another reading at a time; the earliest counts.
-func (r *reading) askAt(t time.Time) {
-	if r.next.IsZero() || t.Before(r.next) {
-		r.next = t
+func (r *reading) askAt(t time.Time) { r.next = earlier(r.next, t) }
+
+// earlier is the earlier of two times to ask at; zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
 	}
+	return a
 }
 
 func (r *reading) snapshot() v1.Snapshot {
 	is := r.stage()
-	is.cause = r.explain(is)
+	is.why = r.explain(is)
 	snapshot := v1.Snapshot{
 		Stage:    is.stage,
 		Status:   reportedAs(is.stage, r.pod),
@@ -82,11 +86,15 @@ func (r *reading) snapshot() v1.Snapshot {
 		Message:  is.message,
 		Node:     r.pod.Spec.NodeName,
 		Warnings: r.warnings(),
-		Cause:    is.cause,
 		Ignored:  codes(r.ignored),
 	}
-	if is.cause != nil && is.cause.Object == "" {
-		is.cause.Object = reference(KindPod, r.pod.Name) // of a workload, it says in which pod the container is
+	if is.why != nil {
+		cause := is.why.cause
+		if cause.Object == "" {
+			cause.Object = reference(KindPod, r.pod.Name) // of a workload, it says in which pod the container is
+		}
+		cause.Tentative = is.stage != v1.StageFailed && r.tentative(*is.why)
+		snapshot.Cause = &cause
 	}
 	for _, c := range r.containers {
 		snapshot.Containers = append(snapshot.Containers, c.report(r.pulling(c.name)))
@@ -99,7 +107,7 @@ type standing struct {
 	stage   v1.Stage
 	since   time.Time
 	message string
-	cause   *v1.Cause
+	why     *finding
 }
 
 // stage goes through the checks of the flow in their order, with one refinement:
@@ -137,15 +145,31 @@ func (r *reading) stage() standing {
 
 // explain gives a waiting stage as its cause what the policy waits for, or what
 // is ignored if nothing else is known.
-func (r *reading) explain(is standing) *v1.Cause {
+func (r *reading) explain(is standing) *finding {
 	switch {
 	case is.stage == v1.StageFailed || is.stage == v1.StageRunning:
 	case len(r.graced) > 0:
-		return &r.graced[0].cause
-	case is.cause == nil && len(r.ignored) > 0:
-		return &r.ignored[0].cause
+		return &r.graced[0]
+	case is.why == nil && len(r.ignored) > 0:
+		return &r.ignored[0]
 	}
-	return is.cause
+	return is.why
+}
+
+// tentative is true for what a stage waits for while it has not lasted: most of
+// that passes within moments, such as a volume that is still being made. Where
+// nothing says when it began, that is after the pod's last progress.
+func (r *reading) tentative(f finding) bool {
+	begun := later(f.begun, f.at)
+	if begun.IsZero() {
+		begun = r.progressedAt()
+	}
+	due := begun.Add(r.policy.CauseDelay)
+	if !r.now.Before(due) {
+		return false
+	}
+	r.askAt(due)
+	return true
 }
 
 // critical is the first cause that is neither to be ignored nor in its grace

@@ -114,7 +114,7 @@ func TestAnalyze(t *testing.T) {
 		"failed to sync the cache is the node being slow": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("CreateContainerConfigError",
 				"failed to sync configmap cache: timed out waiting for the condition"))),
-			stage: v1.StageStarting, cause: "ConfigMissing: failed to sync",
+			stage: v1.StageStarting, next: 3 * second, cause: "ConfigMissing: failed to sync",
 		},
 		"exec format error": {
 			pod:   watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("RunContainerError", `exec /app: exec format error`))),
@@ -215,7 +215,7 @@ func TestAnalyze(t *testing.T) {
 		},
 		"two restarts are a hiccup": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Exits(1, "Error", 4*second), watchtest.ExitedBefore(1, "Error", 2))),
-			now: 5 * second, stage: v1.StageStarting, cause: "ContainerExited: exit code 1 after 2 restarts",
+			now: 5 * second, stage: v1.StageStarting, next: 7 * second, cause: "ContainerExited: exit code 1 after 2 restarts",
 		},
 		"three are a crash loop": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(5*second), watchtest.ExitedBefore(1, "Error", 3))),
@@ -262,7 +262,7 @@ func TestAnalyze(t *testing.T) {
 				watchtest.Event("web", "1", "", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu. preemption: no").Warn().Event,
 				watchtest.Event("web", "1", "", "TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2}]").Event,
 			},
-			stage: v1.StageScheduling, message: "a node is being added", cause: "Unschedulable: 0/3 nodes: 3 Insufficient cpu; a node is being added", next: 2 * time.Second,
+			stage: v1.StageScheduling, message: "a node is being added", cause: "Unschedulable: 0/3 nodes: 3 Insufficient cpu; a node is being added", next: 3 * second,
 		},
 		"unschedulable, the cluster does not grow": {
 			pod: watchtest.NewPod("web", "1"),
@@ -270,7 +270,7 @@ func TestAnalyze(t *testing.T) {
 				watchtest.Event("web", "1", "", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu.").Warn().Event,
 				watchtest.Event("web", "1", "", "NotTriggerScaleUp", "pod didn't trigger scale-up: max size reached").Event,
 			},
-			stage: v1.StageScheduling, cause: "Unschedulable: 0/3 nodes: 3 Insufficient cpu", next: 2 * time.Second,
+			stage: v1.StageScheduling, cause: "Unschedulable: 0/3 nodes: 3 Insufficient cpu", next: 3 * second,
 		},
 		"no volume for a claim, before there is a node": {
 			pod: watchtest.NewPod("web", "1", mounts("data")), claim: pvc("data", corev1.ClaimPending),
@@ -305,22 +305,22 @@ func TestAnalyze(t *testing.T) {
 		"a volume still attached elsewhere": {
 			pod:    watchtest.NewPod("web", "1", watchtest.OnNode),
 			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedAttachVolume", "Multi-Attach error for volume").Warn().Event},
-			stage:  v1.StageStarting, cause: "VolumeNotMounted: Multi-Attach",
+			stage:  v1.StageStarting, next: 3 * second, cause: "VolumeNotMounted: Multi-Attach",
 		},
 		"no sandbox": {
 			pod:    watchtest.NewPod("web", "1", watchtest.OnNode),
 			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedCreatePodSandBox", "plugin type=cni failed").Warn().Event},
-			stage:  v1.StageStarting, cause: "SandboxFailed: cni",
+			stage:  v1.StageStarting, next: 3 * second, cause: "SandboxFailed: cni",
 		},
 		"a cause that is ignored by its code": {
 			pod:    watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))),
 			policy: func(p *Policy) { p.IgnoreReasons = []string{CauseImageNotFound} },
-			stage:  v1.StageStarting, cause: "ImageNotFound",
+			stage:  v1.StageStarting, next: 3 * second, cause: "ImageNotFound",
 		},
 		"a cause that is ignored by Kubernetes' word": {
 			pod:    watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))),
 			policy: func(p *Policy) { p.IgnoreReasons = []string{"ErrImagePull"} },
-			stage:  v1.StageStarting, cause: "ImageNotFound",
+			stage:  v1.StageStarting, next: 3 * second, cause: "ImageNotFound",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -421,10 +421,10 @@ func TestSchedulerThatFindsNoPlace(t *testing.T) {
 		got, _ := Analyze(stateOf(pod.Pod, failed), DefaultPolicy(), watchtest.After(now))
 		return len(got.Warnings)
 	}
-	if n := warnings(time.Second, pod); n != 0 {
+	if n := warnings(2*time.Second, pod); n != 0 {
 		t.Errorf("the first attempt fails often and is no warning, got %d", n)
 	}
-	if n := warnings(2*time.Second, pod); n != 1 {
+	if n := warnings(3*time.Second, pod); n != 1 {
 		t.Errorf("who still has no place is warned of, got %d", n)
 	}
 	if n := warnings(5*time.Second, watchtest.NewPod("web", "1", watchtest.OnNode)); n != 0 {

@@ -55,12 +55,12 @@ func (c claim) failure() (finding, bool) {
 	if e == nil || e.Reason != "FailedBinding" {
 		return finding{}, false
 	}
-	return finding{reason: e.Reason, at: lastSeen(e), cause: *c.cause(CauseVolumeUnbound, e)}, true
+	return finding{reason: e.Reason, at: lastSeen(e), cause: c.cause(CauseVolumeUnbound, e)}, true
 }
 
 // waitsFor is why a claim is still pending, if that is known. That it waits for
 // its first consumer, the pod, is as it should be.
-func (c claim) waitsFor() *v1.Cause {
+func (c claim) waitsFor() *finding {
 	if c.bound() {
 		return nil
 	}
@@ -72,11 +72,11 @@ func (c claim) waitsFor() *v1.Cause {
 	if strings.Contains(e.Message, storagev1.GroupName) && strings.Contains(e.Message, "not found") {
 		code = CauseStorageClassMissing
 	}
-	return c.cause(code, e)
+	return &finding{reason: e.Reason, begun: firstSeen(e), cause: c.cause(code, e)}
 }
 
-func (c claim) cause(code string, e *corev1.Event) *v1.Cause {
-	return &v1.Cause{
+func (c claim) cause(code string, e *corev1.Event) v1.Cause {
+	return v1.Cause{
 		Code:    code,
 		Message: fmt.Sprintf("volume claim %s: %s", c.pvc.Name, textOf(e)),
 		Object:  reference(e.InvolvedObject.Kind, c.pvc.Name),

@@ -26,7 +26,8 @@ func (r *reading) inGrace(f finding) bool {
 }
 
 // progressedAt is when the pod last got on: a condition became true, a container
-// started or an init container was done, an image or a volume arrived.
+// started or an init container was done, an image or a volume arrived, a node is
+// being added.
 func (r *reading) progressedAt() time.Time {
 	at := r.pod.CreationTimestamp.Time
 	for _, kind := range []corev1.PodConditionType{
@@ -43,6 +44,9 @@ func (r *reading) progressedAt() time.Time {
 		case state.Terminated != nil && state.Terminated.ExitCode == 0 && c.init:
 			at = later(at, state.Terminated.FinishedAt.Time)
 		}
+	}
+	if e := r.growing(); e != nil {
+		at = later(at, lastSeen(e))
 	}
 	for _, e := range r.events {
 		switch e.Reason {
@@ -88,14 +92,17 @@ func (r *reading) slow() []finding {
 		return nil
 	}
 	if r.pod.Spec.NodeName == "" {
-		growing, cause := r.growing(), r.whyUnscheduled()
-		if growing == nil || cause == nil || r.pendingClaim() != nil {
+		f := r.whyUnscheduled()
+		if f == nil || r.growing() == nil || r.pendingClaim() != nil {
 			return nil
 		}
-		return []finding{{cause: *cause, reason: "FailedScheduling", passes: true, begun: lastSeen(growing)}}
+		f.passes = true
+		return []finding{*f}
 	}
 	if e := r.multiAttach(); e != nil {
-		return []finding{{cause: *r.podCause(CauseVolumeNotMounted, e), reason: e.Reason, passes: true, begun: firstSeen(e)}}
+		f := r.podFinding(CauseVolumeNotMounted, e)
+		f.passes = true
+		return []finding{*f}
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type workload struct {
 	since         time.Time // of the workload
 	ended         v1.Stage  // for a Job that is over
 	endCause      *v1.Cause
-	waiting       *v1.Cause // why there are fewer pods than wanted
+	waiting       *finding // why there are fewer pods than wanted
 }
 
 func everyPod(*corev1.Pod) bool { return true }
@@ -92,7 +92,7 @@ func (w *workload) readDeployment(s State, d *appsv1.Deployment) {
 		int(status.AvailableReplicas) == w.wanted
 	for _, c := range status.Conditions {
 		if w.waiting == nil && c.Type == appsv1.DeploymentProgressing && c.Reason == CauseProgressDeadline {
-			w.waiting = &v1.Cause{Code: CauseProgressDeadline, Message: c.Message, Object: reference(KindDeployment, d.Name)}
+			w.waiting = &finding{cause: v1.Cause{Code: CauseProgressDeadline, Message: c.Message, Object: reference(KindDeployment, d.Name)}}
 		}
 	}
 }
@@ -167,10 +167,10 @@ func (w *workload) readJob(job *batchv1.Job) {
 	}
 }
 
-func replicaFailure(rs *appsv1.ReplicaSet) *v1.Cause {
+func replicaFailure(rs *appsv1.ReplicaSet) *finding {
 	for _, c := range rs.Status.Conditions {
 		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
-			return Refusal(c.Message, reference(KindReplicaSet, rs.Name))
+			return &finding{begun: c.LastTransitionTime.Time, cause: *Refusal(c.Message, reference(KindReplicaSet, rs.Name))}
 		}
 	}
 	return nil
@@ -182,7 +182,7 @@ func (w *workload) findRefusal(s State) {
 		return
 	}
 	if e := latest(s.eventsAbout(w.owner), "FailedCreate", "SuccessfulCreate"); e != nil && e.Reason == "FailedCreate" {
-		w.waiting = Refusal(e.Message, objectOf(e))
+		w.waiting = &finding{begun: firstSeen(e), cause: *Refusal(e.Message, objectOf(e))}
 	}
 }
 

@@ -28,6 +28,9 @@ type Policy struct {
 	// PullDelay is how long an image is pulled before it is mentioned: images
 	// that are on the node already are "pulled" in a moment.
 	PullDelay time.Duration
+	// CauseDelay is how long a stage must have waited for something before that
+	// is said to people: until then the cause is tentative.
+	CauseDelay time.Duration
 	// CrashLoopThreshold is the number of restarts of one container that are
 	// still a hiccup; one more is a crash loop. Under PolicyPatient it holds for
 	// init containers, too.
@@ -50,6 +53,7 @@ func DefaultPolicy() Policy {
 	return Policy{
 		Name:               PolicyFast,
 		PullDelay:          8 * time.Second,
+		CauseDelay:         3 * time.Second,
 		CrashLoopThreshold: 2,
 		ReadyForgives:      60 * time.Second,
 		GracePeriod:        10 * time.Minute,

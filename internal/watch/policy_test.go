@@ -61,7 +61,7 @@ func TestWhatPasses(t *testing.T) {
 		if got.Stage != v1.StageFailed || got.Cause.Code != test.code {
 			t.Errorf("fast, %s: %s, %+v", test.said, got.Stage, got.Cause)
 		}
-		got, next := Analyze(s, patient(), watchtest.After(time.Second))
+		got, next := Analyze(s, patient(), watchtest.After(patient().CauseDelay))
 		want, wantNext := v1.StageFailed, time.Time{}
 		if test.passes {
 			want, wantNext = v1.StageStarting, watchtest.After(time.Minute)

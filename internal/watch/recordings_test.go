@@ -25,6 +25,18 @@ type expectation struct {
 }
 
 func TestRecordings(t *testing.T) {
+	expected := recorded(t)
+	files, _ := filepath.Glob("testdata/recordings/*.jsonl")
+	if len(files) != len(expected) {
+		t.Errorf("%d recordings, %d expectations", len(files), len(expected))
+	}
+	for name, want := range expected {
+		t.Run(name, func(t *testing.T) { checkRecording(t, history(t, name), want) })
+	}
+}
+
+func recorded(t *testing.T) map[string]expectation {
+	t.Helper()
 	expected := map[string]expectation{}
 	raw, err := os.ReadFile("testdata/recordings/expected.yaml")
 	if err != nil {
@@ -33,13 +45,7 @@ func TestRecordings(t *testing.T) {
 	if err := yaml.UnmarshalStrict(raw, &expected); err != nil {
 		t.Fatal(err)
 	}
-	files, _ := filepath.Glob("testdata/recordings/*.jsonl")
-	if len(files) != len(expected) {
-		t.Errorf("%d recordings, %d expectations", len(files), len(expected))
-	}
-	for name, want := range expected {
-		t.Run(name, func(t *testing.T) { checkRecording(t, history(t, name), want) })
-	}
+	return expected
 }
 
 func checkRecording(t *testing.T, history []Record, want expectation) {
@@ -128,4 +134,30 @@ func contains(got, want []v1.Stage) bool {
 		got = got[i+1:]
 	}
 	return true
+}
+
+// In none of the recordings that come up does a person read why they wait; in
+// those that keep waiting, the cause is tentative first.
+func TestTentativeInRecordings(t *testing.T) {
+	for name, lasts := range map[string]bool{
+		"ok-init-ready": false, "ok-slow-pull": false, "job-ok": false,
+		"pvc-missing-class": true, "unsched-cpu": true, "readiness-fail": true, "volume-missing-configmap": true, "quota-exceeded": true,
+	} {
+		t.Run(name, func(t *testing.T) {
+			history := history(t, name)
+			var tentative, lasting int
+			Replay(subjectOf(recorded(t)[name].Subject, history), history, DefaultPolicy(), func(_ time.Time, s v1.Snapshot) {
+				switch {
+				case s.Cause == nil:
+				case s.Cause.Tentative:
+					tentative++
+				default:
+					lasting++
+				}
+			})
+			if lasts != (lasting > 0) || lasts && tentative == 0 {
+				t.Errorf("%d tentative, %d lasting readings", tentative, lasting)
+			}
+		})
+	}
 }

@@ -27,7 +27,7 @@ func (r *reading) failed(f finding) standing {
 	if since.IsZero() {
 		since = r.endedAt()
 	}
-	return standing{stage: v1.StageFailed, since: since, message: f.cause.Message, cause: &f.cause}
+	return standing{stage: v1.StageFailed, since: since, message: f.cause.Message, why: &f}
 }
 
 // endedAt is when the last container ended.
@@ -42,18 +42,17 @@ func (r *reading) endedAt() time.Time {
 }
 
 func (r *reading) scheduling() standing {
-	cause := r.whyUnscheduled()
-	message := ""
-	if c := kube.Condition(r.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
+	why, message := r.whyUnscheduled(), ""
+	if c := kube.Condition(r.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse && why != nil && !r.tentative(*why) {
 		message = shortSchedule(c.Message)
 	}
 	if claim := r.pendingClaim(); claim != nil {
-		cause = claim
+		why = claim
 	}
 	if r.growing() != nil {
 		message = joined(message, "a node is being added")
 	}
-	return standing{stage: v1.StageScheduling, since: r.pod.CreationTimestamp.Time, message: message, cause: cause}
+	return standing{stage: v1.StageScheduling, since: r.pod.CreationTimestamp.Time, message: message, why: why}
 }
 
 // pullingImages: the image that has been coming the longest; a big one is
@@ -73,7 +72,7 @@ func (r *reading) initializing(c container) standing {
 		stage:   v1.StageInitializing,
 		since:   r.since(corev1.PodScheduled),
 		message: c.name,
-		cause:   r.whyWaiting(),
+		why:     r.whyWaiting(),
 	}
 }
 
@@ -84,7 +83,7 @@ func (r *reading) starting(what string) standing {
 			since = later(since, c.initializedAt())
 		}
 	}
-	return standing{stage: v1.StageStarting, since: since, message: what, cause: r.whyWaiting()}
+	return standing{stage: v1.StageStarting, since: since, message: what, why: r.whyWaiting()}
 }
 
 // unready says what keeps the pod from being ready: a container, a readiness

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -14,15 +15,16 @@ import (
 
 // whyUnscheduled is the scheduler's reason, from the condition; the event comes
 // a moment before it.
-func (r *reading) whyUnscheduled() *v1.Cause {
+func (r *reading) whyUnscheduled() *finding {
 	text, code := "", CauseUnschedulable
+	var begun time.Time
 	if c := kube.Condition(r.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
-		text = c.Message
+		text, begun = c.Message, c.LastTransitionTime.Time
 		if c.Reason == corev1.PodReasonSchedulingGated {
 			code = CauseSchedulingGated
 		}
 	} else if e := latest(r.events, "FailedScheduling"); e != nil {
-		text = textOf(e)
+		text, begun = textOf(e), firstSeen(e)
 	}
 	if text == "" {
 		return nil
@@ -34,7 +36,10 @@ func (r *reading) whyUnscheduled() *v1.Cause {
 	if growing := r.growing(); growing != nil {
 		text += "; a node is being added: " + textOf(growing)
 	}
-	return &v1.Cause{Code: code, Message: text, Object: reference(KindPod, r.pod.Name)}
+	return &finding{
+		cause:  v1.Cause{Code: code, Message: text, Object: reference(KindPod, r.pod.Name)},
+		reason: "FailedScheduling", begun: begun,
+	}
 }
 
 // growing is the autoscaler's event that a node is on its way, unless it has
@@ -49,36 +54,36 @@ func (r *reading) growing() *corev1.Event {
 }
 
 // pendingClaim is the first claim that waits for something to be mended.
-func (r *reading) pendingClaim() *v1.Cause {
+func (r *reading) pendingClaim() *finding {
 	for _, c := range r.claims {
-		if cause := c.waitsFor(); cause != nil {
-			return cause
+		if f := c.waitsFor(); f != nil {
+			return f
 		}
 	}
 	return nil
 }
 
 // whyWaiting is what is known of why a pod that has a node does not get on.
-func (r *reading) whyWaiting() *v1.Cause {
+func (r *reading) whyWaiting() *finding {
 	if !r.sandboxed() {
-		if cause := r.whyUnmounted(); cause != nil {
-			return cause
+		if f := r.whyUnmounted(); f != nil {
+			return f
 		}
 		if e := latest(r.events, "FailedCreatePodSandBox"); e != nil {
-			return r.podCause(CauseSandboxFailed, e)
+			return r.podFinding(CauseSandboxFailed, e)
 		}
 	}
 	for _, c := range r.containers {
-		if cause := c.whyUnready(); cause != nil {
-			return cause
+		if f := c.whyUnready(); f != nil {
+			return f
 		}
 	}
 	if gate := r.closedGate(); gate != "" && r.allReady() {
-		return &v1.Cause{
+		return &finding{begun: r.since(corev1.ContainersReady), cause: v1.Cause{
 			Code:    CauseReadinessGate,
 			Message: "every container is ready, but not the readiness gate " + gate,
 			Object:  reference(KindPod, r.pod.Name),
-		}
+		}}
 	}
 	return nil
 }
@@ -104,33 +109,34 @@ var missingObject = regexp.MustCompile(`(?:configmap|secret) "[^"]*" not found`)
 
 // whyUnmounted reads the latest event about mounting. Once or twice is usual, and
 // "not registered" is the kubelet's cache warming up.
-func (r *reading) whyUnmounted() *v1.Cause {
+func (r *reading) whyUnmounted() *finding {
 	if e := r.multiAttach(); e != nil {
-		return r.podCause(CauseVolumeNotMounted, e) // the kubelet's time-outs after it say less
+		return r.podFinding(CauseVolumeNotMounted, e) // the kubelet's time-outs after it say less
 	}
 	e := latest(r.events, "FailedMount", "FailedAttachVolume")
 	switch {
 	case e == nil, strings.Contains(e.Message, "not registered"), passing(e.Message):
 		return nil
 	case missingObject.MatchString(e.Message):
-		return r.podCause(CauseVolumeMissingObject, e)
+		return r.podFinding(CauseVolumeMissingObject, e)
 	case Count(e) > 2:
-		return r.podCause(CauseVolumeNotMounted, e)
+		return r.podFinding(CauseVolumeNotMounted, e)
 	}
 	return nil
 }
 
-func (r *reading) podCause(code string, e *corev1.Event) *v1.Cause {
-	return &v1.Cause{
+// podFinding is what an event says about the pod as a whole.
+func (r *reading) podFinding(code string, e *corev1.Event) *finding {
+	return &finding{reason: e.Reason, begun: firstSeen(e), cause: v1.Cause{
 		Code:    code,
 		Message: textOf(e),
 		Object:  reference(KindPod, r.pod.Name),
-	}
+	}}
 }
 
 // whyUnready: the container was restarted, its probe fails, or the kubelet has
 // trouble that should pass.
-func (c container) whyUnready() *v1.Cause {
+func (c container) whyUnready() *finding {
 	if c.ready() || c.init && c.initialized() && !c.sidecar {
 		return nil
 	}
@@ -142,7 +148,7 @@ func (c container) whyUnready() *v1.Cause {
 		if !ignored {
 			f = c.finding(passingCode(reason), reason, "%s", message)
 		}
-		return &f.cause
+		return &f
 	}
 	if t := c.ended(); t != nil && c.status.RestartCount > 0 || t != nil && t.ExitCode != 0 {
 		text := fmt.Sprintf("ended with exit code %d", t.ExitCode)
@@ -150,7 +156,7 @@ func (c container) whyUnready() *v1.Cause {
 			text += " after " + plural(n, "restart")
 		}
 		f := c.exited(CauseContainerExited, t, text)
-		return &f.cause
+		return &f
 	}
 	return nil
 }
@@ -164,7 +170,7 @@ func passingCode(reason string) string {
 }
 
 // probing is the probe that says no to the instance that runs.
-func (c container) probing() *v1.Cause {
+func (c container) probing() *finding {
 	e := latest(c.events, "Unhealthy")
 	if e == nil || !notBefore(lastSeen(e), c.status.State.Running.StartedAt) {
 		return nil
@@ -173,10 +179,11 @@ func (c container) probing() *v1.Cause {
 		return nil // it could not be asked, because its container was just ending
 	}
 	f := c.finding(CauseProbeFailed, e.Reason, "%s", textOf(e))
+	f.begun = later(firstSeen(e), c.status.State.Running.StartedAt.Time)
 	if n := c.status.RestartCount; n > 0 {
 		f.cause.Restarts = number(n)
 	}
-	return &f.cause
+	return &f
 }
 
 // hookText names the hook for which the kubelet ends the container.

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -39,24 +38,21 @@ func (r *reading) warnings() []v1.Warning {
 	return folded.sorted()
 }
 
-// placingGrace is how long a scheduler that finds no place is not worth a word:
-// its first attempt often comes before the volume it needs is bound.
-const placingGrace = 2 * time.Second
-
 // isPlacing is true for what is said of a place that is looked for.
 func isPlacing(e *corev1.Event) bool {
 	return e.Reason == "FailedScheduling" || e.Reason == "NotTriggerScaleUp"
 }
 
 // placing is true while the scheduler's complaints need no attention: the pod
-// has just been made, or has a node by now.
+// has just been made, and the volume that it needs is often not bound yet, or it
+// has a node by now.
 func (r *reading) placing() bool {
 	if r.pod.Spec.NodeName != "" {
 		return true
 	}
-	grace := r.pod.CreationTimestamp.Add(placingGrace)
-	if r.now.Before(grace) {
-		r.askAt(grace)
+	due := r.pod.CreationTimestamp.Add(r.policy.CauseDelay)
+	if r.now.Before(due) {
+		r.askAt(due)
 		return true
 	}
 	return false

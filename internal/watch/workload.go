@@ -32,8 +32,12 @@ func analyzeWorkload(s State, p Policy, now time.Time) (v1.Snapshot, time.Time) 
 		r := newReading(s, pod, p, now)
 		snapshot := r.snapshot()
 		readings, replicas = append(readings, snapshot), append(replicas, replica(pod.Name, snapshot))
-		if !r.next.IsZero() && (next.IsZero() || r.next.Before(next)) {
-			next = r.next
+		next = earlier(next, r.next)
+	}
+	if w.waiting != nil {
+		if due := w.waiting.begun.Add(p.CauseDelay); now.Before(due) {
+			w.waiting.cause.Tentative = true
+			next = earlier(next, due)
 		}
 	}
 	w.tellApart(readings)
@@ -111,7 +115,7 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 			snapshot.Message = joined(fmt.Sprintf("%d of %d ready", w.ready, w.wanted), snapshot.Message)
 		}
 		if w.waiting != nil {
-			snapshot.Cause = w.waiting
+			snapshot.Cause = &w.waiting.cause
 			if w.serving > 0 {
 				snapshot.Message = joined(snapshot.Message, plural(w.serving, "pod")+" of the revision before still ready")
 			}

@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // soon is what is promised: how long after the change that decides it a verdict
@@ -53,8 +54,8 @@ func TestFinalCauses(t *testing.T) {
 	}
 }
 
-// Each cause that may pass is told with what to do about it, within two seconds
-// of the cluster's first word about it, and again when the time is up.
+// Each cause that may pass is told with what to do about it when it has lasted,
+// and again when the time is up.
 func TestCausesThatMayPass(t *testing.T) {
 	for _, test := range []struct {
 		blueprint, cause string
@@ -176,7 +177,7 @@ func (w *world) waits(witness *witness, cause, hint string, args ...string) {
 	run := w.start(append(args, "--timeout", "12s")...)
 	witness.seen(30 * time.Second)
 	run.waitFor(" hint: ")
-	witness.within(soon, time.Now(), "the hint")
+	witness.within(soon+watch.DefaultPolicy().CauseDelay, time.Now(), "the hint")
 	told := run.stderr.String()
 	r := run.wait(30 * time.Second)
 	r.mustBe(w, 5)

@@ -24,7 +24,7 @@ func TestBatchFrames(t *testing.T) {
 		for _, width := range l.width {
 			t.Run(fmt.Sprintf("%s-%d", l.name, width), func(t *testing.T) {
 				var b strings.Builder
-				for _, at := range []time.Duration{20 * ms, 300 * ms, 6 * sc, 30 * sc, time.Hour} {
+				for _, at := range []time.Duration{20 * ms, 300 * ms, 2 * sc, 6 * sc, 30 * sc, time.Hour} {
 					fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screenful(terminaltest.Team(), at, width, 50, l.look)))
 				}
 				terminaltest.Golden(t, fmt.Sprintf("batch/%s-%d.txt", l.name, width), terminaltest.Visible(b.String()))

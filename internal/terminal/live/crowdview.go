@@ -167,7 +167,7 @@ func workState(m *model, v view) (stage string, colour lipgloss.Style, why strin
 // reason is what a running stage waits for, in one line: a known cause says
 // more than a warning, and that more than the stage's own words.
 func (m *model) reason(v view) string {
-	if c := m.snapshot.Cause; c != nil && c.Message != "" {
+	if c := wording.Lasting(m.snapshot.Cause); c != nil && c.Message != "" {
 		return wording.CauseText(*c)
 	}
 	if shown := m.warnings.shown(); len(shown) > 0 {

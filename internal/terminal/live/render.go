@@ -119,10 +119,10 @@ func remarks(m *model, v view) []string {
 
 // waitingFor is why the stage that runs goes on; empty if that is not known.
 func (m *model) waitingFor() v1.Cause {
-	if m.snapshot.Cause == nil || m.current(stageItem, "") < 0 {
-		return v1.Cause{}
+	if c := wording.Lasting(m.snapshot.Cause); c != nil && m.current(stageItem, "") >= 0 {
+		return *c
 	}
-	return *m.snapshot.Cause
+	return v1.Cause{}
 }
 
 // hintLines say what to do about what is waited for, while it is waited for. The

@@ -16,7 +16,7 @@ import (
 )
 
 func TestFrames(t *testing.T) {
-	moments := []time.Duration{20 * ms, 300 * ms, 6 * sc, 16 * sc, 20 * sc, 22 * sc}
+	moments := []time.Duration{20 * ms, 300 * ms, 2 * sc, 6 * sc, 16 * sc, 20 * sc, 22 * sc}
 	looks := []struct {
 		name  string
 		look  terminal.Capabilities

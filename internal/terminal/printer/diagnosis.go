@@ -20,9 +20,9 @@ func diagnosisLines(d v1.Diagnosis, s terminal.Streams, st style.Styles) []strin
 	v := sheet(out, d.At, st)
 	lines := []string{wording.Header(diagnosed(d), v), ""}
 	lines = append(lines, verdictLines(d, v)...)
-	if len(st.Paragraphs(d.Hint)) > 0 {
+	if hint := st.Paragraphs(d.Hint); len(hint) > 0 && wording.Lasting(d.Cause) == d.Cause {
 		lines = append(lines, "")
-		lines = append(lines, wording.Indent(st.Paragraphs(d.Hint), v)...)
+		lines = append(lines, wording.Indent(hint, v)...)
 	}
 	lines = append(lines, wording.LogLines(d.Logs, v)...)
 	if len(d.Containers) > 0 {
@@ -59,10 +59,11 @@ func verdictLines(d v1.Diagnosis, v wording.Page) []string {
 		head += " for " + style.Whole(d.At.Sub(d.Since))
 	}
 	why := d.Message
-	if d.Cause != nil {
-		why = wording.CauseText(*d.Cause)
+	cause := wording.Lasting(d.Cause)
+	if cause != nil {
+		why = wording.CauseText(*cause)
 	}
-	return wording.Headline(head, v.Styles.Text(why+numbers(d.Cause)+wording.IgnoredText(d.Ignored)), v)
+	return wording.Headline(head, v.Styles.Text(why+numbers(cause)+wording.IgnoredText(d.Ignored)), v)
 }
 
 // stageName is the stage, which does not tell what became of what is gone.

@@ -66,8 +66,8 @@ func ListColumns(items []v1.Workspace, wide bool, l List, st style.Styles, now t
 
 // Why says what keeps a workspace from running, and since when.
 func Why(w v1.Workspace, now time.Time) string {
-	if w.Cause != nil && w.Cause.Message != "" {
-		return wording.CauseText(*w.Cause)
+	if c := wording.Lasting(w.Cause); c != nil && c.Message != "" {
+		return wording.CauseText(*c)
 	}
 	if w.Stage == v1.StageRunning || w.Message == "" {
 		return ""

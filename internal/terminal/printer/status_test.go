@@ -46,3 +46,25 @@ func TestStatusProposesCommandsWithTheFlags(t *testing.T) {
 		t.Errorf("status does not propose %q:\n%s", want, b.Out)
 	}
 }
+
+// Most of what a stage has waited for since a moment passes: people read of it
+// when it has lasted, programs from the start.
+func TestTentativeCauses(t *testing.T) {
+	cause := &v1.Cause{Code: "Unschedulable", Message: "no volume", Tentative: true}
+	w := terminaltest.Workspace(v1.StageScheduling, v1.Snapshot{Cause: cause})
+	d := v1.Diagnosis{TypeMeta: v1.Kind(v1.KindDiagnosis), Verdict: v1.VerdictWaiting, Stage: w.Stage, Cause: cause, Hint: "no volume"}
+	for name, document := range map[string]any{"list": &v1.WorkspaceList{Items: []v1.Workspace{w}}, "workspace": &w, "diagnosis": &d} {
+		for _, format := range []string{"text", "json"} {
+			for _, tentative := range []bool{true, false} {
+				cause.Tentative = tentative
+				text := printed(t, format, document, 0, style.NoColour)
+				if shown := strings.Contains(text, "no volume"); shown != (format == "json" || !tentative) {
+					t.Errorf("%s as %s, tentative %v: shown %v\n%s", name, format, tentative, shown, text)
+				}
+				if marked := strings.Contains(text, `"tentative": true`); marked != (format == "json" && tentative) {
+					t.Errorf("%s as %s, tentative %v: marked %v\n%s", name, format, tentative, marked, text)
+				}
+			}
+		}
+	}
+}

@@ -41,8 +41,8 @@ func WorkspaceLines(w v1.Workspace, wide bool, s terminal.Streams, st style.Styl
 // facts are the lines of a name and a value.
 func facts(w v1.Workspace, st style.Styles, now time.Time) []string {
 	cause := ""
-	if w.Cause != nil {
-		cause = st.Text(wording.CauseText(*w.Cause))
+	if c := wording.Lasting(w.Cause); c != nil {
+		cause = st.Text(wording.CauseText(*c))
 	}
 	return labels(st, [][2]string{
 		{"Name", style.Paint(st.Bold, st.Text(w.ID))},

@@ -124,7 +124,7 @@ func (p *plain) stageLines(e v1.Event) []string {
 	for _, w := range s.Warnings {
 		lines = append(lines, p.warningLines(e, w)...)
 	}
-	if c := s.Cause; c != nil && wording.IsPassing(s) && c.Message != p.cause {
+	if c := wording.Lasting(s.Cause); c != nil && wording.IsPassing(s) && c.Message != p.cause {
 		p.cause = c.Message
 		if !wording.Known(c.Message, s.Message, s.Warnings) {
 			lines = append(lines, p.line(e, "cause "+c.Code, wording.CauseText(*c)))

@@ -80,7 +80,10 @@ func Succeeding() *Script {
 	waits := "0/3 nodes: 2 insufficient cpu, 1 untolerated taint"
 	cause := &v1.Cause{Code: "Unschedulable", Message: waits, Hint: "No node has room for it: 2 nodes have too little cpu left. Ask for less in blueprint dev, or wait until there is room."}
 	s.Stage(300*ms, v1.StageScheduling, v1.Snapshot{Containers: Containers("waiting", "waiting")})
-	s.Stage(1*sc, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{Unschedulable(1, 1*sc)}})
+	tentative := *cause
+	tentative.Tentative = true
+	s.Stage(1*sc, v1.StageScheduling, v1.Snapshot{Cause: &tentative})
+	s.Stage(3300*ms, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{Unschedulable(1, 1*sc)}})
 	s.Stage(4*sc, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{Unschedulable(3, 4*sc)}})
 	s.Stage(9*sc, v1.StagePulling, v1.Snapshot{Node: "node-2", Message: "dev-tools:1.4", Containers: Containers("done", "pulling")})
 	s.Add(12*sc, v1.Event{Object: &v1.ObjectEvent{Object: "pod/alice-3f9c2e1:k8shell-main", Type: "Normal", Reason: "Pulling", Message: "Pulling image", Count: 1}})

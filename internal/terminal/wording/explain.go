@@ -13,14 +13,15 @@ func Gist(e v1.Error) string {
 		return news(e)
 	}
 	s := e.Workspace.Snapshot
-	if isFailed(e) {
-		if s.Cause != nil && s.Cause.Message != "" {
-			return CauseText(*s.Cause)
-		}
-		return e.Message
+	why := s.Message
+	if s.Cause != nil && s.Cause.Message != "" {
+		why = CauseText(*s.Cause) // also a tentative one: nothing will be known beyond it
 	}
-	why := CauseOrMessage(s)
 	switch {
+	case isFailed(e) && s.Cause != nil && s.Cause.Message != "":
+		return why
+	case isFailed(e):
+		return e.Message
 	case why != "":
 		return "still " + string(s.Stage) + ": " + why + IgnoredText(s.Ignored)
 	case s.Stage == "" || s.Stage == v1.StageUnknown:
@@ -44,10 +45,19 @@ func news(e v1.Error) string {
 	return e.Message
 }
 
+// Lasting is the cause that is shown to people, nil while it may be that of a
+// moment. Documents have it from the start.
+func Lasting(c *v1.Cause) *v1.Cause {
+	if c != nil && c.Tentative {
+		return nil
+	}
+	return c
+}
+
 // CauseOrMessage is why a workspace is where it is, as well as that is known.
 func CauseOrMessage(s v1.Snapshot) string {
-	if s.Cause != nil && s.Cause.Message != "" {
-		return CauseText(*s.Cause)
+	if c := Lasting(s.Cause); c != nil && c.Message != "" {
+		return CauseText(*c)
 	}
 	return s.Message
 }

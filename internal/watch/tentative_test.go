@@ -1,0 +1,140 @@
+package watch
+
+import (
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/watchtest"
+)
+
+// A stage's cause is tentative for 3 s, counted from when it began by the
+// cluster's own times. The reading asks to be made again when they are over.
+func TestTentativeCauses(t *testing.T) {
+	second := time.Second
+	pod := func(changes ...func(*corev1.Pod)) *corev1.Pod { return watchtest.NewPod("web", "1", changes...).Pod }
+	app := func(changes ...func(*corev1.ContainerStatus)) *corev1.Pod {
+		return pod(watchtest.OnNode, watchtest.App(changes...))
+	}
+	said := func(at, again time.Duration, container, reason, message string) *corev1.Event {
+		e := warning(container, reason, message)
+		e.FirstTimestamp, e.LastTimestamp = metav1.NewTime(watchtest.After(at)), metav1.NewTime(watchtest.After(again))
+		return e
+	}
+	unbound := "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims."
+	provisioning := said(second, 2*second, "", "ProvisioningFailed", "not yet")
+	provisioning.InvolvedObject = corev1.ObjectReference{Kind: "PersistentVolumeClaim", Name: "data", UID: "claim"}
+	for name, test := range map[string]struct {
+		state  State
+		policy Policy
+		begun  time.Duration
+		cause  string
+	}{
+		"unscheduled, by the condition": {
+			state: stateOf(pod(unscheduled(unbound, 2*second))),
+			begun: 2 * second, cause: CauseUnschedulable,
+		},
+		"unscheduled, by the event": {
+			state: stateOf(pod(), said(second, 2*second, "", "FailedScheduling", unbound)),
+			begun: second, cause: CauseUnschedulable,
+		},
+		"a grace period that begins later": {
+			state:  stateOf(pod(unscheduled(unbound, second)), said(3*second, 3*second, "", "TriggeredScaleUp", "1->2")),
+			policy: patient(), begun: second, cause: CauseUnschedulable,
+		},
+		"a claim": {
+			state: stateOf(pod(mounts("data")), pvc("data", corev1.ClaimPending), provisioning),
+			begun: second, cause: CauseVolumePending,
+		},
+		"a sandbox": {
+			state: stateOf(pod(watchtest.OnNode), said(second, 2*second, "", "FailedCreatePodSandBox", "no")),
+			begun: second, cause: CauseSandboxFailed,
+		},
+		"a probe, of the instance that runs": {
+			state: stateOf(app(watchtest.Runs(4*second)), said(second, 5*second, "app", "Unhealthy", "no")),
+			begun: 4 * second, cause: CauseProbeFailed,
+		},
+		"a crash": {
+			state: stateOf(app(watchtest.Exits(1, "Error", 5*second))),
+			begun: 5 * second, cause: CauseContainerExited,
+		},
+		"nothing says since when": {
+			state: stateOf(app(watchtest.Waits("CreateContainerConfigError", "failed to sync secret cache"))),
+			begun: 0, cause: CauseConfigMissing,
+		},
+		"of a workload's pod": {
+			state: deploymentState(replicaSet("b", "2"), watchtest.Owned("b", unscheduled(unbound, 2*second)).Pod),
+			begun: 2 * second, cause: CauseUnschedulable,
+		},
+		"of a workload without pods": {
+			state: deploymentState(refusing(replicaSet("b", "2"), "exceeded quota: small", 6*second)),
+			begun: 6 * second, cause: CauseQuotaExceeded,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.policy.Name == "" {
+				test.policy = DefaultPolicy()
+			}
+			due := test.begun + 3*second
+			got, next := Analyze(test.state, test.policy, watchtest.After(due-time.Millisecond))
+			if got.Cause == nil || got.Cause.Code != test.cause || !got.Cause.Tentative || !next.Equal(watchtest.After(due)) {
+				t.Errorf("before: %+v, asks again at %s", got.Cause, next)
+			}
+			got, next = Analyze(test.state, test.policy, watchtest.After(due))
+			if got.Cause == nil || got.Cause.Code != test.cause || got.Cause.Tentative || next.Equal(watchtest.After(due)) {
+				t.Errorf("after: %+v, asks again at %s", got.Cause, next)
+			}
+		})
+	}
+}
+
+// The scheduler's reason is the stage's message, too, but not while it is tentative.
+func TestTentativeMessage(t *testing.T) {
+	if got, _ := Analyze(stateOf(watchtest.NewPod("web", "1", unscheduled("", 0)).Pod), DefaultPolicy(), watchtest.Epoch); got.Message != "" || got.Cause != nil {
+		t.Errorf("without a reason: %q, %+v", got.Message, got.Cause)
+	}
+	state := stateOf(watchtest.NewPod("web", "1", unscheduled("0/1 nodes are available: 1 Insufficient cpu.", 0)).Pod)
+	for now, want := range map[time.Duration]string{2 * time.Second: "", 3 * time.Second: "0/1 nodes: 1 Insufficient cpu"} {
+		if got, _ := Analyze(state, DefaultPolicy(), watchtest.After(now)); got.Message != want {
+			t.Errorf("after %s: %q, want %q", now, got.Message, want)
+		}
+	}
+}
+
+// What is final is not tentative.
+func TestFinalCauses(t *testing.T) {
+	state := stateOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))).Pod)
+	got, next := Analyze(state, DefaultPolicy(), watchtest.Epoch)
+	if got.Stage != v1.StageFailed || got.Cause.Tentative || !next.IsZero() {
+		t.Errorf("%s, %+v, asks again at %s", got.Stage, got.Cause, next)
+	}
+}
+
+func unscheduled(message string, at time.Duration) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		watchtest.Set(pod, corev1.PodScheduled, corev1.ConditionFalse, at)
+		pod.Status.Conditions[0].Message = message
+	}
+}
+
+func refusing(rs *appsv1.ReplicaSet, message string, at time.Duration) *appsv1.ReplicaSet {
+	rs.Status.Conditions = []appsv1.ReplicaSetCondition{{
+		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue,
+		Message: message, LastTransitionTime: metav1.NewTime(watchtest.After(at)),
+	}}
+	return rs
+}
+
+func deploymentState(objects ...runtime.Object) State {
+	s := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}).Apply(watch.Added, watchtest.Deployment(2, 2))
+	for _, o := range objects {
+		s = s.Apply(watch.Added, o)
+	}
+	return s
+}
