@@ -11,7 +11,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/config"
-	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/identity/provider"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -50,13 +50,14 @@ func (a *app) provisioner(cmd *cobra.Command) (*provision.Provisioner, error) {
 	if err != nil {
 		return nil, err
 	}
-	who, err := identity.Build(c.Identity, identity.Surroundings{Client: client, Self: kube.Self(client.Config), Namespace: client.Namespace, Getenv: os.Getenv})
+	who, err := provider.NewChain(c.Identity, provider.Dependencies{Client: client, Self: kube.Self(client.Config), Namespace: client.Namespace, Getenv: os.Getenv})
 	if err != nil {
 		return nil, err
 	}
 	return &provision.Provisioner{
 		Reader:           inventory.Reader{Client: client, Policy: c.Policy, Now: time.Now},
-		Identity:         who,
+		Users:            who,
+		Repositories:     who,
 		Blueprints:       func(ctx context.Context) (*blueprint.Set, error) { return loadFrom(ctx, c, client) },
 		DefaultBlueprint: c.DefaultBlueprint,
 		DefaultRegistry:  c.DefaultRegistry,

@@ -20,7 +20,7 @@ import (
 func (o *provisionOptions) provisionAll(ctx context.Context, p *provision.Provisioner, b wording.Batch, users []userstring.UserString, joint *event.Stream, records *jobRecords) v1.ProvisionSummary {
 	begun := time.Now()
 	shared := *p
-	shared.Identity = identity.Remember(p.Identity)
+	shared.Users = identity.Cached(p.Users)
 	load := p.Blueprints
 	once := sync.OnceValues(func() (*blueprint.Set, error) { return load(ctx) })
 	shared.Blueprints = func(context.Context) (*blueprint.Set, error) { return once() }

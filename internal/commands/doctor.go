@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/doctor"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/identity/provider"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/terminal/printer"
 )
@@ -137,7 +137,7 @@ func (a *app) kubeconfig(client *kube.Client) doctor.Finding {
 // identities are a check for each provider: whether it answers, and whom it
 // takes the caller for.
 func identities(c config.Config, client *kube.Client) []doctor.Check {
-	chain, err := identity.Build(c.Identity, identity.Surroundings{Client: client, Self: kube.Self(client.Config), Namespace: client.Namespace, Getenv: os.Getenv})
+	chain, err := provider.NewChain(c.Identity, provider.Dependencies{Client: client, Self: kube.Self(client.Config), Namespace: client.Namespace, Getenv: os.Getenv})
 	if err != nil {
 		return []doctor.Check{found("identity", err, doctor.Finding{})}
 	}
@@ -146,8 +146,8 @@ func identities(c config.Config, client *kube.Client) []doctor.Check {
 		checks[i] = doctor.Check{Name: "identity", Look: func(ctx context.Context) (doctor.Finding, error) {
 			caller, err := link.Caller(ctx)
 			switch {
-			case fault.CodeOf(err) == fault.Unavailable && link.Name != identity.KindKubernetes:
-				return doctor.Failed(link.Name+": "+fault.From(err).Message, fault.From(err).Hint), nil
+			case fault.CodeOf(err) == fault.Unavailable && link.Name != provider.KindKubernetes:
+				return doctor.Failed(fault.From(err).Message, fault.From(err).Hint), nil
 			case err != nil:
 				return doctor.Finding{}, err
 			case caller == "":

@@ -89,7 +89,7 @@ func (o *provisionOptions) run(ctx context.Context, a *app, cmd *cobra.Command, 
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
 	if u.User == "" {
-		if u.User, err = p.Identity.Caller(ctx); err != nil {
+		if u.User, err = p.Users.Caller(ctx); err != nil {
 			return because(ctx, err)
 		}
 	}

@@ -95,7 +95,7 @@ func complete(ctx context.Context, p *provision.Provisioner, u userstring.UserSt
 	var identityErr, blueprintErr error
 	var group errgroup.Group
 	group.Go(func() error {
-		user, identityErr = p.Identity.Resolve(ctx, u.User)
+		user, identityErr = p.Users.Resolve(ctx, u.User)
 		return nil
 	})
 	r.Notice = notResolved(u)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/identity/provider"
 	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/watch"
 )
@@ -38,7 +38,7 @@ type Config struct {
 	PolicyFile PolicyFile   `yaml:"policy"`
 	Policy     watch.Policy `yaml:"-"`
 	// Identity is who is asked who users are.
-	Identity identity.Settings `yaml:"identity"`
+	Identity provider.Settings `yaml:"identity"`
 	// Registry is the private registry that workspaces' images are pulled from.
 	Registry *Registry `yaml:"registry"`
 	// Repositories says how the repositories of workspaces are cloned.

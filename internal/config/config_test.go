@@ -105,9 +105,9 @@ identity:
 `), "")
 	all := strings.Join(fault.From(err).Problems, "\n")
 	for _, want := range []string{
-		`line 1: field "blueprnts"`, `line 4: kind "ldap" is none of`, "line 5: kind file needs path", "line 6: name does not go with kind file",
-		"line 7: only one of", `line 7: timeout "soon"`, "line 8: url has a password", "line 9: url of kind git needs {name}", `line 10: field "colour"`,
-		"line 11: cli goes with an https address only",
+		`line 1: field "blueprnts"`, `line 4: kind "ldap": must be one of`, "line 5: kind file requires path", "line 6: name is not allowed with kind file",
+		"line 7: tokenEnv, tokenFile and cli are mutually exclusive", `line 7: invalid timeout "soon"`, "line 8: url must not hold a login", "line 9: url of kind git must contain {name}", `line 10: field "colour"`,
+		"line 11: cli requires an https url",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("missing %q in\n%s", want, all)

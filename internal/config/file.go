@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/identity/provider"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
@@ -42,7 +42,7 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 	s := &yamldoc.Shape{At: func(n *yaml.Node) string { return fmt.Sprintf("line %d", n.Line) }}
 	s.Problems = expand(top, filepath.Dir(path), getenv)
 	s.Check(top, reflect.TypeFor[Config]())
-	identity.CheckSettings(s, yamldoc.Field(top, "identity"))
+	provider.CheckSettings(s, yamldoc.Field(top, "identity"))
 	if len(s.Problems) > 0 {
 		return Config{}, invalid(path, s.Problems)
 	}

@@ -10,69 +10,76 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// DefaultTimeout is how long one provider may take for one answer.
-const DefaultTimeout = 10 * time.Second
-
-// Link is one provider of a chain.
-type Link struct {
-	// Name is what messages call it: its kind, and where it is.
+// Provider is a configured provider of a chain.
+type Provider struct {
+	// Name is its kind and place, for messages.
 	Name string
-	Provider
 	// Timeout of each answer; none if zero.
 	Timeout time.Duration
-	// NoUsers is set for a provider that knows repositories only.
-	NoUsers bool
+	// Users is nil if the provider knows no users, Repositories if it has no
+	// blueprints.
+	Users        Users
+	Repositories Repositories
 }
 
-// Chain asks providers in their order.
-type Chain []Link
+// Chain asks providers in order. It implements Users and Repositories.
+type Chain []Provider
 
-// Resolve asks until one knows the user. Only "unknown" lets the next one be
-// asked: a provider that cannot be reached might have said that the user is
+// Resolve asks until one knows the user. Only an unknown user lets the next one
+// be asked: a provider that is out of reach might have said that the user is
 // locked. A user who is known and may not work ends it, too.
 func (c Chain) Resolve(ctx context.Context, username string) (User, error) {
 	var asked []string
-	for _, link := range c {
-		if link.NoUsers {
+	for _, p := range c {
+		if p.Users == nil {
 			continue
 		}
-		user, err := ask(ctx, link, func(ctx context.Context) (User, error) { return link.Resolve(ctx, username) })
+		user, err := ask(ctx, p, func(ctx context.Context) (User, error) { return p.Users.Resolve(ctx, username) })
 		if fault.ReasonOf(err) == ReasonUnknown {
-			asked = append(asked, link.Name)
+			asked = append(asked, p.Name)
 			continue
 		}
 		if err != nil {
 			return User{}, err
 		}
-		return user, user.MayWork()
+		return user, user.mayWork()
 	}
 	if len(asked) == 0 {
-		asked = []string{"berth, which is configured to ask no provider of users"}
+		return User{}, Unknown(username, "berth: no configured identity provider knows users")
 	}
-	return User{}, nobodyKnows(username, asked)
+	return User{}, Unknown(username, asked...)
 }
 
-// Caller asks until one can tell who the caller is.
+// Caller asks until one knows who the caller is.
 func (c Chain) Caller(ctx context.Context) (string, error) {
-	for _, link := range c {
-		caller, err := ask(ctx, link, link.Caller)
-		if err != nil || caller != "" {
+	for _, p := range c {
+		if caller, err := p.Caller(ctx); err != nil || caller != "" {
 			return caller, err
 		}
 	}
-	return "", fault.New(fault.InvalidArgument, "none of the configured identity providers can tell who you are").
+	return "", fault.New(fault.InvalidArgument, "no configured identity provider knows who you are").
 		WithHint("name the user: `berth provision USER`")
 }
 
-// Custom asks until one has the blueprint, or has the repository and knows that
-// there is none in it. One that does not see the repository leaves it to the
-// next; what it said is the answer if nobody sees it.
+// Caller asks this provider alone; the answer is empty if it does not know.
+func (p Provider) Caller(ctx context.Context) (string, error) {
+	if p.Users == nil {
+		return "", nil
+	}
+	return ask(ctx, p, p.Users.Caller)
+}
+
+// Custom asks until one has the blueprint, or sees the repository without one.
+// If no provider sees it, the answer is the first one's error.
 func (c Chain) Custom(ctx context.Context, u userstring.UserString) (*Custom, error) {
 	var unseen []*fault.Error
-	for _, link := range c {
-		custom, err := ask(ctx, link, func(ctx context.Context) (*Custom, error) { return link.Custom(ctx, u) })
+	for _, p := range c {
+		if p.Repositories == nil {
+			continue
+		}
+		custom, err := ask(ctx, p, func(ctx context.Context) (*Custom, error) { return p.Repositories.Custom(ctx, u) })
 		switch {
-		case errors.Is(err, errElsewhere):
+		case errors.Is(err, ErrNotResponsible):
 			continue
 		case fault.ReasonOf(err) == git.ReasonNotVisible:
 			unseen = append(unseen, fault.From(err))
@@ -83,16 +90,16 @@ func (c Chain) Custom(ctx context.Context, u userstring.UserString) (*Custom, er
 	}
 	switch {
 	case len(unseen) > 0:
-		return nil, together(unseen)
+		return nil, joined(unseen)
 	case u.Form() == userstring.Repo:
-		return nil, fault.New(fault.InvalidArgument, "none of the configured identity providers reads repositories").
+		return nil, fault.New(fault.InvalidArgument, "no configured identity provider reads repositories").
 			WithHint("add `kind: github` or `kind: git` to identity.providers in the configuration")
 	}
 	return nil, nil
 }
 
-// together is the first of several answers, with the others beside it.
-func together(all []*fault.Error) error {
+// joined is the first of several errors, with the others as its problems.
+func joined(all []*fault.Error) error {
 	if len(all) == 1 {
 		return all[0]
 	}
@@ -103,34 +110,30 @@ func together(all []*fault.Error) error {
 	return &first
 }
 
-// ask gives a provider its time. That its time is over, and not the caller's,
-// is an outage of the provider.
-func ask[T any](ctx context.Context, link Link, question func(context.Context) (T, error)) (T, error) {
+// ask bounds the time of an answer. The end of the provider's time, unlike that
+// of the caller's, is an outage of the provider.
+func ask[T any](ctx context.Context, p Provider, question func(context.Context) (T, error)) (T, error) {
 	own, cancel := ctx, func() {}
-	if link.Timeout > 0 {
-		own, cancel = context.WithTimeout(ctx, link.Timeout)
+	if p.Timeout > 0 {
+		own, cancel = context.WithTimeout(ctx, p.Timeout)
 	}
 	defer cancel()
 	answer, err := question(own)
 	switch {
-	case err == nil:
-		return answer, nil
+	case err == nil, errors.Is(err, ErrNotResponsible):
+		return answer, err
 	case ctx.Err() != nil:
 		return answer, context.Cause(ctx)
 	case own.Err() != nil:
-		return answer, timedOut(link.Name, link.Timeout)
-	case errors.Is(err, errElsewhere):
+		return answer, timedOut(p)
+	}
+	f, ok := errors.AsType[*fault.Error](err)
+	if ok && (f.Code != fault.Unavailable || f.Reason != "") {
 		return answer, err
 	}
-	if f, ok := errors.AsType[*fault.Error](err); ok {
-		if f.Code != fault.Unavailable || f.Reason != "" {
-			return answer, err
-		}
-		outage := unavailable(link.Name, f)
-		if f.Hint != "" {
-			outage.Hint = f.Hint
-		}
-		return answer, outage
+	outage := unavailable(p.Name, err)
+	if ok && f.Hint != "" {
+		outage.Hint = f.Hint
 	}
-	return answer, unavailable(link.Name, err)
+	return answer, outage
 }

@@ -35,7 +35,9 @@ func (s stub) Custom(context.Context, userstring.UserString) (*Custom, error) {
 	return s.custom, s.customErr
 }
 
-func link(name string, s stub) Link { return Link{Name: name, Provider: s, Timeout: time.Second} }
+func link(name string, s stub) Provider {
+	return Provider{Name: name, Users: s, Repositories: s, Timeout: time.Second}
+}
 
 // The first one that knows the user wins; one that cannot be reached ends it,
 // for it might have said that the user is locked.
@@ -43,7 +45,7 @@ func TestChain(t *testing.T) {
 	knows := func(status Status) stub {
 		return stub{user: User{Username: "alice", Status: status, Provider: "test"}}
 	}
-	stranger := stub{userErr: unknown("alice", "test")}
+	stranger := stub{userErr: Unknown("alice", "test")}
 	down := stub{userErr: errors.New("connection refused")}
 	for name, test := range map[string]struct {
 		chain        Chain
@@ -60,7 +62,7 @@ func TestChain(t *testing.T) {
 		"unreachable, known later":    {Chain{link("a", down), link("b", knows(Active))}, fault.Unavailable, ReasonUnavailable, "provider a"},
 		"unknown, then unreachable":   {Chain{link("a", stranger), link("b", down)}, fault.Unavailable, ReasonUnavailable, "provider b"},
 		"silent":                      {Chain{link("a", stub{silent: true}), link("b", knows(Active))}, fault.Unavailable, ReasonUnavailable, "a did not answer within 1s"},
-		"nobody knows users":          {Chain{{Name: "git", Provider: knows(Active), NoUsers: true}}, fault.Unauthenticated, ReasonUnknown, "no provider of users"},
+		"nobody knows users":          {Chain{{Name: "git", Repositories: knows(Active)}}, fault.Unauthenticated, ReasonUnknown, "no configured identity provider knows users"},
 		"an outage with its own hint": {Chain{link("a", stub{userErr: fault.New(fault.Unavailable, "down").WithHint("do this")})}, fault.Unavailable, ReasonUnavailable, "down"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +92,7 @@ func TestChainCancelled(t *testing.T) {
 func TestChainCustom(t *testing.T) {
 	u, _ := userstring.Parse("alice~repo=org/proj")
 	has, none := stub{custom: &Custom{Origin: "here"}}, stub{}
-	elsewhere, unseen := stub{customErr: errElsewhere}, stub{customErr: git.NotFound("github.com/org/proj", credential.Credential{})}
+	elsewhere, unseen := stub{customErr: ErrNotResponsible}, stub{customErr: git.NotFound("github.com/org/proj", credential.Credential{})}
 	for name, test := range map[string]struct {
 		chain Chain
 		found bool
@@ -102,6 +104,7 @@ func TestChainCustom(t *testing.T) {
 		"the repository has none":    {Chain{link("a", none), link("b", unseen)}, false, ""},
 		"seen by nobody":             {Chain{link("a", unseen), link("b", elsewhere)}, false, fault.NotFound},
 		"nobody reads repositories":  {Chain{link("a", elsewhere)}, false, fault.InvalidArgument},
+		"users are no repositories":  {Chain{{Name: "a", Users: has}}, false, fault.InvalidArgument},
 		"unreachable, had by second": {Chain{link("a", stub{customErr: errors.New("down")}), link("b", has)}, false, fault.Unavailable},
 	} {
 		custom, err := test.chain.Custom(t.Context(), u)
@@ -115,7 +118,26 @@ func TestChainCustom(t *testing.T) {
 	}
 }
 
-func TestMay(t *testing.T) {
+// The first provider that knows the caller answers; repositories know nobody.
+func TestChainCaller(t *testing.T) {
+	knows, down := stub{user: User{Username: "alice"}}, stub{userErr: errors.New("down")}
+	for name, test := range map[string]struct {
+		chain  Chain
+		caller string
+		code   fault.Code
+	}{
+		"known":        {Chain{link("a", stub{}), link("b", knows)}, "alice", ""},
+		"unknown":      {Chain{link("a", stub{}), {Name: "b", Repositories: knows}}, "", fault.InvalidArgument},
+		"unreachable":  {Chain{link("a", down), link("b", knows)}, "", fault.Unavailable},
+		"no providers": {nil, "", fault.InvalidArgument},
+	} {
+		if caller, err := test.chain.Caller(t.Context()); caller != test.caller || fault.CodeOf(err) != test.code {
+			t.Errorf("%s: %q, %v", name, caller, err)
+		}
+	}
+}
+
+func TestMayUse(t *testing.T) {
 	for _, test := range []struct {
 		allowed []string
 		may     bool
@@ -126,7 +148,7 @@ func TestMay(t *testing.T) {
 		{[]string{"other"}, false},
 		{nil, false},
 	} {
-		err := User{Username: "alice", Provider: "file", Blueprints: test.allowed}.May("dev")
+		err := User{Username: "alice", Provider: "file", Blueprints: test.allowed}.MayUse("dev")
 		if (err == nil) != test.may || err != nil && (fault.CodeOf(err) != fault.PermissionDenied || fault.ReasonOf(err) != ReasonNotAllowed) {
 			t.Errorf("%v: %v", test.allowed, err)
 		}

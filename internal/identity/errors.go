@@ -2,32 +2,26 @@ package identity
 
 import (
 	"strings"
-	"time"
 
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// The reasons by which scripts tell the errors of identity apart.
+// The reasons of errors, beside those of packages git and credential.
 const (
 	ReasonUnknown      = "USER_UNKNOWN"
 	ReasonLocked       = "USER_LOCKED"
 	ReasonInvalid      = "USER_INVALID"
+	ReasonMayNotActFor = "USER_NOT_YOURS"
 	ReasonNotAllowed   = "BLUEPRINT_NOT_ALLOWED"
 	ReasonUnavailable  = "PROVIDER_UNAVAILABLE"
-	reasonMayNotActFor = "USER_NOT_YOURS"
 )
 
-// unknown is a user whom one provider does not know; the chain asks the next.
-func unknown(username, provider string) error {
-	return nobodyKnows(username, []string{provider})
-}
-
-// nobodyKnows has exit status 4, not 7: it is the login that is wrong, not a
-// workspace that is missing.
-func nobodyKnows(username string, asked []string) error {
-	return fault.New(fault.Unauthenticated, "user %s is unknown to %s", username, strings.Join(asked, ", ")).
+// Unknown is a user that the providers do not know. Its exit status is 4, not 7:
+// the login is wrong, no workspace is missing.
+func Unknown(username string, providers ...string) error {
+	return fault.New(fault.Unauthenticated, "user %s is unknown to %s", username, strings.Join(providers, ", ")).
 		WithReason(ReasonUnknown).
-		WithHint("check the spelling, or have %s added there; identity.providers in the configuration says who is asked", username)
+		WithHint("check the spelling, or add %s there; the providers are those of identity.providers in the configuration", username)
 }
 
 // unavailable is a provider that could not be asked. It says nothing about the
@@ -35,11 +29,11 @@ func nobodyKnows(username string, asked []string) error {
 func unavailable(provider string, err error) *fault.Error {
 	return fault.New(fault.Unavailable, "identity provider %s could not be reached: %w", provider, err).
 		WithReason(ReasonUnavailable).
-		WithHint("try again; if it stays away, check its settings under identity.providers in the configuration")
+		WithHint("try again; if it persists, check the provider's settings under identity.providers in the configuration")
 }
 
-func timedOut(provider string, after time.Duration) *fault.Error {
-	return fault.New(fault.Unavailable, "identity provider %s did not answer within %s", provider, after).
+func timedOut(p Provider) error {
+	return fault.New(fault.Unavailable, "identity provider %s did not answer within %s", p.Name, p.Timeout).
 		WithReason(ReasonUnavailable).
-		WithHint("try again, or give it more time with `timeout` under identity.providers in the configuration")
+		WithHint("try again, or set a longer `timeout` under identity.providers in the configuration")
 }

@@ -1,6 +1,6 @@
-// Package identity says who a username is, and whether the caller may act for
-// that user. It asks a chain of providers; the first one that knows the user
-// wins.
+// Package identity says who a user is, whether the caller may act for them, and
+// which blueprints are their own. A chain of providers is asked in order; package
+// provider has them.
 package identity
 
 import (
@@ -16,11 +16,11 @@ type User struct {
 	UID, GID int
 	Fullname string
 	Email    string
-	// Organization is one that the provider vouches for, never what a user says
-	// about themselves: network policies go by it.
+	// Organization is one that the provider vouches for, never what users say about
+	// themselves: network policies depend on it.
 	Organization string
 	Roles        []string
-	// Blueprints are those that the user may use; * is all.
+	// Blueprints are the platform blueprints that the user may use; * is all.
 	Blueprints []string
 	Sudo       bool
 	Status     Status
@@ -38,46 +38,50 @@ const (
 	Invalid Status = "invalid"
 )
 
-// What a provider says of a user who has nothing else said of them.
 const (
-	defaultUID = 1000
-	defaultGID = 1000
-	anything   = "*"
+	defaultID     = 1000 // of user and group
+	allBlueprints = "*"
 )
 
-// newUser is a user of whom nothing but the name is known.
-func newUser(username, provider string) User {
+// NewUser is an active user with the defaults of all other fields.
+func NewUser(username, provider string) User {
 	return User{
-		Username: username, UID: defaultUID, GID: defaultGID,
-		Blueprints: []string{anything}, Status: Active, Provider: provider,
+		Username: username, UID: defaultID, GID: defaultID,
+		Blueprints: []string{allBlueprints}, Status: Active, Provider: provider,
 	}
 }
 
-// Provider knows users.
-type Provider interface {
-	// Resolve says who username is. An error tells an unknown user, one that is
-	// locked, one that the caller may not act for, and a provider out of reach
-	// apart by its reason.
+// Users says who users are.
+type Users interface {
+	// Resolve returns the user of that name. The reason of its error tells an unknown
+	// user, one that is locked, one that the caller may not act for, and a provider
+	// out of reach apart.
 	Resolve(ctx context.Context, username string) (User, error)
-	// Caller is the username of whoever runs the command; empty where a provider
-	// has no way to tell.
+	// Caller is the username of whoever runs the command; empty if it is not known.
 	Caller(ctx context.Context) (string, error)
-	// Custom is the blueprint of their own that u names: the .k8shell.yaml of the
-	// repository at its ref, or one that the user has by that name. It is nil if
-	// there is none.
+}
+
+// Repositories has users' own blueprints: the .k8shell.yaml of git repositories,
+// and those that a user owns by name.
+type Repositories interface {
+	// Custom is the blueprint that u names; nil if there is none. The error is
+	// ErrNotResponsible if another provider has to be asked.
 	Custom(ctx context.Context, u userstring.UserString) (*Custom, error)
 }
 
 // Custom is a user's own blueprint as it was found.
 type Custom struct {
 	YAML []byte
-	// Origin says where it was found, for messages: github.com/org/proj@main:.k8shell.yaml.
+	// Origin is the place in messages: github.com/org/proj@main:.k8shell.yaml.
 	Origin string
 }
 
-// errElsewhere is what a provider in a chain says to a question that is not its
-// own: the next one is asked. Nil with no error is an answer: there is none.
-var errElsewhere = errors.New("another provider may know")
+// ErrNotResponsible is the answer of a provider to a question that the next one
+// may answer.
+var ErrNotResponsible = errors.New("another provider has to be asked")
 
-// CustomFile is where a repository has its blueprint.
+// CustomFile is the file of a repository that holds its blueprint.
 const CustomFile = ".k8shell.yaml"
+
+// DefaultRemote is where repositories are if nothing is configured.
+const DefaultRemote = "https://github.com/{owner}/{name}.git"

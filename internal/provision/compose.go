@@ -34,7 +34,7 @@ func (p *Provisioner) Compose(ctx context.Context, u userstring.UserString) (Com
 	})
 	if u.BlueprintName() != "" {
 		group.Go(func() error {
-			custom, customErr = p.Identity.Custom(groupCtx, u)
+			custom, customErr = p.Repositories.Custom(groupCtx, u)
 			return nil // it may turn out not to be needed
 		})
 	}
@@ -98,4 +98,4 @@ func (c Composed) Complete(ctx context.Context, u userstring.UserString, user id
 // Allowed says whether the user may have what the workspace is made of. Lists of
 // allowed blueprints are of platform blueprints. One of the user's own stands
 // upon a platform blueprint, and that is the one which has to be allowed.
-func Allowed(user identity.User, b blueprint.Blueprint) error { return user.May(b.Platform) }
+func Allowed(user identity.User, b blueprint.Blueprint) error { return user.MayUse(b.Platform) }

@@ -11,9 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// brings is a provider whose users have one blueprint of their own.
+// brings has one blueprint, whoever asks.
 type brings struct {
-	identity.Provider
 	text  string
 	err   error
 	asked *int
@@ -54,7 +53,7 @@ func TestWhichBlueprintIsMeant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
 			p := &Provisioner{
-				Identity:         brings{text: tc.own, err: tc.err, asked: &asked},
+				Repositories:     brings{text: tc.own, err: tc.err, asked: &asked},
 				Blueprints:       func(context.Context) (*blueprint.Set, error) { return blueprint.Load("") },
 				DefaultBlueprint: "default",
 			}

@@ -52,7 +52,7 @@ func (r *run) gather(ctx context.Context) error {
 
 func (r *run) identify(ctx context.Context) (string, error) {
 	var err error
-	r.identity, err = r.Identity.Resolve(ctx, r.user.User)
+	r.identity, err = r.Users.Resolve(ctx, r.user.User)
 	if err != nil {
 		return "", err
 	}

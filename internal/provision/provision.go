@@ -28,7 +28,8 @@ import (
 // Provisioner makes, finds and removes workspaces in one namespace.
 type Provisioner struct {
 	inventory.Reader
-	Identity identity.Provider
+	Users        identity.Users
+	Repositories identity.Repositories
 	// Blueprints loads the platform blueprints; it is called once a provisioning.
 	Blueprints       func(ctx context.Context) (*blueprint.Set, error)
 	DefaultBlueprint string

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -53,4 +54,15 @@ func syntaxProblem(file string, err error) string {
 		return fmt.Sprintf("%s:%d: %s", file, line, what)
 	}
 	return file + ": " + what
+}
+
+// ReadFile reads a file, but little more than Read accepts: a device or a pipe
+// may have no end.
+func ReadFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, MaxFile+1))
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/identity/provider"
 )
 
 // users makes the JSON Schema of documents of users, for editors.
@@ -14,10 +15,10 @@ func users(all files) error {
 		FieldNameTag:               "yaml",
 		RequiredFromJSONSchemaTags: true,
 	}
-	if err := addComments(reflector, "internal/identity"); err != nil {
+	if err := addComments(reflector, "internal/identity/provider"); err != nil {
 		return err
 	}
-	schema := reflector.Reflect(identity.Document{})
+	schema := reflector.Reflect(provider.Document{})
 	schema.ID = jsonschema.ID(schemaURL + "users.json")
 	schema.Title = "Users"
 	schema.Description = "A document of users, for the identity providers file and configmap."

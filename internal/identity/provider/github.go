@@ -1,4 +1,4 @@
-package identity
+package provider
 
 import (
 	"context"
@@ -12,17 +12,18 @@ import (
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
+	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// GitHub knows the users of GitHub, or of the organization that it is told, and
-// the .k8shell.yaml of repositories, through the API.
-type GitHub struct {
+// gitHub knows the users of GitHub, or of an organization there, and the
+// .k8shell.yaml of repositories, through the API.
+type gitHub struct {
 	api  *github.Client
 	host string // of the API, for messages
 	web  string // of the repositories, for origins
-	// organization is the only one whose members are users; empty for all users.
+	// organization limits the users to its members.
 	organization string
 	token        *credential.Source
 }
@@ -30,14 +31,14 @@ type GitHub struct {
 const maxAnswer = 4 << 20 // bytes: a file of 1 MiB, encoded, and what is around it
 
 // newGitHub makes the client of the API at base.
-func newGitHub(base *url.URL, organization string, token *credential.Source) (*GitHub, error) {
+func newGitHub(base *url.URL, organization string, token *credential.Source) (*gitHub, error) {
 	client := credential.NewClient(base, token, credential.Bearer, maxAnswer)
 	address := base.String()
 	api, err := github.NewClient(github.WithHTTPClient(client), github.WithURLs(&address, nil), github.WithUserAgent("berth"))
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "identity provider github: %w", err)
 	}
-	return &GitHub{
+	return &gitHub{
 		api: api, host: base.Host, web: strings.TrimPrefix(base.Host, "api."),
 		organization: organization, token: token,
 	}, nil
@@ -45,31 +46,31 @@ func newGitHub(base *url.URL, organization string, token *credential.Source) (*G
 
 // Resolve asks for the user, and for the membership where an organization is
 // configured. What users write about their company is not believed.
-func (g *GitHub) Resolve(ctx context.Context, username string) (User, error) {
+func (g *gitHub) Resolve(ctx context.Context, username string) (identity.User, error) {
 	account, _, err := g.api.Users.Get(ctx, url.PathEscape(username))
 	if isStatus(err, http.StatusNotFound) {
-		return User{}, unknown(username, KindGitHub)
+		return identity.User{}, identity.Unknown(username, KindGitHub)
 	}
 	if err != nil {
-		return User{}, g.fault(ctx, err)
+		return identity.User{}, g.fault(ctx, err)
 	}
 	if account.GetType() != "" && account.GetType() != "User" {
-		return User{}, unknown(username, KindGitHub) // an organization or a bot
+		return identity.User{}, identity.Unknown(username, KindGitHub) // an organization or a bot
 	}
-	user := newUser(username, KindGitHub)
+	user := identity.NewUser(username, KindGitHub)
 	user.Fullname, user.Email = account.GetName(), account.GetEmail()
 	if account.SuspendedAt != nil {
-		user.Status = Locked
+		user.Status = identity.Locked
 	}
 	if g.organization == "" {
 		return user, nil
 	}
 	member, _, err := g.api.Organizations.GetOrgMembership(ctx, url.PathEscape(username), url.PathEscape(g.organization))
 	if isStatus(err, http.StatusNotFound) || err == nil && member.GetState() != "active" {
-		return User{}, unknown(username, KindGitHub)
+		return identity.User{}, identity.Unknown(username, KindGitHub)
 	}
 	if err != nil {
-		return User{}, g.fault(ctx, err)
+		return identity.User{}, g.fault(ctx, err)
 	}
 	user.Organization = g.organization
 	if role := member.GetRole(); role != "" {
@@ -79,7 +80,7 @@ func (g *GitHub) Resolve(ctx context.Context, username string) (User, error) {
 }
 
 // Caller is whose token it is.
-func (g *GitHub) Caller(ctx context.Context) (string, error) {
+func (g *gitHub) Caller(ctx context.Context) (string, error) {
 	c, err := g.token.Get(ctx)
 	if err != nil || c.Anonymous() {
 		return "", err
@@ -96,13 +97,13 @@ func (g *GitHub) Caller(ctx context.Context) (string, error) {
 
 // Custom reads the file at the ref as it was typed, and then lowered: the API
 // knows branches, tags and commits alike.
-func (g *GitHub) Custom(ctx context.Context, u userstring.UserString) (*Custom, error) {
+func (g *gitHub) Custom(ctx context.Context, u userstring.UserString) (*identity.Custom, error) {
 	if u.Form() != userstring.Repo || strings.Contains(u.RepoOwner, "/") {
-		return nil, errElsewhere
+		return nil, identity.ErrNotResponsible
 	}
 	var err error
-	for _, ref := range refsToTry(u) {
-		var custom *Custom
+	for _, ref := range refs(u) {
+		var custom *identity.Custom
 		if custom, err = g.read(ctx, u, ref); err == nil {
 			return custom, nil
 		}
@@ -114,18 +115,18 @@ func (g *GitHub) Custom(ctx context.Context, u userstring.UserString) (*Custom, 
 }
 
 // repository names one in messages: github.com/org/proj.
-func (g *GitHub) repository(u userstring.UserString) string {
+func (g *gitHub) repository(u userstring.UserString) string {
 	return g.web + "/" + u.RepoOwner + "/" + u.RepoName
 }
 
 // read gives the file at one ref.
-func (g *GitHub) read(ctx context.Context, u userstring.UserString, ref string) (*Custom, error) {
+func (g *gitHub) read(ctx context.Context, u userstring.UserString, ref string) (*identity.Custom, error) {
 	at := &github.RepositoryContentGetOptions{Ref: ref}
-	file, _, _, err := g.api.Repositories.GetContents(ctx, url.PathEscape(u.RepoOwner), url.PathEscape(u.RepoName), CustomFile, at)
+	file, _, _, err := g.api.Repositories.GetContents(ctx, url.PathEscape(u.RepoOwner), url.PathEscape(u.RepoName), identity.CustomFile, at)
 	if err != nil {
 		return nil, err
 	}
-	where := git.Location(g.repository(u), ref, CustomFile)
+	where := git.Location(g.repository(u), ref, identity.CustomFile)
 	if file == nil || file.GetType() != "file" {
 		return nil, git.NotAFile(where)
 	}
@@ -136,13 +137,13 @@ func (g *GitHub) read(ctx context.Context, u userstring.UserString, ref string) 
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "%s cannot be decoded: %w", where, err)
 	}
-	return &Custom{YAML: []byte(text), Origin: where}, nil
+	return &identity.Custom{YAML: []byte(text), Origin: where}, nil
 }
 
 // missing finds out what a 404 is about: the API says it of a file that is not
 // there, of a ref that is not there, and of a repository that may not be seen.
 // Nil means that only the file is missing.
-func (g *GitHub) missing(ctx context.Context, u userstring.UserString, notFound error) error {
+func (g *gitHub) missing(ctx context.Context, u userstring.UserString, notFound error) error {
 	_, _, err := g.api.Repositories.Get(ctx, url.PathEscape(u.RepoOwner), url.PathEscape(u.RepoName))
 	if isStatus(err, http.StatusNotFound) {
 		c, tokenErr := g.token.Get(ctx)

@@ -1,4 +1,4 @@
-package identity
+package provider
 
 import (
 	"testing"
@@ -25,13 +25,13 @@ func TestQuestions(t *testing.T) {
 		"they lie, and it does not matter":  {"alice", "admin", true, true, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := cluster(c.caller, c.impersonate)
-			k.Self = c.self
+			k := clusterOf(c.caller, c.impersonate)
+			k.self = c.self
 			_, err := k.Resolve(t.Context(), "alice")
 			if (err == nil) != c.allowed {
 				t.Errorf("allowed is %t: %v", c.allowed, err)
 			}
-			client, _ := k.Client.(*fake.Clientset)
+			client, _ := k.client.(*fake.Clientset)
 			if n := len(client.Actions()); n != c.questions {
 				t.Errorf("%d questions, want %d", n, c.questions)
 			}

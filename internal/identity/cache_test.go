@@ -10,7 +10,7 @@ import (
 
 // counting counts how often it is asked.
 type counting struct {
-	Provider
+	Users
 	asked atomic.Int32
 }
 
@@ -23,9 +23,9 @@ func (c *counting) Resolve(_ context.Context, username string) (User, error) {
 }
 
 // However many ask at the same time, each username is asked about once.
-func TestRemember(t *testing.T) {
+func TestCached(t *testing.T) {
 	source := &counting{}
-	p := Remember(source)
+	p := Cached(source)
 	var wg sync.WaitGroup
 	for range 20 {
 		for _, name := range []string{"alice", "bob", "nobody"} {

@@ -1,4 +1,4 @@
-package identity
+package provider
 
 import (
 	"os"
@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -33,39 +34,39 @@ const users = `users:
   blueprints: []
 `
 
-func listed(t *testing.T, text string) *Listed {
+func listed(t *testing.T, text string) *userList {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "users.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return File(path)
+	return fileList(path)
 }
 
 func TestListed(t *testing.T) {
 	client := fake.NewClientset(&corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "berth", Name: "users"}, Data: map[string]string{"users.yaml": users},
 	})
-	for kind, provider := range map[string]*Listed{"file": listed(t, users), "configmap": ConfigMap(client, "berth", "users", "users.yaml")} {
+	for kind, provider := range map[string]*userList{"file": listed(t, users), "configmap": configMapList(client, "berth", "users", "users.yaml")} {
 		alice, err := provider.Resolve(t.Context(), "alice")
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := User{
+		want := identity.User{
 			Username: "alice", UID: 4001, GID: 0, Fullname: "Alice Liddell", Email: "alice@example.com", Organization: "wonderland",
-			Roles: []string{"admin", "dev"}, Blueprints: []string{"dev"}, Sudo: true, Status: Active, Provider: kind,
+			Roles: []string{"admin", "dev"}, Blueprints: []string{"dev"}, Sudo: true, Status: identity.Active, Provider: kind,
 		}
 		if diff := cmp.Diff(want, alice); diff != "" {
 			t.Errorf("%s: %s", kind, diff)
 		}
 		bob, _ := provider.Resolve(t.Context(), "bob")
-		if bob.Status != Locked || bob.UID != 1000 || bob.GID != 1000 || bob.May("dev") != nil {
+		if bob.Status != identity.Locked || bob.UID != 1000 || bob.GID != 1000 || bob.MayUse("dev") != nil {
 			t.Errorf("%s: %+v", kind, bob)
 		}
-		if carol, _ := provider.Resolve(t.Context(), "carol"); carol.May("dev") == nil {
+		if carol, _ := provider.Resolve(t.Context(), "carol"); carol.MayUse("dev") == nil {
 			t.Errorf("%s: an empty list allows nothing: %+v", kind, carol)
 		}
-		if _, err := provider.Resolve(t.Context(), "dave"); fault.ReasonOf(err) != ReasonUnknown {
+		if _, err := provider.Resolve(t.Context(), "dave"); fault.ReasonOf(err) != identity.ReasonUnknown {
 			t.Errorf("%s: %v", kind, err)
 		}
 		u, _ := userstring.Parse("alice~mine")
@@ -74,7 +75,7 @@ func TestListed(t *testing.T) {
 			t.Errorf("%s: %+v, %v", kind, custom, err)
 		}
 		if u, _ = userstring.Parse("bob~mine"); kind != "" {
-			if _, err := provider.Custom(t.Context(), u); err != errElsewhere { //nolint:errorlint // the value itself
+			if _, err := provider.Custom(t.Context(), u); err != identity.ErrNotResponsible { //nolint:errorlint // the value itself
 				t.Errorf("%s: bob has none: %v", kind, err)
 			}
 		}
@@ -84,13 +85,13 @@ func TestListed(t *testing.T) {
 // A list that is not there says nothing about anybody.
 func TestListedNotThere(t *testing.T) {
 	client := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "berth", Name: "other"}})
-	for name, provider := range map[string]*Listed{
-		"file":      File(filepath.Join(t.TempDir(), "none.yaml")),
-		"configmap": ConfigMap(client, "berth", "users", "users.yaml"),
-		"key":       ConfigMap(client, "berth", "other", "users.yaml"),
+	for name, provider := range map[string]*userList{
+		"file":      fileList(filepath.Join(t.TempDir(), "none.yaml")),
+		"configmap": configMapList(client, "berth", "users", "users.yaml"),
+		"key":       configMapList(client, "berth", "other", "users.yaml"),
 	} {
-		_, err := Chain{{Name: name, Provider: provider}}.Resolve(t.Context(), "alice")
-		if fault.CodeOf(err) != fault.Unavailable || fault.ReasonOf(err) != ReasonUnavailable || !strings.Contains(err.Error(), "provider "+name) {
+		_, err := identity.Chain{{Name: name, Users: provider}}.Resolve(t.Context(), "alice")
+		if fault.CodeOf(err) != fault.Unavailable || fault.ReasonOf(err) != identity.ReasonUnavailable || !strings.Contains(err.Error(), "provider "+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -113,11 +114,11 @@ group: x
 	for _, want := range []string{
 		`u.yaml:3:8: found a text where a whole number is expected`,
 		`u.yaml:5:3: field "colour" does not exist`,
-		`u.yaml:6:11: status "gone" is none of active, locked, invalid`,
-		`u.yaml:7:13: user "bob" stands on line 4 already`,
+		`u.yaml:6:11: status "gone": must be one of active, locked, invalid`,
+		`u.yaml:7:13: duplicate user "bob" (first on line 4)`,
 		`u.yaml:8:8: uid -1 is out of range`,
 		`u.yaml:9:27: found a list where a mapping is expected`,
-		`u.yaml:10:3: username "" is none`,
+		`u.yaml:10:3: invalid username ""`,
 		`u.yaml:11:1: field "group" does not exist`,
 	} {
 		if !strings.Contains(strings.Join(f.Problems, "\n"), want) {
@@ -139,7 +140,7 @@ func FuzzDocument(f *testing.F) {
 			t.Error(err)
 		}
 		for name, r := range records {
-			if !isUsername(name) || r.user.Username != name {
+			if strings.ContainsFunc(name, func(r rune) bool { return !isUsernameRune(r) }) || name == "" || r.user.Username != name {
 				t.Errorf("%q: %+v", name, r)
 			}
 		}

@@ -1,4 +1,4 @@
-package identity
+package provider
 
 import (
 	"testing"
@@ -12,8 +12,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// cluster says who the caller is and whether they may impersonate others.
-func cluster(caller string, mayImpersonate bool) Kubernetes {
+// clusterOf says who the caller is and whether they may impersonate others.
+func clusterOf(caller string, mayImpersonate bool) cluster {
 	client := fake.NewClientset()
 	client.PrependReactor("create", "selfsubjectreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, &authenticationv1.SelfSubjectReview{Status: authenticationv1.SelfSubjectReviewStatus{
@@ -23,7 +23,7 @@ func cluster(caller string, mayImpersonate bool) Kubernetes {
 	client.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, &authorizationv1.SelfSubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: mayImpersonate}}, nil
 	})
-	return Kubernetes{Client: client}
+	return cluster{client: client}
 }
 
 func TestResolve(t *testing.T) {
@@ -41,7 +41,7 @@ func TestResolve(t *testing.T) {
 		{"system:serviceaccount:other:alice", false, "alice", fault.PermissionDenied},
 		{"system:serviceaccount:ci:deploy", false, "system-serviceaccount-ci-deploy", ""},
 	} {
-		user, err := cluster(test.caller, test.impersonate).Resolve(t.Context(), test.username)
+		user, err := clusterOf(test.caller, test.impersonate).Resolve(t.Context(), test.username)
 		if got := fault.CodeOf(err); got != test.want {
 			t.Errorf("%s as %s: %v, want %q", test.caller, test.username, err, test.want)
 		}

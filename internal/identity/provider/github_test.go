@@ -1,4 +1,4 @@
-package identity
+package provider
 
 import (
 	"encoding/base64"
@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
+	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -80,7 +81,7 @@ func hub(t *testing.T) *httptest.Server {
 	return server
 }
 
-func githubAt(t *testing.T, server, organization string) *GitHub {
+func githubAt(t *testing.T, server, organization string) *gitHub {
 	t.Helper()
 	base, err := url.Parse(server + "/")
 	if err != nil {
@@ -102,18 +103,18 @@ func TestGitHubUsers(t *testing.T) {
 	}{
 		{"alice", "", "", "", ""},
 		{"alice", "acme", "", "", ""},
-		{"alice", "other", fault.Unauthenticated, ReasonUnknown, "user alice is unknown"},
-		{"alice", "invited", fault.Unauthenticated, ReasonUnknown, "user alice is unknown"},
-		{"nobody", "", fault.Unauthenticated, ReasonUnknown, "user nobody is unknown"},
-		{"acme", "", fault.Unauthenticated, ReasonUnknown, ""},
-		{"away", "", fault.PermissionDenied, ReasonLocked, "locked"},
-		{"limited", "", fault.Unavailable, ReasonUnavailable, "rate limit is used up until 2027-01-15T08:00:00Z"},
-		{"slowdown", "", fault.Unavailable, ReasonUnavailable, "rate limit is used up for 30s"},
-		{"unauthorized", "", fault.Unauthenticated, credential.ReasonRejected, "does not accept the token of the variable HUB_TOKEN"},
+		{"alice", "other", fault.Unauthenticated, identity.ReasonUnknown, "user alice is unknown"},
+		{"alice", "invited", fault.Unauthenticated, identity.ReasonUnknown, "user alice is unknown"},
+		{"nobody", "", fault.Unauthenticated, identity.ReasonUnknown, "user nobody is unknown"},
+		{"acme", "", fault.Unauthenticated, identity.ReasonUnknown, ""},
+		{"away", "", fault.PermissionDenied, identity.ReasonLocked, "locked"},
+		{"limited", "", fault.Unavailable, identity.ReasonUnavailable, "rate limit exceeded until 2027-01-15T08:00:00Z"},
+		{"slowdown", "", fault.Unavailable, identity.ReasonUnavailable, "rate limit exceeded; retry after 30s"},
+		{"unauthorized", "", fault.Unauthenticated, credential.ReasonRejected, "rejected the token from the variable HUB_TOKEN"},
 		{"forbidden", "", fault.PermissionDenied, credential.ReasonRejected, "SAML"},
-		{"broken", "", fault.Unavailable, ReasonUnavailable, "502"},
+		{"broken", "", fault.Unavailable, identity.ReasonUnavailable, "502"},
 	} {
-		chain := Chain{{Name: "github", Provider: githubAt(t, server.URL, test.organization), Timeout: time.Minute}}
+		chain := identity.Chain{{Name: "github", Users: githubAt(t, server.URL, test.organization), Timeout: time.Minute}}
 		user, err := chain.Resolve(t.Context(), test.username)
 		if fault.CodeOf(err) != test.code || fault.ReasonOf(err) != test.reason || err != nil && !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %s %s %v", test.username, fault.CodeOf(err), fault.ReasonOf(err), err)
@@ -161,7 +162,7 @@ func TestGitHubRepositories(t *testing.T) {
 	}
 }
 
-func yamlOf(c *Custom) string {
+func yamlOf(c *identity.Custom) string {
 	if c == nil {
 		return ""
 	}
@@ -192,14 +193,14 @@ func TestGitHubTokenStaysAtHome(t *testing.T) {
 }
 
 func TestGitHubUnreachable(t *testing.T) {
-	chain := Chain{{Name: "github", Provider: githubAt(t, "http://127.0.0.1:1", ""), Timeout: time.Minute}}
+	chain := identity.Chain{{Name: "github", Users: githubAt(t, "http://127.0.0.1:1", ""), Timeout: time.Minute}}
 	_, err := chain.Resolve(t.Context(), "alice")
 	if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "identity provider github") {
 		t.Error(err)
 	}
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(silent.Close)
-	chain = Chain{{Name: "github", Provider: githubAt(t, silent.URL, ""), Timeout: 50 * time.Millisecond}}
+	chain = identity.Chain{{Name: "github", Users: githubAt(t, silent.URL, ""), Timeout: 50 * time.Millisecond}}
 	if _, err = chain.Resolve(t.Context(), "alice"); fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "did not answer within 50ms") {
 		t.Error(err)
 	}

@@ -1,4 +1,4 @@
-package identity
+package provider
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
+	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -29,9 +30,9 @@ func program(t *testing.T, name, script string) {
 }
 
 // built is the chain of one configured provider.
-func built(t *testing.T, settings ProviderSettings) Chain {
+func built(t *testing.T, settings ProviderSettings) identity.Chain {
 	t.Helper()
-	chain, err := Build(Settings{Providers: []ProviderSettings{settings}}, Surroundings{Getenv: func(name string) string {
+	chain, err := NewChain(Settings{Providers: []ProviderSettings{settings}}, Dependencies{Getenv: func(name string) string {
 		return map[string]string{"GIT_LOGIN": token}[name]
 	}})
 	if err != nil {
@@ -109,8 +110,8 @@ func TestGitInTheChain(t *testing.T) {
 		reason, says     string
 		hint, helperSays string
 	}{
-		"broken":        {status(503), ProviderSettings{}, fault.Unavailable, ReasonUnavailable, "could not be reached: repository 127.0.0.1:", "try again", ""},
-		"silent":        {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, ProviderSettings{Timeout: "200ms"}, fault.Unavailable, ReasonUnavailable, "did not answer within 200ms", "timeout", ""},
+		"broken":        {status(503), ProviderSettings{}, fault.Unavailable, identity.ReasonUnavailable, "could not be reached: repository 127.0.0.1:", "try again", ""},
+		"silent":        {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, ProviderSettings{Timeout: "200ms"}, fault.Unavailable, identity.ReasonUnavailable, "did not answer within 200ms", "timeout", ""},
 		"private":       {status(401), ProviderSettings{}, fault.Unauthenticated, git.ReasonNotVisible, "requires a login", "identity.providers", ""},
 		"a wrong login": {status(401), ProviderSettings{TokenEnv: "GIT_LOGIN"}, fault.Unauthenticated, "TOKEN_REJECTED", "rejected the login from the variable GIT_LOGIN", "expired", ""},
 		"a helper":      {status(403), ProviderSettings{CLI: true, Username: "bot"}, fault.PermissionDenied, git.ReasonNotVisible, "with the token from `git credential fill`", "read access", "bot " + token},

@@ -1,0 +1,144 @@
+package provider
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/yamldoc"
+)
+
+// Document is a list of users, in a file or in a ConfigMap.
+type Document struct {
+	// Users of this document.
+	Users []Entry `yaml:"users"`
+}
+
+// Entry is one user as written.
+type Entry struct {
+	// Username is the first part of a user string, in lower case.
+	Username string `yaml:"username"`
+	// UID is the number of the user in workspaces; 1000 if not given.
+	UID *int `yaml:"uid"`
+	// GID is the number of the user's group; 1000 if not given.
+	GID *int `yaml:"gid"`
+	// Fullname is for people.
+	Fullname string `yaml:"fullname"`
+	// Email is for people.
+	Email string `yaml:"email"`
+	// Organization is the one that the user belongs to; network policies depend on it.
+	Organization string `yaml:"organization"`
+	// Roles are for expressions in blueprints.
+	Roles []string `yaml:"roles"`
+	// Blueprints are the platform blueprints that the user may use. The text * is
+	// all of them, and so is leaving it out; an empty list is none.
+	Blueprints []string `yaml:"blueprints"`
+	// Sudo lets the user become root in workspaces.
+	Sudo bool `yaml:"sudo"`
+	// Status is active, locked or invalid; active if not given.
+	Status identity.Status `yaml:"status"`
+	// CustomBlueprints are blueprints of the user's own, by name.
+	CustomBlueprints map[string]map[string]any `yaml:"customBlueprints"`
+}
+
+// record is what is known of a user.
+type record struct {
+	user    identity.User
+	customs map[string]identity.Custom
+}
+
+// parseDocument reads a document strictly. The problems of the error are all
+// that is wrong with it, with their places.
+func parseDocument(file, kind string, raw []byte) (map[string]record, error) {
+	top, problems := yamldoc.Read(file, "a document of users", raw)
+	s := &yamldoc.Shape{File: file, Problems: problems}
+	records := map[string]record{}
+	if top != nil {
+		s.Check(top, reflect.TypeFor[Document]())
+		readUsers(s, top, kind, records)
+	}
+	if len(s.Problems) == 0 {
+		return records, nil
+	}
+	err := fault.New(fault.InvalidArgument, "invalid users of identity provider %s", kind)
+	err.Problems = s.Problems
+	return nil, err.WithHint("correct the lines above; docs/identity.md describes the fields")
+}
+
+func readUsers(s *yamldoc.Shape, top *yaml.Node, kind string, records map[string]record) {
+	list := yamldoc.Field(top, "users")
+	if list == nil || list.Kind != yaml.SequenceNode {
+		return
+	}
+	lines := map[string]int{}
+	for _, node := range list.Content {
+		node = yamldoc.Behind(node)
+		if node.Kind != yaml.MappingNode {
+			continue
+		}
+		var e Entry
+		_ = yamldoc.Flat(node).Decode(&e) // Check has reported what does not fit
+		at := place(node, "username")
+		switch first, duplicate := lines[e.Username]; {
+		case e.Username == "" || strings.ContainsFunc(e.Username, func(r rune) bool { return !isUsernameRune(r) }):
+			s.Say(at, "invalid username %q: use lower-case letters, digits, _ and -", e.Username)
+		case duplicate:
+			s.Say(at, "duplicate user %q (first on line %d)", e.Username, first)
+		}
+		lines[e.Username] = at.Line
+		e.check(s, node)
+		records[e.Username] = record{user: e.user(kind), customs: customs(s, yamldoc.Field(node, "customBlueprints"))}
+	}
+}
+
+func (e Entry) check(s *yamldoc.Shape, node *yaml.Node) {
+	if e.Status != "" && !slices.Contains([]identity.Status{identity.Active, identity.Locked, identity.Invalid}, e.Status) {
+		s.Say(yamldoc.Field(node, "status"), "status %q: must be one of active, locked, invalid", e.Status)
+	}
+	for name, id := range map[string]*int{"uid": e.UID, "gid": e.GID} {
+		if id != nil && (*id < 0 || *id > math.MaxInt32) {
+			s.Say(yamldoc.Field(node, name), "%s %d is out of range: must be from 0 to %d", name, *id, math.MaxInt32)
+		}
+	}
+}
+
+func (e Entry) user(kind string) identity.User {
+	user := identity.NewUser(e.Username, kind)
+	if e.UID != nil {
+		user.UID = *e.UID
+	}
+	if e.GID != nil {
+		user.GID = *e.GID
+	}
+	if e.Blueprints != nil {
+		user.Blueprints = e.Blueprints
+	}
+	user.Status = cmp.Or(e.Status, user.Status)
+	user.Fullname, user.Email, user.Organization, user.Roles, user.Sudo = e.Fullname, e.Email, e.Organization, e.Roles, e.Sudo
+	return user
+}
+
+// customs are the blueprints that a user owns, by name. They stay as written:
+// tags such as !cel are evaluated with the blueprint.
+func customs(s *yamldoc.Shape, node *yaml.Node) map[string]identity.Custom {
+	all := map[string]identity.Custom{}
+	if node == nil || node.Kind != yaml.MappingNode {
+		return all
+	}
+	s.Pairs(node, func(key, value *yaml.Node) {
+		text, err := yaml.Marshal(yamldoc.Flat(value))
+		if err != nil {
+			s.Say(value, "blueprint %q: %v", key.Value, err)
+			return
+		}
+		all[strings.ToLower(key.Value)] = identity.Custom{YAML: text, Origin: fmt.Sprintf("%s:%d", s.File, key.Line)}
+	})
+	return all
+}
