@@ -38,7 +38,7 @@ type Config struct {
 	PolicyFile PolicyFile   `yaml:"policy"`
 	Policy     watch.Policy `yaml:"-"`
 	// Identity is who is asked who users are.
-	Identity provider.Settings `yaml:"identity"`
+	Identity provider.Config `yaml:"identity"`
 	// Registry is the private registry that workspaces' images are pulled from.
 	Registry *Registry `yaml:"registry"`
 	// Repositories says how the repositories of workspaces are cloned.

@@ -42,7 +42,7 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 	s := &yamldoc.Shape{At: func(n *yaml.Node) string { return fmt.Sprintf("line %d", n.Line) }}
 	s.Problems = expand(top, filepath.Dir(path), getenv)
 	s.Check(top, reflect.TypeFor[Config]())
-	provider.CheckSettings(s, yamldoc.Field(top, "identity"))
+	provider.CheckConfig(s, yamldoc.Field(top, "identity"))
 	if len(s.Problems) > 0 {
 		return Config{}, invalid(path, s.Problems)
 	}

@@ -31,12 +31,12 @@ type Dependencies struct {
 const defaultTimeout = 10 * time.Second
 
 // NewChain builds the configured chain. It sends no request.
-func NewChain(settings Settings, d Dependencies) (identity.Chain, error) {
-	if len(settings.Providers) == 0 {
-		settings = DefaultSettings()
+func NewChain(c Config, d Dependencies) (identity.Chain, error) {
+	if len(c.Providers) == 0 {
+		c = defaultConfig()
 	}
 	var chain identity.Chain
-	for _, s := range settings.Providers {
+	for _, s := range c.Providers {
 		p, err := s.provider(d)
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func NewChain(settings Settings, d Dependencies) (identity.Chain, error) {
 	return chain, nil
 }
 
-func (s ProviderSettings) provider(d Dependencies) (identity.Provider, error) {
+func (s Settings) provider(d Dependencies) (identity.Provider, error) {
 	switch s.Kind {
 	case KindKubernetes:
 		return identity.Provider{Name: s.Kind, Users: cluster{client: d.Client, stripPrefix: s.StripPrefix, self: d.Self}}, nil
@@ -73,7 +73,7 @@ const publicAPI = "https://api.github.com/"
 
 // gitHub takes the address of a server as people write it: GitHub Enterprise has
 // its API under /api/v3.
-func (s ProviderSettings) gitHub(d Dependencies) (identity.Provider, error) {
+func (s Settings) gitHub(d Dependencies) (identity.Provider, error) {
 	address := publicAPI
 	if s.URL != "" {
 		address = strings.TrimRight(s.URL, "/") + "/"
@@ -111,7 +111,7 @@ func (s ProviderSettings) gitHub(d Dependencies) (identity.Provider, error) {
 	return identity.Provider{Name: name, Users: provider, Repositories: provider}, nil
 }
 
-func (s ProviderSettings) git(d Dependencies) identity.Provider {
+func (s Settings) git(d Dependencies) identity.Provider {
 	provider := &remotes{url: cmp.Or(s.URL, identity.DefaultRemote), ssh: git.SSHCommand(d.Getenv)}
 	provider.credential = func(remote *url.URL) *credential.Source {
 		source := &credential.Source{Username: s.Username, Env: s.TokenEnv, File: s.TokenFile, Getenv: d.Getenv}

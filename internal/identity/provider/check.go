@@ -11,27 +11,27 @@ import (
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// CheckSettings reports what is wrong with settings as they are written, beyond
-// their types. Values that may hold a secret are not repeated.
-func CheckSettings(s *yamldoc.Shape, settings *yaml.Node) {
-	if settings == nil || settings.Kind != yaml.MappingNode {
+// CheckConfig reports what is wrong with a Config as it is written, beyond the
+// types. Values that may hold a secret are not repeated.
+func CheckConfig(s *yamldoc.Shape, config *yaml.Node) {
+	if config == nil || config.Kind != yaml.MappingNode {
 		return
 	}
-	list := yamldoc.Field(settings, "providers")
+	list := yamldoc.Field(config, "providers")
 	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
-		s.Say(settings, "identity.providers must list at least one provider; leave identity out for the default ones")
+		s.Say(config, "identity.providers must list at least one provider; leave identity out for the default ones")
 		return
 	}
 	for _, node := range list.Content {
 		node = yamldoc.Behind(node)
-		var p ProviderSettings
+		var p Settings
 		if node.Kind == yaml.MappingNode && yamldoc.Flat(node).Decode(&p) == nil {
 			p.check(s, node)
 		}
 	}
 }
 
-func (p ProviderSettings) check(s *yamldoc.Shape, node *yaml.Node) {
+func (p Settings) check(s *yamldoc.Shape, node *yaml.Node) {
 	allowed, known := fields()[p.Kind]
 	if !known {
 		s.Say(place(node, "kind"), "kind %q: must be one of %s", p.Kind, strings.Join(kinds(), ", "))
@@ -62,7 +62,7 @@ func (p ProviderSettings) check(s *yamldoc.Shape, node *yaml.Node) {
 
 // checkLogin rejects a token that would not be sent: only HTTP has a place for
 // one.
-func (p ProviderSettings) checkLogin(s *yamldoc.Shape, node *yaml.Node) {
+func (p Settings) checkLogin(s *yamldoc.Shape, node *yaml.Node) {
 	scheme, _, _ := strings.Cut(p.URL, ":")
 	if p.Kind != KindGit || p.URL == "" || scheme == "https" || scheme == "http" {
 		return
@@ -75,7 +75,7 @@ func (p ProviderSettings) checkLogin(s *yamldoc.Shape, node *yaml.Node) {
 }
 
 // checkURL does not repeat the URL.
-func (p ProviderSettings) checkURL(s *yamldoc.Shape, at *yaml.Node) {
+func (p Settings) checkURL(s *yamldoc.Shape, at *yaml.Node) {
 	if p.URL == "" {
 		return
 	}

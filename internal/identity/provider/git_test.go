@@ -30,9 +30,9 @@ func program(t *testing.T, name, script string) {
 }
 
 // built is the chain of one configured provider.
-func built(t *testing.T, settings ProviderSettings) identity.Chain {
+func built(t *testing.T, settings Settings) identity.Chain {
 	t.Helper()
-	chain, err := NewChain(Settings{Providers: []ProviderSettings{settings}}, Dependencies{Getenv: func(name string) string {
+	chain, err := NewChain(Config{Providers: []Settings{settings}}, Dependencies{Getenv: func(name string) string {
 		return map[string]string{"GIT_LOGIN": token}[name]
 	}})
 	if err != nil {
@@ -71,7 +71,7 @@ func repositories(t *testing.T) (root string) {
 
 func TestGit(t *testing.T) {
 	root := repositories(t)
-	chain := built(t, ProviderSettings{Kind: KindGit, URL: "file://" + root + "/{owner}/{name}.git"})
+	chain := built(t, Settings{Kind: KindGit, URL: "file://" + root + "/{owner}/{name}.git"})
 	for _, test := range []struct {
 		user, yaml, origin string
 		code               fault.Code
@@ -105,16 +105,16 @@ func TestGitInTheChain(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		handler          http.HandlerFunc
-		settings         ProviderSettings
+		settings         Settings
 		code             fault.Code
 		reason, says     string
 		hint, helperSays string
 	}{
-		"broken":        {status(503), ProviderSettings{}, fault.Unavailable, identity.ReasonUnavailable, "could not be reached: repository 127.0.0.1:", "try again", ""},
-		"silent":        {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, ProviderSettings{Timeout: "200ms"}, fault.Unavailable, identity.ReasonUnavailable, "did not answer within 200ms", "timeout", ""},
-		"private":       {status(401), ProviderSettings{}, fault.Unauthenticated, git.ReasonNotVisible, "requires a login", "identity.providers", ""},
-		"a wrong login": {status(401), ProviderSettings{TokenEnv: "GIT_LOGIN"}, fault.Unauthenticated, "TOKEN_REJECTED", "rejected the login from the variable GIT_LOGIN", "expired", ""},
-		"a helper":      {status(403), ProviderSettings{CLI: true, Username: "bot"}, fault.PermissionDenied, git.ReasonNotVisible, "with the token from `git credential fill`", "read access", "bot " + token},
+		"broken":        {status(503), Settings{}, fault.Unavailable, identity.ReasonUnavailable, "could not be reached: repository 127.0.0.1:", "try again", ""},
+		"silent":        {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, Settings{Timeout: "200ms"}, fault.Unavailable, identity.ReasonUnavailable, "did not answer within 200ms", "timeout", ""},
+		"private":       {status(401), Settings{}, fault.Unauthenticated, git.ReasonNotVisible, "requires a login", "identity.providers", ""},
+		"a wrong login": {status(401), Settings{TokenEnv: "GIT_LOGIN"}, fault.Unauthenticated, "TOKEN_REJECTED", "rejected the login from the variable GIT_LOGIN", "expired", ""},
+		"a helper":      {status(403), Settings{CLI: true, Username: "bot"}, fault.PermissionDenied, git.ReasonNotVisible, "with the token from `git credential fill`", "read access", "bot " + token},
 	} {
 		t.Run(name, func(t *testing.T) {
 			program(t, "git", `while read -r line && [ -n "$line" ]; do echo "$line"; done; echo password=`+token)
@@ -153,7 +153,7 @@ func TestGitHubWithItsCommandLine(t *testing.T) {
 		http.StripPrefix("/api/v3", api.Config.Handler).ServeHTTP(w, r)
 	}))
 	t.Cleanup(enterprise.Close)
-	chain := built(t, ProviderSettings{Kind: KindGitHub, URL: enterprise.URL, CLI: true})
+	chain := built(t, Settings{Kind: KindGitHub, URL: enterprise.URL, CLI: true})
 	if user, err := chain.Resolve(t.Context(), "alice"); err != nil || user.Fullname != "Alice Liddell" {
 		t.Fatalf("%+v %v", user, err)
 	}
@@ -180,7 +180,7 @@ func TestGitHubCommandLineFails(t *testing.T) {
 		"sleep 30": {"200ms", fault.Unavailable, "did not answer within 200ms"},
 	} {
 		program(t, "gh", script)
-		chain := built(t, ProviderSettings{Kind: KindGitHub, URL: nothing.URL, CLI: true, Timeout: test.timeout})
+		chain := built(t, Settings{Kind: KindGitHub, URL: nothing.URL, CLI: true, Timeout: test.timeout})
 		if _, err := chain.Resolve(t.Context(), "alice"); fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %s: %v", script, fault.CodeOf(err), err)
 		}

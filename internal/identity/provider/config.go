@@ -13,14 +13,13 @@ const (
 
 func kinds() []string { return []string{KindKubernetes, KindFile, KindConfigMap, KindGitHub, KindGit} }
 
-// Settings are the providers that are asked, in this order.
-type Settings struct {
-	Providers []ProviderSettings `yaml:"providers"`
+// Config is the providers that are asked, in this order.
+type Config struct {
+	Providers []Settings `yaml:"providers"`
 }
 
-// ProviderSettings configure one provider. Its kind says which fields it may
-// have.
-type ProviderSettings struct {
+// Settings configure one provider. Its kind says which fields it may have.
+type Settings struct {
 	Kind string `yaml:"kind"`
 	// Timeout of one answer, such as 10s.
 	Timeout string `yaml:"timeout"`
@@ -47,9 +46,9 @@ type ProviderSettings struct {
 	CLI       bool   `yaml:"cli"`
 }
 
-// DefaultSettings apply if nothing is configured.
-func DefaultSettings() Settings {
-	return Settings{Providers: []ProviderSettings{{Kind: KindKubernetes}, {Kind: KindGit}}}
+// defaultConfig applies if nothing is configured.
+func defaultConfig() Config {
+	return Config{Providers: []Settings{{Kind: KindKubernetes}, {Kind: KindGit}}}
 }
 
 // fields are what each kind of provider may have beside kind and timeout.
