@@ -3,13 +3,13 @@ package commands
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // addPolicyFlags adds the flags that say what counts as a failure, and when. The
 // configuration reads them: they take precedence over the variables and the file.
 func addPolicyFlags(cmd *cobra.Command) {
-	p := watch.DefaultPolicy()
+	p := cause.DefaultPolicy()
 	flags := cmd.Flags()
 	flags.String("policy", p.Name, "fail at once (fast), or give what is known to pass some time (patient)")
 	flags.Int("crash-loop-threshold", p.CrashLoopThreshold, "restarts of one container that are still no failure")
@@ -18,8 +18,8 @@ func addPolicyFlags(cmd *cobra.Command) {
 	flags.StringSlice("ignore-reason", nil, "a cause, or Kubernetes' reason, that shall fail nothing, such as CrashLoop or ErrImagePull; can be repeated")
 
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions([]cobra.Completion{
-		cobra.CompletionWithDesc(watch.PolicyFast, "fail at once"),
-		cobra.CompletionWithDesc(watch.PolicyPatient, "give what is known to pass some time"),
+		cobra.CompletionWithDesc(cause.Fast, "fail at once"),
+		cobra.CompletionWithDesc(cause.Patient, "give what is known to pass some time"),
 	}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("ignore-reason", completeReasons)
 	_ = cmd.RegisterFlagCompletionFunc("crash-loop-threshold", cobra.NoFileCompletions)
@@ -28,7 +28,7 @@ func addPolicyFlags(cmd *cobra.Command) {
 }
 
 func completeReasons(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	codes, kubernetes := watch.Reasons()
+	codes, kubernetes := cause.Reasons()
 	return append(codes, kubernetes...), cobra.ShellCompDirectiveNoFileComp
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity/provider"
 	"github.com/berthdev/berth/internal/job"
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // Config is what can be configured.
@@ -36,7 +36,7 @@ type Config struct {
 	// PolicyFile is what the file says of the policy; Policy is what comes of that
 	// and of everything that takes precedence over it.
 	PolicyFile PolicyFile   `yaml:"policy"`
-	Policy     watch.Policy `yaml:"-"`
+	Policy     cause.Policy `yaml:"-"`
 	// Identity is who is asked who users are.
 	Identity provider.Config `yaml:"identity"`
 	// Registry is the private registry that workspaces' images are pulled from.

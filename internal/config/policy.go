@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // PolicyFile is the section policy of the file: what counts as a failure, and
-// when. What is left out is as watch.DefaultPolicy has it.
+// when. What is left out is as cause.DefaultPolicy has it.
 type PolicyFile struct {
 	Name               string   `yaml:"name"`
 	CrashLoopThreshold *int     `yaml:"crashLoopThreshold"`
@@ -24,8 +24,8 @@ type PolicyFile struct {
 
 // policy lays the environment and the flags that were given over the file and
 // checks the whole; all that is wrong is told at once, each with its origin.
-func (f PolicyFile) policy(flags *pflag.FlagSet, getenv func(string) string) (watch.Policy, error) {
-	p := watch.DefaultPolicy()
+func (f PolicyFile) policy(flags *pflag.FlagSet, getenv func(string) string) (cause.Policy, error) {
+	p := cause.DefaultPolicy()
 	s := settings{flags: flags, getenv: getenv}
 	if v, ok := s.find("policy", "name", f.Name); ok {
 		p.Name = s.name(v)
@@ -42,8 +42,8 @@ func (f PolicyFile) policy(flags *pflag.FlagSet, getenv func(string) string) (wa
 	}
 	if v, ok := s.find("grace-period", "gracePeriod", f.GracePeriod); ok {
 		p.GracePeriod = s.duration(v)
-		if v.flag && p.Name == watch.PolicyFast {
-			s.problem("%s is for --policy %s: %s does not wait", v.origin, watch.PolicyPatient, watch.PolicyFast)
+		if v.flag && p.Name == cause.Fast {
+			s.problem("%s is for --policy %s: %s does not wait", v.origin, cause.Patient, cause.Fast)
 		}
 	}
 	p.IgnoreReasons = s.reasons(f.IgnoreReasons)
@@ -87,12 +87,12 @@ func (s *settings) problem(format string, args ...any) {
 }
 
 func (s *settings) name(v setting) string {
-	for _, name := range watch.Policies() {
+	for _, name := range cause.Policies() {
 		if strings.EqualFold(name, v.text) {
 			return name
 		}
 	}
-	s.problem("%s %q is none of %s", v.origin, v.text, strings.Join(watch.Policies(), ", "))
+	s.problem("%s %q is none of %s", v.origin, v.text, strings.Join(cause.Policies(), ", "))
 	return ""
 }
 
@@ -133,7 +133,7 @@ func (s *settings) reasons(inFile []string) (proper []string) {
 		}
 	}
 	for _, name := range given {
-		known, ok := watch.Reason(strings.TrimSpace(name))
+		known, ok := cause.Reason(strings.TrimSpace(name))
 		if !ok {
 			s.problem("%s: there is no reason %q", origin, name)
 			s.unknown = true
@@ -153,7 +153,7 @@ func (s *settings) err() error {
 		err.Problems = s.problems
 	}
 	if s.unknown {
-		codes, kubernetes := watch.Reasons()
+		codes, kubernetes := cause.Reasons()
 		return err.WithHint("the causes are %s; Kubernetes' own words are %s", strings.Join(codes, ", "), strings.Join(kubernetes, ", "))
 	}
 	return err.WithHint("see `berth help policies`")

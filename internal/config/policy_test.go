@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // loadPolicy loads a configuration with flags as the commands have them.
-func loadPolicy(t *testing.T, file string, args ...string) (watch.Policy, error) {
+func loadPolicy(t *testing.T, file string, args ...string) (cause.Policy, error) {
 	t.Helper()
 	t.Setenv("BERTH_CONFIG", write(t, file))
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
@@ -39,7 +39,7 @@ const ofFile = `policy:
 `
 
 func TestPolicyPrecedence(t *testing.T) {
-	check := func(p watch.Policy, err error, want watch.Policy) {
+	check := func(p cause.Policy, err error, want cause.Policy) {
 		t.Helper()
 		want.ReadyForgives = time.Minute
 		if err != nil || p.Name != want.Name || p.CrashLoopThreshold != want.CrashLoopThreshold || p.PullDelay != want.PullDelay ||
@@ -48,9 +48,9 @@ func TestPolicyPrecedence(t *testing.T) {
 		}
 	}
 	p, err := loadPolicy(t, "")
-	check(p, err, watch.DefaultPolicy())
+	check(p, err, cause.DefaultPolicy())
 	p, err = loadPolicy(t, ofFile)
-	check(p, err, watch.Policy{Name: "patient", PullDelay: time.Second, GracePeriod: 5 * time.Minute, IgnoreReasons: []string{"CrashLoop", "ErrImagePull"}})
+	check(p, err, cause.Policy{Name: "patient", PullDelay: time.Second, GracePeriod: 5 * time.Minute, IgnoreReasons: []string{"CrashLoop", "ErrImagePull"}})
 
 	t.Setenv("BERTH_POLICY", "Fast")
 	t.Setenv("BERTH_CRASH_LOOP_THRESHOLD", "7")
@@ -58,10 +58,10 @@ func TestPolicyPrecedence(t *testing.T) {
 	t.Setenv("BERTH_GRACE_PERIOD", "6m")
 	t.Setenv("BERTH_IGNORE_REASONS", "oomkilled, evicted")
 	p, err = loadPolicy(t, ofFile)
-	check(p, err, watch.Policy{Name: "fast", CrashLoopThreshold: 7, PullDelay: 2 * time.Second, GracePeriod: 6 * time.Minute, IgnoreReasons: []string{"OOMKilled", "Evicted"}})
+	check(p, err, cause.Policy{Name: "fast", CrashLoopThreshold: 7, PullDelay: 2 * time.Second, GracePeriod: 6 * time.Minute, IgnoreReasons: []string{"OOMKilled", "Evicted"}})
 
 	p, err = loadPolicy(t, ofFile, "--policy", "patient", "--crash-loop-threshold", "0", "--pull-delay", "0s", "--grace-period", "1m", "--ignore-reason", "backoff", "--ignore-reason", "ExecFormat")
-	check(p, err, watch.Policy{Name: "patient", GracePeriod: time.Minute, IgnoreReasons: []string{"BackOff", "ExecFormat"}})
+	check(p, err, cause.Policy{Name: "patient", GracePeriod: time.Minute, IgnoreReasons: []string{"BackOff", "ExecFormat"}})
 }
 
 // Everything that is wrong is told at once, each with where it was given.

@@ -1,3 +1,6 @@
+// Package diagnose explains how a workspace, a pod or a workload stands: what is
+// read of it, live or from a dump, what keeps it from running, and what the failing
+// container has logged last.
 package diagnose
 
 import (
@@ -11,10 +14,11 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // Diagnose says how the subject stands at a time, and how that came about.
-func (d Dump) Diagnose(subject watch.Subject, p watch.Policy, at time.Time) v1.Diagnosis {
+func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.Diagnosis {
 	records := watch.Related(subject, d.Records)
 	var story story
 	if d.Recorded {
@@ -39,7 +43,7 @@ func (d Dump) Diagnose(subject watch.Subject, p watch.Policy, at time.Time) v1.D
 	}
 	about := describe(subject, records, last.Cause)
 	diagnosis.UserString, diagnosis.Blueprint = about.UserString, about.Blueprint
-	diagnosis.Hint = Hint(last.Cause, about)
+	diagnosis.Hint = cause.Hint(last.Cause, about)
 	if diagnosis.Verdict == v1.VerdictFailed || diagnosis.Verdict == v1.VerdictWaiting {
 		diagnosis.Cause = last.Cause
 	}
@@ -67,7 +71,7 @@ func (s *story) see(at time.Time, reading v1.Snapshot) {
 
 // look takes the one reading of how things stand. Of what was before, only the
 // beginning is certain: every pod has been looked for a node for.
-func (s *story) look(subject watch.Subject, records []watch.Record, p watch.Policy, at time.Time) {
+func (s *story) look(subject watch.Subject, records []watch.Record, p cause.Policy, at time.Time) {
 	state := watch.NewState(subject)
 	for _, r := range records {
 		state = state.Apply(r.Type, r.Object)

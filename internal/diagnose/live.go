@@ -12,11 +12,12 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // Live says how a subject stands on a cluster, with the last words of the
 // container that failed.
-func Live(ctx context.Context, client kubernetes.Interface, subject watch.Subject, p watch.Policy, now time.Time) (v1.Diagnosis, error) {
+func Live(ctx context.Context, client kubernetes.Interface, subject watch.Subject, p cause.Policy, now time.Time) (v1.Diagnosis, error) {
 	dump, err := Gather(ctx, client, subject)
 	if err != nil {
 		return v1.Diagnosis{}, err
@@ -44,10 +45,10 @@ func Podless(pod *corev1.Pod, reading v1.Snapshot, now time.Time) v1.Diagnosis {
 		UserString: about.UserString, Blueprint: about.Blueprint,
 		At: now.UTC(), Verdict: reading.Verdict(), Stage: reading.Stage, Status: reading.Status, Since: reading.Since,
 		Message: reading.Message, Cause: reading.Cause,
-		Hint: Hint(reading.Cause, about),
+		Hint: cause.Hint(reading.Cause, about),
 	}
 	if d.Verdict == v1.VerdictGone {
-		d.Hint = "If somebody deleted the pod, " + about.provision() + ", or delete the workspace."
+		d.Hint = "If somebody deleted the pod, " + about.Provision() + ", or delete the workspace."
 	}
 	return d
 }

@@ -4,7 +4,6 @@
 package kube
 
 import (
-	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -105,5 +104,5 @@ func configFault(err error) error {
 		WithHint("name one with --kubeconfig or KUBECONFIG, a context with --context")
 }
 
-// Object names an object as kind/name, the way kubectl does.
-func Object(kind, name string) string { return fmt.Sprintf("%s/%s", kind, name) }
+// Object names an object as kind/name, the way kubectl does: pod/alice-1234567.
+func Object(kind, name string) string { return strings.ToLower(kind) + "/" + name }

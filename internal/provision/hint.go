@@ -8,17 +8,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/diagnose"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // hint says what to do about the cause of a reading. In a workload there are
 // containers that no blueprint knows.
 func (r *run) hint(s v1.Snapshot) string {
-	about := diagnose.About{Namespace: r.namespace, Controlled: r.found.Workload != nil}
+	about := cause.About{Namespace: r.namespace, Controlled: r.found.Workload != nil}
 	if r.found.Workload == nil || s.Cause != nil && strings.HasPrefix(s.Cause.Container, r.id+"-") {
 		about.Blueprint, about.Origin = r.blueprint.Name, r.blueprint.Origin
 	}
-	return diagnose.Hint(s.Cause, about.Of(r.podSpec(), s.Cause))
+	return cause.Hint(s.Cause, about.Of(r.podSpec(), s.Cause))
 }
 
 // podSpec is how the pods of the workspace are specified; empty if that is not

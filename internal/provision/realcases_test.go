@@ -16,7 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/release"
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // The cases that other tools were seen to get wrong and that are about
@@ -41,7 +41,7 @@ func runOn(t *testing.T, pod *corev1.Pod) *run {
 		t.Fatal(err)
 	}
 	rendered.Objects, rendered.Manifest = nil, ""
-	p := &Provisioner{Reader: inventory.Reader{Client: &kube.Client{Interface: client, Namespace: "dev"}, Policy: watch.DefaultPolicy(), Now: time.Now}}
+	p := &Provisioner{Reader: inventory.Reader{Client: &kube.Client{Interface: client, Namespace: "dev"}, Policy: cause.DefaultPolicy(), Now: time.Now}}
 	return &run{Provisioner: p, id: id, namespace: "dev", rendered: rendered, steps: newSteps(event.NewStream("alice", time.Now), time.Now)}
 }
 
@@ -145,8 +145,8 @@ func saysThatThePodIsGone(t *testing.T) {
 func TestATimeoutNamesWhatWasIgnored(t *testing.T) {
 	r := runOn(t, nil)
 	r.latest = v1.Snapshot{
-		Stage: v1.StageStarting, Ignored: []string{watch.CauseImageNotFound},
-		Cause: &v1.Cause{Code: watch.CauseImageNotFound, Message: "image x not found"},
+		Stage: v1.StageStarting, Ignored: []string{cause.ImageNotFound},
+		Cause: &v1.Cause{Code: cause.ImageNotFound, Message: "image x not found"},
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, fault.New(fault.DeadlineExceeded, "timed out after 1s"))
 	defer cancel()

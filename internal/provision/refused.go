@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // refused is the failure of a workspace whose pod, or what that needs, the
@@ -20,7 +21,7 @@ import (
 func (r *run) refused(ctx context.Context, held *lock.Lock, record *helm.Release, by *kube.RefusedError) error {
 	object := by.Call.Object()
 	reading := watch.Refused(by.Message, object, r.Now())
-	if record == nil || by.Call.Resource != "pods" && reading.Cause.Code == watch.CausePodRefused {
+	if record == nil || by.Call.Resource != "pods" && reading.Cause.Code == cause.PodRefused {
 		return nil
 	}
 	release.Refused(record, object, by.Message)

@@ -20,7 +20,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/release"
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 const overQuota = `pods "` + id + `" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`
@@ -110,7 +110,7 @@ func (r *run) endedRefused(t *testing.T, err error) {
 		t.Fatalf("it ended with %v", err)
 	}
 	o := r.outcome(t.Context(), err)
-	if o.Workspace.Stage != v1.StageFailed || o.Workspace.Cause == nil || o.Workspace.Cause.Code != watch.CauseQuotaExceeded {
+	if o.Workspace.Stage != v1.StageFailed || o.Workspace.Cause == nil || o.Workspace.Cause.Code != cause.QuotaExceeded {
 		t.Errorf("%+v", o.Workspace.Snapshot)
 	}
 	if o.Workspace.JobID != "theirs" || o.Left != v1.LeftKept {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
@@ -39,7 +40,7 @@ func TestAnalyze(t *testing.T) {
 		pod     watchtest.MadePod
 		events  []*corev1.Event
 		claim   *corev1.PersistentVolumeClaim
-		policy  func(*Policy)
+		policy  func(*cause.Policy)
 		now     time.Duration
 		stage   v1.Stage
 		next    time.Duration // 0 for never
@@ -314,12 +315,12 @@ func TestAnalyze(t *testing.T) {
 		},
 		"a cause that is ignored by its code": {
 			pod:    watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))),
-			policy: func(p *Policy) { p.IgnoreReasons = []string{CauseImageNotFound} },
+			policy: func(p *cause.Policy) { p.IgnoreReasons = []string{cause.ImageNotFound} },
 			stage:  v1.StageStarting, next: 3 * second, cause: "ImageNotFound",
 		},
 		"a cause that is ignored by Kubernetes' word": {
 			pod:    watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))),
-			policy: func(p *Policy) { p.IgnoreReasons = []string{"ErrImagePull"} },
+			policy: func(p *cause.Policy) { p.IgnoreReasons = []string{"ErrImagePull"} },
 			stage:  v1.StageStarting, next: 3 * second, cause: "ImageNotFound",
 		},
 	} {
@@ -331,7 +332,7 @@ func TestAnalyze(t *testing.T) {
 			for _, e := range test.events {
 				objects = append(objects, e)
 			}
-			policy := DefaultPolicy()
+			policy := cause.DefaultPolicy()
 			if test.policy != nil {
 				test.policy(&policy)
 			}
@@ -367,7 +368,7 @@ func compareCause(t *testing.T, got *v1.Cause, want string) {
 }
 
 func TestAnalyzeNothing(t *testing.T) {
-	got, next := Analyze(NewState(web), DefaultPolicy(), watchtest.Epoch)
+	got, next := Analyze(NewState(web), cause.DefaultPolicy(), watchtest.Epoch)
 	if got.Stage != v1.StageUnknown || got.Gone || got.Cause != nil || !next.IsZero() {
 		t.Errorf("%+v, %s", got, next)
 	}
@@ -380,7 +381,7 @@ func TestWarningsAreCounted(t *testing.T) {
 		watchtest.Event("web", "1", "", "FailedMount", "timed out").Warn().At(watchtest.After(2*time.Second)).Event,
 		watchtest.Event("web", "1", "", "Scheduled", "assigned").Event,
 	)
-	got, _ := Analyze(s, DefaultPolicy(), watchtest.Epoch)
+	got, _ := Analyze(s, cause.DefaultPolicy(), watchtest.Epoch)
 	if len(got.Warnings) != 2 {
 		t.Fatalf("%d warnings, want 2: %+v", len(got.Warnings), got.Warnings)
 	}
@@ -418,7 +419,7 @@ func TestSchedulerThatFindsNoPlace(t *testing.T) {
 	pod := watchtest.NewPod("web", "1")
 	failed := watchtest.Event("web", "1", "", "FailedScheduling", "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.").Warn().Event
 	warnings := func(now time.Duration, pod watchtest.MadePod) int {
-		got, _ := Analyze(stateOf(pod.Pod, failed), DefaultPolicy(), watchtest.After(now))
+		got, _ := Analyze(stateOf(pod.Pod, failed), cause.DefaultPolicy(), watchtest.After(now))
 		return len(got.Warnings)
 	}
 	if n := warnings(2*time.Second, pod); n != 0 {

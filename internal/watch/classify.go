@@ -1,9 +1,10 @@
 package watch
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // Severity is what an event means for somebody who waits.
@@ -24,26 +25,26 @@ type Circumstances struct {
 	Restarts int
 	// Bound is true if the claim that the event is about is bound by now.
 	Bound bool
-	// Excused is true if the failure that the event tells of does not count: its
+	// Excused is true if the failure that the event reports does not count: its
 	// cause is ignored, or in its grace period.
 	Excused bool
 }
 
 // Classify says what an event means, by the flow's severity table. What the
 // table does not name is a warning if Kubernetes calls it one.
-func Classify(e *corev1.Event, c Circumstances, p Policy) Severity {
-	meaning := meaningOf(e)
+func Classify(e *corev1.Event, c Circumstances, p cause.Policy) Severity {
+	meaning := evidence.Meaning(e)
 	severity := severityOf(meaning, e, c, p)
-	if severity == Critical && (c.Excused || p.ignores(meaning, e.Reason)) {
+	if severity == Critical && (c.Excused || p.Ignores(meaning, e.Reason)) {
 		return Warning
 	}
 	return severity
 }
 
-func severityOf(meaning string, e *corev1.Event, c Circumstances, p Policy) Severity {
+func severityOf(meaning string, e *corev1.Event, c Circumstances, p cause.Policy) Severity {
 	switch meaning {
-	case reasonImagePullBackOff, reasonErrImagePull, reasonInvalidImageName,
-		reasonErrImageNeverPull, reasonOOMKilled:
+	case evidence.ImagePullBackOff, evidence.ErrImagePull, evidence.InvalidImageName,
+		evidence.ErrImageNeverPull, evidence.OOMKilled:
 		return Critical
 	case "BackOff":
 		if c.Restarts > p.CrashLoopThreshold {
@@ -56,52 +57,12 @@ func severityOf(meaning string, e *corev1.Event, c Circumstances, p Policy) Seve
 		}
 		return Critical
 	case "ProvisioningFailed", "FailedScheduling", "Unhealthy", "NotTriggerScaleUp":
-		// The autoscaler calls NotTriggerScaleUp normal; who waits for a node
-		// that will not come sees it otherwise.
+		// The autoscaler calls NotTriggerScaleUp normal; for somebody who waits for
+		// a node it is not.
 		return Warning
 	}
 	if e.Type == corev1.EventTypeWarning {
 		return Warning
 	}
 	return Info
-}
-
-// The kubelet's words for why a container waits or ended.
-const (
-	reasonErrImagePull      = "ErrImagePull"
-	reasonImagePullBackOff  = "ImagePullBackOff"
-	reasonInvalidImageName  = "InvalidImageName"
-	reasonErrImageNeverPull = "ErrImageNeverPull"
-	reasonOOMKilled         = "OOMKilled"
-	reasonCrashLoopBackOff  = "CrashLoopBackOff"
-	reasonStartError        = "StartError"
-	reasonPodInitializing   = "PodInitializing"
-	reasonContainerCreating = "ContainerCreating"
-)
-
-// meaningOf gives the severity table's name for an event. The table's names are
-// the reasons of a container's status; the kubelet's events of the same thing
-// are Failed, BackOff and InspectFailed, which only the text tells apart.
-func meaningOf(e *corev1.Event) string {
-	text := textOf(e)
-	switch e.Reason {
-	case "Failed":
-		if strings.HasPrefix(text, "Failed to pull image") {
-			return reasonErrImagePull
-		}
-		switch word := strings.TrimPrefix(text, "Error: "); word {
-		case reasonErrImagePull, reasonImagePullBackOff, reasonInvalidImageName, reasonErrImageNeverPull:
-			return word
-		}
-	case "BackOff":
-		if strings.HasPrefix(text, "Back-off pulling image") {
-			return reasonImagePullBackOff
-		}
-	case "InspectFailed":
-		// The same reason is used when the runtime could not answer.
-		if !strings.HasPrefix(text, "Failed to inspect image") {
-			return reasonInvalidImageName
-		}
-	}
-	return e.Reason
 }

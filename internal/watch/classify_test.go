@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // The severity table of the provisioning flow, and how the kubelet writes it.
@@ -56,7 +58,7 @@ func TestClassify(t *testing.T) {
 			InvolvedObject: corev1.ObjectReference{Kind: kind},
 			Type:           typeOf(test.reason), Reason: test.reason, Message: test.message,
 		}
-		if got := Classify(e, test.facts, DefaultPolicy()); got != test.want {
+		if got := Classify(e, test.facts, cause.DefaultPolicy()); got != test.want {
 			t.Errorf("%s %q with %+v: %s, want %s", test.reason, test.message, test.facts, got, test.want)
 		}
 	}
@@ -73,7 +75,7 @@ func typeOf(reason string) string {
 
 func TestClassifyIgnores(t *testing.T) {
 	e := &corev1.Event{Reason: "Failed", Message: "Error: ErrImagePull", Type: corev1.EventTypeWarning}
-	p := DefaultPolicy()
+	p := cause.DefaultPolicy()
 	p.IgnoreReasons = []string{"ErrImagePull"}
 	if got := Classify(e, Circumstances{}, p); got != Warning {
 		t.Errorf("%s, want a warning", got)

@@ -1,84 +1,27 @@
 package watch
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
 
-// pullingSince says whether the container's image is being pulled, and since
-// when: there is an event Pulling and nothing that ended it, neither a later
-// event nor the container's status. The status can be behind the events and the
-// events can be lost, so either is believed.
-func (c container) pullingSince() (time.Time, bool) {
-	since, open := c.openPull()
-	if !open || c.status.State.Running != nil {
-		return time.Time{}, false
-	}
-	if t := c.status.State.Terminated; t != nil && t.FinishedAt.After(since) {
-		return time.Time{}, false
-	}
-	switch reason, _, _ := c.waiting(); reason {
-	case "", reasonContainerCreating, reasonPodInitializing, reasonCrashLoopBackOff:
-		return since, true
-	default:
-		return time.Time{}, false
-	}
-}
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/evidence"
+)
 
-// openPull looks for an event Pulling that no other has ended. A failed pull has
-// no Pulled: it ends with Failed or BackOff.
-func (c container) openPull() (since time.Time, open bool) {
-	for _, e := range c.events {
-		switch e.Reason {
-		case "Pulling":
-			since, open = begunAt(e), true
-		case "Pulled", "Failed", "BackOff", "InspectFailed", reasonErrImageNeverPull, "Created", "Started":
-			open = false
-		}
-	}
-	return since, open
-}
-
-// impliedPull is since when the main containers' images are being pulled if no
-// event says so: PodInitializing with every init container done means that.
-func impliedPull(containers []container) (since time.Time, open bool) {
-	for _, c := range containers {
-		if !c.init {
-			reason, _, _ := c.waiting()
-			if reason != reasonPodInitializing || len(c.events) > 0 {
-				return time.Time{}, false
-			}
-			continue
-		}
-		if !c.initialized() {
-			return time.Time{}, false
-		}
-		since, open = later(since, c.initializedAt()), true
-	}
-	return since, open
-}
-
-func (c container) initializedAt() time.Time {
-	switch state := c.status.State; {
-	case state.Terminated != nil:
-		return state.Terminated.FinishedAt.Time
-	case state.Running != nil:
-		return state.Running.StartedAt.Time
-	}
-	return time.Time{}
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+// pull is an image that is being pulled for some time.
+type pull struct {
+	container, image string
+	since            time.Time
 }
 
 // findPulls notes which images are being pulled for longer than the policy's
 // delay, and asks to be called again when one of the others may be.
 func (r *reading) findPulls() {
-	implied, isImplied := impliedPull(r.containers)
-	for _, c := range r.containers {
-		since, open := c.pullingSince()
-		if !open && isImplied && !c.init {
+	implied, isImplied := impliedPull(r.Containers)
+	for _, c := range r.Containers {
+		since, open := pullingSince(c)
+		if !open && isImplied && !c.Init {
 			since, open = implied, true
 		}
 		if !open {
@@ -88,24 +31,66 @@ func (r *reading) findPulls() {
 			r.askAt(due)
 			continue
 		}
-		r.pulls = append(r.pulls, pull{container: c.name, image: c.image, since: since})
+		r.pulls = append(r.pulls, pull{container: c.Name, image: c.Image, since: since})
 		if isImplied {
 			return // one after another, in order
 		}
 	}
 }
 
-// pull is an image that is being pulled for some time.
-type pull struct {
-	container, image string
-	since            time.Time
+// pullingSince says whether the container's image is being pulled, and since
+// when: there is an event Pulling and nothing that ended it, neither a later
+// event nor the container's status. The status can be behind the events and the
+// events can be lost, so either is believed.
+func pullingSince(c evidence.Container) (time.Time, bool) {
+	since, open := c.OpenPull()
+	if !open || c.Status.State.Running != nil {
+		return time.Time{}, false
+	}
+	if t := c.Status.State.Terminated; t != nil && t.FinishedAt.After(since) {
+		return time.Time{}, false
+	}
+	switch reason, _, _ := c.Waiting(); reason {
+	case "", evidence.ContainerCreating, evidence.PodInitializing, evidence.CrashLoopBackOff:
+		return since, true
+	default:
+		return time.Time{}, false
+	}
 }
 
-func (r *reading) pulling(name string) bool {
-	for _, p := range r.pulls {
-		if p.container == name {
-			return true
+// impliedPull is since when the main containers' images are being pulled if no
+// event says so: PodInitializing with every init container done means that.
+func impliedPull(containers []evidence.Container) (since time.Time, open bool) {
+	for _, c := range containers {
+		if !c.Init {
+			reason, _, _ := c.Waiting()
+			if reason != evidence.PodInitializing || len(c.Events) > 0 {
+				return time.Time{}, false
+			}
+			continue
 		}
+		if !c.IsInitialized() {
+			return time.Time{}, false
+		}
+		since, open = evidence.Later(since, c.InitializedAt()), true
 	}
-	return false
+	return since, open
+}
+
+// pullingImages is the stage by the image that has been coming the longest; a big
+// one is progress, not a hang.
+func (r *reading) pullingImages() stageResult {
+	first := slices.MinFunc(r.pulls, func(a, b pull) int { return a.since.Compare(b.since) })
+	return stageResult{stage: v1.StagePulling, since: first.since, message: shortImage(first.image)}
+}
+
+// shortImage is an image's name without registry and path: dev-tools:1.4.
+func shortImage(image string) string {
+	name, digest, pinned := strings.Cut(image, "@")
+	name = name[strings.LastIndex(name, "/")+1:]
+	if pinned && !strings.Contains(name, ":") {
+		algorithm, hex, _ := strings.Cut(digest, ":")
+		name += "@" + algorithm + ":" + hex[:min(7, len(hex))]
+	}
+	return name
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
@@ -48,7 +49,7 @@ func removed(seconds int, object runtime.Object) spoken {
 
 // tale replays what was said and gives the stages in their order, the last
 // reading, and every warning that there was.
-func tale(subject Subject, p Policy, said []spoken) (stages []v1.Stage, last v1.Snapshot, warnings []string) {
+func tale(subject Subject, p cause.Policy, said []spoken) (stages []v1.Stage, last v1.Snapshot, warnings []string) {
 	var history []Record
 	for i, s := range said {
 		if s.change == "" {
@@ -100,7 +101,7 @@ type realCase struct {
 }
 
 // The cases by their number and sentence. 20 and 21 are about provisioning and
-// stand in its tests; what to check in case 10 is in those of diagnose.
+// stand in its tests; what to check in case 10 is in those of package cause.
 func TestRealCases(t *testing.T) {
 	for _, c := range slices.Concat(placeCases(), imageCases(), containerCases(), workloadCases()) {
 		t.Run(c.name, func(t *testing.T) {
@@ -108,7 +109,7 @@ func TestRealCases(t *testing.T) {
 			if subject.Name == "" {
 				subject = web
 			}
-			stages, last, warnings := tale(subject, DefaultPolicy(), c.said)
+			stages, last, warnings := tale(subject, cause.DefaultPolicy(), c.said)
 			if !slices.Equal(stages, c.stages) {
 				t.Errorf("stages %v, want %v", stages, c.stages)
 			}

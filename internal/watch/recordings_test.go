@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // expectation is what expected.yaml says of a recording.
@@ -53,7 +54,7 @@ func checkRecording(t *testing.T, history []Record, want expectation) {
 	var last v1.Snapshot
 	var failedAfter time.Duration = -1
 	var firstCause *v1.Cause
-	Replay(subjectOf(want.Subject, history), history, DefaultPolicy(), func(at time.Time, s v1.Snapshot) {
+	Replay(subjectOf(want.Subject, history), history, cause.DefaultPolicy(), func(at time.Time, s v1.Snapshot) {
 		if len(stages) == 0 || stages[len(stages)-1] != s.Stage {
 			stages = append(stages, s.Stage)
 			t.Logf("%7.2f %-12s %q %s", at.Sub(history[0].At).Seconds(), s.Stage, s.Message, s.Since.Format(time.TimeOnly))
@@ -146,7 +147,7 @@ func TestTentativeInRecordings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			history := history(t, name)
 			var tentative, lasting int
-			Replay(subjectOf(recorded(t)[name].Subject, history), history, DefaultPolicy(), func(_ time.Time, s v1.Snapshot) {
+			Replay(subjectOf(recorded(t)[name].Subject, history), history, cause.DefaultPolicy(), func(_ time.Time, s v1.Snapshot) {
 				switch {
 				case s.Cause == nil:
 				case s.Cause.Tentative:

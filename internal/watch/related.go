@@ -5,6 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // Related leaves of a history what can have to do with a subject: itself, what
@@ -44,7 +46,7 @@ func (k related) add(r Record) {
 	}
 	k.uids[o.GetUID()] = true
 	if pod, ok := o.(*corev1.Pod); ok {
-		for name := range claimNames(pod) {
+		for _, name := range evidence.ClaimNames(pod) {
 			k.claims[types.NamespacedName{Namespace: pod.Namespace, Name: name}] = true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // Record is one change in a recorded history. Without an object it is a moment
@@ -19,7 +20,7 @@ type Record struct {
 
 // Replay applies a history change by change and hands out each reading, also
 // those that time alone brings about between two changes.
-func Replay(subject Subject, history []Record, p Policy, see func(at time.Time, s v1.Snapshot)) {
+func Replay(subject Subject, history []Record, p cause.Policy, see func(at time.Time, s v1.Snapshot)) {
 	state := NewState(subject)
 	var next time.Time
 	for _, r := range history {

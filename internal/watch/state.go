@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // State is what the API server has said so far about one subject: pods, events,
@@ -78,7 +80,7 @@ func (s State) Replace(listed []runtime.Object, version string, covers func(meta
 
 // Absent says that a pod was looked for and is not there.
 func (s State) Absent(uid types.UID) State {
-	if _, here := s.objects[uid]; !here && !s.IsGone(uid) {
+	if !s.Has(uid) && !s.IsGone(uid) {
 		s.removed = with(s.removed, uid, nil)
 	}
 	return s
@@ -105,6 +107,32 @@ func with(m map[types.UID]metav1.Object, uid types.UID, o metav1.Object) map[typ
 	}
 	m[uid] = o
 	return m
+}
+
+// Has says whether an object with this UID is there.
+func (s State) Has(uid types.UID) bool {
+	_, here := s.objects[uid]
+	return here
+}
+
+// Pods are all pods that are known, of whatever revision.
+func (s State) Pods() []*corev1.Pod { return all[*corev1.Pod](s.objects) }
+
+// evidenceOf is what is known about a pod.
+func (s State) evidenceOf(pod *corev1.Pod) evidence.Pod {
+	return evidence.NewPod(pod, s.eventsAbout(pod.UID), s.claimsOf(pod))
+}
+
+// claimsOf gives the claims that a pod mounts, as far as they are known.
+func (s State) claimsOf(pod *corev1.Pod) []evidence.Claim {
+	var claims []evidence.Claim
+	names := evidence.ClaimNames(pod)
+	for _, pvc := range all[*corev1.PersistentVolumeClaim](s.objects) {
+		if pvc.Namespace == pod.Namespace && slices.Contains(names, pvc.Name) {
+			claims = append(claims, evidence.Claim{PersistentVolumeClaim: pvc, Events: s.eventsAbout(pvc.UID)})
+		}
+	}
+	return claims
 }
 
 // Pod is the subject's pod and whether it is gone. Without an expected UID it is
@@ -139,10 +167,15 @@ func all[T metav1.Object](m map[types.UID]metav1.Object) []T {
 		}
 	}
 	slices.SortFunc(found, func(a, b T) int {
-		return cmp.Or(compareVersions(a.GetResourceVersion(), b.GetResourceVersion()),
-			cmp.Compare(a.GetUID(), b.GetUID()))
+		return cmp.Or(byVersion(a, b), cmp.Compare(a.GetUID(), b.GetUID()))
 	})
 	return found
+}
+
+// byVersion orders objects as the API server has stored them, as far as their
+// versions say.
+func byVersion[T metav1.Object](a, b T) int {
+	return compareVersions(a.GetResourceVersion(), b.GetResourceVersion())
 }
 
 func older(a, b string) bool { return compareVersions(a, b) < 0 }

@@ -1,10 +1,6 @@
 package watch
 
-import (
-	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // The kinds of thing that can be followed.
 const (
@@ -26,7 +22,7 @@ type Subject struct {
 func (s Subject) isPod() bool { return s.Kind == "" || s.Kind == KindPod }
 
 // is reports whether an object of the subject's kind is the subject. A subject
-// without a namespace is looked for in all that is known.
+// without a namespace is any of that name.
 func (s Subject) is(o metav1.Object) bool {
 	return o.GetName() == s.Name && (s.Namespace == "" || o.GetNamespace() == s.Namespace)
 }
@@ -34,7 +30,8 @@ func (s Subject) is(o metav1.Object) bool {
 // Matches reports whether an object is the workload that the subject names.
 func (s Subject) Matches(o metav1.Object) bool { return s.isKind(o) && s.is(o) }
 
-// reference is how an object is named in a report: kind/name.
-func reference(kind, name string) string {
-	return strings.ToLower(kind) + "/" + name
+// isKind compares by Go type: objects from typed watches carry no kind.
+func (s Subject) isKind(o metav1.Object) bool {
+	kind, ok := kinds()[s.Kind]
+	return ok && kind.is(o)
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
@@ -32,54 +33,54 @@ func TestTentativeCauses(t *testing.T) {
 	provisioning.InvolvedObject = corev1.ObjectReference{Kind: "PersistentVolumeClaim", Name: "data", UID: "claim"}
 	for name, test := range map[string]struct {
 		state  State
-		policy Policy
+		policy cause.Policy
 		begun  time.Duration
 		cause  string
 	}{
 		"unscheduled, by the condition": {
 			state: stateOf(pod(unscheduled(unbound, 2*second))),
-			begun: 2 * second, cause: CauseUnschedulable,
+			begun: 2 * second, cause: cause.Unschedulable,
 		},
 		"unscheduled, by the event": {
 			state: stateOf(pod(), said(second, 2*second, "", "FailedScheduling", unbound)),
-			begun: second, cause: CauseUnschedulable,
+			begun: second, cause: cause.Unschedulable,
 		},
 		"a grace period that begins later": {
 			state:  stateOf(pod(unscheduled(unbound, second)), said(3*second, 3*second, "", "TriggeredScaleUp", "1->2")),
-			policy: patient(), begun: second, cause: CauseUnschedulable,
+			policy: patient(), begun: second, cause: cause.Unschedulable,
 		},
 		"a claim": {
 			state: stateOf(pod(mounts("data")), pvc("data", corev1.ClaimPending), provisioning),
-			begun: second, cause: CauseVolumePending,
+			begun: second, cause: cause.VolumePending,
 		},
 		"a sandbox": {
 			state: stateOf(pod(watchtest.OnNode), said(second, 2*second, "", "FailedCreatePodSandBox", "no")),
-			begun: second, cause: CauseSandboxFailed,
+			begun: second, cause: cause.SandboxFailed,
 		},
 		"a probe, of the instance that runs": {
 			state: stateOf(app(watchtest.Runs(4*second)), said(second, 5*second, "app", "Unhealthy", "no")),
-			begun: 4 * second, cause: CauseProbeFailed,
+			begun: 4 * second, cause: cause.ProbeFailed,
 		},
 		"a crash": {
 			state: stateOf(app(watchtest.Exits(1, "Error", 5*second))),
-			begun: 5 * second, cause: CauseContainerExited,
+			begun: 5 * second, cause: cause.ContainerExited,
 		},
 		"nothing says since when": {
 			state: stateOf(app(watchtest.Waits("CreateContainerConfigError", "failed to sync secret cache"))),
-			begun: 0, cause: CauseConfigMissing,
+			begun: 0, cause: cause.ConfigMissing,
 		},
 		"of a workload's pod": {
 			state: deploymentState(replicaSet("b", "2"), watchtest.Owned("b", unscheduled(unbound, 2*second)).Pod),
-			begun: 2 * second, cause: CauseUnschedulable,
+			begun: 2 * second, cause: cause.Unschedulable,
 		},
 		"of a workload without pods": {
 			state: deploymentState(refusing(replicaSet("b", "2"), "exceeded quota: small", 6*second)),
-			begun: 6 * second, cause: CauseQuotaExceeded,
+			begun: 6 * second, cause: cause.QuotaExceeded,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.policy.Name == "" {
-				test.policy = DefaultPolicy()
+				test.policy = cause.DefaultPolicy()
 			}
 			due := test.begun + 3*second
 			got, next := Analyze(test.state, test.policy, watchtest.After(due-time.Millisecond))
@@ -96,12 +97,12 @@ func TestTentativeCauses(t *testing.T) {
 
 // The scheduler's reason is the stage's message, too, but not while it is tentative.
 func TestTentativeMessage(t *testing.T) {
-	if got, _ := Analyze(stateOf(watchtest.NewPod("web", "1", unscheduled("", 0)).Pod), DefaultPolicy(), watchtest.Epoch); got.Message != "" || got.Cause != nil {
+	if got, _ := Analyze(stateOf(watchtest.NewPod("web", "1", unscheduled("", 0)).Pod), cause.DefaultPolicy(), watchtest.Epoch); got.Message != "" || got.Cause != nil {
 		t.Errorf("without a reason: %q, %+v", got.Message, got.Cause)
 	}
 	state := stateOf(watchtest.NewPod("web", "1", unscheduled("0/1 nodes are available: 1 Insufficient cpu.", 0)).Pod)
 	for now, want := range map[time.Duration]string{2 * time.Second: "", 3 * time.Second: "0/1 nodes: 1 Insufficient cpu"} {
-		if got, _ := Analyze(state, DefaultPolicy(), watchtest.After(now)); got.Message != want {
+		if got, _ := Analyze(state, cause.DefaultPolicy(), watchtest.After(now)); got.Message != want {
 			t.Errorf("after %s: %q, want %q", now, got.Message, want)
 		}
 	}
@@ -110,7 +111,7 @@ func TestTentativeMessage(t *testing.T) {
 // What is final is not tentative.
 func TestFinalCauses(t *testing.T) {
 	state := stateOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))).Pod)
-	got, next := Analyze(state, DefaultPolicy(), watchtest.Epoch)
+	got, next := Analyze(state, cause.DefaultPolicy(), watchtest.Epoch)
 	if got.Stage != v1.StageFailed || got.Cause.Tentative || !next.IsZero() {
 		t.Errorf("%s, %+v, asks again at %s", got.Stage, got.Cause, next)
 	}

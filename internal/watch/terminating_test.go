@@ -9,6 +9,7 @@ import (
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // What holds a pod that is going is said, but not at once: a finalizer that is
@@ -32,7 +33,7 @@ func TestTerminatingNamesFinalizers(t *testing.T) {
 			Name: "p", Namespace: "n", UID: "u", DeletionTimestamp: &end, DeletionGracePeriodSeconds: &grace, Finalizers: test.finalizers,
 		}}
 		state := NewState(Subject{Namespace: "n", Name: "p"}).Apply(apiwatch.Added, pod)
-		got, next := Analyze(state, DefaultPolicy(), asked.Add(test.after))
+		got, next := Analyze(state, cause.DefaultPolicy(), asked.Add(test.after))
 		var want time.Time
 		if test.next > 0 {
 			want = asked.Add(test.next)

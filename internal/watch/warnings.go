@@ -3,32 +3,33 @@ package watch
 import (
 	"regexp"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // warnings are the pod's and its claims' events that are warnings, one for each
 // object, reason and kind of message, the latest last.
 func (r *reading) warnings() []v1.Warning {
 	var folded folder
-	for _, e := range r.events {
+	for _, e := range r.Events {
 		if isPlacing(e) && r.placing() {
 			continue
 		}
-		facts := Circumstances{Restarts: restartCount(r.containers, e), Excused: r.excused(containerOf(e))}
-		if facts.Excused && pullFailed(e) && isEcho(e) {
+		name := evidence.ContainerOf(e)
+		facts := Circumstances{Restarts: r.restarts(name), Excused: r.judged.Excuses(name)}
+		if facts.Excused && evidence.PullFailed(e) && evidence.IsEcho(e) {
 			continue
 		}
 		if Classify(e, facts, r.policy) == Warning {
 			folded.add(e)
 		}
 	}
-	for _, c := range r.claims {
-		for _, e := range c.events {
-			facts := Circumstances{Bound: c.bound(), Excused: r.excused(objectOf(e))}
+	for _, c := range r.Claims {
+		for _, e := range c.Events {
+			facts := Circumstances{Bound: c.IsBound(), Excused: r.judged.Excuses(evidence.ObjectOf(e))}
 			if Classify(e, facts, r.policy) == Warning {
 				folded.add(e)
 			}
@@ -38,7 +39,7 @@ func (r *reading) warnings() []v1.Warning {
 	return folded.sorted()
 }
 
-// isPlacing is true for what is said of a place that is looked for.
+// isPlacing is true for events about a node that is looked for.
 func isPlacing(e *corev1.Event) bool {
 	return e.Reason == "FailedScheduling" || e.Reason == "NotTriggerScaleUp"
 }
@@ -47,10 +48,10 @@ func isPlacing(e *corev1.Event) bool {
 // has just been made, and the volume that it needs is often not bound yet, or it
 // has a node by now.
 func (r *reading) placing() bool {
-	if r.pod.Spec.NodeName != "" {
+	if r.Spec.NodeName != "" {
 		return true
 	}
-	due := r.pod.CreationTimestamp.Add(r.policy.CauseDelay)
+	due := r.CreationTimestamp.Add(r.policy.CauseDelay)
 	if r.now.Before(due) {
 		r.askAt(due)
 		return true
@@ -58,14 +59,28 @@ func (r *reading) placing() bool {
 	return false
 }
 
-// restartCount is that of the container an event is about.
-func restartCount(containers []container, e *corev1.Event) int {
-	for _, c := range containers {
-		if c.name == containerOf(e) {
-			return int(c.status.RestartCount)
+// restarts is the restart count of a container.
+func (r *reading) restarts(name string) int {
+	for _, c := range r.Containers {
+		if c.Name == name {
+			return int(c.Status.RestartCount)
 		}
 	}
 	return 0
+}
+
+// graceWarnings are the causes in their grace period that no event reports: the
+// status can be ahead of the events, and they live for an hour only.
+func (r *reading) graceWarnings(known []v1.Warning) (warnings []v1.Warning) {
+	for _, f := range r.judged.Graced {
+		object := r.Ref() + ":" + f.Container
+		if f.Container == "" || slices.ContainsFunc(known, func(w v1.Warning) bool { return w.Object == object }) {
+			continue
+		}
+		at := evidence.Later(f.Begun, r.ProgressedAt())
+		warnings = append(warnings, v1.Warning{Reason: f.Reason, Message: f.Message, Count: 1, Object: object, At: at.UTC()})
+	}
+	return warnings
 }
 
 // folder counts repeats of a warning.
@@ -78,7 +93,7 @@ type folder struct {
 type WarningKind struct{ object, reason, message string }
 
 func (f *folder) add(e *corev1.Event) {
-	kind := WarningKind{objectOf(e), e.Reason, messageKind(e.Message)}
+	kind := WarningKind{evidence.ObjectOf(e), e.Reason, messageKind(e.Message)}
 	i := slices.Index(f.kinds, kind)
 	if i < 0 {
 		i = len(f.kinds)
@@ -86,9 +101,9 @@ func (f *folder) add(e *corev1.Event) {
 		f.warnings = append(f.warnings, v1.Warning{Reason: e.Reason, Object: kind.object})
 	}
 	w := &f.warnings[i]
-	w.Count += Count(e)
-	if at := lastSeen(e).UTC(); !at.Before(w.At) {
-		w.At, w.Message = at, textOf(e)
+	w.Count += evidence.Count(e)
+	if at := evidence.LastSeen(e).UTC(); !at.Before(w.At) {
+		w.At, w.Message = at, evidence.Text(e)
 	}
 }
 
@@ -111,6 +126,6 @@ func KindOf(w v1.Warning) WarningKind {
 // messageKind leaves out what differs from one repeat to the next: addresses,
 // times, counts, generated names.
 func messageKind(message string) string {
-	message = strings.TrimPrefix(message, combined)
+	message = evidence.WithoutCombined(message)
 	return numbers.ReplaceAllString(generatedName.ReplaceAllString(message, "-*"), "#")
 }

@@ -8,20 +8,21 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // analyzeWorkload reads a workload by its newest revision: the pods of older
-// revisions, those that are going and those that were evicted and replaced are
-// not its business.
-func analyzeWorkload(s State, p Policy, now time.Time) (v1.Snapshot, time.Time) {
+// revisions, those that are being deleted and those that were evicted and replaced
+// do not count.
+func analyzeWorkload(s State, p cause.Policy, now time.Time) (v1.Snapshot, time.Time) {
 	w, known := s.workload()
 	if !known {
 		gone := false
 		for _, o := range s.removed {
-			gone = gone || o != nil && s.subject.isKind(o) && s.subject.is(o)
+			gone = gone || o != nil && s.subject.Matches(o)
 		}
 		return absent(s.subject, gone), time.Time{}
 	}
@@ -35,8 +36,8 @@ func analyzeWorkload(s State, p Policy, now time.Time) (v1.Snapshot, time.Time) 
 		next = earlier(next, r.next)
 	}
 	if w.waiting != nil {
-		if due := w.waiting.begun.Add(p.CauseDelay); now.Before(due) {
-			w.waiting.cause.Tentative = true
+		if due := w.waiting.Begun.Add(p.CauseDelay); now.Before(due) {
+			w.waiting.Tentative = true
 			next = earlier(next, due)
 		}
 	}
@@ -93,8 +94,8 @@ func everyIgnored(readings []v1.Snapshot) (ignored []string) {
 	return slices.Compact(ignored)
 }
 
-// combine makes one reading of many: a pod that failed, else the one that is the
-// least far, unless the workload itself says that it is done.
+// combine makes one reading of many: a pod that failed, else the one that has got
+// the least far, unless the workload itself says that it is done.
 func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 	snapshot := v1.Snapshot{Stage: v1.StageScheduling, Message: "no pod yet", Since: w.since}
 	if len(readings) > 0 {
@@ -115,9 +116,9 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 			snapshot.Message = joined(fmt.Sprintf("%d of %d ready", w.ready, w.wanted), snapshot.Message)
 		}
 		if w.waiting != nil {
-			snapshot.Cause = &w.waiting.cause
+			snapshot.Cause = &w.waiting.Cause
 			if w.serving > 0 {
-				snapshot.Message = joined(snapshot.Message, plural(w.serving, "pod")+" of the revision before still ready")
+				snapshot.Message = joined(snapshot.Message, evidence.Plural(w.serving, "pod")+" of the revision before still ready")
 			}
 		}
 	}
@@ -125,7 +126,7 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 	return snapshot
 }
 
-// progress orders stages by how far they are; a failure comes first.
+// progress orders stages by how far they have got; a failure comes first.
 func progress(stage v1.Stage) int {
 	return slices.Index([]v1.Stage{
 		v1.StageFailed, v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting,
@@ -134,13 +135,11 @@ func progress(stage v1.Stage) int {
 }
 
 // workloadWarnings are those of the pods that count and those about the workload.
-func (s State) workloadWarnings(w workload, readings []v1.Snapshot, p Policy) []v1.Warning {
+func (s State) workloadWarnings(w workload, readings []v1.Snapshot, p cause.Policy) []v1.Warning {
 	var folded folder
-	for _, uid := range slices.Compact([]types.UID{w.object.GetUID(), w.owner}) {
-		for _, e := range s.eventsAbout(uid) {
-			if Classify(e, Circumstances{}, p) == Warning {
-				folded.add(e)
-			}
+	for _, e := range s.eventsAbout(w.object.GetUID(), w.owner) {
+		if Classify(e, Circumstances{}, p) == Warning {
+			folded.add(e)
 		}
 	}
 	for _, r := range readings {

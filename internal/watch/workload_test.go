@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
@@ -64,7 +65,7 @@ func TestAnalyzeDeployment(t *testing.T) {
 			for _, o := range objects {
 				s = s.Apply(watch.Added, o)
 			}
-			got, _ := Analyze(s, DefaultPolicy(), watchtest.Epoch)
+			got, _ := Analyze(s, cause.DefaultPolicy(), watchtest.Epoch)
 			if got.Stage != test.stage {
 				t.Errorf("%s %q, want %s", got.Stage, got.Message, test.stage)
 			}
@@ -108,7 +109,7 @@ func TestReplicas(t *testing.T) {
 	} {
 		s = s.Apply(watch.Added, o)
 	}
-	got, _ := Analyze(s, DefaultPolicy(), watchtest.Epoch)
+	got, _ := Analyze(s, cause.DefaultPolicy(), watchtest.Epoch)
 	want := []v1.Replica{
 		{Name: "web-b-c4", Stage: v1.StageRunning, Node: "node1"},
 		{Name: "web-b-k2", Stage: v1.StageScheduling},
@@ -117,7 +118,7 @@ func TestReplicas(t *testing.T) {
 	if !slices.Equal(got.Replicas, want) {
 		t.Errorf("%+v, want %+v", got.Replicas, want)
 	}
-	if pod, _ := Analyze(stateOf(watchtest.NewPod("web", "1").Pod), DefaultPolicy(), watchtest.Epoch); pod.Replicas != nil {
+	if pod, _ := Analyze(stateOf(watchtest.NewPod("web", "1").Pod), cause.DefaultPolicy(), watchtest.Epoch); pod.Replicas != nil {
 		t.Errorf("a pod alone has replicas: %+v", pod.Replicas)
 	}
 }
@@ -134,8 +135,8 @@ func TestAWorkloadsIgnored(t *testing.T) {
 	for _, o := range objects {
 		s = s.Apply(watch.Added, o)
 	}
-	p := DefaultPolicy()
-	p.IgnoreReasons = []string{CauseImageNotFound}
+	p := cause.DefaultPolicy()
+	p.IgnoreReasons = []string{cause.ImageNotFound}
 	if got, _ := Analyze(s, p, watchtest.Epoch); !slices.Equal(got.Ignored, p.IgnoreReasons) || got.Stage != v1.StageStarting {
 		t.Errorf("%s, ignored %q", got.Stage, got.Ignored)
 	}
@@ -216,7 +217,7 @@ func TestAnalyzeSets(t *testing.T) {
 			for _, o := range test.objects {
 				s = s.Apply(watch.Added, o)
 			}
-			got, _ := Analyze(s, DefaultPolicy(), watchtest.Epoch)
+			got, _ := Analyze(s, cause.DefaultPolicy(), watchtest.Epoch)
 			if got.Stage != test.stage || !strings.Contains(got.Message, test.message) {
 				t.Errorf("%s %q, want %s %q", got.Stage, got.Message, test.stage, test.message)
 			}
@@ -230,7 +231,7 @@ func TestGeneratedNames(t *testing.T) {
 	first, second := watchtest.Owned("b", watchtest.OnNode), watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady)
 	first.Name, first.UID = "web-b-x7k2p", "first"
 	second.Name, second.UID = "web-b-q9w4z", "second"
-	stages, last, _ := tale(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}, DefaultPolicy(), []spoken{
+	stages, last, _ := tale(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}, cause.DefaultPolicy(), []spoken{
 		at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("b", "2")), at(1, first.Pod), removed(5, first.Pod), at(6, second.Pod), at(7, watchtest.Deployment(2, 2, watchtest.Available)),
 	})
 	want := []v1.Stage{scheduling, starting, scheduling, starting, running}

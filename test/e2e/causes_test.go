@@ -12,7 +12,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // soon is what is promised: how long after the change that decides it a verdict
@@ -172,12 +172,12 @@ func initEnded(code int32) sign {
 }
 
 // waits runs a provisioning that waits for something until its time is up.
-func (w *world) waits(witness *witness, cause, hint string, args ...string) {
+func (w *world) waits(witness *witness, code, hint string, args ...string) {
 	w.Helper()
 	run := w.start(append(args, "--timeout", "12s")...)
 	witness.seen(30 * time.Second)
 	run.waitFor(" hint: ")
-	witness.within(soon+watch.DefaultPolicy().CauseDelay, time.Now(), "the hint")
+	witness.within(soon+cause.DefaultPolicy().CauseDelay, time.Now(), "the hint")
 	told := run.stderr.String()
 	r := run.wait(30 * time.Second)
 	r.mustBe(w, 5)
@@ -186,7 +186,7 @@ func (w *world) waits(witness *witness, cause, hint string, args ...string) {
 	_, end, _ := strings.Cut(r.stderr, "error DEADLINE_EXCEEDED")
 	w.contains(end, hint)
 	d := decode[v1.Diagnosis](w, w.must(0, "diagnose", args[len(args)-1], "-o", "json"))
-	if d.Verdict != v1.VerdictWaiting || d.Cause == nil || d.Cause.Code != cause {
+	if d.Verdict != v1.VerdictWaiting || d.Cause == nil || d.Cause.Code != code {
 		w.Errorf("%+v", d)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/release"
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // Reader reads the workspaces of a cluster, those of the client's namespace if
@@ -22,7 +22,7 @@ import (
 type Reader struct {
 	Client *kube.Client
 	// Policy says when something that goes wrong counts as a failure.
-	Policy watch.Policy
+	Policy cause.Policy
 	Now    func() time.Time
 }
 

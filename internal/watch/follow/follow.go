@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // Change is what is new since the change before.
@@ -32,7 +33,7 @@ func (c Change) empty() bool {
 // context's error when that ends, and a fault when the API server refuses to go
 // on. After a Run that was done there can be another, which goes on where that
 // stopped.
-func (f *Follower) Run(ctx context.Context, p watch.Policy, now func() time.Time, deliver func(Change) (done bool)) error {
+func (f *Follower) Run(ctx context.Context, p cause.Policy, now func() time.Time, deliver func(Change) (done bool)) error {
 	for first := true; ; first = false {
 		news := f.take()
 		clock := f.clusterTime(news, now)
@@ -72,7 +73,7 @@ func (f *Follower) take() news {
 
 // read reads one state after the other and says when the last one wants to be
 // read again. What is left when the caller is done is kept for another Run.
-func (f *Follower) read(n news, p watch.Policy, now func() time.Time, first bool, deliver func(Change) bool) (next time.Time, done bool) {
+func (f *Follower) read(n news, p cause.Policy, now func() time.Time, first bool, deliver func(Change) bool) (next time.Time, done bool) {
 	for i, s := range n.states {
 		var snapshot v1.Snapshot
 		snapshot, next = watch.Analyze(s, p, now())

@@ -21,6 +21,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
@@ -132,7 +133,7 @@ func TestWhatIsNotListedIsGone(t *testing.T) {
 		synctest.Wait()
 		fw.pods.set(func(s *server) { s.held.ResourceVersion = "9" })
 		fw.pods.live.Stop()
-		if got := fw.last(); !got.Gone || got.Cause.Code != watch.CausePodDeleted {
+		if got := fw.last(); !got.Gone || got.Cause.Code != cause.PodDeleted {
 			t.Errorf("%+v, want gone", got)
 		}
 	})
@@ -346,7 +347,7 @@ func TestARunCanGoOnWhereAnotherStopped(t *testing.T) {
 		synctest.Wait()
 		// The last of them finds nothing new, and is told what is known.
 		for _, want := range []v1.Stage{v1.StageScheduling, v1.StageStarting, v1.StageRunning, v1.StageRunning} {
-			err := fw.f.Run(t.Context(), watch.DefaultPolicy(), time.Now, func(c Change) bool {
+			err := fw.f.Run(t.Context(), cause.DefaultPolicy(), time.Now, func(c Change) bool {
 				if c.Snapshot.Stage != want {
 					t.Errorf("stage %s, want %s", c.Snapshot.Stage, want)
 				}

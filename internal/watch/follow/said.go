@@ -8,6 +8,8 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // said is what has been handed out, to tell what is new.
@@ -19,7 +21,7 @@ type said struct {
 
 // newSaid begins with a subject of which nothing is known: that is no news.
 func newSaid(subject watch.Subject) said {
-	nothing, _ := watch.Analyze(watch.NewState(subject), watch.Policy{}, time.Time{})
+	nothing, _ := watch.Analyze(watch.NewState(subject), cause.Policy{}, time.Time{})
 	return said{snapshot: nothing, warnings: map[watch.WarningKind]int{}, events: map[types.UID]int{}}
 }
 
@@ -39,7 +41,7 @@ func (s *said) update(state watch.State, snapshot v1.Snapshot) Change {
 		}
 	}
 	for _, e := range state.Events() {
-		if n := watch.Count(e); n > s.events[e.UID] {
+		if n := evidence.Count(e); n > s.events[e.UID] {
 			s.events[e.UID] = n
 			change.Objects = append(change.Objects, watch.ObjectEvent(e))
 		}

@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // server is an API server for one kind: it answers lists with what it holds and
@@ -85,7 +86,7 @@ func start(t *testing.T, ctx context.Context) *follow {
 
 func (fw *follow) run(ctx context.Context) {
 	go func() {
-		fw.ended <- fw.f.Run(ctx, watch.DefaultPolicy(), time.Now, func(c Change) bool {
+		fw.ended <- fw.f.Run(ctx, cause.DefaultPolicy(), time.Now, func(c Change) bool {
 			fw.mu.Lock()
 			defer fw.mu.Unlock()
 			fw.got = append(fw.got, c)

@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
@@ -29,7 +30,7 @@ func TestBegin(t *testing.T) {
 	f.change(func(s watch.State) watch.State {
 		return s.Apply(apiwatch.Modified, watchtest.Deployment(1, 1, watchtest.Available))
 	}) // late
-	err = f.Run(t.Context(), watch.DefaultPolicy(), func() time.Time { return watchtest.Epoch }, func(c Change) bool {
+	err = f.Run(t.Context(), cause.DefaultPolicy(), func() time.Time { return watchtest.Epoch }, func(c Change) bool {
 		if c.Snapshot.Stage == v1.StageRunning {
 			t.Error("it runs as it did before")
 		}
@@ -67,7 +68,7 @@ func TestPartition(t *testing.T) {
 		p.OwnerReferences = watchtest.OwnedBy(watch.KindStatefulSet, "web")
 	})
 	s := watch.NewState(watch.Subject{Kind: watch.KindStatefulSet, Namespace: "dev", Name: "web"}).Apply(apiwatch.Added, set).Apply(apiwatch.Added, pod.Pod)
-	if got, _ := watch.Analyze(s, watch.DefaultPolicy(), watchtest.Epoch); got.Stage != v1.StageRunning {
+	if got, _ := watch.Analyze(s, cause.DefaultPolicy(), watchtest.Epoch); got.Stage != v1.StageRunning {
 		t.Errorf("%s %q, want Running", got.Stage, got.Message)
 	}
 }

@@ -1,0 +1,69 @@
+package cause
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/watchtest"
+)
+
+// The threshold of the crash loop: for init containers it holds under patient.
+func TestInitContainersThreshold(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	for _, test := range []struct {
+		policy   Policy
+		restarts int32
+		sidecar  bool
+		failed   string
+		waiting  string
+	}{
+		{DefaultPolicy(), 0, false, "InitFailed: exit code 3", ""},
+		{patient(), 0, false, "", "ContainerExited: exit code 3"},
+		{patient(), 2, false, "", "ContainerExited: exit code 3 after 2 restarts"},
+		{patient(), 3, false, "InitFailed: exit code 3 after 3 restarts", ""},
+		{DefaultPolicy(), 2, true, "", "ContainerExited"},
+		{DefaultPolicy(), 3, true, "CrashLoop: 3 restarts", ""},
+		{patient(), 3, true, "CrashLoop: 3 restarts", ""},
+	} {
+		restart := &always
+		if !test.sidecar {
+			restart = nil
+		}
+		pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode,
+			watchtest.InitContainer("setup", restart, watchtest.Exits(3, "Error", time.Second), watchtest.ExitedBefore(3, "Error", test.restarts)),
+			watchtest.App(watchtest.Waits("PodInitializing", ""))))
+		compare(t, Judge(pod, test.policy, watchtest.After(2*time.Second)).Failed, test.failed)
+		if test.failed == "" {
+			compare(t, OfUnready(pod), test.waiting)
+		}
+	}
+}
+
+// A crash is forgiven once the container has been ready for long enough.
+func TestReadyForgives(t *testing.T) {
+	pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady,
+		watchtest.App(watchtest.Ready(5*time.Second), watchtest.ExitedBefore(137, "OOMKilled", 1))))
+	for after, want := range map[time.Duration]string{64 * time.Second: "OOMKilled", 65 * time.Second: ""} {
+		got := Judge(pod, DefaultPolicy(), watchtest.After(after))
+		compare(t, got.Failed, want)
+		if want != "" && !got.Next.Equal(watchtest.After(65*time.Second)) {
+			t.Errorf("asks again at %s", got.Next)
+		}
+	}
+}
+
+func TestCrashHints(t *testing.T) {
+	number := func(n int) *int { return &n }
+	checkHints(t, []hintTest{
+		{"out of memory", v1.Cause{Code: OutOfMemory, Container: "app"}, About{Memory: "16Mi"}, []string{"limit of 16Mi", `"resources.limits.memory" of container app`}},
+		{"out of memory without a limit", v1.Cause{Code: OutOfMemory}, About{}, []string{"more memory than the node could give it"}},
+		{"killed", v1.Cause{Code: CrashLoop, ExitCode: number(137)}, About{}, []string{"137 is SIGKILL"}},
+		{"crashed", v1.Cause{Code: CrashLoop, ExitCode: number(139), Object: "pod/api", Container: "app", Restarts: number(3)}, About{}, []string{"139 is SIGSEGV", "`kubectl logs api --container app --previous`"}},
+		{"terminated", v1.Cause{Code: ContainerExited, ExitCode: number(143)}, About{}, []string{"143 is SIGTERM"}},
+		{"no such program", v1.Cause{Code: InitFailed, ExitCode: number(127)}, About{}, []string{"127: a program was not found"}},
+		{"killed for its probe", v1.Cause{Code: CrashLoop, Message: "Liveness probe failed: 503"}, About{Probe: "GET /healthz on port 80"}, []string{"because of its probe", "asks for GET /healthz on port 80"}},
+	})
+}

@@ -1,0 +1,129 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// Hint says what a cause means and what to do about it. Empty if there is nothing
+// to say.
+func Hint(c *v1.Cause, a About) string {
+	if c == nil {
+		return ""
+	}
+	e := entryOf(c.Code)
+	why := ""
+	if e.why != nil {
+		why = e.why(*c, a)
+	}
+	text := strings.NewReplacer(
+		"{why}", why,
+		"{spec}", a.spec(),
+		"{image-field}", a.field(*c, "image", "image"),
+		"{memory-field}", a.field(*c, "resources.memory", "resources.limits.memory"),
+		"{requests-field}", a.field(v1.Cause{}, "resources", "resources.requests"),
+		"{again}", a.again(),
+		"{retried}", a.retried(),
+		"{anew}", a.anew(),
+		"{name}", c.Object[strings.Index(c.Object, "/")+1:],
+		"{ns}", a.option(),
+		"{container}", either(c.Container != "", "Container "+c.Container, "The container"),
+		"{limit}", either(a.Memory != "", "more memory than its limit of "+a.Memory, "more memory than the node could give it"),
+		"{image}", either(a.Image != "", a.Image, "the image"),
+		"{exit}", exitText(c.ExitCode),
+		"{last-words}", a.lastWords(*c),
+	).Replace(e.hint)
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func either(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+// spec is where the thing to change stands.
+func (a About) spec() string {
+	switch {
+	case a.Blueprint == "":
+		return "the pod's spec"
+	case a.Origin == "" || strings.HasPrefix(a.Origin, "built in"):
+		return "blueprint " + a.Blueprint
+	}
+	return fmt.Sprintf("blueprint %s (%s)", a.Blueprint, a.Origin)
+}
+
+// field names a field of the blueprint, or the one of the pod that it is; of the
+// container, where the cause is about one.
+func (a About) field(c v1.Cause, ofBlueprint, ofPod string) string {
+	switch {
+	case a.Blueprint != "":
+		return fmt.Sprintf("%q in %s", ofBlueprint, a.spec())
+	case c.Container != "":
+		return fmt.Sprintf("%q of container %s in %s", ofPod, c.Container, a.spec())
+	}
+	return fmt.Sprintf("%q in %s", ofPod, a.spec())
+}
+
+// again is how a change takes effect.
+func (a About) again() string {
+	switch {
+	case a.Blueprint != "":
+		return "Then " + a.Provision() + "."
+	case a.Controlled:
+		return "Then apply what the pod is made from again."
+	}
+	return "Then delete the pod and create it again."
+}
+
+// retried is who creates a pod that was refused once it is accepted.
+func (a About) retried() string {
+	if a.Controlled {
+		return "Kubernetes keeps trying."
+	}
+	return a.again()
+}
+
+// anew is what to do about a pod that is over, without any change.
+func (a About) anew() string {
+	switch {
+	case a.Blueprint != "":
+		return "If you still need it, " + a.Provision() + "."
+	case a.Controlled:
+		return "Its controller makes another one."
+	}
+	return "If it is still needed, create it again."
+}
+
+// Provision is the command that brings the workspace up again, as a part of a
+// sentence.
+func (a About) Provision() string {
+	if a.UserString == "" {
+		return "provision again"
+	}
+	return "run `berth provision " + a.UserString + "` again"
+}
+
+// option is the namespace as an option of kubectl.
+func (a About) option() string {
+	if a.Namespace == "" {
+		return ""
+	}
+	return " --namespace " + a.Namespace
+}
+
+// lastWords is how to see what a container has logged last.
+func (a About) lastWords(c v1.Cause) string {
+	pod, ok := strings.CutPrefix(c.Object, "pod/")
+	if !ok || c.Container == "" {
+		return "Its log says why."
+	}
+	previous := ""
+	if c.Restarts != nil && *c.Restarts > 0 {
+		previous = " --previous"
+	}
+	return fmt.Sprintf("Its log says why (`kubectl logs %s --container %s%s%s`).", pod, c.Container, a.option(), previous)
+}

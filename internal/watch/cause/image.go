@@ -1,0 +1,154 @@
+package cause
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/watch/evidence"
+)
+
+// The causes for which an image does not come.
+const (
+	ImageNotFound       = "ImageNotFound"       // no such repository, tag or digest
+	ImagePullDenied     = "ImagePullDenied"     // needs a pull secret, or another one
+	ImageWrongPlatform  = "ImageWrongPlatform"  // not built for the node's architecture
+	ImageNotPresent     = "ImageNotPresent"     // pull policy Never, and the node does not have it
+	BadImageName        = "InvalidImageName"    // malformed
+	RegistryUnreachable = "RegistryUnreachable" // DNS, network, TLS, 5xx
+	RegistryRateLimited = "RegistryRateLimited" // 429
+	ImagePullFailed     = "ImagePullFailed"     // for another reason
+)
+
+const (
+	registryUnavailable = "RegistryUnavailable"
+	badSignature        = "SignatureValidationFailed"
+)
+
+func image() []entry {
+	// A failed pull is ErrImagePull at one moment and ImagePullBackOff at the next:
+	// either word means both.
+	pull := []string{evidence.ErrImagePull, evidence.ImagePullBackOff}
+	return []entry{
+		{code: ImageNotFound, reasons: pull, hint: "The registry answered, but has no such image or tag. Check {image-field}. {again}"},
+		{code: ImagePullDenied, reasons: pull, hint: "The registry is private or has no such image. Check {image-field}; if it is right, the namespace needs a pull secret: " +
+			"`kubectl create secret docker-registry registry{ns} --docker-server=HOST --docker-username=USER --docker-password=PASSWORD`, then " +
+			"`kubectl patch serviceaccount default{ns} -p '{\"imagePullSecrets\":[{\"name\":\"registry\"}]}'`. {again}"},
+		{code: ImageWrongPlatform, reasons: pull, hint: "The image is not built for the node's processor (`kubectl get nodes --label-columns kubernetes.io/arch` shows which that is). " +
+			"Build it for several platforms, or name another one in {image-field}. {again}"},
+		{
+			code: ImageNotPresent, reasons: []string{evidence.ErrImageNeverPull},
+			hint: "The pull policy is Never, and the node does not have {image}. Set \"imagePullPolicy\" to IfNotPresent in {spec}. {again}",
+		},
+		{
+			code: BadImageName, reasons: []string{"InspectFailed"},
+			hint: "The name of the image is malformed: it has to be HOST/PATH:TAG, in lower case. Correct {image-field}. {again}",
+		},
+		{
+			code: RegistryUnreachable, reasons: append([]string{registryUnavailable}, pull...),
+			hint: "The node cannot reach the registry. Check the host in {image-field}, and whether the cluster's nodes may reach it. Kubernetes keeps trying.",
+		},
+		{
+			code: RegistryRateLimited, reasons: pull,
+			hint: "The registry refuses more pulls for now. Wait some minutes, log in with a pull secret for a higher limit, or use a registry of your own in {image-field}.",
+		},
+		{
+			code: ImagePullFailed, reasons: append([]string{badSignature}, pull...),
+			hint: "The image could not be pulled completely. Check {image-field}, and the registry with `docker pull {image}`.",
+		},
+	}
+}
+
+// notPulled is an image that cannot be had, by the container's status.
+func notPulled(c evidence.Container) (Finding, bool) {
+	switch reason, message, _ := c.Waiting(); reason {
+	case evidence.ErrImagePull, evidence.ImagePullBackOff, registryUnavailable, badSignature:
+		return pullFinding(c, reason, explained(c, message)), true
+	case evidence.InvalidImageName:
+		return of(c, BadImageName, reason, "image name %q is malformed: %s", c.Image, lastPart(message)), true
+	case evidence.ErrImageNeverPull:
+		return of(c, ImageNotPresent, reason, "image %s is not on the node and its pull policy is Never", c.Image), true
+	}
+	return Finding{}, false
+}
+
+func pullFinding(c evidence.Container, reason, message string) Finding {
+	detail := trimPull(message)
+	code, passes := pullCode(strings.ReplaceAll(detail, c.Image, ""))
+	if reason == registryUnavailable && code == ImagePullFailed {
+		code, passes = RegistryUnreachable, true
+	}
+	if detail == c.Image+": not found" {
+		return of(c, code, reason, "image %s not found", c.Image)
+	}
+	f := of(c, code, reason, "image %s cannot be pulled: %s", c.Image, detail)
+	f.Passes, f.Begun = passes, pullFailsSince(c)
+	return f
+}
+
+// failedPull believes the event of a failed pull while the status is still
+// behind, until an event or the status says that the image came after all.
+func failedPull(c evidence.Container) (Finding, bool) {
+	if _, _, waiting := c.Waiting(); !waiting {
+		return Finding{}, false
+	}
+	var failed, explains *corev1.Event
+	for _, e := range c.Events {
+		switch {
+		case evidence.PullEnded(e):
+			failed, explains = nil, nil
+		case evidence.PullFailed(e):
+			failed = e
+			if !evidence.IsEcho(e) {
+				explains = e
+			}
+		}
+	}
+	if failed == nil {
+		return Finding{}, false
+	}
+	if explains == nil {
+		explains = failed
+	}
+	c.Status.State.Waiting = &corev1.ContainerStateWaiting{Reason: evidence.Meaning(explains), Message: evidence.Text(explains)}
+	f, ok := notPulled(c)
+	f.At = evidence.LastSeen(explains)
+	return f, ok
+}
+
+// explained gives the registry's words where the kubelet (before 1.33) only says
+// that it is backing off: the event of the attempt before has them.
+func explained(c evidence.Container, message string) string {
+	if !strings.HasPrefix(message, "Back-off pulling image") || strings.Contains(message, `": `) {
+		return message
+	}
+	for _, e := range slices.Backward(c.Events) {
+		if evidence.PullFailed(e) && !evidence.IsEcho(e) {
+			return evidence.Text(e)
+		}
+	}
+	return message
+}
+
+// pullFailsSince is when the image could not be pulled for the first time since
+// it last could; zero if no event says so. A repeated event is one object, which
+// may have begun before that. Of a container that ran, it is not before its end.
+func pullFailsSince(c evidence.Container) (since time.Time) {
+	var arrived, ended time.Time
+	if t := c.Status.LastTerminationState.Terminated; t != nil {
+		ended = t.FinishedAt.Time
+	}
+	for _, e := range c.Events {
+		switch {
+		case evidence.PullEnded(e):
+			arrived, since = evidence.LastSeen(e), time.Time{}
+		case evidence.PullFailed(e):
+			if at := evidence.Later(arrived, evidence.FirstSeen(e)); since.IsZero() || at.Before(since) {
+				since = at
+			}
+		}
+	}
+	return evidence.Later(since, ended)
+}

@@ -1,0 +1,79 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The names of the policies.
+const (
+	// Fast fails on everything that the flow's severity table calls critical, as
+	// soon as it is seen.
+	Fast = "fast"
+	// Patient gives what is known to pass a grace period: for clusters that grow by
+	// themselves, and for registries that are not always there.
+	Patient = "patient"
+)
+
+// Policies are the names that there are.
+func Policies() []string { return []string{Fast, Patient} }
+
+// Policy is what counts as a failure and when. Its defaults are the
+// provisioning flow's.
+type Policy struct {
+	// Name is Fast or Patient.
+	Name string
+	// PullDelay is how long an image is pulled before it is mentioned: images
+	// that are on the node already are "pulled" in a moment.
+	PullDelay time.Duration
+	// CauseDelay is how long a stage must have waited for something before people
+	// are told: until then the cause is tentative.
+	CauseDelay time.Duration
+	// CrashLoopThreshold is the number of restarts of one container that are
+	// still a hiccup; one more is a crash loop. Under Patient it holds for init
+	// containers, too.
+	CrashLoopThreshold int
+	// ReadyForgives is how long a container must have been ready for the crash
+	// of an instance before it to stop counting.
+	ReadyForgives time.Duration
+	// GracePeriod is how long Patient waits for what is known to pass, counted
+	// from when it began or from the last progress of the pod.
+	GracePeriod time.Duration
+	// IgnoreReasons are causes that shall not fail anything, each by its code
+	// (ImageNotFound) or by Kubernetes' reason (ErrImagePull), in any case.
+	IgnoreReasons []string
+}
+
+// DefaultPolicy is Fast with the flow's thresholds. The grace period of the other
+// one is longer than the 6 minutes after which a volume is taken from a node that
+// does not give it back, and than a new node usually takes.
+func DefaultPolicy() Policy {
+	return Policy{
+		Name:               Fast,
+		PullDelay:          8 * time.Second,
+		CauseDelay:         3 * time.Second,
+		CrashLoopThreshold: 2,
+		ReadyForgives:      60 * time.Second,
+		GracePeriod:        10 * time.Minute,
+	}
+}
+
+// Ignores says whether one of these names of a cause is to be ignored.
+func (p Policy) Ignores(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(p.IgnoreReasons, func(ignored string) bool { return strings.EqualFold(name, ignored) })
+	})
+}
+
+// Patient is true for the policy Patient.
+func (p Policy) Patient() bool { return p.Name == Patient }
+
+// graceText is the grace period as people say it: 10m, not 10m0s.
+func (p Policy) graceText() string {
+	if d := p.GracePeriod; d >= time.Minute && d%time.Minute == 0 {
+		return fmt.Sprintf("%dm", d/time.Minute)
+	}
+	return p.GracePeriod.String()
+}

@@ -1,0 +1,42 @@
+package cause
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/watchtest"
+)
+
+// A probe that fails is one of the instance that runs.
+func TestProbeFails(t *testing.T) {
+	runs := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(10*time.Second)))
+	failed := watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe failed: 503").Warn()
+	for name, test := range map[string]struct {
+		event *corev1.Event
+		want  string
+	}{
+		"of this instance":        {failed.At(watchtest.After(11 * time.Second)).Event, "ProbeFailed: Readiness probe failed: 503"},
+		"of the one before":       {failed.At(watchtest.After(9 * time.Second)).Event, ""},
+		"while it was just ended": {watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe errored and resulted in unknown state: x").At(watchtest.After(11 * time.Second)).Event, ""},
+	} {
+		t.Run(name, func(t *testing.T) { compare(t, OfUnready(podOf(runs, test.event)), test.want) })
+	}
+}
+
+func TestReadinessGate(t *testing.T) {
+	gated := func(pod *corev1.Pod) {
+		pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/lb"}}
+	}
+	compare(t, OfUnready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady, gated))), "ReadinessGate: example.com/lb")
+	compare(t, OfUnready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(time.Second)), gated))), "")
+}
+
+func TestReadinessHints(t *testing.T) {
+	checkHints(t, []hintTest{
+		{"a probe", v1.Cause{Code: ProbeFailed, Container: "app"}, About{Probe: "GET /healthz on port 8080"}, []string{"asks for GET /healthz on port 8080"}},
+		{"an unknown probe", v1.Cause{Code: ProbeFailed, Container: "app"}, About{}, []string{"gets no good answer"}},
+	})
+}

@@ -1,0 +1,144 @@
+// Package evidence is what is known of a pod at one moment: its specification and
+// status, the events about it and its containers, and its claims. It says what
+// stands there; package cause says what that means.
+package evidence
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Pod is one pod and what is known about it.
+type Pod struct {
+	*corev1.Pod
+	// Containers are the init containers, then the main ones, in the order of the
+	// specification.
+	Containers []Container
+	// Events are those about the pod and its containers, the latest last.
+	Events []*corev1.Event
+	Claims []Claim
+}
+
+// NewPod joins a pod with its events, in the order in which they were written,
+// and its claims.
+func NewPod(pod *corev1.Pod, events []*corev1.Event, claims []Claim) Pod {
+	return Pod{Pod: pod, Containers: containers(pod, events), Events: events, Claims: claims}
+}
+
+// Ref names the pod in a report.
+func (p Pod) Ref() string { return kube.Object("Pod", p.Name) }
+
+// Since is when a condition last changed; zero if the pod does not have it.
+func (p Pod) Since(kind corev1.PodConditionType) time.Time {
+	if c := kube.Condition(p.Pod, kind); c != nil {
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+func (p Pod) isTrue(kind corev1.PodConditionType) bool {
+	c := kube.Condition(p.Pod, kind)
+	return c != nil && c.Status == corev1.ConditionTrue
+}
+
+// Sandboxed is true once volumes are mounted and the network is up.
+func (p Pod) Sandboxed() bool {
+	if kube.Condition(p.Pod, corev1.PodReadyToStartContainers) != nil {
+		return p.isTrue(corev1.PodReadyToStartContainers)
+	}
+	return p.Status.PodIP != ""
+}
+
+// ContainersReady is true if every container that has to be ready is.
+func (p Pod) ContainersReady() bool {
+	for _, c := range p.Containers {
+		if c.Serves() && !c.IsReady() {
+			return false
+		}
+	}
+	return true
+}
+
+// ClosedGate is the first readiness gate whose condition is not true; empty if
+// there is none.
+func (p Pod) ClosedGate() string {
+	for _, gate := range p.Spec.ReadinessGates {
+		if !p.isTrue(gate.ConditionType) {
+			return string(gate.ConditionType)
+		}
+	}
+	return ""
+}
+
+// Growing is the autoscaler's event that a node is on its way, unless it has
+// changed its mind since; nil if none is. (TriggeredScaleUp is Cluster
+// Autoscaler's, Nominated is Karpenter's.)
+func (p Pod) Growing() *corev1.Event {
+	e := Latest(p.Events, "TriggeredScaleUp", "Nominated", "NotTriggerScaleUp")
+	if e == nil || e.Reason == "NotTriggerScaleUp" {
+		return nil
+	}
+	return e
+}
+
+// EndedAt is when the last container ended.
+func (p Pod) EndedAt() (at time.Time) {
+	for _, c := range p.Containers {
+		if t := c.Status.State.Terminated; t != nil {
+			at = Later(at, t.FinishedAt.Time)
+		}
+	}
+	return at
+}
+
+// ProgressedAt is when the pod last made progress: a condition became true, a
+// container started or an init container completed, an image or a volume arrived, a
+// node is being added.
+func (p Pod) ProgressedAt() time.Time {
+	at := p.CreationTimestamp.Time
+	for _, kind := range []corev1.PodConditionType{
+		corev1.PodScheduled, corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.ContainersReady,
+	} {
+		if p.isTrue(kind) {
+			at = Later(at, p.Since(kind))
+		}
+	}
+	for _, c := range p.Containers {
+		switch state := c.Status.State; {
+		case state.Running != nil && c.Status.RestartCount == 0:
+			at = Later(at, state.Running.StartedAt.Time)
+		case state.Terminated != nil && state.Terminated.ExitCode == 0 && c.Init:
+			at = Later(at, state.Terminated.FinishedAt.Time)
+		}
+	}
+	if e := p.Growing(); e != nil {
+		at = Later(at, LastSeen(e))
+	}
+	for _, e := range p.Events {
+		switch e.Reason {
+		case "Pulled", "SuccessfulAttachVolume", "Scheduled":
+			at = Later(at, FirstSeen(e))
+		}
+	}
+	return at
+}
+
+// Later is the later of two times.
+func Later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// Plural is a number of things: 1 restart, 2 restarts.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
