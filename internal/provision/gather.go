@@ -114,7 +114,7 @@ func (r *run) render() error {
 	if err != nil {
 		return err
 	}
-	if r.rendered, err = release.Render(r.id, r.namespace, values); err != nil {
+	if r.rendered, err = release.Render(values); err != nil {
 		return err
 	}
 	return r.takeApart()

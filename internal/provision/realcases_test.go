@@ -36,7 +36,7 @@ func runOn(t *testing.T, pod *corev1.Pod) *run {
 	if pod != nil {
 		client = fake.NewClientset(pod)
 	}
-	rendered, err := release.Render(id, "dev", map[string]any{})
+	rendered, err := release.Render(map[string]any{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Package release renders the embedded chart, keeps Helm's record of what was
 // installed, and applies and removes the objects. It speaks Helm's language
-// (loader, engine, order, records) so that plain `helm list`, `get` and
+// (charts, templates, order, records) so that plain `helm list`, `get` and
 // `uninstall` understand what it made, but applies by itself: Helm asks the API
 // server about every object first, and polls for readiness afterwards.
 package release

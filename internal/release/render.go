@@ -2,13 +2,9 @@ package release
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
-	"helm.sh/helm/v3/pkg/releaseutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -23,37 +19,25 @@ type Rendered struct {
 	Objects  []*unstructured.Unstructured
 }
 
-// Render fills values into the workspace chart for a release of that name. It
-// is a function of its arguments: no cluster is asked.
-func Render(name, namespace string, values map[string]any) (*Rendered, error) {
+// Render fills values into the workspace chart. It is a function of its
+// arguments: no cluster is asked.
+func Render(values map[string]any) (*Rendered, error) {
 	c, err := Chart()
 	if err != nil {
 		return nil, err
 	}
-	options := chartutil.ReleaseOptions{Name: name, Namespace: namespace, Revision: 1, IsInstall: true}
-	top, err := chartutil.ToRenderValues(c, values, options, chartutil.DefaultCapabilities)
-	if err != nil {
-		return nil, fmt.Errorf("chart values: %w", err)
-	}
-	files, err := engine.Engine{}.Render(c, top)
-	if err != nil {
-		return nil, fmt.Errorf("chart: %w", err)
-	}
-	maps.DeleteFunc(files, func(path, text string) bool {
-		return strings.HasPrefix(path[strings.LastIndex(path, "/")+1:], "_") || strings.TrimSpace(text) == ""
-	})
-	_, manifests, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
+	documents, err := fill(c, values)
 	if err != nil {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
 	r := &Rendered{Chart: c, Values: values}
 	var text strings.Builder
-	for _, m := range manifests {
-		fmt.Fprintf(&text, "---\n# Source: %s\n%s\n", m.Name, m.Content)
+	for _, d := range documents {
+		fmt.Fprintf(&text, "---\n# Source: %s\n%s\n", d.path, d.content)
+		r.Objects = append(r.Objects, d.object)
 	}
 	r.Manifest = text.String()
-	r.Objects, err = Objects(r.Manifest)
-	return r, err
+	return r, nil
 }
 
 // Objects reads a manifest as Helm records it, in its order.

@@ -36,7 +36,7 @@ func render(t *testing.T, s Spec) *release.Rendered {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rendered, err := release.Render(s.User.ID(), "workspaces", values)
+	rendered, err := release.Render(values)
 	if err != nil {
 		t.Fatal(err)
 	}
