@@ -165,21 +165,3 @@ func TestCycle(t *testing.T) {
 		t.Errorf("the circle is not printed: %s", all)
 	}
 }
-
-func TestRegistry(t *testing.T) {
-	for image, want := range map[string]string{
-		"alpine":             "docker.io/library/alpine",
-		"team/dev:1":         "docker.io/team/dev:1",
-		"ghcr.io/team/dev":   "ghcr.io/team/dev",
-		"localhost/dev":      "localhost/dev",
-		"localhost:5000/dev": "localhost:5000/dev",
-		"registry.local/a/b": "registry.local/a/b",
-	} {
-		if got := withRegistry(image, ""); got != want {
-			t.Errorf("%s becomes %s, want %s", image, got, want)
-		}
-	}
-	if got := withRegistry("dev:1", "registry.example.com"); got != "registry.example.com/dev:1" {
-		t.Error(got)
-	}
-}

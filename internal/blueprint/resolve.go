@@ -8,11 +8,9 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint/expression"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/registry"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
-
-// DefaultRegistry is where an image without a registry's host comes from.
-const DefaultRegistry = "docker.io"
 
 // Order says what a blueprint is put together from.
 type Order struct {
@@ -164,7 +162,7 @@ func (d Draft) decode(v value) (Blueprint, error) {
 	}
 	b.IsTemplate = d.own.isTemplate // never inherited
 	b.Template = d.own.template
-	b.Image = withRegistry(b.Image, d.order.Registry)
+	b.Image = registry.Qualify(b.Image, d.order.Registry)
 	return b, nil
 }
 
@@ -236,24 +234,4 @@ func (e entry) templatePosition() string {
 		return fmt.Sprintf("%s:%d:%d", e.file, n.Line, n.Column)
 	}
 	return e.position()
-}
-
-// withRegistry writes out the registry's host. A first part with a dot or a
-// colon in it, or localhost, is a host; that is how image names have always
-// been read.
-func withRegistry(image, registry string) string {
-	if image == "" {
-		return ""
-	}
-	if registry == "" {
-		registry = DefaultRegistry
-	}
-	first, rest, ok := strings.Cut(image, "/")
-	if ok && rest != "" && (strings.ContainsAny(first, ".:") || first == "localhost") {
-		return image
-	}
-	if registry == DefaultRegistry && !ok {
-		return registry + "/library/" + image
-	}
-	return registry + "/" + image
 }

@@ -3,7 +3,7 @@ package commands
 import (
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/provision/manifest"
-	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/registry"
 )
 
 // access reads the passwords that are configured.
@@ -14,7 +14,7 @@ func access(c config.Config, getenv func(string) string) (manifest.Access, error
 		if err != nil {
 			return a, err
 		}
-		a.Registry = &release.Registry{Server: c.Registry.Server, Username: c.Registry.Username, Password: password}
+		a.Registry = &registry.Login{Server: c.Registry.Server, Username: c.Registry.Username, Password: password}
 	}
 	for _, r := range c.Repositories.Credentials {
 		password, err := r.Read(getenv)

@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity/provider"
 	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/registry"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
@@ -55,7 +56,7 @@ func keys() map[string]string {
 	return map[string]string{
 		"blueprints":        "",
 		"default-blueprint": "default",
-		"default-registry":  blueprint.DefaultRegistry,
+		"default-registry":  registry.DefaultHost,
 	}
 }
 

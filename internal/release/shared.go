@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/registry"
 )
 
 // managedBy marks what berth made for a whole namespace. Nothing says which
@@ -67,7 +68,11 @@ func refreshed(current, wanted *unstructured.Unstructured) (next *unstructured.U
 	if wanted.GetKind() != "Secret" || current.GetLabels()[labelManagedBy] != managedBy {
 		return current, false, nil
 	}
-	return mergePullSecret(current, wanted)
+	merged, err := registry.MergePullSecret(current, wanted)
+	if err != nil || merged == nil {
+		return current, false, err
+	}
+	return merged, true, nil
 }
 
 // common marks an object as the namespace's.

@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/registry"
 	"github.com/berthdev/berth/internal/secret"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -16,7 +16,7 @@ import (
 // Access are the credentials for what a workspace is made of and is not public.
 type Access struct {
 	// Registry is the private registry that images are pulled from; nil for none.
-	Registry *release.Registry
+	Registry *registry.Login
 	// Remote is where repositories are cloned from, with {owner} and {name} in it.
 	// Without it they are where .k8shell.yaml is looked for by default.
 	Remote string
@@ -46,7 +46,7 @@ func (a Access) pullSecrets() []any {
 	if a.Registry == nil {
 		return []any{}
 	}
-	return []any{release.PullSecretName}
+	return []any{registry.PullSecretName}
 }
 
 // repository are the credentials for an address: the most specific ones of its

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/registry"
 )
 
 // Shared are the objects that a namespace has once, whatever the number of its
@@ -14,7 +14,7 @@ func (s Spec) Shared() (objects []*unstructured.Unstructured) {
 		return sharedClaims(s.Blueprint.Storages) // the pods are the workload's
 	}
 	if s.Access.Registry != nil {
-		objects = append(objects, release.PullSecret(*s.Access.Registry))
+		objects = append(objects, registry.PullSecret(*s.Access.Registry))
 	}
 	if s.Blueprint.Subdomain != "" {
 		objects = append(objects, headlessService(s.Blueprint.Subdomain))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/registry"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -70,7 +71,7 @@ func specs(t *testing.T) map[string]Spec {
 		},
 	})
 	full.Certificate = &Certificate{IssuerName: "internal", IssuerKind: "ClusterIssuer"}
-	full.Access.Registry = &release.Registry{Server: "registry.example.com", Username: "berth", Password: "hunter2"}
+	full.Access.Registry = &registry.Login{Server: "registry.example.com", Username: "berth", Password: "hunter2"}
 	agent := spec(t, "alice~agent", blueprint.Blueprint{
 		Name: "agent", Image: "registry.example.com/dev:1", ImagePullPolicy: "IfNotPresent",
 		K8shelld:    blueprint.K8shelld{Image: "registry.example.com/k8shelld:v1.2.3", Connection: map[string]any{"idleTimeout": "10m"}},
