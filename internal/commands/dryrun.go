@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
@@ -56,7 +56,7 @@ func (d *dryRunFlag) because(ctx context.Context, err error) error {
 }
 
 // show prints what was found out, or passes on why it was not.
-func (d *dryRunFlag) show(ctx context.Context, a *app, format printer.Format, changes []release.Change, err error) error {
+func (d *dryRunFlag) show(ctx context.Context, a *app, format printer.Format, changes apply.Changes, err error) error {
 	if err := d.because(ctx, err); err != nil {
 		return err
 	}

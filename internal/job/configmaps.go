@@ -24,8 +24,6 @@ const (
 	LabelExpires = "k8shell.io/job-expires"
 	// LabelPendingMove is on what belongs into NATS and could not be written there.
 	LabelPendingMove = "k8shell.io/job-pending-move"
-
-	fieldManager = "berth"
 )
 
 // ConfigMaps keeps records in a namespace of the cluster.
@@ -54,7 +52,7 @@ func (c ConfigMaps) Put(ctx context.Context, r Record) error {
 		labels[LabelPendingMove] = "true"
 	}
 	object := apply.ConfigMap(namePrefix+r.ID, c.Namespace).WithLabels(labels).WithData(map[string]string{recordKey: string(text)})
-	_, err = c.Client.CoreV1().ConfigMaps(c.Namespace).Apply(ctx, object, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+	_, err = c.Client.CoreV1().ConfigMaps(c.Namespace).Apply(ctx, object, metav1.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
 	return kube.Fault(err, c.call("patch", r.ID))
 }
 

@@ -34,6 +34,9 @@ const (
 	StopRequested = "k8shell.io/stop-requested"
 )
 
+// FieldManager is the name under which berth owns fields of objects.
+const FieldManager = "berth"
+
 // MainContainer is the name of the main container of a workspace's pod: in
 // somebody else's pod it has the canonical ID in front.
 func MainContainer(labels map[string]string) string {

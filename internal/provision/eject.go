@@ -89,7 +89,8 @@ func (r *run) takeOut(ctx context.Context, change func(map[string]any) (injectio
 	if spared != nil {
 		objects = slices.DeleteFunc(objects, spared)
 	}
-	return r.applier(r.id).Remove(ctx, objects)
+	removed, err := r.injector().Remove(ctx, objects)
+	return len(removed), err
 }
 
 // awaitClean waits for the rollout of pods without the workspace. What goes

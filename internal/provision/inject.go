@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/injection"
@@ -134,12 +135,12 @@ func (r *run) inject(ctx context.Context, p plan) error {
 	}
 	return r.steps.do("inject", func() (string, error) {
 		r.creation.replaced = p == replace
-		applier := r.applier(r.id)
-		applier.Loose = true
-		if _, err := applier.Apply(ctx, r.parts.Objects); err != nil {
+		changes, err := r.injector().Apply(ctx, apply.Objects(r.parts.Objects))
+		r.creation.add(changes)
+		if err != nil {
 			return "", err
 		}
-		err := r.found.Workload.Patch(ctx, func(object map[string]any) (injection.Change, error) {
+		err = r.found.Workload.Patch(ctx, func(object map[string]any) (injection.Change, error) {
 			return injection.Inject(object, *r.parts)
 		})
 		if !kube.Declined(err) {

@@ -3,21 +3,19 @@ package provision
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/manifest"
-	"github.com/berthdev/berth/internal/release"
 )
 
 // OnFailure says what becomes of what a provisioning made that failed or took
@@ -38,12 +36,9 @@ const (
 	gonePoll = 250 * time.Millisecond
 )
 
-// creation is what a run knows about each object that it wanted: whether it
-// made it (true) or it was there before (false).
+// creation is what a run knows about what it made.
 type creation struct {
-	mu   sync.Mutex
-	made map[string]bool
-	pod  types.UID // of the pod that was made
+	changes apply.Changes // of the objects that it wanted
 	// begun is set once something else may have been written: the record, or the
 	// patch of a workload. The answer may not have been heard.
 	begun bool
@@ -51,59 +46,27 @@ type creation struct {
 	replaced bool
 }
 
-func (c *creation) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.begun = true
-}
+func (c *creation) begin() { c.begun = true }
 
-func (c *creation) told(object *unstructured.Unstructured, made bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.made == nil {
-		c.made = map[string]bool{}
-	}
-	c.made[kube.Object(object.GetKind(), object.GetName())] = made
-	if made && object.GetKind() == "Pod" {
-		c.pod = object.GetUID()
-	}
-}
+func (c *creation) add(changes apply.Changes) { c.changes = append(c.changes, changes...) }
 
-func (c *creation) any() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.begun {
-		return true
-	}
-	for _, made := range c.made {
-		if made {
-			return true
-		}
-	}
-	return false
-}
+func (c *creation) any() bool { return c.begun || len(c.changes.With(apply.Created)) > 0 }
 
 // of chooses from the objects that were wanted those that are this run's to
 // remove: what it made and, where there was no workspace before, whatever it may
 // have made without hearing the answer. A claim holds what a user made: it goes
 // only if this run is known to have made it.
 func (c *creation) of(objects []*unstructured.Unstructured, first bool) (mine []*unstructured.Unstructured) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for _, object := range objects {
-		made, known := c.made[kube.Object(object.GetKind(), object.GetName())]
-		if made || first && !known && object.GetKind() != "PersistentVolumeClaim" {
+		change, known := c.changes.Of(object)
+		switch {
+		case change.Action == apply.Created:
+			mine = append(mine, change.Object) // this very one, by its UID
+		case first && !known && object.GetKind() != "PersistentVolumeClaim":
 			mine = append(mine, object)
 		}
 	}
 	return mine
-}
-
-// applier is the provisioner's, which also tells what this run has made.
-func (r *run) applier(id string) release.Applier {
-	applier := r.Provisioner.applier(id)
-	applier.Told = r.creation.told
-	return applier
 }
 
 // settle removes what this run made if it has not come to anything and that was
@@ -154,9 +117,9 @@ func (r *run) undo(ctx context.Context, held *lock.Lock) (string, error) {
 	before := r.found
 	first := before.Record == nil && (before.Pod == nil || before.Reading.Verdict() == v1.VerdictTerminating)
 	mine := r.creation.of(r.rendered.Objects, first)
-	n, err := r.applier(r.id).Remove(ctx, mine)
+	removed, err := r.installer().Remove(ctx, mine)
 	if err == nil && first {
-		_, err = r.applier(r.id).Remove(ctx, manifest.Certified(mine))
+		_, err = r.installer().Remove(ctx, manifest.Certified(mine))
 	}
 	if err == nil && first {
 		err = r.Records().Purge(ctx, r.id)
@@ -164,7 +127,7 @@ func (r *run) undo(ctx context.Context, held *lock.Lock) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := fmt.Sprintf("%d objects", n)
+	text := fmt.Sprintf("%d objects", len(removed))
 	if !r.madePodGone(ctx) {
 		text += ", the pod is still ending"
 	}
@@ -179,7 +142,8 @@ func (r *run) madePodGone(ctx context.Context) bool {
 		if err != nil {
 			return apierrors.IsNotFound(err), nil
 		}
-		return pod.UID != r.creation.pod, nil
+		made, _ := r.creation.changes.With(apply.Created).Of(kube.Named("Pod", r.id))
+		return made.Object == nil || pod.UID != made.Object.GetUID(), nil
 	})
 	return err == nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/workload"
@@ -44,8 +45,10 @@ func TestMayUndo(t *testing.T) {
 // A claim stays unless this run has made it.
 func TestWhichClaimsAreSpared(t *testing.T) {
 	var c creation
-	c.told(kube.Named("PersistentVolumeClaim", "made"), true)
-	c.told(kube.Named("PersistentVolumeClaim", "there"), false)
+	c.add(apply.Changes{
+		{Action: apply.Created, Object: kube.Named("PersistentVolumeClaim", "made")},
+		{Action: apply.Unchanged, Object: kube.Named("PersistentVolumeClaim", "there")},
+	})
 	for name, want := range map[string]bool{"made": false, "there": true, "unheard": true} {
 		if got := c.spares(kube.Named("PersistentVolumeClaim", name)); got != want {
 			t.Errorf("%s is spared: %t", name, got)

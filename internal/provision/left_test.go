@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -54,8 +55,12 @@ func TestWhatIsRemovedAfterAFailure(t *testing.T) {
 	} {
 		var c creation
 		for _, object := range wanted {
-			if made, told := test.told[object.GetKind()]; told {
-				c.told(object, made)
+			action := apply.Unchanged
+			if test.told[object.GetKind()] {
+				action = apply.Created
+			}
+			if _, told := test.told[object.GetKind()]; told {
+				c.add(apply.Changes{{Action: action, Object: object}})
 			}
 		}
 		var got []string

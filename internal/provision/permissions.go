@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/workload"
@@ -64,7 +65,7 @@ func (r *run) wanted() []*unstructured.Unstructured {
 		return r.parts.Objects
 	}
 	spec := r.spec()
-	return slices.Concat(r.rendered.Objects, spec.Shared(), spec.Private())
+	return slices.Concat(r.rendered.Objects, apply.Unwrap(spec.Shared()), spec.Private())
 }
 
 // resourcesOf are those of objects, as rules name them.

@@ -3,6 +3,7 @@ package provision
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -21,7 +23,7 @@ import (
 // Preview is what Provision would change. It reads what Provision reads, and
 // every check is made; nothing is written. With server set the API server is
 // given each object to check, and what it answers is what is returned.
-func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, server bool, stream *event.Stream) ([]release.Change, error) {
+func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, server bool, stream *event.Stream) (apply.Changes, error) {
 	if err := Supported(u); err != nil {
 		return nil, err
 	}
@@ -33,7 +35,7 @@ func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, serv
 	return r.preview(ctx, server)
 }
 
-func (r *run) preview(ctx context.Context, server bool) ([]release.Change, error) {
+func (r *run) preview(ctx context.Context, server bool) (apply.Changes, error) {
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
@@ -57,9 +59,7 @@ func (r *run) preview(ctx context.Context, server bool) ([]release.Change, error
 		server = false
 	}
 	spec := r.spec()
-	planner := release.Planner{Applier: r.applier(r.id), Server: server}
-	planner.Private = spec.Private()
-	shared, err := planner.Share(ctx, spec.Shared())
+	shared, err := dry(r.sharer(), server).Apply(ctx, spec.Shared())
 	if err != nil {
 		return nil, err
 	}
@@ -67,19 +67,33 @@ func (r *run) preview(ctx context.Context, server bool) ([]release.Change, error
 	if err != nil {
 		return nil, err
 	}
-	own, err := planner.Apply(ctx, r.rendered.Objects)
+	own, err := dry(r.installer(), server).Apply(ctx, r.wantedOfRelease(spec))
 	if err != nil {
 		return nil, err
 	}
 	if what == replace || what == await {
 		own = append(own, r.previewPod()...)
 	}
-	return append(append(append(changes, shared...), record...), own...), nil
+	return slices.Concat(changes, changed(shared), record, changed(own)), nil
+}
+
+// dry is an applier that keeps nothing; with server set, the API server checks
+// what it would write.
+func dry(a apply.Applier, server bool) apply.Applier {
+	a.DryRun = apply.DryRunClient
+	if server {
+		a.DryRun = apply.DryRunServer
+	}
+	return a
+}
+
+func changed(changes apply.Changes) apply.Changes {
+	return changes.With(apply.Created, apply.Updated, apply.Deleted)
 }
 
 // previewNamespace is not empty if the namespace would be made. Who may not look
 // whether it exists finds out in the end, unless it shall be made.
-func (r *run) previewNamespace(ctx context.Context, server bool) ([]release.Change, error) {
+func (r *run) previewNamespace(ctx context.Context, server bool) (apply.Changes, error) {
 	namespaces := r.Client.CoreV1().Namespaces()
 	_, err := namespaces.Get(ctx, r.namespace, metav1.GetOptions{})
 	if err == nil || apierrors.IsForbidden(err) && !r.CreateNamespace {
@@ -95,40 +109,44 @@ func (r *run) previewNamespace(ctx context.Context, server bool) ([]release.Chan
 			return nil, kube.Fault(err, kube.Call{Verb: "create", Resource: "namespaces", Name: r.namespace})
 		}
 	}
-	return []release.Change{{Action: release.ActionCreate, Object: kube.Named("Namespace", r.namespace)}}, nil
+	return apply.Changes{{Action: apply.Created, Object: kube.Named("Namespace", r.namespace)}}, nil
 }
 
 // previewRecord is Helm's record, and what an older one names and is not wanted
 // any more.
-func (r *run) previewRecord(ctx context.Context, server bool) ([]release.Change, error) {
+func (r *run) previewRecord(ctx context.Context, server bool) (apply.Changes, error) {
 	record := release.NewRecord(r.id, r.namespace, r.rendered, r.Now())
 	record.Info.Status = helm.StatusDeployed
-	var changes []release.Change
+	var changes apply.Changes
 	if old := r.found.Record; old != nil {
 		record.Version = old.Version
 		objects, err := release.Objects(old.Manifest)
 		if err != nil {
 			return nil, err
 		}
-		unwanted, _ := release.Leftovers(objects, r.rendered.Objects)
-		if changes, err = (release.Planner{Applier: r.applier(r.id), Server: server}).Remove(ctx, unwanted); err != nil {
+		unwanted, _ := apply.Leftovers(objects, r.rendered.Objects)
+		if changes, err = dry(r.installer(), server).Remove(ctx, unwanted); err != nil {
 			return nil, err
 		}
 	}
-	change, err := r.Records().Plan(ctx, record, r.found.Record != nil, server)
-	return append(changes, change), err
+	action := apply.Created
+	if r.found.Record != nil {
+		action = apply.Updated
+	}
+	object, err := r.Records().Plan(ctx, record, r.found.Record != nil, server)
+	return append(changes, apply.Change{Action: action, Object: object}), err
 }
 
 // previewPod is the pod that stands where the new one would: the API server
 // cannot be asked about the latter as long as the former is there.
-func (r *run) previewPod() (changes []release.Change) {
+func (r *run) previewPod() (changes apply.Changes) {
 	for _, object := range r.rendered.Objects {
 		if object.GetKind() == "Pod" {
 			object = object.DeepCopy()
 			object.SetNamespace(r.namespace)
 			changes = append(changes,
-				release.Change{Action: release.ActionDelete, Object: kube.Named("Pod", r.id)},
-				release.Change{Action: release.ActionCreate, Object: object})
+				apply.Change{Action: apply.Deleted, Object: kube.Named("Pod", r.id)},
+				apply.Change{Action: apply.Created, Object: object})
 		}
 	}
 	return changes
@@ -136,7 +154,7 @@ func (r *run) previewPod() (changes []release.Change) {
 
 // PreviewDelete is what Delete would remove: of what the workspace has, that
 // which there is.
-func (p *Provisioner) PreviewDelete(ctx context.Context, t *inventory.Target, server bool) ([]release.Change, error) {
+func (p *Provisioner) PreviewDelete(ctx context.Context, t *inventory.Target, server bool) (apply.Changes, error) {
 	p = p.in(t.Namespace)
 	r := &run{Provisioner: p, id: t.ID, namespace: t.Namespace, found: t.Found}
 	if t.Found.Workload != nil {
@@ -155,7 +173,7 @@ func (p *Provisioner) PreviewDelete(ctx context.Context, t *inventory.Target, se
 	for _, name := range records {
 		objects = append(objects, kube.Named("Secret", name))
 	}
-	return release.Planner{Applier: p.applier(r.id), Server: server}.Remove(ctx, objects)
+	return dry(r.installer(), server).Remove(ctx, objects)
 }
 
 func (r *run) note(format string, args ...any) {

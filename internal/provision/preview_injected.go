@@ -2,22 +2,21 @@ package provision
 
 import (
 	"context"
+	"slices"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/workload"
-	"github.com/berthdev/berth/internal/release"
 )
 
 // previewInjection is what an injection would create, and the workload as it
 // would be patched.
-func (r *run) previewInjection(ctx context.Context, server bool) ([]release.Change, error) {
-	applier := r.applier(r.id)
-	shared, err := release.Planner{Applier: applier, Server: server}.Share(ctx, r.spec().Shared())
+func (r *run) previewInjection(ctx context.Context, server bool) (apply.Changes, error) {
+	shared, err := dry(r.sharer(), server).Apply(ctx, r.spec().Shared())
 	if err != nil {
 		return nil, err
 	}
-	applier.Loose = true
-	own, err := release.Planner{Applier: applier, Server: server}.Apply(ctx, r.parts.Objects)
+	own, err := dry(r.injector(), server).Apply(ctx, apply.Objects(r.parts.Objects))
 	if err != nil {
 		return nil, err
 	}
@@ -26,13 +25,13 @@ func (r *run) previewInjection(ctx context.Context, server bool) ([]release.Chan
 		return nil, err
 	}
 	patched, err := r.previewPatch(ctx, plan.Patch, server)
-	return append(append(shared, own...), patched...), err
+	return slices.Concat(changed(shared), changed(own), patched), err
 }
 
 // previewEjection is what an ejection would delete, and the workload as it would
 // be patched.
-func (r *run) previewEjection(ctx context.Context, server bool) ([]release.Change, error) {
-	var patched []release.Change
+func (r *run) previewEjection(ctx context.Context, server bool) (apply.Changes, error) {
+	var patched apply.Changes
 	if w := r.found.Workload; w.Object != nil {
 		change, err := injection.Eject(w.Object, r.id)
 		if err != nil {
@@ -46,12 +45,12 @@ func (r *run) previewEjection(ctx context.Context, server bool) ([]release.Chang
 	if err != nil {
 		return nil, err
 	}
-	removed, err := release.Planner{Applier: r.applier(r.id), Server: server}.Remove(ctx, objects)
+	removed, err := dry(r.injector(), server).Remove(ctx, objects)
 	return append(patched, removed...), err
 }
 
 // previewPatch is the workload with a patch applied; nothing if there is none.
-func (r *run) previewPatch(ctx context.Context, patch []byte, server bool) ([]release.Change, error) {
+func (r *run) previewPatch(ctx context.Context, patch []byte, server bool) (apply.Changes, error) {
 	if patch == nil {
 		return nil, nil
 	}
@@ -59,5 +58,5 @@ func (r *run) previewPatch(ctx context.Context, patch []byte, server bool) ([]re
 	if err != nil {
 		return nil, err
 	}
-	return []release.Change{{Action: release.ActionUpdate, Object: object}}, nil
+	return apply.Changes{{Action: apply.Updated, Object: object}}, nil
 }

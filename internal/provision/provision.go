@@ -157,10 +157,6 @@ type run struct {
 	blocker   string      // who holds the lock that is waited for
 }
 
-func (p *Provisioner) applier(id string) release.Applier {
-	return release.Applier{Dynamic: p.Client.Dynamic, Name: id, Namespace: p.Client.Namespace}
-}
-
 // The purposes of a lock.
 const (
 	provisioning = "provision"

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
@@ -34,8 +35,8 @@ func (r *run) record(ctx context.Context) (*helm.Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	unwanted, keep := release.Leftovers(objects, r.rendered.Objects)
-	if _, err := r.applier(r.id).Remove(ctx, unwanted); err != nil {
+	unwanted, keep := apply.Leftovers(objects, r.rendered.Objects)
+	if _, err := r.installer().Remove(ctx, unwanted); err != nil {
 		return nil, err
 	}
 	for _, object := range keep {

@@ -93,13 +93,14 @@ func (r *run) uninstall(ctx context.Context, noWait bool) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := r.applier(r.id).Remove(ctx, objects)
+	removed, err := r.installer().Remove(ctx, objects)
+	n := len(removed)
 	if err != nil {
 		return n, err
 	}
 	// cert-manager leaves the Secret of a certificate behind, and makes it again
 	// as long as the certificate is there.
-	if _, err := r.applier(r.id).Remove(ctx, manifest.Certified(objects)); err != nil {
+	if _, err := r.installer().Remove(ctx, manifest.Certified(objects)); err != nil {
 		return n, err
 	}
 	return n, r.Records().Purge(ctx, r.id)

@@ -9,9 +9,9 @@ import (
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
@@ -117,15 +117,14 @@ func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
 		if record, err = r.record(ctx); err != nil {
 			return "", err
 		}
-		applier := r.applier(r.id)
-		applier.Private = spec.Private()
-		made, err := applier.Apply(ctx, r.rendered.Objects)
+		changes, err := r.installer().Apply(ctx, r.wantedOfRelease(spec))
+		r.creation.add(changes)
 		if err != nil {
 			return "", err
 		}
-		r.warnOfClaims(r.rendered.Objects, made)
-		r.expect(made)
-		return fmt.Sprintf("%d objects", len(made)), nil
+		r.warnOfClaims(r.rendered.Objects, changes)
+		r.expect(changes)
+		return fmt.Sprintf("%d objects", len(r.rendered.Objects)), nil
 	})
 	return record, err
 }
@@ -133,24 +132,25 @@ func (r *run) bringUp(ctx context.Context, p plan) (*helm.Release, error) {
 // share makes what the namespace's workspaces have in common, where the
 // blueprint or the configuration asks for something of the kind.
 func (r *run) share(ctx context.Context, spec manifest.Spec) error {
-	objects := spec.Shared()
-	if len(objects) == 0 {
+	wanted := spec.Shared()
+	if len(wanted) == 0 {
 		return nil
 	}
 	return r.steps.do("share", func() (string, error) {
-		there, err := r.applier(r.id).Share(ctx, objects)
+		changes, err := r.sharer().Apply(ctx, wanted)
 		if err != nil {
 			return "", err
 		}
-		r.warnOfClaims(objects, there)
-		return fmt.Sprintf("%d objects of the namespace", len(there)), nil
+		r.warnOfClaims(apply.Unwrap(wanted), changes)
+		return fmt.Sprintf("%d objects of the namespace", len(changes)), nil
 	})
 }
 
 // expect follows the pod among the objects that were made. How it stands as it
 // was made is all that is told where nobody waits.
-func (r *run) expect(made []*unstructured.Unstructured) {
-	for _, object := range made {
+func (r *run) expect(changes apply.Changes) {
+	for _, change := range changes {
+		object := change.Object
 		if object.GetKind() != "Pod" {
 			continue
 		}

@@ -2,11 +2,11 @@ package rbac
 
 func inject() Command {
 	workload := []string{"get", "list", "watch", "patch"}
-	whole := []string{"create", "get", "list", "update", "delete"}
+	whole := []string{"create", "get", "list", "patch", "delete"}
 	return Command{
 		Name:  Inject,
 		About: "Put workspaces into Deployments, StatefulSets and DaemonSets, and take them out again (`berth delete`). Leave out the kinds that nobody injects into.",
-		Rules: append([]Rule{
+		Rules: []Rule{
 			{Group: groupApps, Resource: "deployments", Verbs: workload, Why: "the workload", Made: true},
 			{Group: groupApps, Resource: "statefulsets", Verbs: workload, Why: "the workload", Made: true},
 			{Group: groupApps, Resource: "daemonsets", Verbs: workload, Why: "the workload", Made: true},
@@ -14,9 +14,10 @@ func inject() Command {
 			{Resource: "pods", Verbs: []string{"list", "watch", "delete"}, Why: "the pods; of a StatefulSet, those that stand in the way of the rollout"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about them"},
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, so that two runs do not do the same"},
-			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace"},
+			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace; the record of the job, where no NATS keeps it"},
+			expiredRecords(),
 			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch", "delete"}, Why: "its storages, if it has any"},
 			logLines(),
-		}, jobRecord()...),
+		},
 	}
 }

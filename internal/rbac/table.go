@@ -52,33 +52,33 @@ func Named(name string) Command {
 }
 
 func provision() Command {
-	whole := []string{"create", "get", "update", "delete"}
+	whole := []string{"create", "get", "patch", "delete"}
 	return Command{
 		Name:  Provision,
 		About: "Bring up workspaces and follow them. Running it again heals what a run that was cut off has left, so it may also look at, change and replace what it makes.",
-		Rules: append([]Rule{
+		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "delete"}, Why: "the workspace; one that failed is replaced"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about it: pulls, failures, what it waits for"},
-			{Group: groupCoordination, Resource: "leases", Verbs: whole, Why: "the lock, so that two runs do not do the same"},
+			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, so that two runs do not do the same"},
 			{Resource: "secrets", Verbs: []string{"list", "create", "update"}, Why: "Helm's record of the release"},
-			{Resource: "secrets", Verbs: []string{"get"}, Why: "credentials of a private registry or repository, if they are configured", Made: true},
+			{Resource: "secrets", Verbs: []string{"get", "patch"}, Why: "credentials of a private registry or repository, if they are configured", Made: true},
 			{Resource: "secrets", Verbs: []string{"delete"}, Why: "Helm's record, with --on-failure delete", Without: "--on-failure delete leaves the record, and says so"},
-			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace", Made: true},
+			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace; the record of the job, where no NATS keeps it", Made: true},
+			expiredRecords(),
 			{Resource: "services", Verbs: whole, Why: "the workspace's address", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch"}, Why: "its storages, if it has any", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"delete"}, Why: "its storages, with --on-failure delete", Without: "--on-failure delete leaves them, and says so"},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "its network policies, if they are configured", Made: true},
 			{Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "its certificate, if that is configured", Made: true},
 			logLines(),
-		}, jobRecord()...),
+		},
 	}
 }
 
-// jobRecord is what a run that keeps a record needs for that.
-func jobRecord() []Rule {
-	return []Rule{
-		{Resource: "configmaps", Verbs: []string{"patch"}, Why: "the record of the job, where no NATS keeps it", Without: "no record is kept, and a warning says so"},
-		{Resource: "configmaps", Verbs: []string{"deletecollection"}, Why: "records that have expired", Without: "they stay until somebody else provisions"},
+func expiredRecords() Rule {
+	return Rule{
+		Resource: "configmaps", Verbs: []string{"deletecollection"}, Why: "records of jobs that have expired",
+		Without: "they stay until somebody else provisions",
 	}
 }
 

@@ -23,8 +23,8 @@ func PullSecret(l Login) *unstructured.Unstructured {
 	return object
 }
 
-// MergePullSecret adds the logins of wanted to current, and keeps its others. It
-// returns nil if that changes nothing.
+// MergePullSecret is wanted with the other logins of current. It returns nil if
+// current has all of wanted.
 func MergePullSecret(current, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	config, err := getDockerConfig(current)
 	if err != nil {
@@ -34,7 +34,7 @@ func MergePullSecret(current, wanted *unstructured.Unstructured) (*unstructured.
 	if err != nil || !config.add(added) {
 		return nil, err
 	}
-	merged := current.DeepCopy()
+	merged := wanted.DeepCopy()
 	setDockerConfig(merged, config)
 	return merged, nil
 }

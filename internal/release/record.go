@@ -105,27 +105,27 @@ func (r Records) Purge(ctx context.Context, name string) error {
 
 // Plan is the Secret that Create, or Update if there is one, would write. With
 // server set it is sent to the API server, to be checked and not to be kept.
-func (r Records) Plan(ctx context.Context, release *helm.Release, exists, server bool) (Change, error) {
-	action, stamp, send := ActionCreate, createdAt, r.create
+func (r Records) Plan(ctx context.Context, release *helm.Release, exists, server bool) (*unstructured.Unstructured, error) {
+	stamp, send := createdAt, r.create
 	if exists {
-		action, stamp, send = ActionUpdate, modifiedAt, r.update
+		stamp, send = modifiedAt, r.update
 	}
 	secret, err := encode(release, stamp)
 	if err == nil && server {
 		secret, err = send(ctx, release, []string{metav1.DryRunAll})
 	}
 	if err != nil {
-		return Change{}, err
+		return nil, err
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secret)
 	if err != nil {
-		return Change{}, fmt.Errorf("record of %s: %w", release.Name, err)
+		return nil, fmt.Errorf("record of %s: %w", release.Name, err)
 	}
 	object := &unstructured.Unstructured{Object: content}
 	object.SetAPIVersion("v1")
 	object.SetKind("Secret")
 	object.SetNamespace(r.Namespace)
-	return Change{action, object}, nil
+	return object, nil
 }
 
 func (r Records) call(verb, name string) kube.Call {

@@ -2,18 +2,11 @@ package release
 
 import (
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic/fake"
 	clientset "k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
-
-	"github.com/berthdev/berth/internal/fault"
 )
 
 const manifest = `---
@@ -33,73 +26,10 @@ kind: Pod
 metadata: {name: a, labels: {"text": "--- is no separator here"}}
 `
 
-func objects(t *testing.T) []*unstructured.Unstructured {
-	t.Helper()
+func TestObjects(t *testing.T) {
 	all, err := Objects(manifest)
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%d objects, %v", len(all), err)
-	}
-	return all
-}
-
-func applier(existing ...runtime.Object) (Applier, *fake.FakeDynamicClient) {
-	client := fake.NewSimpleDynamicClient(runtime.NewScheme(), existing...)
-	return Applier{Dynamic: client, Name: "a", Namespace: "ns"}, client
-}
-
-// The pod is created after everything else, and all of it carries Helm's marks.
-func TestWaves(t *testing.T) {
-	a, client := applier()
-	var mu sync.Mutex
-	var order []string
-	client.PrependReactor("create", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		order = append(order, action.GetResource().Resource)
-		return false, nil, nil
-	})
-	made, err := a.Apply(t.Context(), objects(t))
-	if err != nil || len(made) != 3 {
-		t.Fatal(made, err)
-	}
-	if len(order) != 3 || order[2] != "pods" {
-		t.Errorf("created in the order %s", order)
-	}
-	for _, o := range made {
-		if o.GetAnnotations()[annotationReleaseName] != "a" || o.GetLabels()[labelManagedBy] != "Helm" || o.GetNamespace() != "ns" {
-			t.Errorf("%s %s carries %v %v", o.GetKind(), o.GetName(), o.GetLabels(), o.GetAnnotations())
-		}
-	}
-}
-
-// An object of the same name that belongs to somebody else is left alone.
-func TestForeignObject(t *testing.T) {
-	foreign := objects(t)[0].DeepCopy()
-	foreign.SetNamespace("ns")
-	a, _ := applier(foreign)
-	_, err := a.Apply(t.Context(), objects(t))
-	if fault.CodeOf(err) != fault.Conflict {
-		t.Errorf("%v, want CONFLICT", err)
-	}
-}
-
-func TestRemoveCountsWhatWasThere(t *testing.T) {
-	a, _ := applier()
-	if _, err := a.Apply(t.Context(), objects(t)[:2]); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := a.Remove(t.Context(), objects(t)); n != 2 || err != nil {
-		t.Errorf("removed %d, %v; want 2", n, err)
-	}
-}
-
-func TestLeftoversNeverHaveClaims(t *testing.T) {
-	remove, keep := Leftovers(objects(t), objects(t)[2:])
-	if len(remove) != 1 || remove[0].GetKind() != "ConfigMap" {
-		t.Errorf("removes %v", remove)
-	}
-	if len(keep) != 1 || keep[0].GetKind() != "PersistentVolumeClaim" {
-		t.Errorf("keeps %v", keep)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
-
-	"github.com/berthdev/berth/internal/kube"
 )
 
 // Rendered is a chart with its values filled in.
@@ -54,48 +52,3 @@ func Objects(manifest string) ([]*unstructured.Unstructured, error) {
 	}
 	return objects, nil
 }
-
-// owned marks an object as Helm marks those of a release: without it neither
-// `helm upgrade` nor a second release knows whose it is.
-func owned(object *unstructured.Unstructured, name, namespace string) *unstructured.Unstructured {
-	out := object.DeepCopy()
-	labels, annotations := out.GetLabels(), out.GetAnnotations()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	labels[labelManagedBy] = "Helm"
-	annotations[annotationReleaseName] = name
-	annotations[annotationReleaseNamespace] = namespace
-	out.SetLabels(labels)
-	out.SetAnnotations(annotations)
-	out.SetNamespace(namespace)
-	return out
-}
-
-// mark makes an object one of the applier's.
-func (a Applier) mark(object *unstructured.Unstructured) *unstructured.Unstructured {
-	if !a.Loose {
-		return owned(object, a.Name, a.Namespace)
-	}
-	object = object.DeepCopy()
-	object.SetNamespace(a.Namespace)
-	return object
-}
-
-// owns is true for an object that an applier of that name has made.
-func (a Applier) owns(object *unstructured.Unstructured) bool {
-	if a.Loose {
-		return object.GetLabels()[kube.LabelCanonicalID] == kube.LabelValue(a.Name)
-	}
-	return object.GetAnnotations()[annotationReleaseName] == a.Name
-}
-
-// Helm's own marks.
-const (
-	labelManagedBy             = "app.kubernetes.io/managed-by"
-	annotationReleaseName      = "meta.helm.sh/release-name"
-	annotationReleaseNamespace = "meta.helm.sh/release-namespace"
-)

@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,6 +103,25 @@ func TestJobInTheCluster(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A record that cannot be written is no reason to fail: a warning says so.
+func TestJobThatCannotBeRecorded(t *testing.T) {
+	w := newWorld(t)
+	kubeconfig := w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method != http.MethodPatch || !strings.Contains(r.URL.Path, "/configmaps/k8shell-job-") {
+			next.ServeHTTP(out, r)
+			return
+		}
+		out.Header().Set("Content-Type", "application/json")
+		out.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(out, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "no"}`)
+	})
+	cmd := w.command("provision", "alice~plain")
+	cmd.Env = append(cmd.Env, "KUBECONFIG="+kubeconfig)
+	r := w.finish(cmd)
+	r.mustBe(w, 0)
+	w.contains(r.stderr, "the job record was not written: you may not patch configmaps")
 }
 
 // NATS in the cluster, behind a forwarded port, is killed and comes back while

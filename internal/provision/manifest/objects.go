@@ -3,23 +3,25 @@ package manifest
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/registry"
 )
 
 // Shared are the objects that a namespace has once, whatever the number of its
 // workspaces. They are made if they are not there, and never deleted.
-func (s Spec) Shared() (objects []*unstructured.Unstructured) {
+func (s Spec) Shared() (wanted []apply.Wanted) {
+	claims := apply.Objects(sharedClaims(s.Blueprint.Storages))
 	if s.Injected {
-		return sharedClaims(s.Blueprint.Storages) // the pods are the workload's
+		return claims // the pods are the workload's
 	}
 	if s.Access.Registry != nil {
-		objects = append(objects, registry.PullSecret(*s.Access.Registry))
+		wanted = append(wanted, apply.Wanted{Object: registry.PullSecret(*s.Access.Registry), Merge: registry.MergePullSecret})
 	}
 	if s.Blueprint.Subdomain != "" {
-		objects = append(objects, headlessService(s.Blueprint.Subdomain))
+		wanted = append(wanted, apply.Wanted{Object: headlessService(s.Blueprint.Subdomain)})
 	}
-	return append(objects, sharedClaims(s.Blueprint.Storages)...)
+	return append(wanted, claims...)
 }
 
 // headlessService gives workspaces the names <id>.<subdomain>.<namespace>.svc.

@@ -21,9 +21,6 @@ const (
 	patchPause = 50 * time.Millisecond
 )
 
-// fieldManager is the name under which berth owns fields of a workload.
-const fieldManager = "berth"
-
 // Patch changes the workload as it was seen, or as it is by then: the change is
 // computed anew from each version. It leaves the newest version in w.
 func (w *Workload) Patch(ctx context.Context, change func(object map[string]any) (injection.Change, error)) error {
@@ -33,7 +30,7 @@ func (w *Workload) Patch(ctx context.Context, change func(object map[string]any)
 		if err != nil || c.Patch == nil {
 			return err
 		}
-		made, err := api.Patch(ctx, w.Ref.Name, types.JSONPatchType, c.Patch, metav1.PatchOptions{FieldManager: fieldManager})
+		made, err := api.Patch(ctx, w.Ref.Name, types.JSONPatchType, c.Patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
 		if err == nil {
 			w.Object = made.Object
 			w.Record, err = injection.RecordOf(made.GetAnnotations())

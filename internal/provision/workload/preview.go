@@ -18,7 +18,7 @@ import (
 func (w *Workload) Preview(ctx context.Context, patch []byte, server bool) (*unstructured.Unstructured, error) {
 	if server {
 		api, call := w.api("patch")
-		opts := metav1.PatchOptions{FieldManager: fieldManager, DryRun: []string{metav1.DryRunAll}}
+		opts := metav1.PatchOptions{FieldManager: kube.FieldManager, DryRun: []string{metav1.DryRunAll}}
 		made, err := api.Patch(ctx, w.Ref.Name, types.JSONPatchType, patch, opts)
 		if err != nil {
 			return nil, kube.Fault(err, call)

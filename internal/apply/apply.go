@@ -1,0 +1,156 @@
+// Package apply brings objects of any kind to the cluster, and removes them
+// again. What does not exist is created by POST, so that an object of somebody
+// else is never taken over by accident; what exists is read, checked for its
+// owner, and updated by server-side apply.
+package apply
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+)
+
+// parallel is how many objects of a wave are worked on at a time.
+const parallel = 16
+
+// Applier applies and removes the objects of one owner.
+type Applier struct {
+	Client dynamic.Interface
+	// Discovery is asked for kinds that berth does not know, once a run for each
+	// group and version.
+	Discovery discovery.ServerResourcesInterface
+	// Namespace is that of the objects which name none.
+	Namespace string
+	Owner     Owner
+	// Shared leaves an object that exists as it is, whoever made it, except for
+	// what Merge makes of an object of the owner.
+	Shared bool
+	// Force takes over fields that another field manager has set. Without it they
+	// are a conflict.
+	Force bool
+	// ByName lets Remove delete objects by their names, without looking whose they
+	// are: under a lock, and if the names are the owner's alone.
+	ByName bool
+	// Wait lets Remove wait until what it deleted is gone, before it goes on with
+	// the next wave.
+	Wait bool
+	// DryRun keeps everything from being written.
+	DryRun DryRun
+}
+
+// Wanted is an object that is to be there.
+type Wanted struct {
+	Object *unstructured.Unstructured
+	// Parent is another object of the same set. It is made before this one and
+	// becomes its owner, so that the cluster deletes this one with it.
+	Parent *unstructured.Unstructured
+	// Merge computes what is applied to an object that exists, instead of Object;
+	// nil if nothing is to change.
+	Merge func(current, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error)
+}
+
+// Objects are wanted as they are.
+func Objects(objects []*unstructured.Unstructured) []Wanted {
+	wanted := make([]Wanted, len(objects))
+	for i, object := range objects {
+		wanted[i].Object = object
+	}
+	return wanted
+}
+
+// Unwrap are the objects that are wanted.
+func Unwrap(wanted []Wanted) []*unstructured.Unstructured {
+	objects := make([]*unstructured.Unstructured, len(wanted))
+	for i, w := range wanted {
+		objects[i] = w.Object
+	}
+	return objects
+}
+
+// Apply creates the objects or brings them up to date, in waves: custom resource
+// definitions and namespaces; everything else side by side; what runs pods, so
+// that no pod waits for its ConfigMap; webhooks. It returns what was done, in the
+// order of the objects and also with an error.
+func (a Applier) Apply(ctx context.Context, wanted []Wanted) (Changes, error) {
+	r, err := a.begin(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	for _, wave := range r.waves() {
+		r.prepare(wave)
+		if err = sideBySide(ctx, wave, r.apply); err != nil {
+			break
+		}
+		if err = r.established(ctx, wave); err != nil {
+			break
+		}
+	}
+	return r.changes(), err
+}
+
+// run is one call of Apply or Remove.
+type run struct {
+	Applier
+	items []*item
+}
+
+// item is one object of a run.
+type item struct {
+	Wanted
+	object *unstructured.Unstructured // as it is sent
+	target
+	api    dynamic.ResourceInterface
+	change *Change // nil while nothing is known
+}
+
+func (a Applier) begin(ctx context.Context, wanted []Wanted) (*run, error) {
+	targets, err := a.targets(ctx, Unwrap(wanted))
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Applier: a, items: make([]*item, len(wanted))}
+	for i, w := range wanted {
+		r.items[i] = &item{Wanted: w, target: targets[i], object: a.Owner.mark(w.Object)}
+		r.items[i].object.SetNamespace(targets[i].namespace)
+	}
+	return r, nil
+}
+
+// prepare completes the items of a wave by what the waves before it have made.
+func (r *run) prepare(wave []*item) {
+	for _, it := range wave {
+		it.api = r.client(it)
+		if parent, ok := r.changes().Of(it.Parent); ok && parent.Object.GetUID() != "" {
+			it.object.SetOwnerReferences(append(it.object.GetOwnerReferences(), owned(parent.Object)))
+		}
+	}
+}
+
+func (r *run) changes() (changes Changes) {
+	for _, it := range r.items {
+		if it.change != nil {
+			changes = append(changes, *it.change)
+		}
+	}
+	return changes
+}
+
+// sideBySide works on a wave. After the first error nothing new is begun, but
+// what is under way comes to its end, so that it is known what was done. The
+// second context of work ends with the first error: for waiting.
+func sideBySide(ctx context.Context, wave []*item, work func(ctx, waiting context.Context, it *item) error) error {
+	group, waiting := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, it := range wave {
+		group.Go(func() error {
+			if waiting.Err() != nil {
+				return waiting.Err()
+			}
+			return work(ctx, waiting, it)
+		})
+	}
+	return group.Wait()
+}

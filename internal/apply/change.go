@@ -1,0 +1,59 @@
+package apply
+
+import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+// Action is what was done with an object, or would be in a dry run.
+type Action string
+
+// The actions. Unchanged is also an object that was there before and could not be
+// brought up to date.
+const (
+	Created   Action = "create"
+	Updated   Action = "update"
+	Deleted   Action = "delete"
+	Unchanged Action = "unchanged"
+)
+
+// Change is what became of one object.
+type Change struct {
+	Action Action
+	// Object is the object as the cluster has it; of one that was deleted, as it
+	// was.
+	Object *unstructured.Unstructured
+	// Before is the object as it was, if it was there and has been read.
+	Before *unstructured.Unstructured
+}
+
+// Changes are what became of a set of objects, in the order of the set. Objects
+// of which nothing is known are not among them, such as one that was to be
+// created and the answer was lost.
+type Changes []Change
+
+// Of is what became of an object, if that is known.
+func (c Changes) Of(object *unstructured.Unstructured) (Change, bool) {
+	for _, change := range c {
+		if object != nil && same(change.Object, object) {
+			return change, true
+		}
+	}
+	return Change{}, false
+}
+
+// With are the changes with one of these actions.
+func (c Changes) With(actions ...Action) (some Changes) {
+	for _, change := range c {
+		for _, action := range actions {
+			if change.Action == action {
+				some = append(some, change)
+			}
+		}
+	}
+	return some
+}
+
+// same is true for two descriptions of one object. One that has no namespace
+// stands for any.
+func same(a, b *unstructured.Unstructured) bool {
+	return a.GetName() == b.GetName() && a.GroupVersionKind().GroupKind() == b.GroupVersionKind().GroupKind() &&
+		(a.GetNamespace() == b.GetNamespace() || a.GetNamespace() == "" || b.GetNamespace() == "")
+}

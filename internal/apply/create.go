@@ -1,0 +1,40 @@
+package apply
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// How often an object that is being deleted is looked at, and for how long.
+const (
+	deletionPoll = 200 * time.Millisecond
+	deletionTime = 30 * time.Second
+)
+
+// apply creates one object, or brings it up to date. One of its name that is
+// being deleted is waited for: a claim outlives the pod that used it by a moment.
+func (r *run) apply(ctx, waiting context.Context, it *item) error {
+	err := wait.PollUntilContextTimeout(waiting, deletionPoll, deletionTime, true, func(context.Context) (done bool, err error) {
+		made, err := it.api.Create(ctx, it.object, metav1.CreateOptions{FieldManager: kube.FieldManager})
+		if apierrors.IsAlreadyExists(err) {
+			it.change = &Change{Action: Unchanged, Object: it.object}
+			return r.update(ctx, it)
+		}
+		if err == nil {
+			it.change = &Change{Action: Created, Object: made}
+		}
+		return true, kube.Fault(err, it.call("create"))
+	})
+	if wait.Interrupted(err) && waiting.Err() == nil {
+		return fault.New(fault.Conflict, "timed out waiting for deletion of %s", it.describe()).
+			WithHint("see what holds it: %s", it.kubectlGet())
+	}
+	return err
+}

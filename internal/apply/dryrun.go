@@ -1,0 +1,113 @@
+package apply
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+)
+
+// DryRun says what becomes of changes.
+type DryRun string
+
+// Changes are written, are only computed, or are sent to the API server, which
+// checks them (quota, admission, pod security) and keeps nothing.
+const (
+	DryRunNone   DryRun = ""
+	DryRunClient DryRun = "client"
+	DryRunServer DryRun = "server"
+)
+
+// client is how an object is reached: in a dry run, nothing is written.
+func (r *run) client(it *item) dynamic.ResourceInterface {
+	api := it.in(r.Client)
+	switch {
+	case r.DryRun == DryRunNone:
+		return api
+	case r.DryRun == DryRunClient, r.onlyImagined(it):
+		return readOnly{api, it}
+	}
+	return checkOnly{api}
+}
+
+// onlyImagined is true for an object whose namespace or kind would be created by
+// the same dry run: the API server cannot be asked about it.
+func (r *run) onlyImagined(it *item) bool {
+	for _, other := range r.items {
+		if other.change == nil || other.change.Action != Created {
+			continue
+		}
+		if isKind(other.Object, kindNamespace) && other.name == it.namespace {
+			return true
+		}
+		if _, is := defined([]*unstructured.Unstructured{other.Object})[it.Object.GroupVersionKind()]; is {
+			return true
+		}
+	}
+	return false
+}
+
+// readOnly answers changes as the API server would, as far as that is known from
+// what is there.
+type readOnly struct {
+	dynamic.ResourceInterface
+	it *item
+}
+
+func (c readOnly) Create(ctx context.Context, object *unstructured.Unstructured, _ metav1.CreateOptions, _ ...string) (*unstructured.Unstructured, error) {
+	_, err := c.Get(ctx, object.GetName(), metav1.GetOptions{})
+	if err == nil {
+		return nil, apierrors.NewAlreadyExists(c.it.GroupResource(), object.GetName())
+	}
+	if !apierrors.IsNotFound(err) {
+		return nil, err
+	}
+	return object, nil
+}
+
+func (c readOnly) Patch(ctx context.Context, name string, _ types.PatchType, _ []byte, _ metav1.PatchOptions, _ ...string) (*unstructured.Unstructured, error) {
+	return c.Get(ctx, name, metav1.GetOptions{})
+}
+
+func (readOnly) Apply(_ context.Context, _ string, object *unstructured.Unstructured, _ metav1.ApplyOptions, _ ...string) (*unstructured.Unstructured, error) {
+	return object, nil
+}
+
+func (c readOnly) Delete(ctx context.Context, name string, _ metav1.DeleteOptions, _ ...string) error {
+	_, err := c.Get(ctx, name, metav1.GetOptions{})
+	return err
+}
+
+// checkOnly has the API server check changes.
+type checkOnly struct{ dynamic.ResourceInterface }
+
+func (c checkOnly) Create(ctx context.Context, object *unstructured.Unstructured, o metav1.CreateOptions, sub ...string) (*unstructured.Unstructured, error) {
+	o.DryRun = []string{metav1.DryRunAll}
+	return unmanaged(c.ResourceInterface.Create(ctx, object, o, sub...))
+}
+
+func (c checkOnly) Patch(ctx context.Context, name string, kind types.PatchType, patch []byte, o metav1.PatchOptions, sub ...string) (*unstructured.Unstructured, error) {
+	o.DryRun = []string{metav1.DryRunAll}
+	return c.ResourceInterface.Patch(ctx, name, kind, patch, o, sub...)
+}
+
+func (c checkOnly) Apply(ctx context.Context, name string, object *unstructured.Unstructured, o metav1.ApplyOptions, sub ...string) (*unstructured.Unstructured, error) {
+	o.DryRun = []string{metav1.DryRunAll}
+	return unmanaged(c.ResourceInterface.Apply(ctx, name, object, o, sub...))
+}
+
+// unmanaged leaves out who owns which field, as kubectl does: it is to be read.
+func unmanaged(object *unstructured.Unstructured, err error) (*unstructured.Unstructured, error) {
+	if object != nil {
+		object.SetManagedFields(nil)
+	}
+	return object, err
+}
+
+func (c checkOnly) Delete(ctx context.Context, name string, o metav1.DeleteOptions, sub ...string) error {
+	o.DryRun = []string{metav1.DryRunAll}
+	return c.ResourceInterface.Delete(ctx, name, o, sub...)
+}

@@ -1,0 +1,49 @@
+package apply
+
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Owner is whose objects are: the labels and annotations with which each of them
+// is marked, and by which they are recognised.
+type Owner struct {
+	// Name is the owner in a message: workspace alice-1.
+	Name                string
+	Labels, Annotations map[string]string
+}
+
+// Owns is true for an object that carries all marks of the owner.
+func (o Owner) Owns(object *unstructured.Unstructured) bool {
+	return has(object.GetLabels(), o.Labels) && has(object.GetAnnotations(), o.Annotations)
+}
+
+func has(all, some map[string]string) bool {
+	for key, value := range some {
+		if got, ok := all[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+// mark is a copy of the object that carries the marks.
+func (o Owner) mark(object *unstructured.Unstructured) *unstructured.Unstructured {
+	object = object.DeepCopy()
+	if len(o.Labels) > 0 {
+		object.SetLabels(joined(object.GetLabels(), o.Labels))
+	}
+	if len(o.Annotations) > 0 {
+		object.SetAnnotations(joined(object.GetAnnotations(), o.Annotations))
+	}
+	return object
+}
+
+func joined(all, more map[string]string) map[string]string {
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, more)
+	return all
+}

@@ -1,0 +1,119 @@
+package apply
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/csaupgrade"
+
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// update brings an object that exists up to date. It is not done if the object is
+// gone, is being deleted, or has been changed or made again since it was read.
+func (r *run) update(ctx context.Context, it *item) (done bool, err error) {
+	current, err := it.api.Get(ctx, it.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		it.change = nil
+		return false, nil
+	}
+	if err != nil {
+		return true, kube.Fault(err, it.call("get"))
+	}
+	it.change = &Change{Action: Unchanged, Object: current, Before: current}
+	mine := r.Owner.Owns(current)
+	switch {
+	case r.Shared && (!mine || it.Merge == nil):
+		return true, nil
+	case !mine:
+		return true, it.foreign(r.Owner)
+	case current.GetDeletionTimestamp() != nil:
+		return false, nil
+	case isKind(current, kindPod, kindClaim): // which cannot be changed in place
+		return true, nil
+	}
+	wanted := it.object.DeepCopy()
+	if it.Merge != nil {
+		if wanted, err = it.Merge(current, it.object); wanted == nil {
+			return true, err
+		}
+	}
+	return r.send(ctx, it, wanted)
+}
+
+// send applies wanted to the object that was read, and to no other version of it
+// if wanted depends on what was read.
+func (r *run) send(ctx context.Context, it *item, wanted *unstructured.Unstructured) (done bool, err error) {
+	current, err := upgrade(ctx, it.api, it.change.Before)
+	if isStale(err) {
+		return false, nil
+	}
+	if err != nil {
+		return true, kube.Fault(err, it.call("patch"))
+	}
+	wanted.SetUID(current.GetUID())
+	if it.Merge != nil {
+		wanted.SetResourceVersion(current.GetResourceVersion())
+	}
+	options := metav1.ApplyOptions{FieldManager: kube.FieldManager, Force: r.Force}
+	made, err := it.api.Apply(ctx, it.name, wanted, options)
+	others := conflicts(err)
+	if isFieldConflict(err) && len(others) == 0 { // in a dry run upgrade has not been kept
+		options.Force = true
+		made, err = it.api.Apply(ctx, it.name, wanted, options)
+	}
+	switch {
+	case len(others) > 0:
+		return true, it.conflict(others)
+	case isStale(err):
+		return false, nil
+	case err != nil:
+		return true, kube.Fault(err, it.call("patch"))
+	}
+	it.change.Object = made
+	if !equalContent(made, it.change.Before) {
+		it.change.Action = Updated
+	}
+	return true, nil
+}
+
+// upgrade makes the fields that berth has set by creating an object those of its
+// server-side apply. Otherwise both would own them, and what is not wanted any
+// more, such as the script of an older blueprint, would stay.
+func upgrade(ctx context.Context, api dynamic.ResourceInterface, current *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(current, sets.New(kube.FieldManager), kube.FieldManager)
+	if err != nil || patch == nil {
+		return current, err
+	}
+	return api.Patch(ctx, current.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
+}
+
+// isStale is true for the answer to a change of an object that is not as it was
+// when it was read: it was changed meanwhile, or another one has its name.
+func isStale(err error) bool {
+	if apierrors.IsNotFound(err) {
+		return true
+	}
+	if apierrors.IsInvalid(err) {
+		return apierrors.HasStatusCause(err, metav1.CauseTypeFieldValueInvalid) && causeField(err) == "metadata.uid"
+	}
+	return apierrors.IsConflict(err) && !isFieldConflict(err)
+}
+
+// equalContent compares all but what the API server writes on the side.
+func equalContent(a, b *unstructured.Unstructured) bool {
+	strip := func(object *unstructured.Unstructured) map[string]any {
+		object = object.DeepCopy()
+		object.SetManagedFields(nil)
+		object.SetResourceVersion("")
+		object.SetGeneration(0)
+		return object.Object
+	}
+	return equality.Semantic.DeepEqual(strip(a), strip(b))
+}
