@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -29,7 +28,7 @@ const maxReads = 8
 
 // ReadConfigMaps reads ConfigMaps side by side. One that was named and is not
 // there is an error: a workspace must not be made of less than was meant.
-func ReadConfigMaps(ctx context.Context, client kubernetes.Interface, all []ConfigMap) ([]Source, error) {
+func ReadConfigMaps(ctx context.Context, client kube.Interface, all []ConfigMap) ([]Source, error) {
 	found := make([][]Source, len(all))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxReads)
@@ -51,7 +50,7 @@ func ReadConfigMaps(ctx context.Context, client kubernetes.Interface, all []Conf
 	return sources, nil
 }
 
-func readConfigMap(ctx context.Context, client kubernetes.Interface, c ConfigMap) (sources []Source, err error) {
+func readConfigMap(ctx context.Context, client kube.Interface, c ConfigMap) (sources []Source, err error) {
 	read, err := client.CoreV1().ConfigMaps(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
 	if err = kube.Fault(err, kube.Call{Verb: "get", Resource: "configmaps", Namespace: c.Namespace, Name: c.Name}); err != nil {
 		if fault.CodeOf(err) == fault.NotFound {

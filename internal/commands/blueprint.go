@@ -5,12 +5,12 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/kubernetes"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
@@ -144,7 +144,7 @@ func (a *app) blueprints(cmd *cobra.Command) (*blueprint.Set, config.Config, err
 	if err != nil {
 		return nil, c, err
 	}
-	var client kubernetes.Interface
+	var client kube.Interface
 	if len(c.BlueprintConfigMaps) > 0 {
 		if client, err = a.client(); err != nil {
 			return nil, c, err
@@ -154,7 +154,7 @@ func (a *app) blueprints(cmd *cobra.Command) (*blueprint.Set, config.Config, err
 	return set, c, err
 }
 
-func loadFrom(ctx context.Context, c config.Config, client kubernetes.Interface) (*blueprint.Set, error) {
+func loadFrom(ctx context.Context, c config.Config, client kube.Interface) (*blueprint.Set, error) {
 	if len(c.BlueprintConfigMaps) == 0 {
 		return blueprint.Load(c.Blueprints)
 	}

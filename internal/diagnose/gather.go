@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
@@ -17,7 +16,7 @@ import (
 
 // Gather reads from the cluster what explains a subject: itself, its pods, their
 // claims, and the events about all of them.
-func Gather(ctx context.Context, client kubernetes.Interface, subject watch.Subject) (Dump, error) {
+func Gather(ctx context.Context, client kube.Interface, subject watch.Subject) (Dump, error) {
 	g := &gatherer{client: client, namespace: subject.Namespace}
 	if err := g.subject(ctx, subject); err != nil {
 		return Dump{}, err
@@ -45,7 +44,7 @@ func Gather(ctx context.Context, client kubernetes.Interface, subject watch.Subj
 }
 
 type gatherer struct {
-	client    kubernetes.Interface
+	client    kube.Interface
 	namespace string
 	dump      Dump
 	pods      []*corev1.Pod
@@ -106,7 +105,7 @@ func (g *gatherer) subject(ctx context.Context, s watch.Subject) error {
 }
 
 // workload reads a workload and what selects its pods.
-func workload(ctx context.Context, client kubernetes.Interface, s watch.Subject) (runtime.Object, *metav1.LabelSelector, string, error) {
+func workload(ctx context.Context, client kube.Interface, s watch.Subject) (runtime.Object, *metav1.LabelSelector, string, error) {
 	apps, get := client.AppsV1(), metav1.GetOptions{}
 	switch s.Kind {
 	case watch.KindDeployment:

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/kubernetes"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
@@ -17,7 +16,7 @@ import (
 
 // Live says how a subject stands on a cluster, with the last words of the
 // container that failed.
-func Live(ctx context.Context, client kubernetes.Interface, subject watch.Subject, p cause.Policy, now time.Time) (v1.Diagnosis, error) {
+func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p cause.Policy, now time.Time) (v1.Diagnosis, error) {
 	dump, err := Gather(ctx, client, subject)
 	if err != nil {
 		return v1.Diagnosis{}, err

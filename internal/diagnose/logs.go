@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 const (
@@ -20,13 +20,13 @@ const (
 // before, if it was restarted and the one that runs has said nothing yet. Nil
 // if there are none, for whatever reason: this explains a failure, and must not
 // become one.
-func Logs(ctx context.Context, client kubernetes.Interface, namespace, pod string, cause *v1.Cause) *v1.LogTail {
+func Logs(ctx context.Context, client kube.Interface, namespace, pod string, cause *v1.Cause) *v1.LogTail {
 	found, _ := logs(ctx, client, namespace, pod, cause)
 	return found
 }
 
 // logs also says why there are none, if that was an error.
-func logs(ctx context.Context, client kubernetes.Interface, namespace, pod string, cause *v1.Cause) (*v1.LogTail, error) {
+func logs(ctx context.Context, client kube.Interface, namespace, pod string, cause *v1.Cause) (*v1.LogTail, error) {
 	if cause == nil || cause.Container == "" {
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func logs(ctx context.Context, client kubernetes.Interface, namespace, pod strin
 	return nil, failed
 }
 
-func tail(ctx context.Context, client kubernetes.Interface, namespace, pod, container string, previous bool) ([]string, error) {
+func tail(ctx context.Context, client kube.Interface, namespace, pod, container string, previous bool) ([]string, error) {
 	lines, bytes := int64(tailLines), int64(tailBytes)
 	stream, err := client.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{
 		Container: container, Previous: previous, TailLines: &lines, LimitBytes: &bytes,

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	apply "k8s.io/client-go/applyconfigurations/core/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/berthdev/berth/internal/kube"
 )
@@ -28,7 +27,7 @@ const (
 
 // ConfigMaps keeps records in a namespace of the cluster.
 type ConfigMaps struct {
-	Client    kubernetes.Interface
+	Client    kube.Interface
 	Namespace string
 	// Keep is how long a record outlives its last change.
 	Keep time.Duration

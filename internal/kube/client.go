@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -20,7 +19,7 @@ import (
 
 // Client is one connection to a cluster and the namespace to work in.
 type Client struct {
-	kubernetes.Interface
+	Interface
 	Dynamic   dynamic.Interface
 	Config    *rest.Config
 	Namespace string
@@ -81,7 +80,7 @@ func clientFor(config *rest.Config, httpClient *http.Client, namespace string, c
 	// and memory; what does not speak it answers with JSON.
 	compact := rest.CopyConfig(config)
 	compact.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-	typed, err := kubernetes.NewForConfigAndClient(compact, httpClient)
+	typed, err := newTyped(compact, httpClient)
 	if err != nil {
 		return nil, configFault(err)
 	}

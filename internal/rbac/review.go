@@ -7,7 +7,6 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -24,7 +23,7 @@ type Review struct {
 
 // Ask asks the API server: one request. Whoever may not even ask this finds out
 // when the permission is used.
-func Ask(ctx context.Context, client kubernetes.Interface, namespace string) (Review, error) {
+func Ask(ctx context.Context, client kube.Interface, namespace string) (Review, error) {
 	answer, err := client.AuthorizationV1().SelfSubjectRulesReviews().Create(ctx, &authorizationv1.SelfSubjectRulesReview{
 		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
 	}, metav1.CreateOptions{})

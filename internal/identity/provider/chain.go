@@ -9,17 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
-
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
 	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Dependencies are what providers need beside their settings.
 type Dependencies struct {
-	Client kubernetes.Interface
+	Client kube.Interface
 	// Self is the user that the caller's credentials name, see kube.Self.
 	Self string
 	// Namespace is the current one.

@@ -8,7 +8,6 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
@@ -18,7 +17,7 @@ import (
 // cluster knows the caller as the API server does. A caller may act for another
 // user if the cluster lets them impersonate that user.
 type cluster struct {
-	client      kubernetes.Interface
+	client      kube.Interface
 	stripPrefix string // of what the API server calls the caller: oidc:
 	// self is the user that the caller's credentials name, see kube.Self. It only
 	// decides what is asked first.

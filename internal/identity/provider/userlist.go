@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
@@ -35,7 +34,7 @@ func fileList(path string) *userList {
 }
 
 // configMapList is the document under a key of a ConfigMap.
-func configMapList(client kubernetes.Interface, namespace, name, key string) *userList {
+func configMapList(client kube.Interface, namespace, name, key string) *userList {
 	return &userList{kind: KindConfigMap, load: func(ctx context.Context) (string, []byte, error) {
 		origin := fmt.Sprintf("configmap %s/%s[%s]", namespace, name, key)
 		m, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
