@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 
@@ -45,8 +46,8 @@ func TestOpenCostsOneRequestASource(t *testing.T) {
 func TestPullDelayIsDrivenByTime(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		began := time.Now()
-		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(1).Pod)
-		fw.events.live.Add(watchtest.Event("web", "1", "app", "Pulling", `Pulling image "x/app:1"`).At(began).Version(1).Event)
+		fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(1).Pod)
+		fw.events.add(watchtest.Event("web", "1", "app", "Pulling", `Pulling image "x/app:1"`).At(began).Version(1).Event)
 		time.Sleep(8*time.Second - time.Nanosecond)
 		if got := fw.stages(); !slices.Equal(got, []v1.Stage{v1.StageStarting}) {
 			t.Fatalf("stages %v before the delay is over", got)
@@ -61,8 +62,8 @@ func TestPullDelayIsDrivenByTime(t *testing.T) {
 // A pull that began a minute ahead of this clock is mentioned after 8 s all the same.
 func TestAClockThatIsBehind(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
-		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(1).Pod)
-		fw.events.live.Add(watchtest.Event("web", "1", "app", "Pulling", "").At(time.Now().Add(time.Minute)).Version(1).Event)
+		fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(1).Pod)
+		fw.events.add(watchtest.Event("web", "1", "app", "Pulling", "").At(time.Now().Add(time.Minute)).Version(1).Event)
 		time.Sleep(8 * time.Second)
 		if got := fw.last().Stage; got != v1.StagePulling {
 			t.Fatalf("stage %s after 8 s", got)
@@ -85,9 +86,9 @@ func TestStagesAreNotSkippedForASlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		fw := start(t, ctx)
-		fw.pods.live.Add(watchtest.NewPod("web", "1").Version(1).Pod)
-		fw.pods.live.Modify(watchtest.NewPod("web", "1", watchtest.OnNode).Version(2).Pod)
-		fw.pods.live.Modify(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(3).Pod)
+		fw.pods.add(watchtest.NewPod("web", "1").Version(1).Pod)
+		fw.pods.modify(watchtest.NewPod("web", "1", watchtest.OnNode).Version(2).Pod)
+		fw.pods.modify(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(3).Pod)
 		synctest.Wait() // all is said before anybody reads
 		fw.run(ctx)
 		want := []v1.Stage{v1.StageScheduling, v1.StageStarting, v1.StageRunning}
@@ -99,56 +100,84 @@ func TestStagesAreNotSkippedForASlowReader(t *testing.T) {
 	})
 }
 
-func TestAWatchThatEndsIsReplacedByAListAndAWatch(t *testing.T) {
+// However a watch ends, what happened meanwhile is known afterwards: from where the
+// watch was, if that is known and the server still has it, and else by a list.
+func TestAWatchThatEndsIsReplaced(t *testing.T) {
 	gone := apierrors.NewResourceExpired("too old").Status()
-	for name, end := range map[string]func(*server){
-		"closed":   func(s *server) { s.live.Stop() },
-		"410 Gone": func(s *server) { s.live.Error(&gone) },
-		"stalled":  func(*server) { time.Sleep(watchTime + watchGrace + firstPause) },
+	ready := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(7).Pod
+	for name, test := range map[string]struct {
+		end   func(*server)
+		lists int
+		from  string
+	}{
+		"closed":                        {func(s *server) { s.bookmark("6"); s.live.Stop(); s.modify(ready) }, 0, "6"},
+		"closed before any bookmark":    {func(s *server) { s.forget(9, ready); s.live.Stop() }, 1, "9"},
+		"410 Gone":                      {func(s *server) { s.bookmark("6"); s.forget(9, ready); s.live.Error(&gone) }, 1, "9"},
+		"410 Gone for the one after it": {func(s *server) { s.bookmark("6"); s.forget(9, ready); s.live.Stop() }, 1, "9"},
+		"stalled": {func(s *server) {
+			s.bookmark("6")
+			s.set(func(s *server) { s.sent = append(s.sent, apiwatch.Event{Type: apiwatch.Modified, Object: ready}) })
+			time.Sleep(watchTime + watchGrace)
+		}, 0, "6"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			following(t, func(t *testing.T, fw *follow) {
-				fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
+				fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
 				synctest.Wait()
-				fw.pods.set(func(s *server) {
-					s.held.ResourceVersion = "9"
-					s.held.Items = []corev1.Pod{*watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(7).Pod}
-				})
-				end(fw.pods)
+				test.end(fw.pods)
+				time.Sleep(longestPause)
 				if got := fw.last().Stage; got != v1.StageRunning {
-					t.Errorf("stage %s, want what the list said", got)
+					t.Errorf("stage %s, want what happened meanwhile", got)
 				}
 				lists, watches := fw.pods.requests()
-				if lists != 1 || watches != 2 || fw.pods.watches[1].ResourceVersion != "9" {
-					t.Errorf("%d lists, %d watches: %+v", lists, watches, fw.pods.watches)
+				if last := fw.pods.watches[watches-1].ResourceVersion; lists != test.lists || last != test.from {
+					t.Errorf("%d lists, watch from %q; want %d and %q", lists, last, test.lists, test.from)
+				}
+				if got := fw.stages(); !slices.Equal(got, []v1.Stage{v1.StageStarting, v1.StageRunning}) {
+					t.Errorf("stages %v", got)
 				}
 			})
 		})
 	}
 }
 
-func TestWhatIsNotListedIsGone(t *testing.T) {
-	following(t, func(t *testing.T, fw *follow) {
-		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
-		synctest.Wait()
-		fw.pods.set(func(s *server) { s.held.ResourceVersion = "9" })
-		fw.pods.live.Stop()
-		if got := fw.last(); !got.Gone || got.Cause.Code != cause.PodDeleted {
-			t.Errorf("%+v, want gone", got)
-		}
-	})
+func TestWhatIsRemovedMeanwhileIsGone(t *testing.T) {
+	for name, end := range map[string]func(*server){
+		"not listed": func(s *server) { s.forget(9); s.live.Stop() },
+		"told by the next watch": func(s *server) {
+			s.bookmark("6")
+			s.live.Stop()
+			s.remove(watchtest.NewPod("web", "1", watchtest.OnNode).Version(7).Pod)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			following(t, func(t *testing.T, fw *follow) {
+				fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
+				synctest.Wait()
+				end(fw.pods)
+				time.Sleep(longestPause)
+				if got := fw.last(); !got.Gone || got.Cause.Code != cause.PodDeleted {
+					t.Errorf("%+v, want gone", got)
+				}
+			})
+		})
+	}
 }
 
 func TestNoOlderStateAfterANewerOne(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
-		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(10).Pod)
-		fw.pods.live.Modify(watchtest.NewPod("web", "1").Version(9).Pod)
+		fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(10).Pod)
+		fw.pods.modify(watchtest.NewPod("web", "1").Version(9).Pod)
 		if got := fw.stages(); !slices.Equal(got, []v1.Stage{v1.StageRunning}) {
 			t.Errorf("stages %v", got)
 		}
 		// A list from a server that is behind neither turns back nor removes.
-		fw.pods.set(func(s *server) { s.held.ResourceVersion = "4" })
+		fw.pods.set(func(s *server) { s.oldest, s.held.ResourceVersion = 100, "4" })
 		fw.pods.live.Stop()
+		time.Sleep(longestPause)
+		if lists, _ := fw.pods.requests(); lists == 0 {
+			t.Error("nothing was listed")
+		}
 		if got := fw.last(); got.Stage != v1.StageRunning {
 			t.Errorf("stage %s after an older list", got.Stage)
 		}
@@ -158,20 +187,20 @@ func TestNoOlderStateAfterANewerOne(t *testing.T) {
 func TestOnlyTheExpectedPodCounts(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		old := watchtest.NewPod("web", "old", watchtest.OnNode, watchtest.Deleting)
-		fw.pods.live.Add(old.Version(1).Pod)
+		fw.pods.add(old.Version(1).Pod)
 		if got := fw.last().Stage; got != v1.StageTerminating {
 			t.Fatalf("stage %s, want the old pod's", got)
 		}
 		fw.f.Expect("new")
-		fw.pods.live.Delete(old.Version(2).Pod)
+		fw.pods.remove(old.Version(2).Pod)
 		if got := fw.last(); got.Gone || got.Stage != v1.StageUnknown {
 			t.Errorf("%s, gone %t: the old pod's end counts", got.Stage, got.Gone)
 		}
-		fw.pods.live.Add(watchtest.NewPod("web", "new", watchtest.OnNode).Version(3).Pod)
+		fw.pods.add(watchtest.NewPod("web", "new", watchtest.OnNode).Version(3).Pod)
 		if got := fw.last().Stage; got != v1.StageStarting {
 			t.Errorf("stage %s, want the new pod's", got)
 		}
-		fw.pods.live.Delete(watchtest.NewPod("web", "new", watchtest.OnNode).Version(4).Pod)
+		fw.pods.remove(watchtest.NewPod("web", "new", watchtest.OnNode).Version(4).Pod)
 		if got := fw.last(); !got.Gone || got.Verdict() != v1.VerdictGone {
 			t.Errorf("%+v, want gone", got)
 		}
@@ -181,8 +210,9 @@ func TestOnlyTheExpectedPodCounts(t *testing.T) {
 func TestAnExpectedPodThatIsNotListedIsGone(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		fw.f.Expect("1")
-		fw.pods.set(func(s *server) { s.held.ResourceVersion = "9" })
+		fw.pods.forget(9)
 		fw.pods.live.Stop()
+		time.Sleep(longestPause)
 		if got := fw.last(); !got.Gone {
 			t.Errorf("%+v, want gone", got)
 		}
@@ -196,9 +226,9 @@ func TestWaitGone(t *testing.T) {
 		lists int
 	}{
 		"deleted while watched": {say: func(s *server) {
-			s.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(1).Pod)
+			s.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(1).Pod)
 			time.Sleep(20 * time.Second)
-			s.live.Delete(watchtest.NewPod("web", "1", watchtest.OnNode).Version(2).Pod)
+			s.remove(watchtest.NewPod("web", "1", watchtest.OnNode).Version(2).Pod)
 		}, after: 20 * time.Second},
 		"gone before the watch": {say: func(*server) {}, after: appearTime, lists: 1},
 	} {
@@ -221,25 +251,28 @@ func TestWaitGone(t *testing.T) {
 }
 
 func TestUnavailabilityIsWaitedOut(t *testing.T) {
-	following(t, func(t *testing.T, fw *follow) {
-		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
-		synctest.Wait()
-		fw.pods.set(func(s *server) { s.refuse = errors.New("connection refused") })
-		fw.pods.live.Stop()
-		time.Sleep(10 * time.Minute)
-		lists, _ := fw.pods.requests()
-		if lists < 20 || lists > 80 {
-			t.Errorf("%d attempts in ten minutes", lists)
-		}
-		fw.pods.set(func(s *server) {
-			s.refuse, s.held.ResourceVersion = nil, "9"
-			s.held.Items = []corev1.Pod{*watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(7).Pod}
+	for name, refuse := range map[string]error{"an answer": errors.New("starting"), "no server": refused()} {
+		t.Run(name, func(t *testing.T) {
+			following(t, func(t *testing.T, fw *follow) {
+				fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
+				fw.pods.bookmark("6")
+				synctest.Wait()
+				fw.pods.set(func(s *server) { s.refuse = refuse })
+				fw.pods.live.Stop()
+				time.Sleep(10 * time.Minute)
+				lists, watches := fw.pods.requests()
+				if attempts := lists + watches; attempts < 20 || attempts > 100 {
+					t.Errorf("%d attempts in ten minutes", attempts)
+				}
+				fw.pods.set(func(s *server) { s.refuse = nil })
+				fw.pods.forget(9, watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(7).Pod)
+				time.Sleep(2 * longestPause)
+				if got := fw.last().Stage; got != v1.StageRunning {
+					t.Errorf("stage %s once the server is back", got)
+				}
+			})
 		})
-		time.Sleep(longestPause)
-		if got := fw.last().Stage; got != v1.StageRunning {
-			t.Errorf("stage %s once the server is back", got)
-		}
-	})
+	}
 }
 
 func TestRefusalsAreErrorsAtOnce(t *testing.T) {
@@ -247,7 +280,7 @@ func TestRefusalsAreErrorsAtOnce(t *testing.T) {
 	forbidden := apierrors.NewForbidden(resource, "", errors.New(`User "eve" cannot watch`))
 	t.Run("when opening", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			_, err := Open(t.Context(), web, PodSource(&server{}, "dev", "web"),
+			_, err := Open(t.Context(), web, PodSource(newServer(), "dev", "web"),
 				EventSource(&server{refuse: forbidden}, "dev", watch.KindPod, "web"))
 			checkForbidden(t, err)
 		})
@@ -314,15 +347,15 @@ func TestAnUnreachableServerIsNotWaitedForWhenOpening(t *testing.T) {
 func TestEventsAndWarningsAreHandedOutOnce(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		e := watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503").Warn()
-		fw.events.live.Add(e.Version(1).Event) // before its pod is known
-		fw.events.live.Add(watchtest.Event("web", "other", "app", "Unhealthy", "of another pod").Warn().Version(2).Event)
+		fw.events.add(e.Version(1).Event) // before its pod is known
+		fw.events.add(watchtest.Event("web", "other", "app", "Unhealthy", "of another pod").Warn().Version(2).Event)
 		if got := fw.changes(); len(got) != 1 || got[0].Changed || len(got[0].Objects)+len(got[0].Warnings) != 0 {
 			t.Fatalf("%+v before there is a pod", got)
 		}
-		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(3).Pod)
+		fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(3).Pod)
 		synctest.Wait()
-		fw.events.live.Modify(e.Times(2).Version(4).Event)
-		fw.events.live.Modify(e.Times(2).Version(5).Event)
+		fw.events.modify(e.Times(2).Version(4).Event)
+		fw.events.modify(e.Times(2).Version(5).Event)
 		var objects, warnings []int
 		for _, c := range fw.changes() {
 			for _, o := range c.Objects {
@@ -341,9 +374,9 @@ func TestEventsAndWarningsAreHandedOutOnce(t *testing.T) {
 func TestARunCanGoOnWhereAnotherStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fw := start(t, t.Context())
-		fw.pods.live.Add(watchtest.NewPod("web", "1").Version(1).Pod)
-		fw.pods.live.Modify(watchtest.NewPod("web", "1", watchtest.OnNode).Version(2).Pod)
-		fw.pods.live.Modify(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(3).Pod)
+		fw.pods.add(watchtest.NewPod("web", "1").Version(1).Pod)
+		fw.pods.modify(watchtest.NewPod("web", "1", watchtest.OnNode).Version(2).Pod)
+		fw.pods.modify(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(3).Pod)
 		synctest.Wait()
 		// The last of them finds nothing new, and is told what is known.
 		for _, want := range []v1.Stage{v1.StageScheduling, v1.StageStarting, v1.StageRunning, v1.StageRunning} {
@@ -363,7 +396,7 @@ func TestARunCanGoOnWhereAnotherStopped(t *testing.T) {
 
 func TestAListOfTheCallersIsWhereTheWatchBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pods := &server{}
+		pods := newServer()
 		source := PodSource(pods, "dev", "web")
 		source.Listed, source.Version = []runtime.Object{watchtest.NewPod("web", "1", watchtest.OnNode).Version(3).Pod}, "7"
 		f, err := Open(t.Context(), web, source)

@@ -15,26 +15,26 @@ import (
 // of them, however often each is tried: it begins with the first that is
 // interrupted and is over when all are open again.
 type outage struct {
-	down    map[*feed]bool
+	down    map[*input]bool
 	notices []v1.Progress // not handed out yet
 }
 
-// began tells of an interruption, unless there is one already.
-func (o *outage) began(f *feed, err error) {
+// began reports an interruption, unless there is one already.
+func (o *outage) began(in *input, err error) {
 	if len(o.down) == 0 {
-		o.down = map[*feed]bool{}
+		o.down = map[*input]bool{}
 		o.notices = append(o.notices, v1.Progress{Message: "watching is interrupted, trying again: " + shortCause(err)})
 	}
-	o.down[f] = true
+	o.down[in] = true
 }
 
-// ended tells that all is well again. Of an interruption that nobody has heard
-// of yet, nobody needs to.
-func (o *outage) ended(f *feed) {
-	if !o.down[f] {
+// ended reports that all watches are open again, or nothing if the interruption
+// was not handed out yet.
+func (o *outage) ended(in *input) {
+	if !o.down[in] {
 		return
 	}
-	delete(o.down, f)
+	delete(o.down, in)
 	switch last := len(o.notices) - 1; {
 	case len(o.down) > 0:
 	case last >= 0:
@@ -44,23 +44,8 @@ func (o *outage) ended(f *feed) {
 	}
 }
 
-// interrupted and restored are what a feed says of itself.
-func (f *Follower) interrupted(by *feed, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.outage.began(by, err)
-	f.signal()
-}
-
-func (f *Follower) restored(by *feed) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.outage.ended(by)
-	f.signal()
-}
-
-// shortCause is an error in a few words: who waits knows where the API server
-// is, and what was asked of it is of no interest to him.
+// shortCause is an error in a few words: where the API server is and what was
+// asked of it is of no interest while waiting.
 func shortCause(err error) string {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return "no answer within " + requestTime.String()

@@ -42,7 +42,7 @@ func (fw *follow) notices() (messages []string) {
 // told once that they are interrupted and once that they are not any more.
 func TestOneNoticeOfAnOutage(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
-		fw.pods.live.Add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
+		fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
 		both := func(change func(*server)) { fw.pods.set(change); fw.events.set(change) }
 		const interrupted, again = "watching is interrupted, trying again: connection refused", "watching again"
 		var want []string
@@ -76,7 +76,7 @@ func TestOneNoticeOfAnOutage(t *testing.T) {
 
 // An interruption that was over before anybody could be told is none.
 func TestNoNoticeOfWhatIsOver(t *testing.T) {
-	pods, events := &feed{}, &feed{}
+	pods, events := &input{}, &input{}
 	o := outage{}
 	o.began(pods, refused())
 	o.began(events, refused())

@@ -3,12 +3,15 @@ package follow
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
@@ -19,14 +22,21 @@ import (
 )
 
 // server is an API server for one kind: it answers lists with what it holds and
-// watches with what is sent, and counts.
+// watches with what is sent, and counts. A watch from a version gets what was sent
+// after that, unless it has been forgotten.
 type server struct {
 	mu      sync.Mutex
 	held    corev1.PodList
 	refuse  error // answer to every request
 	lists   int
 	watches []metav1.ListOptions
-	live    *apiwatch.FakeWatcher
+	live    *apiwatch.RaceFreeFakeWatcher
+	sent    []apiwatch.Event
+	oldest  int // what was sent before this version is forgotten
+}
+
+func newServer() *server {
+	return &server{held: corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}}
 }
 
 func (s *server) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
@@ -43,8 +53,55 @@ func (s *server) Watch(_ context.Context, opts metav1.ListOptions) (apiwatch.Int
 	if s.refuse != nil {
 		return nil, s.refuse
 	}
-	s.live = apiwatch.NewFakeWithChanSize(100, false)
+	s.live = apiwatch.NewRaceFreeFake()
+	from, _ := strconv.Atoi(opts.ResourceVersion)
+	if from > 0 && from < s.oldest {
+		expired := apierrors.NewResourceExpired("too old").Status()
+		s.live.Error(&expired)
+	}
+	for _, e := range s.sent {
+		if versionOf(e.Object) > from && from > 0 {
+			s.live.Action(e.Type, e.Object)
+		}
+	}
 	return s.live, nil
+}
+
+func versionOf(object runtime.Object) int {
+	o, _ := meta.Accessor(object)
+	n, _ := strconv.Atoi(o.GetResourceVersion())
+	return n
+}
+
+// add, modify and remove change an object and tell the watch, if there is one.
+func (s *server) add(o runtime.Object)    { s.send(apiwatch.Added, o) }
+func (s *server) modify(o runtime.Object) { s.send(apiwatch.Modified, o) }
+func (s *server) remove(o runtime.Object) { s.send(apiwatch.Deleted, o) }
+
+func (s *server) send(change apiwatch.EventType, object runtime.Object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = append(s.sent, apiwatch.Event{Type: change, Object: object})
+	if !s.live.IsStopped() {
+		s.live.Action(change, object)
+	}
+}
+
+// bookmark tells the watch how far it is.
+func (s *server) bookmark(version string) {
+	s.live.Action(apiwatch.Bookmark, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}})
+}
+
+// forget lets the server hold this, at a version, and no longer know how it came
+// about.
+func (s *server) forget(version int, held ...*corev1.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.oldest, s.sent = version, nil
+	s.held = corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(version)}}
+	for _, pod := range held {
+		s.held.Items = append(s.held.Items, *pod)
+	}
 }
 
 func (s *server) set(change func(*server)) {
@@ -75,7 +132,7 @@ type follow struct {
 
 func start(t *testing.T, ctx context.Context) *follow {
 	t.Helper()
-	fw := &follow{pods: &server{}, events: &server{}, ended: make(chan error, 1)}
+	fw := &follow{pods: newServer(), events: newServer(), ended: make(chan error, 1)}
 	f, err := Open(ctx, web, PodSource(fw.pods, "dev", "web"), EventSource(fw.events, "dev", watch.KindPod, "web"))
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -43,13 +44,32 @@ type Source struct {
 	// says nothing, neither that they are there nor that they are gone.
 	Covers func(metav1.Object) bool
 	// Listed and Version are a list that the caller has made, and its
-	// resourceVersion. Without it the watch begins with what there is.
+	// resourceVersion. Without it the watch begins with what there is, and does not
+	// say when that is complete.
 	Listed  []runtime.Object
 	Version string
+	// Sync asks for a complete list first, as a stream where the API server has
+	// that.
+	Sync bool
 }
 
-func (s Source) options() metav1.ListOptions {
-	return metav1.ListOptions{FieldSelector: s.Fields, LabelSelector: s.Labels}
+func (s Source) covers(obj runtime.Object) bool {
+	o, err := meta.Accessor(obj)
+	return err == nil && s.Covers(o)
+}
+
+// list asks what there is now.
+func (s Source) list(ctx context.Context) (objects []runtime.Object, version string, err error) {
+	list, err := s.Client.List(ctx, metav1.ListOptions{FieldSelector: s.Fields, LabelSelector: s.Labels})
+	if err != nil {
+		return nil, "", err
+	}
+	at, err := meta.ListAccessor(list)
+	if err != nil {
+		return nil, "", err
+	}
+	objects, err = meta.ExtractList(list)
+	return slices.DeleteFunc(objects, func(o runtime.Object) bool { return !s.covers(o) }), at.GetResourceVersion(), err
 }
 
 // PodSource watches the pod of one name.

@@ -31,7 +31,7 @@ func (c Change) empty() bool {
 // Run hands out every change until deliver says that it is done; it is first
 // called with what is known already, whether that is new or not. It returns the
 // context's error when that ends, and a fault when the API server refuses to go
-// on. After a Run that was done there can be another, which goes on where that
+// on. After a Run that was done there can be another, which goes on where the first
 // stopped.
 func (f *Follower) Run(ctx context.Context, p cause.Policy, now func() time.Time, deliver func(Change) (done bool)) error {
 	for first := true; ; first = false {
@@ -58,8 +58,8 @@ type news struct {
 	changed <-chan struct{} // closed when there is more
 }
 
-// take gives the states that were not read yet, or the one that is, for time to
-// tell on it.
+// take gives the states that were not read yet, or the present one, which may read
+// differently by now.
 func (f *Follower) take() news {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,7 +77,7 @@ func (f *Follower) read(n news, p cause.Policy, now func() time.Time, first bool
 	for i, s := range n.states {
 		var snapshot v1.Snapshot
 		snapshot, next = watch.Analyze(s, p, now())
-		change := f.said.update(s, snapshot)
+		change := f.reported.update(s, snapshot)
 		change.Notices, n.notices = n.notices, nil
 		if (!change.empty() || first && i == 0) && deliver(change) {
 			f.mu.Lock()

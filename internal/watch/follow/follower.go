@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	"github.com/berthdev/berth/internal/watch"
 )
@@ -19,10 +20,9 @@ import (
 // API server says is kept change by change, so that a stage that lasts a moment
 // is seen also by a reader who is busy.
 type Follower struct {
-	subject watch.Subject
-	sources sync.WaitGroup
-	stop    context.CancelFunc
-	relist  chan struct{} // asks for a list of the pods; holds one
+	inputs []*input
+	group  sync.WaitGroup
+	stop   context.CancelFunc
 
 	mu      sync.Mutex
 	changed chan struct{} // closed, and replaced, with the next change
@@ -30,11 +30,11 @@ type Follower struct {
 	pending []watch.State // not read yet, each one change after the other
 	outage  outage
 	err     error
-	sought  map[types.UID]bool // pods whose absence from a list means something
+	awaited map[types.UID]bool // pods that are gone if a list does not have them
 
 	// Run's alone:
-	said   said          // what has been handed out
-	behind time.Duration // how far this clock is behind the cluster's, at least
+	reported reported      // what has been handed out
+	behind   time.Duration // how far this clock is behind the cluster's, at least
 }
 
 // Open begins to watch and returns once every watch is open, so that nothing is
@@ -42,27 +42,20 @@ type Follower struct {
 // watches end with ctx, or with Close.
 func Open(ctx context.Context, subject watch.Subject, sources ...Source) (*Follower, error) {
 	f := &Follower{
-		subject: subject,
-		relist:  make(chan struct{}, 1),
-		changed: make(chan struct{}),
-		state:   watch.NewState(subject),
-		sought:  map[types.UID]bool{},
-		said:    newSaid(subject),
+		changed:  make(chan struct{}),
+		state:    watch.NewState(subject),
+		awaited:  map[types.UID]bool{},
+		reported: nothingReported(subject),
 	}
 	ctx, f.stop = context.WithCancel(ctx)
-	opened := make(chan error, len(sources))
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: subject.Name, Namespace: subject.Namespace}}
 	for _, source := range sources {
-		feed := &feed{Source: source, to: f, version: source.Version}
-		if source.Covers(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: subject.Name, Namespace: subject.Namespace}}) {
-			feed.relist = f.relist
-		}
-		if source.Version != "" {
-			f.replace(source.Listed, source.Version, source.Covers, nil)
-		}
-		f.sources.Go(func() { feed.run(ctx, opened) })
+		in := &input{Follower: f, source: source, pods: source.Covers(pod), ready: make(chan error, 1)}
+		f.inputs = append(f.inputs, in)
+		f.group.Go(func() { in.run(ctx) })
 	}
-	for range sources {
-		if err := <-opened; err != nil {
+	for _, in := range f.inputs {
+		if err := <-in.ready; err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -73,7 +66,7 @@ func Open(ctx context.Context, subject watch.Subject, sources ...Source) (*Follo
 // Close ends the watches and waits until they have ended.
 func (f *Follower) Close() {
 	f.stop()
-	f.sources.Wait()
+	f.group.Wait()
 }
 
 // State is what is known now.
@@ -88,11 +81,21 @@ func (f *Follower) State() watch.State {
 func (f *Follower) Expect(uid types.UID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sought[uid] = true
+	f.awaited[uid] = true
 	for i := range f.pending {
 		f.pending[i] = f.pending[i].Expect(uid)
 	}
 	f.push(f.state.Expect(uid))
+}
+
+// Begin makes this version of the subject, a workload that has just been
+// written, the one that counts. What was said before it is of the revision
+// before, and is not handed out.
+func (f *Follower) Begin(workload runtime.Object) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pending = nil
+	f.push(f.state.Apply(apiwatch.Modified, workload))
 }
 
 // push makes s the state; the lock is held.
@@ -115,34 +118,13 @@ func (f *Follower) change(apply func(watch.State) watch.State) {
 	f.push(apply(f.state))
 }
 
-// soughtNow are the pods that a list begun now must have, or they are gone.
-func (f *Follower) soughtNow() []types.UID {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var uids []types.UID
-	for uid := range f.sought {
-		uids = append(uids, uid)
-	}
-	return uids
-}
-
-// replace passes on a list.
-func (f *Follower) replace(listed []runtime.Object, version string, covers func(metav1.Object) bool, sought []types.UID) {
+// replace passes on a list, and which pods it must have, or they are gone.
+func (f *Follower) replace(listed []runtime.Object, version string, covers func(metav1.Object) bool, awaited []types.UID) {
 	f.change(func(s watch.State) watch.State {
 		s = s.Replace(listed, version, covers)
-		for _, uid := range sought {
+		for _, uid := range awaited {
 			s = s.Absent(uid)
 		}
 		return s
 	})
-}
-
-// fail ends the following: there is no point in trying again.
-func (f *Follower) fail(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err == nil {
-		f.err = err
-	}
-	f.signal()
 }

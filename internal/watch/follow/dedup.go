@@ -12,37 +12,37 @@ import (
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
-// said is what has been handed out, to tell what is new.
-type said struct {
+// reported is what has been handed out, to know what is new.
+type reported struct {
 	snapshot v1.Snapshot // without its warnings, which repeat by themselves
 	warnings map[watch.WarningKind]int
 	events   map[types.UID]int
 }
 
-// newSaid begins with a subject of which nothing is known: that is no news.
-func newSaid(subject watch.Subject) said {
+// nothingReported begins with a subject of which nothing is known: that is not new.
+func nothingReported(subject watch.Subject) reported {
 	nothing, _ := watch.Analyze(watch.NewState(subject), cause.Policy{}, time.Time{})
-	return said{snapshot: nothing, warnings: map[watch.WarningKind]int{}, events: map[types.UID]int{}}
+	return reported{snapshot: nothing, warnings: map[watch.WarningKind]int{}, events: map[types.UID]int{}}
 }
 
 // update notes a reading and says what is new in it.
-func (s *said) update(state watch.State, snapshot v1.Snapshot) Change {
+func (r *reported) update(state watch.State, snapshot v1.Snapshot) Change {
 	change := Change{Snapshot: snapshot}
 	bare := snapshot
 	bare.Warnings = nil
-	if change.Changed = !reflect.DeepEqual(s.snapshot, bare); change.Changed {
-		s.snapshot = bare
+	if change.Changed = !reflect.DeepEqual(r.snapshot, bare); change.Changed {
+		r.snapshot = bare
 	}
 	for _, w := range snapshot.Warnings {
 		kind := watch.KindOf(w)
-		if w.Count > s.warnings[kind] {
-			s.warnings[kind] = w.Count
+		if w.Count > r.warnings[kind] {
+			r.warnings[kind] = w.Count
 			change.Warnings = append(change.Warnings, w)
 		}
 	}
 	for _, e := range state.Events() {
-		if n := evidence.Count(e); n > s.events[e.UID] {
-			s.events[e.UID] = n
+		if n := evidence.Count(e); n > r.events[e.UID] {
+			r.events[e.UID] = n
 			change.Objects = append(change.Objects, watch.ObjectEvent(e))
 		}
 	}

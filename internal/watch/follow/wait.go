@@ -1,0 +1,82 @@
+package follow
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// Until waits for a state that is what the caller waits for. It looks at the
+// newest state only.
+func (f *Follower) Until(ctx context.Context, reached func(watch.State) bool) error {
+	for {
+		f.mu.Lock()
+		state, err, changed := f.state, f.err, f.changed
+		f.pending = nil
+		f.mu.Unlock()
+		switch {
+		case reached(state):
+			return nil
+		case err != nil:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// appearTime is how long an existing pod may take to appear in a watch that has
+// just been opened.
+const appearTime = time.Second
+
+// WaitGone waits until the pod with this UID is gone: what has to be done before
+// another of its name can be made.
+func (f *Follower) WaitGone(ctx context.Context, uid types.UID) error {
+	f.mu.Lock()
+	f.awaited[uid] = true
+	f.mu.Unlock()
+	look := time.NewTicker(appearTime)
+	defer look.Stop()
+	for {
+		f.mu.Lock()
+		state, err, changed := f.state, f.err, f.changed
+		f.mu.Unlock()
+		switch {
+		case state.IsGone(uid):
+			return nil
+		case err != nil:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look.C:
+			if !state.Has(uid) {
+				f.look(ctx, uid)
+			}
+		case <-changed:
+		}
+	}
+}
+
+// look lists the pods if this one has never been seen: it may have been removed
+// before the watch was open, and a watch does not say so. If that fails, there is
+// another time.
+func (f *Follower) look(ctx context.Context, uid types.UID) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	for _, in := range f.inputs {
+		if !in.pods {
+			continue
+		}
+		if objects, version, err := in.source.list(ctx); err == nil {
+			f.replace(objects, version, in.source.Covers, []types.UID{uid})
+		}
+	}
+}
