@@ -1,30 +1,54 @@
 package commands
 
 import (
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+	"os"
 
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/commands/blueprint"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	deletion "github.com/berthdev/berth/internal/commands/delete"
+	"github.com/berthdev/berth/internal/commands/diagnose"
+	"github.com/berthdev/berth/internal/commands/doctor"
+	"github.com/berthdev/berth/internal/commands/exec"
+	"github.com/berthdev/berth/internal/commands/jobs"
+	"github.com/berthdev/berth/internal/commands/logs"
+	"github.com/berthdev/berth/internal/commands/provision"
+	"github.com/berthdev/berth/internal/commands/resolve"
+	"github.com/berthdev/berth/internal/commands/status"
+	"github.com/berthdev/berth/internal/commands/topics"
+	"github.com/berthdev/berth/internal/commands/version"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal"
 )
 
-const about = `berth gets you a ready workspace on Kubernetes, tells you live what is
-happening, and lets you in. Nothing has to be installed in the cluster first.
+const about = `berth brings up a ready workspace on Kubernetes, shows live what is happening, and
+lets you in. Nothing has to be installed in the cluster first.
 
   berth provision alice        a workspace for alice, from the default blueprint
   berth provision alice~dev    from the blueprint dev
   berth exec alice~dev         enter it
-  berth status                 what there is
-  berth diagnose alice~dev     why it does not come up
-  berth delete alice~dev       remove it
+  berth status                 list the workspaces
+  berth diagnose alice~dev     explain why it does not start
+  berth delete alice~dev       delete it
 
-All of kubectl's flags that say which cluster is meant work here too.`
+kubectl's flags for choosing a cluster work here, too.`
 
-func newRoot(a *app) *cobra.Command {
+// Tree is the whole command line, to be read and not to be run: what the reference,
+// the man pages and the completions are made of.
+func Tree() *cobra.Command {
+	root := newRoot(cmdutil.NewFactory(terminal.Streams{}, os.Getenv))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+func newRoot(f *cmdutil.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "berth",
 		Short:             "A ready workspace on Kubernetes, from the terminal",
 		Long:              about,
-		Version:           buildInfo().Version,
+		Version:           cmdutil.Version().Version,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
@@ -33,58 +57,37 @@ func newRoot(a *app) *cobra.Command {
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("berth {{.Version}}\n")
-	root.SetIn(a.streams.In)
-	root.SetOut(a.streams.Out)
-	root.SetErr(a.streams.Err)
-	root.SetFlagErrorFunc(usage)
-	a.addKubeFlags(root.PersistentFlags())
+	root.SetIn(f.IO.In)
+	root.SetOut(f.IO.Out)
+	root.SetErr(f.IO.Err)
+	root.SetFlagErrorFunc(cmdutil.UsageError)
+	f.AddKubeFlags(root.PersistentFlags())
 
-	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Workspaces:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
-	work := []*cobra.Command{
-		newProvision(a), newStatus(a), newExec(a), newLogs(a), newDiagnose(a), newDelete(a), newResolve(a), newJobs(a),
+	const work, other = "work", "other"
+	root.AddGroup(&cobra.Group{ID: work, Title: "Workspaces:"}, &cobra.Group{ID: other, Title: "Other:"})
+	root.SetHelpCommandGroupID(other)
+	root.SetCompletionCommandGroupID(other)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, command := range commands {
+			command.GroupID = group
+			root.AddCommand(command)
+		}
 	}
-	for _, command := range work {
-		command.GroupID = groupWork
-		root.AddCommand(command)
-	}
-	for _, command := range []*cobra.Command{newBlueprint(a), newDoctor(a), newVersion(a)} {
-		command.GroupID = groupOther
-		root.AddCommand(command)
-	}
-	root.AddCommand(topics()...)
-	root.SetHelpCommandGroupID(groupOther)
-	root.SetCompletionCommandGroupID(groupOther)
+	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), logs.NewCmd(f, logs.Run),
+		diagnose.NewCmd(f, diagnose.Run), deletion.NewCmd(f, deletion.Run), resolve.NewCmd(f, resolve.Run), jobs.NewCmd(f, jobs.Run))
+	add(other, blueprint.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f))
+	root.AddCommand(topics.New()...)
 	return root
 }
 
-// unknownCommand refuses what is no command and names those that are like it.
+// unknownCommand refuses what is no command, and suggests what is like it.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	err := fault.New(fault.InvalidArgument, "there is no command %q", args[0])
+	err := fault.New(fault.InvalidArgument, "unknown command %q", args[0])
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
 		return err.WithHint("did you mean `%s %s`?", cmd.CommandPath(), like[0])
 	}
 	return err.WithHint("see `%s --help`", cmd.CommandPath())
-}
-
-const (
-	groupWork  = "work"
-	groupOther = "other"
-)
-
-// addKubeFlags adds kubectl's own flags for reaching a cluster. All of them
-// work; those that few need are not shown in the help of every command.
-func (a *app) addKubeFlags(flags *pflag.FlagSet) {
-	shown := map[string]bool{"kubeconfig": true, "context": true, "namespace": true}
-	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	a.kube.AddFlags(own)
-	own.VisitAll(func(flag *pflag.Flag) {
-		flag.Hidden = !shown[flag.Name]
-		flags.AddFlag(flag)
-	})
-	flags.Lookup("kubeconfig").Usage = "the kubeconfig file to use"
-	flags.Lookup("context").Usage = "the kubeconfig context to use"
-	flags.Lookup("namespace").Usage = "the namespace to work in; the context's if not given"
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// withSignals ends the context with the first Ctrl-C or SIGTERM, for what is at
-// work to stop in good order, and leaves at once with the second.
-func withSignals(ctx context.Context, leave func(fault.Code)) (context.Context, func()) {
+// withSignals ends the context on the first Ctrl-C or SIGTERM, so that what is
+// under way stops cleanly, and calls exit on the second.
+func withSignals(ctx context.Context, exit func(fault.Code)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -25,7 +25,7 @@ func withSignals(ctx context.Context, leave func(fault.Code)) (context.Context, 
 				if code := codeOf(s); first {
 					cancel(fault.New(code, "interrupted"))
 				} else {
-					leave(code)
+					exit(code)
 				}
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
@@ -81,7 +82,11 @@ func TestRemovalWithoutALookAtClaims(t *testing.T) {
 	if err := r.Records().Create(t.Context(), release.NewRecord(id, "dev", r.rendered, time.Now())); err != nil {
 		t.Fatal(err)
 	}
-	target, err := r.Find(t.Context(), "id/"+id)
+	arg, err := inventory.ParseArgument("id/" + id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := r.Find(t.Context(), arg)
 	if err != nil || target.Found.Pod == nil || target.Found.Record == nil {
 		t.Fatalf("found is %+v, %v", target, err)
 	}

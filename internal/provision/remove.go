@@ -31,13 +31,9 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, noWait bo
 }
 
 // Forget removes the lock that a killed run may have left on what is gone.
-func (p *Provisioner) Forget(ctx context.Context, arg string) {
-	ids, namespace, err := inventory.Understand(arg)
-	if err != nil {
-		return
-	}
-	for _, id := range ids {
-		p.in(namespace).locker(deleting).Sweep(ctx, id)
+func (p *Provisioner) Forget(ctx context.Context, arg inventory.Argument) {
+	for _, id := range arg.IDs() {
+		p.in(arg.Namespace).locker(deleting).Sweep(ctx, id)
 	}
 }
 

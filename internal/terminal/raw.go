@@ -15,12 +15,12 @@ import (
 func Raw(in Input, out Output) (restore func(), sizes *Sizes, err error) {
 	file, ok := in.Reader.(*os.File)
 	if !ok || !in.TTY {
-		return nil, nil, fault.New(fault.InvalidArgument, "a terminal is asked for, but the input is none").
-			WithHint("leave -t out")
+		return nil, nil, fault.New(fault.InvalidArgument, "-t requires a terminal on standard input").
+			WithHint("leave out -t")
 	}
 	before, err := term.MakeRaw(int(file.Fd()))
 	if err != nil {
-		return nil, nil, fault.New(fault.Internal, "the terminal cannot be set up: %w", err)
+		return nil, nil, fault.New(fault.Internal, "cannot set up the terminal: %w", err)
 	}
 	sizes = newSizes(out)
 	return sync.OnceFunc(func() {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,6 +21,31 @@ type Streams struct {
 	// Flags are repeated in the commands that a printed document proposes: see
 	// Title.
 	Flags []string
+
+	atExit *exitHooks
+}
+
+// exitHooks give the terminal back.
+type exitHooks struct {
+	mu    sync.Mutex
+	hooks []func()
+}
+
+// AtExit registers what gives the terminal back if the process is told to end at
+// once. It may be called again after it has been called by whoever registered it.
+func (s Streams) AtExit(restore func()) {
+	s.atExit.mu.Lock()
+	defer s.atExit.mu.Unlock()
+	s.atExit.hooks = append(s.atExit.hooks, restore)
+}
+
+// Restore gives the terminal back.
+func (s Streams) Restore() {
+	s.atExit.mu.Lock()
+	defer s.atExit.mu.Unlock()
+	for _, restore := range s.atExit.hooks {
+		restore()
+	}
 }
 
 // Input is a stream to read from. For stdin the Reader is the *os.File.
@@ -68,5 +94,7 @@ func Test(stdin string, now time.Time) (Streams, Buffers) {
 		Out: Output{Writer: b.Out, Capabilities: caps, Size: size},
 		Err: Output{Writer: b.Err, Capabilities: caps, Size: size},
 		Now: func() time.Time { return now },
+
+		atExit: &exitHooks{},
 	}, b
 }

@@ -16,6 +16,8 @@ func System() Streams {
 		Out: OutputOf(os.Stdout, os.Getenv),
 		Err: OutputOf(os.Stderr, os.Getenv),
 		Now: time.Now,
+
+		atExit: &exitHooks{},
 	}
 }
 

@@ -130,7 +130,7 @@ func TestBatchInterrupted(t *testing.T) {
 	p.signal(os.Interrupt)
 	r := p.wait(15 * time.Second)
 	r.mustBe(w, 130)
-	w.contains(r.stderr, "interrupted after", "it was not begun", "summary: Interrupted after", "3 no longer followed", "next: berth provision -f "+file+" --parallel 2 --if-not-exists")
+	w.contains(r.stderr, "interrupted after", "not started", "summary: Interrupted after", "3 no longer followed", "next: berth provision -f "+file+" --parallel 2 --if-not-exists")
 	if pod := w.pod(w.idOf("carol~plain")); pod != nil {
 		t.Error("one that waited was begun after the interruption")
 	}
@@ -148,5 +148,5 @@ func TestBatchTimeout(t *testing.T) {
 	if r.took > 10*time.Second || strings.Count(r.stdout, "code: DEADLINE_EXCEEDED") != 3 {
 		t.Errorf("after %s:\n%s", r.took, r.stdout)
 	}
-	w.contains(r.stdout, "kind: ProvisionSummary", "Insufficient cpu", "it was not begun")
+	w.contains(r.stdout, "kind: ProvisionSummary", "Insufficient cpu", "not started")
 }

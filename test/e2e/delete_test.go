@@ -77,7 +77,7 @@ func TestDeleteAllOfAnOwner(t *testing.T) {
 		t.Errorf("without a terminal: %+v", e)
 	}
 	out, status := w.terminal(w.command("delete", "--owner", "alice"), "n\n")
-	w.contains(ansi.Strip(out), w.idOf("alice~dev"), w.idOf("alice~plain"), "Delete 2 workspaces of alice? [y/N]", "nothing has been deleted")
+	w.contains(ansi.Strip(out), w.idOf("alice~dev"), w.idOf("alice~plain"), "Delete 2 workspaces of alice? [y/N]", "nothing was deleted")
 	if status != 130 || w.pod(w.idOf("alice~plain")) == nil || strings.Contains(out, w.idOf("bob~plain")) {
 		t.Errorf("declined: status %d:\n%s", status, out)
 	}

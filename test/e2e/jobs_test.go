@@ -216,7 +216,7 @@ func (w *world) lacksNATS(config string) {
 		r := run.wait(30 * time.Second)
 		r.mustBe(w, 0)
 		if slices.Contains(needed, a) {
-			w.contains(r.stderr, "only the records in the cluster are listed")
+			w.contains(r.stderr, "listing only the records in the cluster")
 			w.names(r.stderr, a)
 		} else if strings.Contains(r.stderr, "only the records") {
 			w.Errorf("without %s NATS is not reached: %s", a, r.stderr)

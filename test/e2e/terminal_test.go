@@ -32,7 +32,7 @@ func TestAtATerminal(t *testing.T) {
 		t.Errorf("exit status %d:\n%s", status, out)
 	}
 	w.contains(out, "/dev/pts/", "33 101", "marker-42")
-	if got := w.must(125, "exec", "-t", "alice~plain", "--", "true").stderr; !strings.Contains(got, "leave -t out") {
+	if got := w.must(125, "exec", "-t", "alice~plain", "--", "true").stderr; !strings.Contains(got, "leave out -t") {
 		t.Errorf("-t without a terminal says %q", got)
 	}
 }

@@ -25,7 +25,7 @@ type candidate struct {
 	literal bool
 }
 
-// candidates are what an argument can mean: the user string that it is, and the
+// candidates are what a text can mean: the user string that it is, and the
 // canonical ID that it is. id/NAME means the ID and nothing else. The namespace
 // is that of a user string that names one.
 func candidates(arg string) (all []candidate, namespace string, err error) {
@@ -63,12 +63,9 @@ type Target struct {
 }
 
 // Find looks an argument up as everything that it can mean.
-func (r Reader) Find(ctx context.Context, arg string) (*Target, error) {
-	all, namespace, err := candidates(arg)
-	if err != nil {
-		return nil, err
-	}
-	r = r.In(namespace)
+func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
+	all := arg.candidates
+	r = r.In(arg.Namespace)
 	targets := make([]Target, len(all))
 	group, groupCtx := errgroup.WithContext(ctx)
 	for i, c := range all {
@@ -85,7 +82,7 @@ func (r Reader) Find(ctx context.Context, arg string) (*Target, error) {
 	case first < 0:
 		return nil, notFound(all[0].id, r.Client.Namespace)
 	case slices.ContainsFunc(targets[first+1:], Target.exists):
-		return nil, fault.New(fault.InvalidArgument, "%q is two workspaces: %s and %s", arg, all[0].id, all[1].id).
+		return nil, fault.New(fault.InvalidArgument, "%q is two workspaces: %s and %s", arg.Text, all[0].id, all[1].id).
 			WithHint("say id/%s or id/%s", all[0].id, all[1].id)
 	}
 	return &targets[first], nil

@@ -18,21 +18,21 @@ import (
 // Inspect reads one workspace in full: its pod, or the pods that it is injected
 // into, and what Kubernetes has said about them. A release whose pod is gone is a
 // workspace in stage Unknown.
-func (r Reader) Inspect(ctx context.Context, arg string) (*v1.Workspace, error) {
+func (r Reader) Inspect(ctx context.Context, arg Argument) (*v1.Workspace, error) {
 	return r.inspectArg(ctx, arg, false)
 }
 
 // InspectWithEvents is Inspect with what Kubernetes has said as part of the
 // answer.
-func (r Reader) InspectWithEvents(ctx context.Context, arg string) (*v1.Workspace, error) {
+func (r Reader) InspectWithEvents(ctx context.Context, arg Argument) (*v1.Workspace, error) {
 	return r.inspectArg(ctx, arg, true)
 }
 
-func (r Reader) inspectArg(ctx context.Context, arg string, events bool) (*v1.Workspace, error) {
+func (r Reader) inspectArg(ctx context.Context, arg Argument, events bool) (*v1.Workspace, error) {
 	target, err := r.Find(ctx, arg)
 	if fault.CodeOf(err) == fault.NotFound {
-		all, namespace, _ := candidates(arg) // Find has understood it
-		q := Query{Namespace: r.In(namespace).Client.Namespace, ID: all[len(all)-1].id, Events: events}
+		all := arg.candidates
+		q := Query{Namespace: r.In(arg.Namespace).Client.Namespace, ID: all[len(all)-1].id, Events: events}
 		return r.inspectInjected(ctx, q, err)
 	}
 	if err != nil {

@@ -40,6 +40,12 @@ func (f Format) IsText() bool { return f.kind == "" || f.kind == formatText || f
 // IsWide says whether there are to be more columns.
 func (f Format) IsWide() bool { return f.kind == formatWide }
 
+// IsName says whether only names are to be printed.
+func (f Format) IsName() bool { return f.kind == formatName }
+
+// IsJSON says whether the document is to be JSON.
+func (f Format) IsJSON() bool { return f.kind == formatJSON }
+
 // IsJSONL says whether each line is to be a document of its own.
 func (f Format) IsJSONL() bool { return f.kind == formatJSONL }
 

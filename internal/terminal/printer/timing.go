@@ -7,31 +7,35 @@ import (
 	"github.com/berthdev/berth/internal/terminal"
 )
 
-// PrintTiming prints where a command's time went, on stderr.
-func PrintTiming(s terminal.Streams, t *v1.Timing) {
-	if t == nil {
+// PrintTiming prints where the time of a provisioning went, on stderr: of one
+// workspace or of each of several.
+func PrintTiming(s terminal.Streams, r v1.Result) {
+	if r.Summary == nil {
+		if t := timingOf(r.Workspace, r.Error); t != nil {
+			fmt.Fprintln(s.Err)
+			printTiming(s, t)
+			_, _ = fmt.Fprintf(s.Err, "%9d   API requests\n", t.Requests)
+		}
 		return
 	}
-	fmt.Fprintln(s.Err)
-	printTiming(s, t)
-	_, _ = fmt.Fprintf(s.Err, "%9d   API requests\n", t.Requests)
+	for _, item := range r.Summary.Items {
+		if t := timingOf(item.Workspace, item.Error); t != nil {
+			fmt.Fprintf(s.Err, "\n%s\n", s.Err.Styles().Text(item.UserString))
+			printTiming(s, t)
+		}
+	}
+	_, _ = fmt.Fprintf(s.Err, "\n%9.3fs  in total\n%9d   API requests\n", r.Summary.Seconds, r.Summary.Requests)
 }
 
-// PrintTimings prints that of each of several workspaces.
-func PrintTimings(s terminal.Streams, of v1.ProvisionSummary) {
-	st := s.Err.Styles()
-	for _, item := range of.Items {
-		w := item.Workspace
-		if item.Error != nil {
-			w = item.Error.Workspace
-		}
-		if w == nil || w.Timing == nil {
-			continue
-		}
-		fmt.Fprintf(s.Err, "\n%s\n", st.Text(item.UserString))
-		printTiming(s, w.Timing)
+// timingOf is that of a workspace, whether it came up or not.
+func timingOf(w *v1.Workspace, e *v1.Error) *v1.Timing {
+	if e != nil {
+		w = e.Workspace
 	}
-	_, _ = fmt.Fprintf(s.Err, "\n%9.3fs  for all\n%9d   API requests\n", of.Seconds, of.Requests)
+	if w == nil {
+		return nil
+	}
+	return w.Timing
 }
 
 func printTiming(s terminal.Streams, t *v1.Timing) {
@@ -42,5 +46,5 @@ func printTiming(s terminal.Streams, t *v1.Timing) {
 	for _, stage := range t.Stages {
 		line(stage.Name, stage.Seconds)
 	}
-	line("in all", t.Seconds)
+	line("total", t.Seconds)
 }

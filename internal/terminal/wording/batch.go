@@ -7,7 +7,10 @@ import (
 // Batch is what a command works on that works on several workspaces.
 type Batch struct {
 	// Members are in the order in which they were asked for.
-	Members   []Title
+	Members []Title
+	// Single is set for a command that works on the one member, and whose result
+	// is not a summary.
+	Single    bool
 	Namespace string
 	// Parallel is how many of them are worked on at the same time.
 	Parallel int

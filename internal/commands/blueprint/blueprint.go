@@ -1,0 +1,184 @@
+// Package blueprint is the commands below `berth blueprint`.
+package blueprint
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/config"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+)
+
+// Options are what the command lines say.
+type Options struct {
+	IO     terminal.Streams
+	Config func() (config.Config, error)
+	Load   func(context.Context) (*blueprint.Set, error)
+
+	Name    string   // to show
+	Origins bool     // of its fields
+	Paths   []string // to validate; none for the configured directory
+	Output  printer.Format
+}
+
+// NewCmd makes the commands.
+func NewCmd(f *cmdutil.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "blueprint",
+		Short: "List, show and validate blueprints",
+		Long: `List, show and validate the blueprints from which workspaces are made: the built-in
+ones, those of the configured directory, and those of ConfigMaps if any are
+configured. Only the latter need a cluster.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newList(f, List), newShow(f, Show), newValidate(f, Validate))
+	return cmd
+}
+
+// newOptions are those of a command that loads blueprints.
+func newOptions(f *cmdutil.Factory, cmd *cobra.Command, formats ...string) *Options {
+	deps := f.For(cmd)
+	o := &Options{IO: f.IO, Config: deps.Config, Load: deps.Blueprints}
+	cmdutil.AddOutputFlag(cmd, &o.Output, formats...)
+	cmdutil.AddBlueprintFlags(cmd)
+	return o
+}
+
+func newList(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:               "list",
+		Short:             "List the blueprints",
+		Long:              "List the blueprints, including templates, as they are written.",
+		Args:              cmdutil.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	o := newOptions(f, cmd, "text", "wide", "json", "yaml", "name", "jsonpath=", "go-template=")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runF(cmd.Context(), o) }
+	return cmd
+}
+
+// List prints the blueprints.
+func List(ctx context.Context, o *Options) error {
+	set, err := o.Load(ctx)
+	if err != nil {
+		return err
+	}
+	list := &v1.BlueprintList{TypeMeta: v1.Kind(v1.KindBlueprintList), Items: []v1.BlueprintSummary{}}
+	for _, b := range set.List() {
+		list.Items = append(list.Items, v1.BlueprintSummary{
+			Name: b.Name, Description: b.Description, Template: b.Template, IsTemplate: b.IsTemplate, From: b.Origin,
+		})
+	}
+	return printer.PrintBlueprints(o.IO, o.Output, list)
+}
+
+func newShow(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show a blueprint with everything that it inherits",
+		Long: `Show a blueprint with everything that it inherits. With --origins, each field says
+which blueprint set it, and where.`,
+		Example: `  berth blueprint show default --origins`,
+		Args:    cmdutil.OneArg("blueprint"),
+	}
+	o := newOptions(f, cmd, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
+	cmd.ValidArgsFunction = o.complete
+	cmd.Flags().BoolVar(&o.Origins, "origins", false, "show which blueprint set each field")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.Name = args[0]
+		return runF(cmd.Context(), o)
+	}
+	return cmd
+}
+
+// Show prints one blueprint.
+func Show(ctx context.Context, o *Options) error {
+	set, err := o.Load(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := o.Config()
+	if err != nil {
+		return err
+	}
+	b, err := set.Show(o.Name, c.DefaultRegistry)
+	if err != nil {
+		return err
+	}
+	if !o.Origins {
+		b.Origins = nil
+	}
+	document, err := cmdutil.BlueprintDocument(b)
+	if err != nil {
+		return err
+	}
+	return printer.PrintBlueprint(o.IO, o.Output, document)
+}
+
+// complete completes the name of a blueprint.
+func (o *Options) complete(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	set, err := o.Load(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []cobra.Completion
+	for _, b := range set.List() {
+		names = append(names, cobra.CompletionWithDesc(b.Name, b.Description))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func newValidate(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "validate [FILE|DIR...]",
+		Short: "Find everything that is wrong in blueprint files",
+		Long: `Find everything that is wrong in blueprint files, and where. The given files and
+directories are loaded together, on top of the built-in blueprints; without
+arguments it is the configured directory. The cluster is not asked.
+
+A file whose name is, or ends in, .k8shell.yaml is a custom blueprint, such as a
+repository has one at its root: it names a platform blueprint as its template, and
+may set fewer fields. Expressions (!cel) are checked as far as possible without a
+user.`,
+		Example: `  berth blueprint validate team.yaml
+  berth blueprint validate ./blueprints --output json
+  berth blueprint validate ./blueprints .k8shell.yaml`,
+	}
+	o := newOptions(f, cmd, "text", "json", "yaml", "jsonpath=", "go-template=")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.Paths = args
+		return runF(cmd.Context(), o)
+	}
+	return cmd
+}
+
+// Validate checks files of blueprints.
+func Validate(_ context.Context, o *Options) error {
+	if len(o.Paths) == 0 {
+		c, err := o.Config()
+		if err != nil {
+			return err
+		}
+		if c.Blueprints == "" {
+			return fault.New(fault.InvalidArgument, "requires a file or directory: no directory of blueprints is configured").
+				WithHint("see `berth blueprint validate --help`")
+		}
+		o.Paths = []string{c.Blueprints}
+	}
+	done, err := blueprint.Check(o.Paths)
+	if err != nil {
+		return err
+	}
+	check := &v1.BlueprintCheck{TypeMeta: v1.Kind(v1.KindBlueprintCheck), Files: done.Files, Blueprints: done.Blueprints}
+	return printer.PrintBlueprintCheck(o.IO, o.Output, check)
+}

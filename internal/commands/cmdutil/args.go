@@ -1,0 +1,90 @@
+package cmdutil
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// RunE makes the RunE of a command: parse reads the command line into the options
+// and finds what is wrong with it, without asking anybody; then runF runs.
+func RunE[O any](o *O, runF func(context.Context, *O) error, parse func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := parse(cmd, args); err != nil {
+			return UsageError(cmd, err)
+		}
+		return runF(cmd.Context(), o)
+	}
+}
+
+// NoArgs refuses arguments.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return UsageError(cmd, fault.New(fault.InvalidArgument, "unexpected argument %q", args[0]))
+	}
+	return nil
+}
+
+// MaxOneArg allows one argument or none. An empty one is refused, so that it is
+// not taken for none.
+func MaxOneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) > 1:
+			return UsageError(cmd, fault.New(fault.InvalidArgument, "accepts at most one %s, got %d", what, len(args)))
+		case len(args) == 1 && args[0] == "":
+			return UsageError(cmd, fault.New(fault.InvalidArgument, "the %s must not be empty", what))
+		}
+		return nil
+	}
+}
+
+// Optional is the argument that MaxOneArg allows; empty if there is none.
+func Optional(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// OneArg requires one argument.
+func OneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return UsageError(cmd, fault.New(fault.InvalidArgument, "requires one %s, got %d", what, len(args)))
+		}
+		return nil
+	}
+}
+
+// ClusterFlags are the flags that say which cluster is meant, as they were given:
+// a command that is proposed must look in the same place. Secrets are left out.
+func ClusterFlags(cmd *cobra.Command) []string {
+	var words []string
+	cmd.InheritedFlags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Changed || slices.Contains([]string{"token", "password"}, flag.Name) {
+			return
+		}
+		name := "--" + flag.Name
+		if flag.Shorthand != "" {
+			name = "-" + flag.Shorthand
+		}
+		list, several := flag.Value.(pflag.SliceValue)
+		switch {
+		case several:
+			for _, value := range list.GetSlice() {
+				words = append(words, wording.Flag(name, value))
+			}
+		case flag.NoOptDefVal != "": // a value after a blank would be an argument
+			words = append(words, "--"+flag.Name+"="+flag.Value.String())
+		default:
+			words = append(words, wording.Flag(name, flag.Value.String()))
+		}
+	})
+	return words
+}

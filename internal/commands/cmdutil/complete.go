@@ -1,0 +1,93 @@
+package cmdutil
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/provision/inventory"
+)
+
+// CompletionTimeout is how long somebody who pressed Tab waits for the cluster.
+const CompletionTimeout = 2 * time.Second
+
+// NoFlagValues says that there is nothing to complete for the values of flags.
+func NoFlagValues(cmd *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
+	}
+}
+
+// CompleteWorkspace completes one workspace by its user string, or its ID if it
+// has none.
+func (f *Factory) CompleteWorkspace(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return f.CompleteWorkspaces(cmd, args, typed)
+}
+
+// CompleteWorkspaces completes each of several arguments.
+func (f *Factory) CompleteWorkspaces(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	list, err := f.list(cmd, inventory.Reader.List)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []cobra.Completion
+	for _, w := range list.Items {
+		name := w.UserString
+		if name == "" {
+			name = "id/" + w.ID
+		}
+		names = append(names, cobra.CompletionWithDesc(name, string(w.Stage)+", "+w.Blueprint))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteFrom completes a flag with what the workspaces of the namespace have.
+func (f *Factory) CompleteFrom(cmd *cobra.Command, flag string, value func(v1.Workspace) string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, completeList(func(cmd *cobra.Command) ([]string, error) {
+		list, err := f.list(cmd, inventory.Reader.Names)
+		if err != nil {
+			return nil, err
+		}
+		var values []string
+		for _, w := range list.Items {
+			if v := value(w); v != "" {
+				values = append(values, v)
+			}
+		}
+		slices.Sort(values)
+		return slices.Compact(values), nil
+	}))
+}
+
+func (f *Factory) list(cmd *cobra.Command, read func(inventory.Reader, context.Context, inventory.Query) (*v1.WorkspaceList, error)) (*v1.WorkspaceList, error) {
+	reader, err := f.Workspaces()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
+	defer cancel()
+	return read(reader, ctx, inventory.Query{Namespace: reader.Client.Namespace})
+}
+
+// completeList completes values that are separated by commas.
+func completeList[T ~string](values func(*cobra.Command) ([]T, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		all, err := values(cmd)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		before := typed[:strings.LastIndex(typed, ",")+1]
+		completions := make([]cobra.Completion, len(all))
+		for i, v := range all {
+			completions[i] = before + string(v)
+		}
+		return completions, cobra.ShellCompDirectiveNoFileComp
+	}
+}

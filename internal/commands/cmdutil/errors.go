@@ -1,0 +1,69 @@
+package cmdutil
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal/printer"
+)
+
+// ExitError is an exit status whose reason has been printed.
+type ExitError int
+
+func (ExitError) Error() string { return "the command failed" }
+
+// OwnExitStatus is the annotation of a command that passes on the status of
+// another one; its value is the status of its own failures.
+const OwnExitStatus = "own-exit-status"
+
+// UsageError is the error of a command line that is wrong.
+func UsageError(cmd *cobra.Command, err error) error {
+	return fault.New(fault.InvalidArgument, "%w", err).WithHint("see `%s --help`", cmd.CommandPath())
+}
+
+// Exit prints the error that a command line ended with, unless it has been
+// printed, and gives the exit status.
+func (f *Factory) Exit(ctx context.Context, args []string, err error) int {
+	if err == nil {
+		return 0
+	}
+	if status, ok := errors.AsType[ExitError](err); ok {
+		return int(status)
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = context.Cause(ctx)
+	}
+	if printErr := printer.PrintError(f.IO, formatOf(args), printer.ErrorDocument(err)); printErr != nil {
+		return fault.Internal.Exit()
+	}
+	return fault.CodeOf(err).Exit()
+}
+
+// formatOf finds --output among arguments that may not have been parsed: an error
+// in them is printed in the format that they ask for.
+func formatOf(args []string) printer.Format {
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		value, ok := strings.CutPrefix(arg, "--output=")
+		if !ok {
+			value, ok = strings.CutPrefix(arg, "-o")
+			value = strings.TrimPrefix(value, "=")
+		}
+		if (arg == "-o" || arg == "--output") && i+1 < len(args) {
+			value, ok = args[i+1], true
+		}
+		if !ok {
+			continue
+		}
+		if f, err := printer.ParseFormat(value); err == nil {
+			return f
+		}
+	}
+	return printer.Format{}
+}

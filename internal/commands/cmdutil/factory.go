@@ -1,0 +1,131 @@
+// Package cmdutil is what the commands share: the things they work with, common
+// flags and arguments, completion, and how a command ends.
+package cmdutil
+
+import (
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/berthdev/berth/internal/config"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/identity/provider"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+// Factory makes what the commands work with. Everything is made when it is first
+// asked for, and once: help needs neither a cluster nor a configuration.
+type Factory struct {
+	IO     terminal.Streams
+	Kube   *genericclioptions.ConfigFlags
+	Getenv func(string) string
+	// Client is the connection to the cluster.
+	Client func() (*kube.Client, error)
+}
+
+// NewFactory makes a Factory that works with these streams and variables.
+func NewFactory(streams terminal.Streams, getenv func(string) string) *Factory {
+	f := &Factory{IO: streams, Kube: genericclioptions.NewConfigFlags(true), Getenv: getenv}
+	f.Client = sync.OnceValues(func() (*kube.Client, error) { return kube.NewClient(f.Kube, "berth/"+Version().Version) })
+	return f
+}
+
+// Workspaces looks workspaces up for commands that only enter them or list their
+// names. It reads no configuration, so that a broken one cannot keep anybody out.
+func (f *Factory) Workspaces() (inventory.Reader, error) {
+	client, err := f.Client()
+	return inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now}, err
+}
+
+// AddKubeFlags adds kubectl's own flags for reaching a cluster. All of them work;
+// those that few need are not shown in the help of every command.
+func (f *Factory) AddKubeFlags(flags *pflag.FlagSet) {
+	shown := map[string]string{
+		"kubeconfig": "the kubeconfig file to use",
+		"context":    "the kubeconfig context to use",
+		"namespace":  "the namespace to work in (default: that of the context)",
+	}
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.Kube.AddFlags(all)
+	all.VisitAll(func(flag *pflag.Flag) {
+		usage, ok := shown[flag.Name]
+		if flag.Hidden = !ok; ok {
+			flag.Usage = usage
+		}
+		flags.AddFlag(flag)
+	})
+}
+
+// Dependencies are what a command works with that reads the configuration.
+type Dependencies struct {
+	*Factory
+	// Config is the file, the environment and the flags of the command.
+	Config func() (config.Config, error)
+}
+
+// For gives the dependencies of a command; its flags take precedence over the
+// configuration.
+func (f *Factory) For(cmd *cobra.Command) *Dependencies {
+	return &Dependencies{Factory: f, Config: sync.OnceValues(func() (config.Config, error) {
+		return config.Load(cmd.Flags(), f.Getenv)
+	})}
+}
+
+// configured gives the configuration and the connection.
+func (d *Dependencies) configured() (c config.Config, client *kube.Client, err error) {
+	if c, err = d.Config(); err == nil {
+		client, err = d.Client()
+	}
+	return c, client, err
+}
+
+// Inventory reads workspaces under the configured policy.
+func (d *Dependencies) Inventory() (inventory.Reader, error) {
+	c, client, err := d.configured()
+	return inventory.Reader{Client: client, Policy: c.Policy, Now: time.Now}, err
+}
+
+// Identity is the configured chain of identity providers.
+func (d *Dependencies) Identity() (identity.Chain, error) {
+	c, client, err := d.configured()
+	if err != nil {
+		return nil, err
+	}
+	return provider.NewChain(c.Identity, provider.Dependencies{
+		Client: client, Self: kube.Self(client.Config), Namespace: client.Namespace, Getenv: d.Getenv,
+	})
+}
+
+// Provisioner brings workspaces up.
+func (d *Dependencies) Provisioner() (*provision.Provisioner, error) {
+	p, err := d.Remover()
+	if err != nil {
+		return nil, err
+	}
+	c, _ := d.Config()
+	chain, err := d.Identity()
+	if err != nil {
+		return nil, err
+	}
+	p.Users, p.Repositories = chain, chain
+	p.Blueprints = d.Blueprints
+	p.DefaultBlueprint, p.DefaultRegistry = c.DefaultBlueprint, c.DefaultRegistry
+	p.Access = func() (manifest.Access, error) { return access(c, d.Getenv) }
+	p.Certificate = certificate(c.Certificate)
+	p.Injection.Namespaces = c.InjectNamespaces
+	return p, nil
+}
+
+// Remover removes workspaces. It needs to know nobody's identity.
+func (d *Dependencies) Remover() (*provision.Provisioner, error) {
+	reader, err := d.Inventory()
+	return &provision.Provisioner{Reader: reader}, err
+}

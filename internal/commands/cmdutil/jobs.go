@@ -1,0 +1,143 @@
+package cmdutil
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+)
+
+// Jobs are the records of provisionings that are kept.
+type Jobs struct{ *job.Stores }
+
+// jobsTimeout is how long a store may take to answer a reader.
+const jobsTimeout = 5 * time.Second
+
+// OpenJobs opens the records for reading.
+func (d *Dependencies) OpenJobs(ctx context.Context) (Jobs, error) {
+	stores, err := d.jobStores(ctx)
+	if err == nil && stores == nil {
+		err = fault.New(fault.InvalidArgument, "no job records are kept: jobs.store is none").
+			WithHint("set jobs.store to auto, nats or cluster in the configuration")
+	}
+	return Jobs{stores}, err
+}
+
+// jobStores opens where records are kept; nil for nowhere.
+func (d *Dependencies) jobStores(ctx context.Context) (*job.Stores, error) {
+	c, client, err := d.configured()
+	if err != nil {
+		return nil, err
+	}
+	return job.Open(ctx, c.Jobs, client, time.Now), nil
+}
+
+// Read reads one record.
+func (j Jobs) Read(ctx context.Context, id string) (*v1.Job, error) {
+	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
+	defer cancel()
+	record, err := j.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return new(record.Document(time.Now())), nil
+}
+
+// ReadAll reads all records, or those of one workspace, the newest first. Those
+// that wait in the cluster for NATS are moved there.
+func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string) (*v1.JobList, error) {
+	var ids []string
+	if workspace != "" {
+		arg, err := inventory.ParseArgument(workspace)
+		if err != nil {
+			return nil, err
+		}
+		ids = arg.IDs()
+	}
+	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
+	defer cancel()
+	records, unreachable, err := j.List(ctx)
+	switch {
+	case err != nil && unreachable != nil:
+		return nil, unreachable
+	case err != nil:
+		return nil, err
+	case unreachable != nil:
+		printer.PrintWarning(s, "listing only the records in the cluster: "+unreachable.Error())
+	default:
+		if _, err := j.Move(ctx); err != nil {
+			printer.PrintWarning(s, "cannot move records from the cluster to NATS: "+err.Error())
+		}
+	}
+	list := &v1.JobList{TypeMeta: v1.Kind(v1.KindJobList), Items: []v1.Job{}}
+	for _, r := range records {
+		if workspace == "" || slices.Contains(ids, r.WorkspaceName) {
+			list.Items = append(list.Items, r.Document(time.Now()))
+		}
+	}
+	slices.SortFunc(list.Items, func(a, b v1.Job) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return list, nil
+}
+
+// Recorders keep the records of one command, of however many workspaces: they
+// share the connection to the store.
+type Recorders struct {
+	stores *job.Stores
+	cancel context.CancelFunc
+
+	mu   sync.Mutex
+	kept []*job.Recorder
+}
+
+// Recorders opens the store beside the work. It outlives an interruption, until
+// Close.
+func (d *Dependencies) Recorders(ctx context.Context) (*Recorders, error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stores, err := d.jobStores(ctx)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &Recorders{stores: stores, cancel: cancel}, nil
+}
+
+// Close ends the connection.
+func (r *Recorders) Close() {
+	r.stores.Close()
+	r.cancel()
+}
+
+// New is a recorder of one provisioning, and the sinks that it adds to the
+// stream; neither if no records are kept.
+func (r *Recorders) New() (*job.Recorder, []event.Sink) {
+	recorder := job.NewRecorder(r.stores, time.Now)
+	if recorder == nil {
+		return nil, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = append(r.kept, recorder)
+	return recorder, []event.Sink{recorder}
+}
+
+// Warn prints why records could not be kept, each reason once. That is never a
+// failure.
+func (r *Recorders) Warn(s terminal.Streams) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	printed := map[string]bool{}
+	for _, recorder := range r.kept {
+		if err := recorder.Problem(); err != nil && !printed[err.Error()] {
+			printed[err.Error()] = true
+			printer.PrintWarning(s, err.Error())
+		}
+	}
+}

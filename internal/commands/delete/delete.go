@@ -1,0 +1,111 @@
+// Package delete is the command `berth delete`.
+package delete
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+)
+
+// Options are what the command line says.
+type Options struct {
+	IO      terminal.Streams
+	Remover func() (*provision.Provisioner, error)
+	// Flags say which cluster is meant, for commands that are proposed.
+	Flags []string
+
+	Args           []string
+	ByOwner        bool // all workspaces of Owner, instead of Args
+	Owner          string
+	AllNamespaces  bool
+	Yes            bool
+	IgnoreNotFound bool
+	Wait           bool // for whoever provisions it
+	NoWait         bool // until its pod is gone
+	Timeout        time.Duration
+	Parallel       int
+	DryRun         cmdutil.DryRun
+	Output         printer.Format
+}
+
+// NewCmd makes the command.
+func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{IO: f.IO}
+	cmd := &cobra.Command{
+		Use:   "delete USERSTR|ID...",
+		Short: "Delete workspaces and everything that belongs to them",
+		Long: `Delete workspaces and everything that belongs to them, their storage included, and
+wait until their pods are gone. What the workspaces of a namespace share is kept.
+
+With --timeout, give up waiting and say what is left: how far the pod is, how much
+of its grace period remains, and which finalizers hold it.
+
+Several workspaces are deleted --parallel at a time. All arguments are checked
+before anything is deleted, and all problems are reported together. If one
+deletion fails, the others go on. The exit status is 0 if all were deleted and 3
+if any of them failed; each one's own code is in the document. For a single
+workspace it is that of its code. --timeout is for all of them together.
+
+With --owner, delete all workspaces of a user in the namespace, or in all
+namespaces. They are listed, and you are asked to confirm; --yes answers that, and
+is required without a terminal. Not to confirm exits with status 130.`,
+		Example: `  berth delete alice~dev
+  berth delete id/alice-2bd806c --no-wait
+  berth delete alice~dev bob~dev --ignore-not-found --timeout 2m
+  berth delete --owner alice --all-namespaces --yes`,
+		ValidArgsFunction: f.CompleteWorkspaces,
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
+			o.Args, o.ByOwner, o.Flags = args, cmd.Flags().Changed("owner"), cmdutil.ClusterFlags(cmd)
+			return o.validate()
+		}),
+	}
+	o.Remover = f.For(cmd).Remover
+	flags := cmd.Flags()
+	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
+	flags.BoolVar(&o.NoWait, "no-wait", false, "do not wait until the pod is gone")
+	flags.BoolVar(&o.Wait, "wait", false, "if the workspace is being provisioned, wait for that instead of failing")
+	flags.BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "succeed if there is no such workspace")
+	flags.StringVar(&o.Owner, "owner", "", "delete all workspaces of this user")
+	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "with --owner: in all namespaces")
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "with --owner: do not ask for confirmation")
+	f.CompleteFrom(cmd, "owner", func(w v1.Workspace) string { return w.Owner })
+	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
+	cmdutil.AddParallelFlag(cmd, &o.Parallel)
+	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
+	return cmd
+}
+
+// many says whether the result is that of several, and not of one workspace.
+func (o *Options) many() bool { return o.ByOwner || len(o.Args) > 1 }
+
+// validate finds what is wrong with the command line.
+func (o *Options) validate() error {
+	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
+		return err
+	}
+	if err := cmdutil.CheckParallel(o.Parallel); err != nil {
+		return err
+	}
+	switch {
+	case o.DryRun != "" && o.many():
+		return fault.New(fault.InvalidArgument, "--dry-run accepts only one workspace")
+	case o.ByOwner && strings.TrimSpace(o.Owner) == "":
+		return fault.New(fault.InvalidArgument, "--owner must not be empty")
+	case o.ByOwner && len(o.Args) > 0:
+		return fault.New(fault.InvalidArgument, "--owner and the workspace %q are mutually exclusive", o.Args[0])
+	case !o.ByOwner && o.AllNamespaces:
+		return fault.New(fault.InvalidArgument, "--all-namespaces requires --owner")
+	case !o.ByOwner && len(o.Args) == 0:
+		return fault.New(fault.InvalidArgument, "requires at least one workspace, or --owner")
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package delete
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// Run deletes the workspaces; one alone is a list of one.
+func Run(ctx context.Context, o *Options) error {
+	begun := time.Now()
+	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	removals, err := parse(o.Args) // before the cluster is asked
+	if err != nil {
+		return err
+	}
+	p, err := o.Remover()
+	if err != nil {
+		return err
+	}
+	p.WaitForLock = o.Wait
+	if removals, err = o.find(ctx, p, removals); err != nil {
+		return err
+	}
+	if o.DryRun != "" {
+		return o.preview(ctx, p, removals[0])
+	}
+	batch := o.batch(p, removals)
+	view := cmdutil.StartProgress(o.IO, o.Output, batch)
+	members := cmdutil.NewMembers(batch, view)
+	items := make([]v1.DeletionItem, len(removals))
+	cmdutil.ForEach(len(removals), o.Parallel, func(i int) {
+		m, title := removals[i], batch.Members[i]
+		stream := members.Stream(title.ID)
+		result := o.deleteOne(ctx, p, m, stream)
+		if result.Error != nil {
+			result.Error.Hint = title.Located(result.Error.Hint)
+		}
+		items[i] = v1.DeletionItem{
+			Argument: m.typed, UserString: m.userString, ID: m.id, Namespace: m.namespace,
+			Deletion: result.Deletion, Error: result.Error,
+		}
+		stream.Finish(result)
+	})
+	result := o.result(items, time.Since(begun), p.Client.Requests.Count())
+	members.Finish(result)
+	return cmdutil.Report(o.IO, o.Output, result, view)
+}
+
+// batch is what the progress is about. Where workspaces of several namespaces are
+// deleted, whose IDs may be the same, they go by namespace and ID.
+func (o *Options) batch(p *provision.Provisioner, removals []removal) wording.Batch {
+	b := wording.Batch{Single: !o.many(), Namespace: p.Client.Namespace, Parallel: o.Parallel, Flags: o.Flags, Again: o.again()}
+	severalNamespaces := false
+	for _, m := range removals {
+		severalNamespaces = severalNamespaces || m.namespace != p.Client.Namespace
+	}
+	for _, m := range removals {
+		title := wording.Title{UserString: cmp.Or(m.typed, m.userString), ID: m.id, Namespace: m.namespace, Verb: "delete", Flags: o.Flags}
+		if severalNamespaces && o.many() {
+			b.Namespace, title.UserString, title.ID = "", "", m.namespace+"/"+m.id
+		}
+		b.Members = append(b.Members, title)
+	}
+	return b
+}
+
+// again is the command that deletes what is left.
+func (o *Options) again() string {
+	words := []string{"berth delete"}
+	for _, arg := range o.Args {
+		words = append(words, wording.Word(arg))
+	}
+	if o.ByOwner {
+		words = append(words, wording.Flag("--owner", o.Owner))
+	}
+	if o.AllNamespaces {
+		words = append(words, "--all-namespaces")
+	}
+	words = append(words, cmdutil.ParallelFlag(o.Parallel)...)
+	return strings.Join(append(append(words, "--ignore-not-found"), o.Flags...), " ")
+}
+
+// deleteOne deletes one workspace, unless there is no time left to start.
+func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m removal, stream *event.Stream) v1.Result {
+	if ctx.Err() != nil {
+		return cmdutil.NotStarted(ctx)
+	}
+	err := orDenied(m.err)
+	if fault.CodeOf(err) == fault.NotFound {
+		if !o.ByOwner {
+			p.Forget(ctx, m.arg)
+		}
+		if o.IgnoreNotFound || o.ByOwner { // one of an owner's that is gone by now is as wanted
+			return v1.Result{Deletion: &v1.Deletion{
+				TypeMeta: v1.Kind(v1.KindDeletion), ID: m.id, Namespace: m.namespace, Gone: true, NotFound: true,
+			}}
+		}
+	}
+	var deletion *v1.Deletion
+	if err == nil {
+		deletion, err = p.Delete(ctx, m.target, o.NoWait, stream)
+	}
+	if err != nil {
+		document := printer.ErrorDocument(err)
+		return v1.Result{Error: &document}
+	}
+	return v1.Result{Deletion: deletion}
+}
+
+// orDenied is the permission that was missing to see whether there is such a
+// workspace, if that is why it was not found: what nobody could see is not gone.
+func orDenied(err error) error {
+	if fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	if cause := fault.From(err).Err; fault.CodeOf(cause) == fault.PermissionDenied {
+		return cause
+	}
+	return err
+}
+
+// result is that of the one workspace, or the summary of several.
+func (o *Options) result(items []v1.DeletionItem, took time.Duration, requests int) v1.Result {
+	if !o.many() {
+		return v1.Result{Deletion: items[0].Deletion, Error: items[0].Error}
+	}
+	var tally cmdutil.Tally
+	for _, item := range items {
+		tally.Add(item.Error)
+	}
+	return v1.Result{Deletions: &v1.DeletionSummary{
+		TypeMeta: v1.Kind(v1.KindDeletionSummary), Items: items,
+		Succeeded: tally.Succeeded, Failed: tally.Failed, ExitStatus: tally.ExitStatus,
+		Seconds: took.Seconds(), Requests: requests,
+	}}
+}
+
+// preview prints what the deletion would remove.
+func (o *Options) preview(ctx context.Context, p *provision.Provisioner, m removal) error {
+	err := orDenied(m.err)
+	if o.IgnoreNotFound && fault.CodeOf(err) == fault.NotFound {
+		return o.DryRun.Show(ctx, o.IO, o.Output, nil, nil)
+	}
+	if err != nil {
+		return o.DryRun.Because(ctx, err)
+	}
+	changes, err := p.PreviewDelete(ctx, m.target, o.DryRun == cmdutil.DryRunServer)
+	return o.DryRun.Show(ctx, o.IO, o.Output, changes, err)
+}

@@ -1,0 +1,61 @@
+package diagnose
+
+import (
+	"os"
+	"strings"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/diagnose"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// dump diagnoses what a file or standard input says, without a cluster.
+func (o *Options) dump() (v1.Diagnosis, error) {
+	wanted, err := o.subject()
+	if err != nil {
+		return v1.Diagnosis{}, err
+	}
+	c, err := o.Config()
+	if err != nil {
+		return v1.Diagnosis{}, err
+	}
+	dump, err := o.readDump()
+	if err != nil {
+		return v1.Diagnosis{}, err
+	}
+	dump, at, err := dump.Until(o.Now, o.IO.Now())
+	if err != nil {
+		return v1.Diagnosis{}, err
+	}
+	subject, err := dump.Choose(wanted)
+	if err != nil {
+		return v1.Diagnosis{}, err
+	}
+	c.Policy.CauseDelay = 0 // a dump says no more: what it waits for is as good as final
+	return dump.Diagnose(subject, c.Policy, at), nil
+}
+
+// subject reads --subject, which may be a user string, too.
+func (o *Options) subject() (subject watch.Subject, err error) {
+	if strings.ContainsAny(o.Subject, "@~+=") {
+		u, err := userstring.Parse(o.Subject)
+		return watch.Subject{Kind: watch.KindPod, Namespace: o.Namespace, Name: u.ID()}, err
+	}
+	subject, err = diagnose.ParseSubject(strings.TrimPrefix(o.Subject, "id/"))
+	subject.Namespace = o.Namespace
+	return subject, err
+}
+
+func (o *Options) readDump() (diagnose.Dump, error) {
+	if o.File == "-" {
+		return diagnose.Read(o.IO.In, "standard input")
+	}
+	file, err := os.Open(o.File)
+	if err != nil {
+		return diagnose.Dump{}, fault.New(fault.InvalidArgument, "cannot read the dump: %w", err)
+	}
+	defer file.Close()
+	return diagnose.Read(file, o.File)
+}

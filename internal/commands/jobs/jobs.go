@@ -1,0 +1,140 @@
+// Package jobs is the command `berth jobs`.
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+)
+
+// Options are what the command line says.
+type Options struct {
+	IO   terminal.Streams
+	Open func(context.Context) (cmdutil.Jobs, error)
+
+	Job       string // empty for a list
+	Workspace string // of the jobs in the list
+	Follow    bool
+	Output    printer.Format
+}
+
+// NewCmd makes the command.
+func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{IO: f.IO}
+	cmd := &cobra.Command{
+		Use:   "jobs [JOB]",
+		Short: "List recent provisionings, or show or follow one",
+		Long: `Every provisioning keeps a record of each stage that it reached and of what
+Kubernetes reported on the way. Without an argument, list them; with the ID of a
+job, show what happened. With --follow, go on until the job has ended, and exit as
+it did: 0 if the workspace runs, 3 if it failed.
+
+Records are kept for 48 hours, in NATS if that is configured, otherwise in the
+cluster.`,
+		Example: `  berth jobs
+  berth jobs --workspace alice~dev
+  berth jobs 5f0c1a52-9d7b-4c55-a3b1-2a8c0f6f1e77 --follow
+  berth jobs --output json`,
+		Args: cmdutil.MaxOneArg("job"),
+		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
+			o.Job = cmdutil.Optional(args)
+			return o.validate()
+		}),
+	}
+	o.Open = f.For(cmd).OpenJobs
+	cmd.ValidArgsFunction = o.complete
+	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "wide", "json", "yaml", "name", "jsonpath=", "go-template=")
+	cmd.Flags().StringVar(&o.Workspace, "workspace", "", "list only the jobs of this workspace (user string or ID)")
+	cmd.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on until the job has ended, and exit as it did")
+	_ = cmd.RegisterFlagCompletionFunc("workspace", f.CompleteWorkspace)
+	return cmd
+}
+
+// validate finds flags that do not go together.
+func (o *Options) validate() error {
+	switch {
+	case o.Follow && o.Job == "":
+		return fault.New(fault.InvalidArgument, "--follow requires the ID of a job")
+	case o.Workspace != "" && o.Job != "":
+		return fault.New(fault.InvalidArgument, "--workspace and the job %q are mutually exclusive", o.Job)
+	}
+	return nil
+}
+
+// Run lists the jobs, or shows or follows one.
+func Run(ctx context.Context, o *Options) error {
+	jobs, err := o.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer jobs.Close()
+	switch {
+	case o.Follow:
+		return o.follow(ctx, jobs)
+	case o.Job != "":
+		document, err := jobs.Read(ctx, o.Job)
+		if err != nil {
+			return err
+		}
+		return printer.Print(o.IO, o.Output, document)
+	}
+	list, err := jobs.ReadAll(ctx, o.IO, o.Workspace)
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		list.Items[i].Events = nil
+	}
+	return printer.Print(o.IO, o.Output, list)
+}
+
+// follow prints what happens to a job until it has ended, and ends as it did.
+func (o *Options) follow(ctx context.Context, jobs cmdutil.Jobs) error {
+	view := printer.FollowJob(o.IO, o.Output)
+	last, err := jobs.Follow(ctx, o.Job, time.Now, func(r job.Record) { view.Show(r.Document(time.Now())) })
+	if ctx.Err() != nil {
+		return cmdutil.FollowEnded(ctx, context.Cause(ctx))
+	}
+	if err != nil {
+		return err
+	}
+	if err := view.End(last.Document(time.Now())); err != nil {
+		return err
+	}
+	err = last.Err(time.Now())
+	if err != nil && !o.Output.IsText() {
+		return cmdutil.ExitError(fault.CodeOf(err).Exit()) // it is in the document
+	}
+	return err
+}
+
+// complete completes the IDs of jobs.
+func (o *Options) complete(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), cmdutil.CompletionTimeout)
+	defer cancel()
+	jobs, err := o.Open(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	defer jobs.Close()
+	records, _, err := jobs.List(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var ids []cobra.Completion
+	for _, r := range records {
+		j := r.Document(o.IO.Now())
+		ids = append(ids, cobra.CompletionWithDesc(j.ID, j.WorkspaceName+", "+string(j.State)))
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,37 @@
+package provision
+
+import (
+	"context"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// preview prints what the provisioning would change.
+func (o *Options) preview(ctx context.Context, p *provision.Provisioner, u userstring.UserString) error {
+	stream := event.NewStream(u.ID(), time.Now, notes{o.IO})
+	changes, err := p.Preview(ctx, u, o.DryRun == cmdutil.DryRunServer, stream)
+	stream.Finish(v1.Result{})
+	if o.IfNotExists && fault.CodeOf(err) == fault.AlreadyExists {
+		printer.PrintNote(o.IO, fault.From(err).Message)
+		changes, err = nil, nil
+	}
+	return o.DryRun.Show(ctx, o.IO, o.Output, changes, err)
+}
+
+// notes prints the remarks of a stream, and nothing else.
+type notes struct{ streams terminal.Streams }
+
+// Handle prints a remark.
+func (n notes) Handle(e v1.Event) {
+	if e.Progress != nil {
+		printer.PrintNote(n.streams, e.Progress.Message)
+	}
+}

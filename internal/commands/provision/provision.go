@@ -1,0 +1,128 @@
+// Package provision is the command `berth provision`.
+package provision
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+)
+
+// Options are what the command line says.
+type Options struct {
+	IO          terminal.Streams
+	Provisioner func() (*provision.Provisioner, error)
+	Recorders   func(context.Context) (*cmdutil.Recorders, error)
+	// Flags say which cluster is meant, for commands that are proposed.
+	Flags []string
+
+	UserString  string // empty for the workspace of whoever calls
+	FromFile    bool   // several from File, instead of UserString
+	File        string
+	Parallel    int
+	Timeout     time.Duration
+	Timing      bool
+	IfNotExists bool
+	Wait        bool // for whoever deletes it
+	NoWait      bool // until it runs
+	OnFailure   provision.OnFailure
+	Force       bool // injection where it is risky
+
+	CreateNamespace bool
+	DryRun          cmdutil.DryRun
+	Set             cmdutil.SetFlags
+	Output          printer.Format
+}
+
+const long = `Bring up the workspace that a user string names, and follow it until it can be
+entered or until it is certain that it cannot. Without a user string, that is your
+own workspace.
+
+It is safe to run again at any time: what is on its way is followed, what was left
+unfinished is completed, what has failed is created anew.
+
+With workload=KIND/NAME and ns=NAMESPACE, the workspace is injected into the pods
+of a Deployment, StatefulSet or DaemonSet, beside its containers, and every replica
+is followed. Deleting it leaves the pod template as it was.
+
+If the workspace fails, or --timeout ends the waiting, what was created is kept for
+inspection. With --on-failure delete, what this run created is removed after its
+cause and the last lines of its log are collected: also claims, but none that
+existed before, and no namespace. A workspace that this run injected is taken out
+of its workload, unless it was in there before or somebody has changed it since:
+then it is kept, and the reason is printed. Ctrl-C keeps everything. The exit
+status is the same.
+
+With --filename, bring up many at once, --parallel at a time. The file has a user
+string per line, with # comments, or is a YAML or JSON list of user strings or of
+{userString: ...}. All problems in it are reported together before the cluster is
+asked. --timeout is for all of them together. If one fails, the others go on. The
+exit status is 3 if any of them failed; each one's own code is in the document.
+Ctrl-C stops following all of them.`
+
+// NewCmd makes the command.
+func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{IO: f.IO, OnFailure: provision.KeepOnFailure}
+	cmd := &cobra.Command{
+		Use:   "provision [USERSTR]",
+		Short: "Bring up a workspace and follow it until it can be entered",
+		Long:  long,
+		Example: `  berth provision alice
+  berth provision alice~dev --blueprints ./blueprints
+  berth provision alice~dev --timeout 2m --output json
+  berth provision alice~dev+workload=deployment/web+ns=shop
+  berth provision alice~dev --output jsonl | jq -c .stage.stage
+  berth provision -f team.txt --parallel 8 --if-not-exists`,
+		Args:              cmdutil.MaxOneArg("user string"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
+			o.UserString, o.FromFile, o.Flags = cmdutil.Optional(args), cmd.Flags().Changed("filename"), cmdutil.ClusterFlags(cmd)
+			return o.validate(cmd.Flags().Changed("parallel"))
+		}),
+	}
+	deps := f.For(cmd)
+	o.Provisioner, o.Recorders = deps.Provisioner, deps.Recorders
+	flags := cmd.Flags()
+	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
+	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
+	flags.BoolVar(&o.Timing, "timing", false, "print the time of each step and the number of API requests")
+	flags.BoolVar(&o.IfNotExists, "if-not-exists", false, "succeed if the workspace is already running")
+	flags.BoolVar(&o.Wait, "wait", false, "if the workspace is being deleted, wait for that instead of failing")
+	flags.BoolVar(&o.NoWait, "no-wait", false, "exit once everything is created, without waiting for the workspace to run")
+	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace if it does not exist")
+	flags.BoolVar(&o.Force, "force", false, "inject into a workload even if its rollout is paused, it has no replicas, or only one of them can mount the storage")
+	flags.StringVarP(&o.File, "filename", "f", "", "provision the user strings in this file (- for standard input)")
+	cmdutil.AddParallelFlag(cmd, &o.Parallel)
+	cmdutil.EnumVar(cmd, &o.OnFailure, "on-failure", "what to do with what was created if the workspace fails or times out", provision.KeepOnFailure, provision.DeleteOnFailure)
+	cmdutil.AddPolicyFlags(cmd)
+	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
+	cmdutil.AddBlueprintFlags(cmd)
+	o.Set.Add(cmd)
+	return cmd
+}
+
+// validate finds what is wrong with the command line.
+func (o *Options) validate(parallel bool) error {
+	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
+		return err
+	}
+	switch {
+	case !o.FromFile && parallel:
+		return fault.New(fault.InvalidArgument, "--parallel requires --filename")
+	case !o.FromFile:
+		return nil
+	case o.File == "":
+		return fault.New(fault.InvalidArgument, "--filename must not be empty")
+	case o.DryRun != "":
+		return fault.New(fault.InvalidArgument, "--dry-run accepts only one workspace")
+	case o.UserString != "":
+		return fault.New(fault.InvalidArgument, "--filename and the user string %q are mutually exclusive", o.UserString)
+	}
+	return cmdutil.CheckParallel(o.Parallel)
+}

@@ -1,0 +1,134 @@
+package status
+
+import (
+	"context"
+	"slices"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/watching"
+)
+
+// Run shows a workspace, or a list.
+func Run(ctx context.Context, o *Options) error {
+	if o.History {
+		return o.history(ctx)
+	}
+	var arg inventory.Argument
+	if o.Workspace != "" {
+		var err error
+		if arg, err = inventory.ParseArgument(o.Workspace); err != nil {
+			return err
+		}
+	}
+	reader, err := o.Inventory()
+	if err != nil {
+		return err
+	}
+	query := o.query(reader.Client.Namespace)
+	switch {
+	case o.Workspace != "":
+		return o.one(ctx, reader, arg)
+	case o.Watch:
+		return o.watch(ctx, reader, query, nil)
+	}
+	read := reader.List
+	if !o.needsStages() {
+		read = reader.Names
+	}
+	list, err := read(ctx, query)
+	if err != nil {
+		return err
+	}
+	inventory.Sort(list.Items, o.SortBy)
+	return printer.PrintList(o.IO, o.Output, list, o.table())
+}
+
+func (o *Options) table() printer.List {
+	return printer.List{Namespaces: o.AllNamespaces, NoHeaders: o.NoHeaders}
+}
+
+// one shows a workspace in full.
+func (o *Options) one(ctx context.Context, reader inventory.Reader, arg inventory.Argument) error {
+	inspect := reader.Inspect
+	if o.Events {
+		inspect = reader.InspectWithEvents
+	}
+	w, err := inspect(ctx, arg)
+	if err != nil {
+		return err
+	}
+	if !o.Watch {
+		return printer.Print(o.IO, o.Output, w)
+	}
+	return o.watch(ctx, reader, inventory.Query{Namespace: w.Namespace, ID: w.ID, Events: o.Events}, w)
+}
+
+// watch keeps what is shown up to date until Ctrl-C.
+func (o *Options) watch(ctx context.Context, reader inventory.Reader, query inventory.Query, known *v1.Workspace) error {
+	display := watching.New(o.IO, o.Output, watching.View{
+		List: o.table(), One: known != nil,
+		Sort: func(items []v1.Workspace) { inventory.Sort(items, o.SortBy) },
+		Keep: func(w v1.Workspace) bool { return len(query.Stages) == 0 || slices.Contains(query.Stages, w.Stage) },
+	})
+	o.IO.AtExit(display.Close)
+	defer display.Close()
+	err := reader.Attend(ctx, query, &sorted{Display: display, order: o.SortBy, known: known})
+	display.Close()
+	if err != nil && ctx.Err() == nil && o.Output.IsJSON() {
+		return o.printLine(err)
+	}
+	return cmdutil.FollowEnded(ctx, err)
+}
+
+// printLine prints an error as the last of many lines: what is watched as JSON is
+// a document per line.
+func (o *Options) printLine(err error) error {
+	document := printer.ErrorDocument(err)
+	if err := printer.PrintNext(o.IO, o.Output, &document); err != nil {
+		return err
+	}
+	return cmdutil.ExitError(fault.CodeOf(err).Exit())
+}
+
+// sorted sorts what there is at first. What is known of a workspace without a pod
+// is shown where nothing else is.
+type sorted struct {
+	watching.Display
+	order inventory.Order
+	known *v1.Workspace
+	begun bool
+}
+
+// Changed passes on what changed.
+func (s *sorted) Changed(ws []v1.Workspace) {
+	if !s.begun && len(ws) == 0 && s.known != nil {
+		ws = []v1.Workspace{*s.known}
+	}
+	if !s.begun {
+		inventory.Sort(ws, s.order)
+	}
+	s.begun = true
+	s.Display.Changed(ws)
+}
+
+// history prints the jobs of a workspace with everything in them.
+func (o *Options) history(ctx context.Context) error {
+	jobs, err := o.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	defer jobs.Close()
+	list, err := jobs.ReadAll(ctx, o.IO, o.Workspace)
+	if err != nil {
+		return err
+	}
+	if len(list.Items) == 0 {
+		return fault.New(fault.NotFound, "no job records of %s found", o.Workspace).
+			WithHint("records are kept for 48 hours unless configured otherwise; `berth jobs` lists them")
+	}
+	return printer.PrintHistory(o.IO, o.Output, list)
+}

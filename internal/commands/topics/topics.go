@@ -1,0 +1,108 @@
+// Package topics is the pages of `berth help` that are about no single command.
+package topics
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// New makes the pages.
+func New() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "exit-codes", Short: "Exit statuses and error codes", Long: exitCodes()},
+		{Use: "user-strings", Short: "How workspaces are named", Long: userStrings},
+		{Use: "output", Short: "Output formats, and what scripts can rely on", Long: output},
+		{Use: "environment", Short: "Configuration file and environment variables", Long: environment},
+		{Use: "rbac", Short: "The permissions that each command needs", Long: permissions()},
+		{Use: "policies", Short: "What counts as a failure, and when", Long: policies},
+	}
+}
+
+// exitCodes is the table of codes.
+func exitCodes() string {
+	var b strings.Builder
+	b.WriteString("Every error has a code, and the code decides the exit status.\n\n")
+	fmt.Fprintf(&b, "  %-5s %-35s %s\n", "exit", "code", "when")
+	fmt.Fprintf(&b, "  %-5d %-35s %s\n", 0, "", "done")
+	for _, m := range fault.Table() {
+		codes := make([]string, len(m.Codes))
+		for i, c := range m.Codes {
+			codes[i] = string(c)
+		}
+		fmt.Fprintf(&b, "  %-5d %-35s %s\n", m.Exit, strings.Join(codes, ", "), m.When)
+	}
+	b.WriteString("\n`berth exec` exits with the status of the command that it ran; its own failures\nexit with 125.")
+	return b.String()
+}
+
+const userStrings = `A user string names a workspace: whose it is, and what it is made from.
+
+  alice                      alice's workspace, from the default blueprint
+  alice~dev                  from the blueprint dev
+  alice~dev+user=root        the same workspace, entered as another user
+  alice~repo=org/proj        from the .k8shell.yaml of a repository; +ref=BRANCH
+  alice~pod=NAME             an existing workspace, by the name of its pod
+
+The same user string always names the same workspace: its canonical ID, such as
+alice-2bd806c, is derived from it. Commands that look up a workspace also accept its
+ID; id/alice-2bd806c is always an ID.
+
+Inside a value, write @ ~ + and = as %40 %7E %2B and %3D. Where such characters are a
+problem, as in editors and scp, write a whole user string as b64- and its base64url
+form.`
+
+const environment = `The configuration is read from $XDG_CONFIG_HOME/berth/config.yaml (usually
+~/.config/berth/config.yaml). Environment variables take precedence over it, and
+flags over both.
+
+  file               variable                  flag
+  blueprints         BERTH_BLUEPRINTS          --blueprints
+  blueprintConfigMaps (a list of namespace and name, in the file only)
+  defaultBlueprint   BERTH_DEFAULT_BLUEPRINT
+  defaultRegistry    BERTH_DEFAULT_REGISTRY
+  injectNamespaces                              (where workspaces may be injected)
+  policy                                              (see berth help policies)
+                     BERTH_CONFIG              (another file)
+
+In the file only:
+
+  registry:                  the private registry of images; its credentials
+    server: HOST             become the namespace's pull secret
+    username: NAME
+    passwordEnv: VARIABLE    or passwordFile, or password
+  repositories:
+    url: https://github.com/{owner}/{name}.git  (where they are cloned from)
+    credentials:             for cloning the repository of a workspace, by address
+      - url: https://github.com
+        username: NAME
+        passwordEnv: VARIABLE
+  certificate:               a cert-manager certificate for each workspace
+    enabled: true
+    issuer: {name: NAME, kind: ClusterIssuer}
+  jobs:                      the records of provisionings
+    store: auto              NATS if it is configured, else the cluster; or nats,
+    retention: 48h           cluster, none
+    nats:
+      url: nats://HOST:4222  or service: {namespace: NS, name: NAME, port: 4222},
+      user: NAME             which is reached through a forwarded port
+      password: !file PATH   or token, or credentials: FILE
+      tls: {ca: FILE, cert: FILE, key: FILE, serverName: NAME}
+
+In the file, ${NAME} is replaced by an environment variable, and !file PATH by the
+content of a file.
+
+identity.providers is the list of identity providers, in the order in which they are
+asked; see docs/identity.md. The default is
+
+  identity:
+    providers:
+    - {kind: kubernetes}
+    - {kind: git}    # the .k8shell.yaml of repositories at github.com
+
+KUBECONFIG and kubectl's own flags choose the cluster. NO_COLOR, CLICOLOR_FORCE,
+TERM=dumb and CI are honoured: without a terminal, or with one of the latter two,
+progress is printed as plain lines with timestamps.`
