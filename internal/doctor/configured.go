@@ -63,7 +63,7 @@ func (l live) records(ctx context.Context, c job.Config) (Finding, error) {
 		return Finding{}, fault.New(fault.InvalidArgument, "kubeconfig: %w", err)
 	}
 	list, err := client.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace(l.client.Namespace).
-		List(ctx, metav1.ListOptions{LabelSelector: job.RemainsSelector})
+		List(ctx, metav1.ListOptions{LabelSelector: job.Selector})
 	if err != nil {
 		return Finding{}, l.fault(err, "list", "configmaps")
 	}
@@ -83,7 +83,7 @@ func (l live) nats(ctx context.Context, c job.Config) (Finding, error) {
 	}
 	stores := job.Open(ctx, c, l.client, l.now)
 	defer stores.Close()
-	p, _, err := stores.Probe(ctx)
+	p, err := stores.Probe(ctx)
 	return NATS(p, c.Keep(), err), nil
 }
 

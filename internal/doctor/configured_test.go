@@ -12,12 +12,13 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/store"
 )
 
 func TestConfigured(t *testing.T) {
 	const day = 24 * time.Hour
-	made := func(ttl time.Duration) job.Probe {
-		return job.Probe{Address: "nats://a", Made: true, TTL: ttl, Records: 3}
+	made := func(ttl time.Duration) store.Probe {
+		return store.Probe{Address: "nats://a", Exists: true, Keep: ttl, Documents: 3}
 	}
 	refused := fault.New(fault.Unauthenticated, "NATS at nats://a does not accept the token (jobs.nats.token)")
 	create := rbac.Access{Verb: "create", Group: "cert-manager.io", Resource: "certificates"}
@@ -37,15 +38,15 @@ func TestConfigured(t *testing.T) {
 		want v1.CheckupStatus
 		says string
 	}{
-		"no bucket yet":             {NATS(job.Probe{Address: "nats://a"}, 2*day, nil), v1.CheckupOK, "the first record makes the bucket workspace-provision-jobs, which keeps them for 48h"},
+		"no bucket yet":             {NATS(store.Probe{Address: "nats://a"}, 2*day, nil), v1.CheckupOK, "the first record creates the bucket workspace-provision-jobs, which keeps them for 48h"},
 		"the bucket as configured":  {NATS(made(2*day), 2*day, nil), v1.CheckupOK, "keeps records for 48h (3 in bucket"},
 		"a bucket of its own":       {NATS(made(90*time.Minute), 2*day, nil), v1.CheckupOK, "keeps records for 1h30m0s, as its bucket workspace-provision-jobs was made, not for 48h"},
 		"a bucket for ever":         {NATS(made(0), 2*day, nil), v1.CheckupWarning, "for ever"},
-		"NATS refuses":              {NATS(job.Probe{}, 2*day, refused), v1.CheckupWarning, "jobs.nats.token"},
-		"records":                   {Records(job.Remains{Kept: 2}, false), v1.CheckupOK, "2 in the namespace"},
-		"expired records":           {Records(job.Remains{Expired: 7}, false), v1.CheckupOK, "7 that expired: the next command that keeps a record here removes them"},
-		"records wait for NATS":     {Records(job.Remains{Kept: 2, Pending: 1}, true), v1.CheckupOK, "1 wait for NATS: the next command that reaches it moves them"},
-		"records wait for nobody":   {Records(job.Remains{Kept: 2, Pending: 1}, false), v1.CheckupWarning, "not configured"},
+		"NATS refuses":              {NATS(store.Probe{}, 2*day, refused), v1.CheckupWarning, "jobs.nats.token"},
+		"records":                   {Records(job.Counts{Kept: 2}, false), v1.CheckupOK, "2 in the namespace"},
+		"expired records":           {Records(job.Counts{Expired: 7}, false), v1.CheckupOK, "7 that expired: the next command that keeps a record here removes them"},
+		"records wait for NATS":     {Records(job.Counts{Kept: 2, Pending: 1}, true), v1.CheckupOK, "1 wait for NATS: the next command that reaches it moves them"},
+		"records wait for nobody":   {Records(job.Counts{Kept: 2, Pending: 1}, false), v1.CheckupWarning, "not configured"},
 		"certificates":              {Certificates(true, nil, "team"), v1.CheckupOK, "cert-manager"},
 		"no cert-manager":           {Certificates(false, []rbac.Access{create}, "team"), v1.CheckupFailed, "certificates.cert-manager.io"},
 		"certificates may not be":   {Certificates(true, []rbac.Access{create}, "team"), v1.CheckupFailed, "you may not create certificates.cert-manager.io in namespace team"},

@@ -6,11 +6,12 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/store"
 )
 
 // NATS judges where records are to be kept. Workspaces are provisioned without
 // it, so it never fails.
-func NATS(p job.Probe, keep time.Duration, err error) Finding {
+func NATS(p store.Probe, keep time.Duration, err error) Finding {
 	if err != nil {
 		f := fault.From(err)
 		hint := f.Hint
@@ -20,15 +21,15 @@ func NATS(p job.Probe, keep time.Duration, err error) Finding {
 		return Warning(f.Message+"; meanwhile records stay in the cluster", hint)
 	}
 	switch {
-	case !p.Made:
-		return OK(fmt.Sprintf("%s; the first record makes the bucket %s, which keeps them for %s", p.Address, job.Bucket, hours(keep)))
-	case p.TTL == 0:
-		return Warning(fmt.Sprintf("%s keeps records for ever (%d in bucket %s)", p.Address, p.Records, job.Bucket),
+	case !p.Exists:
+		return OK(fmt.Sprintf("%s; the first record creates the bucket %s, which keeps them for %s", p.Address, job.Bucket, hours(keep)))
+	case p.Keep == 0:
+		return Warning(fmt.Sprintf("%s keeps records for ever (%d in bucket %s)", p.Address, p.Documents, job.Bucket),
 			fmt.Sprintf("give the bucket an age: nats stream edit KV_%s --max-age %s", job.Bucket, hours(keep)))
-	case p.TTL != keep:
-		return OK(fmt.Sprintf("%s keeps records for %s, as its bucket %s was made, not for %s", p.Address, hours(p.TTL), job.Bucket, hours(keep)))
+	case p.Keep != keep:
+		return OK(fmt.Sprintf("%s keeps records for %s, as its bucket %s was made, not for %s", p.Address, hours(p.Keep), job.Bucket, hours(keep)))
 	}
-	return OK(fmt.Sprintf("%s keeps records for %s (%d in bucket %s)", p.Address, hours(p.TTL), p.Records, job.Bucket))
+	return OK(fmt.Sprintf("%s keeps records for %s (%d in bucket %s)", p.Address, hours(p.Keep), p.Documents, job.Bucket))
 }
 
 // hours is a time as a configuration has it: 48h.
@@ -40,7 +41,7 @@ func hours(d time.Duration) string {
 }
 
 // Records judges the records of jobs that lie in the namespace.
-func Records(r job.Remains, usesNATS bool) Finding {
+func Records(r job.Counts, usesNATS bool) Finding {
 	said := fmt.Sprintf("%d in the namespace", r.Kept)
 	if r.Expired > 0 {
 		said += fmt.Sprintf(", and %d that expired: the next command that keeps a record here removes them", r.Expired)

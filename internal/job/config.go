@@ -2,11 +2,9 @@ package job
 
 import (
 	"fmt"
-	"net/url"
-	"strings"
 	"time"
 
-	"github.com/berthdev/berth/internal/secret"
+	"github.com/berthdev/berth/internal/store"
 )
 
 // Retention is how long a record is kept, if nothing else is configured.
@@ -19,8 +17,8 @@ type Config struct {
 	Store StoreKind `yaml:"store"`
 	// Retention is how long records are kept, such as 72h; an existing NATS
 	// bucket has its own.
-	Retention string     `yaml:"retention"`
-	NATS      NATSConfig `yaml:"nats"`
+	Retention string           `yaml:"retention"`
+	NATS      store.NATSConfig `yaml:"nats"`
 }
 
 // StoreKind names a store.
@@ -34,51 +32,9 @@ const (
 	StoreNone    StoreKind = "none"
 )
 
-// NATSConfig says how NATS is reached: by a URL, or as a Service of the cluster
-// through a forwarded port.
-type NATSConfig struct {
-	URL     string        `yaml:"url"`
-	Service ServiceConfig `yaml:"service"`
-
-	User     string      `yaml:"user"`
-	Password secret.Text `yaml:"password"`
-	Token    secret.Text `yaml:"token"`
-	// Credentials is a file with a JWT and its key, as `nsc` writes it.
-	Credentials string    `yaml:"credentials"`
-	TLS         TLSConfig `yaml:"tls"`
-}
-
-// ServiceConfig names a Service of the cluster.
-type ServiceConfig struct {
-	Namespace string `yaml:"namespace"`
-	Name      string `yaml:"name"`
-	Port      int    `yaml:"port"` // 4222 if not given
-}
-
-// TLSConfig says how the server is recognized, and this client by it. A server
-// that wants TLS gets it without any of this, if the system knows its CA.
-type TLSConfig struct {
-	// CA is a file with the certificates that are trusted in place of the system's.
-	CA string `yaml:"ca"`
-	// Cert and Key are files with the client's certificate, for mutual TLS.
-	Cert string `yaml:"cert"`
-	Key  string `yaml:"key"`
-	// ServerName is the name in the server's certificate, where that is not the
-	// host of the URL, nor <name>.<namespace>.svc of the Service.
-	ServerName string `yaml:"serverName"`
-}
-
-func (t TLSConfig) isSet() bool { return t != TLSConfig{} }
-
-// kind is the store that is meant.
-func (c Config) kind() StoreKind {
-	if c.Store != "" && c.Store != StoreAuto {
-		return c.Store
-	}
-	if c.NATS.isSet() {
-		return StoreNATS
-	}
-	return StoreCluster
+// UsesNATS is true if records are kept in NATS.
+func (c Config) UsesNATS() bool {
+	return c.Store == StoreNATS || (c.Store == StoreAuto || c.Store == "") && c.NATS.IsSet()
 }
 
 // Keep is how long records are kept.
@@ -89,60 +45,19 @@ func (c Config) Keep() time.Duration {
 	return Retention
 }
 
-// UsesNATS is true if records are kept in NATS.
-func (c Config) UsesNATS() bool { return c.kind() == StoreNATS }
-
-func (n NATSConfig) isSet() bool { return n.URL != "" || n.Service.Name != "" }
-
 // Problems are what is wrong with a configuration, each as a sentence that
 // names the key.
 func (c Config) Problems() (problems []string) {
-	say := func(wrong bool, format string, args ...any) {
-		if wrong {
-			problems = append(problems, fmt.Sprintf(format, args...))
-		}
-	}
 	switch c.Store {
 	case "", StoreAuto, StoreNATS, StoreCluster, StoreNone:
 	default:
-		say(true, "jobs.store: %q is none of auto, nats, cluster, none", c.Store)
+		problems = append(problems, fmt.Sprintf("jobs.store %q: must be one of auto, nats, cluster, none", c.Store))
 	}
-	n := c.NATS
-	say(c.Store == StoreNATS && !n.isSet(), "jobs.store is nats, but neither jobs.nats.url nor jobs.nats.service is set")
-	retention, err := time.ParseDuration(c.Retention)
-	say(c.Retention != "" && (err != nil || retention < time.Minute), "jobs.retention: %q is no time of a minute or more, such as 48h", c.Retention)
-	say(n.URL != "" && n.Service != ServiceConfig{}, "jobs.nats.url and jobs.nats.service exclude each other")
-	say(n.Service.Name == "" && n.Service != ServiceConfig{}, "jobs.nats.service.name is missing")
-	say(n.Service.Name != "" && n.Service.Namespace == "", "jobs.nats.service.namespace is missing")
-	say(n.Service.Port < 0 || n.Service.Port > 65535, "jobs.nats.service.port: %d is no port", n.Service.Port)
-	say(n.User == "" && n.Password != "", "jobs.nats.password is set, but jobs.nats.user is not")
-	ways := 0
-	for _, set := range []bool{n.User != "", n.Token != "", n.Credentials != ""} {
-		if set {
-			ways++
-		}
+	if c.Store == StoreNATS && !c.NATS.IsSet() {
+		problems = append(problems, "jobs.store nats requires jobs.nats.url or jobs.nats.service")
 	}
-	say(ways > 1, "jobs.nats: user, token and credentials exclude each other")
-	say((n.TLS.Cert == "") != (n.TLS.Key == ""), "jobs.nats.tls: cert and key belong together")
-	say(strings.ContainsAny(n.TLS.ServerName, "/ "), "jobs.nats.tls.serverName: %q is no name of a host", n.TLS.ServerName)
-	for address := range strings.SplitSeq(n.URL, ",") {
-		if problem := urlProblem(strings.TrimSpace(address)); n.URL != "" && problem != "" {
-			problems = append(problems, "jobs.nats.url: "+problem)
-		}
+	if d, err := time.ParseDuration(c.Retention); c.Retention != "" && (err != nil || d < time.Minute) {
+		problems = append(problems, fmt.Sprintf("jobs.retention %q: must be a duration of at least a minute, such as 48h", c.Retention))
 	}
-	return problems
-}
-
-// urlProblem does not repeat the URL, which may have a password in it.
-func urlProblem(address string) string {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil || u.Host == "":
-		return "this is no URL such as nats://host:4222"
-	case u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss":
-		return fmt.Sprintf("the scheme %q is none of nats, tls, ws, wss", u.Scheme)
-	case u.User != nil:
-		return "give the password by the key password, or the token by token: a URL is shown"
-	}
-	return ""
+	return append(problems, c.NATS.Problems("jobs.nats")...)
 }

@@ -18,7 +18,7 @@ const StatusOK = "OK"
 const maxMessage = 1024
 
 // entryOf is what the record keeps of an event, and how it is counted; false
-// for what it leaves out.
+// if it leaves the event out.
 func entryOf(e v1.Event) (entry Entry, repeat repeat, ok bool) {
 	entry, repeat = Entry{Timestamp: e.At}, oneMore
 	switch {
@@ -63,7 +63,7 @@ func reasonText(reason, message string) string {
 	return fmt.Sprintf("%s: %s", reason, message)
 }
 
-// short makes a message valid and not longer than it may be.
+// short makes a message valid UTF-8 and cuts it to maxMessage.
 func short(message string) string {
 	message = strings.ToValidUTF8(message, "\uFFFD")
 	if len(message) <= maxMessage {

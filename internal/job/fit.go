@@ -1,48 +1,23 @@
 package job
 
-import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // MaxSize is how large a stored record may be, in bytes.
 const MaxSize = 512 << 10
 
-// Encode is the stored form.
-func (r Record) Encode() ([]byte, error) {
-	if r.Events == nil {
-		r.Events = []Entry{}
-	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(r); err != nil {
-		return nil, fmt.Errorf("job record %s: %w", r.ID, err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
+// The entry in place of those that are left out.
+const (
+	leftOutName = "record"
+	leftOutText = "%d entries are left out"
+)
 
-// Decode reads the stored form. What else somebody has put into it is left out.
-func Decode(text []byte) (Record, error) {
-	var r Record
-	if err := json.Unmarshal(text, &r); err != nil {
-		return Record{}, fmt.Errorf("job record: %w", err)
-	}
-	return r, nil
-}
-
-// Fit is the record in not more than limit bytes: of what Kubernetes said and
-// berth did the oldest is left out, and counted; then readings of a stage that
-// had been reached before them. A change of stage and the result stay.
+// Fit is the record in not more than limit bytes. The oldest events and steps are
+// left out first, and counted; then readings of a stage that had been reached
+// before them. Changes of stage and the result stay.
 func (r Record) Fit(limit int) Record {
-	for _, spare := range []func([]Entry, int) bool{isTalk, isSameStage} {
-		for r.size() > limit {
-			var ok bool
-			if r, ok = r.thin(spare); !ok {
-				break
-			}
+	for _, mayGo := range []func([]Entry, int) bool{isEventOrStep, isSameStage} {
+		for ok := true; ok && r.size() > limit; {
+			r, ok = r.trim(mayGo)
 		}
 	}
 	return r
@@ -51,62 +26,57 @@ func (r Record) Fit(limit int) Record {
 func (r Record) size() int {
 	text, err := r.Encode()
 	if err != nil {
-		return 0 // a value of plain fields
+		return 0 // cannot happen: only plain fields
 	}
 	return len(text)
 }
 
-const leftOutName = "record"
-
-// thin leaves a quarter of what can be spared out, the oldest.
-func (r Record) thin(spare func([]Entry, int) bool) (Record, bool) {
-	var victims []int
+// trim leaves out the oldest quarter of the entries that may go; false if there are
+// none.
+func (r Record) trim(mayGo func([]Entry, int) bool) (Record, bool) {
+	candidates := 0
 	for i := range r.Events {
-		if spare(r.Events, i) {
-			victims = append(victims, i)
+		if mayGo(r.Events, i) {
+			candidates++
 		}
 	}
-	if len(victims) == 0 {
-		return r, false
-	}
-	victims = victims[:(len(victims)+3)/4]
-	gone, kept := len(victims), make([]Entry, 0, len(r.Events))
-	note := Entry{Type: TypeProgress, ObjectName: leftOutName, Timestamp: r.Events[victims[0]].Timestamp, ID: r.Events[victims[0]].ID}
-	isVictim := func(i int) bool { _, found := slices.BinarySearch(victims, i); return found }
+	quota, leftOut, note := (candidates+3)/4, 0, -1
+	var kept []Entry
 	for i, e := range r.Events {
-		var before int
 		switch {
-		case e.ObjectName == leftOutName:
-			if _, err := fmt.Sscanf(e.Message, leftOutText, &before); err == nil {
-				gone += before
-				note.ID, note.Timestamp = e.ID, e.Timestamp
-			}
-		case !isVictim(i):
+		case e.ObjectName == leftOutName: // of an earlier time
+			var before int
+			_, _ = fmt.Sscanf(e.Message, leftOutText, &before)
+			leftOut += before
+		case quota > 0 && mayGo(r.Events, i):
+			leftOut++
+			quota--
+		default:
 			kept = append(kept, e)
+			continue
+		}
+		if note < 0 {
+			note = len(kept)
+			kept = append(kept, Entry{ID: e.ID, Type: TypeProgress, Timestamp: e.Timestamp, ObjectName: leftOutName})
 		}
 	}
-	note.Message = fmt.Sprintf(leftOutText, gone)
-	r.Events = slices.Insert(kept, min(victims[0], len(kept)), note)
-	return r, true
+	if candidates > 0 {
+		kept[note].Message = fmt.Sprintf(leftOutText, leftOut)
+		r.Events = kept
+	}
+	return r, candidates > 0
 }
 
-const leftOutText = "%d entries are left out"
-
-// isTalk is true for what is neither a stage nor the result.
-func isTalk(all []Entry, i int) bool {
+func isEventOrStep(all []Entry, i int) bool {
 	e := all[i]
 	return e.Type != TypeStatus && e.ObjectName != resultName && e.ObjectName != leftOutName
 }
 
-// isSameStage is true for a reading of a stage that the one before had, too.
+// isSameStage is true for a reading of a stage that the one before it also had.
 func isSameStage(all []Entry, i int) bool {
 	if all[i].Type != TypeStatus {
 		return false
 	}
-	for _, e := range slices.Backward(all[:i]) {
-		if e.Type == TypeStatus {
-			return stageOf(e) == stageOf(all[i])
-		}
-	}
-	return false
+	last, ok := lastStatus(all[:i])
+	return ok && stageOf(last) == stageOf(all[i])
 }

@@ -9,14 +9,12 @@ import (
 	"time"
 )
 
-// Add is the record with one entry more. A stage is never left out; an event of
-// Kubernetes and a remark that are like one before are counted there, so that
-// a workspace which waits for a day does not fill its record.
-func (r Record) Add(e Entry) Record { return r.add(e, oneMore) }
-
+// add is the record with one entry more. A stage is never left out; an event of
+// Kubernetes or a message that is like one before is counted there, so that a
+// workspace which waits for a day does not fill its record.
 func (r Record) add(e Entry, repeat repeat) Record {
 	if e.Type == TypeStatus {
-		if last, ok := r.lastStatus(); ok && last.Message == e.Message && last.Status == e.Status {
+		if last, ok := lastStatus(r.Events); ok && last.Message == e.Message && last.Status == e.Status {
 			return r // only its containers are new
 		}
 		return r.append(e)
@@ -36,14 +34,30 @@ func (r Record) add(e Entry, repeat repeat) Record {
 	return r
 }
 
+// append never shares the entries with the record that it was made of.
+func (r Record) append(e Entry) Record {
+	e.ID = r.nextID()
+	r.Events = append(slices.Clip(r.Events), e)
+	return r
+}
+
+func lastStatus(all []Entry) (Entry, bool) {
+	for _, e := range slices.Backward(all) {
+		if e.Type == TypeStatus {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
 // repeat says how often something has happened by now, when it had happened
 // so often before.
 type repeat func(before int) int
 
 func oneMore(before int) int { return before + 1 }
 
-// byCount believes Kubernetes' own count, unless it is another event's: that
-// is told again only when its count has grown.
+// byCount takes Kubernetes' own count, unless it is another event's: that is
+// reported again only when its count has grown.
 func byCount(count int) repeat {
 	return func(before int) int {
 		if count > before {
@@ -56,36 +70,21 @@ func byCount(count int) repeat {
 // atLeast is for what may have been counted already.
 func atLeast(count int) repeat { return func(before int) int { return max(before, count) } }
 
-func (r Record) append(e Entry) Record {
-	e.ID = r.nextID()
-	r.Events = append(slices.Clip(r.Events), e)
-	return r
-}
-
-func (r Record) lastStatus() (Entry, bool) {
-	for _, e := range slices.Backward(r.Events) {
-		if e.Type == TypeStatus {
-			return e, true
-		}
-	}
-	return Entry{}, false
-}
-
 var number = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 
-// bare is a message without its count and its numbers.
-func bare(message string) string {
+// withoutNumbers is a message without its count and its numbers.
+func withoutNumbers(message string) string {
 	message, _ = splitCount(message)
 	return number.ReplaceAllString(message, "#")
 }
 
 // isLike is true for entries that differ in numbers only.
 func (e Entry) isLike(other Entry) bool {
-	return e.Type == other.Type && e.ObjectName == other.ObjectName && e.Status == other.Status && bare(e.Message) == bare(other.Message)
+	return e.Type == other.Type && e.ObjectName == other.ObjectName && e.Status == other.Status && withoutNumbers(e.Message) == withoutNumbers(other.Message)
 }
 
 // folded is an entry that happened again: at its first time, with the newest
-// words, the count, and how long it has been going on.
+// message, the count, and how long it has been going on.
 func folded(first, again Entry, repeat repeat) Entry {
 	_, before := splitCount(first.Message)
 	count := repeat(before)
@@ -105,7 +104,7 @@ func countText(message string, count int, over time.Duration) string {
 
 var counted = regexp.MustCompile(` \(x([0-9]+)(?: over [0-9hms]+)?\)$`)
 
-// splitCount takes what countText has added off a message.
+// splitCount removes what countText has added to a message.
 func splitCount(message string) (bare string, count int) {
 	match := counted.FindStringSubmatch(message)
 	if match == nil {

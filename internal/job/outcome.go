@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -9,14 +10,14 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// silence is the age of the last sign of life at which a running job is
-// believed to be cut off: whoever is at work gives one every heartbeat.
+// silence is the age of the last heartbeat at which a running job is taken for
+// interrupted: the command that works on it sends one every heartbeat.
 const (
 	heartbeat = 15 * time.Second
 	silence   = 4 * heartbeat
 )
 
-// State says how a job stands at a time.
+// State is the state of the job at a time.
 func (r Record) State(now time.Time) v1.JobState {
 	switch code := r.code(); {
 	case r.Status != Completed && now.Sub(r.UpdatedAt) > silence:
@@ -33,14 +34,14 @@ func (r Record) State(now time.Time) v1.JobState {
 
 // Stage is the last stage that was reached.
 func (r Record) Stage() v1.Stage {
-	if last, ok := r.lastStatus(); ok {
+	if last, ok := lastStatus(r.Events); ok {
 		return stageOf(last)
 	}
 	return v1.StageUnknown
 }
 
-// stageOf reads the stage out of an entry. Another program's entry may have no
-// more than a status: then that is the nearest to it.
+// stageOf reads the stage of an entry. Another program's entry may have only a
+// status: then it is the stage that is nearest to that.
 func stageOf(e Entry) v1.Stage {
 	word, _, _ := strings.Cut(e.Message, ":")
 	switch stage := v1.Stage(word); stage {
@@ -57,43 +58,41 @@ func stageOf(e Entry) v1.Stage {
 	return v1.Stage(e.Status)
 }
 
+// result is the entry that says how the job ended.
+func (r Record) result() (Entry, bool) {
+	for _, e := range slices.Backward(r.Events) {
+		if e.ObjectName == resultName {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
 // code is the code of the error that the job ended with; empty if there was
 // none. Records of other programs have no result: the last stage tells.
 func (r Record) code() fault.Code {
-	for _, e := range slices.Backward(r.Events) {
-		if e.ObjectName != resultName {
-			continue
-		}
-		if e.Status == StatusOK {
-			return ""
-		}
-		return fault.Code(e.Status)
+	switch result, ok := r.result(); {
+	case ok && result.Status == StatusOK, !ok && r.Stage() == v1.StageRunning:
+		return ""
+	case ok:
+		return fault.Code(result.Status)
 	}
-	if stage := r.Stage(); stage != v1.StageRunning {
-		return fault.Failed
-	}
-	return ""
+	return fault.Failed
 }
 
-// Err is the error that a completed job ended with, and for one that somebody
-// left unfinished that nobody is at work.
+// Err is the error that a completed job ended with, or of one that no command
+// works on any more.
 func (r Record) Err(now time.Time) error {
 	state := r.State(now)
 	switch {
 	case state == v1.JobSucceeded || state == v1.JobRunning:
 		return nil
 	case r.Status != Completed:
-		return fault.New(fault.Unavailable, "job %s was cut off: nobody is at work on it since %s", r.ID, r.UpdatedAt.UTC().Format(time.RFC3339)).
-			WithHint("provision the workspace again: that takes the job up, or begins another")
+		return fault.New(fault.Unavailable, "job %s was interrupted: no command has worked on it since %s", r.ID, r.UpdatedAt.UTC().Format(time.RFC3339)).
+			WithHint("provision the workspace again: that continues the job or starts another")
 	}
-	message := string(r.Stage())
-	for _, e := range slices.Backward(r.Events) {
-		if e.ObjectName == resultName && e.Message != "" {
-			message = e.Message
-			break
-		}
-	}
-	return fault.New(r.code(), "job %s: %s", r.ID, message)
+	result, _ := r.result()
+	return fault.New(r.code(), "job %s: %s", r.ID, cmp.Or(result.Message, string(r.Stage())))
 }
 
 // Document is the record as it is printed.

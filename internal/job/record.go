@@ -1,6 +1,15 @@
+// Package job keeps the record of one provisioning: every change of stage and
+// every event of Kubernetes, written as it happens, off the critical path, to
+// NATS or to a ConfigMap of the cluster.
+//
+// The record is one document. What happens is folded into it in memory, which
+// is the queue; the newest state is written whenever the write before is done.
 package job
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -21,7 +30,7 @@ type Record struct {
 	Events        []Entry    `json:"events"`
 }
 
-// Status says whether somebody is at work on the job.
+// Status says whether a command is still working on the job.
 type Status string
 
 // The statuses of a record.
@@ -33,7 +42,7 @@ const (
 // Type says what an entry is about.
 type Type string
 
-// The types of entries: what Kubernetes said, the stages, berth's own work.
+// The types of entries: an event of Kubernetes, a stage, a step of berth's.
 const (
 	TypeEvent    Type = "event"
 	TypeStatus   Type = "status"
@@ -53,10 +62,44 @@ type Entry struct {
 	Status string `json:"status"`
 }
 
-// Clone shares nothing with the record that it was made of.
-func (r Record) Clone() Record {
-	r.Events = slices.Clone(r.Events)
-	return r
+// Encode is the stored form.
+func (r Record) Encode() ([]byte, error) {
+	if r.Events == nil {
+		r.Events = []Entry{}
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(r); err != nil {
+		return nil, fmt.Errorf("job record %s: %w", r.ID, err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Decode reads the stored form. Unknown fields are left out.
+func Decode(text []byte) (Record, error) {
+	var r Record
+	if err := json.Unmarshal(text, &r); err != nil {
+		return Record{}, fmt.Errorf("job record: %w", err)
+	}
+	return r, nil
+}
+
+// After is the record that goes on from an earlier one of the same job, when a
+// run took the job over from one that was cut off.
+func (r Record) After(earlier Record) Record {
+	if earlier.ID == "" {
+		return r
+	}
+	whole := earlier
+	for _, e := range r.Events {
+		bare, count := splitCount(e.Message)
+		e.Message = bare
+		whole = whole.add(e, atLeast(count))
+	}
+	whole.ID, whole.WorkspaceName, whole.Username = r.ID, r.WorkspaceName, r.Username
+	whole.Status, whole.FinishedAt, whole.UpdatedAt = r.Status, r.FinishedAt, r.UpdatedAt
+	return whole
 }
 
 // nextID is the ID of the entry to come.
@@ -67,18 +110,4 @@ func (r Record) nextID() string {
 		}
 	}
 	return strconv.Itoa(len(r.Events) + 1)
-}
-
-// After is the record that goes on from an earlier one of the same job: what a
-// run has to say that took the job over from one that was cut off.
-func (r Record) After(earlier Record) Record {
-	whole := earlier.Clone()
-	for _, e := range r.Events {
-		bare, count := splitCount(e.Message)
-		e.Message = bare
-		whole = whole.add(e, atLeast(count))
-	}
-	whole.ID, whole.WorkspaceName, whole.Username = r.ID, r.WorkspaceName, r.Username
-	whole.Status, whole.FinishedAt, whole.UpdatedAt = r.Status, r.FinishedAt, r.UpdatedAt
-	return whole
 }

@@ -21,25 +21,25 @@ type Start struct {
 
 // Recorder keeps the record of one job: a sink of the event stream, and a
 // writer of its own that nobody waits for until the end. A nil Recorder keeps
-// none. What happens before Begin is kept in mind, and forgotten if that is
+// none. What happens before Begin is remembered, and forgotten if that is
 // never called: then nothing was done.
 type Recorder struct {
 	stores *Stores
 	now    func() time.Time
 
 	mu      sync.Mutex
-	record  Record
+	record  Record // its entries are never changed in place
 	start   *Start
 	handled uint64 // the number of the newest event
 	ending  *ending
+	endBy   time.Time     // of the last write; zero until nothing more will change
 	changed chan struct{} // holds a token when there is something to write
-
 	final   chan struct{} // closed when nothing more will change
 	written chan struct{} // closed when the writer is done
-	problem error         // why the record is not, or not where it belongs
+	problem error         // why the record is not written, or not where it belongs
 }
 
-// ending is how a job ended, to be told after a certain event.
+// ending is how a job ended, once a certain event has been handled.
 type ending struct {
 	after uint64
 	err   error
@@ -56,8 +56,8 @@ func NewRecorder(stores *Stores, now func() time.Time) *Recorder {
 	}
 }
 
-// Begin begins to write, at the latest once what was asked for is created. It
-// does not wait. Only the first call counts.
+// Begin begins to write, at the latest once everything is created. It does not
+// wait. Only the first call counts.
 func (r *Recorder) Begin(ctx context.Context, start Start) {
 	if r == nil {
 		return
@@ -67,19 +67,19 @@ func (r *Recorder) Begin(ctx context.Context, start Start) {
 	if r.start != nil {
 		return
 	}
-	now := r.now().UTC()
 	r.start = &start
 	r.record.ID, r.record.WorkspaceName, r.record.Username = start.ID, start.WorkspaceName, start.Username
-	r.record.Status, r.record.CreatedAt = Running, now
+	r.record.Status, r.record.CreatedAt = Running, r.now().UTC()
 	if len(r.record.Events) > 0 {
 		r.record.CreatedAt = r.record.Events[0].Timestamp
 	}
-	r.touch()
+	r.change()
+	w := &writer{Recorder: r, stores: r.stores.in(start.Namespace), resumed: start.Resumed}
 	// It outlives an interruption: that the job ended is to be written, too.
 	ctx = context.WithoutCancel(ctx)
 	go func() {
 		defer close(r.written)
-		r.keep(ctx, start)
+		r.problem = w.run(ctx)
 	}()
 }
 
@@ -91,10 +91,14 @@ func (r *Recorder) End(after uint64, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.end(after, err)
+}
+
+func (r *Recorder) end(after uint64, err error) {
 	if r.start != nil && r.ending == nil {
 		r.ending = &ending{after, err}
-		r.complete()
 	}
+	r.complete()
 }
 
 // Handle takes an event into the record. With the result it waits for the last
@@ -102,20 +106,21 @@ func (r *Recorder) End(after uint64, err error) {
 func (r *Recorder) Handle(e v1.Event) {
 	r.mu.Lock()
 	r.handled = e.Seq
-	if entry, repeat, ok := entryOf(e); ok && !r.isFinal() {
+	if entry, repeat, ok := entryOf(e); ok && r.endBy.IsZero() {
 		r.record = r.record.add(entry, repeat)
 		if len(r.record.Events) > manyEntries {
 			r.record = r.record.Fit(MaxSize)
 		}
-		r.touch()
+		r.change()
 	}
-	if e.Result != nil && r.start != nil && r.ending == nil {
-		r.ending = &ending{after: e.Seq}
-		if e.Result.Error != nil {
-			r.ending.err = fault.New(fault.Code(e.Result.Error.Code), "%s", e.Result.Error.Message)
-		}
+	switch {
+	case e.Result == nil:
+		r.complete()
+	case e.Result.Error == nil:
+		r.end(e.Seq, nil)
+	default:
+		r.end(e.Seq, fault.New(fault.Code(e.Result.Error.Code), "%s", e.Result.Error.Message))
 	}
-	r.complete()
 	begun := r.start != nil
 	r.mu.Unlock()
 	if e.Result != nil && begun {
@@ -123,41 +128,44 @@ func (r *Recorder) Handle(e v1.Event) {
 	}
 }
 
-// manyEntries is from where on it is looked at whether they are too many.
+// manyEntries is from where on the size of the record is checked.
 const manyEntries = 256
 
-// complete ends the record once all that belongs to it has come.
+// complete ends the record once everything that belongs to it was handled.
 func (r *Recorder) complete() {
-	if r.ending == nil || r.handled < r.ending.after || r.isFinal() {
+	if r.ending == nil || r.handled < r.ending.after || !r.endBy.IsZero() {
 		return
 	}
-	now := r.now().UTC()
-	result := Entry{Type: TypeProgress, Timestamp: now, ObjectName: resultName, Status: StatusOK, Message: "ready"}
+	now := r.now()
+	result := Entry{Type: TypeProgress, Timestamp: now.UTC(), ObjectName: resultName, Status: StatusOK, Message: "ready"}
 	if err := r.ending.err; err != nil {
 		result.Status, result.Message = string(fault.CodeOf(err)), short(fault.From(err).Message)
 	}
-	r.record = r.record.Add(result)
-	r.record.Status, r.record.FinishedAt = Completed, &now
-	r.touch()
+	r.record = r.record.append(result)
+	r.record.Status, r.record.FinishedAt = Completed, new(now.UTC())
+	r.endBy = now.Add(endTime)
+	r.change()
 	close(r.final)
 }
 
-func (r *Recorder) isFinal() bool {
-	select {
-	case <-r.final:
-		return true
-	default:
-		return false
-	}
-}
-
-// touch says that there is something to write.
-func (r *Recorder) touch() {
-	r.record.UpdatedAt = r.now().UTC()
+// change says that there is something to write.
+func (r *Recorder) change() {
 	select {
 	case r.changed <- struct{}{}:
 	default:
 	}
+}
+
+// snapshot is the record to be written now, and if it is the last one, by when.
+func (r *Recorder) snapshot() (record Record, endBy time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-r.changed:
+	default:
+	}
+	r.record.UpdatedAt = r.now().UTC()
+	return r.record, r.endBy
 }
 
 // Problem says after the end why the record could not be kept, or not where it
@@ -166,14 +174,10 @@ func (r *Recorder) Problem() error {
 	if r == nil {
 		return nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.problem
-}
-
-// snapshot is the record to be written now, and whether it is the last one.
-func (r *Recorder) snapshot() (record Record, last bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.record.Clone(), r.isFinal()
+	select {
+	case <-r.written:
+		return r.problem
+	default:
+		return nil
+	}
 }

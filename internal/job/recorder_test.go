@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -9,35 +10,53 @@ import (
 	"testing/synctest"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/store"
 )
 
 // memory is a store that can be broken.
 type memory struct {
-	mu      sync.Mutex
-	err     error // what a write fails with
-	hang    bool  // it does not answer
-	takes   time.Duration
-	records map[string]Record
-	writes  []Record
-	tries   int
+	store.Store // what is not implemented
+
+	mu        sync.Mutex
+	err       error // what a write fails with
+	hang      bool  // it does not answer
+	delay     time.Duration
+	contested string // what others are changing
+	records   map[string]Record
+	writes    []Record
+	tries     int
 }
 
-func (m *memory) Put(ctx context.Context, r Record) error {
+func (m *memory) Put(ctx context.Context, d store.Document) (string, error) {
 	m.mu.Lock()
 	m.tries++
-	err, hang, takes := m.err, m.hang, m.takes
+	err, hang := m.err, m.hang
 	m.mu.Unlock()
-	time.Sleep(takes)
+	time.Sleep(m.delay)
 	if hang {
 		<-ctx.Done()
-		return fault.New(fault.Unavailable, "no answer: %w", ctx.Err())
+		return "", fault.New(fault.Unavailable, "no answer: %w", ctx.Err())
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
+	return m.Update(ctx, d)
+}
+
+func (m *memory) Update(_ context.Context, d store.Document) (string, error) {
+	if d.Key == m.contested {
+		return "", fault.New(fault.Conflict, "changed by somebody else")
+	}
+	r, err := Decode(d.Value)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.records == nil {
@@ -45,26 +64,54 @@ func (m *memory) Put(ctx context.Context, r Record) error {
 	}
 	m.records[r.ID] = r
 	m.writes = append(m.writes, r)
-	return nil
+	return "", err
 }
 
-func (m *memory) Get(_ context.Context, id string) (Record, error) {
+func (m *memory) Get(_ context.Context, id string) (store.Document, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r, ok := m.records[id]; ok {
-		return r, nil
+		text, err := r.Encode()
+		return store.Document{Key: id, Value: text}, err
 	}
-	return Record{}, notFound(id)
+	return store.Document{}, fault.New(fault.NotFound, "no document %s", id)
 }
 
-func (m *memory) List(context.Context) ([]Record, error) { return nil, nil }
+func (m *memory) List(context.Context) (documents []store.Document, err error) {
+	for _, r := range m.records {
+		text, encodeErr := r.Encode()
+		documents, err = append(documents, store.Document{Key: r.ID, Value: text}), cmp.Or(err, encodeErr)
+	}
+	return documents, cmp.Or(m.err, err)
+}
 
-func (m *memory) Watch(context.Context, string, func(Record) bool) error { return nil }
+// begun is how many writes have begun.
+func (m *memory) begun() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tries
+}
 
 func (m *memory) broken(err error, hang bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.err, m.hang = err, hang
+}
+
+// withFallback keeps records in a store, and in the cluster what cannot be written
+// there; or all in the cluster.
+func withFallback(nats store.Store) *Stores {
+	return &Stores{nats: nats, cluster: configMaps(fake.NewClientset(), "team", Retention, time.Now)}
+}
+
+// forbid forbids a verb in the cluster, and counts how often it is tried.
+func forbid(s *Stores, verb string) *int {
+	tries := new(int)
+	s.cluster.Client.(*fake.Clientset).PrependReactor(verb, "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		*tries++
+		return true, nil, apierrors.NewForbidden(corev1.Resource("configmaps"), "x", errors.New(`User "alice" cannot do that`))
+	})
+	return tries
 }
 
 func stagesOf(r Record) (stages []v1.Stage) {
@@ -91,8 +138,7 @@ var errAway = fault.New(fault.Unavailable, "away")
 func TestRecorderOverAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &memory{}
-		r := NewRecorder(&Stores{primary: store, cluster: ConfigMaps{}}, time.Now)
-		r.stores.cluster = clusterFor(t, time.Now)
+		r := NewRecorder(withFallback(store), time.Now)
 		s := event.NewStream("alice-1", time.Now, r)
 		s.Step(v1.Step{Name: "install", State: v1.StepEnded})
 		r.Begin(t.Context(), Start{ID: "a", WorkspaceName: "alice-1", Username: "alice"})
@@ -124,25 +170,6 @@ func TestRecorderOverAnOutage(t *testing.T) {
 	})
 }
 
-// A write in flight at the end is followed by the last one at once.
-func TestLastWriteFollowsTheOneInFlight(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := &memory{takes: 40 * time.Millisecond}
-		r := NewRecorder(&Stores{primary: store, cluster: clusterFor(t, time.Now)}, time.Now)
-		s := event.NewStream("alice-1", time.Now, r)
-		r.Begin(t.Context(), Start{ID: "a"})
-		time.Sleep(time.Second)
-		reach(s, v1.StageStarting)
-		time.Sleep(10 * time.Millisecond)
-		before := time.Now()
-		r.End(s.Seq(), nil)
-		s.Finish(v1.Result{Workspace: &v1.Workspace{}})
-		if took := time.Since(before); took != 70*time.Millisecond || store.records["a"].Status != Completed {
-			t.Errorf("it took %s, the record is %+v", took, store.records["a"])
-		}
-	})
-}
-
 // At the end it takes two seconds at most, whether the store refuses or is
 // silent; then the record goes into the cluster, marked.
 func TestRecorderEndsInTime(t *testing.T) {
@@ -150,18 +177,18 @@ func TestRecorderEndsInTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := &memory{err: errAway, hang: silent}
-				cluster := clusterFor(t, time.Now)
-				r := NewRecorder(withSpare(store, nil, cluster), time.Now)
+				stores := withFallback(store)
+				r := NewRecorder(stores, time.Now)
 				s := event.NewStream("alice-1", time.Now, r)
 				r.Begin(t.Context(), Start{ID: "a", WorkspaceName: "alice-1"})
 				reach(s, threeStages...)
 				time.Sleep(10*time.Second + 100*time.Millisecond)
 				before := time.Now()
 				s.Finish(v1.Result{Error: &v1.Error{Code: "FAILED", Message: "no such image"}})
-				if took := time.Since(before); took > lastTime {
+				if took := time.Since(before); took > endTime {
 					t.Errorf("it took %s", took)
 				}
-				pending, err := cluster.Pending(t.Context())
+				pending, err := list(t.Context(), stores.pending())
 				if err != nil || len(pending) != 1 || !slices.Equal(stagesOf(pending[0]), threeStages) || pending[0].code() != fault.Failed {
 					t.Fatalf("%+v, %v", pending, err)
 				}
@@ -169,10 +196,46 @@ func TestRecorderEndsInTime(t *testing.T) {
 					t.Errorf("%v", r.Problem())
 				}
 				store.broken(nil, false)
-				moved, err := withSpare(store, nil, cluster).Move(t.Context())
-				if left, _ := cluster.Pending(t.Context()); moved != 1 || err != nil || len(left) != 0 || store.records["a"].ID != "a" {
+				moved, err := stores.Move(t.Context())
+				if left, _ := stores.pending().List(t.Context()); moved != 1 || err != nil || len(left) != 0 || store.records["a"].ID != "a" {
 					t.Errorf("%d moved, %v; left are %v", moved, err, left)
 				}
+			})
+		})
+	}
+}
+
+// After the end there is one write, as soon as the one in flight is done if there is
+// one; and nothing is waited for that is only tidied up.
+func TestRecorderEndsWithOneWrite(t *testing.T) {
+	const roundTrip = 40 * time.Millisecond
+	for name, c := range map[string]struct{ since, takes time.Duration }{
+		"right after the last stage": {0, roundTrip},
+		"while that is written":      {pause + 10*time.Millisecond, 30*time.Millisecond + roundTrip},
+		"long after it":              {time.Minute, roundTrip},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &memory{delay: roundTrip}
+				stores := withFallback(store)
+				stores.cluster.Client.(*fake.Clientset).PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+					time.Sleep(time.Hour)
+					return true, nil, errAway
+				})
+				r := NewRecorder(stores, time.Now)
+				s := event.NewStream("alice-1", time.Now, r)
+				r.Begin(t.Context(), Start{ID: "a"})
+				time.Sleep(time.Second)
+				reach(s, v1.StageRunning)
+				time.Sleep(c.since)
+				before, tries := time.Now(), store.begun()
+				r.End(s.Seq(), nil)
+				s.Finish(v1.Result{})
+				took, done := time.Since(before), store.records["a"].Status
+				if took != c.takes || store.begun() != tries+1 || done != Completed || r.Problem() != nil {
+					t.Errorf("it took %s, want %s; %d writes, %s, %v", took, c.takes, store.begun()-tries, done, r.Problem())
+				}
+				time.Sleep(2 * time.Hour) // let the client go
 			})
 		})
 	}
@@ -181,16 +244,17 @@ func TestRecorderEndsInTime(t *testing.T) {
 // What is refused is not asked for again, and never fails anything.
 func TestRecorderForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &memory{err: fault.New(fault.PermissionDenied, "you may not")}
-		r := NewRecorder(&Stores{primary: store, cluster: clusterFor(t, time.Now)}, time.Now)
+		stores := withFallback(nil)
+		tries := forbid(stores, "patch")
+		r := NewRecorder(stores, time.Now)
 		s := event.NewStream("alice-1", time.Now, r)
 		r.Begin(t.Context(), Start{ID: "a"})
 		reach(s, threeStages...)
 		time.Sleep(time.Minute)
 		before := time.Now()
 		s.Finish(v1.Result{})
-		if time.Since(before) > 0 || store.tries != 1 || fault.CodeOf(r.Problem()) != fault.PermissionDenied {
-			t.Errorf("%s, %d tries, %v", time.Since(before), store.tries, r.Problem())
+		if time.Since(before) > 0 || *tries != 1 || fault.CodeOf(r.Problem()) != fault.PermissionDenied {
+			t.Errorf("%s, %d tries, %v", time.Since(before), *tries, r.Problem())
 		}
 	})
 }
@@ -198,7 +262,7 @@ func TestRecorderForbidden(t *testing.T) {
 // A run that did nothing leaves no record; and none is kept by a nil Recorder.
 func TestRecorderWithoutAJob(t *testing.T) {
 	store := &memory{}
-	r := NewRecorder(&Stores{primary: store}, time.Now)
+	r := NewRecorder(withFallback(store), time.Now)
 	s := event.NewStream("alice-1", time.Now, r)
 	s.Progress(v1.Progress{Message: "somebody is at it already"})
 	s.Finish(v1.Result{})
@@ -217,7 +281,7 @@ func TestRecorderWithoutAJob(t *testing.T) {
 func TestRecorderResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &memory{records: map[string]Record{"a": {ID: "a", Status: Running, CreatedAt: at(0), Events: []Entry{{ID: "1", Type: TypeStatus, Message: "Scheduling", Status: "Provisioning"}}}}}
-		r := NewRecorder(&Stores{primary: store, cluster: clusterFor(t, time.Now)}, time.Now)
+		r := NewRecorder(withFallback(store), time.Now)
 		s := event.NewStream("alice-1", time.Now, r)
 		r.Begin(t.Context(), Start{ID: "a", Resumed: true})
 		reach(s, threeStages...)
@@ -232,7 +296,7 @@ func TestRecorderResumes(t *testing.T) {
 func TestRecorderHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &memory{}
-		r := NewRecorder(&Stores{primary: store, cluster: clusterFor(t, time.Now)}, time.Now)
+		r := NewRecorder(withFallback(store), time.Now)
 		s := event.NewStream("alice-1", time.Now, r)
 		r.Begin(t.Context(), Start{ID: "a"})
 		time.Sleep(10 * time.Minute)

@@ -2,84 +2,89 @@ package job
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/store"
 )
 
-// Stores is where a command keeps records and looks for them: one store, and
-// beside NATS the cluster, for what could not be written there.
+// Where records are: the bucket of NATS, and the labels of ConfigMaps.
+const (
+	Bucket = "workspace-provision-jobs"
+
+	// LabelExpires is when the record expires, in seconds since 1970.
+	LabelExpires = "k8shell.io/job-expires"
+	// LabelPendingMove is on what could not be written to NATS.
+	LabelPendingMove = "k8shell.io/job-pending-move"
+)
+
+// Stores is where a command keeps records and looks for them: NATS or the cluster,
+// and beside NATS the cluster, for what could not be written there.
 type Stores struct {
-	primary Store
-	spare   *ConfigMaps // nil where the cluster is the primary one
-	cluster ConfigMaps
-	nats    *NATS
+	nats       store.Store // nil if records are kept in the cluster
+	connection *store.NATS
+	cluster    store.ConfigMaps
 }
 
-// Open opens what is configured; nil if no records are kept. A connection to
-// NATS is made beside whatever else is done. Close ends it.
+// Open opens what is configured; nil if no records are kept. A connection to NATS
+// is made beside whatever else is done, through the API server as long as ctx
+// lasts. Close ends it.
 func Open(ctx context.Context, c Config, client *kube.Client, now func() time.Time) *Stores {
-	cluster := ConfigMaps{Client: client, Namespace: client.Namespace, Keep: c.Keep(), Now: now}
-	switch c.kind() {
-	case StoreNone:
+	s := &Stores{cluster: configMaps(client, client.Namespace, c.Keep(), now)}
+	switch {
+	case c.Store == StoreNone:
 		return nil
-	case StoreNATS:
-		var dialer Dialer
-		if c.NATS.Service.Name != "" {
-			dialer = &forward{client: client, service: c.NATS.Service, open: ctx}
-		}
-		store := OpenNATS(c.NATS, c.Keep(), dialer)
-		return withSpare(store, store, cluster)
+	case c.UsesNATS():
+		s.connection = store.OpenNATS(ctx, c.NATS, store.Setting{Key: "jobs.nats", Without: "set jobs.store to cluster"}, client)
+		s.nats = bucket(s.connection, c.Keep())
 	}
-	return &Stores{primary: cluster, cluster: cluster}
+	return s
 }
 
-func withSpare(primary Store, connection *NATS, cluster ConfigMaps) *Stores {
-	spare := cluster
-	spare.PendingMove = true
-	return &Stores{primary: primary, spare: &spare, cluster: cluster, nats: connection}
+func bucket(connection *store.NATS, keep time.Duration) *store.Bucket {
+	return connection.Bucket(Bucket, "The records of provisioning workspaces", keep)
 }
 
 // Close ends the connection.
 func (s *Stores) Close() {
-	if s != nil && s.nats != nil {
-		s.nats.Close()
+	if s != nil && s.connection != nil {
+		s.connection.Close()
 	}
 }
 
-// late is the error about a write that was not done in time.
-func (s *Stores) late() error {
-	if s.nats != nil {
-		return s.nats.fault(context.DeadlineExceeded)
+// Probe looks at NATS, if records are kept there.
+func (s *Stores) Probe(ctx context.Context) (store.Probe, error) {
+	if bucket, ok := s.nats.(*store.Bucket); ok {
+		return bucket.Probe(ctx)
 	}
-	return fault.New(fault.Unavailable, "the store does not answer: %w", context.DeadlineExceeded)
+	return store.Probe{}, nil
 }
 
 // in are the same stores for another namespace.
-func (s *Stores) in(namespace string) Stores {
-	other := *s
-	if namespace == "" || namespace == s.cluster.Namespace {
-		return other
+func (s Stores) in(namespace string) Stores {
+	if namespace != "" {
+		s.cluster.Namespace = namespace
 	}
-	other.cluster.Namespace = namespace
-	if s.spare == nil {
-		other.primary = other.cluster
-		return other
+	return s
+}
+
+func (s Stores) primary() store.Store {
+	if s.nats != nil {
+		return s.nats
 	}
-	spare := *s.spare
-	spare.Namespace = namespace
-	other.spare = &spare
-	return other
+	return s.cluster
 }
 
 // Get reads a record wherever it is; of two, the one that was changed last.
 func (s *Stores) Get(ctx context.Context, id string) (Record, error) {
-	found, err := s.primary.Get(ctx, id)
-	if s.spare == nil || err != nil && fault.CodeOf(err) != fault.NotFound {
+	found, err := get(ctx, s.primary(), id)
+	if s.nats == nil || err != nil && fault.CodeOf(err) != fault.NotFound {
 		return found, err
 	}
-	other, otherErr := s.spare.Get(ctx, id)
+	other, otherErr := get(ctx, s.cluster, id)
 	if err != nil {
 		return other, otherErr
 	}
@@ -89,73 +94,50 @@ func (s *Stores) Get(ctx context.Context, id string) (Record, error) {
 	return found, nil
 }
 
-// List reads all records. Where NATS cannot be reached those in the cluster are
+func get(ctx context.Context, from store.Store, id string) (Record, error) {
+	d, err := from.Get(ctx, id)
+	if err != nil {
+		return Record{}, named(err, id)
+	}
+	return Decode(d.Value)
+}
+
+// named replaces the error of a document that does not exist.
+func named(err error, id string) error {
+	if fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	return fault.New(fault.NotFound, "job %s not found", id).
+		WithHint("`berth jobs` lists the jobs; records are kept for 48 hours if nothing else is configured")
+}
+
+// List reads all records. If NATS cannot be reached, those in the cluster are
 // listed, and missing says why there may be more.
 func (s *Stores) List(ctx context.Context) (records []Record, missing, err error) {
-	if s.spare == nil {
-		records, err = s.primary.List(ctx)
+	if s.nats == nil {
+		records, err = list(ctx, s.cluster)
 		return records, nil, err
 	}
-	records, missing = s.primary.List(ctx)
-	others, err := s.spare.List(ctx)
+	records, missing = list(ctx, s.nats)
+	others, err := list(ctx, s.cluster)
 	if err != nil && missing == nil {
-		return records, nil, nil // whoever may read NATS need not read ConfigMaps
+		return records, nil, nil // who may read NATS need not be allowed to read ConfigMaps
 	}
-	return newest(append(records, others...)), missing, err
-}
-
-// newest leaves of records with the same ID the one that was changed last.
-func newest(all []Record) []Record {
-	at := map[string]int{}
-	var kept []Record
-	for _, r := range all {
-		i, known := at[r.ID]
-		switch {
-		case !known:
-			at[r.ID] = len(kept)
-			kept = append(kept, r)
-		case r.UpdatedAt.After(kept[i].UpdatedAt):
-			kept[i] = r
+	newest := map[string]Record{}
+	for _, r := range append(records, others...) {
+		if known, ok := newest[r.ID]; !ok || r.UpdatedAt.After(known.UpdatedAt) {
+			newest[r.ID] = r
 		}
 	}
-	return kept
+	return slices.Collect(maps.Values(newest)), missing, err
 }
 
-// Watch hands out a record as it is and whenever it changes.
-func (s *Stores) Watch(ctx context.Context, id string, deliver func(Record) bool) error {
-	err := s.primary.Watch(ctx, id, deliver)
-	if s.spare != nil && fault.CodeOf(err) == fault.NotFound {
-		return s.spare.Watch(ctx, id, deliver)
-	}
-	return err
-}
-
-// Move puts what was written into the cluster for want of NATS where it
-// belongs, and says how many records that were.
-func (s *Stores) Move(ctx context.Context) (moved int, err error) {
-	if s.spare == nil {
-		return 0, nil
-	}
-	pending, err := s.spare.Pending(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, r := range pending {
-		there, err := s.primary.Get(ctx, r.ID)
-		switch {
-		case err != nil && fault.CodeOf(err) != fault.NotFound:
-			return moved, err
-		case err == nil && !r.UpdatedAt.After(there.UpdatedAt):
-			// A run that went on with the job has written more.
-		default:
-			if err := s.primary.Put(ctx, r); err != nil {
-				return moved, err
-			}
+func list(ctx context.Context, from store.Store) (records []Record, err error) {
+	documents, err := from.List(ctx)
+	for _, d := range documents {
+		if r, err := Decode(d.Value); err == nil { // a damaged record does not hide the others
+			records = append(records, r)
 		}
-		if err := s.spare.Delete(ctx, r.ID); err != nil {
-			return moved, err
-		}
-		moved++
 	}
-	return moved, nil
+	return records, err
 }

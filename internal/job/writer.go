@@ -3,21 +3,23 @@ package job
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/store"
 )
 
 // How records are written.
 const (
-	// lastTime is how long the end of a command may be held up.
-	lastTime = 2 * time.Second
-	// writeTime is how long one attempt may take.
+	// endTime is how long the record may delay the end of a command.
+	endTime = 2 * time.Second
+	// writeTime is how long one attempt may take before that.
 	writeTime = 2 * time.Second
-	// pause lets what comes in one burst go in one write.
+	// pause is how long a write waits for more to come, such as the result right
+	// after the last stage, which ends it.
 	pause = 200 * time.Millisecond
-	// A write that failed is tried again after a while that grows.
+	// A failed write is tried again after a time that grows.
 	retryFirst = 250 * time.Millisecond
 	retryMost  = time.Second
 )
@@ -26,105 +28,106 @@ const (
 type writer struct {
 	*Recorder
 	stores  Stores
-	start   Start
-	earlier *Record // what a run before has written; nil until it is known
-	tidied  chan struct{}
+	resumed bool
+	earlier *Record // what an earlier run has written; nil until it was read
 }
 
-// keep writes the newest state whenever the write before is done, until the
-// last one is written or its time is over.
-func (r *Recorder) keep(ctx context.Context, start Start) {
-	w := &writer{Recorder: r, stores: r.stores.in(start.Namespace), start: start}
-	// Before the end an attempt has its own time, and afterwards all of them
-	// together have what a command may be held up.
-	writing, stop := context.WithCancel(ctx)
+// run writes the record until it is complete, and returns why it is not where it
+// belongs. It does not wait for what it tidies up: the next command goes on.
+func (w *writer) run(ctx context.Context) error {
+	tidying, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		select {
-		case <-r.final:
-			timer := time.NewTimer(lastTime)
-			defer timer.Stop()
-			select {
-			case <-timer.C:
-				stop()
-			case <-writing.Done():
-			}
-		case <-writing.Done():
-		}
+		_ = w.stores.cluster.Sweep(tidying)
+		_, _ = w.stores.Move(tidying)
 	}()
-	err := w.run(writing)
-	if err != nil {
-		err = w.fallBack(ctx, err)
+	err := w.keep(ctx)
+	if err == nil {
+		return nil
 	}
-	r.mu.Lock()
-	r.problem = err
-	r.mu.Unlock()
-	w.waitTidied(writing)
+	<-w.final
+	if w.stores.nats == nil {
+		return fault.New(fault.CodeOf(err), "the job record was not written: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	record, _ := w.snapshot()
+	record, _ = w.goOn(ctx, record, w.stores.cluster)
+	if clusterErr := put(ctx, w.stores.pending(), record); clusterErr != nil {
+		return fault.New(fault.CodeOf(err), "the job record was not written: %w; nor into the cluster: %w", err, clusterErr)
+	}
+	return fault.New(fault.CodeOf(err), "the job record is in the cluster until a command reaches NATS: %w", err)
 }
 
-// run returns when the record is complete in the store, or cannot be.
-func (w *writer) run(ctx context.Context) error {
+// keep writes the newest state whenever the write before is done, and tries again
+// if it has failed.
+func (w *writer) keep(ctx context.Context) error {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
+	retry := retryFirst
 	for {
-		select {
-		case <-w.changed:
-		case <-beat.C: // a sign of life
-			w.mu.Lock()
-			w.touch()
-			w.mu.Unlock()
-			continue
+		record, endBy := w.snapshot()
+		err := w.attempt(ctx, record, cmp.Or(endBy, w.now().Add(writeTime)))
+		final, isLast := w.final, !endBy.IsZero()
+		if isLast {
+			final = nil // between two attempts at the last write
 		}
-		last, err := w.write(ctx)
-		if err != nil || last {
-			return err
+		switch {
+		case err == nil && isLast:
+			return nil
+		case err == nil:
+			retry = retryFirst
+			select {
+			case <-w.changed:
+				sleep(pause, final)
+			case <-beat.C:
+			}
+		case !mayPass(err), isLast && (fault.CodeOf(err) == fault.Unauthenticated || w.now().Add(retry).After(endBy)):
+			return err // another login is not accepted within two seconds either
+		default:
+			sleep(retry, final)
+			retry = min(2*retry, retryMost)
 		}
-		w.tidy(ctx)
-		rest(ctx, pause, w.final)
 	}
 }
 
-// write writes until it succeeds, each time what is newest.
-func (w *writer) write(ctx context.Context) (last bool, err error) {
-	var before error
-	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
-		record, isLast := w.snapshot()
-		if err = w.put(ctx, record); err == nil {
-			return isLast, nil
-		}
-		if errors.Is(err, context.Canceled) { // the time is over: why was it not done before?
-			err = cmp.Or(before, w.stores.late())
-		}
-		before = err
-		if ctx.Err() != nil || !mayPass(err) || isLast && fault.CodeOf(err) == fault.Unauthenticated {
-			return false, err // two seconds more would not change who is let in
-		}
-		until := w.final
-		if isLast { // closed by now
-			until = nil
-		}
-		rest(ctx, wait, until)
-	}
-}
-
-// put makes one attempt.
-func (w *writer) put(ctx context.Context, record Record) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTime)
+func (w *writer) attempt(ctx context.Context, record Record, endBy time.Time) error {
+	ctx, cancel := context.WithDeadline(ctx, endBy)
 	defer cancel()
-	if w.start.Resumed && w.earlier == nil {
-		earlier, err := w.stores.Get(ctx, record.ID)
+	record, err := w.goOn(ctx, record, w.stores.primary())
+	if err != nil {
+		return err
+	}
+	return put(ctx, w.stores.primary(), record)
+}
+
+// goOn adds the record to what an earlier run of the job has written.
+func (w *writer) goOn(ctx context.Context, record Record, in store.Store) (Record, error) {
+	if w.resumed && w.earlier == nil {
+		earlier, err := get(ctx, in, record.ID)
 		if err != nil && fault.CodeOf(err) != fault.NotFound {
-			return err
+			return record, err
 		}
 		w.earlier = &earlier
 	}
-	if w.earlier != nil && w.earlier.ID != "" {
-		record = record.After(*w.earlier)
+	if w.earlier == nil {
+		return record, nil
 	}
-	return w.stores.primary.Put(ctx, record)
+	return record.After(*w.earlier), nil
 }
 
-// mayPass tells what another attempt can mend from a refusal.
+func put(ctx context.Context, in store.Store, r Record) error {
+	text, err := r.Fit(MaxSize).Encode()
+	if err != nil {
+		return err
+	}
+	_, err = in.Put(ctx, store.Document{
+		Key: r.ID, Value: text, Labels: map[string]string{kube.LabelCanonicalID: kube.LabelValue(r.WorkspaceName)},
+	})
+	return err
+}
+
+// mayPass is false for an error that another attempt does not mend.
 func mayPass(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.PermissionDenied, fault.Failed, fault.InvalidArgument, fault.NotFound:
@@ -133,63 +136,12 @@ func mayPass(err error) bool {
 	return true
 }
 
-// rest waits for d, or until a channel is closed.
-func rest(ctx context.Context, d time.Duration, until <-chan struct{}) {
+// sleep waits, but no longer than until something ends it.
+func sleep(d time.Duration, end <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-until:
-	case <-ctx.Done():
-	}
-}
-
-// fallBack writes what could not be written to NATS into the cluster, once the
-// job has ended, for the next command that reaches NATS to move.
-func (w *writer) fallBack(ctx context.Context, why error) error {
-	<-w.final
-	if w.stores.spare == nil {
-		return fault.New(fault.CodeOf(why), "the job record was not written: %w", why)
-	}
-	record, _ := w.snapshot()
-	ctx, cancel := context.WithTimeout(ctx, lastTime)
-	defer cancel()
-	if w.start.Resumed && w.earlier == nil {
-		if earlier, err := w.stores.spare.Get(ctx, record.ID); err == nil {
-			w.earlier = &earlier
-		}
-	}
-	if w.earlier != nil && w.earlier.ID != "" {
-		record = record.After(*w.earlier)
-	}
-	if err := w.stores.spare.Put(ctx, record); err != nil {
-		return fault.New(fault.CodeOf(why), "the job record was not written: %w; nor into the cluster: %w", why, err)
-	}
-	return fault.New(fault.CodeOf(why), "the job record is in the cluster until a command reaches NATS: %w", why)
-}
-
-// tidy removes what has expired and moves what belongs into NATS, once, beside
-// the writing.
-func (w *writer) tidy(ctx context.Context) {
-	if w.tidied != nil {
-		return
-	}
-	w.tidied = make(chan struct{})
-	go func() {
-		defer close(w.tidied)
-		// What fails here, the next command does.
-		_, _ = w.stores.Move(ctx)
-		_ = w.stores.cluster.Sweep(ctx)
-	}()
-}
-
-// waitTidied gives what was begun the rest of the time.
-func (w *writer) waitTidied(ctx context.Context) {
-	if w.tidied == nil {
-		return
-	}
-	select {
-	case <-w.tidied:
-	case <-ctx.Done():
+	case <-end:
 	}
 }

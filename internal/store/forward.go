@@ -1,4 +1,4 @@
-package job
+package store
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/nats-io/nats.go"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,35 +21,39 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// forward reaches a Service through the API server. Each connection is one of
-// its own to a pod that is ready at that moment: when a pod dies, the next
-// connection goes to another one.
-type forward struct {
-	client  *kube.Client
-	service ServiceConfig
-	open    context.Context //nolint:containedctx // the interface of the dialer has none
+// forward is a dialer for a Service of the cluster, through the API server as long
+// as ctx lasts. Each connection goes to a pod that is ready at that moment: when a
+// pod dies, the next connection goes to another one.
+func forward(ctx context.Context, client *kube.Client, service ServiceConfig) nats.CustomDialer {
+	return dialerFunc(func() (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		defer cancel()
+		return dialService(ctx, client, service)
+	})
 }
 
-// Dial connects to the Service, whatever the address says.
-func (f *forward) Dial(string, string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(f.open, dialTime)
-	defer cancel()
-	pod, port, err := f.target(ctx)
+type dialerFunc func() (net.Conn, error)
+
+// Dial connects, whatever the address says.
+func (f dialerFunc) Dial(string, string) (net.Conn, error) { return f() }
+
+func dialService(ctx context.Context, client *kube.Client, s ServiceConfig) (net.Conn, error) {
+	pod, port, err := target(ctx, client, s)
 	if err != nil {
 		return nil, err
 	}
-	dialer, err := f.dialer(pod)
+	dialer, err := podDialer(client, s.Namespace, pod)
 	if err != nil {
-		return nil, err
+		return nil, fault.New(fault.Internal, "port-forward: %w", err)
 	}
-	type dialled struct {
+	type dialed struct {
 		connection httpstream.Connection
 		err        error
 	}
-	result := make(chan dialled, 1)
-	go func() { // it knows no context
+	result := make(chan dialed, 1)
+	go func() { // Dial takes no context
 		connection, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
-		result <- dialled{connection, err}
+		result <- dialed{connection, err}
 	}()
 	select {
 	case <-ctx.Done():
@@ -60,20 +65,19 @@ func (f *forward) Dial(string, string) (net.Conn, error) {
 		return nil, ctx.Err()
 	case d := <-result:
 		if d.err != nil {
-			return nil, kube.Fault(d.err, kube.Call{Verb: "create", Resource: "pods/portforward", Namespace: f.service.Namespace, Name: pod})
+			return nil, kube.Fault(d.err, kube.Call{Verb: "create", Resource: "pods/portforward", Namespace: s.Namespace, Name: pod})
 		}
 		return stream(d.connection, port)
 	}
 }
 
 // target is a ready pod behind the Service, and its port.
-func (f *forward) target(ctx context.Context) (pod string, port int, err error) {
-	core, s := f.client.CoreV1(), f.service
-	service, err := core.Services(s.Namespace).Get(ctx, s.Name, metav1.GetOptions{})
+func target(ctx context.Context, client *kube.Client, s ServiceConfig) (pod string, port int, err error) {
+	service, err := client.CoreV1().Services(s.Namespace).Get(ctx, s.Name, metav1.GetOptions{})
 	if err != nil {
 		return "", 0, kube.Fault(err, kube.Call{Verb: "get", Resource: "services", Namespace: s.Namespace, Name: s.Name})
 	}
-	pods, err := core.Pods(s.Namespace).List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(service.Spec.Selector).String()})
+	pods, err := client.CoreV1().Pods(s.Namespace).List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(service.Spec.Selector).String()})
 	if err != nil {
 		return "", 0, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: s.Namespace})
 	}
@@ -87,7 +91,7 @@ func (f *forward) target(ctx context.Context) (pod string, port int, err error) 
 }
 
 // targetPort is the pod's port behind a port of the Service; 0 is NATS' usual
-// one, or the only one that there is.
+// one, or the only one of the Service.
 func targetPort(service *corev1.Service, pod *corev1.Pod, want int) (int, error) {
 	for _, p := range service.Spec.Ports {
 		if int(p.Port) != want && (want != 0 || int(p.Port) != defaultPort && len(service.Spec.Ports) > 1) {
@@ -108,35 +112,35 @@ func targetPort(service *corev1.Service, pod *corev1.Pod, want int) (int, error)
 		WithHint("correct jobs.nats.service.port in the configuration")
 }
 
-// dialer prefers WebSockets and falls back to SPDY, as an exec does.
-func (f *forward) dialer(pod string) (httpstream.Dialer, error) {
-	target := f.client.CoreV1().RESTClient().Post().Resource("pods").Namespace(f.service.Namespace).Name(pod).SubResource("portforward").URL()
-	transport, upgrader, err := spdy.RoundTripperFor(f.client.Config)
+// podDialer prefers WebSockets and falls back to SPDY, as an exec does.
+func podDialer(client *kube.Client, namespace, pod string) (httpstream.Dialer, error) {
+	target := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").URL()
+	transport, upgrader, err := spdy.RoundTripperFor(client.Config)
 	if err != nil {
-		return nil, fault.New(fault.Internal, "port-forward: %w", err)
+		return nil, err
+	}
+	websocket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(target, client.Config)
+	if err != nil {
+		return nil, err
 	}
 	old := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport}, http.MethodPost, target)
-	websocket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(target, f.client.Config)
-	if err != nil {
-		return nil, fault.New(fault.Internal, "port-forward: %w", err)
-	}
 	return portforward.NewFallbackDialerForStreaming(websocket, old, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	}), nil
 }
 
-// stream makes a network connection out of the two streams of a forwarded port:
-// what goes over it, and what the kubelet has to complain about.
+// stream makes a network connection of the two streams of a forwarded port: the
+// data, and the errors of the kubelet.
 func stream(connection httpstream.Connection, port int) (net.Conn, error) {
 	headers := http.Header{}
 	headers.Set(corev1.PortHeader, strconv.Itoa(port))
 	headers.Set(corev1.PortForwardRequestIDHeader, "0")
 	headers.Set(corev1.StreamType, corev1.StreamTypeError)
-	complaints, err := connection.CreateStream(headers)
+	failures, err := connection.CreateStream(headers)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("port-forward: %w", err), connection.Close())
 	}
-	_ = complaints.Close() // nothing is said on it from here
+	_ = failures.Close() // nothing is sent on it from here
 	headers.Set(corev1.StreamType, corev1.StreamTypeData)
 	data, err := connection.CreateStream(headers)
 	if err != nil {
@@ -158,7 +162,7 @@ func stream(connection httpstream.Connection, port int) (net.Conn, error) {
 	}()
 	go func() {
 		defer end() // the kubelet could not reach the port, or the pod is gone
-		_, _ = io.ReadAll(complaints)
+		_, _ = io.ReadAll(failures)
 	}()
 	return outside, nil
 }

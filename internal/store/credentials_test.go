@@ -1,4 +1,4 @@
-package job
+package store_test
 
 import (
 	"os"
@@ -11,9 +11,9 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// credentials makes an account of its own with JetStream, two users in it, one of
-// whom may not log in any more, and the files by which they log in.
-func credentials(t *testing.T) (file, expired string, trusted func(*server.Options)) {
+// credentials makes an account with JetStream and the credentials files of two users
+// in it, of which one has expired.
+func credentials(t *testing.T) (valid, expired string, trusted func(*server.Options)) {
 	t.Helper()
 	operator, account := key(t, nkeys.CreateOperator), key(t, nkeys.CreateAccount)
 	system := key(t, nkeys.CreateAccount)
@@ -30,7 +30,7 @@ func credentials(t *testing.T) (file, expired string, trusted func(*server.Optio
 		check(t, err)
 		text, err := jwt.FormatUserConfig(encode(userClaims, account), seed)
 		check(t, err)
-		return written(t, string(text))
+		return file(t, string(text))
 	}
 	operatorClaims := jwt.NewOperatorClaims(public(operator))
 	operatorJWT := encode(operatorClaims, operator)
@@ -51,14 +51,7 @@ func key(t *testing.T, create func() (nkeys.KeyPair, error)) nkeys.KeyPair {
 	return k
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func written(t *testing.T, text string) string {
+func file(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "user.creds")
 	check(t, os.WriteFile(path, []byte(text), 0o600))

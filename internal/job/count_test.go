@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What the ConfigMaps' labels say is counted as listing and sweeping go by it.
+// ConfigMaps are counted by the labels that listing and sweeping go by.
 func TestCount(t *testing.T) {
 	now := time.Unix(1000, 0)
 	got := Count([]map[string]string{
@@ -15,7 +15,7 @@ func TestCount(t *testing.T) {
 		{LabelExpires: "1", LabelPendingMove: "true"},
 		{LabelExpires: "never"},
 	}, now)
-	if want := (Remains{Kept: 3, Expired: 2, Pending: 1}); got != want {
+	if want := (Counts{Kept: 3, Expired: 2, Pending: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

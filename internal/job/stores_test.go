@@ -1,0 +1,181 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/store"
+)
+
+// The ConfigMap of a record is a contract, too.
+func TestConfigMapOfARecord(t *testing.T) {
+	s := configMaps(fake.NewClientset(), "team", Retention, func() time.Time { return at(0) })
+	r := Record{ID: "5f0c", WorkspaceName: "alice-1"}
+	for i := range 2000 {
+		r.Events = append(r.Events, Entry{ID: string(rune('a' + i%26)), Type: TypeEvent, ObjectName: "x", Message: strings.Repeat("y", 1000)})
+	}
+	if err := put(t.Context(), s, r); err != nil {
+		t.Fatal(err)
+	}
+	object, err := s.Client.CoreV1().ConfigMaps("team").Get(t.Context(), "k8shell-job-5f0c", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"k8shell.io/job-id": "5f0c", "k8shell.io/canonical-id": "alice-1", "k8shell.io/job-expires": "1795348800"}
+	for name, value := range want {
+		if object.Labels[name] != value {
+			t.Errorf("the label %s is %q, want %q", name, object.Labels[name], value)
+		}
+	}
+	if size := len(object.Data["record"]); size > MaxSize || size < MaxSize/2 {
+		t.Errorf("%d bytes", size)
+	}
+}
+
+// Of a record in NATS and in the cluster the newer one counts, and that which is
+// only in one of them is found there.
+func TestRecordsInBothStores(t *testing.T) {
+	s := withFallback(&memory{records: map[string]Record{
+		"nats": {ID: "nats", UpdatedAt: at(5), Username: "nats"}, "cluster": {ID: "cluster", UpdatedAt: at(0), Username: "nats"},
+		"only": {ID: "only", Username: "nats"},
+	}})
+	for id, second := range map[string]int{"nats": 4, "cluster": 1, "other": 0} {
+		if err := put(t.Context(), s.cluster, Record{ID: id, UpdatedAt: at(second), Username: "cluster"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]string{"nats": "nats", "only": "nats", "cluster": "cluster", "other": "cluster"}
+	for id, where := range want {
+		if r, err := s.Get(t.Context(), id); err != nil || r.Username != where {
+			t.Errorf("%s is read from %q, %v; want %q", id, r.Username, err, where)
+		}
+	}
+	records, missing, err := s.List(t.Context())
+	if len(records) != len(want) || missing != nil || err != nil {
+		t.Errorf("%d records, %v, %v", len(records), missing, err)
+	}
+	for _, r := range records {
+		if r.Username != want[r.ID] {
+			t.Errorf("%s is listed from %q, want %q", r.ID, r.Username, want[r.ID])
+		}
+	}
+	if _, err := s.Get(t.Context(), "none"); fault.CodeOf(err) != fault.NotFound || err.Error() != "job none not found" {
+		t.Errorf("%v", err)
+	}
+}
+
+// If NATS is away the records in the cluster are listed, and why there may be more.
+// Who reads NATS need not be allowed to read the cluster.
+func TestListWithoutOneStore(t *testing.T) {
+	s := withFallback(&memory{err: errAway})
+	if err := put(t.Context(), s.cluster, Record{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if records, missing, err := s.List(t.Context()); len(records) != 1 || !errors.Is(missing, errAway) || err != nil {
+		t.Errorf("%+v, %v, %v", records, missing, err)
+	}
+	s = withFallback(&memory{records: map[string]Record{"a": {ID: "a"}}})
+	forbid(s, "list")
+	if records, missing, err := s.List(t.Context()); len(records) != 1 || missing != nil || err != nil {
+		t.Errorf("%+v, %v, %v", records, missing, err)
+	}
+}
+
+// Records that wait in the cluster are moved if they are newer than what is in NATS.
+// What is damaged, being moved by somebody else or not waiting stays.
+func TestMove(t *testing.T) {
+	nats := &memory{records: map[string]Record{
+		"newer": {ID: "newer", UpdatedAt: at(9), Username: "nats"}, "older": {ID: "older", UpdatedAt: at(0), Username: "nats"},
+	}, contested: "contested"}
+	s := withFallback(nats)
+	for _, id := range []string{"newer", "older", "new", "contested"} {
+		if err := put(t.Context(), s.pending(), Record{ID: id, UpdatedAt: at(5), Username: "cluster"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := put(t.Context(), s.cluster, Record{ID: "resident"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.pending().Put(t.Context(), store.Document{Key: "damaged", Value: []byte("{")}); err != nil {
+		t.Fatal(err)
+	}
+	if moved, err := s.Move(t.Context()); moved != 3 || err != nil {
+		t.Errorf("%d moved, %v", moved, err)
+	}
+	for id, where := range map[string]string{"newer": "nats", "older": "cluster", "new": "cluster"} {
+		if r := nats.records[id]; r.Username != where {
+			t.Errorf("%s in NATS is that of %q, want %q", id, r.Username, where)
+		}
+	}
+	var left []string
+	documents, err := s.cluster.List(t.Context())
+	for _, d := range documents {
+		left = append(left, d.Key)
+	}
+	slices.Sort(left)
+	if want := []string{"contested", "damaged", "resident"}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("%q are left, want %q: %v", left, want, err)
+	}
+}
+
+// told is a store that delivers some states of a record, and then waits.
+type told struct {
+	store.Store
+	states []Record
+}
+
+func (s told) Watch(ctx context.Context, _ string, deliver func(store.Document) bool) error {
+	if len(s.states) == 0 {
+		return fault.New(fault.NotFound, "no document")
+	}
+	for _, r := range s.states {
+		text, err := r.Encode()
+		if err != nil || deliver(store.Document{Value: text, Revision: "1"}) {
+			return err
+		}
+		time.Sleep(heartbeat)
+	}
+	deliver(store.Document{})
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Following ends with the job, or a minute after the last sign of life.
+func TestFollow(t *testing.T) {
+	running, completed := Record{ID: "a", Status: Running}, Record{ID: "a", Status: Completed}
+	for name, c := range map[string]struct {
+		states []Record
+		shown  int
+		took   time.Duration
+		code   fault.Code
+	}{
+		"completed":   {[]Record{running, running, completed, running}, 3, 2 * heartbeat, ""},
+		"interrupted": {[]Record{running, running}, 2, heartbeat + silence, ""},
+		"not found":   {nil, 0, 0, fault.NotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for i := range c.states {
+					c.states[i].UpdatedAt = time.Now().Add(time.Duration(i) * heartbeat)
+				}
+				began, shown := time.Now(), 0
+				last, err := withFallback(told{states: c.states}).Follow(t.Context(), "a", time.Now, func(Record) { shown++ })
+				if took := time.Since(began); shown != c.shown || took != c.took || fault.CodeOf(err) != c.code {
+					t.Errorf("%d shown in %s, %v; want %d in %s, %s", shown, took, err, c.shown, c.took, c.code)
+				}
+				if name == "completed" && last.Status != Completed {
+					t.Errorf("the last one is %+v", last)
+				}
+			})
+		})
+	}
+}

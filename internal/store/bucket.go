@@ -1,0 +1,225 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Bucket is a store in a key-value bucket of NATS JetStream. A call waits for the
+// connection as long as its context lasts.
+type Bucket struct {
+	nats        *NATS
+	name, about string
+	keep        time.Duration
+
+	kv atomic.Pointer[jetstream.KeyValue] // nil until it is first needed
+}
+
+// Bucket is the bucket of that name. One that exists is used as it is; otherwise
+// the first use creates it, for documents that are kept for a time, or for ever if
+// that is zero.
+func (n *NATS) Bucket(name, about string, keep time.Duration) *Bucket {
+	return &Bucket{nats: n, name: name, about: about, keep: keep}
+}
+
+// Put writes a document, whether it exists or not.
+func (b *Bucket) Put(ctx context.Context, d Document) (string, error) {
+	var revision uint64
+	err := b.use(ctx, d.Key, func(kv jetstream.KeyValue) (err error) {
+		revision, err = kv.Put(ctx, d.Key, d.Value)
+		return err
+	})
+	return strconv.FormatUint(revision, 10), err
+}
+
+// Update writes a document if nobody else has.
+func (b *Bucket) Update(ctx context.Context, d Document) (string, error) {
+	var revision uint64
+	err := b.use(ctx, d.Key, func(kv jetstream.KeyValue) (err error) {
+		if d.Revision == "" {
+			revision, err = kv.Create(ctx, d.Key, d.Value)
+		} else {
+			revision, err = kv.Update(ctx, d.Key, d.Value, number(d.Revision))
+		}
+		return err
+	})
+	return strconv.FormatUint(revision, 10), err
+}
+
+// number is a revision as NATS has it.
+func number(revision string) uint64 {
+	n, _ := strconv.ParseUint(revision, 10, 64) // 0 is a conflict
+	return n
+}
+
+// Get reads a document.
+func (b *Bucket) Get(ctx context.Context, key string) (d Document, err error) {
+	err = b.use(ctx, key, func(kv jetstream.KeyValue) error {
+		entry, err := kv.Get(ctx, key)
+		if err == nil {
+			d = document(entry)
+		}
+		return err
+	})
+	return d, err
+}
+
+// Delete deletes a document.
+func (b *Bucket) Delete(ctx context.Context, key, revision string) error {
+	var options []jetstream.KVDeleteOpt
+	if revision != "" {
+		options = append(options, jetstream.LastRevision(number(revision)))
+	}
+	err := b.use(ctx, key, func(kv jetstream.KeyValue) error { return kv.Delete(ctx, key, options...) })
+	if fault.CodeOf(err) == fault.Conflict {
+		if _, getErr := b.Get(ctx, key); fault.CodeOf(getErr) == fault.NotFound {
+			return nil
+		}
+	}
+	return err
+}
+
+// List reads all documents.
+func (b *Bucket) List(ctx context.Context) (documents []Document, err error) {
+	err = b.each(ctx, jetstream.AllKeys, false, func(d Document) bool {
+		documents = append(documents, d)
+		return false
+	})
+	return documents, err
+}
+
+// Watch delivers what changes.
+func (b *Bucket) Watch(ctx context.Context, key string, deliver func(Document) (done bool)) error {
+	if key == "" {
+		return b.each(ctx, jetstream.AllKeys, true, deliver)
+	}
+	if _, err := b.Get(ctx, key); err != nil { // of a pattern, too
+		return err
+	}
+	return b.each(ctx, key, true, deliver)
+}
+
+// each delivers the documents of some keys as they are, and then as they change if
+// they are followed.
+func (b *Bucket) each(ctx context.Context, keys string, follow bool, deliver func(Document) (done bool)) error {
+	return b.use(ctx, keys, func(kv jetstream.KeyValue) error {
+		reconnected := b.nats.conn.StatusChanged(nats.CONNECTED)
+		defer b.nats.conn.RemoveStatusListener(reconnected)
+		watcher, err := kv.Watch(ctx, keys)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = watcher.Stop() }()
+		for following := false; ; {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-reconnected:
+				if !following {
+					continue
+				}
+				// The server may have forgotten the watch, which nats.go notices much later.
+				if again, err := kv.Watch(ctx, keys); err == nil {
+					_ = watcher.Stop()
+					watcher = again
+				}
+			case entry, open := <-watcher.Updates():
+				switch {
+				case !open:
+					return nats.ErrConnectionClosed
+				case entry == nil && !follow:
+					return nil
+				case entry == nil:
+					following = true
+				case !following && entry.Operation() != jetstream.KeyValuePut: // deleted before
+				case deliver(document(entry)):
+					return nil
+				}
+			}
+		}
+	})
+}
+
+// document is an entry's; of a deleted one without a revision.
+func document(entry jetstream.KeyValueEntry) Document {
+	if entry.Operation() != jetstream.KeyValuePut {
+		return Document{Key: entry.Key()}
+	}
+	return Document{Key: entry.Key(), Value: entry.Value(), Revision: strconv.FormatUint(entry.Revision(), 10)}
+}
+
+// use opens the bucket for a call when it is first needed, and creates it if it
+// does not exist.
+func (b *Bucket) use(ctx context.Context, key string, call func(jetstream.KeyValue) error) error {
+	kv, err := b.open(ctx)
+	if err == nil {
+		err = call(kv)
+	}
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrInvalidKey):
+		return notFound(key)
+	case errors.Is(err, jetstream.ErrKeyExists), errors.Is(err, jetstream.ErrKeyRevisionMismatch):
+		return conflict(key, err)
+	}
+	return b.fault(err)
+}
+
+func (b *Bucket) open(ctx context.Context) (jetstream.KeyValue, error) {
+	if kv := b.kv.Load(); kv != nil {
+		return *kv, nil
+	}
+	js, err := b.nats.jetStream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kv, err := js.KeyValue(ctx, b.name)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kv, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: b.name, Description: b.about, TTL: b.keep, Storage: jetstream.FileStorage})
+	}
+	if errors.Is(err, jetstream.ErrBucketExists) { // somebody else was faster
+		kv, err = js.KeyValue(ctx, b.name)
+	}
+	if err == nil {
+		b.kv.Store(&kv)
+	}
+	return kv, err
+}
+
+// Probe is what can be seen of a bucket without changing anything.
+type Probe struct {
+	// Address is NATS' URL, without secrets.
+	Address string
+	// Exists is true if there is the bucket; then Keep is how long it keeps a
+	// document, zero for ever, and Documents how many it has.
+	Exists    bool
+	Keep      time.Duration
+	Documents uint64
+}
+
+// Probe connects, logs in and looks at the bucket.
+func (b *Bucket) Probe(ctx context.Context) (Probe, error) {
+	p := Probe{Address: b.nats.config.address()}
+	js, err := b.nats.jetStream(ctx)
+	if err != nil {
+		return p, b.fault(err)
+	}
+	kv, err := js.KeyValue(ctx, b.name)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return p, nil
+	}
+	if err == nil {
+		var status jetstream.KeyValueStatus
+		if status, err = kv.Status(ctx); err == nil {
+			p.Exists, p.Keep, p.Documents = true, status.TTL(), status.Values()
+		}
+	}
+	return p, b.fault(err)
+}

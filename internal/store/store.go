@@ -1,0 +1,53 @@
+// Package store keeps documents by key, in ConfigMaps of the cluster or in a
+// bucket of NATS JetStream. Which of the two, and what to do when it cannot be
+// reached, is up to the caller: no store falls back to the other.
+package store
+
+import (
+	"context"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Document is a value under a key.
+type Document struct {
+	// Key is made of lower-case letters, digits and dashes.
+	Key   string
+	Value []byte
+	// Labels are set where the store has labels, for other tools. They are not
+	// read back.
+	Labels map[string]string
+	// Revision changes with every write. It is empty for a document that does not
+	// exist, and otherwise means something only to the store that it came from.
+	Revision string
+}
+
+// Store keeps documents. An error has the code UNAVAILABLE if the store cannot be
+// reached.
+type Store interface {
+	// Get reads a document; NOT_FOUND if it does not exist or has expired.
+	Get(ctx context.Context, key string) (Document, error)
+	// List reads all documents that have not expired, in no order.
+	List(ctx context.Context) ([]Document, error)
+	// Put writes a document whether it exists or not, and returns its revision.
+	Put(ctx context.Context, d Document) (revision string, err error)
+	// Update writes a document only if it still has d's revision, or does not exist
+	// if that is empty; otherwise CONFLICT: read it again and decide anew.
+	Update(ctx context.Context, d Document) (revision string, err error)
+	// Delete deletes a document, only if it still has that revision (otherwise
+	// CONFLICT) unless it is empty. One that does not exist is no error.
+	Delete(ctx context.Context, key, revision string) error
+	// Watch delivers a document as it is now and whenever it changes, or all
+	// documents if key is empty, until deliver is done: the newest state of each, not
+	// every state, and the same state twice at times. One that is deleted is delivered
+	// with an empty revision; expiry is not reported. It goes on after an interruption
+	// unless something was missed. The error is NOT_FOUND if there is no document with
+	// the key.
+	Watch(ctx context.Context, key string, deliver func(Document) (done bool)) error
+}
+
+func notFound(key string) error { return fault.New(fault.NotFound, "document %s not found", key) }
+
+func conflict(key string, err error) error {
+	return fault.New(fault.Conflict, "document %s was changed by somebody else: %w", key, err)
+}
