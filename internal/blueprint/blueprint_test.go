@@ -113,9 +113,9 @@ func TestProblemsAreReportedTogetherWithTheirLines(t *testing.T) {
 	}
 	all := strings.Join(f.Problems, "\n")
 	for _, want := range []string{
-		"a.yaml:3:5: field \"imge\" does not exist",
-		"a.yaml:4:10: found a list where a mapping of texts is expected",
-		"a.yaml:8:7: field \"policyClass\" does not exist",
+		"a.yaml:3:5: unknown field \"imge\"",
+		"a.yaml:4:10: expected a mapping of strings, found a list",
+		"a.yaml:8:7: unknown field \"policyClass\"",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("missing %q in\n%s", want, all)

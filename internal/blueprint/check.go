@@ -19,20 +19,20 @@ const maxSplash = 4096
 func check(b Blueprint) (problems []string) {
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if n := len(b.Name); n > 40 {
-		say("name: has %d characters, at most 40 are allowed", n)
+		say("name: must have at most 40 characters, has %d", n)
 	}
 	if n := len(b.Description); n > 500 {
-		say("description: has %d characters, at most 500 are allowed", n)
+		say("description: must have at most 500 characters, has %d", n)
 	}
 	if b.Image == "" {
-		say("image: is missing")
+		say("image: required")
 	}
 	imageName(say, "image", b.Image)
 	pullPolicy(say, "imagePullPolicy", b.ImagePullPolicy)
 	ifGiven(say, "hostname", b.Hostname, validation.IsDNS1123Label)
 	ifGiven(say, "subdomain", b.Subdomain, validation.IsDNS1035Label)
 	if n := len(b.Splash); n > maxSplash {
-		say("splash: has %d characters, at most %d are allowed", n, maxSplash)
+		say("splash: must have at most %d characters, has %d", maxSplash, n)
 	}
 	quantity(say, "resources.cpu", b.Resources.CPU)
 	quantity(say, "resources.memory", b.Resources.Memory)
@@ -60,11 +60,11 @@ func checkScripts(say sayer, scripts []InitScript) {
 			say("%s.name: %s", field, what)
 		}
 		if seen[script.Name] {
-			say("%s.name: %q is used twice", field, script.Name)
+			say("%s.name: duplicate name %q", field, script.Name)
 		}
 		seen[script.Name] = true
 		if strings.TrimSpace(script.Script) == "" {
-			say("%s.script: is missing", field)
+			say("%s.script: required", field)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func checkScripts(say sayer, scripts []InitScript) {
 // checkPath wants what can be mounted: Kubernetes allows no colon.
 func checkPath(say sayer, field, file string) {
 	if !path.IsAbs(file) || path.Clean(file) != file || strings.ContainsRune(file, ':') || strings.ContainsFunc(file, unicode.IsControl) {
-		say("%s: %q is no clean absolute path without a colon", field, file)
+		say("%s: invalid path %q: must be absolute and clean, without colons", field, file)
 	}
 }
 
@@ -80,7 +80,7 @@ type sayer = func(format string, args ...any)
 
 func oneOf(say sayer, field, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
-		say("%s: %q is not allowed; one of %s is", field, value, strings.Join(allowed, ", "))
+		say("%s: %q: must be one of %s", field, value, strings.Join(allowed, ", "))
 	}
 }
 
@@ -103,7 +103,7 @@ func ifGiven(say sayer, field, value string, rule func(string) []string) {
 // imageName wants what can be the name of an image, as far as a look tells.
 func imageName(say sayer, field, image string) {
 	if strings.ContainsFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		say("%s: %q has a space or a control character in it", field, image)
+		say("%s: %q contains a space or a control character", field, image)
 	}
 }
 
@@ -113,9 +113,9 @@ func quantity(say sayer, field, value string) {
 	}
 	switch parsed, err := resource.ParseQuantity(value); {
 	case err != nil:
-		say("%s: %q is no quantity; examples are 500m, 2, 512Mi, 10Gi", field, value)
+		say("%s: invalid quantity %q: use one such as 500m, 2, 512Mi, 10Gi", field, value)
 	case parsed.Sign() < 0:
-		say("%s: %q is negative", field, value)
+		say("%s: %q must not be negative", field, value)
 	}
 }
 

@@ -18,14 +18,14 @@ func checkNetwork(say sayer, n Network) {
 	}
 	for i, cidr := range n.AllowEgressToCIDRs {
 		if _, err := netip.ParsePrefix(cidr); err != nil {
-			say("network.allowEgressToCIDRs[%d]: %q is no block of addresses; examples are 10.0.0.0/8, 2001:db8::/32", i, cidr)
+			say("network.allowEgressToCIDRs[%d]: invalid CIDR %q: use one such as 10.0.0.0/8, 2001:db8::/32", i, cidr)
 		}
 	}
 	for i, pods := range n.AllowEgressToPods {
 		field := fmt.Sprintf("network.allowEgressToPods[%d]", i)
 		ifGiven(say, field+".namespace", pods.Namespace, validation.IsDNS1123Label)
 		if len(pods.Labels) == 0 {
-			say("%s.labels: is missing: without labels it would be every pod", field)
+			say("%s.labels: required: no labels would select every pod", field)
 		}
 		for _, name := range slices.Sorted(maps.Keys(pods.Labels)) {
 			for _, what := range slices.Concat(validation.IsQualifiedName(name), validation.IsValidLabelValue(pods.Labels[name])) {
@@ -37,7 +37,7 @@ func checkNetwork(say sayer, n Network) {
 
 func checkPodman(say sayer, p Podman) {
 	if p.Enabled && p.Image == "" {
-		say("podman.image: is missing")
+		say("podman.image: required")
 	}
 	imageName(say, "podman.image", p.Image)
 	pullPolicy(say, "podman.imagePullPolicy", p.ImagePullPolicy)
@@ -57,20 +57,20 @@ func checkAgent(say sayer, b Blueprint) {
 		return
 	}
 	if c.RunAsUser != nil && *c.RunAsUser != 0 {
-		say("securityContext.runAsUser: %d is not allowed: the agent starts as root, 0", *c.RunAsUser)
+		say("securityContext.runAsUser: must be 0, not %d: the agent starts as root", *c.RunAsUser)
 	}
 	if c.RunAsNonRoot != nil && *c.RunAsNonRoot {
-		say("securityContext.runAsNonRoot: true is not allowed: the agent starts as root")
+		say("securityContext.runAsNonRoot: must not be true: the agent starts as root")
 	}
 	if c.ReadOnlyRootFilesystem != nil && *c.ReadOnlyRootFilesystem {
-		say("securityContext.readOnlyRootFilesystem: true is not allowed: the agent writes to it")
+		say("securityContext.readOnlyRootFilesystem: must not be true: the agent writes to it")
 	}
 	if c.Capabilities == nil {
 		return
 	}
 	for _, needed := range []string{"CHOWN", "SETUID", "SETGID"} {
 		if has(c.Capabilities.Drop, needed) || has(c.Capabilities.Drop, "ALL") && !has(c.Capabilities.Add, needed) && !has(c.Capabilities.Add, "ALL") {
-			say("securityContext.capabilities.drop: %s is not allowed to be dropped: the agent needs it", needed)
+			say("securityContext.capabilities.drop: must not drop %s, which the agent requires", needed)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func checkStorages(say sayer, all map[string]Storage) {
 			continue
 		}
 		if first, twice := paths[s.Path]; twice {
-			say("%s.path: %q is that of storage %s already", field, s.Path, first)
+			say("%s.path: duplicate path %q (also that of storage %s)", field, s.Path, first)
 		}
 		paths[s.Path] = name
 	}
@@ -30,12 +30,12 @@ func checkStorage(say sayer, field, name string, s Storage) {
 	oneOf(say, field+".type", s.Type, StorageLocal, StorageShared, StorageEmptyDir, StorageMemory)
 	checkPath(say, field+".path", s.Path)
 	if s.SizeLimit != "" && s.Claimed() {
-		say("%s.sizeLimit: goes with emptyDir and memory only; a claim has claimSpec.resources", field)
+		say("%s.sizeLimit: only allowed with types emptyDir and memory; a claim has claimSpec.resources", field)
 	}
 	quantity(say, field+".sizeLimit", s.SizeLimit)
 	ifGiven(say, field+".id", s.ID, validation.IsDNS1123Label)
 	if s.ID != "" && s.Type != StorageShared {
-		say("%s.id: goes with type shared only", field)
+		say("%s.id: only allowed with type shared", field)
 	}
 	userID(say, field+".fsOwnerUid", s.FsOwnerUID)
 	userID(say, field+".fsOwnerGid", s.FsOwnerGID)
@@ -44,7 +44,7 @@ func checkStorage(say sayer, field, name string, s Storage) {
 
 func userID(say sayer, field string, id *int64) {
 	if id != nil && (*id < 0 || *id > math.MaxInt32) {
-		say("%s: %d is not allowed; from 0 to %d is", field, *id, math.MaxInt32)
+		say("%s: %d: must be from 0 to %d", field, *id, math.MaxInt32)
 	}
 }
 
@@ -52,18 +52,18 @@ func checkClaim(say sayer, field string, s Storage) {
 	ifGiven(say, field+".existingClaim", s.ExistingClaim, validation.IsDNS1123Subdomain)
 	switch {
 	case !s.Claimed() && len(s.ClaimSpec) > 0:
-		say("%s.claimSpec: goes with types local and shared only", field)
+		say("%s.claimSpec: only allowed with types local and shared", field)
 	case !s.Claimed() && s.ExistingClaim != "":
-		say("%s.existingClaim: goes with types local and shared only", field)
+		say("%s.existingClaim: only allowed with types local and shared", field)
 	case len(s.ClaimSpec) > 0 && s.ExistingClaim != "":
-		say("%s.existingClaim: one of it and claimSpec is needed, not both", field)
+		say("%s.existingClaim: claimSpec and existingClaim are mutually exclusive", field)
 	case s.Claimed() && len(s.ClaimSpec) == 0 && s.ExistingClaim == "":
-		say("%s.claimSpec: is missing: a storage of type %s needs one, or existingClaim", field, s.Type)
+		say("%s.claimSpec: required with type %s, unless existingClaim is given", field, s.Type)
 	case len(s.ClaimSpec) > 0:
 		checkClaimSpec(say, field+".claimSpec", s.ClaimSpec)
 	}
 	if len(s.ClaimSpecAnnotations) > 0 && len(s.ClaimSpec) == 0 {
-		say("%s.claimSpecAnnotations: goes with claimSpec only", field)
+		say("%s.claimSpecAnnotations: requires claimSpec", field)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.ClaimSpecAnnotations)) {
 		// Kubernetes lowers them before it looks.
@@ -80,15 +80,15 @@ func checkClaimSpec(say sayer, field string, written map[string]any) {
 		return
 	}
 	if len(spec.AccessModes) == 0 {
-		say("%s.accessModes: is missing", field)
+		say("%s.accessModes: required", field)
 	}
 	for _, mode := range spec.AccessModes {
 		oneOf(say, field+".accessModes", string(mode), "ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
 	}
 	if size, ok := spec.Resources.Requests[corev1.ResourceStorage]; !ok || size.Sign() <= 0 {
-		say("%s.resources.requests.storage: is missing: a claim asks for a size such as 10Gi", field)
+		say("%s.resources.requests.storage: required: a size such as 10Gi", field)
 	}
 	if spec.VolumeMode != nil && *spec.VolumeMode != corev1.PersistentVolumeFilesystem {
-		say("%s.volumeMode: %q is not allowed; only Filesystem can be mounted", field, *spec.VolumeMode)
+		say("%s.volumeMode: %q: must be Filesystem", field, *spec.VolumeMode)
 	}
 }

@@ -44,7 +44,7 @@ func ReadConfigMaps(ctx context.Context, client kube.Interface, all []ConfigMap)
 	sources, total := slices.Concat(found...), 0
 	for _, source := range sources {
 		if total += len(source.Text); total > maxTotal {
-			return nil, invalid([]string{fmt.Sprintf("%s: all ConfigMaps of blueprints together are larger than %d MiB", source.Name, maxTotal>>20)})
+			return nil, invalid([]string{fmt.Sprintf("%s: the ConfigMaps of blueprints exceed %d MiB in total", source.Name, maxTotal>>20)})
 		}
 	}
 	return sources, nil
@@ -54,7 +54,7 @@ func readConfigMap(ctx context.Context, client kube.Interface, c ConfigMap) (sou
 	read, err := client.CoreV1().ConfigMaps(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
 	if err = kube.Fault(err, kube.Call{Verb: "get", Resource: "configmaps", Namespace: c.Namespace, Name: c.Name}); err != nil {
 		if fault.CodeOf(err) == fault.NotFound {
-			return nil, fault.New(fault.NotFound, "there is no configmap/%s/%s, which the configuration names as one of blueprints", c.Namespace, c.Name).
+			return nil, fault.New(fault.NotFound, "configmap %s/%s not found; blueprintConfigMaps in the configuration names it", c.Namespace, c.Name).
 				WithHint("create it, or correct blueprintConfigMaps in the configuration")
 		}
 		return nil, err

@@ -23,16 +23,16 @@ func CustomFields() []string {
 // readCustom makes an entry of a custom blueprint and finds what is wrong in it
 // as it is written.
 func (s *Set) readCustom(custom Source) (entry, []string) {
-	top, problems := yamldoc.Read(custom.Name, "a blueprint", custom.Text)
+	top, problems := yamldoc.Read(custom.Name, custom.Text)
 	if len(problems) > 0 {
 		return entry{}, problems
 	}
 	if top == nil {
-		return entry{}, []string{custom.Name + ": there is no blueprint in it; it needs a template at least"}
+		return entry{}, []string{custom.Name + ": empty; a blueprint requires at least a template"}
 	}
 	sh := s.language.anew().shape(custom.Name)
 	if top.Kind != yaml.MappingNode {
-		sh.Say(top, "found %s where the fields of a blueprint are expected", yamldoc.Found(top))
+		sh.Problemf(top, "expected the fields of a blueprint, found %s", yamldoc.Describe(top))
 		return entry{}, sh.Problems
 	}
 	checkCustom(sh, top)
@@ -43,23 +43,23 @@ func (s *Set) readCustom(custom Source) (entry, []string) {
 }
 
 // checkCustom checks the fields at the top of a custom blueprint.
-func checkCustom(s *yamldoc.Shape, top *yaml.Node) {
-	known := yamldoc.FieldsOf(reflect.TypeFor[Blueprint]())
+func checkCustom(s *yamldoc.Checker, top *yaml.Node) {
+	known := yamldoc.Fields(reflect.TypeFor[Blueprint]())
 	s.Pairs(top, func(key, value *yaml.Node) {
 		t, exists := known[key.Value]
 		switch {
 		case key.Value == "template", slices.Contains(CustomFields(), key.Value):
 			s.Check(value, t)
 		case exists:
-			s.Say(key, "%s", notOwn(key.Value))
+			s.Problemf(key, "%s", notOwn(key.Value))
 		default:
-			s.Say(key, "%s; %s", unknownField(key.Value), allowedOwn())
+			s.Problemf(key, "%s; %s", unknownField(key.Value), allowedOwn())
 		}
 	})
 }
 
 func notOwn(field string) string {
-	return fmt.Sprintf("field %q is for platform blueprints only; %s", field, allowedOwn())
+	return fmt.Sprintf("field %q is only allowed in platform blueprints; %s", field, allowedOwn())
 }
 
 func allowedOwn() string {
@@ -67,12 +67,12 @@ func allowedOwn() string {
 }
 
 // checkParent wants a platform blueprint to inherit from.
-func (s *Set) checkParent(sh *yamldoc.Shape, e entry) {
+func (s *Set) checkParent(sh *yamldoc.Checker, e entry) {
 	switch n := e.lift(e.node).fields["template"].scalar; {
 	case n != nil && isExpression(n):
 	case e.template == "":
-		sh.Say(e.node, "template: is missing: a custom blueprint inherits from a platform blueprint, one of %s", strings.Join(s.all(), ", "))
+		sh.Problemf(e.node, "template: required: must be one of the platform blueprints %s", strings.Join(s.all(), ", "))
 	case !s.Has(e.template):
-		sh.Say(n, "template: there is no platform blueprint %q; one of %s is needed", cut(e.template, 60), strings.Join(s.all(), ", "))
+		sh.Problemf(n, "template: unknown platform blueprint %q: must be one of %s", cut(e.template, 60), strings.Join(s.all(), ", "))
 	}
 }

@@ -64,7 +64,7 @@ apps: {editor: {port: 8080}}
 // Whatever a platform blueprint has and a custom one must not set, it is refused
 // by name, however it is written.
 func TestBoundaryOfCustomBlueprints(t *testing.T) {
-	platformOnly := slices.Sorted(maps.Keys(yamldoc.FieldsOf(reflect.TypeFor[Blueprint]())))
+	platformOnly := slices.Sorted(maps.Keys(yamldoc.Fields(reflect.TypeFor[Blueprint]())))
 	platformOnly = slices.DeleteFunc(platformOnly, func(f string) bool { return f == "template" || slices.Contains(CustomFields(), f) })
 	if len(platformOnly) < 8 {
 		t.Fatal(platformOnly)
@@ -77,7 +77,7 @@ func TestBoundaryOfCustomBlueprints(t *testing.T) {
 		return strings.Join(fault.From(err).Problems, "\n")
 	}
 	for _, field := range platformOnly {
-		says := fmt.Sprintf("field %q is for platform blueprints only", field)
+		says := fmt.Sprintf("field %q is only allowed in platform blueprints", field)
 		for way, text := range map[string]string{
 			"plainly":         "template: dev\n%s: 1\n",
 			"as nothing":      "template: dev\n%s:\n",
@@ -96,26 +96,26 @@ func TestBoundaryOfCustomBlueprints(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"image: x":                                                "template: is missing",
-		"template: nope":                                          `.k8shell.yaml:1:11: template: there is no platform blueprint "nope"; one of base, default, dev`,
-		"template: !cel '\"dev\"'":                                "template: cannot be an expression",
-		"{template: dev, name: !cel user.email}":                  "name: cannot be an expression",
-		"template: .k8shell.yaml":                                 "no platform blueprint",
-		"template: dev\ntemplate: base":                           `"template" stands on line 1 already`,
-		"template: dev\nimage: a\nimage: b":                       `"image" stands on line 2 already`,
-		"template: dev\nimge: a":                                  `.k8shell.yaml:2:1: field "imge" does not exist; a custom blueprint can set: template, name`,
-		"template: dev\n!cel image: a":                            "a key is a text",
-		"template: dev\n!x image: a":                              "a key is a text",
-		"template: dev\nimage: !x a":                              "the tag !x is not known",
-		"template: dev\nenv: !cel user":                           "found an expression where a mapping of texts is expected",
+		"image: x":                                                "template: required",
+		"template: nope":                                          `.k8shell.yaml:1:11: template: unknown platform blueprint "nope": must be one of base, default, dev`,
+		"template: !cel '\"dev\"'":                                "template: must not be an expression",
+		"{template: dev, name: !cel user.email}":                  "name: must not be an expression",
+		"template: .k8shell.yaml":                                 "unknown platform blueprint",
+		"template: dev\ntemplate: base":                           `duplicate key "template" (first on line 1)`,
+		"template: dev\nimage: a\nimage: b":                       `duplicate key "image" (first on line 2)`,
+		"template: dev\nimge: a":                                  `.k8shell.yaml:2:1: unknown field "imge"; a custom blueprint can set: template, name`,
+		"template: dev\n!cel image: a":                            "a key must be a string",
+		"template: dev\n!x image: a":                              "a key must be a string",
+		"template: dev\nimage: !x a":                              "unknown tag !x",
+		"template: dev\nenv: !cel user":                           "expected a mapping of strings, found an expression",
 		"template: dev\nenv: {A: !cel user.nme}":                  ".k8shell.yaml:2:10: character 5 of the expression: undefined field 'nme'",
-		"template: dev\n? [a]\n: b":                               "a key is a text",
-		"blueprints: [{name: a}]":                                 `field "blueprints" does not exist`,
-		"- template: dev":                                         "found a list where the fields of a blueprint are expected",
-		"":                                                        "there is no blueprint in it",
-		"template: dev\n---\nimage: x":                            "a second document",
-		"template: dev\nstorages: {x: {mode: host}}":              `field "mode" does not exist`,
-		"template: dev\ninitScripts: [{name: harden, script: y}]": `initScripts[1].name: "harden" is used twice`,
+		"template: dev\n? [a]\n: b":                               "a key must be a string",
+		"blueprints: [{name: a}]":                                 `unknown field "blueprints"`,
+		"- template: dev":                                         "expected the fields of a blueprint, found a list",
+		"":                                                        "empty; a blueprint requires",
+		"template: dev\n---\nimage: x":                            "more than one document",
+		"template: dev\nstorages: {x: {mode: host}}":              `unknown field "mode"`,
+		"template: dev\ninitScripts: [{name: harden, script: y}]": `initScripts[1].name: duplicate name "harden"`,
 		"template: dev\nresources: {cpu: ~, memory: lots}":        `.k8shell.yaml:2:29: blueprint repo-org-`,
 	} {
 		if got := refusal(text); !strings.Contains(got, says) {

@@ -21,24 +21,24 @@ type File struct {
 // parse gives the blueprints of a file as nodes: only these tell what was left
 // out from what is empty, and where everything stands.
 func parse(file string, raw []byte) (blueprints []*yaml.Node, problems []string) {
-	top, problems := yamldoc.Read(file, "a file of blueprints", raw)
+	top, problems := yamldoc.Read(file, raw)
 	if top == nil {
 		return nil, problems
 	}
-	s := &yamldoc.Shape{File: file}
+	s := &yamldoc.Checker{File: file}
 	if top.Kind != yaml.MappingNode {
-		s.Say(top, "found %s where a mapping with a list \"blueprints\" is expected", yamldoc.Found(top))
+		s.Problemf(top, "expected a mapping with a list \"blueprints\", found %s", yamldoc.Describe(top))
 		return nil, s.Problems
 	}
 	s.Pairs(top, func(key, list *yaml.Node) {
-		list = yamldoc.Behind(list)
+		list = yamldoc.Resolve(list)
 		switch {
 		case key.Value != "blueprints":
-			s.Say(key, "%s", unknownField(key.Value))
+			s.Problemf(key, "%s", unknownField(key.Value))
 		case list.Kind == yaml.SequenceNode:
 			blueprints = list.Content
 		case !yamldoc.IsNull(list):
-			s.Say(list, "found %s where a list is expected", yamldoc.Found(list))
+			s.Problemf(list, "expected a list, found %s", yamldoc.Describe(list))
 		}
 	})
 	return blueprints, s.Problems
@@ -47,17 +47,17 @@ func parse(file string, raw []byte) (blueprints []*yaml.Node, problems []string)
 // read makes an entry of one blueprint and finds what is wrong in it as it is
 // written.
 func (s *Set) read(file string, node *yaml.Node) (entry, []string) {
-	node = yamldoc.Behind(node)
+	node = yamldoc.Resolve(node)
 	sh := s.shape(file)
 	if node.Kind != yaml.MappingNode {
-		sh.Say(node, "found %s where a blueprint is expected", yamldoc.Found(node))
+		sh.Problemf(node, "expected a blueprint, found %s", yamldoc.Describe(node))
 		return entry{}, sh.Problems
 	}
 	sh.Check(node, reflect.TypeFor[Blueprint]())
 	e := entry{file: file, node: node}
 	e.identify(sh)
 	if e.name == "" && !slices.ContainsFunc(sh.Problems, func(p string) bool { return strings.Contains(p, "name") }) {
-		sh.Say(node, "a blueprint needs a name")
+		sh.Problemf(node, "name: required")
 	}
 	e.broken = len(sh.Problems) > 0
 	return e, sh.Problems
@@ -65,7 +65,7 @@ func (s *Set) read(file string, node *yaml.Node) (entry, []string) {
 
 // identify reads the fields by which blueprints find each other. They are
 // needed before anything is evaluated.
-func (e *entry) identify(sh *yamldoc.Shape) {
+func (e *entry) identify(sh *yamldoc.Checker) {
 	var own struct {
 		Name, Template string
 		IsTemplate     bool `yaml:"isTemplate"`
@@ -73,7 +73,7 @@ func (e *entry) identify(sh *yamldoc.Shape) {
 	written := e.lift(e.node)
 	for _, field := range []string{"name", "template", "isTemplate"} {
 		if n := written.fields[field].scalar; n != nil && isExpression(n) {
-			sh.Say(n, "%s: cannot be an expression: it is needed before anything is evaluated", field)
+			sh.Problemf(n, "%s: must not be an expression, as it is needed before anything is evaluated", field)
 		}
 	}
 	// What cannot be decoded has been said by the check.
@@ -81,15 +81,15 @@ func (e *entry) identify(sh *yamldoc.Shape) {
 	e.name, e.template, e.isTemplate = own.Name, own.Template, own.IsTemplate
 }
 
-func unknownField(field string) string { return fmt.Sprintf("field %q does not exist", field) }
+func unknownField(field string) string { return fmt.Sprintf("unknown field %q", field) }
 
 func invalid(problems []string) error {
-	err := fault.New(fault.InvalidArgument, "the blueprints have %s", count(len(problems), "problem"))
+	err := fault.New(fault.InvalidArgument, "invalid blueprints: %s", count(len(problems), "problem"))
 	if len(problems) > yamldoc.MaxProblems {
-		problems = append(problems[:yamldoc.MaxProblems:yamldoc.MaxProblems], "and more; these are the first")
+		problems = append(problems[:yamldoc.MaxProblems:yamldoc.MaxProblems], "more problems follow")
 	}
 	err.Problems = problems
-	return err.WithHint("mend the lines named above; the fields are described in docs/blueprints.md")
+	return err.WithHint("correct the lines above; docs/blueprints.md describes the fields")
 }
 
 func count(n int, noun string) string {
@@ -101,7 +101,7 @@ func count(n int, noun string) string {
 
 // refused is the error about flags: what they set is wrong, not the blueprints.
 func refused(problems []string) error {
-	err := fault.New(fault.InvalidArgument, "the flags have %s", count(len(problems), "problem"))
+	err := fault.New(fault.InvalidArgument, "invalid flags: %s", count(len(problems), "problem"))
 	err.Problems = problems
-	return err.WithHint("a single run can set what a custom blueprint can: %s; see docs/blueprints.md", strings.Join(settable(), ", "))
+	return err.WithHint("flags can set the fields of a custom blueprint: %s; see docs/blueprints.md", strings.Join(settable(), ", "))
 }

@@ -29,7 +29,7 @@ func (v value) evaluate(ctx context.Context, l *language, known expression.Facts
 		case left < -1:
 			return nothing()
 		case left == -1:
-			problems = append(problems, fmt.Sprintf("%s: a blueprint has %d expressions at most", path, maxEvaluated))
+			problems = append(problems, fmt.Sprintf("%s: a blueprint can have at most %d expressions", path, maxEvaluated))
 			return nothing()
 		}
 		given, err := l.evaluate(ctx, leaf.scalar.Value, resultOf(t), known, blueprint)
@@ -152,7 +152,7 @@ func inside(t reflect.Type, key string) reflect.Type {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		if field, ok := yamldoc.FieldsOf(t)[key]; ok {
+		if field, ok := yamldoc.Fields(t)[key]; ok {
 			return field
 		}
 	case reflect.Map, reflect.Slice:

@@ -35,7 +35,7 @@ func (l *language) check(text string, wanted expression.Result) error {
 	l.count++
 	l.length += len(text)
 	if l.count > maxExpressions || l.length > maxExpressed {
-		return fmt.Errorf("all expressions together are more than %d, or longer than %d KiB", maxExpressions, maxExpressed>>10)
+		return fmt.Errorf("too many expressions: more than %d in total, or longer than %d KiB", maxExpressions, maxExpressed>>10)
 	}
 	cel, err := l.get()
 	if err != nil {
@@ -44,22 +44,22 @@ func (l *language) check(text string, wanted expression.Result) error {
 	return cel.Check(text, wanted)
 }
 
-func (s *Set) shape(file string) *yamldoc.Shape { return s.language.shape(file) }
+func (s *Set) shape(file string) *yamldoc.Checker { return s.language.shape(file) }
 
 // shape is a check of what is written in a file, with its expressions.
-func (l *language) shape(file string) *yamldoc.Shape {
-	s := &yamldoc.Shape{File: file}
-	s.Tagged = func(n *yaml.Node, t reflect.Type) {
+func (l *language) shape(file string) *yamldoc.Checker {
+	s := &yamldoc.Checker{File: file}
+	s.OnTag = func(n *yaml.Node, t reflect.Type) {
 		result := resultOf(t)
 		switch {
 		case !isExpression(n):
-			s.Say(n, "the tag %s is not known; %s is", yamldoc.OwnTag(n), expressionTag)
+			s.Problemf(n, "unknown tag %s; use %s", yamldoc.CustomTag(n), expressionTag)
 		case result == "":
-			_, wanted := yamldoc.Wants(t)
-			s.Say(n, "found an expression where %s is expected; it can stand for a text, a number, or true or false", wanted)
+			_, wanted := yamldoc.Expected(t)
+			s.Problemf(n, "expected %s, found an expression, which can stand for a string, a number or a boolean", wanted)
 		default:
 			if err := l.check(n.Value, result); err != nil {
-				s.Say(n, "%s", err)
+				s.Problemf(n, "%s", err)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ type value struct {
 
 // lift makes a value of what is written in a layer.
 func (e entry) lift(n *yaml.Node) value {
-	n = yamldoc.Behind(n)
+	n = yamldoc.Resolve(n)
 	v := value{at: place{layer: e.name, file: e.file, line: n.Line, column: n.Column}}
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -60,7 +60,7 @@ func (e entry) lift(n *yaml.Node) value {
 func (e entry) liftFields(n *yaml.Node, into map[string]value) {
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, content := yamldoc.Behind(n.Content[i]), yamldoc.Behind(n.Content[i+1])
+		key, content := yamldoc.Resolve(n.Content[i]), yamldoc.Resolve(n.Content[i+1])
 		switch _, has := into[key.Value]; {
 		case yamldoc.IsMerge(key) && content.Kind == yaml.SequenceNode:
 			merged = append(merged, content.Content...)
@@ -71,7 +71,7 @@ func (e entry) liftFields(n *yaml.Node, into map[string]value) {
 		}
 	}
 	for _, m := range merged {
-		if m = yamldoc.Behind(m); m.Kind == yaml.MappingNode {
+		if m = yamldoc.Resolve(m); m.Kind == yaml.MappingNode {
 			e.liftFields(m, into)
 		}
 	}

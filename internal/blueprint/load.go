@@ -100,7 +100,7 @@ func readFiles(files []string) (sources []Source, problems []string) {
 			continue
 		}
 		if left -= len(raw); left < 0 {
-			return sources, append(problems, fmt.Sprintf("%s: all files together are larger than %d MiB", file, maxTotal>>20))
+			return sources, append(problems, fmt.Sprintf("%s: the files exceed %d MiB in total", file, maxTotal>>20))
 		}
 		sources = append(sources, Source{Name: file, Text: raw})
 	}
@@ -128,9 +128,9 @@ func (s *Set) add(file string, raw []byte) (problems []string) {
 		case e.name == "":
 			continue
 		case known && s.own[e.name] && first.file == file:
-			problems = append(problems, fmt.Sprintf("%s:%d: blueprint %q stands on line %d already", e.position(), node.Column, e.name, first.node.Line))
+			problems = append(problems, fmt.Sprintf("%s:%d: duplicate blueprint %q (first on line %d)", e.position(), node.Column, e.name, first.node.Line))
 		case known && s.own[e.name]:
-			problems = append(problems, fmt.Sprintf("%s:%d: blueprint %q is defined in %s too", e.position(), node.Column, e.name, first.file))
+			problems = append(problems, fmt.Sprintf("%s:%d: duplicate blueprint %q (first in %s)", e.position(), node.Column, e.name, first.file))
 		}
 		s.entries[e.name], s.own[e.name] = e, true
 	}

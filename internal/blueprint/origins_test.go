@@ -116,11 +116,11 @@ func TestProblemsOfResolvedBlueprintsHavePlaces(t *testing.T) {
 	for _, want := range []string{
 		"a.yaml:5:25: blueprint one: resources.memory:",
 		"a.yaml:8:15: blueprint one: hostname:",
-		"a.yaml:9:37: blueprint one: initScripts[0].script: is missing",
+		"a.yaml:9:37: blueprint one: initScripts[0].script: required",
 		"a.yaml:11:22: blueprint one: storages.home.d.type:",
-		`a.yaml:12:27: template "nowhere" of blueprint "two" does not exist`,
-		`a.yaml:13:35: field "nme" does not exist`,
-		`a.yaml:15:28: "image" stands on line 15 already`,
+		`a.yaml:12:27: template "nowhere" of blueprint "two" not found`,
+		`a.yaml:13:35: unknown field "nme"`,
+		`a.yaml:15:28: duplicate key "image" (first on line 15)`,
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in\n%s", want, all)

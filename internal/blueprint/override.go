@@ -47,7 +47,7 @@ func (o Override) layer(l *language) (value, []string) {
 	}
 	keys := splitPath(o.Path)
 	if len(keys) > yamldoc.MaxDepth {
-		return fail("more than %d parts", yamldoc.MaxDepth)
+		return fail("path has more than %d parts", yamldoc.MaxDepth)
 	}
 	t := reflect.TypeFor[Blueprint]()
 	for i, key := range keys {
@@ -56,22 +56,22 @@ func (o Override) layer(l *language) (value, []string) {
 		}
 		fields := map[string]reflect.Type{}
 		if t.Kind() == reflect.Struct {
-			fields = yamldoc.FieldsOf(t)
+			fields = yamldoc.Fields(t)
 		}
 		inner, known := fields[key]
 		switch {
 		case key == "":
-			return fail("a part of the path is empty")
+			return fail("empty part in the path")
 		case t.Kind() == reflect.Struct && !known:
 			return fail("unknown field")
 		case i == 0 && !slices.Contains(settable(), key):
-			return fail("cannot be set for a single run; what can is %s", strings.Join(settable(), ", "))
+			return fail("cannot be set by a flag; these can: %s", strings.Join(settable(), ", "))
 		case t.Kind() == reflect.Struct:
 			t = inner
 		case t.Kind() == reflect.Map:
 			t = t.Elem()
 		case t.Kind() == reflect.Slice:
-			return fail("a list is set as a whole: %s={a,b}", strings.Join(keys[:i], "."))
+			return fail("set the whole list: %s={a,b}", strings.Join(keys[:i], "."))
 		case t.Kind() != reflect.Interface:
 			return fail("unknown field: %s is %s", strings.Join(keys[:i], "."), article(t))
 		}
@@ -98,15 +98,15 @@ func (o Override) node(t reflect.Type, l *language) (*yaml.Node, []string) {
 	if inner, ok := strings.CutPrefix(text, "{"); ok && t.Kind() == reflect.Slice && strings.HasSuffix(inner, "}") {
 		text = "[" + strings.TrimSuffix(inner, "}") + "]"
 	}
-	node, problems := yamldoc.Read(where, "a value", []byte(text))
+	node, problems := yamldoc.Read(where, []byte(text))
 	if len(problems) > 0 {
-		return nil, []string{fmt.Sprintf("%s: %q cannot be read as %s", where, cut(o.Value, 60), article(t))}
+		return nil, []string{fmt.Sprintf("%s: %q is not %s", where, cut(o.Value, 60), article(t))}
 	}
 	if node == nil {
-		return nil, []string{fmt.Sprintf("%s: found nothing where %s is expected", where, article(t))}
+		return nil, []string{fmt.Sprintf("%s: expected %s, found null", where, article(t))}
 	}
 	s := l.shape(where)
-	s.At = func(*yaml.Node) string { return where }
+	s.Position = func(*yaml.Node) string { return where }
 	s.Check(node, t)
 	return node, s.Problems
 }
@@ -115,7 +115,7 @@ func article(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	_, name := yamldoc.Wants(t)
+	_, name := yamldoc.Expected(t)
 	return name
 }
 

@@ -47,7 +47,7 @@ func (s *Set) Compose(o Order) (Draft, error) {
 		return Draft{}, err
 	}
 	if chain[0].isTemplate {
-		return Draft{}, fault.New(fault.InvalidArgument, "blueprint %q is a template: it is there to inherit from", o.Name).
+		return Draft{}, fault.New(fault.InvalidArgument, "blueprint %q is a template: it can only be inherited from", o.Name).
 			WithHint("choose one of: %s", strings.Join(s.Names(), ", "))
 	}
 	d := s.assemble(chain, o)
@@ -208,18 +208,18 @@ func (s *Set) chain(name string) ([]entry, error) {
 	for next := name; next != ""; {
 		e, ok := s.entries[next]
 		if !ok && len(chain) == 0 {
-			return nil, fault.New(fault.NotFound, "there is no blueprint %q", name).
+			return nil, fault.New(fault.NotFound, "blueprint %q not found", name).
 				WithHint("choose one of: %s", strings.Join(s.Names(), ", "))
 		}
 		if !ok {
 			child := chain[len(chain)-1]
-			return nil, invalid([]string{child.templatePosition() + fmt.Sprintf(": template %q of blueprint %q does not exist", next, child.name)})
+			return nil, invalid([]string{child.templatePosition() + fmt.Sprintf(": template %q of blueprint %q not found", next, child.name)})
 		}
 		if slices.Contains(seen, next) {
-			return nil, invalid([]string{e.templatePosition() + fmt.Sprintf(": blueprints inherit in a circle: %s → %s", strings.Join(seen, " → "), next)})
+			return nil, invalid([]string{e.templatePosition() + fmt.Sprintf(": inheritance cycle: %s → %s", strings.Join(seen, " → "), next)})
 		}
 		if len(seen) == maxLineage {
-			return nil, invalid([]string{e.templatePosition() + fmt.Sprintf(": more than %d blueprints inherit from each other", maxLineage)})
+			return nil, invalid([]string{e.templatePosition() + fmt.Sprintf(": inheritance chain longer than %d blueprints", maxLineage)})
 		}
 		seen = append(seen, next)
 		chain = append(chain, e)

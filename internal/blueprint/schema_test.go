@@ -111,7 +111,7 @@ func TestSchemaIsComplete(t *testing.T) {
 		reflect.TypeFor[Blueprint](), reflect.TypeFor[Resources](), reflect.TypeFor[Storage](), reflect.TypeFor[InitScript](),
 		reflect.TypeFor[K8shelld](), reflect.TypeFor[Network](), reflect.TypeFor[EgressPods](), reflect.TypeFor[Podman](),
 	} {
-		fields, properties := yamldoc.FieldsOf(typ), document.Defs[typ.Name()].Properties
+		fields, properties := yamldoc.Fields(typ), document.Defs[typ.Name()].Properties
 		for name := range fields {
 			if properties[name].Description == "" {
 				t.Errorf("%s: field %s is not in the schema, or without a description", typ.Name(), name)

@@ -69,7 +69,7 @@ func expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fault.New(fault.NotFound, "there is no file or directory %s", path)
+		return nil, fault.New(fault.NotFound, "%s: no such file or directory", path)
 	case err != nil:
 		return nil, fault.New(fault.InvalidArgument, "%w", err)
 	case !info.IsDir():
@@ -77,7 +77,7 @@ func expand(path string) ([]string, error) {
 	}
 	files, err := listDir(path)
 	if err == nil && len(files) == 0 {
-		return nil, fault.New(fault.NotFound, "there is no *.yaml or *.yml file in %s", path)
+		return nil, fault.New(fault.NotFound, "no *.yaml or *.yml files in %s", path)
 	}
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "%w", err)

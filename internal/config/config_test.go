@@ -55,7 +55,7 @@ func TestUnknownKeysAreErrorsWithTheirLines(t *testing.T) {
 	_, err := load(t, write(t, "blueprints: /x\nblueprnts: /y\ncolour: red\n"), "")
 	f := fault.From(err)
 	all := strings.Join(f.Problems, "\n")
-	if f.Code != fault.InvalidArgument || !strings.Contains(all, `line 2: field "blueprnts"`) || !strings.Contains(all, `line 3: field "colour"`) {
+	if f.Code != fault.InvalidArgument || !strings.Contains(all, `line 2: unknown field "blueprnts"`) || !strings.Contains(all, `line 3: unknown field "colour"`) {
 		t.Errorf("%v: %s", err, all)
 	}
 }
@@ -105,8 +105,8 @@ identity:
 `), "")
 	all := strings.Join(fault.From(err).Problems, "\n")
 	for _, want := range []string{
-		`line 1: field "blueprnts"`, `line 4: kind "ldap": must be one of`, "line 5: kind file requires path", "line 6: name is not allowed with kind file",
-		"line 7: tokenEnv, tokenFile and cli are mutually exclusive", `line 7: invalid timeout "soon"`, "line 8: url must not hold a login", "line 9: url of kind git must contain {name}", `line 10: field "colour"`,
+		`line 1: unknown field "blueprnts"`, `line 4: kind "ldap": must be one of`, "line 5: kind file requires path", "line 6: name is not allowed with kind file",
+		"line 7: tokenEnv, tokenFile and cli are mutually exclusive", `line 7: invalid timeout "soon"`, "line 8: url must not hold a login", "line 9: url of kind git must contain {name}", `line 10: unknown field "colour"`,
 		"line 11: cli requires an https url",
 	} {
 		if !strings.Contains(all, want) {

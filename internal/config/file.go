@@ -31,7 +31,7 @@ func read(path string, explicit bool, getenv func(string) string) (Config, error
 }
 
 func parse(path string, raw []byte, getenv func(string) string) (Config, error) {
-	top, problems := yamldoc.Read(path, "a configuration", raw)
+	top, problems := yamldoc.Read(path, raw)
 	if len(problems) > 0 {
 		return Config{}, invalid(path, problems)
 	}
@@ -39,7 +39,7 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 	if top == nil {
 		return c, nil
 	}
-	s := &yamldoc.Shape{At: func(n *yaml.Node) string { return fmt.Sprintf("line %d", n.Line) }}
+	s := &yamldoc.Checker{Position: func(n *yaml.Node) string { return fmt.Sprintf("line %d", n.Line) }}
 	s.Problems = expand(top, filepath.Dir(path), getenv)
 	s.Check(top, reflect.TypeFor[Config]())
 	provider.CheckConfig(s, yamldoc.Field(top, "identity"))

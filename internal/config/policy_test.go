@@ -100,7 +100,7 @@ func TestWrongPolicy(t *testing.T) {
 		}
 	}
 	_, err := loadPolicy(t, "policy: {titel: fast}")
-	if f := fault.From(err); !strings.Contains(strings.Join(f.Problems, ""), "line 1: field \"titel\"") {
+	if f := fault.From(err); !strings.Contains(strings.Join(f.Problems, ""), "line 1: unknown field \"titel\"") {
 		t.Errorf("an unknown key: %v %q", err, f.Problems)
 	}
 }

@@ -1,5 +1,5 @@
-// Package secret holds text that must not be shown: whatever prints a value
-// that has one in it, prints three stars.
+// Package secret has a text that is never printed: any format of a value that
+// contains one shows three asterisks.
 package secret
 
 import (
@@ -9,18 +9,18 @@ import (
 	"log/slog"
 )
 
-// Text is a password or a token. Only Reveal gives it away.
+// Text is a password or a token. Only Reveal returns it.
 type Text string
 
 const hidden = "***"
 
-// Reveal is the text itself, for the one place that hands it on.
+// Reveal returns the text, for the request that needs it.
 func (t Text) Reveal() string { return string(t) }
 
 // String hides the text.
 func (Text) String() string { return hidden }
 
-// Format hides the text from every verb, %d and %#v included.
+// Format hides the text from every verb, including %d and %#v.
 func (Text) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, hidden) }
 
 // MarshalJSON hides the text.

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// MaxIDLength is how long a canonical ID may be: names made from it, such as
-// those of injected containers, must stay within 63.
+// MaxIDLength is the maximum length of a canonical ID: names made from it, such as
+// those of injected containers, must not exceed 63 characters.
 const MaxIDLength = 50
 
 const hashLength = 7
 
-// Key is the canonical key: what makes two user strings the same workspace.
-// The OS user is not part of it. A named workspace has none.
+// Key is the canonical key: user strings with the same key are the same
+// workspace. The OS user is not part of it. A named workspace has no key.
 func (u UserString) Key() string {
 	if u.Form() == Named {
 		return ""
@@ -38,7 +38,7 @@ func (u UserString) Key() string {
 }
 
 // ID is the canonical ID: the name of the pod, the Service, the release and
-// everything else. It is a DNS-1035 label, for a Service asks for one.
+// everything else. It is a DNS-1035 label, as a Service requires.
 func (u UserString) ID() string {
 	if u.Form() == Named {
 		return u.Pod
@@ -47,8 +47,8 @@ func (u UserString) ID() string {
 	return label(u.User, MaxIDLength-hashLength-1) + "-" + hex.EncodeToString(sum[:])[:hashLength]
 }
 
-// label makes a DNS-1035 label of a username. Two users that become the same
-// one still differ in the hash, which is over the username as it is.
+// label makes a DNS-1035 label of a username. Users with the same label still
+// differ in the hash.
 func label(user string, length int) string {
 	name := strings.Trim(strings.ReplaceAll(user, "_", "-"), "-")
 	if name == "" || name[0] < 'a' || name[0] > 'z' {
@@ -60,8 +60,7 @@ func label(user string, length int) string {
 	return strings.TrimRight(name, "-")
 }
 
-// wrapIfNeeded wraps a user string that would be taken for a wrapped one,
-// because its user is called b64-something.
+// wrapIfNeeded wraps a user string whose username begins like a wrapped one.
 func wrapIfNeeded(plain string) string {
 	for _, prefix := range wrappers() {
 		if strings.HasPrefix(plain, prefix) {
@@ -71,7 +70,7 @@ func wrapIfNeeded(plain string) string {
 	return plain
 }
 
-// escape percent-encodes what may not stand raw in a value.
+// escape percent-encodes the characters that a value must not contain.
 func escape(value string) string {
 	const hexDigits = "0123456789ABCDEF"
 	var b strings.Builder

@@ -22,24 +22,24 @@ func isUserChar(r rune) bool {
 // value percent-decodes by the rules of a path, where + is itself.
 func (p *parser) value(raw string, at int) (string, error) {
 	if raw == "" {
-		return "", p.fail(at, "a value is missing")
+		return "", p.fail(at, "missing value")
 	}
 	value, err := url.PathUnescape(raw)
 	if err != nil {
-		return "", p.fail(at+strings.IndexByte(raw, '%'), "%% starts an encoded character: two hexadecimal digits follow it")
+		return "", p.fail(at+strings.IndexByte(raw, '%'), "invalid encoding: %% must be followed by two hexadecimal digits")
 	}
 	if !utf8.ValidString(value) {
-		return "", p.fail(at, "the decoded value is not UTF-8")
+		return "", p.fail(at, "the decoded value is not valid UTF-8")
 	}
 	for _, r := range value {
 		if r == '|' || unicode.IsSpace(r) || unicode.IsControl(r) || !unicode.IsPrint(r) {
-			return "", p.fail(at, "a value holds no %q: no spaces, control characters or |", r)
+			return "", p.fail(at, "invalid character %q: a value must not contain spaces, control characters or |", r)
 		}
 	}
 	return value, nil
 }
 
-// set stores one value, lowered, but for the ref that is also kept as typed.
+// set stores a value in lower case; the ref is kept as typed, too.
 func (p *parser) set(key, value string, at int) error {
 	lowered := strings.ToLower(value)
 	switch key {
@@ -59,12 +59,12 @@ func (p *parser) set(key, value string, at int) error {
 	return nil
 }
 
-// repo reads owner/name; without an owner it is the user's own. Of more than
-// two segments the last is the name.
+// repo parses owner/name. The owner defaults to the user, and may have several
+// segments.
 func (p *parser) repo(value string, at int) error {
 	segments := strings.Split(value, "/")
 	if slices.Contains(segments, "") {
-		return p.fail(at, "repo is owner/name: no part of it may be empty")
+		return p.fail(at, "repo must be owner/name without empty parts")
 	}
 	last := len(segments) - 1
 	p.u.RepoName = segments[last]
@@ -78,28 +78,28 @@ func (p *parser) repo(value string, at int) error {
 func (p *parser) workload(value string, at int) error {
 	kind, name, ok := strings.Cut(value, "/")
 	if !ok || name == "" || strings.Contains(name, "/") || !slices.Contains(workloadKinds(), kind) {
-		return p.fail(at, "workload is kind/name, the kind one of %s", strings.Join(workloadKinds(), ", "))
+		return p.fail(at, "workload must be kind/name, where kind is one of %s", strings.Join(workloadKinds(), ", "))
 	}
 	p.u.Workload = Workload{Kind: kind, Name: name}
 	return nil
 }
 
-// check applies the rules on which keys go together.
+// check validates the combination of keys.
 func (p *parser) check() error {
 	u, has := p.u, func(key string) bool { return slices.Contains(p.seen, key) }
 	switch {
 	case u.Pod != "" && (has("repo") || has("workload") || has("ref") || u.Blueprint != ""):
-		return p.failKey("pod", "pod names one workspace: only ns and user go with it")
+		return p.failKey("pod", "pod can only be combined with ns and user")
 	case has("ref") && !has("repo"):
-		return p.failKey("ref", "ref needs repo")
+		return p.failKey("ref", "ref requires repo")
 	case u.Blueprint != "" && has("repo"):
-		return p.failKey("repo", "a repository brings its own blueprint: leave %q out", u.Blueprint)
+		return p.failKey("repo", "blueprint %q and repo are mutually exclusive", u.Blueprint)
 	case u.Blueprint == "" && u.Pod == "" && !has("repo"):
-		return p.fail(len(p.text), "repo=OWNER/NAME, pod=NAME or a blueprint is needed")
+		return p.fail(len(p.text), "a blueprint, repo=OWNER/NAME or pod=NAME is required")
 	case has("workload") && !has("ns"):
-		return p.failKey("workload", "workload needs ns")
+		return p.failKey("workload", "workload requires ns")
 	case has("ns") && !has("workload") && u.Pod == "":
-		return p.failKey("ns", "ns goes with workload or pod only")
+		return p.failKey("ns", "ns requires workload or pod")
 	}
 	return nil
 }

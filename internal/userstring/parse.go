@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Parse reads a user string, plain or wrapped as b64-… or base64-….
+// Parse parses a user string, plain or wrapped as b64-… or base64-….
 func Parse(s string) (UserString, error) {
 	s = strings.TrimSpace(s)
 	plain, err := unwrap(s)
@@ -17,7 +17,7 @@ func Parse(s string) (UserString, error) {
 		return UserString{}, err
 	}
 	if n := utf8.RuneCountInString(plain); n > MaxLength {
-		return UserString{}, invalid(plain, MaxLength, "has %d characters, at most %d are allowed", n, MaxLength)
+		return UserString{}, invalid(plain, MaxLength, "must have at most %d characters, has %d", MaxLength, n)
 	}
 	p := parser{text: plain}
 	return p.parse()
@@ -32,7 +32,7 @@ func unwrap(s string) (string, error) {
 		}
 		raw, err := base64.RawURLEncoding.DecodeString(rest)
 		if err != nil || !utf8.Valid(raw) {
-			return "", fault.New(fault.InvalidArgument, "user string %q is not base64url without padding after %q", s, prefix).
+			return "", fault.New(fault.InvalidArgument, "user string %q is not unpadded base64url after %q", s, prefix).
 				WithHint("write it plain, or wrap it with: printf %%s USERSTR | basenc --base64url | tr -d =")
 		}
 		return strings.TrimSpace(string(raw)), nil
@@ -42,7 +42,7 @@ func unwrap(s string) (string, error) {
 
 func wrappers() []string { return []string{"b64-", "base64-"} }
 
-// parser walks over one user string. Offsets are bytes into text.
+// parser parses one user string. Offsets are bytes of text.
 type parser struct {
 	text string
 	seen []string
@@ -69,21 +69,21 @@ func (p *parser) parse() (UserString, error) {
 
 func (p *parser) user(user string) error {
 	if user == "" {
-		return p.fail(0, "starts with a username: letters, digits, _ and -")
+		return p.fail(0, "must start with a username: use letters, digits, _ and -")
 	}
 	for i, r := range user {
 		if !isUserChar(r) {
-			return p.fail(i, "a username has letters, digits, _ and - only, not %q", r)
+			return p.fail(i, "invalid character %q in the username: use letters, digits, _ and -", r)
 		}
 	}
 	p.u.User = strings.ToLower(user)
 	return nil
 }
 
-// segment reads BLUEPRINT or KEY=VALUE; at is where it starts.
+// segment parses BLUEPRINT or KEY=VALUE, which starts at at.
 func (p *parser) segment(segment string, at int, first bool) error {
 	if segment == "" {
-		return p.fail(at, "a part is empty: a blueprint name or KEY=VALUE is expected")
+		return p.fail(at, "empty part: expected a blueprint or KEY=VALUE")
 	}
 	if i := strings.IndexAny(segment, "@~"); i >= 0 {
 		return p.fail(at+i, "%q must be written as %%%02X here", segment[i], segment[i])
@@ -91,7 +91,7 @@ func (p *parser) segment(segment string, at int, first bool) error {
 	key, raw, isPair := strings.Cut(segment, "=")
 	if !isPair {
 		if !first {
-			return p.fail(at, "%q is no KEY=VALUE; keys are %s", segment, strings.Join(keys(), ", "))
+			return p.fail(at, "expected KEY=VALUE, found %q; keys are %s", segment, strings.Join(keys(), ", "))
 		}
 		value, err := p.value(segment, at)
 		p.u.Blueprint = strings.ToLower(value)
@@ -108,7 +108,7 @@ func (p *parser) pair(key, raw string, at int) error {
 		return p.fail(at, "unknown key %q; keys are %s", key, strings.Join(keys(), ", "))
 	}
 	if slices.Contains(p.seen, key) {
-		return p.fail(at, "key %q is given twice", key)
+		return p.fail(at, "duplicate key %q", key)
 	}
 	p.seen = append(p.seen, key)
 	at += len(key) + 1

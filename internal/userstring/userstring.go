@@ -9,10 +9,11 @@ package userstring
 
 import "strings"
 
-// MaxLength is how long a user string may be, in characters, trimmed.
+// MaxLength is the maximum length of a user string without surrounding spaces, in
+// characters.
 const MaxLength = 128
 
-// Form is which of the four forms a user string has.
+// Form is one of the four forms of user strings.
 type Form string
 
 // The forms.
@@ -27,9 +28,9 @@ const (
 type UserString struct {
 	User      string // lowered
 	Blueprint string // explicit form
-	RepoOwner string // repository form; what stands before the last slash
+	RepoOwner string // repository form; everything before the last slash
 	RepoName  string
-	Ref       string // lowered, as it stands in the key
+	Ref       string // lowered, as in the key
 	RefTyped  string // as typed: git refs are case-sensitive
 	OSUser    string
 	Pod       string // named form
@@ -37,18 +38,18 @@ type UserString struct {
 	Workload  Workload
 }
 
-// Workload is a running workload to inject into.
+// Workload is a running workload that a workspace is injected into.
 type Workload struct {
 	Kind string // deployment, statefulset or daemonset
 	Name string
 }
 
-// IsZero is true when no workload was given.
+// IsZero reports whether no workload was given.
 func (w Workload) IsZero() bool { return w == Workload{} }
 
 func (w Workload) String() string { return w.Kind + "/" + w.Name }
 
-// Form says which form u has.
+// Form returns the form of u.
 func (u UserString) Form() Form {
 	switch {
 	case u.Pod != "":
@@ -62,8 +63,8 @@ func (u UserString) Form() Form {
 	}
 }
 
-// BlueprintName is the blueprint that the string asks for: the one it names,
-// the one computed from a repository, or none.
+// BlueprintName is the blueprint that u names, or the name computed from a
+// repository; empty for the implicit and the named form.
 func (u UserString) BlueprintName() string {
 	if u.RepoName == "" {
 		return u.Blueprint
@@ -71,8 +72,8 @@ func (u UserString) BlueprintName() string {
 	return "repo-" + strings.ReplaceAll(u.RepoOwner, "/", "-") + "-" + u.RepoName
 }
 
-// String is the canonical user string: keys sorted, values encoded. Parsing it
-// gives the same key again.
+// String is the canonical user string, with keys sorted and values encoded. It has
+// the same key.
 func (u UserString) String() string {
 	var spec []string
 	add := func(key, value string) {

@@ -40,22 +40,22 @@ func TestParse(t *testing.T) {
 
 func TestParseErrorsPointAtTheCharacter(t *testing.T) {
 	for _, tc := range []struct{ in, says, at string }{
-		{"", "starts with a username", "character 1"},
+		{"", "must start with a username", "character 1"},
 		{"al ice", "letters, digits", "character 3"},
 		{"alice~", "empty", "character 7"},
 		{"alice~dev+", "empty", "character 11"},
-		{"alice~dev+x", "no KEY=VALUE", "character 11"},
+		{"alice~dev+x", "expected KEY=VALUE", "character 11"},
 		{"alice~repo=a=b", "second", "character 13"},
 		{"alice~color=red", "unknown key", "character 7"},
-		{"alice~repo=a/b+repo=c/d", "twice", "character 16"},
-		{"alice~ref=main", "ref needs repo", "character 7"},
-		{"alice~dev+ns=x", "ns goes with", "character 11"},
+		{"alice~repo=a/b+repo=c/d", "duplicate key", "character 16"},
+		{"alice~ref=main", "ref requires repo", "character 7"},
+		{"alice~dev+ns=x", "ns requires", "character 11"},
 		{"alice~dev+workload=pod/x+ns=y", "kind/name", "character 20"},
-		{"alice~dev+workload=deployment/x", "needs ns", "character 11"},
+		{"alice~dev+workload=deployment/x", "requires ns", "character 11"},
 		{"alice~repo=a%zz", "two hexadecimal digits", "character 13"},
-		{"alice~repo=a%20b", "no spaces", "character 12"},
+		{"alice~repo=a%20b", "must not contain spaces", "character 12"},
 		{"alice~repo=a@b", "%40", "character 13"},
-		{"alice~user=root", "needed", "character 16"},
+		{"alice~user=root", "required", "character 16"},
 		{strings.Repeat("a", 129), "at most 128", "character 129"},
 	} {
 		_, err := Parse(tc.in)

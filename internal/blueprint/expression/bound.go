@@ -48,7 +48,7 @@ func (b boundConstructor) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 func checked(value ref.Val) ref.Val {
 	left := maxValues
 	if text, ok := value.(types.String); ok && len(text) > maxText || !fits(value, &left) {
-		return types.WrapErr(fmt.Errorf("a value on the way is larger than %d KiB or %d values", maxText>>10, maxValues))
+		return types.WrapErr(fmt.Errorf("an intermediate value is larger than %d KiB or %d values", maxText>>10, maxValues))
 	}
 	return value
 }

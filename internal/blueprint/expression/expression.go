@@ -68,7 +68,7 @@ func (l *Language) compile(text string, wanted Result) (*cel.Ast, error) {
 		return nil, fmt.Errorf("character %d of the expression: %s", first.Location.Column()+1, oneLine(first.Message))
 	}
 	if given := ast.OutputType(); !wanted.takes(given.Kind()) {
-		return nil, fmt.Errorf("the expression gives %s where %s is expected", given, wanted)
+		return nil, fmt.Errorf("expected %s, the expression returns %s", wanted, given)
 	}
 	return ast, nil
 }
@@ -107,7 +107,7 @@ func (l *Language) Evaluate(ctx context.Context, text string, wanted Result, kno
 	})
 	switch {
 	case err != nil && strings.Contains(err.Error(), "cost limit exceeded"):
-		return nil, errors.New("the expression takes more steps than it may")
+		return nil, errors.New("the expression exceeds its limit of steps")
 	case err != nil:
 		return nil, errors.New(oneLine(err.Error()))
 	}
@@ -117,7 +117,7 @@ func (l *Language) Evaluate(ctx context.Context, text string, wanted Result, kno
 func plain(value ref.Val, wanted Result) (any, error) {
 	kind, ok := value.Type().(*types.Type)
 	if !ok || !wanted.takes(kind.Kind()) {
-		return nil, fmt.Errorf("the expression gives %s where %s is expected", value.Type().TypeName(), wanted)
+		return nil, fmt.Errorf("expected %s, the expression returns %s", wanted, value.Type().TypeName())
 	}
 	if value.Type() == types.NullType {
 		return nil, nil //nolint:nilnil // null is a value like another

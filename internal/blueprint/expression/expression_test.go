@@ -59,10 +59,10 @@ func TestWhatIsWrongIsFoundWithoutAUser(t *testing.T) {
 		`user.nme`:      {Text, "character 5 of the expression: undefined field 'nme'"},
 		`usr.name`:      {Text, "undeclared reference to 'usr'"},
 		`user.uid +`:    {Text, "Syntax error"},
-		`user.roles`:    {Text, "gives list(string) where a text is expected"},
-		`user.username`: {Number, "gives string where a whole number is expected"},
-		`user.uid`:      {Bool, "gives int where true or false is expected"},
-		`user.uid > 0`:  {Number, "gives bool"},
+		`user.roles`:    {Text, "expected a string, the expression returns list(string)"},
+		`user.username`: {Number, "expected an integer, the expression returns string"},
+		`user.uid`:      {Bool, "expected a boolean, the expression returns int"},
+		`user.uid > 0`:  {Number, "returns bool"},
 		`1 + "a"`:       {Text, "no matching overload"},
 	} {
 		if err := language(t).Check(text, tc.wanted); err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "\n") {

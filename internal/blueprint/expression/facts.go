@@ -36,8 +36,8 @@ type Result string
 
 // The results.
 const (
-	Text   Result = "a text"
-	Bool   Result = "true or false"
-	Number Result = "a whole number"
-	Scalar Result = "a text, a number, or true or false" // Kubernetes will judge
+	Text   Result = "a string"
+	Bool   Result = "a boolean"
+	Number Result = "an integer"
+	Scalar Result = "a string, a number or a boolean" // Kubernetes validates it
 )

@@ -13,48 +13,48 @@ import (
 
 // CheckConfig reports what is wrong with a Config as it is written, beyond the
 // types. Values that may hold a secret are not repeated.
-func CheckConfig(s *yamldoc.Shape, config *yaml.Node) {
+func CheckConfig(s *yamldoc.Checker, config *yaml.Node) {
 	if config == nil || config.Kind != yaml.MappingNode {
 		return
 	}
 	list := yamldoc.Field(config, "providers")
 	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
-		s.Say(config, "identity.providers must list at least one provider; leave identity out for the default ones")
+		s.Problemf(config, "identity.providers must list at least one provider; leave identity out for the default ones")
 		return
 	}
 	for _, node := range list.Content {
-		node = yamldoc.Behind(node)
+		node = yamldoc.Resolve(node)
 		var p Settings
-		if node.Kind == yaml.MappingNode && yamldoc.Flat(node).Decode(&p) == nil {
+		if node.Kind == yaml.MappingNode && yamldoc.Expand(node).Decode(&p) == nil {
 			p.check(s, node)
 		}
 	}
 }
 
-func (p Settings) check(s *yamldoc.Shape, node *yaml.Node) {
+func (p Settings) check(s *yamldoc.Checker, node *yaml.Node) {
 	allowed, known := fields()[p.Kind]
 	if !known {
-		s.Say(place(node, "kind"), "kind %q: must be one of %s", p.Kind, strings.Join(kinds(), ", "))
+		s.Problemf(place(node, "kind"), "kind %q: must be one of %s", p.Kind, strings.Join(kinds(), ", "))
 		return
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
 		if isField(key.Value) && !slices.Contains(allowed, key.Value) {
-			s.Say(key, "%s is not allowed with kind %s", key.Value, p.Kind)
+			s.Problemf(key, "%s is not allowed with kind %s", key.Value, p.Kind)
 		}
 	}
 	if d, err := time.ParseDuration(p.Timeout); p.Timeout != "" && (err != nil || d <= 0) {
-		s.Say(place(node, "timeout"), "invalid timeout %q: use a duration such as 10s", p.Timeout)
+		s.Problemf(place(node, "timeout"), "invalid timeout %q: use a duration such as 10s", p.Timeout)
 	}
 	switch {
 	case p.Kind == KindFile && p.Path == "":
-		s.Say(node, "kind file requires path")
+		s.Problemf(node, "kind file requires path")
 	case p.Kind == KindConfigMap && p.Name == "":
-		s.Say(node, "kind configmap requires name")
+		s.Problemf(node, "kind configmap requires name")
 	}
 	sources := slices.DeleteFunc([]bool{p.TokenEnv != "", p.TokenFile != "", p.CLI}, func(given bool) bool { return !given })
 	if len(sources) > 1 {
-		s.Say(node, "tokenEnv, tokenFile and cli are mutually exclusive")
+		s.Problemf(node, "tokenEnv, tokenFile and cli are mutually exclusive")
 	}
 	p.checkURL(s, place(node, "url"))
 	p.checkLogin(s, node)
@@ -62,35 +62,35 @@ func (p Settings) check(s *yamldoc.Shape, node *yaml.Node) {
 
 // checkLogin rejects a token that would not be sent: only HTTP has a place for
 // one.
-func (p Settings) checkLogin(s *yamldoc.Shape, node *yaml.Node) {
+func (p Settings) checkLogin(s *yamldoc.Checker, node *yaml.Node) {
 	scheme, _, _ := strings.Cut(p.URL, ":")
 	if p.Kind != KindGit || p.URL == "" || scheme == "https" || scheme == "http" {
 		return
 	}
 	for _, field := range []string{"username", "tokenEnv", "tokenFile", "cli"} {
 		if yamldoc.Field(node, field) != nil {
-			s.Say(place(node, field), "%s requires an https url; over ssh, the login is an agent's or a key of your SSH client", field)
+			s.Problemf(place(node, field), "%s requires an https url; over ssh, the login is an agent's or a key of your SSH client", field)
 		}
 	}
 }
 
 // checkURL does not repeat the URL.
-func (p Settings) checkURL(s *yamldoc.Shape, at *yaml.Node) {
+func (p Settings) checkURL(s *yamldoc.Checker, at *yaml.Node) {
 	if p.URL == "" {
 		return
 	}
 	u, err := url.Parse(strings.NewReplacer("{owner}", "owner", "{name}", "name").Replace(p.URL))
 	switch {
 	case err != nil || u.Scheme == "":
-		s.Say(at, "invalid url: use an address such as https://host/path")
+		s.Problemf(at, "invalid url: use an address such as https://host/path")
 	case hasPassword(u):
-		s.Say(at, "url must not hold a login: use tokenEnv, tokenFile or cli")
+		s.Problemf(at, "url must not hold a login: use tokenEnv, tokenFile or cli")
 	case p.Kind == KindGitHub && u.Scheme != "https" && u.Scheme != "http":
-		s.Say(at, "url of kind github must begin with https://")
+		s.Problemf(at, "url of kind github must begin with https://")
 	case p.Kind == KindGit && !slices.Contains([]string{"https", "http", "ssh", "git", "file"}, u.Scheme):
-		s.Say(at, "url of kind git: scheme %s: must be one of https, http, ssh, git, file", u.Scheme)
+		s.Problemf(at, "url of kind git: scheme %s: must be one of https, http, ssh, git, file", u.Scheme)
 	case p.Kind == KindGit && !strings.Contains(p.URL, "{name}"):
-		s.Say(at, "url of kind git must contain {name}, and usually {owner}")
+		s.Problemf(at, "url of kind git must contain {name}, and usually {owner}")
 	}
 }
 

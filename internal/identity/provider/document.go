@@ -57,8 +57,8 @@ type record struct {
 // parseDocument reads a document strictly. The problems of the error are all
 // that is wrong with it, with their places.
 func parseDocument(file, kind string, raw []byte) (map[string]record, error) {
-	top, problems := yamldoc.Read(file, "a document of users", raw)
-	s := &yamldoc.Shape{File: file, Problems: problems}
+	top, problems := yamldoc.Read(file, raw)
+	s := &yamldoc.Checker{File: file, Problems: problems}
 	records := map[string]record{}
 	if top != nil {
 		s.Check(top, reflect.TypeFor[Document]())
@@ -72,25 +72,25 @@ func parseDocument(file, kind string, raw []byte) (map[string]record, error) {
 	return nil, err.WithHint("correct the lines above; docs/identity.md describes the fields")
 }
 
-func readUsers(s *yamldoc.Shape, top *yaml.Node, kind string, records map[string]record) {
+func readUsers(s *yamldoc.Checker, top *yaml.Node, kind string, records map[string]record) {
 	list := yamldoc.Field(top, "users")
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return
 	}
 	lines := map[string]int{}
 	for _, node := range list.Content {
-		node = yamldoc.Behind(node)
+		node = yamldoc.Resolve(node)
 		if node.Kind != yaml.MappingNode {
 			continue
 		}
 		var e Entry
-		_ = yamldoc.Flat(node).Decode(&e) // Check has reported what does not fit
+		_ = yamldoc.Expand(node).Decode(&e) // Check has reported what does not fit
 		at := place(node, "username")
 		switch first, duplicate := lines[e.Username]; {
 		case e.Username == "" || strings.ContainsFunc(e.Username, func(r rune) bool { return !isUsernameRune(r) }):
-			s.Say(at, "invalid username %q: use lower-case letters, digits, _ and -", e.Username)
+			s.Problemf(at, "invalid username %q: use lower-case letters, digits, _ and -", e.Username)
 		case duplicate:
-			s.Say(at, "duplicate user %q (first on line %d)", e.Username, first)
+			s.Problemf(at, "duplicate user %q (first on line %d)", e.Username, first)
 		}
 		lines[e.Username] = at.Line
 		e.check(s, node)
@@ -98,13 +98,13 @@ func readUsers(s *yamldoc.Shape, top *yaml.Node, kind string, records map[string
 	}
 }
 
-func (e Entry) check(s *yamldoc.Shape, node *yaml.Node) {
+func (e Entry) check(s *yamldoc.Checker, node *yaml.Node) {
 	if e.Status != "" && !slices.Contains([]identity.Status{identity.Active, identity.Locked, identity.Invalid}, e.Status) {
-		s.Say(yamldoc.Field(node, "status"), "status %q: must be one of active, locked, invalid", e.Status)
+		s.Problemf(yamldoc.Field(node, "status"), "status %q: must be one of active, locked, invalid", e.Status)
 	}
 	for name, id := range map[string]*int{"uid": e.UID, "gid": e.GID} {
 		if id != nil && (*id < 0 || *id > math.MaxInt32) {
-			s.Say(yamldoc.Field(node, name), "%s %d is out of range: must be from 0 to %d", name, *id, math.MaxInt32)
+			s.Problemf(yamldoc.Field(node, name), "%s %d is out of range: must be from 0 to %d", name, *id, math.MaxInt32)
 		}
 	}
 }
@@ -127,15 +127,15 @@ func (e Entry) user(kind string) identity.User {
 
 // customs are the blueprints that a user owns, by name. They stay as written:
 // tags such as !cel are evaluated with the blueprint.
-func customs(s *yamldoc.Shape, node *yaml.Node) map[string]identity.Custom {
+func customs(s *yamldoc.Checker, node *yaml.Node) map[string]identity.Custom {
 	all := map[string]identity.Custom{}
 	if node == nil || node.Kind != yaml.MappingNode {
 		return all
 	}
 	s.Pairs(node, func(key, value *yaml.Node) {
-		text, err := yaml.Marshal(yamldoc.Flat(value))
+		text, err := yaml.Marshal(yamldoc.Expand(value))
 		if err != nil {
-			s.Say(value, "blueprint %q: %v", key.Value, err)
+			s.Problemf(value, "blueprint %q: %v", key.Value, err)
 			return
 		}
 		all[strings.ToLower(key.Value)] = identity.Custom{YAML: text, Origin: fmt.Sprintf("%s:%d", s.File, key.Line)}

@@ -112,14 +112,14 @@ group: x
 `))
 	f := fault.From(err)
 	for _, want := range []string{
-		`u.yaml:3:8: found a text where a whole number is expected`,
-		`u.yaml:5:3: field "colour" does not exist`,
+		`u.yaml:3:8: expected an integer, found a string`,
+		`u.yaml:5:3: unknown field "colour"`,
 		`u.yaml:6:11: status "gone": must be one of active, locked, invalid`,
 		`u.yaml:7:13: duplicate user "bob" (first on line 4)`,
 		`u.yaml:8:8: uid -1 is out of range`,
-		`u.yaml:9:27: found a list where a mapping is expected`,
+		`u.yaml:9:27: expected a mapping, found a list`,
 		`u.yaml:10:3: invalid username ""`,
-		`u.yaml:11:1: field "group" does not exist`,
+		`u.yaml:11:1: unknown field "group"`,
 	} {
 		if !strings.Contains(strings.Join(f.Problems, "\n"), want) {
 			t.Errorf("missing %q in\n%s", want, strings.Join(f.Problems, "\n"))

@@ -1,0 +1,163 @@
+package yamldoc
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Checker compares YAML as written with the type that it is decoded into, and
+// collects everything that does not fit.
+type Checker struct {
+	// Position says where a node is; nil is file:line:column.
+	Position func(n *yaml.Node) string
+	// File is the name of the file if Position is nil.
+	File string
+	// OnTag checks a scalar with a custom tag in the place of a value of type t.
+	// If nil, custom tags are problems, except inside a value of type any.
+	OnTag    func(n *yaml.Node, t reflect.Type)
+	Problems []string
+}
+
+// Problemf adds a problem of a node.
+func (c *Checker) Problemf(at *yaml.Node, format string, args ...any) {
+	if len(c.Problems) > MaxProblems {
+		return
+	}
+	position := fmt.Sprintf("%s:%d:%d", c.File, at.Line, at.Column)
+	if c.Position != nil {
+		position = c.Position(at)
+	}
+	c.Problems = append(c.Problems, position+": "+fmt.Sprintf(format, args...))
+}
+
+// Check finds what does not fit the type t.
+func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
+	n = Resolve(n)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if IsNull(n) {
+		return // the same as left out
+	}
+	kind, expected := Expected(t)
+	switch {
+	case CustomTag(n) != "":
+		c.tagged(n, t)
+	case t.Kind() == reflect.Interface:
+		c.untyped(n)
+	case n.Kind != kind, t.Kind() == reflect.Bool && n.ShortTag() != "!!bool", isInteger(t) && n.ShortTag() != "!!int":
+		c.Problemf(n, "expected %s, found %s", expected, Describe(n))
+	case t.Kind() == reflect.Struct:
+		fields := Fields(t)
+		c.Pairs(n, func(key, value *yaml.Node) {
+			if t, ok := fields[key.Value]; ok {
+				c.Check(value, t)
+				return
+			}
+			c.Problemf(key, "unknown field %q", key.Value)
+		})
+	case t.Kind() == reflect.Map:
+		c.Pairs(n, func(_, value *yaml.Node) { c.Check(value, t.Elem()) })
+	case t.Kind() == reflect.Slice:
+		for _, item := range n.Content {
+			c.Check(item, t.Elem())
+		}
+	}
+}
+
+func (c *Checker) tagged(n *yaml.Node, t reflect.Type) {
+	if c.OnTag == nil || n.Kind != yaml.ScalarNode {
+		c.Problemf(n, "unknown tag %s", CustomTag(n))
+		return
+	}
+	c.OnTag(n, t)
+}
+
+// untyped checks a value of any type, which is passed on as it is.
+func (c *Checker) untyped(n *yaml.Node) {
+	switch {
+	case CustomTag(n) != "" && c.OnTag != nil:
+		c.tagged(n, reflect.TypeFor[any]())
+	case n.Kind == yaml.MappingNode:
+		c.Pairs(n, func(_, value *yaml.Node) { c.untyped(Resolve(value)) })
+	case n.Kind == yaml.SequenceNode:
+		for _, item := range n.Content {
+			c.untyped(Resolve(item))
+		}
+	}
+}
+
+// Pairs calls each for the pairs of a mapping, including those merged with <<.
+func (c *Checker) Pairs(n *yaml.Node, each func(key, value *yaml.Node)) {
+	lines := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := Resolve(n.Content[i]), n.Content[i+1]
+		switch first, duplicate := lines[key.Value]; {
+		case IsMerge(key):
+			c.merged(Resolve(value), each)
+		case key.Kind != yaml.ScalarNode || CustomTag(key) != "":
+			c.Problemf(key, "a key must be a string, found %s", Describe(key))
+		case duplicate:
+			c.Problemf(key, "duplicate key %q (first on line %d)", key.Value, first)
+		default:
+			lines[key.Value] = key.Line
+			each(key, value)
+		}
+	}
+}
+
+func (c *Checker) merged(n *yaml.Node, each func(key, value *yaml.Node)) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		c.Pairs(n, each)
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			c.merged(Resolve(item), each)
+		}
+	default:
+		c.Problemf(n, "<< requires a mapping, found %s", Describe(n))
+	}
+}
+
+// Expected is the kind of node that a type is written as, and its name in
+// messages.
+func Expected(t reflect.Type) (kind yaml.Kind, name string) {
+	switch t.Kind() {
+	case reflect.Struct:
+		return yaml.MappingNode, "a mapping"
+	case reflect.Map:
+		if t.Elem().Kind() == reflect.String {
+			return yaml.MappingNode, "a mapping of strings"
+		}
+		return yaml.MappingNode, "a mapping"
+	case reflect.Slice:
+		return yaml.SequenceNode, "a list"
+	case reflect.Bool:
+		return yaml.ScalarNode, "a boolean"
+	case reflect.Int, reflect.Int64:
+		return yaml.ScalarNode, "an integer"
+	default:
+		return yaml.ScalarNode, "a string"
+	}
+}
+
+func isInteger(t reflect.Type) bool { return t.Kind() == reflect.Int || t.Kind() == reflect.Int64 }
+
+// Fields are the types of a struct's fields by their names in YAML.
+func Fields(t reflect.Type) map[string]reflect.Type {
+	fields := map[string]reflect.Type{}
+	for field := range t.Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		switch {
+		case options == "inline":
+			maps.Copy(fields, Fields(field.Type))
+		case name != "" && name != "-":
+			fields[name] = field.Type
+		}
+	}
+	return fields
+}

@@ -1,0 +1,79 @@
+package yamldoc
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+type part struct {
+	Name   string            `yaml:"name"`
+	Size   int64             `yaml:"size"`
+	On     bool              `yaml:"on"`
+	List   []part            `yaml:"list"`
+	Envs   map[string]string `yaml:"envs"`
+	Free   any               `yaml:"free"`
+	common `yaml:",inline"`
+}
+
+type common struct {
+	Note string `yaml:"note"`
+}
+
+// Every problem is told with its place, in one pass.
+func TestCheck(t *testing.T) {
+	for name, test := range map[string]struct {
+		raw  string
+		want []string
+	}{
+		"what fits":           {"name: a\nsize: 3\non: true\nlist: [{name: b}]\nenvs: {A: b}\nfree: {x: [1]}\nnote: c\n", nil},
+		"nothing, left out":   {"name:\nlist: ~\n", nil},
+		"unknown fields":      {"nme: a\nlist:\n  - syze: 3\n", []string{`f.yaml:1:1: unknown field "nme"`, `f.yaml:3:5: unknown field "syze"`}},
+		"a text for a number": {"size: many\n", []string{"f.yaml:1:7: expected an integer, found a string"}},
+		"a broken number":     {"size: 1.5\n", []string{"f.yaml:1:7: expected an integer, found a number"}},
+		"a text for a switch": {"on: \"yes\"\n", []string{"f.yaml:1:5: expected a boolean, found a string"}},
+		"a list for a text":   {"name: [a]\n", []string{"f.yaml:1:7: expected a string, found a list"}},
+		"a mapping of lists":  {"envs:\n  A: [1]\n", []string{"f.yaml:2:6: expected a string, found a list"}},
+		"a key twice":         {"name: a\nsize: 1\nname: b\n", []string{`f.yaml:3:1: duplicate key "name" (first on line 1)`}},
+		"a key twice, free":   {"free:\n  x: 1\n  x: 2\n", []string{`f.yaml:3:3: duplicate key "x" (first on line 2)`}},
+		"a key that is none":  {"? [a]\n: b\n", []string{"f.yaml:1:3: a key must be a string, found a list"}},
+		"what is merged in":   {"list:\n  - &x {name: a}\n  - {<<: *x, size: b}\n  - {<<: 3}\n", []string{"f.yaml:3:20: expected an integer, found a string", "f.yaml:4:10: << requires a mapping, found a number"}},
+		"behind an alias":     {"name: &x [1]\nnote: *x\n", []string{"f.yaml:1:7: expected a string, found a list", "f.yaml:1:7: expected a string, found a list"}},
+		"a tag of its own":    {"name: !cel a\n", []string{"f.yaml:1:7: unknown tag !cel"}},
+	} {
+		top, problems := Read("f.yaml", []byte(test.raw))
+		if len(problems) > 0 {
+			t.Errorf("%s: %q", name, problems)
+			continue
+		}
+		s := Checker{File: "f.yaml"}
+		s.Check(top, reflect.TypeFor[part]())
+		if !slices.Equal(s.Problems, test.want) {
+			t.Errorf("%s:\n%q, want\n%q", name, s.Problems, test.want)
+		}
+	}
+}
+
+// Who knows a tag is asked, with the type that is expected there.
+func TestTagged(t *testing.T) {
+	top, _ := Read("f.yaml", []byte("size: !cel 1 + 1\n"))
+	var asked []reflect.Kind
+	s := Checker{OnTag: func(_ *yaml.Node, t reflect.Type) { asked = append(asked, t.Kind()) }}
+	s.Check(top, reflect.TypeFor[part]())
+	if !slices.Equal(asked, []reflect.Kind{reflect.Int64}) || len(s.Problems) > 0 {
+		t.Errorf("asked about %v; %q", asked, s.Problems)
+	}
+}
+
+// Of a file of nothing but problems the first hundred are enough.
+func TestProblemsAreBounded(t *testing.T) {
+	s := Checker{Position: func(*yaml.Node) string { return "here" }}
+	for range 10 * MaxProblems {
+		s.Problemf(&yaml.Node{}, "no")
+	}
+	if n := len(s.Problems); n != MaxProblems+1 || s.Problems[0] != "here: no" {
+		t.Errorf("%d problems, the first is %q", n, s.Problems[0])
+	}
+}
