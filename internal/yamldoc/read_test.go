@@ -28,7 +28,7 @@ func TestReadRefuses(t *testing.T) {
 		"what is too deep by aliases":   {"a: &a " + nested(40) + "\nb: " + strings.Repeat("[", 40) + "*a" + strings.Repeat("]", 40), "f.yaml:1:4: nested more than 64 levels deep"},
 		"a file that is too large":      {"a: " + strings.Repeat("x", MaxFile), "f.yaml: larger than 1 MiB"},
 		"more nodes than anybody needs": {strings.Repeat("-\n", maxMarks+1), "f.yaml: too many values"},
-		"a second document":                  {"a: 1\n---\nb: 2\n", "f.yaml:2: more than one document"},
+		"a second document":             {"a: 1\n---\nb: 2\n", "f.yaml:2: more than one document"},
 		"no YAML":                       {"a: 1\nb: [\n", "f.yaml:2: did not find expected node content"},
 	} {
 		top, problems := Read("f.yaml", []byte(test.raw))
