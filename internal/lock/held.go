@@ -21,7 +21,8 @@ const renewEvery = Duration / 3
 type Lock struct {
 	locker Locker
 	lost   chan struct{}
-	stop   context.CancelFunc
+	stop   context.CancelFunc // ends the renewing
+	cut    context.CancelFunc // ends a renewal in flight
 	done   sync.WaitGroup
 
 	mu      sync.Mutex
@@ -30,19 +31,35 @@ type Lock struct {
 }
 
 func (l Locker) hold(lease *coordinationv1.Lease) *Lock {
-	ctx, stop := context.WithCancel(context.Background())
-	held := &Lock{locker: l, lease: lease, lost: make(chan struct{}), stop: stop, renewed: l.Now().Round(0)}
-	held.done.Go(func() { held.renew(ctx) })
+	requests, cut := context.WithCancel(context.Background())
+	renewing, stop := context.WithCancel(requests)
+	held := &Lock{locker: l, lease: lease, lost: make(chan struct{}), stop: stop, cut: cut, renewed: l.Now().Round(0)}
+	held.done.Go(func() { held.renew(renewing, requests) })
 	return held
 }
 
-// Lost is closed when the lock could not be renewed in time, or somebody else
-// took it.
-func (h *Lock) Lost() <-chan struct{} { return h.lost }
+// Context is ctx as long as the lock is held. Once it could not be renewed in
+// time, or somebody else took it, the context's cause is ErrTaken.
+func (h *Lock) Context(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-h.lost:
+			cancel(ErrTaken)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
 
-// Confirm makes sure that the lock is still this process's, for who is about to
+// Confirm makes sure that this process still holds the lock, for who is about to
 // write after a pause: a host that was suspended wakes up with an old lock.
 func (h *Lock) Confirm(ctx context.Context) error {
+	select {
+	case <-h.lost:
+		return ErrTaken
+	default:
+	}
 	if h.age() < Duration/2 {
 		return nil
 	}
@@ -56,32 +73,36 @@ func (h *Lock) age() time.Duration {
 	return h.locker.Now().Round(0).Sub(h.renewed)
 }
 
-// Release gives the lock back. A lock that was lost is left alone.
+// Release gives the lock back. A renewal in flight is waited for, or what is
+// deleted would not be what the API server has. A lock that was lost is left
+// alone.
 func (h *Lock) Release(ctx context.Context) {
 	h.stop()
+	defer h.cut()
+	defer context.AfterFunc(ctx, h.cut)()
 	h.done.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// The preconditions keep somebody else's lock from being deleted. If it
-	// fails the lease expires by itself.
+	// The preconditions keep somebody else's lock from being deleted. If it fails
+	// the lease expires by itself.
 	_ = h.locker.Leases.Delete(ctx, h.lease.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &h.lease.UID, ResourceVersion: &h.lease.ResourceVersion},
 	})
 }
 
-func (h *Lock) renew(ctx context.Context) {
+func (h *Lock) renew(renewing, requests context.Context) {
 	ticker := time.NewTicker(renewEvery)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-renewing.Done():
 			return
 		case <-ticker.C:
 		}
-		err := h.renewOnce(ctx)
+		err := h.renewOnce(requests)
 		switch {
 		case err == nil:
-		case ctx.Err() != nil:
+		case requests.Err() != nil:
 			return
 		case errors.Is(err, ErrTaken), h.age() > Duration:
 			close(h.lost)
@@ -91,7 +112,7 @@ func (h *Lock) renew(ctx context.Context) {
 }
 
 // ErrTaken says that somebody else has the lock now, or that it is gone.
-var ErrTaken = fault.New(fault.Conflict, "the lock was lost: somebody else took it").
+var ErrTaken = fault.New(fault.Conflict, "the lock was lost: somebody else has taken it").
 	WithHint("run the command again to follow them")
 
 func (h *Lock) renewOnce(ctx context.Context) error {

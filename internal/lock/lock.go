@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -82,6 +83,36 @@ func (l Locker) Try(ctx context.Context, id string, before *Observed) (*Lock, *O
 		return nil, nil, kube.Fault(err, l.call("update", id))
 	}
 	return l.hold(lease), nil, nil
+}
+
+// retryEvery is how often a lock that somebody holds is asked for again.
+const retryEvery = 500 * time.Millisecond
+
+// Wait takes the lock once it is free. It also outlasts a moment in which the API
+// server cannot be reached. It gives up with the error that giveUp has about the
+// holder; nil never does.
+func (l Locker) Wait(ctx context.Context, id string, holder *Observed, giveUp func(*Observed) error) (*Lock, error) {
+	ticker := time.NewTicker(retryEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-ticker.C:
+		}
+		held, seen, err := l.Try(ctx, id, holder)
+		switch {
+		case held != nil || err != nil && fault.CodeOf(err) != fault.Unavailable:
+			return held, err
+		case seen == nil:
+			continue
+		}
+		if holder = seen; giveUp != nil {
+			if err := giveUp(seen); err != nil {
+				return nil, err
+			}
+		}
+	}
 }
 
 // Sweep removes the lock on something that is gone if nobody holds it any more.

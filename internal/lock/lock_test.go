@@ -1,13 +1,19 @@
 package lock
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 func lockers(now func() time.Time) (a, b Locker) {
@@ -76,6 +82,85 @@ func TestRenewedLockIsNotTaken(t *testing.T) {
 			}
 		}
 		held.Release(t.Context())
+	})
+}
+
+// A renewal that is in flight when the lock is released is waited for: the lock
+// that it renews is the one to delete.
+func TestReleaseDuringRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		leases := client.CoordinationV1().Leases("ns")
+		a := Locker{Leases: leases, Namespace: "ns", Self: Self(), Now: time.Now}
+		version := "1"
+		client.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			time.Sleep(40 * time.Millisecond)
+			version = "2"
+			return true, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name("alice-1"), ResourceVersion: version}}, nil
+		})
+		deleted := ""
+		client.PrependReactor("delete", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			deleted = *action.(clienttesting.DeleteActionImpl).DeleteOptions.Preconditions.ResourceVersion
+			return true, nil, nil
+		})
+		held, _, err := a.Try(t.Context(), "alice-1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(renewEvery + time.Millisecond)
+		held.Release(t.Context())
+		if deleted != version || version != "2" {
+			t.Errorf("version %q was deleted, the lock has version %s", deleted, version)
+		}
+	})
+}
+
+// Waiting ends when the lock is free, or when there is no point in it.
+func TestWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := lockers(time.Now)
+		held, _, _ := a.Try(t.Context(), "alice-1", nil)
+		_, seen, _ := b.Try(t.Context(), "alice-1", nil)
+		enough := errors.New("enough")
+		if _, err := b.Wait(t.Context(), "alice-1", seen, func(*Observed) error { return enough }); !errors.Is(err, enough) {
+			t.Errorf("it gives up with %v", err)
+		}
+		short, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if lock, err := b.Wait(short, "alice-1", seen, nil); lock != nil || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("while it is held: %v, %v", lock, err)
+		}
+		go func() {
+			time.Sleep(time.Second)
+			held.Release(t.Context())
+		}()
+		lock, err := b.Wait(t.Context(), "alice-1", seen, nil)
+		if err != nil || lock == nil {
+			t.Fatal("it is free", err)
+		}
+		lock.Release(t.Context())
+	})
+}
+
+// What is done under a lock ends with it.
+func TestContextOfALock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := lockers(time.Now)
+		held, _, _ := a.Try(t.Context(), "alice-1", nil)
+		defer held.Release(t.Context())
+		ctx, cancel := held.Context(t.Context())
+		defer cancel()
+		time.Sleep(time.Minute)
+		if ctx.Err() != nil || held.Confirm(ctx) != nil {
+			t.Fatal("it has ended while the lock is held")
+		}
+		if err := a.Leases.Delete(t.Context(), name("alice-1"), metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		if !errors.Is(context.Cause(ctx), ErrTaken) || !errors.Is(held.Confirm(t.Context()), ErrTaken) {
+			t.Errorf("the cause is %v", context.Cause(ctx))
+		}
 	})
 }
 

@@ -10,16 +10,16 @@ import (
 	"github.com/berthdev/berth/internal/provision/manifest"
 )
 
-// checkCertificate asks whether the cluster knows certificates at all, before
-// anything is made. It is asked only where they are configured.
-func (r *run) checkCertificate(ctx context.Context) error {
-	if r.Certificate == nil {
+// checkCertificate checks that the cluster has certificates at all, if they are
+// configured.
+func (p *Provisioner) checkCertificate(ctx context.Context) error {
+	if p.Certificate == nil {
 		return nil
 	}
-	_, err := r.Client.Discovery().RESTClient().Get().AbsPath("/apis/" + manifest.CertManager).DoRaw(ctx)
+	_, err := p.Client.Discovery().RESTClient().Get().AbsPath("/apis/" + manifest.CertManager).DoRaw(ctx)
 	if apierrors.IsNotFound(err) {
-		return fault.New(fault.InvalidArgument, "certificate is configured, and the cluster has no %s: cert-manager is not installed", manifest.CertManager).
-			WithHint("install cert-manager, or take certificate out of the configuration")
+		return fault.New(fault.InvalidArgument, "certificate is configured, but the cluster has no %s: cert-manager is not installed", manifest.CertManager).
+			WithHint("install cert-manager, or remove certificate from the configuration")
 	}
 	return kube.Fault(err, kube.Call{Verb: "get", Resource: "/apis/" + manifest.CertManager})
 }

@@ -18,22 +18,23 @@ const (
 	accountTime = 10 * time.Second
 )
 
-// createNamespace makes the namespace, which was found not to exist. No pod can
-// be made before the controllers have given it its service account.
-func (r *run) createNamespace(ctx context.Context) error {
-	return r.steps.do("create namespace", func() (string, error) {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.namespace}}
-		_, err := r.Client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+// createNamespace creates the namespace, which was found not to exist. No pod can
+// be created before the controllers have given it its service account.
+func (s session) createNamespace(ctx context.Context) error {
+	name := s.Client.Namespace
+	return s.steps.Do("create namespace", func() (string, error) {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		_, err := s.Client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return "", kube.Fault(err, kube.Call{Verb: "create", Resource: "namespaces", Name: r.namespace})
+			return "", kube.Fault(err, kube.Call{Verb: "create", Resource: "namespaces", Name: name})
 		}
 		err = wait.PollUntilContextTimeout(ctx, accountPoll, accountTime, true, func(ctx context.Context) (bool, error) {
-			_, err := r.Client.CoreV1().ServiceAccounts(r.namespace).Get(ctx, "default", metav1.GetOptions{})
-			return !apierrors.IsNotFound(err), nil // who may not look finds out when the pod is made
+			_, err := s.Client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
+			return !apierrors.IsNotFound(err), nil // who may not look finds out when the pod is created
 		})
 		if wait.Interrupted(err) && ctx.Err() == nil {
 			err = nil // likewise
 		}
-		return r.namespace, err
+		return name, err
 	})
 }

@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,7 +11,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
@@ -20,7 +19,7 @@ import (
 type Outcome struct {
 	// Workspace is nil if nothing was looked at or done.
 	Workspace *v1.Workspace
-	// Logs are the last words of the container that failed.
+	// Logs are the last lines of the container that failed.
 	Logs *v1.LogTail
 	// Left is what became of the workspace, if it could not be brought up.
 	Left v1.Left
@@ -28,55 +27,49 @@ type Outcome struct {
 	Problems []string
 }
 
-// logTime is how long the last words of a failed container are waited for.
+// ending is how far a run got.
+type ending struct {
+	found   inventory.Found // before the run created anything
+	result  deploy.Result   // what it created
+	reading v1.Snapshot     // the newest
+	pod     *corev1.Pod     // nil if there is none, or if the pods are a workload's
+	job     string          // that the workspace belongs to
+	left    v1.Left         // empty if it follows from the rest
+}
+
+// end makes the outcome of how far a run got.
+func (s provisioning) end(ctx context.Context, in inputs, e ending, err error) (Outcome, error) {
+	err = interrupted(ctx, in.deployment.About, e, err)
+	return s.outcome(ctx, in, e, err), err
+}
+
+// logTime is how long the last lines of a failed container are waited for.
 const logTime = 3 * time.Second
 
-// outcome collects what there is to say at the end.
-func (r *run) outcome(ctx context.Context, err error) Outcome {
-	switch {
-	case r.final != nil:
-		return *r.final
-	case fault.CodeOf(err) == fault.AlreadyExists && r.found.Pod != nil:
-		w := inventory.Describe(&r.found.Pod.ObjectMeta, r.found.Reading)
-		return Outcome{Workspace: &w}
-	case fault.CodeOf(err) == fault.AlreadyExists && r.found.Workload != nil:
-		r.latest = r.found.Reading
-		return Outcome{Workspace: r.workspace()}
-	case r.follower == nil && err != nil:
-		return Outcome{} // it did not get as far as the workspace
-	}
-	o := Outcome{Workspace: r.workspace()}
-	o.Left = r.left(err, o.Workspace)
+func (s provisioning) outcome(ctx context.Context, in inputs, e ending, err error) Outcome {
+	o := Outcome{Workspace: s.workspace(in, e), Left: leftBy(e, err)}
 	if code := fault.CodeOf(err); code == fault.Failed || code == fault.DeadlineExceeded {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTime)
 		defer cancel()
-		o.Logs = diagnose.Logs(ctx, r.Client, r.namespace, r.failedPod(), r.latest.Cause)
+		o.Logs = diagnose.Logs(ctx, s.Client, s.Client.Namespace, failedPod(s.id, e.reading), e.reading.Cause)
 	}
 	return o
 }
 
-// workspace is the run's workspace as far as it is known.
-func (r *run) workspace() *v1.Workspace {
+// workspace is the document of the workspace, as far as it is known.
+func (s provisioning) workspace(in inputs, e ending) *v1.Workspace {
 	w := &v1.Workspace{
 		TypeMeta: v1.Kind(v1.KindWorkspace),
-		ID:       r.id, Namespace: r.namespace, UserString: r.user.String(),
-		Owner: r.user.User, Blueprint: r.blueprint.Name, JobID: r.jobID,
-		Snapshot: r.latest,
-		Timing:   r.steps.total(r.Client.Requests.Count()),
+		ID:       s.id, Namespace: s.Client.Namespace, UserString: s.user.String(),
+		Owner: s.user.User, Blueprint: in.deployment.Spec.Blueprint.Name, JobID: e.job,
+		Snapshot: e.reading,
+		Timing:   s.steps.Timing(s.Client.Requests.Count()),
 	}
-	if r.found.Workload != nil {
-		w.Workload, w.JobID = r.found.Workload.Ref.String(), cmp.Or(r.found.Workload.Job(), r.jobID)
+	if !s.user.Workload.IsZero() {
+		w.Workload = s.user.Workload.String()
 	}
-	var pod *corev1.Pod
-	if r.follower != nil {
-		pod, _ = r.follower.State().Pod()
-	}
-	if pod == nil && r.NoWait {
-		pod = r.found.Pod // its watch may not have told of it yet
-	}
-	if pod != nil {
-		w.CreatedAt = pod.CreationTimestamp.UTC()
-		w.JobID = pod.Labels[kube.LabelJobID]
+	if e.pod != nil {
+		w.CreatedAt = e.pod.CreationTimestamp.UTC()
 	}
 	if w.Stage == "" {
 		w.Stage, w.Status = v1.StageUnknown, v1.StatusUnknown
@@ -84,39 +77,47 @@ func (r *run) workspace() *v1.Workspace {
 	return w
 }
 
-// failure is the error of a workspace that will not run.
-func (r *run) failure(s v1.Snapshot) error {
-	err := fault.New(fault.Failed, "the workspace is %s", s.Stage)
-	switch {
-	case s.Cause != nil:
-		err.Message = s.Cause.Message
-	case s.Verdict() == v1.VerdictTerminating, s.Verdict() == v1.VerdictGone:
-		err.Message = "somebody deleted the pod while it was being provisioned"
-	}
-	return err.WithHint("%s", r.hint(s))
+// alreadyRunning ends a run that has nothing to do.
+func (s provisioning) alreadyRunning(in inputs) (Outcome, error) {
+	w := in.found.Describe(s.id, s.Client.Namespace)
+	return Outcome{Workspace: &w}, fault.New(fault.AlreadyExists, "workspace %s is already running", s.id).
+		WithHint("enter it with `berth exec %s`, or pass --if-not-exists", s.user)
 }
 
-// ended gives a run that its context ended the reason of that: the time-out or
-// the signal, and how far it was.
-func (r *run) ended(ctx context.Context, err error) error {
+// leftBy is what is there after a run that gave up, as far as it is known.
+func leftBy(e ending, err error) v1.Left {
+	switch fault.CodeOf(err) {
+	case fault.Failed, fault.DeadlineExceeded, fault.Interrupted, fault.Terminated:
+	default:
+		return ""
+	}
+	if e.left == "" && (e.result.Changes.Any() || e.found.Record != nil || e.pod != nil) {
+		return v1.LeftKept
+	}
+	return e.left
+}
+
+// interrupted gives a run that its context ended the reason for that, the
+// time-out or the signal, and how far it got.
+func interrupted(ctx context.Context, about deploy.About, e ending, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
 	why := *fault.From(context.Cause(ctx))
 	if why.Code == fault.DeadlineExceeded {
-		why.Message = fmt.Sprintf("%s: %s", why.Message, r.soFar())
-		if ignored := r.latest.Ignored; len(ignored) > 0 {
+		why.Message = fmt.Sprintf("%s: %s", why.Message, soFar(e))
+		if ignored := e.reading.Ignored; len(ignored) > 0 {
 			why.Message += "; ignored on request: " + strings.Join(ignored, ", ")
 		}
-		why.Hint = r.hint(r.latest)
+		why.Hint = about.Hint(e.reading)
 	}
 	return &why
 }
 
-// soFar is the stage and the cause as far as it is known.
-func (r *run) soFar() string {
-	switch s := r.latest; {
-	case s.Stage == "" && r.creation.any():
+// soFar is the stage, and its cause if it is known.
+func soFar(e ending) string {
+	switch s := e.reading; {
+	case s.Stage == "" && e.result.Changes.Any():
 		return "not all of it is created yet"
 	case s.Stage == "":
 		return "nothing is installed yet"
@@ -129,12 +130,12 @@ func (r *run) soFar() string {
 	}
 }
 
-// failedPod is the pod that the cause is about.
-func (r *run) failedPod() string {
-	if r.latest.Cause != nil && r.found.Workload != nil {
-		if pod, ok := strings.CutPrefix(r.latest.Cause.Object, "pod/"); ok {
+// failedPod is the pod that the cause is about: of a workload, one of its pods.
+func failedPod(id string, s v1.Snapshot) string {
+	if s.Cause != nil {
+		if pod, ok := strings.CutPrefix(s.Cause.Object, "pod/"); ok {
 			return pod
 		}
 	}
-	return r.id
+	return id
 }

@@ -1,31 +1,26 @@
 // Package provision is the pipeline from a user string to a workspace that can
-// be entered, and back: identify, look up, resolve, lock, install, follow;
-// remove. What stands on the cluster is read by inventory, and what a workspace
-// is made of is said by manifest; workload and injection know how one gets into a
-// workload.
+// be entered, and back: who it is for, what is there, what it is made of, then
+// bring it up and follow it; or remove it. A workspace gets a pod of its own
+// (standalone) or goes into the pods of a workload (injected); deploy has what
+// both share. What is on the cluster is read by inventory.
 package provision
 
 import (
 	"context"
 
-	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/google/uuid"
+
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/event"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/job"
-	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/lock"
-	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
-	"github.com/berthdev/berth/internal/rbac"
-	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
-	"github.com/berthdev/berth/internal/watch/follow"
 )
 
-// Provisioner makes, finds and removes workspaces in one namespace.
+// Provisioner creates, finds and removes workspaces in one namespace.
 type Provisioner struct {
 	inventory.Reader
 	Users        identity.Users
@@ -36,84 +31,64 @@ type Provisioner struct {
 	DefaultRegistry  string
 	// Overrides are laid over the blueprint, for this run.
 	Overrides []blueprint.Override
-	// WaitForLock waits for whoever works on the workspace for another purpose,
-	// instead of giving up.
+	// WaitForLock waits for somebody who works on the workspace for another
+	// purpose, instead of giving up.
 	WaitForLock bool
-	// OnFailure says what becomes of what was made if it comes to nothing. Empty
-	// is to keep it.
+	// OnFailure says what becomes of what was created if the workspace fails.
+	// Empty keeps it.
 	OnFailure OnFailure
-	// NoWait ends a provisioning once everything is made.
+	// NoWait ends a provisioning once everything is created.
 	NoWait bool
-	// CreateNamespace makes the namespace if it does not exist.
+	// CreateNamespace creates the namespace if it does not exist.
 	CreateNamespace bool
 	// Access reads the credentials that are configured; nil for none. It is called
 	// once a provisioning, so that nothing else depends on them.
 	Access func() (manifest.Access, error)
 	// Certificate is nil if workspaces get none.
 	Certificate *manifest.Certificate
-	// Injection says where injection is allowed, and whether to insist on it.
+	// Injection says where injection is allowed, and whether to force it.
 	Injection InjectionRules
 	// Jobs keeps the record of what a provisioning does; nil keeps none.
 	Jobs *job.Recorder
 }
 
-// Supported says whether a form of user string can be provisioned. One that
-// cannot is refused before anything is asked of the cluster.
-func Supported(u userstring.UserString) error {
-	if u.Form() == userstring.Named {
-		return fault.New(fault.InvalidArgument, "%s names an existing workspace: it can be looked up, entered and deleted, not provisioned", u).
-			WithHint("provision %s or %s~BLUEPRINT instead", u.User, u.User)
-	}
-	return nil
-}
-
-// Provision brings up the workspace that u means, or follows whoever is at it
-// already, and tells what happens on stream. The outcome is how it stands at the
-// end: also with an error, as far as it is known.
+// Provision brings up the workspace that u means, or follows somebody else who
+// does, and reports on the stream. The outcome is how the workspace is doing at
+// the end: also with an error, as far as it is known.
 func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, stream *event.Stream) (Outcome, error) {
-	if err := Supported(u); err != nil {
+	if err := p.validate(u); err != nil {
 		return Outcome{}, err
 	}
-	if err := p.Injection.allow(u); err != nil {
-		return Outcome{}, err
-	}
-	p = p.For(u)
-	r := &run{Provisioner: p, user: u, id: u.ID(), namespace: p.Client.Namespace, steps: newSteps(stream, p.Now)}
-	err := r.ended(ctx, r.provision(ctx))
-	return r.outcome(ctx, err), err
-}
-
-func (r *run) provision(ctx context.Context) error {
-	// The watches and the renewal of the lock end with the run.
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if err := r.gather(ctx); err != nil {
-		return err
-	}
-	plan := r.decide()
-	if plan == refuse {
-		return alreadyRunning(r.id, r.user)
-	}
-	held, plan, err := r.acquire(ctx, plan)
-	if r.CreateNamespace && kube.IsNamespaceMissing(err) {
-		if err := r.createNamespace(ctx); err != nil {
-			return err
-		}
-		held, plan, err = r.acquire(ctx, plan)
-	}
+	s := p.For(u).begin(u, stream)
+	ctx, stop := context.WithCancel(ctx) // the watches end with the run
+	defer stop()
+	in, err := s.gather(ctx) // identity, lookup, blueprint
 	if err != nil {
-		return err
+		return Outcome{}, interrupted(ctx, nil, ending{}, err)
 	}
-	if held == nil {
-		return nil // somebody else brought it up, or is about to
+	if in.plan == deploy.Refuse {
+		return s.alreadyRunning(in)
 	}
-	defer r.release(ctx, held)
-	err = r.carryOut(ctx, held, plan)
-	r.Jobs.End(r.steps.Seq(), r.ended(ctx, err))
-	return r.settle(ctx, held, err)
+	got, err := s.acquire(ctx, in)
+	if err != nil || got.leave {
+		s.release(ctx, got.turn.Lock)
+		return s.end(ctx, in, got.seen, err)
+	}
+	turn, end, err := s.deploy(ctx, in, got.turn)
+	if err == nil {
+		end.reading, err = s.follow(ctx, in.deployment, turn, end.result)
+	}
+	err = interrupted(ctx, in.deployment.About, end, err)
+	s.Jobs.End(s.steps.Seq(), err)
+	if s.cleansUp(end, err) {
+		defer s.release(ctx, turn.Lock)
+		return s.cleanUpOnFailure(ctx, in, turn, end, err)
+	}
+	s.release(ctx, turn.Lock)
+	return s.outcome(ctx, in, end, err), err
 }
 
-// For is the provisioner for a user string: of a workload it says the namespace.
+// For is the provisioner for a user string: a workload's says the namespace.
 func (p *Provisioner) For(u userstring.UserString) *Provisioner {
 	if u.Workload.IsZero() {
 		return p
@@ -131,41 +106,13 @@ func (p *Provisioner) in(namespace string) *Provisioner {
 	return &other
 }
 
-// run is one provisioning.
-type run struct {
-	*Provisioner
-	user      userstring.UserString
-	id        string
-	namespace string
-	steps     *steps
-
-	identity  identity.User
-	composed  Composed
-	blueprint blueprint.Blueprint
-	may       rbac.Review
-	unread    error // what the caller may not even read
-	found     inventory.Found
-	access    manifest.Access
-	rendered  *release.Rendered
-	parts     *injection.Parts // of an injected workspace
-	homes     []string         // storages that it does not have
-	jobID     string
-	follower  *follow.Follower
-	latest    v1.Snapshot // the newest reading
-	creation  creation    // what this run has made
-	final     *Outcome    // where it was collected before the end
-	blocker   string      // who holds the lock that is waited for
+// provisioning is the tools of one provisioning, and what was asked for.
+type provisioning struct {
+	session
+	user  userstring.UserString
+	jobID string
 }
 
-// The purposes of a lock.
-const (
-	provisioning = "provision"
-	deleting     = "delete"
-)
-
-func (p *Provisioner) locker(purpose string) lock.Locker {
-	return lock.Locker{
-		Leases:    p.Client.CoordinationV1().Leases(p.Client.Namespace),
-		Namespace: p.Client.Namespace, Self: lock.Self(), Purpose: purpose, Now: p.Now,
-	}
+func (p *Provisioner) begin(u userstring.UserString, stream *event.Stream) provisioning {
+	return provisioning{session: p.session(u.ID(), u.Workload, stream), user: u, jobID: uuid.NewString()}
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -103,29 +104,32 @@ func (r Records) Purge(ctx context.Context, name string) error {
 	return nil
 }
 
-// Plan is the Secret that Create, or Update if there is one, would write. With
-// server set it is sent to the API server, to be checked and not to be kept.
-func (r Records) Plan(ctx context.Context, release *helm.Release, exists, server bool) (*unstructured.Unstructured, error) {
-	stamp, send := createdAt, r.create
+// Write creates a record, or updates the one that exists, and returns the Secret.
+// ErrExists if there is one that is not to be updated. A dry run keeps nothing.
+func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, dry apply.DryRun) (apply.Change, error) {
+	action, stamp, send := apply.Created, createdAt, r.create
 	if exists {
-		stamp, send = modifiedAt, r.update
+		action, stamp, send = apply.Updated, modifiedAt, r.update
 	}
 	secret, err := encode(release, stamp)
-	if err == nil && server {
+	switch dry {
+	case apply.DryRunNone:
+		secret, err = send(ctx, release, nil)
+	case apply.DryRunServer:
 		secret, err = send(ctx, release, []string{metav1.DryRunAll})
 	}
 	if err != nil {
-		return nil, err
+		return apply.Change{}, err
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secret)
 	if err != nil {
-		return nil, fmt.Errorf("record of %s: %w", release.Name, err)
+		return apply.Change{}, fmt.Errorf("record of %s: %w", release.Name, err)
 	}
 	object := &unstructured.Unstructured{Object: content}
 	object.SetAPIVersion("v1")
 	object.SetKind("Secret")
 	object.SetNamespace(r.Namespace)
-	return object, nil
+	return apply.Change{Action: action, Object: object}, nil
 }
 
 func (r Records) call(verb, name string) kube.Call {

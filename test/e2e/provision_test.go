@@ -102,7 +102,7 @@ func TestProvisionWhileTheOldPodIsEnding(t *testing.T) {
 		t.Fatal("the pod is not ending")
 	}
 	r := w.must(0, "provision", "alice~plain")
-	w.contains(r.stderr, "Running", "the one before is ending")
+	w.contains(r.stderr, "Running", "the old one is terminating")
 	if pod := w.pod(doc.ID); pod == nil || pod.UID == old {
 		t.Error("the pod is the old one")
 	}

@@ -33,7 +33,7 @@ func (r Reader) LookupInjected(ctx context.Context, id string, ref userstring.Wo
 	for _, r := range dump.Records {
 		state = state.Apply(r.Type, r.Object)
 	}
-	f := Found{Workload: w}
+	f := Found{Workload: w, Pods: workload.WithWorkspace(state.Pods(), id)}
 	f.Reading, _ = watch.Analyze(state, r.Policy, r.Now())
 	return f, nil
 }

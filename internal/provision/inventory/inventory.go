@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
@@ -47,6 +48,9 @@ type Found struct {
 	Record  *helm.Release
 	// Workload is what the workspace is, or is to be, injected into.
 	Workload *workload.Workload
+	// Pods are those of the workload that have the workspace, the one to enter
+	// first at the front.
+	Pods []*corev1.Pod
 	// Remains is the number of ConfigMaps and claims of a workspace that is not
 	// in its workload: a killed run has left them.
 	Remains int
@@ -61,6 +65,29 @@ func (f Found) Job() string {
 		return f.Workload.Job()
 	}
 	return ""
+}
+
+// WorkloadRef is the workload; zero for a workspace with a pod of its own.
+func (f Found) WorkloadRef() (ref userstring.Workload) {
+	if f.Workload != nil {
+		ref = f.Workload.Ref
+	}
+	return ref
+}
+
+// Describe is the document of what was found, of that ID.
+func (f Found) Describe(id, namespace string) v1.Workspace {
+	w := v1.Workspace{TypeMeta: v1.Kind(v1.KindWorkspace), ID: id, Namespace: namespace, Snapshot: f.Reading}
+	switch {
+	case f.Pod != nil:
+		w = Describe(&f.Pod.ObjectMeta, f.Reading)
+	case len(f.Pods) > 0:
+		w = Describe(&f.Pods[0].ObjectMeta, f.Reading)
+	}
+	if f.Workload != nil {
+		w.Workload = f.Workload.Ref.String()
+	}
+	return w
 }
 
 func notFound(id, namespace string) error {

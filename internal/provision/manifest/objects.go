@@ -9,19 +9,15 @@ import (
 )
 
 // Shared are the objects that a namespace has once, whatever the number of its
-// workspaces. They are made if they are not there, and never deleted.
+// workspaces. They are created if they do not exist, and never deleted.
 func (s Spec) Shared() (wanted []apply.Wanted) {
-	claims := apply.Objects(sharedClaims(s.Blueprint.Storages))
-	if s.Injected {
-		return claims // the pods are the workload's
-	}
 	if s.Access.Registry != nil {
 		wanted = append(wanted, apply.Wanted{Object: registry.PullSecret(*s.Access.Registry), Merge: registry.MergePullSecret})
 	}
 	if s.Blueprint.Subdomain != "" {
 		wanted = append(wanted, apply.Wanted{Object: headlessService(s.Blueprint.Subdomain)})
 	}
-	return append(wanted, claims...)
+	return append(wanted, s.SharedClaims()...)
 }
 
 // headlessService gives workspaces the names <id>.<subdomain>.<namespace>.svc.

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/kube"
 )
@@ -69,19 +68,19 @@ func sharedClaimName(storage, id string) string {
 	return kube.Name("pvc", storage, id)
 }
 
-// sharedClaims are the claims of shared storages. They belong to no release: a
+// SharedClaims are the claims of shared storages. They belong to no release: a
 // release owns its objects alone and takes them along when it is uninstalled,
 // while these are used by several workspaces and outlive all of them.
-func sharedClaims(all map[string]blueprint.Storage) (claims []*unstructured.Unstructured) {
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		s := all[name]
-		if !s.On() || s.Type != blueprint.StorageShared || s.ExistingClaim != "" || len(s.ClaimSpec) == 0 {
+func (s Spec) SharedClaims() (claims []apply.Wanted) {
+	for _, name := range slices.Sorted(maps.Keys(s.Blueprint.Storages)) {
+		storage := s.Blueprint.Storages[name]
+		if !storage.On() || storage.Type != blueprint.StorageShared || storage.ExistingClaim != "" || len(storage.ClaimSpec) == 0 {
 			continue
 		}
-		claim := kube.Named("PersistentVolumeClaim", claimOf("", name, s))
-		claim.SetAnnotations(s.ClaimSpecAnnotations)
-		claim.Object["spec"] = jsonValue(s.ClaimSpec)
-		claims = append(claims, claim)
+		claim := kube.Named("PersistentVolumeClaim", claimOf("", name, storage))
+		claim.SetAnnotations(storage.ClaimSpecAnnotations)
+		claim.Object["spec"] = jsonValue(storage.ClaimSpec)
+		claims = append(claims, apply.Wanted{Object: claim})
 	}
 	return claims
 }

@@ -32,8 +32,6 @@ type Spec struct {
 	Access      Access
 	Certificate *Certificate // nil for none
 	JobID       string
-	// Injected is set for a workspace in the pods of a workload.
-	Injected bool
 }
 
 // Repository is a git repository that a workspace has in it.

@@ -17,29 +17,36 @@ func Selector(id string) labels.Selector {
 	return labels.SelectorFromSet(labels.Set{kube.LabelCanonicalID: kube.LabelValue(id), kube.LabelInjected: "true"})
 }
 
-// Pods are the pods that have the workspace, those that are going left out; the ones that are ready first, the newest of them first.
+// Pods are the pods that have the workspace and are not terminating, the one to
+// enter first at the front.
 func Pods(ctx context.Context, client *kube.Client, id string) ([]*corev1.Pod, error) {
-	all, err := list(ctx, client, id)
+	all, err := List(ctx, client, id)
 	return preferred(all), err
 }
 
-func list(ctx context.Context, client *kube.Client, id string) ([]corev1.Pod, error) {
+// WithWorkspace are those of the pods that Pods would return.
+func WithWorkspace(pods []*corev1.Pod, id string) []*corev1.Pod {
+	selector := Selector(id)
+	return preferred(slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return !selector.Matches(labels.Set(pod.Labels)) }))
+}
+
+// List lists the pods that have the workspace.
+func List(ctx context.Context, client *kube.Client, id string) ([]*corev1.Pod, error) {
 	list, err := client.CoreV1().Pods(client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: Selector(id).String()})
 	if err != nil {
 		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: client.Namespace})
 	}
-	return list.Items, nil
+	pods := make([]*corev1.Pod, len(list.Items))
+	for i := range list.Items {
+		pods[i] = &list.Items[i]
+	}
+	return pods, nil
 }
 
 // preferred orders pods by how well they can be entered: those that are ready
-// before the others, the newest first. Those that are going are left out.
-func preferred(all []corev1.Pod) []*corev1.Pod {
-	var pods []*corev1.Pod
-	for i := range all {
-		if all[i].DeletionTimestamp == nil {
-			pods = append(pods, &all[i])
-		}
-	}
+// before the others, the newest first. Those that are terminating are left out.
+func preferred(all []*corev1.Pod) []*corev1.Pod {
+	pods := slices.DeleteFunc(slices.Clone(all), func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(
 			-cmp.Compare(rank(a), rank(b)),

@@ -11,9 +11,9 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-func replica(name, job string, age time.Duration, ready, going bool) corev1.Pod {
+func replica(name, job string, age time.Duration, ready, going bool) *corev1.Pod {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Namespace: "shop", CreationTimestamp: metav1.NewTime(now.Add(-age)),
 		Labels: map[string]string{
 			kube.LabelCanonicalID: "alice-1", kube.LabelInjected: "true", kube.LabelJobID: job,
@@ -31,7 +31,7 @@ func replica(name, job string, age time.Duration, ready, going bool) corev1.Pod 
 
 // The pod to enter is one that is ready, the newest of those.
 func TestPreferred(t *testing.T) {
-	pods := preferred([]corev1.Pod{
+	pods := preferred([]*corev1.Pod{
 		replica("waits", "j", 0, false, false), replica("old", "j", time.Hour, true, false),
 		replica("new", "j", time.Minute, true, false), replica("going", "j", 0, true, true),
 	})
@@ -41,5 +41,15 @@ func TestPreferred(t *testing.T) {
 	}
 	if strings.Join(names, " ") != "new old waits" {
 		t.Errorf("%s", names)
+	}
+}
+
+// Of all pods of a workload, those count that have the workspace.
+func TestWithWorkspace(t *testing.T) {
+	other := replica("other", "j", 0, true, false)
+	other.Labels[kube.LabelCanonicalID] = "bob-2"
+	pods := WithWorkspace([]*corev1.Pod{other, replica("mine", "j", 0, true, false), {}}, "alice-1")
+	if len(pods) != 1 || pods[0].Name != "mine" {
+		t.Errorf("%v", pods)
 	}
 }

@@ -1,18 +1,19 @@
-// Package workload is about a workload of the cluster that a workspace is in, or
-// is to be put into: it is read, patched as it was seen, and watched. What is put
-// into it is injection's to say.
+// Package workload reads the workloads that workspaces are injected into, and
+// what is in the cluster of such a workspace. It writes nothing.
 package workload
 
 import (
 	"context"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -30,8 +31,6 @@ type Workload struct {
 	Object map[string]any
 	// Record is what stands on it; nil if nothing is injected.
 	Record *injection.Record
-
-	client *kube.Client
 }
 
 // Injected is true if the workspace is in the workload.
@@ -39,10 +38,12 @@ func (w *Workload) Injected() bool {
 	return w != nil && w.Record != nil && w.Record.CanonicalID == w.ID
 }
 
-// Job is the one that the pods of the newest revision are of; empty if none is
-// injected.
-func (w *Workload) Job() string {
-	job, _, _ := unstructured.NestedString(w.Object, "spec", "template", "metadata", "labels", kube.LabelJobID)
+// Job is the job of the pods of the newest revision; empty if none is injected.
+func (w *Workload) Job() string { return JobOf(w.Object) }
+
+// JobOf is Job of a workload as the API server has it.
+func JobOf(object map[string]any) string {
+	job, _, _ := unstructured.NestedString(object, "spec", "template", "metadata", "labels", kube.LabelJobID)
 	return job
 }
 
@@ -60,68 +61,61 @@ func Subject(namespace string, ref userstring.Workload) watch.Subject {
 	return watch.Subject{Kind: kind, Namespace: namespace, Name: ref.Name}
 }
 
-// api is where a workload is in the API, and what a call to it is named.
-func (w *Workload) api(verb string) (dynamic.ResourceInterface, kube.Call) {
-	_, resource := Kind(w.Ref)
+// API is where workloads of a kind are in the API.
+func API(client *kube.Client, ref userstring.Workload) dynamic.ResourceInterface {
+	_, resource := Kind(ref)
 	gvr := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: resource}
-	call := kube.Call{Verb: verb, Resource: gvr.GroupResource().String(), Namespace: w.client.Namespace, Name: w.Ref.Name}
-	return w.client.Dynamic.Resource(gvr).Namespace(w.client.Namespace), call
+	return client.Dynamic.Resource(gvr).Namespace(client.Namespace)
 }
 
-// Read gets a workload and what stands on it. One that is not there is no error:
-// something of the workspace may have outlived it.
+// Call describes a call to the API about a workload, for errors.
+func Call(verb, namespace string, ref userstring.Workload) kube.Call {
+	_, resource := Kind(ref)
+	return kube.Call{Verb: verb, Resource: resource + ".apps", Namespace: namespace, Name: ref.Name}
+}
+
+// Read gets a workload and what is recorded on it. One that does not exist is no
+// error: something of the workspace may have outlived it.
 func Read(ctx context.Context, client *kube.Client, id string, ref userstring.Workload) (*Workload, error) {
-	w := &Workload{Ref: ref, ID: id, client: client}
-	api, call := w.api("get")
-	object, err := api.Get(ctx, ref.Name, metav1.GetOptions{})
-	if err = kube.Fault(err, call); fault.CodeOf(err) == fault.NotFound {
-		return w, nil
+	object, err := API(client, ref).Get(ctx, ref.Name, metav1.GetOptions{})
+	if err = kube.Fault(err, Call("get", client.Namespace, ref)); fault.CodeOf(err) == fault.NotFound {
+		return &Workload{Ref: ref, ID: id}, nil
 	} else if err != nil {
 		return nil, err
 	}
-	w.Object = object.Object
-	w.Record, err = injection.RecordOf(object.GetAnnotations())
-	return w, err
+	return Of(id, ref, object)
 }
 
-// Typed is the workload as the analyzer wants it.
+// Of is a workload as the API server has it.
+func Of(id string, ref userstring.Workload, object *unstructured.Unstructured) (*Workload, error) {
+	record, err := injection.RecordOf(object.GetAnnotations())
+	return &Workload{Ref: ref, ID: id, Object: object.Object, Record: record}, err
+}
+
+// Typed is the workload as the analyzer reads it; nil if it is gone.
 func (w *Workload) Typed() (metav1.Object, error) {
 	if w.Object == nil {
 		return nil, nil
 	}
-	var object metav1.Object
-	switch w.Ref.Kind {
-	case "deployment":
-		object = &appsv1.Deployment{}
-	case "statefulset":
-		object = &appsv1.StatefulSet{}
-	default:
-		object = &appsv1.DaemonSet{}
+	kind, _ := Kind(w.Ref)
+	object, err := scheme.Scheme.New(appsv1.SchemeGroupVersion.WithKind(kind))
+	if err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(w.Object, object)
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(w.Object, object); err != nil {
-		return nil, fault.New(fault.Internal, "%s cannot be read: %w", w.Ref, err)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "cannot read %s: %w", w.Ref, err)
 	}
-	return object, nil
+	return meta.Accessor(object)
 }
 
-// selector selects the pods of the workload, and the ReplicaSets of a Deployment.
-func (w *Workload) selector() (labels.Selector, error) {
-	object, err := w.Typed()
+// PodSelector selects the pods of the workload, and the ReplicaSets of a
+// Deployment.
+func (w *Workload) PodSelector() (labels.Selector, error) {
+	content, _, _ := unstructured.NestedMap(w.Object, "spec", "selector")
+	var selector metav1.LabelSelector
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &selector)
 	if err != nil {
-		return nil, err
+		return nil, fault.New(fault.Internal, "cannot read the selector of %s: %w", w.Ref, err)
 	}
-	var selector *metav1.LabelSelector
-	switch o := object.(type) {
-	case *appsv1.Deployment:
-		selector = o.Spec.Selector
-	case *appsv1.StatefulSet:
-		selector = o.Spec.Selector
-	case *appsv1.DaemonSet:
-		selector = o.Spec.Selector
-	}
-	s, err := metav1.LabelSelectorAsSelector(selector)
-	if err != nil {
-		return nil, fault.New(fault.Internal, "the selector of %s cannot be read: %w", w.Ref, err)
-	}
-	return s, nil
+	return metav1.LabelSelectorAsSelector(&selector)
 }

@@ -1,0 +1,187 @@
+package provision
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/watch/follow"
+)
+
+// acquired is what waiting for the lock has come to.
+type acquired struct {
+	turn deploy.Turn
+	// seen is how far the workspace got meanwhile, if the run ends here: with an
+	// error, or by leaving the work to somebody else.
+	seen  ending
+	leave bool
+}
+
+// acquire takes the lock, in a namespace that it creates if that is wanted.
+func (s provisioning) acquire(ctx context.Context, in inputs) (acquired, error) {
+	a, err := s.tryAcquire(ctx, in)
+	if !s.CreateNamespace || !kube.IsNamespaceMissing(err) {
+		return a, err
+	}
+	if err := s.createNamespace(ctx); err != nil {
+		return acquired{}, err
+	}
+	return s.tryAcquire(ctx, in)
+}
+
+// tryAcquire takes the lock while the watches open. As long as somebody else
+// provisions the workspace, their work is followed.
+func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, error) {
+	a := acquired{turn: deploy.Turn{Found: in.found, Plan: in.plan}, seen: ending{found: in.found, job: s.jobID}}
+	opened := make(chan error, 1)
+	go func() {
+		var err error
+		a.turn.Follower, err = s.target.Watch(ctx, in.found, in.deployment)
+		opened <- err
+	}()
+	locker := s.locker(forProvisioning)
+	locker.Job = s.jobID
+	held, holder, err := locker.Try(ctx, s.id, nil)
+	if watchErr := <-opened; err == nil {
+		err = watchErr
+	}
+	a.turn.Lock = held
+	switch {
+	case err != nil:
+		return a, err
+	case held != nil && in.plan == deploy.Create:
+		return a, nil // creating the record finds out whether still nothing is there
+	case held != nil:
+		return s.lookAgain(ctx, in, a)
+	case holder.Purpose == forProvisioning && s.NoWait:
+		return s.leaveTo(ctx, in, a, holder)
+	case holder.Purpose == forProvisioning, s.WaitForLock:
+		return s.waitFor(ctx, in, a, locker, holder)
+	}
+	if a.turn.Lock, err = s.expire(ctx, locker, holder); err != nil {
+		return a, err
+	}
+	return s.lookAgain(ctx, in, a)
+}
+
+// lookAgain decides anew with the lock in hand: what was found before may have
+// been somebody's work in progress. What the cluster has refused to somebody since
+// then it refuses to this run as well: it ends the same.
+func (s provisioning) lookAgain(ctx context.Context, in inputs, a acquired) (acquired, error) {
+	var err error
+	if a.turn.Found, err = s.target.Lookup(ctx); err != nil {
+		return a, err
+	}
+	a.turn.Plan = s.target.Decide(a.turn.Found, in.deployment)
+	if a.turn.Plan == deploy.Install && refusedSince(in.found.Record, a.turn.Found.Record) {
+		a.seen, err = s.refusedToo(in.deployment, a.turn.Found)
+	}
+	return a, err
+}
+
+// leaveTo ends a run that does not wait: somebody else provisions the workspace.
+// It reports how the workspace is doing by now, and their job.
+func (s provisioning) leaveTo(ctx context.Context, in inputs, a acquired, holder *lock.Observed) (acquired, error) {
+	s.steps.Note("%s is already provisioning it", holder.Holder.Human())
+	found, err := s.target.Lookup(ctx)
+	if err != nil {
+		return a, err
+	}
+	plan := s.target.Decide(found, in.deployment)
+	a.seen = ending{found: found, reading: found.Reading, pod: found.Pod, job: jobAtWork(found, plan, holder)}
+	a.leave = true
+	return a, nil
+}
+
+// waitFor follows the work of whoever holds the lock until it is free, and takes
+// it for whatever is left to do.
+func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker lock.Locker, holder *lock.Observed) (acquired, error) {
+	s.steps.Note("%s is already working on it (%s); following", holder.Holder.Human(), holder.Purpose)
+	watching, stop := context.WithCancel(ctx)
+	followed := make(chan sight, 1)
+	go func() { followed <- s.watchOther(watching, in.deployment, a.turn.Follower) }()
+	var err error
+	a.turn.Lock, err = locker.Wait(ctx, s.id, holder, nil)
+	stop()
+	saw := <-followed
+	a.seen.reading = saw.last
+	if a.seen.pod = podOf(a.turn.Follower); a.seen.pod != nil {
+		a.seen.job = a.seen.pod.Labels[kube.LabelJobID]
+	}
+	if err != nil {
+		return a, err
+	}
+	a, err = s.lookAgain(ctx, in, a)
+	if err != nil || holder.Purpose != forProvisioning {
+		return a, err
+	}
+	reading, left, over := sharedEnd(a.turn, saw.failed)
+	if !over {
+		return a, nil
+	}
+	a.seen.found, a.seen.left = a.turn.Found, left
+	a.seen.reading = in.deployment.About.Explain(reading)
+	return a, in.deployment.About.Failure(reading)
+}
+
+// sight is what was seen of the workspace while somebody else worked on it.
+type sight struct {
+	last   v1.Snapshot
+	failed *v1.Snapshot // the newest failure; the pod may have been removed since
+}
+
+// watchOther reports on the work of somebody else. Of a workload there is nothing
+// to report: until it is patched it runs as ever.
+func (s provisioning) watchOther(ctx context.Context, d deploy.Deployment, follower *follow.Follower) (saw sight) {
+	if !d.OwnPod {
+		return saw
+	}
+	_ = follower.Run(ctx, s.Policy, s.Now, func(c follow.Change) (done bool) {
+		saw.last = s.steps.Changed(c, d.About)
+		if saw.last.Verdict() == v1.VerdictFailed {
+			failed := saw.last
+			saw.failed = &failed
+		}
+		return false
+	})
+	return saw
+}
+
+// sharedEnd says whether a run that has waited for another one ends the same: the
+// workspace failed and is still there, or was seen to fail and has been removed,
+// with --on-failure delete.
+func sharedEnd(turn deploy.Turn, failed *v1.Snapshot) (reading v1.Snapshot, left v1.Left, over bool) {
+	found := turn.Found
+	switch {
+	case turn.Plan == deploy.Replace && found.Reading.Verdict() == v1.VerdictFailed:
+		return found.Reading, "", true
+	case failed != nil && found.Record == nil && (turn.Plan == deploy.Create || turn.Plan == deploy.Await):
+		return *failed, v1.LeftDeleted, true
+	}
+	return reading, "", false
+}
+
+// expire takes a lock that should have been renewed by now, unless its holder
+// comes back within the time that the lock lasts.
+func (s session) expire(ctx context.Context, locker lock.Locker, holder *lock.Observed) (*lock.Lock, error) {
+	if !holder.Overdue {
+		return nil, busy(s.id, holder)
+	}
+	s.steps.Note("%s does not answer; waiting for their lock to expire", holder.Holder.Human())
+	return locker.Wait(ctx, s.id, holder, func(seen *lock.Observed) error {
+		if seen != holder {
+			return busy(s.id, seen)
+		}
+		return nil
+	})
+}
+
+// podOf is the pod as the watches know it; nil if they do not.
+func podOf(follower *follow.Follower) *corev1.Pod {
+	pod, _ := follower.State().Pod()
+	return pod
+}

@@ -1,0 +1,56 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/deploy"
+)
+
+// OnFailure says what becomes of what a provisioning created that failed or timed
+// out.
+type OnFailure string
+
+// What can become of it. The default is to keep it, for somebody to look at.
+const (
+	KeepOnFailure   OnFailure = "keep"
+	DeleteOnFailure OnFailure = "delete"
+)
+
+// undoTime is how long removing what was created may take. Its pod, which may
+// have a grace period, is waited for within that.
+const undoTime = 60 * time.Second
+
+// cleansUp says whether what was created is removed. An interruption keeps it.
+func (p *Provisioner) cleansUp(e ending, err error) bool {
+	code := fault.CodeOf(err)
+	return (code == fault.Failed || code == fault.DeadlineExceeded) && p.OnFailure == DeleteOnFailure && e.result.Changes.Any()
+}
+
+// cleanUpOnFailure removes what this run created, while it still holds the lock.
+// What there is to say about the failure is collected before.
+func (s provisioning) cleanUpOnFailure(ctx context.Context, in inputs, turn deploy.Turn, e ending, failure error) (Outcome, error) {
+	o := s.outcome(ctx, in, e, failure)
+	o.Left = v1.LeftDeleted
+	err := s.steps.Do("remove", func() (string, error) { return s.undo(ctx, in, turn, e.result) })
+	if err != nil {
+		o.Left, o.Problems = v1.LeftKept, []string{err.Error()}
+	}
+	return o, failure
+}
+
+// undo removes what this run created. The time-out that may have ended the run
+// does not count for it, nor does an interruption: a second one exits at once.
+func (s provisioning) undo(ctx context.Context, in inputs, turn deploy.Turn, result deploy.Result) (string, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	ctx, release := turn.Lock.Context(ctx)
+	defer release()
+	if err := turn.Lock.Confirm(ctx); err != nil {
+		return "", fmt.Errorf("what was created was not removed: %w", err)
+	}
+	return s.target.Undo(ctx, turn.Found, in.deployment, result)
+}

@@ -1,0 +1,105 @@
+package provision
+
+import (
+	"context"
+	"errors"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/watch/follow"
+)
+
+// deploy carries the plan out, and begins the record of the job.
+func (s provisioning) deploy(ctx context.Context, in inputs, turn deploy.Turn) (deploy.Turn, ending, error) {
+	result, err := s.bringUp(ctx, in.deployment, turn)
+	if errors.Is(err, release.ErrExists) {
+		// Somebody worked between the lookup and the lock: look at what they left.
+		again, err := s.lookAgain(ctx, in, acquired{turn: turn, seen: ending{found: turn.Found, job: s.jobID}})
+		if err != nil {
+			return turn, again.seen, err
+		}
+		return s.deploy(ctx, in, again.turn)
+	}
+	if turn.Plan != deploy.Refuse { // then it is the work of somebody else, which is only followed
+		s.beginJob(ctx, turn)
+	}
+	end := ending{found: turn.Found, result: result, reading: result.Reading, pod: result.Pod, job: jobOf(turn, s.jobID)}
+	if end.pod == nil {
+		end.pod = podOf(turn.Follower)
+	}
+	return turn, end, err
+}
+
+// bringUp is all that may be done only while the lock is held: it ends with it.
+func (s provisioning) bringUp(ctx context.Context, d deploy.Deployment, turn deploy.Turn) (deploy.Result, error) {
+	held, cancel := turn.Lock.Context(ctx)
+	defer cancel()
+	result, err := s.target.BringUp(held, turn, d)
+	if err != nil && ctx.Err() == nil && held.Err() != nil {
+		err = context.Cause(held)
+	}
+	return result, err
+}
+
+// follow follows the workspace until it runs or is certain not to. The record is
+// completed meanwhile: nobody waits for that, but it is before the lock is
+// released.
+func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn deploy.Turn, result deploy.Result) (v1.Snapshot, error) {
+	if s.NoWait {
+		reading := d.About.Explain(result.Reading)
+		s.steps.Reached(reading)
+		return reading, s.target.Complete(ctx, d, result)
+	}
+	completed := make(chan error, 1)
+	go func() { completed <- s.target.Complete(ctx, d, result) }()
+	reading, err := s.report(ctx, d.About, turn.Follower)
+	if completeErr := <-completed; err == nil {
+		err = completeErr
+	}
+	return reading, err
+}
+
+// report reports on the workspace until it runs or is certain not to.
+func (s provisioning) report(ctx context.Context, about deploy.About, follower *follow.Follower) (reading v1.Snapshot, err error) {
+	err = follower.Run(ctx, s.Policy, s.Now, func(c follow.Change) (done bool) {
+		reading = s.steps.Changed(c, about)
+		return reading.Verdict() != v1.VerdictWaiting
+	})
+	if err == nil && reading.Verdict() != v1.VerdictRunning {
+		err = about.Failure(reading)
+	}
+	return reading, err
+}
+
+// beginJob begins the record of this run's job. A pod that is starting belongs to
+// the job that created it: the record of that goes on.
+func (s provisioning) beginJob(ctx context.Context, turn deploy.Turn) {
+	id := jobOf(turn, s.jobID)
+	s.Jobs.Begin(ctx, job.Start{
+		ID: id, Resumed: id != s.jobID,
+		WorkspaceName: s.id, Username: s.user.User, Namespace: s.Client.Namespace,
+	})
+}
+
+// jobOf is the job that a workspace belongs to once the plan is carried out.
+func jobOf(turn deploy.Turn, own string) string {
+	if old := turn.Found.Job(); old != "" && !turn.Plan.Writes() {
+		return old
+	}
+	return own
+}
+
+// jobAtWork is the job of whoever holds the lock for a provisioning; empty if it
+// is not known. A workspace that is starting belongs to the job that created it,
+// whose record they go on with; one that they create, to the job that their lock
+// names.
+func jobAtWork(found inventory.Found, plan deploy.Plan, holder *lock.Observed) string {
+	if plan.Writes() {
+		return holder.Job
+	}
+	return found.Job()
+}

@@ -1,0 +1,47 @@
+package deploy
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+// About is what is known about the pod that a cause is about, for hints.
+type About func(*v1.Cause) cause.About
+
+// AboutPod knows of a pod nothing but its namespace.
+func AboutPod(namespace string) About {
+	return func(c *v1.Cause) cause.About { return cause.About{Namespace: namespace}.Of(corev1.PodSpec{}, c) }
+}
+
+// Hint says what to do about the cause of a reading; it is empty without one.
+func (a About) Hint(s v1.Snapshot) string {
+	if a == nil || s.Cause == nil {
+		return ""
+	}
+	return cause.Hint(s.Cause, a(s.Cause))
+}
+
+// Explain is the reading with a hint at its cause.
+func (a About) Explain(s v1.Snapshot) v1.Snapshot {
+	if s.Cause != nil {
+		explained := *s.Cause // the reading is the follower's
+		explained.Hint = a.Hint(s)
+		s.Cause = &explained
+	}
+	return s
+}
+
+// Failure is the error of a workspace that will not run.
+func (a About) Failure(s v1.Snapshot) error {
+	err := fault.New(fault.Failed, "the workspace is %s", s.Stage)
+	switch {
+	case s.Cause != nil:
+		err.Message = s.Cause.Message
+	case s.Verdict() == v1.VerdictTerminating, s.Verdict() == v1.VerdictGone:
+		err.Message = "somebody deleted the pod while it was being provisioned"
+	}
+	return err.WithHint("%s", a.Hint(s))
+}

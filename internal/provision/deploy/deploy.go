@@ -1,0 +1,123 @@
+// Package deploy has what the two ways of deploying a workspace share, a pod of
+// its own (standalone) and the pods of a workload (injected): the values that
+// they are given and return, the steps that they report, the checks that both
+// make.
+package deploy
+
+import (
+	"slices"
+
+	helm "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/watch/follow"
+)
+
+// Deployment is what is to be brought up: rendered, and not written.
+type Deployment struct {
+	Spec  manifest.Spec
+	Chart *release.Rendered
+	// Objects are created for this workspace alone.
+	Objects []*unstructured.Unstructured
+	// Shared are created once a namespace, if they do not exist, and never deleted.
+	Shared []apply.Wanted
+	// Parts go into the pod template of a workload; a pod of its own has none.
+	Parts injection.Parts
+	// OwnPod is true for a pod of its own: whoever works on it, it can be followed.
+	// The pods of a workload run as ever until that is patched.
+	OwnPod bool
+	// About is what hints need to know about the containers of its pods.
+	About About
+}
+
+// Render makes the chart of a workspace. It is pure: a chart that cannot be
+// rendered is found out before anything is written.
+func Render(spec manifest.Spec) (*release.Rendered, error) {
+	values, err := spec.Values()
+	if err != nil {
+		return nil, err
+	}
+	return release.Render(values)
+}
+
+// PodSpec reads the spec of a pod or of a pod template; it is empty if it cannot
+// be read: a hint without it is a hint, too.
+func PodSpec(object map[string]any, path ...string) (spec corev1.PodSpec) {
+	content, _, _ := unstructured.NestedMap(object, path...)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &spec); err != nil {
+		return corev1.PodSpec{}
+	}
+	return spec
+}
+
+// Claims are the names of the claims that the pods mount, whoever made them.
+func (d Deployment) Claims() (names []string) {
+	for _, object := range d.Objects {
+		switch object.GetKind() {
+		case "Pod":
+			for _, volume := range PodSpec(object.Object, "spec").Volumes {
+				if volume.PersistentVolumeClaim != nil {
+					names = append(names, volume.PersistentVolumeClaim.ClaimName)
+				}
+			}
+		case kindClaim:
+			names = append(names, object.GetName())
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// OfKind is the first object of a kind; nil if there is none.
+func OfKind(objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
+	i := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind })
+	if i < 0 {
+		return nil
+	}
+	return objects[i]
+}
+
+// Turn is the turn to work on a workspace: its lock is held, and nobody else
+// writes.
+type Turn struct {
+	Lock     *lock.Lock
+	Follower *follow.Follower
+	// Found is what is there since the lock is held, and Plan what to do about it.
+	Found inventory.Found
+	Plan  Plan
+}
+
+// Result is what bringing up has done. It is also returned with an error.
+type Result struct {
+	Changes Changes
+	// Record is Helm's record, if it has been written or was there.
+	Record *helm.Release
+	// Pod is the pod that was created or found; of an injected workspace the pods
+	// are its workload's.
+	Pod *corev1.Pod
+	// Reading is how the workspace stands right after; empty if that is not known.
+	Reading v1.Snapshot
+}
+
+// Removal is what removing a workspace has done so far.
+type Removal struct {
+	// Objects is the number of objects that were deleted.
+	Objects int
+	// Done is what has been done, in a few words.
+	Done string
+	// Gone is true if there is nothing to wait for.
+	Gone bool
+	// Found is what was there when the lock was taken.
+	Found inventory.Found
+	// Follower follows what is terminating, for who waits for that.
+	Follower *follow.Follower
+}

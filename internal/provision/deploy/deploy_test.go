@@ -1,0 +1,56 @@
+package deploy
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+// The claims that are followed are those that the pod mounts, whoever made them,
+// and those that are created.
+func TestClaims(t *testing.T) {
+	pod := kube.Named("Pod", "a")
+	pod.Object["spec"] = map[string]any{"volumes": []any{
+		map[string]any{"name": "shared", "persistentVolumeClaim": map[string]any{"claimName": "pvc-shared"}},
+		map[string]any{"name": "home", "persistentVolumeClaim": map[string]any{"claimName": "pvc-home"}},
+		map[string]any{"name": "scratch", "emptyDir": map[string]any{}},
+	}}
+	d := Deployment{Objects: []*unstructured.Unstructured{kube.Named("ConfigMap", "a"), kube.Named("PersistentVolumeClaim", "pvc-home"), pod}}
+	if got := d.Claims(); !slices.Equal(got, []string{"pvc-home", "pvc-shared"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// A failure says why, and what to do about it; a reading without a cause has no
+// hint.
+func TestFailure(t *testing.T) {
+	about := About(func(*v1.Cause) cause.About { return cause.About{Namespace: "dev"} })
+	notFound := &v1.Cause{Code: cause.ImageNotFound, Message: "image x not found"}
+	for name, test := range map[string]struct {
+		reading v1.Snapshot
+		says    string
+		hint    bool
+	}{
+		"with a cause": {v1.Snapshot{Stage: v1.StageFailed, Cause: notFound}, "image x not found", true},
+		"stopped":      {v1.Snapshot{Stage: v1.StageStopped}, "the workspace is Stopped", false},
+		"deleted":      {v1.Snapshot{Stage: v1.StageTerminating}, "somebody deleted the pod while it was being provisioned", false},
+	} {
+		err := fault.From(about.Failure(test.reading))
+		if err.Code != fault.Failed || err.Message != test.says || (err.Hint != "") != test.hint {
+			t.Errorf("%s: %+v", name, err)
+		}
+	}
+	explained := about.Explain(v1.Snapshot{Cause: notFound})
+	if explained.Cause.Hint == "" || notFound.Hint != "" {
+		t.Errorf("the explained cause is %+v, the reading's own %+v", explained.Cause, notFound)
+	}
+	if hint := About(nil).Hint(v1.Snapshot{Cause: notFound}); hint != "" {
+		t.Errorf("of an unknown pod it says %q", hint)
+	}
+}

@@ -1,0 +1,42 @@
+package deploy
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+// Permissions are what the caller may do.
+type Permissions struct {
+	rbac.Review
+	// Unread is the refusal of a read that was made before: it is reported
+	// together with whatever else is missing.
+	Unread error
+}
+
+// Check reports all permissions together that a command needs for such objects
+// and that the caller does not have. A read that was refused is among them if
+// the table of permissions is right, and is reported by itself if it is not.
+func (p Permissions) Check(doing, command string, objects []*unstructured.Unstructured, resources ...string) error {
+	row := rbac.Named(command)
+	missing := p.Missing(row.Needs(append(resourcesOf(objects), resources...)...))
+	if err := row.Denied(doing, p.Namespace, missing); err != nil {
+		return err
+	}
+	return p.Unread
+}
+
+// resourcesOf are the resources of objects, as the rules of a Role name them.
+func resourcesOf(objects []*unstructured.Unstructured) (names []string) {
+	for _, object := range objects {
+		if resource, known := kube.ResourceOf(object.GroupVersionKind()); known {
+			names = append(names, resource.Resource)
+		} else {
+			names = append(names, strings.ToLower(object.GetKind()))
+		}
+	}
+	return names
+}

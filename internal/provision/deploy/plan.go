@@ -1,0 +1,33 @@
+package deploy
+
+// Plan is what a provisioning does about what it has found.
+type Plan string
+
+// The plans.
+const (
+	Create  Plan = "create"  // nothing is there: whoever creates the record is the first
+	Install Plan = "install" // something is there, but no pod
+	Refuse  Plan = "refuse"  // it is running
+	Resume  Plan = "resume"  // it is starting: complete what is missing, and follow it
+	Replace Plan = "replace" // it failed, stopped or was asked to stop: make a new one
+	Await   Plan = "await"   // its pod is terminating: wait for that, then install
+)
+
+// String describes the plan for the person who waits; it is empty if there is
+// nothing to say.
+func (p Plan) String() string {
+	switch p {
+	case Refuse:
+		return "already running"
+	case Resume:
+		return "already starting: following it"
+	case Replace:
+		return "failed or stopped: replacing it"
+	case Await:
+		return "the old one is terminating: waiting for that"
+	}
+	return ""
+}
+
+// Writes says whether anything is to be created.
+func (p Plan) Writes() bool { return p != Refuse && p != Resume }

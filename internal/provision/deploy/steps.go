@@ -1,0 +1,148 @@
+package deploy
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/watch/follow"
+)
+
+// Steps reports berth's own work and the readings of a workspace on the stream,
+// and measures how long the steps and the stages take.
+type Steps struct {
+	*event.Stream
+	now   func() time.Time
+	begun time.Time
+
+	mu     sync.Mutex
+	timing v1.Timing
+	stage  v1.Stage
+	since  time.Time
+}
+
+// NewSteps begins to measure.
+func NewSteps(stream *event.Stream, now func() time.Time) *Steps {
+	return &Steps{Stream: stream, now: now, begun: now()}
+}
+
+// Step is a piece of work. The message that it returns says what came of it.
+type Step struct {
+	Name string
+	Do   func() (message string, err error)
+	// Quiet steps are reported only if there is something to say.
+	Quiet bool
+}
+
+// Do runs a step and reports it.
+func (s *Steps) Do(name string, do func() (message string, err error)) error {
+	return s.Parallel(Step{Name: name, Do: do})
+}
+
+// Parallel runs steps in parallel and reports them in their order, up to the
+// first one that failed.
+func (s *Steps) Parallel(steps ...Step) error {
+	for _, step := range steps {
+		if !step.Quiet {
+			s.Step(v1.Step{Name: step.Name, State: v1.StepBegun})
+		}
+	}
+	reports, errs := make([]v1.Step, len(steps)), make([]error, len(steps))
+	var wg sync.WaitGroup
+	for i, step := range steps {
+		wg.Go(func() { reports[i], errs[i] = s.run(step) })
+	}
+	wg.Wait()
+	for i, report := range reports {
+		s.ended(report)
+		if errs[i] != nil {
+			return errs[i]
+		}
+	}
+	return nil
+}
+
+func (s *Steps) run(step Step) (v1.Step, error) {
+	begun := s.now()
+	message, err := step.Do()
+	report := v1.Step{Name: step.Name, State: v1.StepEnded, Message: message, Seconds: s.now().Sub(begun).Seconds()}
+	if err != nil {
+		report.State, report.Message = v1.StepFailed, ""
+	}
+	return report, err
+}
+
+func (s *Steps) ended(report v1.Step) {
+	s.mu.Lock()
+	s.timing.Steps = append(s.timing.Steps, v1.StepTiming{Name: report.Name, Seconds: report.Seconds})
+	s.mu.Unlock()
+	if report.State == v1.StepFailed || report.Message != "" {
+		s.Step(report)
+	}
+}
+
+// Note reports something worth knowing.
+func (s *Steps) Note(format string, args ...any) {
+	s.Progress(v1.Progress{Message: fmt.Sprintf(format, args...)})
+}
+
+// Warn reports something that may go wrong later.
+func (s *Steps) Warn(reason, object, message string) {
+	s.Warning(v1.Warning{Reason: reason, Object: object, Message: message, Count: 1, At: s.now().UTC()})
+}
+
+// Changed reports what is new about the workspace, and returns the reading.
+func (s *Steps) Changed(c follow.Change, about About) v1.Snapshot {
+	for _, object := range c.Objects {
+		s.Object(object)
+	}
+	for _, warning := range c.Warnings {
+		s.Warning(warning)
+	}
+	for _, notice := range c.Notices {
+		s.Progress(notice)
+	}
+	reading := about.Explain(c.Snapshot)
+	if c.Changed {
+		s.Reached(reading)
+	}
+	return reading
+}
+
+// Reached reports a new reading, and measures the stage before it.
+func (s *Steps) Reached(snapshot v1.Snapshot) {
+	s.mu.Lock()
+	if snapshot.Stage != s.stage {
+		at := s.now()
+		if s.stage != "" {
+			at = snapshot.BeganAt(s.since, at)
+		}
+		s.closeStage(at)
+		s.stage, s.since = snapshot.Stage, at
+	}
+	s.mu.Unlock()
+	s.Stage(snapshot)
+}
+
+func (s *Steps) closeStage(at time.Time) {
+	switch s.stage {
+	case "", v1.StageUnknown, v1.StageRunning, v1.StageFailed, v1.StageStopped:
+		return
+	}
+	took := at.Sub(s.since).Seconds()
+	s.timing.Stages = append(s.timing.Stages, v1.StepTiming{Name: string(s.stage), Seconds: took})
+}
+
+// Timing is the time of each step and stage so far, and the number of requests.
+func (s *Steps) Timing(requests int) *v1.Timing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closeStage(s.now())
+	s.stage = "" // so that it is counted once
+	timing := s.timing
+	timing.Seconds = s.now().Sub(s.begun).Seconds()
+	timing.Requests = requests
+	return &timing
+}

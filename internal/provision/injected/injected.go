@@ -1,0 +1,73 @@
+// Package injected deploys a workspace into the pods of a workload: beside its
+// containers, by a patch of the pod template.
+package injected
+
+import (
+	"context"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// Target is a workspace in the pods of a workload.
+type Target struct {
+	inventory.Reader
+	ID  string
+	Ref userstring.Workload
+	// Force injects even if it makes little sense.
+	Force bool
+	Steps *deploy.Steps
+}
+
+// Lookup finds the workload and, if the workspace is in it, how that is doing.
+func (t Target) Lookup(ctx context.Context) (inventory.Found, error) {
+	found, err := t.LookupInjected(ctx, t.ID, t.Ref)
+	if err != nil {
+		return inventory.Found{}, err
+	}
+	w := found.Workload
+	switch {
+	case w.Object == nil:
+		return inventory.Found{}, fault.New(fault.NotFound, "%s not found in namespace %s", t.Ref, t.Client.Namespace).
+			WithHint("list what there is: kubectl get %ss --namespace %s", t.Ref.Kind, t.Client.Namespace)
+	case w.Record != nil && !w.Injected():
+		return inventory.Found{}, injection.Taken(w.Object, w.Record)
+	}
+	return found, nil
+}
+
+// Decide says what a provisioning does about what it has found. A workspace that
+// is not ready yet is replaced if it is not what would be injected now.
+func (Target) Decide(found inventory.Found, d deploy.Deployment) deploy.Plan {
+	rendered := d.Parts.ID != ""
+	return decide(found, rendered && !injection.Current(found.Workload.Record, d.Parts))
+}
+
+func decide(found inventory.Found, outdated bool) deploy.Plan {
+	if !found.Workload.Injected() {
+		return deploy.Install
+	}
+	switch found.Reading.Verdict() {
+	case v1.VerdictRunning:
+		return deploy.Refuse
+	case v1.VerdictFailed, v1.VerdictStopped:
+		return deploy.Replace
+	}
+	if outdated {
+		return deploy.Replace
+	}
+	return deploy.Resume
+}
+
+// applier is for objects of no release: they belong to the workspace whose
+// canonical ID they carry.
+func (t Target) applier(dry apply.DryRun) apply.Applier {
+	owner := apply.Owner{Name: "workspace " + t.ID, Labels: map[string]string{kube.LabelCanonicalID: kube.LabelValue(t.ID)}}
+	return deploy.Applier(t.Reader, owner, dry)
+}

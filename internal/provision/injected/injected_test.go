@@ -1,0 +1,195 @@
+package injected
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/workload"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+const id = "alice-1"
+
+func TestDecide(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		by       string
+		stage    v1.Stage
+		outdated bool
+		want     deploy.Plan
+	}{
+		{"nothing in it", "", v1.StageUnknown, true, deploy.Install},
+		{"running", id, v1.StageRunning, false, deploy.Refuse},
+		{"running, of an older blueprint", id, v1.StageRunning, true, deploy.Refuse},
+		{"starting", id, v1.StagePulling, false, deploy.Resume},
+		{"starting, of an older blueprint", id, v1.StageStarting, true, deploy.Replace},
+		{"failed", id, v1.StageFailed, false, deploy.Replace},
+	} {
+		f := inventory.Found{Workload: &workload.Workload{ID: id}, Reading: v1.Snapshot{Stage: test.stage}}
+		if test.by != "" {
+			f.Workload.Record = &injection.Record{CanonicalID: test.by}
+		}
+		if got := decide(f, test.outdated); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// Whether a workspace is outdated is known only once it is rendered.
+func TestDecideBeforePrepare(t *testing.T) {
+	f := inventory.Found{
+		Workload: &workload.Workload{ID: id, Record: &injection.Record{CanonicalID: id, Hash: "older"}},
+		Reading:  v1.Snapshot{Stage: v1.StagePulling},
+	}
+	for name, test := range map[string]struct {
+		d    deploy.Deployment
+		want deploy.Plan
+	}{
+		"before":   {deploy.Deployment{}, deploy.Resume},
+		"after it": {deploy.Deployment{Parts: injection.Parts{ID: id}}, deploy.Replace},
+	} {
+		if got := (Target{}).Decide(f, test.d); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// Everything that prevents an injection is reported at once, and whether it can
+// be forced.
+func TestRefusal(t *testing.T) {
+	paused := injection.Finding{Severity: injection.Refusal, Message: "paused", Hint: "resume"}
+	host := injection.Finding{Severity: injection.Impossible, Message: "hostPID", Hint: "another"}
+	one := fault.From(refusal([]injection.Finding{paused}))
+	if one.Message != "paused" || one.Hint != "resume; or use --force" || one.Code != fault.Failed {
+		t.Errorf("%+v", one)
+	}
+	two := fault.From(refusal([]injection.Finding{paused, host}))
+	if len(two.Problems) != 2 || strings.Contains(two.Hint, "--force") {
+		t.Errorf("%+v", two)
+	}
+	if err := refusal(nil); err != nil {
+		t.Errorf("nothing prevents it, but %v", err)
+	}
+}
+
+// into is a target in a Deployment, on a cluster that answers like this to the
+// writing of a resource.
+func into(t *testing.T, verb, resource string, answer error) (Target, deploy.Turn) {
+	t.Helper()
+	web := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": map[string]any{"name": "web", "namespace": "dev"},
+		"spec": map[string]any{"template": map[string]any{
+			"metadata": map[string]any{}, "spec": map[string]any{"containers": []any{map[string]any{"name": "web"}}},
+		}},
+	}}
+	client := fake.NewSimpleDynamicClient(runtime.NewScheme(), web)
+	client.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, answer })
+	typed := kubefake.NewClientset()
+	reader := inventory.Reader{Client: &kube.Client{Interface: typed, Dynamic: client, Namespace: "dev"}, Now: time.Now}
+	target := Target{
+		Reader: reader, ID: id, Ref: userstring.Workload{Kind: "deployment", Name: "web"},
+		Steps: deploy.NewSteps(event.NewStream("alice", time.Now), time.Now),
+	}
+	turn := deploy.Turn{Plan: deploy.Install}
+	var err error
+	if turn.Found.Workload, err = workload.Read(t.Context(), reader.Client, id, target.Ref); err != nil {
+		t.Fatal(err)
+	}
+	locker := lock.Locker{Leases: typed.CoordinationV1().Leases("dev"), Namespace: "dev", Self: lock.Self(), Now: time.Now}
+	if turn.Lock, _, err = locker.Try(t.Context(), id, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { turn.Lock.Release(context.Background()) })
+	return target, turn
+}
+
+func deploymentOf(objects ...*unstructured.Unstructured) deploy.Deployment {
+	return deploy.Deployment{Objects: objects, Parts: injection.Parts{
+		ID: id, Objects: objects, Containers: []any{map[string]any{"name": "main"}}, Labels: map[string]string{kube.LabelJobID: "mine"},
+	}}
+}
+
+// A patch that the API server declines has changed nothing; one whose answer is
+// lost may have.
+func TestWhetherThePatchIsWritten(t *testing.T) {
+	web := schema.GroupResource{Group: "apps", Resource: "deployments"}
+	for _, test := range []struct {
+		answer error
+		begun  bool
+	}{
+		{apierrors.NewForbidden(web, "web", errors.New("denied the request")), false},
+		{apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "web", nil), false},
+		{apierrors.NewTimeoutError("slow", 1), true},
+		{errors.New("connection reset by peer"), true},
+	} {
+		target, turn := into(t, "patch", "deployments", test.answer)
+		if result, err := target.BringUp(t.Context(), turn, deploymentOf()); err == nil || result.Changes.Any() != test.begun {
+			t.Errorf("%v: %v, begun: %t", test.answer, err, result.Changes.Any())
+		}
+	}
+}
+
+// That the workspace was there before is known also where a claim is refused: who
+// injected it is not somebody else who came since.
+func TestReplacedIsKnownBeforeAnythingIsCreated(t *testing.T) {
+	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "data", errors.New("exceeded quota: q"))
+	target, turn := into(t, "create", "persistentvolumeclaims", refused)
+	turn.Plan = deploy.Replace
+	result, err := target.BringUp(t.Context(), turn, deploymentOf(kube.Named("PersistentVolumeClaim", "data")))
+	if err == nil || result.Changes.Any() {
+		t.Errorf("%v, created: %t", err, result.Changes.Any())
+	}
+	there := map[string]any{"metadata": map[string]any{"annotations": map[string]any{kube.AnnotationInjection: `{"canonicalId":"` + id + `"}`}}}
+	if err := target.mayUndo(there, "mine", result.Changes); err == nil || err.Error() != "it was there before this run" {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// A failed run takes out of a workload what it has put there, and nothing else.
+func TestMayUndo(t *testing.T) {
+	for _, test := range []struct {
+		name, record, job string
+		replaced          bool
+		says              string // empty if it may
+	}{
+		{"not injected yet", "", "", false, ""},
+		{"as this run left it", `{"canonicalId":"alice-1"}`, "mine", false, ""},
+		{"there before", `{"canonicalId":"alice-1"}`, "mine", true, "before this run"},
+		{"injected again by somebody", `{"canonicalId":"alice-1"}`, "theirs", false, "somebody else"},
+		{"rolled back by somebody", `{"canonicalId":"alice-1"}`, "", false, "somebody else"},
+		{"another workspace", `{"canonicalId":"bob-2"}`, "theirs", false, "bob-2"},
+		{"a record that nobody can read", `{`, "mine", false, "cannot be read"},
+	} {
+		object := map[string]any{
+			"metadata": map[string]any{},
+			"spec":     map[string]any{"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{kube.LabelJobID: test.job}}}},
+		}
+		if test.record != "" {
+			object["metadata"] = map[string]any{"annotations": map[string]any{kube.AnnotationInjection: test.record}}
+		}
+		err := (Target{ID: id}).mayUndo(object, "mine", deploy.Changes{Replaced: test.replaced})
+		if (err != nil) != (test.says != "") || err != nil && !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.says)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package injected
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/workload"
+)
+
+// How often a patch is tried on a template that somebody else has changed
+// meanwhile, and after which pause.
+const (
+	patchTries = 20
+	patchPause = 50 * time.Millisecond
+)
+
+// change computes a patch from a version of the workload.
+type change func(object map[string]any) (injection.Change, error)
+
+// patch changes the workload as it was read, or as it is by then: the change is
+// computed anew from each version. It returns the newest one, and what was done.
+func (t Target) patch(ctx context.Context, w *workload.Workload, change change, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
+	for try := 1; ; try++ {
+		c, err := change(w.Object)
+		if err != nil || c.Patch == nil {
+			return w, nil, err
+		}
+		object, err := t.send(ctx, w, c.Patch, dry)
+		if err == nil {
+			patched, err := workload.Of(t.ID, t.Ref, object)
+			return patched, apply.Changes{{Action: apply.Updated, Object: object}}, err
+		}
+		if !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) {
+			return w, nil, t.fault(err)
+		}
+		newer, readErr := t.readAgain(ctx)
+		if readErr != nil {
+			return w, nil, readErr
+		}
+		// A test that fails is an invalid patch to the API server, as is one that
+		// makes no sense: what tells them apart is the version.
+		if version(newer) == version(w) || try == patchTries {
+			return w, nil, t.fault(err)
+		}
+		w = newer
+		select {
+		case <-ctx.Done():
+			return w, nil, ctx.Err()
+		case <-time.After(patchPause):
+		}
+	}
+}
+
+// send sends a patch to the API server, or applies it here.
+func (t Target) send(ctx context.Context, w *workload.Workload, patch []byte, dry apply.DryRun) (*unstructured.Unstructured, error) {
+	if dry == apply.DryRunClient {
+		return patched(w, patch)
+	}
+	options := metav1.PatchOptions{FieldManager: kube.FieldManager}
+	if dry == apply.DryRunServer {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	return workload.API(t.Client, t.Ref).Patch(ctx, t.Ref.Name, types.JSONPatchType, patch, options)
+}
+
+func (t Target) fault(err error) error {
+	return kube.Fault(err, workload.Call("patch", t.Client.Namespace, t.Ref))
+}
+
+func (t Target) readAgain(ctx context.Context) (*workload.Workload, error) {
+	w, err := workload.Read(ctx, t.Client, t.ID, t.Ref)
+	if err == nil && w.Object == nil {
+		return nil, fault.New(fault.NotFound, "%s was deleted meanwhile", t.Ref)
+	}
+	return w, err
+}
+
+func version(w *workload.Workload) string {
+	return (&unstructured.Unstructured{Object: w.Object}).GetResourceVersion()
+}
+
+// patched is the workload with the patch applied.
+func patched(w *workload.Workload, patch []byte) (*unstructured.Unstructured, error) {
+	out := &unstructured.Unstructured{}
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, fmt.Errorf("patch of %s: %w", w.Ref, err)
+	}
+	text, err := json.Marshal(w.Object)
+	if err == nil {
+		text, err = operations.Apply(text)
+	}
+	if err == nil {
+		err = out.UnmarshalJSON(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("patch of %s: %w", w.Ref, err)
+	}
+	return out, nil
+}

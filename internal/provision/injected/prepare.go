@@ -1,0 +1,120 @@
+package injected
+
+import (
+	"strings"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/provision/workload"
+	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+// Prepare renders what goes into the workload, checks the permissions, and
+// examines the workload if it is to be patched.
+func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, error) {
+	var homes []string
+	spec.Blueprint, homes = manifest.Injectable(spec.Blueprint)
+	chart, err := deploy.Render(spec)
+	if err != nil {
+		return deploy.Deployment{}, err
+	}
+	parts, err := injection.Make(t.ID, injection.Target{Kind: t.Ref.Kind, Name: t.Ref.Name}, chart.Objects)
+	if err != nil {
+		return deploy.Deployment{}, err
+	}
+	d := deploy.Deployment{Spec: spec, Chart: chart, Objects: parts.Objects, Shared: spec.SharedClaims(), Parts: parts}
+	if err := may.Check("provisioning "+t.ID, rbac.Inject, d.Objects, t.resources()...); err != nil {
+		return d, err
+	}
+	template := found.Workload.Object
+	if t.Decide(found, d).Writes() {
+		if err := t.examine(found.Workload, parts, homes); err != nil {
+			return d, err
+		}
+		change, err := injection.Inject(found.Workload.Object, parts)
+		if err != nil {
+			return d, err
+		}
+		template = change.After
+	}
+	d.About = t.about(spec, template)
+	return d, nil
+}
+
+// about knows the pod template, in which there are also containers that no
+// blueprint is responsible for.
+func (t Target) about(spec manifest.Spec, template map[string]any) deploy.About {
+	podSpec := deploy.PodSpec(template, "spec", "template", "spec")
+	return func(c *v1.Cause) cause.About {
+		about := cause.About{Namespace: spec.Namespace, Controlled: true}
+		if strings.HasPrefix(c.Container, t.ID+"-") {
+			about.Blueprint, about.Origin = spec.Blueprint.Name, spec.Blueprint.Origin
+		}
+		return about.Of(podSpec, c)
+	}
+}
+
+// resources are those of the workload and of what it makes its pods with.
+func (t Target) resources() []string {
+	kind, resource := workload.Kind(t.Ref)
+	if kind == watch.KindDeployment {
+		return []string{resource, "replicasets"}
+	}
+	return []string{resource}
+}
+
+// examine reports what is to be known about the workload before it is patched,
+// and refuses what makes no sense.
+func (t Target) examine(w *workload.Workload, parts injection.Parts, homes []string) error {
+	for _, name := range homes {
+		t.Steps.Note("storage %s is left out: it is a home directory, which an injected workspace does not have", name)
+	}
+	for _, name := range parts.LeftOut {
+		t.Steps.Note("%s is left out: an injected workspace does not have it", name)
+	}
+	var refused []injection.Finding
+	for _, f := range injection.Examine(w.Object, parts) {
+		switch {
+		case f.Severity == injection.Notice:
+			t.Steps.Note("%s", f.Message)
+		case f.Severity == injection.Warning, f.Severity == injection.Refusal && t.Force:
+			t.Steps.Warn(f.Reason, w.Ref.String(), f.Message)
+		default:
+			refused = append(refused, f)
+		}
+	}
+	return refusal(refused)
+}
+
+// refusal is one error about everything that prevents an injection; nil if
+// nothing does.
+func refusal(findings []injection.Finding) error {
+	if len(findings) == 0 {
+		return nil
+	}
+	err := fault.New(fault.Failed, "%s", findings[0].Message)
+	var hints []string
+	forced := true
+	for _, f := range findings {
+		if len(findings) > 1 {
+			err.Problems = append(err.Problems, f.Message)
+		}
+		if f.Hint != "" {
+			hints = append(hints, f.Hint)
+		}
+		forced = forced && f.Severity != injection.Impossible
+	}
+	if len(findings) > 1 {
+		err.Message = "the workspace cannot be injected"
+	}
+	if forced {
+		hints = append(hints, "or use --force")
+	}
+	return err.WithHint("%s", strings.Join(hints, "; "))
+}

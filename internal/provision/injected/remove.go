@@ -1,0 +1,96 @@
+package injected
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/workload"
+	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// MayRemove checks the permissions to take the workspace out of its workload.
+func (t Target) MayRemove(ctx context.Context, _ inventory.Found, may deploy.Permissions) error {
+	objects, err := workload.Objects(ctx, t.Client, t.ID)
+	if err != nil && fault.CodeOf(err) != fault.PermissionDenied {
+		return err
+	}
+	return may.Check("deleting "+t.ID, rbac.Inject, objects, t.resources()...)
+}
+
+// RemoveStep is how Remove is reported.
+func (Target) RemoveStep() string { return "eject" }
+
+// Remove patches the workload and deletes the objects. The patch goes first: no
+// pod is to be created that waits for a ConfigMap that is gone. A pod that runs
+// keeps what it has mounted.
+func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, err error) {
+	w, err := workload.Read(ctx, t.Client, t.ID, t.Ref)
+	if err != nil {
+		return removal, err
+	}
+	removal.Found.Workload = w
+	if wait {
+		if removal.Follower, err = t.Watch(ctx, removal.Found, deploy.Deployment{}); err != nil {
+			return removal, err
+		}
+	}
+	objects, err := t.takeOut(ctx, w, func(object map[string]any) (injection.Change, error) {
+		return injection.Eject(object, t.ID)
+	})
+	if err != nil {
+		return removal, err
+	}
+	removed, err := t.applier(apply.DryRunNone).Remove(ctx, objects)
+	removal.Objects, removal.Done = len(removed), fmt.Sprintf("%s, %d objects", t.Ref, len(removed))
+	return removal, err
+}
+
+// takeOut applies the change that takes the workspace out of its workload, and
+// returns the objects that are left of it.
+func (t Target) takeOut(ctx context.Context, w *workload.Workload, change change) ([]*unstructured.Unstructured, error) {
+	if w.Object != nil {
+		patched, _, err := t.patch(ctx, w, change, apply.DryRunNone)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.deleteStuckPods(ctx, patched, ""); err != nil {
+			return nil, err
+		}
+	}
+	return workload.Objects(ctx, t.Client, t.ID)
+}
+
+// AwaitGone waits until no pod has the workspace any more. What goes wrong with
+// those that are terminating is of no interest; but a pod of a StatefulSet that
+// its controller created meanwhile, and that cannot become ready, would be waited
+// for forever. Pods that keep the workspace by themselves are not waited for.
+func (t Target) AwaitGone(ctx context.Context, removal deploy.Removal) (gone bool, err error) {
+	w := removal.Found.Workload
+	if t.warnIfPodsStay(w) {
+		return false, nil
+	}
+	reported, tried := -1, map[string]bool{}
+	err = removal.Follower.Until(ctx, func(s watch.State) bool {
+		pods := s.Pods()
+		for _, pod := range pods {
+			if key := string(pod.UID); broken(pod) && !tried[key] {
+				tried[key] = true
+				_ = t.deleteStuckPods(ctx, w, "") // it helps, and the waiting goes on without it
+			}
+		}
+		if len(pods) != reported {
+			reported = len(pods)
+			t.Steps.Reached(leaving(t.ID, pods, t.Now().UTC()))
+		}
+		return len(pods) == 0
+	})
+	return err == nil, err
+}

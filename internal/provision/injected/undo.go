@@ -1,0 +1,95 @@
+package injected
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/injection"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/workload"
+)
+
+// cleanTime is how long pods that have the workspace are waited for, and
+// cleanPoll how often they are looked at: the watch of them may have ended with
+// the run.
+const (
+	cleanTime = 40 * time.Second
+	cleanPoll = 250 * time.Millisecond
+)
+
+// Undo takes the workspace that this run has injected out of its workload again.
+func (t Target) Undo(ctx context.Context, _ inventory.Found, d deploy.Deployment, result deploy.Result) (string, error) {
+	text, err := t.undo(ctx, d.Spec.JobID, result.Changes)
+	if err != nil {
+		return "", fmt.Errorf("the workspace was not taken out of %s: %w", t.Ref, err)
+	}
+	return text, nil
+}
+
+func (t Target) undo(ctx context.Context, job string, changes deploy.Changes) (string, error) {
+	w, err := workload.Read(ctx, t.Client, t.ID, t.Ref)
+	if err != nil {
+		return "", err
+	}
+	objects, err := t.takeOut(ctx, w, func(object map[string]any) (injection.Change, error) {
+		if err := t.mayUndo(object, job, changes); err != nil {
+			return injection.Change{}, err
+		}
+		return injection.Eject(object, t.ID)
+	})
+	if err != nil {
+		return "", err
+	}
+	removed, err := t.applier(apply.DryRunNone).Remove(ctx, slices.DeleteFunc(objects, changes.Keeps))
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("taken out of %s, %d objects", t.Ref, len(removed))
+	if !t.warnIfPodsStay(w) && !t.awaitClean(ctx, w) {
+		text += ", pods that have it are still terminating"
+	}
+	return text, nil
+}
+
+// mayUndo refuses to take out what is not this run's work alone.
+func (t Target) mayUndo(object map[string]any, job string, changes deploy.Changes) error {
+	record, err := injection.RecordOf((&unstructured.Unstructured{Object: object}).GetAnnotations())
+	switch {
+	case err != nil:
+		return err
+	case record == nil: // this run did not get as far, or somebody was faster
+		return nil
+	case changes.Replaced:
+		return fault.New(fault.Conflict, "it was there before this run")
+	case record.CanonicalID != t.ID:
+		return fault.New(fault.Conflict, "workspace %s is in its place", record.CanonicalID)
+	case workload.JobOf(object) != job:
+		return fault.New(fault.Conflict, "somebody else has injected it again or changed its labels since")
+	}
+	return nil
+}
+
+// awaitClean waits until no pod has the workspace any more. It helps a
+// StatefulSet over pods that were created meanwhile and cannot become ready.
+func (t Target) awaitClean(ctx context.Context, w *workload.Workload) bool {
+	err := wait.PollUntilContextTimeout(ctx, cleanPoll, cleanTime, true, func(ctx context.Context) (bool, error) {
+		pods, err := workload.List(ctx, t.Client, t.ID)
+		if slices.ContainsFunc(pods, broken) {
+			err = t.deleteStuckPods(ctx, w, "")
+		}
+		if apierrors.IsForbidden(err) {
+			return false, err
+		}
+		return err == nil && len(pods) == 0, nil // what cannot be read now is read again
+	})
+	return err == nil
+}

@@ -1,0 +1,255 @@
+package provision
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	helm "helm.sh/helm/v3/pkg/release"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+const id = "alice-59936c3"
+
+// runOn is a provisioning on a cluster with these objects, and its inputs: a
+// chart without objects.
+func runOn(t *testing.T, objects ...runtime.Object) (provisioning, *fake.Clientset, inputs) {
+	t.Helper()
+	client := fake.NewClientset(objects...)
+	reader := inventory.Reader{
+		Client: &kube.Client{Interface: client, Dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "dev"},
+		Policy: cause.DefaultPolicy(), Now: time.Now,
+	}
+	s := (&Provisioner{Reader: reader}).begin(userstring.UserString{User: "alice"}, event.NewStream("alice", time.Now))
+	s.session = s.Provisioner.session(id, userstring.Workload{}, event.NewStream("alice", time.Now))
+	s.jobID = "mine"
+	chart, err := release.Render(map[string]any{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chart.Objects, chart.Manifest = nil, ""
+	in := inputs{deployment: deploy.Deployment{Chart: chart, OwnPod: true}}
+	if in.found, err = s.target.Lookup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if in.found.Version == "" {
+		in.found.Version = "1" // the fake cluster has no versions of lists
+	}
+	in.plan = s.target.Decide(in.found, in.deployment)
+	return s, client, in
+}
+
+func workspacePod() *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: id, Namespace: "dev", UID: "old", ResourceVersion: "1",
+		Labels: map[string]string{kube.LabelCanonicalID: id, kube.LabelJobID: "older"},
+	}}
+}
+
+// lockedByBob is a lock that somebody else has, for a job of theirs.
+func lockedByBob(t *testing.T, s provisioning) *lock.Lock {
+	t.Helper()
+	locker := s.locker(forProvisioning)
+	locker.Self, locker.Job = lock.Holder{User: "bob", Host: "elsewhere", PID: 1, Started: "1", Nonce: "x"}, "theirs"
+	held, _, err := locker.Try(t.Context(), id, nil)
+	if err != nil || held == nil {
+		t.Fatal(held, err)
+	}
+	return held
+}
+
+// A pod that somebody deletes while it is followed ends that at once.
+func TestSaysThatThePodIsGone(t *testing.T) {
+	s, client, in := runOn(t, workspacePod())
+	if in.plan != deploy.Resume {
+		t.Fatalf("the plan is to %s", in.plan)
+	}
+	got, err := s.acquire(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.release(t.Context(), got.turn.Lock)
+	turn, end, err := s.deploy(t.Context(), in, got.turn)
+	if err != nil || end.job != "older" {
+		t.Fatal(end, err)
+	}
+	type ended struct {
+		reading v1.Snapshot
+		err     error
+	}
+	followed := make(chan ended, 1)
+	go func() {
+		reading, err := s.report(t.Context(), nil, turn.Follower)
+		followed <- ended{reading, err}
+	}()
+	if err := client.CoreV1().Pods("dev").Delete(t.Context(), id, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	got2 := <-followed
+	if got2.err == nil || got2.err.Error() != "pod/"+id+" was deleted" {
+		t.Errorf("it ended with %v", got2.err)
+	}
+	if got2.reading.Verdict() != v1.VerdictGone {
+		t.Errorf("the verdict is %s", got2.reading.Verdict())
+	}
+}
+
+// Who does not wait beside somebody else is told their job.
+func TestNoWaitBesideAnother(t *testing.T) {
+	s, _, in := runOn(t)
+	s.NoWait = true
+	held := lockedByBob(t, s)
+	defer held.Release(t.Context())
+	got, err := s.acquire(t.Context(), in)
+	if err != nil || !got.leave || got.turn.Lock != nil {
+		t.Fatal(got, err)
+	}
+	o, err := s.end(t.Context(), in, got.seen, nil)
+	if err != nil || o.Workspace == nil || o.Workspace.JobID != "theirs" {
+		t.Errorf("%+v, %v", o.Workspace, err)
+	}
+}
+
+const overQuota = `pods "` + id + `" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`
+
+// refusedRecord is what a run leaves whose pod the cluster refuses.
+func refusedRecord(chart *release.Rendered, at time.Time) *helm.Release {
+	record := release.NewRecord(id, "dev", chart, at)
+	record.Manifest = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + id + ", labels: {" + kube.LabelJobID + ": theirs}}\n"
+	release.Refused(record, "pod/"+id, overQuota)
+	return record
+}
+
+// endedRefused checks the end of a run that learned of a refusal.
+func endedRefused(t *testing.T, s provisioning, in inputs, seen ending, err error) {
+	t.Helper()
+	if fault.CodeOf(err) != fault.Failed {
+		t.Fatalf("it ended with %v", err)
+	}
+	o, _ := s.end(t.Context(), in, seen, err)
+	if o.Workspace.Stage != v1.StageFailed || o.Workspace.Cause == nil || o.Workspace.Cause.Code != cause.QuotaExceeded {
+		t.Errorf("%+v", o.Workspace.Snapshot)
+	}
+	if o.Workspace.JobID != "theirs" || o.Left != v1.LeftKept {
+		t.Errorf("the job is %s, it is %q", o.Workspace.JobID, o.Left)
+	}
+}
+
+// Who waits for a run whose pod is refused ends the same, and writes nothing.
+func TestWaitingForARefusal(t *testing.T) {
+	s, client, in := runOn(t)
+	theirs := lockedByBob(t, s)
+	if err := s.Records().Create(t.Context(), refusedRecord(in.deployment.Chart, time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		looks++
+		if looks == 2 { // it waits by now
+			go theirs.Release(context.Background())
+		}
+		return false, nil, nil
+	})
+	got, err := s.acquire(t.Context(), in)
+	s.release(t.Context(), got.turn.Lock)
+	endedRefused(t, s, in, got.seen, err)
+}
+
+// So does who finds the lock free, but looked before.
+func TestRefusedBetweenLookupAndLock(t *testing.T) {
+	s, _, in := runOn(t)
+	if err := s.Records().Create(t.Context(), refusedRecord(in.deployment.Chart, time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.acquire(t.Context(), in)
+	if err != nil || got.turn.Lock == nil {
+		t.Fatal(got, err)
+	}
+	defer s.release(t.Context(), got.turn.Lock)
+	_, end, err := s.deploy(t.Context(), in, got.turn)
+	endedRefused(t, s, in, end, err)
+}
+
+// Which refusals are news to who has looked before.
+func TestRefusedSince(t *testing.T) {
+	_, _, in := runOn(t)
+	chart, now := in.deployment.Chart, time.Now()
+	pending, refused := release.NewRecord(id, "dev", chart, now), refusedRecord(chart, now)
+	for _, test := range []struct {
+		name        string
+		before, now *helm.Release
+		want        bool
+	}{
+		{"nothing there", nil, nil, false},
+		{"being installed", nil, pending, false},
+		{"refused, where nothing was", nil, refused, true},
+		{"refused, what was being installed", pending, refused, true},
+		{"the refusal from before", refusedRecord(chart, now), refused, false},
+		{"refused once more", refusedRecord(chart, now.Add(-time.Minute)), refused, true},
+		{"being installed again", refused, pending, false},
+	} {
+		if got := refusedSince(test.before, test.now); got != test.want {
+			t.Errorf("%s: %t", test.name, got)
+		}
+	}
+}
+
+// limit lets the caller do nothing but this.
+func limit(client *fake.Clientset, may ...rbac.Access) {
+	client.PrependReactor("create", "selfsubjectrulesreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+		review := &authorizationv1.SelfSubjectRulesReview{}
+		for _, a := range may {
+			review.Status.ResourceRules = append(review.Status.ResourceRules, authorizationv1.ResourceRule{
+				Verbs: []string{a.Verb}, APIGroups: []string{a.Group}, Resources: []string{a.Resource},
+			})
+		}
+		return true, review, nil
+	})
+}
+
+// What is missing is missing for what is being done, and nothing is locked then.
+func TestWhatAPermissionIsMissingFor(t *testing.T) {
+	web := userstring.Workload{Kind: "deployment", Name: "web"}
+	s, client, in := runOn(t)
+	limit(client)
+	may := deploy.Permissions{Review: rbac.Review{Namespace: "dev"}}
+	intoWeb := s.Provisioner.session(id, web, event.NewStream("alice", time.Now))
+	_, removal := s.remove(t.Context(), in.found, false)
+	_, ejection := intoWeb.remove(t.Context(), inventory.Found{}, false)
+	for name, check := range map[string]struct {
+		err  error
+		says string
+	}{
+		"a removal":         {removal, "deleting " + id},
+		"an ejection":       {ejection, "deleting " + id},
+		"an injection":      {may.Check("provisioning "+id, rbac.Inject, nil), "provisioning " + id},
+		"one that is alone": {may.Check("provisioning "+id, rbac.Provision, nil), "provisioning " + id},
+	} {
+		if fault.CodeOf(check.err) != fault.PermissionDenied || !strings.Contains(check.err.Error(), "that "+check.says+" takes") {
+			t.Errorf("%s: %v", name, check.err)
+		}
+	}
+	leases, err := client.CoordinationV1().Leases("dev").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(leases.Items) > 0 {
+		t.Errorf("%d locks, %v", len(leases.Items), err)
+	}
+}

@@ -1,0 +1,110 @@
+package standalone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// BringUp makes sure that the release is installed, and follows its pod from
+// then on. A pod that the cluster refuses is a failure of the workspace.
+func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployment) (deploy.Result, error) {
+	if err := t.makeRoom(ctx, turn); err != nil {
+		return deploy.Result{}, err
+	}
+	if err := turn.Lock.Confirm(ctx); err != nil {
+		return deploy.Result{}, err
+	}
+	if !turn.Plan.Writes() {
+		turn.Follower.Expect(turn.Found.Pod.UID)
+		return deploy.Result{Record: turn.Found.Record, Pod: turn.Found.Pod, Reading: turn.Found.Reading}, nil
+	}
+	if err := deploy.ShareStep(ctx, t.Reader, d, t.Steps); err != nil {
+		return deploy.Result{}, err
+	}
+	var result deploy.Result
+	err := t.Steps.Do("install", func() (message string, err error) {
+		result, err = t.install(ctx, turn.Found, d, apply.DryRunNone)
+		if err == nil && result.Pod != nil {
+			turn.Follower.Expect(result.Pod.UID)
+		}
+		return fmt.Sprintf("%d objects", len(d.Objects)), err
+	})
+	if by, refused := errors.AsType[*kube.RefusedError](err); refused {
+		return t.refused(ctx, turn.Lock, d, result, by, err)
+	}
+	return result, err
+}
+
+// makeRoom removes the old pod, or waits until it is gone, where a new one is to
+// be created.
+func (t Target) makeRoom(ctx context.Context, turn deploy.Turn) error {
+	if turn.Plan != deploy.Replace && turn.Plan != deploy.Await {
+		return nil
+	}
+	return t.Steps.Do("clean up", func() (string, error) {
+		pod := turn.Found.Pod
+		if turn.Plan == deploy.Replace {
+			err := t.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+			err = kube.Fault(err, kube.Call{Verb: "delete", Resource: "pods", Namespace: pod.Namespace, Name: pod.Name})
+			if err != nil && fault.CodeOf(err) != fault.NotFound {
+				return "", err
+			}
+		}
+		return "the old pod is gone", turn.Follower.WaitGone(ctx, pod.UID)
+	})
+}
+
+// install writes Helm's record, pending, and creates the objects.
+func (t Target) install(ctx context.Context, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (result deploy.Result, err error) {
+	record, changes, err := t.writeRecord(ctx, found.Record, d.Chart, dry)
+	result.Record, result.Changes.Objects = record, changes
+	// Of one that was there, nothing is new; the answer about a new one may be lost.
+	result.Changes.Begun = found.Record == nil && !errors.Is(err, release.ErrExists) && !kube.Declined(err)
+	if err != nil {
+		return result, err
+	}
+	own, err := t.applier(dry).Apply(ctx, wanted(d))
+	result.Changes.Objects = append(result.Changes.Objects, own...)
+	if err != nil {
+		return result, err
+	}
+	deploy.WarnOfClaims(d, own, t.Steps)
+	if i := slices.IndexFunc(own, func(c apply.Change) bool { return c.Object.GetKind() == watch.KindPod }); i >= 0 {
+		result.Pod = &corev1.Pod{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(own[i].Object.Object, result.Pod); err != nil {
+			return result, fmt.Errorf("pod: %w", err)
+		}
+		result.Reading = t.Read(result.Pod)
+	}
+	return result, nil
+}
+
+// wanted are the objects of the release, and those that Helm's record must not
+// have. The record would be what removes them: instead the first ConfigMap, which
+// every release has, owns them, so that Kubernetes removes them with it, also
+// after `helm uninstall`.
+func wanted(d deploy.Deployment) []apply.Wanted {
+	all, parent := apply.Objects(d.Objects), deploy.OfKind(d.Objects, "ConfigMap")
+	for _, object := range d.Spec.Private() {
+		all = append(all, apply.Wanted{Object: object, Parent: parent})
+	}
+	return all
+}
+
+func (t Target) applier(dry apply.DryRun) apply.Applier {
+	return deploy.Applier(t.Reader, release.Owner(t.ID, t.Client.Namespace), dry)
+}

@@ -1,0 +1,55 @@
+package standalone
+
+import (
+	"context"
+	"slices"
+
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// Preview is what BringUp would change. In the place of an old pod a new one is
+// shown as it is rendered: the API server cannot be asked about it as long as the
+// old one is there.
+func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (apply.Changes, error) {
+	shared, err := deploy.Share(ctx, t.Reader, d, dry)
+	if err != nil {
+		return nil, err
+	}
+	result, err := t.install(ctx, found, d, dry)
+	if err != nil {
+		return nil, err
+	}
+	changes := slices.Concat(shared, result.Changes.Objects)
+	if pod := deploy.OfKind(d.Objects, watch.KindPod); pod != nil && (plan == deploy.Replace || plan == deploy.Await) {
+		pod = pod.DeepCopy()
+		pod.SetNamespace(t.Client.Namespace)
+		changes = append(changes,
+			apply.Change{Action: apply.Deleted, Object: kube.Named(watch.KindPod, t.ID)},
+			apply.Change{Action: apply.Created, Object: pod})
+	}
+	return changes, nil
+}
+
+// PreviewRemove is what Remove would delete: of what the workspace can have, what
+// exists.
+func (t Target) PreviewRemove(ctx context.Context, found inventory.Found, dry apply.DryRun) (apply.Changes, error) {
+	objects, err := t.objects(found)
+	if err != nil {
+		return nil, err
+	}
+	objects = append(objects, manifest.Certified(objects)...)
+	objects = append(objects, kube.Named("Secret", manifest.GitSecret(t.ID))) // deleted with its ConfigMap
+	records, err := t.Records().Names(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range records {
+		objects = append(objects, kube.Named("Secret", name))
+	}
+	return t.applier(dry).Remove(ctx, objects)
+}

@@ -1,0 +1,80 @@
+package standalone
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	helm "helm.sh/helm/v3/pkg/release"
+	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/release"
+)
+
+// recordTime is how long completing the record may take.
+const recordTime = 5 * time.Second
+
+// writeRecord writes Helm's record, pending; a dry run shows how it will be in
+// the end. One that is there, of a run that was cut off or of a pod that somebody
+// deleted, is used again; objects that it names and that are not wanted any more
+// are removed before, so that none is forgotten.
+func (t Target) writeRecord(ctx context.Context, old *helm.Release, chart *release.Rendered, dry apply.DryRun) (record *helm.Release, changes apply.Changes, err error) {
+	record = release.NewRecord(t.ID, t.Client.Namespace, chart, t.Now())
+	if dry != apply.DryRunNone {
+		record.Info.Status = helm.StatusDeployed
+	}
+	if old != nil {
+		if changes, err = t.takeOver(ctx, record, old, chart, dry); err != nil {
+			return nil, changes, err
+		}
+	}
+	change, err := t.Records().Write(ctx, record, old != nil, dry)
+	if err == nil {
+		changes = append(changes, change)
+	}
+	return record, changes, err
+}
+
+// takeOver makes a record the next of an older one, and removes what only the
+// older one names.
+func (t Target) takeOver(ctx context.Context, record, old *helm.Release, chart *release.Rendered, dry apply.DryRun) (apply.Changes, error) {
+	record.Version, record.Info.FirstDeployed = old.Version, old.Info.FirstDeployed
+	objects, err := release.Objects(old.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	unwanted, kept := apply.Leftovers(objects, chart.Objects)
+	for _, object := range kept {
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return nil, err
+		}
+		record.Manifest += "---\n" + string(text)
+	}
+	return t.applier(dry).Remove(ctx, unwanted)
+}
+
+// Complete marks the record as deployed, once everything is created: also if the
+// time-out or Ctrl-C comes at this moment. A pod whose record somebody removed
+// gets a new one.
+func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy.Result) error {
+	record, write := result.Record, t.Records().Update
+	switch {
+	case record == nil:
+		record, write = release.NewRecord(t.ID, t.Client.Namespace, d.Chart, t.Now()), t.Records().Create
+	case record.Info.Status == helm.StatusDeployed:
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	release.Deployed(record, t.Now())
+	err := write(ctx, record)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fault.New(fault.Unavailable, "everything is created, but Helm's record could not be completed within %s: %w", recordTime, err).
+			WithHint("provision again: that completes it")
+	}
+	return err
+}

@@ -1,0 +1,66 @@
+// Package standalone deploys a workspace in a pod of its own: a Helm release of
+// the embedded chart.
+package standalone
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/follow"
+)
+
+// Target is a workspace with a pod of its own.
+type Target struct {
+	inventory.Reader
+	ID    string
+	Steps *deploy.Steps
+}
+
+// Lookup finds the pod and Helm's record.
+func (t Target) Lookup(ctx context.Context) (inventory.Found, error) {
+	return t.Reader.Lookup(ctx, t.ID)
+}
+
+// Prepare renders the chart and checks the permissions for all of its objects.
+func (t Target) Prepare(spec manifest.Spec, _ inventory.Found, may deploy.Permissions) (deploy.Deployment, error) {
+	chart, err := deploy.Render(spec)
+	if err != nil {
+		return deploy.Deployment{}, err
+	}
+	d := deploy.Deployment{Spec: spec, Chart: chart, Objects: chart.Objects, Shared: spec.Shared(), OwnPod: true}
+	about := cause.About{Namespace: spec.Namespace, Blueprint: spec.Blueprint.Name, Origin: spec.Blueprint.Origin}
+	if pod := deploy.OfKind(chart.Objects, watch.KindPod); pod != nil {
+		podSpec := deploy.PodSpec(pod.Object, "spec")
+		d.About = func(c *v1.Cause) cause.About { return about.Of(podSpec, c) }
+	}
+	wanted := slices.Concat(d.Objects, apply.Unwrap(d.Shared), spec.Private())
+	return d, may.Check("provisioning "+t.ID, rbac.Provision, wanted)
+}
+
+// Watch opens the watches of the pod, its events and its claims. The pod's watch
+// goes on from what the lookup saw.
+func (t Target) Watch(ctx context.Context, found inventory.Found, d deploy.Deployment) (*follow.Follower, error) {
+	core, ns := t.Client.CoreV1(), t.Client.Namespace
+	pods := follow.PodSource(follow.Client(core.Pods(ns)), ns, t.ID)
+	pods.Version = found.Version
+	if found.Pod != nil {
+		pods.Listed = []runtime.Object{found.Pod}
+	}
+	sources := []follow.Source{pods, follow.EventSource(follow.Client(core.Events(ns)), ns, "Pod", t.ID)}
+	if claims := d.Claims(); len(claims) > 0 {
+		sources = append(sources,
+			follow.ClaimSource(follow.Client(core.PersistentVolumeClaims(ns)), ns, claims...),
+			follow.EventSource(follow.Client(core.Events(ns)), ns, "PersistentVolumeClaim", claims...))
+	}
+	return follow.Open(ctx, watch.Subject{Namespace: ns, Name: t.ID}, sources...)
+}

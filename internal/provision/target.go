@@ -1,0 +1,98 @@
+package provision
+
+import (
+	"context"
+	"time"
+
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/injected"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/provision/standalone"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch/follow"
+)
+
+// target is where a workspace is deployed: in a pod of its own or in the pods of
+// a workload. Nothing but the target knows which of them it is.
+type target interface {
+	// Lookup reads what is there under the workspace's name.
+	Lookup(context.Context) (inventory.Found, error)
+	// Prepare renders the workspace and makes every check that writes nothing.
+	Prepare(manifest.Spec, inventory.Found, deploy.Permissions) (deploy.Deployment, error)
+	// Decide says what to do about what was found. Before Prepare the deployment
+	// is empty.
+	Decide(inventory.Found, deploy.Deployment) deploy.Plan
+	// Watch opens the watches.
+	Watch(context.Context, inventory.Found, deploy.Deployment) (*follow.Follower, error)
+	// BringUp carries the plan out, while it is this run's turn.
+	BringUp(context.Context, deploy.Turn, deploy.Deployment) (deploy.Result, error)
+	// Complete records that everything is created. Nobody waits for that but the
+	// release of the lock.
+	Complete(context.Context, deploy.Deployment, deploy.Result) error
+	// Undo removes what BringUp has created, and says what it did.
+	Undo(ctx context.Context, before inventory.Found, d deploy.Deployment, result deploy.Result) (string, error)
+	// Preview is what BringUp would change.
+	Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (apply.Changes, error)
+
+	// MayRemove checks the permissions for Remove.
+	MayRemove(context.Context, inventory.Found, deploy.Permissions) error
+	// RemoveStep is the name under which Remove is reported.
+	RemoveStep() string
+	// Remove removes the workspace, while the lock is held. If wait is set it
+	// opens the watches before.
+	Remove(ctx context.Context, wait bool) (deploy.Removal, error)
+	// AwaitGone follows what Remove has left terminating until it is gone.
+	AwaitGone(context.Context, deploy.Removal) (gone bool, err error)
+	// PreviewRemove is what Remove would change.
+	PreviewRemove(ctx context.Context, found inventory.Found, dry apply.DryRun) (apply.Changes, error)
+}
+
+// session is the tools of one command on one workspace.
+type session struct {
+	*Provisioner
+	id     string
+	target target
+	steps  *deploy.Steps
+}
+
+// session chooses the target: without a workload it is a pod of its own.
+func (p *Provisioner) session(id string, in userstring.Workload, stream *event.Stream) session {
+	s := session{Provisioner: p, id: id, steps: deploy.NewSteps(stream, p.Now)}
+	if in.IsZero() {
+		s.target = standalone.Target{Reader: p.Reader, ID: id, Steps: s.steps}
+	} else {
+		s.target = injected.Target{Reader: p.Reader, ID: id, Ref: in, Force: p.Injection.Force, Steps: s.steps}
+	}
+	return s
+}
+
+// The purposes of a lock.
+const (
+	forProvisioning = "provision"
+	forDeleting     = "delete"
+)
+
+func (p *Provisioner) locker(purpose string) lock.Locker {
+	return lock.Locker{
+		Leases:    p.Client.CoordinationV1().Leases(p.Client.Namespace),
+		Namespace: p.Client.Namespace, Self: lock.Self(), Purpose: purpose, Now: p.Now,
+	}
+}
+
+// releaseTime is how long releasing the lock may take, also after an
+// interruption.
+const releaseTime = 2 * time.Second
+
+// release gives the lock back, if there is one.
+func (session) release(ctx context.Context, held *lock.Lock) {
+	if held == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	held.Release(ctx)
+}
