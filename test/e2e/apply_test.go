@@ -195,7 +195,8 @@ func TestApplyToAnObjectThatWasMadeAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newField(t)
-			f.applies(scripts, "create ConfigMap")
+			f.applies(strings.ReplaceAll(scripts, "old", "older"), "create ConfigMap")
+			f.applies(scripts, "update ConfigMap") // after which nothing but the UID tells the two apart
 			again := f.parse(scripts)[0].Object
 			again.SetLabels(map[string]string{"example.com/owner": cmp.Or(test.owner, f.namespace)})
 			hook := &afterGet{do: func() {
