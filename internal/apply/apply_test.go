@@ -29,7 +29,11 @@ func parse(t *testing.T, text string) (objects []*unstructured.Unstructured) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(line), &object.Object); err != nil {
+		text, err := yaml.YAMLToJSON([]byte(line))
+		if err == nil {
+			err = object.UnmarshalJSON(text)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		objects = append(objects, object)

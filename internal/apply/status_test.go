@@ -1,0 +1,86 @@
+package apply
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+func TestStateOf(t *testing.T) {
+	for name, test := range map[string]struct {
+		object string
+		want   State
+		says   string
+	}{
+		"without a status": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`, Current, "always ready"},
+		"a rollout under way": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, status: {observedGeneration: 1}}`,
+			InProgress, "generation is 2, but latest observed generation is 1",
+		},
+		"a rollout that will not end": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, status: {conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`,
+			Failed, "Progress deadline exceeded",
+		},
+		"being deleted": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: "2026-11-20T12:00:00Z"}}`, InProgress, "deletion"},
+		"a kind of its own that is ready": {
+			`{apiVersion: example.org/v1, kind: Crew, metadata: {name: a}, status: {conditions: [{type: Ready, status: "True"}]}}`,
+			Current, "Ready",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if state, message := StateOf(parse(t, test.object)[0]); state != test.want || !strings.Contains(message, test.says) {
+				t.Errorf("%s: %q", state, message)
+			}
+		})
+	}
+}
+
+// A resource is created once its definition is established.
+func TestEstablished(t *testing.T) {
+	for name, test := range map[string]struct {
+		condition string
+		says      string // empty if it gets there
+	}{
+		"established":    {"Established=True", ""},
+		"the name taken": {"NamesAccepted=False", "customresourcedefinition/crews.example.org is not established: crews is taken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := parse(t, `{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}}
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}}`)
+			c, looks := newCluster(), 0
+			c.PrependReactor("get", "customresourcedefinitions", func(clienttesting.Action) (bool, runtime.Object, error) {
+				looks++
+				if slices.Contains(c.writes, "create crews") {
+					t.Error("it did not wait")
+				}
+				now := objects[1].DeepCopy()
+				if kind, status, _ := strings.Cut(test.condition, "="); looks == 2 {
+					condition := map[string]any{"type": kind, "status": status, "reason": "NoConflicts", "message": "crews is taken"}
+					_ = unstructured.SetNestedSlice(now.Object, []any{condition}, "status", "conditions")
+				}
+				return true, now, nil
+			})
+			changes, err := c.applier().Apply(t.Context(), Objects(objects))
+			if test.says != "" {
+				if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), test.says) {
+					t.Errorf("it ended with %v", err)
+				}
+				expect(t, actions(changes), "create CustomResourceDefinition")
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(t, actions(changes), "create Crew", "create CustomResourceDefinition")
+			if looks != 2 {
+				t.Errorf("it was looked at %d times", looks)
+			}
+		})
+	}
+}
