@@ -1,6 +1,6 @@
-// Package kube makes the clients, from the kubeconfig as kubectl reads it, and
-// holds what everybody needs to know about talking to the API server: names of
-// labels, the mapping of kinds, the meaning of errors, the count of requests.
+// Package kube creates the clients, from the kubeconfig as kubectl reads it, and
+// has what every user of the API server needs: names of labels, the resources of
+// kinds, the meaning of errors, the count of requests.
 package kube
 
 import (
@@ -26,7 +26,7 @@ type Client struct {
 	Requests  *Counter
 }
 
-// NewClient reads the kubeconfig as the flags say. It makes no request.
+// NewClient reads the kubeconfig that the flags name. It sends no request.
 func NewClient(flags genericclioptions.RESTClientGetter, userAgent string) (*Client, error) {
 	loader := flags.ToRawKubeConfigLoader()
 	namespace, _, err := loader.Namespace()
@@ -45,27 +45,6 @@ func NewClient(flags genericclioptions.RESTClientGetter, userAgent string) (*Cli
 	// The API server has its own fairness; a client-side limit of five requests
 	// a second only adds waiting.
 	config.QPS = -1
-	return newClient(config, namespace)
-}
-
-// configured says so when nothing names a cluster. client-go would ask one on
-// localhost:8080, which has confused everybody once. KUBERNETES_SERVICE_HOST is
-// set where berth runs in a pod and needs no kubeconfig.
-func configured(loader clientcmd.ClientConfig) error {
-	raw, err := loader.RawConfig()
-	if err != nil {
-		return configFault(err)
-	}
-	config, err := loader.ClientConfig()
-	if len(raw.Clusters) > 0 || err != nil || os.Getenv("KUBERNETES_SERVICE_HOST") != "" || config.Host != clientcmd.ClusterDefaults.Server {
-		return nil //nolint:nilerr // what else may be wrong is said by who reads it
-	}
-	files := strings.Join(loader.ConfigAccess().GetLoadingPrecedence(), ", ")
-	return fault.New(fault.InvalidArgument, "no cluster is configured: there is none in %s", files).
-		WithHint("name one with --kubeconfig or KUBECONFIG; its usual place is ~/.kube/config")
-}
-
-func newClient(config *rest.Config, namespace string) (*Client, error) {
 	counter := &Counter{}
 	config.Wrap(counter.wrap)
 	httpClient, err := rest.HTTPClientFor(config)
@@ -75,9 +54,26 @@ func newClient(config *rest.Config, namespace string) (*Client, error) {
 	return clientFor(config, httpClient, namespace, counter)
 }
 
+// configured returns an error if no cluster is configured: client-go would fall
+// back to localhost:8080. In a pod, where KUBERNETES_SERVICE_HOST is set, no
+// kubeconfig is needed.
+func configured(loader clientcmd.ClientConfig) error {
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return configFault(err)
+	}
+	config, err := loader.ClientConfig()
+	if len(raw.Clusters) > 0 || err != nil || os.Getenv("KUBERNETES_SERVICE_HOST") != "" || config.Host != clientcmd.ClusterDefaults.Server {
+		return nil //nolint:nilerr // the caller meets other errors itself
+	}
+	files := strings.Join(loader.ConfigAccess().GetLoadingPrecedence(), ", ")
+	return fault.New(fault.InvalidArgument, "no cluster is configured in %s", files).
+		WithHint("set --kubeconfig or KUBECONFIG to your kubeconfig, which usually is ~/.kube/config")
+}
+
 func clientFor(config *rest.Config, httpClient *http.Client, namespace string, counter *Counter) (*Client, error) {
-	// Of the kinds that are built in, protobuf is read in a fraction of the time
-	// and memory; what does not speak it answers with JSON.
+	// Built-in kinds are decoded from protobuf in a fraction of the time and memory;
+	// servers that do not support it answer with JSON.
 	compact := rest.CopyConfig(config)
 	compact.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	typed, err := newTyped(compact, httpClient)
@@ -100,7 +96,7 @@ func (c *Client) In(namespace string) *Client {
 
 func configFault(err error) error {
 	return fault.New(fault.InvalidArgument, "kubeconfig: %w", err).
-		WithHint("name one with --kubeconfig or KUBECONFIG, a context with --context")
+		WithHint("choose a kubeconfig with --kubeconfig or KUBECONFIG, and a context with --context")
 }
 
 // Object names an object as kind/name, the way kubectl does: pod/alice-1234567.

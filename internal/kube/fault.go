@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Call says what was asked of the API server, for the message of an error.
+// Call is a request to the API server, for the message of an error.
 type Call struct {
 	Verb, Resource, Namespace, Name string
 }
@@ -28,9 +28,8 @@ func (c Call) String() string {
 	return s
 }
 
-// Fault gives an error of the API server or of the way to it the code, words
-// and hint that a user needs. Faults and the context's own errors stay as they
-// are.
+// Fault gives an error of the API server, or of the connection to it, a code, a
+// message and a hint. Faults and the errors of contexts are returned as they are.
 func Fault(err error, call Call) error {
 	var f *fault.Error
 	switch {
@@ -50,13 +49,13 @@ func Fault(err error, call Call) error {
 		return notFound(err, call)
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 		return fault.New(fault.Conflict, "cannot %s: %w", call, err).
-			WithHint("somebody else changed it at the same time; try again")
+			WithHint("it was changed by somebody else at the same time; try again")
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		message, _ := refusal(err)
 		return refused(err, message, call)
 	case strings.Contains(err.Error(), "failed calling webhook"):
 		return fault.New(fault.Unavailable, "the cluster cannot %s: %w", call, err).
-			WithHint("an admission webhook is asked first and does not answer: tell who administers the cluster")
+			WithHint("an admission webhook does not respond; ask your cluster administrator")
 	case isUnreachable(err):
 		return fault.New(fault.Unavailable, "the cluster cannot be reached: %w", err).
 			WithHint("check the network and the server of the current context (kubectl config view --minify)")
@@ -65,29 +64,29 @@ func Fault(err error, call Call) error {
 	}
 }
 
-// forbidden tells a permission that is missing from what refuses this object:
-// all of them answer 403.
+// forbidden tells a missing permission from an object that is refused: the API
+// server answers both with 403.
 func forbidden(err error, call Call) error {
 	if message, is := refusal(err); is {
 		return refused(err, message, call)
 	}
 	denied := fault.New(fault.PermissionDenied, "you may not %s: %w", call, err)
 	if call.Namespace == "" {
-		return denied.WithHint("ask for a ClusterRole with verb %q on %q; `berth help rbac` has those that commands take", call.Verb, call.Resource)
+		return denied.WithHint("ask for a ClusterRole with verb %q on %q; `berth help rbac` lists the Roles of all commands", call.Verb, call.Resource)
 	}
-	return denied.WithHint("ask for a Role in namespace %q with verb %q on %q; `berth help rbac` has those that commands take, `berth doctor` tells what else is missing",
+	return denied.WithHint("ask for a Role in namespace %q with verb %q on %q; `berth help rbac` lists the Roles of all commands, `berth doctor` what else is missing",
 		call.Namespace, call.Verb, call.Resource)
 }
 
-// isRefusedStream is true for a stream, such as an exec, that RBAC refuses. Only
-// the words say so: client-go makes a plain error of the answer.
+// isRefusedStream reports whether RBAC refused a stream, such as an exec. Only the
+// text tells: client-go makes a plain error of the answer.
 func isRefusedStream(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "unable to upgrade connection") && strings.Contains(text, "is forbidden")
 }
 
-// IsNamespaceMissing is true for the API server's answer to whoever makes an
-// object in a namespace that does not exist.
+// IsNamespaceMissing reports whether an object could not be created because its
+// namespace does not exist.
 func IsNamespaceMissing(err error) bool {
 	var status apierrors.APIStatus
 	return apierrors.IsNotFound(err) && errors.As(err, &status) &&
@@ -97,7 +96,7 @@ func IsNamespaceMissing(err error) bool {
 func notFound(err error, call Call) error {
 	if IsNamespaceMissing(err) {
 		return fault.New(fault.NotFound, "namespace %s does not exist: %w", call.Namespace, err).
-			WithHint("`berth provision --create-namespace` makes it, or choose one with --namespace")
+			WithHint("create it with `berth provision --create-namespace`, or choose another with --namespace")
 	}
 	return fault.New(fault.NotFound, "cannot %s: %w", call, err)
 }

@@ -9,8 +9,8 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// The labels and annotations that workspaces of this system carry, whoever
-// made them.
+// The labels and annotations of workspaces, also of those that other programs of
+// this system have created.
 const (
 	LabelAgentVersion  = "k8shell.io/k8shelld-version"
 	LabelBlueprint     = "k8shell.io/blueprint"
@@ -29,8 +29,8 @@ const (
 	AnnotationUserString   = "k8shell.io/userstr"
 	AnnotationInjection    = "k8shell.io/injection" // on the workload
 
-	// StopRequested is true on a pod that is being stopped, not deleted; some
-	// write it as a label, some as an annotation.
+	// StopRequested is true on a pod that is being stopped, not deleted. It may be
+	// a label or an annotation.
 	StopRequested = "k8shell.io/stop-requested"
 )
 
@@ -48,9 +48,9 @@ func MainContainer(labels map[string]string) string {
 
 const maxName = 63
 
-// LabelValue makes a legal label value of any text: what may not stand in one
-// becomes a dash, and what was changed or cut ends in a hash, so that two
-// texts never become the same value.
+// LabelValue makes a valid label value of any text: invalid characters become
+// dashes, and a value that was changed or cut ends in a hash, so that different
+// texts have different values.
 func LabelValue(text string) string {
 	legal := strings.Trim(illegal.ReplaceAllString(text, "-"), "-_.")
 	if legal == text && len(text) <= maxName {
@@ -59,8 +59,8 @@ func LabelValue(text string) string {
 	return withHash(legal, text)
 }
 
-// Name makes a name for an object out of parts that are legal in one, cut to
-// 63 characters if they are too long together.
+// Name joins parts to the name of an object, and cuts it to 63 characters if it is
+// longer. The parts must be valid in a name.
 func Name(parts ...string) string {
 	name := strings.Join(parts, "-")
 	if len(name) <= maxName {

@@ -11,13 +11,13 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// refusal is why the API server does not take an object although the caller may
-// send it: a quota, a limit, admission, pod security, or what is not valid. False
-// if err is something else.
+// refusal is why the API server rejects an object that the caller is allowed to
+// send: a quota, a limit, admission, pod security, or an invalid field. False if
+// err is something else.
 //
-// Authorization and admission answer 403 alike. Authorization says what a user
-// cannot do; admission names the object that it forbids, or the webhook. What
-// speaks otherwise, such as a proxy in between, denies the access.
+// Authorization and admission both answer 403. Authorization says what a user
+// cannot do; admission names the object that it forbids, or the webhook. Anything
+// else, such as the answer of a proxy in between, is a denied access.
 func refusal(err error) (message string, is bool) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -35,15 +35,15 @@ func refusal(err error) (message string, is bool) {
 	return message, strings.Contains(message, " is forbidden: ")
 }
 
-// denied is true for the words of an admission webhook, which chooses status and
-// reason as it likes.
+// denied reports whether the message is that of an admission webhook, which may
+// choose any status and reason.
 func denied(message string) bool {
 	return strings.Contains(message, "admission webhook ") && strings.Contains(message, "denied the request")
 }
 
-// Declined is true for an answer of the API server by which it has done nothing:
-// the request was not allowed, not valid or in conflict. After any other error
-// nobody knows.
+// Declined reports whether the API server has certainly not done what was asked:
+// the request was not allowed, not valid or in conflict. After any other error the
+// outcome is unknown.
 func Declined(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -53,7 +53,7 @@ func Declined(err error) bool {
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }
 
-// RefusedError is the error of an object that the API server does not take.
+// RefusedError is the error of an object that the API server rejects.
 type RefusedError struct {
 	Call Call
 	// Message is what the API server said.
@@ -73,9 +73,9 @@ func refused(err error, message string, call Call) error {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		f.Message = "cannot " + call.String() + ": the namespace is being deleted"
 		f.Err = err // nothing about the object itself
-		return f.WithHint("choose another with --namespace, or try again when it is gone: `berth provision --create-namespace` makes it anew")
+		return f.WithHint("choose another with --namespace, or wait until it is gone and create it with `berth provision --create-namespace`")
 	case call.Namespace == "":
-		return f.WithHint("talk to who administers the cluster")
+		return f.WithHint("ask your cluster administrator")
 	}
-	return f.WithHint("change what the message names in the blueprint, or talk to who administers namespace %s", call.Namespace)
+	return f.WithHint("change what the message names in the blueprint, or ask the administrator of namespace %s", call.Namespace)
 }

@@ -11,10 +11,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Self is the name that the credentials themselves give the caller: whom they
-// impersonate, the subject of their certificate or of their token. It is a guess,
-// made without a request, good for choosing what to ask first; the API server
-// decides. It is empty where nothing can be told, as with a login program.
+// Self is the user name in the credentials: who is impersonated, or the subject of
+// the certificate or of the token. It is a guess, made without a request, to choose
+// what to ask first; the API server decides. It is empty if the credentials do not
+// say, as with a login program.
 func Self(config *rest.Config) string {
 	if config == nil {
 		return ""
@@ -32,7 +32,7 @@ func content(data []byte, file string) []byte {
 	if len(data) > 0 || file == "" {
 		return data
 	}
-	data, _ = os.ReadFile(file) // whoever uses it will say so
+	data, _ = os.ReadFile(file) // the client that uses it reports the error
 	return data
 }
 
@@ -48,7 +48,7 @@ func certificateName(text []byte) string {
 	return certificate.Subject.CommonName
 }
 
-// tokenName reads the subject of a JSON Web Token: it is not checked here.
+// tokenName reads the subject of a JSON Web Token, without verifying it.
 func tokenName(token string) string {
 	parts := strings.Split(strings.TrimSpace(token), ".")
 	if len(parts) != 3 {

@@ -244,7 +244,7 @@ func TestWhatAPermissionIsMissingFor(t *testing.T) {
 		"an injection":      {may.Check("provisioning "+id, rbac.Inject, nil), "provisioning " + id},
 		"one that is alone": {may.Check("provisioning "+id, rbac.Provision, nil), "provisioning " + id},
 	} {
-		if fault.CodeOf(check.err) != fault.PermissionDenied || !strings.Contains(check.err.Error(), "that "+check.says+" takes") {
+		if fault.CodeOf(check.err) != fault.PermissionDenied || !strings.Contains(check.err.Error(), "that "+check.says+" requires") {
 			t.Errorf("%s: %v", name, check.err)
 		}
 	}

@@ -1,6 +1,6 @@
 package rbac
 
-// What no Role in a namespace can give.
+// The permissions that only a ClusterRole can give.
 
 func allNamespaces() Command {
 	return Command{
@@ -27,9 +27,9 @@ func deletionInAllNamespaces() Command {
 func impersonation() Command {
 	return Command{
 		Name: Impersonation, Feature: true, Cluster: true,
-		About: "Provision for a user who is not the caller: whoever may impersonate them. resourceNames can limit it to some users.",
+		About: "Provision for another user. It takes the right to impersonate them; resourceNames can limit it to some users.",
 		Rules: []Rule{
-			{Resource: "users", Verbs: []string{"impersonate"}, Why: "berth asks for the right and does not impersonate"},
+			{Resource: "users", Verbs: []string{"impersonate"}, Why: "berth checks the permission and does not impersonate"},
 		},
 	}
 }
@@ -37,10 +37,10 @@ func impersonation() Command {
 func namespaceCreation() Command {
 	return Command{
 		Name: CreateNamespace, Cluster: true,
-		About: "Make the namespace if it is not there. What is made in it then takes the Role of provision, as a ClusterRole.",
+		About: "Create the namespace if it does not exist. The objects in it take the Role of provision, as a ClusterRole.",
 		Rules: []Rule{
 			{Resource: "namespaces", Verbs: []string{"get", "create"}, Why: "the namespace"},
-			{Resource: "serviceaccounts", Verbs: []string{"get"}, Why: "whether pods can be made in it yet", Without: "that is not waited for"},
+			{Resource: "serviceaccounts", Verbs: []string{"get"}, Why: "whether pods can be created in it yet", Without: "that is not waited for"},
 		},
 	}
 }
@@ -58,8 +58,8 @@ func checkup() Command {
 			{Resource: "limitranges", Verbs: []string{"list"}, Why: "what a workspace may ask for", Without: skipped},
 			{Resource: "configmaps", Verbs: []string{"list"}, Why: "records of jobs that have expired, or wait for NATS", Without: skipped},
 			{Group: groupApps, Resource: "daemonsets", Verbs: []string{"list"}, Why: "whether a network plugin runs that enforces network policies", Without: skipped},
-			{Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are installed by halves", Without: skipped},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"list"}, Why: "locks that nobody holds any more", Without: skipped},
+			{Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are partly installed", Without: skipped},
+			{Group: groupCoordination, Resource: "leases", Verbs: []string{"list"}, Why: "locks that are not held any more", Without: skipped},
 		},
 	}
 }

@@ -1,6 +1,6 @@
 package rbac
 
-// What the configuration may name in a namespace of its own.
+// The permissions for what the configuration names in another namespace.
 
 func jobsInNATS() Command {
 	return Command{

@@ -12,17 +12,17 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Review is what the caller may do in a namespace, as the API server tells.
+// Review is what the API server says the caller may do in a namespace.
 type Review struct {
 	Namespace string
 	Rules     []authorizationv1.ResourceRule
-	// Incomplete is true where the API server cannot list everything: an
-	// authorizer that is asked over the network, such as a cloud's, knows more.
+	// Incomplete is true if the API server cannot list everything: an authorizer
+	// behind a webhook, such as a cloud's, may allow more.
 	Incomplete bool
 }
 
-// Ask asks the API server: one request. Whoever may not even ask this finds out
-// when the permission is used.
+// Ask asks the API server, in one request. For a caller who may not ask, the review
+// is incomplete.
 func Ask(ctx context.Context, client kube.Interface, namespace string) (Review, error) {
 	answer, err := client.AuthorizationV1().SelfSubjectRulesReviews().Create(ctx, &authorizationv1.SelfSubjectRulesReview{
 		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
@@ -37,8 +37,8 @@ func Ask(ctx context.Context, client kube.Interface, namespace string) (Review, 
 	return Review{}, err
 }
 
-// Missing are those accesses that the caller does not have. Where the review is
-// incomplete none is: the API server will tell.
+// Missing are the accesses that the caller does not have; none if the review is
+// incomplete.
 func (r Review) Missing(needs []Access) (missing []Access) {
 	if r.Incomplete {
 		return nil
@@ -51,8 +51,8 @@ func (r Review) Missing(needs []Access) (missing []Access) {
 	return missing
 }
 
-// covers says whether a rule gives an access. One that is limited to names is
-// believed, unless the name is known to be another: to create, no name counts.
+// covers reports whether a rule allows an access. If the name is not known, a rule
+// for some names counts, except for verbs to which names do not apply.
 func covers(rule authorizationv1.ResourceRule, a Access) bool {
 	has := func(list []string, wanted ...string) bool {
 		return slices.Contains(list, "*") || slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(list, w) })
@@ -73,16 +73,15 @@ func covers(rule authorizationv1.ResourceRule, a Access) bool {
 	return a.Verb != "create" && a.Verb != "deletecollection"
 }
 
-// Denied is the error about permissions that a command lacks, all of them
-// together; nil if there are none. Doing is what they are missing for:
-// provisioning alice-2bd806c.
+// Denied is the error about all missing permissions of a command; nil if none is
+// missing. Doing is what they are needed for: provisioning alice-2bd806c.
 func (c Command) Denied(doing, namespace string, missing []Access) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	err := fault.New(fault.PermissionDenied, "you may not %s in namespace %s, which %s takes; nothing was changed", missing[0], namespace, doing)
+	err := fault.New(fault.PermissionDenied, "you may not %s in namespace %s, which %s requires; nothing was changed", missing[0], namespace, doing)
 	if len(missing) > 1 {
-		err.Message = "you lack permissions that " + doing + " takes; nothing was changed"
+		err.Message = "you lack permissions that " + doing + " requires; nothing was changed"
 		for _, a := range missing {
 			err.Problems = append(err.Problems, a.String()+" in namespace "+namespace)
 		}
@@ -90,7 +89,7 @@ func (c Command) Denied(doing, namespace string, missing []Access) error {
 	return err.WithHint("ask for the Role %s of docs/rbac.md (`berth help rbac`, `berth doctor`); check with: %s", c.ObjectName(), CanI(missing[0], namespace))
 }
 
-// CanI is the kubectl command that asks for an access.
+// CanI is the kubectl command that checks an access.
 func CanI(a Access, namespace string) string {
 	return "kubectl auth can-i " + a.String() + " --namespace " + namespace
 }

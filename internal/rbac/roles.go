@@ -6,7 +6,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Developer is one Role with all that commands take in a namespace.
+// Developer is one Role for all commands in a namespace.
 func Developer() Command {
 	all := Command{Name: "developer", About: "All commands in a namespace."}
 	for _, c := range Commands() {
@@ -17,8 +17,7 @@ func Developer() Command {
 	return all
 }
 
-// PolicyRules are the rules as a Role has them: one for each resource, with all
-// of its verbs.
+// PolicyRules are the rules of a Role: one for each resource, with all its verbs.
 func (c Command) PolicyRules() []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 	for _, r := range c.Rules {

@@ -1,5 +1,5 @@
-// Package rbac knows which permissions each command takes: one table, which the
-// check before a write, `berth doctor`, the documentation and the tests read.
+// Package rbac knows which permissions each command needs: one table for the check
+// before a write, `berth doctor`, the documentation and the tests.
 package rbac
 
 import (
@@ -15,22 +15,23 @@ type Rule struct {
 	Why      string
 	// Made limits the rule to workspaces that have such an object.
 	Made bool
-	// Without is what happens without the permission, where that is no failure.
+	// Without is what happens without the permission, if the command works all the
+	// same.
 	Without string
 }
 
 // Optional is true for a permission without which the command still works.
 func (r Rule) Optional() bool { return r.Without != "" }
 
-// Command is what one command takes.
+// Command is the permissions of one command.
 type Command struct {
-	// Name is how the command is typed, or what the feature is.
+	// Name is how the command is typed, or the name of the feature.
 	Name string
-	// Feature is true for what is no command of its own.
+	// Feature is true for a feature that is not a command.
 	Feature bool
-	// About is a sentence about what the Role lets one do.
+	// About is a sentence about what the Role allows.
 	About string
-	// Cluster is true for permissions that no Role in a namespace can give.
+	// Cluster is true for permissions that only a ClusterRole can give.
 	Cluster bool
 	Rules   []Rule
 }
@@ -40,15 +41,15 @@ func (c Command) ObjectName() string {
 	return "berth-" + strings.NewReplacer("--", "", " ", "-").Replace(strings.ToLower(c.Name))
 }
 
-// Access is one verb on one resource; Name is empty where any object may be meant.
+// Access is one verb on one resource; without a Name, on all of its objects.
 type Access struct {
 	Verb, Group, Resource, Name string
 }
 
-// String is the access as messages and kubectl auth can-i have it.
+// String is the access as in messages and kubectl auth can-i.
 func (a Access) String() string { return a.Verb + " " + a.Object() }
 
-// Object is the resource with its group and subresource, as kubectl has it.
+// Object is the resource with its group and subresource, as kubectl writes it.
 func (a Access) Object() string {
 	resource, sub, divided := strings.Cut(a.Resource, "/")
 	if a.Group != "" {
@@ -63,7 +64,7 @@ func (a Access) Object() string {
 	return resource
 }
 
-// accesses are the rule taken apart.
+// accesses are the rule, verb by verb.
 func (r Rule) accesses() (all []Access) {
 	for _, verb := range r.Verbs {
 		all = append(all, Access{Verb: verb, Group: r.Group, Resource: r.Resource})
@@ -81,8 +82,8 @@ func (c Command) On(resource string) (all []Access) {
 	return distinct(all)
 }
 
-// Needs are the accesses without which the command fails for a workspace that
-// has objects of these resources. What is optional is not among them.
+// Needs are the accesses without which the command fails for a workspace with
+// objects of these resources.
 func (c Command) Needs(made ...string) []Access {
 	var all []Access
 	for _, r := range c.Rules {

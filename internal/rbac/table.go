@@ -2,7 +2,7 @@ package rbac
 
 import "slices"
 
-// The names of commands that others ask for.
+// The names of commands that other packages use.
 const (
 	Provision = "provision"
 	Inject    = "provision into a workload"
@@ -17,7 +17,7 @@ const (
 	ConfigMapsOfPlatform = "blueprints and users from ConfigMaps"
 )
 
-// The groups of the API that berth deals with.
+// The groups of the API that berth uses.
 const (
 	groupCore         = ""
 	groupApps         = "apps"
@@ -28,8 +28,8 @@ const (
 	groupStorage      = "storage.k8s.io"
 )
 
-// Commands is the table: every command that asks the API server for something
-// that not everybody may, in the order of the documentation.
+// Commands is the table: all commands that need permissions, in the order of the
+// documentation.
 func Commands() []Command {
 	return []Command{
 		provision(), inject(), status(), exec(), logs(), diagnosis(), deletion(), jobs(),
@@ -37,11 +37,11 @@ func Commands() []Command {
 	}
 }
 
-// Elsewhere is what is needed in addition where the configuration names
-// something in a namespace that is not the workspaces'.
+// Elsewhere are the additional permissions that are needed if the configuration
+// names something outside of the workspaces' namespace.
 func Elsewhere() []Command { return []Command{jobsInNATS(), configMaps()} }
 
-// Named is one command of the table; the zero value if there is none.
+// Named is one command of the table; the zero value if there is none of that name.
 func Named(name string) Command {
 	for _, c := range slices.Concat(Commands(), Elsewhere()) {
 		if c.Name == name {
@@ -55,19 +55,19 @@ func provision() Command {
 	whole := []string{"create", "get", "patch", "delete"}
 	return Command{
 		Name:  Provision,
-		About: "Bring up workspaces and follow them. Running it again heals what a run that was cut off has left, so it may also look at, change and replace what it makes.",
+		About: "Bring up workspaces and follow them. Running it again completes what an interrupted run has left, so it may also read, change and replace what it creates.",
 		Rules: []Rule{
-			{Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "delete"}, Why: "the workspace; one that failed is replaced"},
+			{Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "delete"}, Why: "the workspace; a failed one is replaced"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about it: pulls, failures, what it waits for"},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, so that two runs do not do the same"},
+			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, against two runs at once"},
 			{Resource: "secrets", Verbs: []string{"list", "create", "update"}, Why: "Helm's record of the release"},
 			{Resource: "secrets", Verbs: []string{"get", "patch"}, Why: "credentials of a private registry or repository, if they are configured", Made: true},
-			{Resource: "secrets", Verbs: []string{"delete"}, Why: "Helm's record, with --on-failure delete", Without: "--on-failure delete leaves the record, and says so"},
+			{Resource: "secrets", Verbs: []string{"delete"}, Why: "Helm's record, with --on-failure delete", Without: "--on-failure delete keeps the record and says so"},
 			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace; the record of the job, where no NATS keeps it", Made: true},
 			expiredRecords(),
 			{Resource: "services", Verbs: whole, Why: "the workspace's address", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch"}, Why: "its storages, if it has any", Made: true},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"delete"}, Why: "its storages, with --on-failure delete", Without: "--on-failure delete leaves them, and says so"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"delete"}, Why: "its storages, with --on-failure delete", Without: "--on-failure delete keeps them and says so"},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "its network policies, if they are configured", Made: true},
 			{Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "its certificate, if that is configured", Made: true},
 			logLines(),
@@ -78,19 +78,19 @@ func provision() Command {
 func expiredRecords() Rule {
 	return Rule{
 		Resource: "configmaps", Verbs: []string{"deletecollection"}, Why: "records of jobs that have expired",
-		Without: "they stay until somebody else provisions",
+		Without: "they stay until the next provisioning by somebody who may delete them",
 	}
 }
 
-// jobs is for records that are kept in the cluster; those in NATS take what leads
-// there.
+// jobs is for records in the cluster; those in NATS take the permissions of
+// jobsInNATS.
 func jobs() Command {
 	return Command{
 		Name:  "jobs",
-		About: "See what provisionings did (`berth status --history`, too). Records in NATS take the Role for those instead.",
+		About: "See the jobs of provisionings (also `berth status --history`). Records in NATS take the Role for those instead.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get", "list", "watch"}, Why: "the records"},
-			{Resource: "configmaps", Verbs: []string{"delete"}, Why: "those that had to wait for NATS, once they are in it", Without: "they stay in the cluster as well, and a warning says so"},
+			{Resource: "configmaps", Verbs: []string{"delete"}, Why: "those that waited for NATS, once they are in it", Without: "they stay in the cluster as well, and a warning says so"},
 		},
 	}
 }
@@ -98,11 +98,11 @@ func jobs() Command {
 func logLines() Rule {
 	return Rule{
 		Resource: "pods/log", Verbs: []string{"get"}, Why: "the last lines of a container that failed",
-		Without: "the failure is told without them",
+		Without: "the failure is reported without them",
 	}
 }
 
-// injected is what finds a workspace in a workload.
+// injected are the permissions to find a workspace in a workload.
 func injected() []Rule {
 	get, why := []string{"get"}, "a workspace in such a workload"
 	return []Rule{
@@ -113,10 +113,10 @@ func injected() []Rule {
 	}
 }
 
-// record is what finds a workspace whose pod is gone.
+// record is the permission to find a workspace without a pod.
 func record() Rule {
 	return Rule{
-		Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are installed and whose pod is gone",
+		Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are installed and have no pod",
 		Without: "such a workspace is not found",
 	}
 }
@@ -124,7 +124,7 @@ func record() Rule {
 func status() Command {
 	return Command{
 		Name:  "status",
-		About: "See the workspaces of a namespace, and with --watch how they change. Names are completed with it, too.",
+		About: "See the workspaces of a namespace, and with --watch their changes. Completion of names takes it, too.",
 		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
@@ -163,7 +163,7 @@ func diagnosis() Command {
 	workload := "the workload, if one is diagnosed"
 	return Command{
 		Name:  "diagnose",
-		About: "Explain how a workspace, a pod or a workload stands.",
+		About: "Explain the state of a workspace, a pod or a workload.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the subject and its pods"},
 			{Resource: "events", Verbs: []string{"list"}, Why: "what the cluster says about it", Without: "the diagnosis says that they could not be read"},
@@ -183,12 +183,12 @@ func deletion() Command {
 	remove := []string{"delete"}
 	return Command{
 		Name:  Delete,
-		About: "Remove workspaces with all that belongs to them.",
+		About: "Remove workspaces and everything that belongs to them.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch", "delete"}, Why: "the workspace, until it is gone"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about its end"},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"get"}, Why: "what one waits for that has not come up", Without: "the workspace is removed without a look at that"},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, so that nobody provisions meanwhile"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"get"}, Why: "what a workspace that has not come up waits for", Without: "the workspace is removed without it"},
+			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, against a provisioning at the same time"},
 			{Resource: "secrets", Verbs: []string{"list", "delete"}, Why: "Helm's record of the release"},
 			{Resource: "configmaps", Verbs: remove, Why: "its scripts and identity", Made: true},
 			{Resource: "services", Verbs: remove, Why: "its address", Made: true},
