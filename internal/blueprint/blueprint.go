@@ -1,8 +1,8 @@
-// Package blueprint says what a workspace is made of: it loads blueprints,
-// lets them inherit and validates what comes out.
+// Package blueprint is the model of blueprints, which say what a workspace is made
+// of, and their validation. Package catalog loads and resolves them.
 package blueprint
 
-// Blueprint is a resolved blueprint: everything inherited, nothing left open.
+// Blueprint is a blueprint, as written or with everything inherited.
 type Blueprint struct {
 	// Name is what stands behind ~ in a user string.
 	Name string `yaml:"name" json:"name"`
@@ -51,13 +51,20 @@ type Blueprint struct {
 
 	// Lineage is the name and its ancestors, nearest first.
 	Lineage []string `yaml:"-" json:"-"`
-	// Platform is the platform blueprint that it is, or that a custom one stands
-	// upon: the one that its user must be allowed to use.
+	// Platform is the platform blueprint that it is, or that a custom one inherits
+	// from: the one that its user must be allowed to use.
 	Platform string `yaml:"-" json:"-"`
 	// Origin is the file that the blueprint itself was read from.
 	Origin string `yaml:"-" json:"-"`
-	// Origins says of each field which layer set it.
-	Origins Origins `yaml:"-" json:"-"`
+	// Origins is the layer that set each field, by dotted path: image, env.TEAM,
+	// initScripts[0].name.
+	Origins map[string]string `yaml:"-" json:"-"`
+}
+
+// File is a file of platform blueprints.
+type File struct {
+	// Blueprints of this file.
+	Blueprints []Blueprint `yaml:"blueprints"`
 }
 
 // Resources are what a workspace asks for and is limited to, as Kubernetes

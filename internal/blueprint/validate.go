@@ -1,112 +1,136 @@
 package blueprint
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
+	"unicode"
 
-	"github.com/berthdev/berth/internal/fault"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Checked is what Check has found to be fine.
-type Checked struct {
-	Files      []string
-	Blueprints int
-}
+const maxSplash = 4096
 
-// Check reads files and directories of blueprints and finds everything that is
-// wrong in them. They stand upon each other and upon what is built in.
-func Check(paths []string) (Checked, error) {
-	s, err := Builtin()
-	if err != nil {
-		return Checked{}, err
+// Validate returns the problems of a resolved blueprint, each as "path: message".
+func (b Blueprint) Validate() (problems []string) {
+	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	if n := len(b.Name); n > 40 {
+		report("name: must have at most 40 characters, has %d", n)
 	}
-	var done Checked
-	for _, path := range paths {
-		files, err := expand(path)
-		if err != nil {
-			return Checked{}, err
+	if n := len(b.Description); n > 500 {
+		report("description: must have at most 500 characters, has %d", n)
+	}
+	if b.Image == "" {
+		report("image: required")
+	}
+	imageName(report, "image", b.Image)
+	pullPolicy(report, "imagePullPolicy", b.ImagePullPolicy)
+	ifGiven(report, "hostname", b.Hostname, validation.IsDNS1123Label)
+	ifGiven(report, "subdomain", b.Subdomain, validation.IsDNS1035Label)
+	if n := len(b.Splash); n > maxSplash {
+		report("splash: must have at most %d characters, has %d", maxSplash, n)
+	}
+	quantity(report, "resources.cpu", b.Resources.CPU)
+	quantity(report, "resources.memory", b.Resources.Memory)
+	for _, name := range slices.Sorted(maps.Keys(b.Env)) {
+		for _, problem := range validation.IsEnvVarName(name) {
+			report("env.%s: %s", name, problem)
 		}
-		done.Files = append(done.Files, files...)
 	}
-	slices.Sort(done.Files)
-	done.Files = slices.Compact(done.Files)
-	sources, problems := readFiles(done.Files)
-	own := slices.DeleteFunc(slices.Clone(sources), func(s Source) bool { return !isCustom(s.Name) })
-	sources = slices.DeleteFunc(sources, func(s Source) bool { return isCustom(s.Name) })
-	problems = append(problems, s.addAll(sources)...)
-	problems = append(problems, s.problems()...)
-	for _, custom := range own {
-		problems = append(problems, s.examineCustom(custom)...)
+	validateStorages(report, b.Storages)
+	validateNetwork(report, b.Network)
+	validatePodman(report, b.Podman)
+	validateAgent(report, b)
+	validateScripts(report, b.InitScripts)
+	for _, file := range slices.Sorted(maps.Keys(b.ExtFiles)) {
+		validatePath(report, "extFiles", file)
 	}
-	if len(problems) > 0 {
-		return Checked{}, invalid(problems)
-	}
-	done.Blueprints = len(s.own) + len(own)
-	return done, nil
+	return problems
 }
 
-// CustomFile is where a repository keeps its blueprint, at its root.
-const CustomFile = ".k8shell.yaml"
-
-// isCustom says whether a file has a blueprint of somebody's own: its name is,
-// or ends in, that of a repository's.
-func isCustom(file string) bool { return strings.HasSuffix(filepath.Base(file), CustomFile) }
-
-func (s *Set) examineCustom(custom Source) []string {
-	d, err := s.Compose(Order{Custom: &custom, As: "custom"})
-	if err == nil {
-		err = d.examine()
+func validateScripts(report reporter, scripts []InitScript) {
+	seen := map[string]bool{}
+	for i, script := range scripts {
+		field := fmt.Sprintf("initScripts[%d]", i)
+		for _, problem := range validation.IsDNS1123Label(script.Name) {
+			report("%s.name: %s", field, problem)
+		}
+		if seen[script.Name] {
+			report("%s.name: duplicate name %q", field, script.Name)
+		}
+		seen[script.Name] = true
+		if strings.TrimSpace(script.Script) == "" {
+			report("%s.script: required", field)
+		}
 	}
-	return problemsOf(err)
 }
 
-// expand gives a file, or those of a directory.
-func expand(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fault.New(fault.NotFound, "%s: no such file or directory", path)
+// validatePath requires a path that can be mounted: Kubernetes allows no colon.
+func validatePath(report reporter, field, file string) {
+	if !path.IsAbs(file) || path.Clean(file) != file || strings.ContainsRune(file, ':') || strings.ContainsFunc(file, unicode.IsControl) {
+		report("%s: invalid path %q: must be absolute and clean, without colons", field, file)
+	}
+}
+
+type reporter = func(format string, args ...any)
+
+func oneOf(report reporter, field, value string, allowed ...string) {
+	if !slices.Contains(allowed, value) {
+		report("%s: %q: must be one of %s", field, value, strings.Join(allowed, ", "))
+	}
+}
+
+func pullPolicy(report reporter, field, value string) {
+	if value != "" {
+		oneOf(report, field, value, "Always", "IfNotPresent", "Never")
+	}
+}
+
+// ifGiven applies a rule of Kubernetes to a value that is not empty.
+func ifGiven(report reporter, field, value string, rule func(string) []string) {
+	if value == "" {
+		return
+	}
+	for _, problem := range rule(value) {
+		report("%s: %s", field, problem)
+	}
+}
+
+func imageName(report reporter, field, image string) {
+	if strings.ContainsFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		report("%s: %q contains a space or a control character", field, image)
+	}
+}
+
+func quantity(report reporter, field, value string) {
+	if value == "" {
+		return
+	}
+	switch parsed, err := resource.ParseQuantity(value); {
 	case err != nil:
-		return nil, fault.New(fault.InvalidArgument, "%w", err)
-	case !info.IsDir():
-		return []string{path}, nil
+		report("%s: invalid quantity %q: use one such as 500m, 2, 512Mi, 10Gi", field, value)
+	case parsed.Sign() < 0:
+		report("%s: %q must not be negative", field, value)
 	}
-	files, err := listDir(path)
-	if err == nil && len(files) == 0 {
-		return nil, fault.New(fault.NotFound, "no *.yaml or *.yml files in %s", path)
+}
+
+// structured decodes a mapping into the type that Kubernetes has for it.
+func structured(report reporter, field string, value map[string]any, into any) bool {
+	if len(value) == 0 {
+		return true
+	}
+	text, err := json.Marshal(value)
+	if err == nil {
+		decoder := json.NewDecoder(strings.NewReader(string(text)))
+		decoder.DisallowUnknownFields()
+		err = decoder.Decode(into)
 	}
 	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, "%w", err)
+		report("%s: %s", field, strings.TrimPrefix(err.Error(), "json: "))
 	}
-	return files, nil
-}
-
-// problems are those of the blueprints as they are with everything inherited.
-// What stands upon one that is broken as written is not judged.
-func (s *Set) problems() (all []string) {
-	for _, name := range s.all() {
-		if !s.own[name] {
-			continue
-		}
-		chain, err := s.chain(name)
-		if slices.ContainsFunc(chain, func(e entry) bool { return e.broken }) {
-			continue
-		}
-		if err == nil && !s.entries[name].isTemplate {
-			err = s.assemble(chain, Order{Name: name}).examine()
-		}
-		all = append(all, problemsOf(err)...)
-	}
-	return all
-}
-
-func problemsOf(err error) []string {
-	if err == nil {
-		return nil
-	}
-	return fault.From(err).Problems
+	return err == nil
 }

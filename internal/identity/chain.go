@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
 	"github.com/berthdev/berth/internal/userstring"
@@ -71,13 +72,13 @@ func (p Provider) Caller(ctx context.Context) (string, error) {
 
 // Custom asks until one has the blueprint, or sees the repository without one.
 // If no provider sees it, the answer is the first one's error.
-func (c Chain) Custom(ctx context.Context, u userstring.UserString) (*Custom, error) {
+func (c Chain) Custom(ctx context.Context, u userstring.UserString) (*blueprint.Source, error) {
 	var unseen []*fault.Error
 	for _, p := range c {
 		if p.Repositories == nil {
 			continue
 		}
-		custom, err := ask(ctx, p, func(ctx context.Context) (*Custom, error) { return p.Repositories.Custom(ctx, u) })
+		custom, err := ask(ctx, p, func(ctx context.Context) (*blueprint.Source, error) { return p.Repositories.Custom(ctx, u) })
 		switch {
 		case errors.Is(err, ErrNotResponsible):
 			continue

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
@@ -18,7 +19,7 @@ import (
 type stub struct {
 	user      User
 	userErr   error
-	custom    *Custom
+	custom    *blueprint.Source
 	customErr error
 	silent    bool // does not answer at all
 }
@@ -31,7 +32,7 @@ func (s stub) Resolve(ctx context.Context, _ string) (User, error) {
 	return s.user, s.userErr
 }
 func (s stub) Caller(context.Context) (string, error) { return s.user.Username, s.userErr }
-func (s stub) Custom(context.Context, userstring.UserString) (*Custom, error) {
+func (s stub) Custom(context.Context, userstring.UserString) (*blueprint.Source, error) {
 	return s.custom, s.customErr
 }
 
@@ -91,7 +92,7 @@ func TestChainCancelled(t *testing.T) {
 
 func TestChainCustom(t *testing.T) {
 	u, _ := userstring.Parse("alice~repo=org/proj")
-	has, none := stub{custom: &Custom{Origin: "here"}}, stub{}
+	has, none := stub{custom: &blueprint.Source{Name: "here"}}, stub{}
 	elsewhere, unseen := stub{customErr: ErrNotResponsible}, stub{customErr: git.NotFound("github.com/org/proj", credential.Credential{})}
 	for name, test := range map[string]struct {
 		chain Chain

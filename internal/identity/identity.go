@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -66,22 +67,12 @@ type Users interface {
 type Repositories interface {
 	// Custom is the blueprint that u names; nil if there is none. The error is
 	// ErrNotResponsible if another provider has to be asked.
-	Custom(ctx context.Context, u userstring.UserString) (*Custom, error)
-}
-
-// Custom is a user's own blueprint as it was found.
-type Custom struct {
-	YAML []byte
-	// Origin is the place in messages: github.com/org/proj@main:.k8shell.yaml.
-	Origin string
+	Custom(ctx context.Context, u userstring.UserString) (*blueprint.Source, error)
 }
 
 // ErrNotResponsible is the answer of a provider to a question that the next one
 // may answer.
 var ErrNotResponsible = errors.New("another provider has to be asked")
-
-// CustomFile is the file of a repository that holds its blueprint.
-const CustomFile = ".k8shell.yaml"
 
 // DefaultRemote is where repositories are if nothing is configured.
 const DefaultRemote = "https://github.com/{owner}/{name}.git"

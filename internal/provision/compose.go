@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/blueprint/expression"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
@@ -15,7 +16,7 @@ import (
 // Composed is what a workspace is made of, as far as that is known without
 // knowing its user.
 type Composed struct {
-	blueprint.Draft
+	catalog.Draft
 	// Notice says what the user may not expect; empty for nothing.
 	Notice string
 }
@@ -24,8 +25,8 @@ type Composed struct {
 // asked for only where the user string can mean one; the implicit form never
 // does.
 func (p *Provisioner) Compose(ctx context.Context, u userstring.UserString) (Composed, error) {
-	var set *blueprint.Set
-	var custom *identity.Custom
+	var set *catalog.Set
+	var custom *blueprint.Source
 	var customErr error
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -50,8 +51,8 @@ func (p *Provisioner) Compose(ctx context.Context, u userstring.UserString) (Com
 }
 
 // choose decides between the platform's blueprint and the user's own.
-func (p *Provisioner) choose(u userstring.UserString, set *blueprint.Set, custom *identity.Custom, customErr error) (blueprint.Order, string, error) {
-	order := blueprint.Order{Name: u.BlueprintName(), Registry: p.DefaultRegistry, Overrides: p.Overrides}
+func (p *Provisioner) choose(u userstring.UserString, set *catalog.Set, custom *blueprint.Source, customErr error) (catalog.Order, string, error) {
+	order := catalog.Order{Name: u.BlueprintName(), Registry: p.DefaultRegistry, Overrides: p.Overrides}
 	switch {
 	case u.Form() == userstring.Named:
 		return order, "", fault.New(fault.Internal, "%s names a workspace and no blueprint", u)
@@ -62,11 +63,11 @@ func (p *Provisioner) choose(u userstring.UserString, set *blueprint.Set, custom
 		if custom == nil {
 			return order, "", nil
 		}
-		return order, "the platform's blueprint " + order.Name + " is used, not your own of the same name (" + custom.Origin + ")", nil
+		return order, "the platform's blueprint " + order.Name + " is used, not your own of the same name (" + custom.Name + ")", nil
 	case customErr != nil:
 		return order, "", customErr
 	case custom != nil:
-		order.Custom, order.As = &blueprint.Source{Name: custom.Origin, Text: custom.YAML}, order.Name
+		order.Custom, order.As = custom, order.Name
 		return order, "", nil
 	case u.Form() == userstring.Repo:
 		order.As, order.Name = order.Name, p.DefaultBlueprint

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/userstring"
@@ -18,12 +19,12 @@ type brings struct {
 	asked *int
 }
 
-func (b brings) Custom(context.Context, userstring.UserString) (*identity.Custom, error) {
+func (b brings) Custom(context.Context, userstring.UserString) (*blueprint.Source, error) {
 	*b.asked++
 	if b.text == "" {
 		return nil, b.err
 	}
-	return &identity.Custom{YAML: []byte(b.text), Origin: "somewhere/.k8shell.yaml"}, b.err
+	return &blueprint.Source{Name: "somewhere/.k8shell.yaml", Text: []byte(b.text)}, b.err
 }
 
 const mine = "template: default\nenv: {A: !cel metadata.name}\n"
@@ -54,7 +55,7 @@ func TestWhichBlueprintIsMeant(t *testing.T) {
 			asked := 0
 			p := &Provisioner{
 				Repositories:     brings{text: tc.own, err: tc.err, asked: &asked},
-				Blueprints:       func(context.Context) (*blueprint.Set, error) { return blueprint.Load("") },
+				Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
 				DefaultBlueprint: "default",
 			}
 			u, err := userstring.Parse(tc.user)

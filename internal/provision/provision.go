@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/job"
@@ -26,11 +26,11 @@ type Provisioner struct {
 	Users        identity.Users
 	Repositories identity.Repositories
 	// Blueprints loads the platform blueprints; it is called once a provisioning.
-	Blueprints       func(ctx context.Context) (*blueprint.Set, error)
+	Blueprints       func(ctx context.Context) (*catalog.Set, error)
 	DefaultBlueprint string
 	DefaultRegistry  string
 	// Overrides are laid over the blueprint, for this run.
-	Overrides []blueprint.Override
+	Overrides []catalog.Override
 	// WaitForLock waits for somebody who works on the workspace for another
 	// purpose, instead of giving up.
 	WaitForLock bool

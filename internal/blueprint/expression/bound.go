@@ -9,16 +9,16 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// The size that a value may have on the way. CEL counts what a call costs when
-// it has returned, which is too late for one that compares lists of lists that
-// have been doubled forty times.
+// The limits of intermediate values. CEL adds up the cost of a call when it has
+// returned, which is too late for one that compares lists of lists that were
+// doubled forty times.
 const (
 	maxText   = 16 << 10 // bytes
-	maxValues = 2000     // of a list or mapping, with all that is in it
+	maxValues = 2000     // of a list or mapping, including nested ones
 )
 
-// bound makes every call and every literal list or mapping look at the size of
-// what it gives, so that nothing large ever comes to be.
+// bound checks the size of the result of every call and every list or mapping
+// literal, so that no large value is ever created.
 func bound(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	switch i := i.(type) {
 	case interpreter.InterpretableConstructor:
@@ -31,7 +31,7 @@ func bound(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 
 type boundCall struct{ interpreter.InterpretableCall }
 
-// Exec looks at the arguments' sizes through those who made them.
+// Exec bounds the result; the arguments are results themselves.
 func (b boundCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return checked(b.InterpretableCall.Exec(frame))
 }
@@ -40,7 +40,7 @@ type boundConstructor struct {
 	interpreter.InterpretableConstructor
 }
 
-// Exec makes the list or mapping and looks at its size.
+// Exec bounds the list or mapping.
 func (b boundConstructor) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return checked(b.InterpretableConstructor.Exec(frame))
 }
@@ -53,7 +53,7 @@ func checked(value ref.Val) ref.Val {
 	return value
 }
 
-// fits counts what is in a value until it is too much.
+// fits counts the values in a value down from left.
 func fits(value ref.Val, left *int) bool {
 	*left--
 	all, ok := value.(traits.Iterable)

@@ -12,20 +12,20 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// The limits of one expression. What blueprints need stays far below them.
+// The limits of one expression, far above what blueprints need.
 const (
 	maxLength  = 1024   // characters as written
 	maxNodes   = 300    // after macros are put in
 	maxNesting = 24     // of brackets and calls
-	maxCost    = 10_000 // in CEL's own unit, about one a step
+	maxCost    = 10_000 // in CEL's unit, about one per step
 	maxRegex   = 500    // states of a regular expression
-	interrupt  = 100    // steps of a loop between looks at the context
+	interrupt  = 100    // steps of a loop between checks of the context
 )
 
 // Language checks and evaluates expressions.
 type Language struct{ env *cel.Env }
 
-// New makes the language with its variables.
+// New creates the language with its variables.
 func New() (*Language, error) {
 	env, err := cel.NewEnv(
 		facts,
@@ -41,7 +41,7 @@ func New() (*Language, error) {
 	return &Language{env: env}, err
 }
 
-// facts lets expressions read the fields of the Go types.
+// facts makes the fields of the Go types available to expressions.
 func facts(env *cel.Env) (*cel.Env, error) {
 	provider, adapter, err := types.ComposeTypes(env.CELTypeProvider(), env.CELTypeAdapter(),
 		reflect.TypeFor[User](), reflect.TypeFor[Metadata](), types.ParseStructTags(true))
@@ -54,28 +54,28 @@ func facts(env *cel.Env) (*cel.Env, error) {
 	return cel.CustomTypeProvider(provider)(env)
 }
 
-// Check finds out whether text is an expression that can give what is wanted.
-// Nothing needs to be known of any user.
-func (l *Language) Check(text string, wanted Result) error {
-	_, err := l.compile(text, wanted)
+// Check reports whether text is an expression that can return what is expected.
+// It needs no facts.
+func (l *Language) Check(text string, expected Result) error {
+	_, err := l.compile(text, expected)
 	return err
 }
 
-func (l *Language) compile(text string, wanted Result) (*cel.Ast, error) {
+func (l *Language) compile(text string, expected Result) (*cel.Ast, error) {
 	ast, issues := l.env.Compile(text)
 	if issues.Err() != nil {
 		first := issues.Errors()[0]
 		return nil, fmt.Errorf("character %d of the expression: %s", first.Location.Column()+1, oneLine(first.Message))
 	}
-	if given := ast.OutputType(); !wanted.takes(given.Kind()) {
-		return nil, fmt.Errorf("expected %s, the expression returns %s", wanted, given)
+	if given := ast.OutputType(); !expected.accepts(given.Kind()) {
+		return nil, fmt.Errorf("expected %s, the expression returns %s", expected, given)
 	}
 	return ast, nil
 }
 
-// takes says whether a type can be what is wanted. Which one a dynamic
-// expression has is known when it has been evaluated.
-func (r Result) takes(kind types.Kind) bool {
+// accepts reports whether a type fits. That of a dynamic expression is known only
+// when it has been evaluated.
+func (r Result) accepts(kind types.Kind) bool {
 	switch kind {
 	case types.DynKind, types.NullTypeKind:
 		return true
@@ -90,11 +90,11 @@ func (r Result) takes(kind types.Kind) bool {
 	}
 }
 
-// Evaluate gives the value of an expression: a string, bool, int64, uint64 or
-// float64, or nil. The blueprint is the one that the expression stands in, as
-// plain YAML values.
-func (l *Language) Evaluate(ctx context.Context, text string, wanted Result, known Facts, blueprint map[string]any) (any, error) {
-	ast, err := l.compile(text, wanted)
+// Evaluate returns the value of an expression: a string, bool, int64, uint64,
+// float64 or nil. The blueprint is the one that the expression is in, as plain
+// values.
+func (l *Language) Evaluate(ctx context.Context, text string, expected Result, known Facts, blueprint map[string]any) (any, error) {
+	ast, err := l.compile(text, expected)
 	if err != nil {
 		return nil, err
 	}
@@ -111,13 +111,13 @@ func (l *Language) Evaluate(ctx context.Context, text string, wanted Result, kno
 	case err != nil:
 		return nil, errors.New(oneLine(err.Error()))
 	}
-	return plain(value, wanted)
+	return plain(value, expected)
 }
 
-func plain(value ref.Val, wanted Result) (any, error) {
+func plain(value ref.Val, expected Result) (any, error) {
 	kind, ok := value.Type().(*types.Type)
-	if !ok || !wanted.takes(kind.Kind()) {
-		return nil, fmt.Errorf("expected %s, the expression returns %s", wanted, value.Type().TypeName())
+	if !ok || !expected.accepts(kind.Kind()) {
+		return nil, fmt.Errorf("expected %s, the expression returns %s", expected, value.Type().TypeName())
 	}
 	if value.Type() == types.NullType {
 		return nil, nil //nolint:nilnil // null is a value like another
@@ -125,7 +125,7 @@ func plain(value ref.Val, wanted Result) (any, error) {
 	return value.Value(), nil
 }
 
-// oneLine leaves out the picture of the source that CEL draws below a message.
+// oneLine drops the excerpt of the source that CEL adds below a message.
 func oneLine(message string) string {
 	first, _, _ := strings.Cut(message, "\n")
 	return strings.TrimPrefix(first, "ERROR: ")

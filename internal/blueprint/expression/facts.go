@@ -1,9 +1,15 @@
-// Package expression evaluates the expressions of blueprints: what stands behind
-// !cel. They come from whoever writes a blueprint, so that what they may cost is
-// bounded.
+// Package expression evaluates the !cel expressions of blueprints. Whoever writes
+// a blueprint writes them, so their cost is bounded.
 package expression
 
-// User is what an expression knows of the user that a workspace is for.
+// Facts are the variables of expressions, beside the blueprint that they are in.
+type Facts struct {
+	User          User
+	WorkspaceName string
+	Metadata      Metadata
+}
+
+// User is the user that a workspace is for.
 type User struct {
 	Username     string   `cel:"username"`
 	UID          int      `cel:"uid"`
@@ -14,24 +20,17 @@ type User struct {
 	Blueprints   []string `cel:"blueprints"`
 }
 
-// Metadata is what an expression knows of where a blueprint comes from.
+// Metadata is where a blueprint comes from.
 type Metadata struct {
 	// Name is the blueprint's, which may be computed.
 	Name string `cel:"name"`
-	// RepoOwner, RepoName and Ref are empty where there is no repository.
+	// RepoOwner, RepoName and Ref are empty unless it is a repository's.
 	RepoOwner string `cel:"repoOwner"`
 	RepoName  string `cel:"repoName"`
 	Ref       string `cel:"ref"`
 }
 
-// Facts are all that expressions know, but for the blueprint they stand in.
-type Facts struct {
-	User          User
-	WorkspaceName string
-	Metadata      Metadata
-}
-
-// Result is what a field can take.
+// Result is what a field accepts, named for messages.
 type Result string
 
 // The results.

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/fault"
@@ -19,7 +19,7 @@ import (
 type Options struct {
 	IO     terminal.Streams
 	Config func() (config.Config, error)
-	Load   func(context.Context) (*blueprint.Set, error)
+	Load   func(context.Context) (*catalog.Set, error)
 
 	Name    string   // to show
 	Origins bool     // of its fields
@@ -175,7 +175,7 @@ func Validate(_ context.Context, o *Options) error {
 		}
 		o.Paths = []string{c.Blueprints}
 	}
-	done, err := blueprint.Check(o.Paths)
+	done, err := catalog.Check(o.Paths)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -19,23 +20,23 @@ func AddBlueprintFlags(cmd *cobra.Command) {
 
 // Blueprints loads the configured blueprints. It asks the cluster only if some of
 // them are there.
-func (d *Dependencies) Blueprints(ctx context.Context) (*blueprint.Set, error) {
+func (d *Dependencies) Blueprints(ctx context.Context) (*catalog.Set, error) {
 	c, err := d.Config()
 	if err != nil {
 		return nil, err
 	}
 	if len(c.BlueprintConfigMaps) == 0 {
-		return blueprint.Load(c.Blueprints)
+		return catalog.Load(c.Blueprints)
 	}
 	client, err := d.Client()
 	if err != nil {
 		return nil, err
 	}
-	found, err := blueprint.ReadConfigMaps(ctx, client, c.BlueprintConfigMaps)
+	found, err := catalog.ReadConfigMaps(ctx, client, c.BlueprintConfigMaps)
 	if err != nil {
 		return nil, err
 	}
-	return blueprint.Load(c.Blueprints, found...)
+	return catalog.Load(c.Blueprints, found...)
 }
 
 // BlueprintDocument is the document of a resolved blueprint.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -24,9 +24,9 @@ func (f *SetFlags) Add(cmd *cobra.Command) {
 }
 
 // Overrides are the flags in the order in which they take precedence.
-func (f *SetFlags) Overrides() (all []blueprint.Override, err error) {
+func (f *SetFlags) Overrides() (all []catalog.Override, err error) {
 	if f.Image != "" {
-		all = append(all, blueprint.Override{Flag: "--image", Path: "image", Value: f.Image})
+		all = append(all, catalog.Override{Flag: "--image", Path: "image", Value: f.Image})
 	}
 	var problems []string
 	for _, text := range f.Fields {
@@ -34,7 +34,7 @@ func (f *SetFlags) Overrides() (all []blueprint.Override, err error) {
 		if !ok || path == "" {
 			problems = append(problems, "--set "+text+": must be FIELD=VALUE, such as resources.cpu=2")
 		}
-		all = append(all, blueprint.Override{Flag: "--set", Path: path, Value: value})
+		all = append(all, catalog.Override{Flag: "--set", Path: path, Value: value})
 	}
 	if len(problems) > 0 {
 		err := fault.New(fault.InvalidArgument, "invalid --set")

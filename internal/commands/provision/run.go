@@ -7,7 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
@@ -101,12 +101,12 @@ func (o *Options) batch(p *provision.Provisioner, users []userstring.UserString)
 // and the blueprints; each keeps a record of its own.
 func (o *Options) provisionAll(ctx context.Context, p *provision.Provisioner, b wording.Batch, users []userstring.UserString, view progress.Renderer, recorders *cmdutil.Recorders) v1.Result {
 	begun, load := time.Now(), p.Blueprints
-	blueprints := sync.OnceValues(func() (*blueprint.Set, error) { return load(ctx) })
+	blueprints := sync.OnceValues(func() (*catalog.Set, error) { return load(ctx) })
 	members := cmdutil.NewMembers(b, view)
 	items := make([]v1.ProvisionItem, len(users))
 	cmdutil.ForEach(len(users), o.Parallel, func(i int) {
 		u, own := users[i], *p
-		own.Blueprints = func(context.Context) (*blueprint.Set, error) { return blueprints() }
+		own.Blueprints = func(context.Context) (*catalog.Set, error) { return blueprints() }
 		recorder, sinks := recorders.New()
 		own.Jobs = recorder
 		stream := members.Stream(u.ID(), sinks...)

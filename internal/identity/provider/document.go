@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/yamldoc"
@@ -51,7 +52,7 @@ type Entry struct {
 // record is what is known of a user.
 type record struct {
 	user    identity.User
-	customs map[string]identity.Custom
+	customs map[string]blueprint.Source
 }
 
 // parseDocument reads a document strictly. The problems of the error are all
@@ -127,8 +128,8 @@ func (e Entry) user(kind string) identity.User {
 
 // customs are the blueprints that a user owns, by name. They stay as written:
 // tags such as !cel are evaluated with the blueprint.
-func customs(s *yamldoc.Checker, node *yaml.Node) map[string]identity.Custom {
-	all := map[string]identity.Custom{}
+func customs(s *yamldoc.Checker, node *yaml.Node) map[string]blueprint.Source {
+	all := map[string]blueprint.Source{}
 	if node == nil || node.Kind != yaml.MappingNode {
 		return all
 	}
@@ -138,7 +139,7 @@ func customs(s *yamldoc.Checker, node *yaml.Node) map[string]identity.Custom {
 			s.Problemf(value, "blueprint %q: %v", key.Value, err)
 			return
 		}
-		all[strings.ToLower(key.Value)] = identity.Custom{YAML: text, Origin: fmt.Sprintf("%s:%d", s.File, key.Line)}
+		all[strings.ToLower(key.Value)] = blueprint.Source{Name: fmt.Sprintf("%s:%d", s.File, key.Line), Text: text}
 	})
 	return all
 }

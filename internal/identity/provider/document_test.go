@@ -71,7 +71,7 @@ func TestListed(t *testing.T) {
 		}
 		u, _ := userstring.Parse("alice~mine")
 		custom, err := provider.Custom(t.Context(), u)
-		if err != nil || !strings.Contains(string(custom.YAML), "!cel") || !strings.Contains(custom.Origin, ":12") {
+		if err != nil || !strings.Contains(string(custom.Text), "!cel") || !strings.Contains(custom.Name, ":12") {
 			t.Errorf("%s: %+v, %v", kind, custom, err)
 		}
 		if u, _ = userstring.Parse("bob~mine"); kind != "" {

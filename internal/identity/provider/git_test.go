@@ -91,7 +91,7 @@ func TestGit(t *testing.T) {
 		if fault.CodeOf(err) != test.code || err != nil && !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %s: %v", test.user, fault.CodeOf(err), err)
 		}
-		if yamlOf(got) != test.yaml || got != nil && got.Origin != root+test.origin {
+		if yamlOf(got) != test.yaml || got != nil && got.Name != root+test.origin {
 			t.Errorf("%s is %q from %+v, want %q from %s", test.user, yamlOf(got), got, test.yaml, root+test.origin)
 		}
 	}

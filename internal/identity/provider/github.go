@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-github/v92/github"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
@@ -97,13 +98,13 @@ func (g *gitHub) Caller(ctx context.Context) (string, error) {
 
 // Custom reads the file at the ref as it was typed, and then lowered: the API
 // knows branches, tags and commits alike.
-func (g *gitHub) Custom(ctx context.Context, u userstring.UserString) (*identity.Custom, error) {
+func (g *gitHub) Custom(ctx context.Context, u userstring.UserString) (*blueprint.Source, error) {
 	if u.Form() != userstring.Repo || strings.Contains(u.RepoOwner, "/") {
 		return nil, identity.ErrNotResponsible
 	}
 	var err error
 	for _, ref := range refs(u) {
-		var custom *identity.Custom
+		var custom *blueprint.Source
 		if custom, err = g.read(ctx, u, ref); err == nil {
 			return custom, nil
 		}
@@ -120,13 +121,13 @@ func (g *gitHub) repository(u userstring.UserString) string {
 }
 
 // read gives the file at one ref.
-func (g *gitHub) read(ctx context.Context, u userstring.UserString, ref string) (*identity.Custom, error) {
+func (g *gitHub) read(ctx context.Context, u userstring.UserString, ref string) (*blueprint.Source, error) {
 	at := &github.RepositoryContentGetOptions{Ref: ref}
-	file, _, _, err := g.api.Repositories.GetContents(ctx, url.PathEscape(u.RepoOwner), url.PathEscape(u.RepoName), identity.CustomFile, at)
+	file, _, _, err := g.api.Repositories.GetContents(ctx, url.PathEscape(u.RepoOwner), url.PathEscape(u.RepoName), blueprint.CustomFile, at)
 	if err != nil {
 		return nil, err
 	}
-	where := git.Location(g.repository(u), ref, identity.CustomFile)
+	where := git.Location(g.repository(u), ref, blueprint.CustomFile)
 	if file == nil || file.GetType() != "file" {
 		return nil, git.NotAFile(where)
 	}
@@ -137,7 +138,7 @@ func (g *gitHub) read(ctx context.Context, u userstring.UserString, ref string) 
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "%s cannot be decoded: %w", where, err)
 	}
-	return &identity.Custom{YAML: []byte(text), Origin: where}, nil
+	return &blueprint.Source{Name: where, Text: []byte(text)}, nil
 }
 
 // missing finds out what a 404 is about: the API says it of a file that is not

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
@@ -162,11 +163,11 @@ func TestGitHubRepositories(t *testing.T) {
 	}
 }
 
-func yamlOf(c *identity.Custom) string {
+func yamlOf(c *blueprint.Source) string {
 	if c == nil {
 		return ""
 	}
-	return string(c.YAML)
+	return string(c.Text)
 }
 
 // A redirect to another host is followed, without the token.

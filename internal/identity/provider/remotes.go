@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
@@ -28,7 +29,7 @@ type remotes struct {
 }
 
 // Custom reads the file at the ref as it was typed, or else lowered.
-func (r *remotes) Custom(ctx context.Context, u userstring.UserString) (*identity.Custom, error) {
+func (r *remotes) Custom(ctx context.Context, u userstring.UserString) (*blueprint.Source, error) {
 	if u.Form() != userstring.Repo {
 		return nil, identity.ErrNotResponsible
 	}
@@ -44,14 +45,14 @@ func (r *remotes) Custom(ctx context.Context, u userstring.UserString) (*identit
 	if err != nil {
 		return nil, err
 	}
-	text, err := snapshot.ReadFile(ctx, identity.CustomFile)
+	text, err := snapshot.ReadFile(ctx, blueprint.CustomFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &identity.Custom{YAML: text, Origin: snapshot.Location(identity.CustomFile)}, nil
+	return &blueprint.Source{Name: snapshot.Location(blueprint.CustomFile), Text: text}, nil
 }
 
 // address puts owner and name into the remote's URL. They come from a user

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
@@ -66,7 +67,7 @@ func (l *userList) Resolve(ctx context.Context, username string) (identity.User,
 func (*userList) Caller(context.Context) (string, error) { return "", nil }
 
 // Custom is the blueprint that the user owns by that name.
-func (l *userList) Custom(ctx context.Context, u userstring.UserString) (*identity.Custom, error) {
+func (l *userList) Custom(ctx context.Context, u userstring.UserString) (*blueprint.Source, error) {
 	if u.Form() != userstring.Explicit {
 		return nil, identity.ErrNotResponsible
 	}

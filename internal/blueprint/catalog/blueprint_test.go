@@ -1,4 +1,4 @@
-package blueprint
+package catalog
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/blueprint/expression"
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -23,11 +24,11 @@ func load(t *testing.T, files map[string]string) (*Set, error) {
 	return Load(dir)
 }
 
-func resolve(t testing.TB, set *Set, o Order) (Blueprint, error) {
+func resolve(t testing.TB, set *Set, o Order) (blueprint.Blueprint, error) {
 	t.Helper()
 	d, err := set.Compose(o)
 	if err != nil {
-		return Blueprint{}, err
+		return blueprint.Blueprint{}, err
 	}
 	return d.Resolve(t.Context(), expression.Facts{
 		User:          expression.User{Username: "alice", UID: 1000, GID: 100, Roles: []string{"dev"}},
@@ -86,7 +87,7 @@ blueprints:
 	if diff := cmp.Diff(map[string]string{"A": "1", "B": "2"}, b.Env); diff != "" {
 		t.Error("mappings merge key by key:", diff)
 	}
-	if b.Resources != (Resources{CPU: "500m", Memory: "1Gi"}) {
+	if b.Resources != (blueprint.Resources{CPU: "500m", Memory: "1Gi"}) {
 		t.Errorf("resources are %+v", b.Resources)
 	}
 	if len(b.InitScripts) != 2 || b.InitScripts[0].Name != "one" {

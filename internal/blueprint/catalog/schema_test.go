@@ -1,4 +1,4 @@
-package blueprint
+package catalog
 
 import (
 	"encoding/json"
@@ -11,10 +11,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-const schemaFile = "../../docs/schema/blueprints.json"
+const schemaFile = "../../../docs/schema/blueprints.json"
 
 func schema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
@@ -25,7 +26,7 @@ func schema(t *testing.T) *jsonschema.Schema {
 	return compiled
 }
 
-func validate(t *testing.T, text []byte) error {
+func validateSchema(t *testing.T, text []byte) error {
 	t.Helper()
 	var doc any
 	if err := yaml.Unmarshal(text, &doc); err != nil {
@@ -45,11 +46,11 @@ func validate(t *testing.T, text []byte) error {
 // What berth takes, an editor with the schema takes.
 func TestSchemaTakesWhatIsGood(t *testing.T) {
 	files := map[string][]byte{"built in": builtin, "layers": []byte(layers)}
-	paths, err := filepath.Glob("../../test/e2e/testdata/blueprints/*.yaml")
+	paths, err := filepath.Glob("../../../test/e2e/testdata/blueprints/*.yaml")
 	if err != nil || len(paths) == 0 {
 		t.Fatal(paths, err)
 	}
-	for _, path := range append(paths, "../../docs/blueprints.md") {
+	for _, path := range append(paths, "../../../docs/blueprints.md") {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +62,7 @@ func TestSchemaTakesWhatIsGood(t *testing.T) {
 		files[path] = text
 	}
 	for name, text := range files {
-		if err := validate(t, text); err != nil {
+		if err := validateSchema(t, text); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		set, err := Builtin()
@@ -69,7 +70,7 @@ func TestSchemaTakesWhatIsGood(t *testing.T) {
 			t.Fatal(err)
 		}
 		clear(set.entries)
-		if problems := set.add(name, text); len(problems) > 0 {
+		if problems := set.add(blueprint.Source{Name: name, Text: text}); len(problems) > 0 {
 			t.Errorf("%s: %q", name, problems)
 		}
 	}
@@ -86,7 +87,7 @@ func TestSchemaRefusesWhatIsNot(t *testing.T) {
 		"blueprints: [{name: a, env: [b]}]",
 		"blueprnts: []",
 	} {
-		if validate(t, []byte(text)) == nil {
+		if validateSchema(t, []byte(text)) == nil {
 			t.Errorf("%s is taken for good", text)
 		}
 	}
@@ -108,8 +109,8 @@ func TestSchemaIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[Blueprint](), reflect.TypeFor[Resources](), reflect.TypeFor[Storage](), reflect.TypeFor[InitScript](),
-		reflect.TypeFor[K8shelld](), reflect.TypeFor[Network](), reflect.TypeFor[EgressPods](), reflect.TypeFor[Podman](),
+		reflect.TypeFor[blueprint.Blueprint](), reflect.TypeFor[blueprint.Resources](), reflect.TypeFor[blueprint.Storage](), reflect.TypeFor[blueprint.InitScript](),
+		reflect.TypeFor[blueprint.K8shelld](), reflect.TypeFor[blueprint.Network](), reflect.TypeFor[blueprint.EgressPods](), reflect.TypeFor[blueprint.Podman](),
 	} {
 		fields, properties := yamldoc.Fields(typ), document.Defs[typ.Name()].Properties
 		for name := range fields {

@@ -1,4 +1,4 @@
-package blueprint
+package catalog
 
 import (
 	"maps"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -37,15 +38,15 @@ const layers = `blueprints:
 
 func TestOriginsSayWhichLayerSetEachField(t *testing.T) {
 	set := newSet()
-	set.add("built in", []byte("blueprints:\n- name: base\n  isTemplate: true\n  image: a\n  resources: {cpu: 1, memory: 2}\n"))
-	if problems := set.add("t.yaml", []byte(layers)); len(problems) > 0 {
+	set.add(blueprint.Source{Name: "built in", Text: []byte("blueprints:\n- name: base\n  isTemplate: true\n  image: a\n  resources: {cpu: 1, memory: 2}\n")})
+	if problems := set.add(blueprint.Source{Name: "t.yaml", Text: []byte(layers)}); len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	b, err := resolve(t, set, Order{Name: "dev"})
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}
-	want := Origins{
+	want := map[string]string{
 		"name":                  "dev (t.yaml:8)",
 		"image":                 "dev (t.yaml:10)",
 		"env.A":                 "dev (t.yaml:5)", // by <<: dev says so, on the line of the anchor
@@ -132,7 +133,7 @@ func TestProblemsOfResolvedBlueprintsHavePlaces(t *testing.T) {
 }
 
 func TestCheckCounts(t *testing.T) {
-	done, err := Check([]string{"../../test/e2e/testdata/blueprints", "builtin/blueprints.yaml"})
+	done, err := Check([]string{"../../../test/e2e/testdata/blueprints", "builtin/blueprints.yaml"})
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}

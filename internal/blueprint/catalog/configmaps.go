@@ -1,35 +1,26 @@
-package blueprint
+package catalog
 
 import (
 	"context"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// ConfigMap names one in which platform blueprints stand: each key that ends in
-// .yaml or .yml is a file.
-type ConfigMap struct {
-	// Namespace is where it is.
-	Namespace string `yaml:"namespace"`
-	// Name is its name there.
-	Name string `yaml:"name"`
-}
-
-// maxReads are the ConfigMaps that are read at the same time.
+// maxReads is how many ConfigMaps are read concurrently.
 const maxReads = 8
 
-// ReadConfigMaps reads ConfigMaps side by side. One that was named and is not
-// there is an error: a workspace must not be made of less than was meant.
-func ReadConfigMaps(ctx context.Context, client kube.Interface, all []ConfigMap) ([]Source, error) {
-	found := make([][]Source, len(all))
+// ReadConfigMaps reads ConfigMaps of blueprints concurrently. One that does not
+// exist is an error: a workspace must not be made of less than was configured.
+func ReadConfigMaps(ctx context.Context, client kube.Interface, all []blueprint.ConfigMap) ([]blueprint.Source, error) {
+	found := make([][]blueprint.Source, len(all))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxReads)
 	for i, c := range all {
@@ -50,7 +41,7 @@ func ReadConfigMaps(ctx context.Context, client kube.Interface, all []ConfigMap)
 	return sources, nil
 }
 
-func readConfigMap(ctx context.Context, client kube.Interface, c ConfigMap) (sources []Source, err error) {
+func readConfigMap(ctx context.Context, client kube.Interface, c blueprint.ConfigMap) (sources []blueprint.Source, err error) {
 	read, err := client.CoreV1().ConfigMaps(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
 	if err = kube.Fault(err, kube.Call{Verb: "get", Resource: "configmaps", Namespace: c.Namespace, Name: c.Name}); err != nil {
 		if fault.CodeOf(err) == fault.NotFound {
@@ -60,8 +51,8 @@ func readConfigMap(ctx context.Context, client kube.Interface, c ConfigMap) (sou
 		return nil, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(read.Data)) {
-		if ext := path.Ext(key); ext == ".yaml" || ext == ".yml" {
-			sources = append(sources, Source{Name: fmt.Sprintf("configmap/%s/%s:%s", c.Namespace, c.Name, key), Text: []byte(read.Data[key])})
+		if isYAML(key) {
+			sources = append(sources, blueprint.Source{Name: fmt.Sprintf("configmap/%s/%s:%s", c.Namespace, c.Name, key), Text: []byte(read.Data[key])})
 		}
 	}
 	return sources, nil

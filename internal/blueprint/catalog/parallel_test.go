@@ -1,4 +1,4 @@
-package blueprint
+package catalog
 
 import (
 	"sync"

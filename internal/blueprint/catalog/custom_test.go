@@ -1,4 +1,4 @@
-package blueprint
+package catalog
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
@@ -23,14 +24,14 @@ func platformSet(t testing.TB) *Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if problems := set.add("platform.yaml", []byte(platform)); len(problems) > 0 {
+	if problems := set.add(blueprint.Source{Name: "platform.yaml", Text: []byte(platform)}); len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	return set
 }
 
 func own(text string) Order {
-	return Order{Custom: &Source{Name: ".k8shell.yaml", Text: []byte(text)}, As: "repo-org-" + strings.Repeat("p", 50)}
+	return Order{Custom: &blueprint.Source{Name: ".k8shell.yaml", Text: []byte(text)}, As: "repo-org-" + strings.Repeat("p", 50)}
 }
 
 func TestCustomBlueprint(t *testing.T) {
@@ -64,8 +65,8 @@ apps: {editor: {port: 8080}}
 // Whatever a platform blueprint has and a custom one must not set, it is refused
 // by name, however it is written.
 func TestBoundaryOfCustomBlueprints(t *testing.T) {
-	platformOnly := slices.Sorted(maps.Keys(yamldoc.Fields(reflect.TypeFor[Blueprint]())))
-	platformOnly = slices.DeleteFunc(platformOnly, func(f string) bool { return f == "template" || slices.Contains(CustomFields(), f) })
+	platformOnly := slices.Sorted(maps.Keys(yamldoc.Fields(reflect.TypeFor[blueprint.Blueprint]())))
+	platformOnly = slices.DeleteFunc(platformOnly, func(f string) bool { return f == "template" || slices.Contains(blueprint.CustomFields(), f) })
 	if len(platformOnly) < 8 {
 		t.Fatal(platformOnly)
 	}
@@ -183,7 +184,7 @@ func FuzzPlatform(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if set.add("a.yaml", []byte(text)) != nil {
+		if set.add(blueprint.Source{Name: "a.yaml", Text: []byte(text)}) != nil {
 			return
 		}
 		_ = set.problems()

@@ -1,0 +1,107 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/expression"
+	"github.com/berthdev/berth/internal/blueprint/layer"
+	"github.com/berthdev/berth/internal/registry"
+)
+
+// Draft is a blueprint with everything inherited, and expressions that need a user
+// to be evaluated.
+type Draft struct {
+	own      entry
+	lineage  []string
+	merged   layer.Value
+	order    Order
+	language *language
+}
+
+// Lineage is the name and its ancestors, nearest first.
+func (d Draft) Lineage() []string { return d.lineage }
+
+// Resolve evaluates the expressions and validates the result. The name in the
+// metadata is filled in.
+func (d Draft) Resolve(ctx context.Context, known expression.Facts) (blueprint.Blueprint, error) {
+	known.Metadata.Name = d.lineage[0]
+	final, problems := d.language.resolve(ctx, d.merged, known)
+	b, err := d.decode(final)
+	if err != nil {
+		return blueprint.Blueprint{}, err
+	}
+	var failed []string // a field without its value would only be a second problem
+	for _, p := range problems {
+		failed = append(failed, subject(p))
+	}
+	if problems = append(problems, validate(b, failed)...); len(problems) > 0 {
+		return blueprint.Blueprint{}, d.invalid(problems)
+	}
+	if d.order.As != "" && d.order.As != b.Name {
+		b.Name, b.Origins["name"] = d.order.As, "the user string"
+	}
+	return b, nil
+}
+
+// check validates what does not depend on expressions.
+func (d Draft) check() error {
+	b, err := d.decode(withoutUser(d.merged))
+	if err != nil {
+		return err
+	}
+	if problems := validate(b, d.merged.Expressions()); len(problems) > 0 {
+		return d.invalid(problems)
+	}
+	return nil
+}
+
+// validate leaves out problems about some fields.
+func validate(b blueprint.Blueprint, except []string) []string {
+	return slices.DeleteFunc(b.Validate(), func(p string) bool { return about(p, except) })
+}
+
+func (d Draft) decode(v layer.Value) (blueprint.Blueprint, error) {
+	var b blueprint.Blueprint
+	if err := v.Node().Decode(&b); err != nil {
+		return b, invalid([]string{d.own.position() + ": blueprint " + d.own.name + ": " + err.Error()})
+	}
+	b.Lineage, b.Origin, b.Origins = d.lineage, d.own.position(), origins(d.merged)
+	b.Platform, b.Template, b.IsTemplate = d.own.name, d.own.template, d.own.isTemplate // never inherited
+	if d.own.custom {
+		b.Platform = d.own.template
+	}
+	b.Image = registry.Qualify(b.Image, d.order.Registry)
+	return b, nil
+}
+
+// origins are the layers that set the fields of a blueprint.
+func origins(v layer.Value) map[string]string {
+	all := map[string]string{}
+	v.Walk(func(path string, leaf layer.Value) {
+		all[path] = leaf.At.String()
+		if leaf.IsExpression() {
+			all[path] += ", " + layer.ExpressionTag + " " + shorten(leaf.Scalar.Value, 60)
+		}
+	})
+	delete(all, "template") // these two are not inherited
+	delete(all, "isTemplate")
+	return all
+}
+
+// invalid adds to each problem where its field was written, which may be in an
+// ancestor.
+func (d Draft) invalid(problems []string) error {
+	located := make([]string, 0, len(problems))
+	for _, p := range problems {
+		at := d.merged.Find(subject(p))
+		if at.File == "" {
+			located = append(located, at.Layer+" "+p)
+			continue
+		}
+		located = append(located, fmt.Sprintf("%s:%d:%d: blueprint %s: %s", at.File, at.Line, at.Column, d.lineage[0], p))
+	}
+	return invalid(located)
+}

@@ -1,0 +1,147 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/expression"
+	"github.com/berthdev/berth/internal/blueprint/layer"
+	"github.com/berthdev/berth/internal/yamldoc"
+)
+
+// The limits of all expressions together, as each takes time to compile.
+const (
+	maxExpressions = 400
+	maxExpressed   = 16 << 10 // bytes
+	maxEvaluated   = 100      // expressions of one blueprint
+)
+
+// language is the language of expressions, created with the first one.
+type language struct {
+	get           func() (*expression.Language, error)
+	count, length int // of those that were checked
+}
+
+func newLanguage() *language { return &language{get: sync.OnceValues(expression.New)} }
+
+// recounted is the same language with counters of its own: for what one user adds
+// to the platform's blueprints, which several may do concurrently.
+func (l *language) recounted() *language { return &language{get: l.get} }
+
+// checker checks what is written in a file, with its expressions.
+func (l *language) checker(file string) *yamldoc.Checker {
+	c := &yamldoc.Checker{File: file}
+	c.OnTag = func(n *yaml.Node, t reflect.Type) {
+		result := resultOf(t)
+		switch {
+		case !layer.IsExpression(n):
+			c.Problemf(n, "unknown tag %s; use %s", yamldoc.CustomTag(n), layer.ExpressionTag)
+		case result == "":
+			_, expected := yamldoc.Expected(t)
+			c.Problemf(n, "expected %s, found an expression, which can stand for a string, a number or a boolean", expected)
+		default:
+			if err := l.check(n.Value, result); err != nil {
+				c.Problemf(n, "%s", err)
+			}
+		}
+	}
+	return c
+}
+
+// check finds what is wrong with an expression, without a user.
+func (l *language) check(text string, expected expression.Result) error {
+	l.count++
+	l.length += len(text)
+	if l.count > maxExpressions || l.length > maxExpressed {
+		return fmt.Errorf("too many expressions: more than %d in total, or longer than %d KiB", maxExpressions, maxExpressed>>10)
+	}
+	cel, err := l.get()
+	if err != nil {
+		return err
+	}
+	return cel.Check(text, expected)
+}
+
+// resolve evaluates the expressions of a blueprint. They see it without the
+// expressions, so that their order does not matter.
+func (l *language) resolve(ctx context.Context, v layer.Value, known expression.Facts) (layer.Value, []string) {
+	var problems []string
+	root := reflect.TypeFor[blueprint.Blueprint]()
+	plain := sync.OnceValue(func() map[string]any {
+		fields, _ := v.Plain(root).(map[string]any)
+		return fields
+	})
+	count := 0
+	return v.Evaluate(root, func(path, text string, t reflect.Type) *yaml.Node {
+		if count++; count > maxEvaluated {
+			if count == maxEvaluated+1 {
+				problems = append(problems, fmt.Sprintf("%s: a blueprint can have at most %d expressions", path, maxEvaluated))
+			}
+			return layer.Null()
+		}
+		result, err := l.evaluate(ctx, text, resultOf(t), known, plain())
+		if err != nil {
+			problems = append(problems, path+": "+err.Error())
+			return layer.Null()
+		}
+		return result
+	}), problems
+}
+
+func (l *language) evaluate(ctx context.Context, text string, expected expression.Result, known expression.Facts, fields map[string]any) (*yaml.Node, error) {
+	cel, err := l.get()
+	if err != nil {
+		return nil, err
+	}
+	result, err := cel.Evaluate(ctx, text, expected, known, fields)
+	if err != nil || result == nil {
+		return layer.Null(), err
+	}
+	tag := "!!str"
+	if expected != expression.Text {
+		switch result.(type) {
+		case bool:
+			tag = "!!bool"
+		case int64, uint64:
+			tag = "!!int"
+		case float64:
+			tag = "!!float"
+		}
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: fmt.Sprint(result)}, nil
+}
+
+// withoutUser shows expressions where a string can be, and null in other places.
+func withoutUser(v layer.Value) layer.Value {
+	return v.Evaluate(reflect.TypeFor[blueprint.Blueprint](), func(_, text string, t reflect.Type) *yaml.Node {
+		if result := resultOf(t); result != expression.Text && result != expression.Scalar {
+			return layer.Null()
+		}
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: layer.ExpressionTag + " " + text}
+	})
+}
+
+// resultOf is what an expression must return for a type; empty if there must be
+// none.
+func resultOf(t reflect.Type) expression.Result {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return expression.Text
+	case reflect.Bool:
+		return expression.Bool
+	case reflect.Int64:
+		return expression.Number
+	case reflect.Interface:
+		return expression.Scalar
+	default:
+		return ""
+	}
+}

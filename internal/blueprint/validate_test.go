@@ -1,0 +1,89 @@
+package blueprint
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Each rule is broken once; the problem names the field.
+func TestValidate(t *testing.T) {
+	yes, no, one := true, false, int64(1)
+	minus := -one
+	claim := func(mode string) map[string]any {
+		return map[string]any{"accessModes": []any{mode}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
+	}
+	agent := func(b *Blueprint, context map[string]any) { b.K8shelld.Image, b.SecurityContext = "agent", context }
+	storage := func(s Storage) func(*Blueprint) {
+		return func(b *Blueprint) { b.Storages = map[string]Storage{"x": s} }
+	}
+	for name, test := range map[string]struct {
+		change func(*Blueprint)
+		want   []string
+	}{
+		"a valid one":          {func(*Blueprint) {}, nil},
+		"a long name":          {func(b *Blueprint) { b.Name = strings.Repeat("x", 41) }, []string{"name: must have at most 40 characters, has 41"}},
+		"a long description":   {func(b *Blueprint) { b.Description = strings.Repeat("x", 501) }, []string{"description: must have at most 500 characters, has 501"}},
+		"a long splash":        {func(b *Blueprint) { b.Splash = strings.Repeat("x", 4097) }, []string{"splash: must have at most 4096 characters, has 4097"}},
+		"no image":             {func(b *Blueprint) { b.Image = "" }, []string{"image: required"}},
+		"a space in the image": {func(b *Blueprint) { b.Image = "a b" }, []string{`image: "a b" contains a space`}},
+		"a pull policy":        {func(b *Blueprint) { b.ImagePullPolicy = "Sometimes" }, []string{`imagePullPolicy: "Sometimes": must be one of Always, IfNotPresent, Never`}},
+		"a hostname":           {func(b *Blueprint) { b.Hostname = "Not_A_Label" }, []string{"hostname: "}},
+		"a subdomain":          {func(b *Blueprint) { b.Subdomain = "1a" }, []string{"subdomain: "}},
+		"a quantity":           {func(b *Blueprint) { b.Resources.CPU = "lots" }, []string{`resources.cpu: invalid quantity "lots"`}},
+		"a negative quantity":  {func(b *Blueprint) { b.Resources.Memory = "-1" }, []string{`resources.memory: "-1" must not be negative`}},
+		"a variable":           {func(b *Blueprint) { b.Env = map[string]string{"1A": ""} }, []string{"env.1A: "}},
+		"a file":               {func(b *Blueprint) { b.ExtFiles = map[string]string{"a/../b": ""} }, []string{`extFiles: invalid path "a/../b"`}},
+		"scripts": {
+			func(b *Blueprint) {
+				b.InitScripts = []InitScript{{Name: "x", Script: " "}, {Name: "x", Script: "y"}, {Name: "X", Script: "y"}}
+			},
+			[]string{"initScripts[0].script: required", `initScripts[1].name: duplicate name "x"`, "initScripts[2].name: "},
+		},
+		"a security context": {func(b *Blueprint) { b.SecurityContext = map[string]any{"runAsUsr": 1} }, []string{`securityContext: unknown field "runAsUsr"`}},
+		"an agent's user":    {func(b *Blueprint) { agent(b, map[string]any{"runAsUser": 1, "runAsNonRoot": true}) }, []string{"securityContext.runAsUser: must be 0, not 1", "securityContext.runAsNonRoot: "}},
+		"an agent's files":   {func(b *Blueprint) { agent(b, map[string]any{"readOnlyRootFilesystem": true}) }, []string{"securityContext.readOnlyRootFilesystem: "}},
+		"an agent's capabilities": {
+			func(b *Blueprint) {
+				agent(b, map[string]any{"capabilities": map[string]any{"drop": []any{"all", "cap_chown"}, "add": []any{"SETUID"}}})
+			},
+			[]string{"securityContext.capabilities.drop: must not drop CHOWN", "securityContext.capabilities.drop: must not drop SETGID"},
+		},
+		"a network class": {func(b *Blueprint) { b.Network.NetworkPolicyClass = "open" }, []string{`network.networkPolicyClass: "open": must be one of`}},
+		"addresses":       {func(b *Blueprint) { b.Network.AllowEgressToCIDRs = []string{"::/0", "10.0.0.1"} }, []string{`network.allowEgressToCIDRs[1]: invalid CIDR "10.0.0.1"`}},
+		"pods": {
+			func(b *Blueprint) {
+				b.Network.AllowEgressToPods = []EgressPods{{Namespace: "A"}, {Labels: map[string]string{"a b": "c"}}}
+			},
+			[]string{"network.allowEgressToPods[0].namespace: ", "network.allowEgressToPods[0].labels: required", `network.allowEgressToPods[1].labels: "a b": `},
+		},
+		"podman":              {func(b *Blueprint) { b.Podman = Podman{Enabled: true, SizeLimit: "x"} }, []string{"podman.image: required", "podman.sizeLimit: invalid quantity"}},
+		"a storage":           {storage(Storage{Type: StorageMemory, Path: "/a", SizeLimit: "1Gi"}), nil},
+		"a claim":             {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: claim("ReadWriteOnce")}), nil},
+		"a storage's type":    {storage(Storage{Type: "nfs", Path: "/a"}), []string{`storages.x.type: "nfs": must be one of`}},
+		"a storage's path":    {storage(Storage{Type: StorageMemory, Path: "/a:b"}), []string{"storages.x.path: invalid path"}},
+		"a storage's owner":   {storage(Storage{Type: StorageMemory, Path: "/a", FsOwnerUID: &minus}), []string{"storages.x.fsOwnerUid: -1: must be from 0 to 2147483647"}},
+		"a storage's id":      {storage(Storage{Type: StorageMemory, Path: "/a", ID: "b"}), []string{"storages.x.id: only allowed with type shared"}},
+		"a claim's limit":     {storage(Storage{Type: StorageLocal, Path: "/a", SizeLimit: "1", ExistingClaim: "b"}), []string{"storages.x.sizeLimit: only allowed with"}},
+		"no claim":            {storage(Storage{Type: StorageShared, Path: "/a"}), []string{"storages.x.claimSpec: required with type shared"}},
+		"two claims":          {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: claim("ReadWriteOnce"), ExistingClaim: "b"}), []string{"storages.x.existingClaim: claimSpec and existingClaim are mutually exclusive"}},
+		"a claim of memory":   {storage(Storage{Type: StorageMemory, Path: "/a", ClaimSpec: claim("ReadWriteOnce")}), []string{"storages.x.claimSpec: only allowed with"}},
+		"an existing one":     {storage(Storage{Type: StorageMemory, Path: "/a", ExistingClaim: "b"}), []string{"storages.x.existingClaim: only allowed with"}},
+		"annotations":         {storage(Storage{Type: StorageMemory, Path: "/a", ClaimSpecAnnotations: map[string]string{"a b": ""}}), []string{"storages.x.claimSpecAnnotations: requires claimSpec", `storages.x.claimSpecAnnotations: "a b": `}},
+		"an access mode":      {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: claim("Any")}), []string{`storages.x.claimSpec.accessModes: "Any": must be one of`}},
+		"a claim without all": {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: map[string]any{"volumeMode": "Block"}}), []string{"storages.x.claimSpec.accessModes: required", "storages.x.claimSpec.resources.requests.storage: required", `storages.x.claimSpec.volumeMode: "Block": must be Filesystem`}},
+		"the same path": {
+			func(b *Blueprint) {
+				b.Storages = map[string]Storage{"a": {Type: StorageMemory, Path: "/a", Enabled: &yes}, "b": {Type: StorageMemory, Path: "/a"}, "c": {Type: StorageMemory, Path: "/a", Enabled: &no}}
+			},
+			[]string{`storages.b.path: duplicate path "/a" (also that of storage a)`},
+		},
+	} {
+		b := Blueprint{Name: "dev", Image: "alpine"}
+		test.change(&b)
+		problems := b.Validate()
+		if !slices.EqualFunc(problems, test.want, strings.HasPrefix) {
+			t.Errorf("%s: %q, want %q", name, problems, test.want)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package blueprint
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+func validateNetwork(report reporter, n Network) {
+	if n.NetworkPolicyClass != "" {
+		oneOf(report, "network.networkPolicyClass", n.NetworkPolicyClass,
+			NetworkWorkspace, NetworkSystem, NetworkIsolated, NetworkUser, NetworkOrganization)
+	}
+	for i, cidr := range n.AllowEgressToCIDRs {
+		if _, err := netip.ParsePrefix(cidr); err != nil {
+			report("network.allowEgressToCIDRs[%d]: invalid CIDR %q: use one such as 10.0.0.0/8, 2001:db8::/32", i, cidr)
+		}
+	}
+	for i, pods := range n.AllowEgressToPods {
+		field := fmt.Sprintf("network.allowEgressToPods[%d]", i)
+		ifGiven(report, field+".namespace", pods.Namespace, validation.IsDNS1123Label)
+		if len(pods.Labels) == 0 {
+			report("%s.labels: required: no labels would select every pod", field)
+		}
+		for _, name := range slices.Sorted(maps.Keys(pods.Labels)) {
+			for _, problem := range slices.Concat(validation.IsQualifiedName(name), validation.IsValidLabelValue(pods.Labels[name])) {
+				report("%s.labels: %q: %s", field, name, problem)
+			}
+		}
+	}
+}
+
+func validatePodman(report reporter, p Podman) {
+	if p.Enabled && p.Image == "" {
+		report("podman.image: required")
+	}
+	imageName(report, "podman.image", p.Image)
+	pullPolicy(report, "podman.imagePullPolicy", p.ImagePullPolicy)
+	quantity(report, "podman.resources.cpu", p.Resources.CPU)
+	quantity(report, "podman.resources.memory", p.Resources.Memory)
+	quantity(report, "podman.sizeLimit", p.SizeLimit)
+	structured(report, "podman.securityContext", p.SecurityContext, &corev1.SecurityContext{})
+}
+
+// validateAgent requires the security context that the agent needs: it starts as
+// root, switches to the user and writes to the image's file system.
+func validateAgent(report reporter, b Blueprint) {
+	imageName(report, "k8shelld.image", b.K8shelld.Image)
+	pullPolicy(report, "k8shelld.imagePullPolicy", b.K8shelld.ImagePullPolicy)
+	var c corev1.SecurityContext
+	if !structured(report, "securityContext", b.SecurityContext, &c) || b.K8shelld.Image == "" {
+		return
+	}
+	if c.RunAsUser != nil && *c.RunAsUser != 0 {
+		report("securityContext.runAsUser: must be 0, not %d: the agent starts as root", *c.RunAsUser)
+	}
+	if c.RunAsNonRoot != nil && *c.RunAsNonRoot {
+		report("securityContext.runAsNonRoot: must not be true: the agent starts as root")
+	}
+	if c.ReadOnlyRootFilesystem != nil && *c.ReadOnlyRootFilesystem {
+		report("securityContext.readOnlyRootFilesystem: must not be true: the agent writes to it")
+	}
+	if c.Capabilities == nil {
+		return
+	}
+	for _, needed := range []string{"CHOWN", "SETUID", "SETGID"} {
+		if has(c.Capabilities.Drop, needed) || has(c.Capabilities.Drop, "ALL") && !has(c.Capabilities.Add, needed) && !has(c.Capabilities.Add, "ALL") {
+			report("securityContext.capabilities.drop: must not drop %s, which the agent requires", needed)
+		}
+	}
+}
+
+// has looks for a capability as container runtimes read it: in any case, with or
+// without CAP_.
+func has(all []corev1.Capability, name string) bool {
+	return slices.ContainsFunc(all, func(c corev1.Capability) bool {
+		return strings.TrimPrefix(strings.ToUpper(string(c)), "CAP_") == name
+	})
+}
