@@ -78,7 +78,8 @@ func (l *language) resolve(ctx context.Context, v layer.Value, known expression.
 	})
 	count := 0
 	return v.Evaluate(root, func(path, text string, t reflect.Type) *yaml.Node {
-		if count++; count > maxEvaluated {
+		count++
+		if count > maxEvaluated {
 			if count == maxEvaluated+1 {
 				problems = append(problems, fmt.Sprintf("%s: a blueprint can have at most %d expressions", path, maxEvaluated))
 			}

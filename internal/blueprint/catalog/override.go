@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -67,7 +68,7 @@ func fieldType(keys []string) (reflect.Type, error) {
 	t := reflect.TypeFor[blueprint.Blueprint]()
 	for i, key := range keys {
 		if key == "" {
-			return nil, fmt.Errorf("empty part in the path")
+			return nil, errors.New("empty part in the path")
 		}
 		if t.Kind() == reflect.Pointer {
 			t = t.Elem()
@@ -77,7 +78,7 @@ func fieldType(keys []string) (reflect.Type, error) {
 			field, known := yamldoc.Fields(t)[key]
 			switch {
 			case !known:
-				return nil, fmt.Errorf("unknown field")
+				return nil, errors.New("unknown field")
 			case i == 0 && !slices.Contains(settable(), key):
 				return nil, fmt.Errorf("cannot be set by a flag; these can: %s", strings.Join(settable(), ", "))
 			}
