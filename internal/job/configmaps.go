@@ -20,14 +20,14 @@ func configMaps(client kube.Interface, namespace string, keep time.Duration, now
 }
 
 // pending are the records that wait in the cluster for NATS.
-func (s Stores) pending() store.ConfigMaps {
+func (s *Stores) pending() store.ConfigMaps {
 	waiting := s.cluster
 	waiting.Labels = map[string]string{LabelPendingMove: "true"}
 	return waiting
 }
 
 // Move moves the records that wait in the cluster to NATS, and returns how many.
-func (s Stores) Move(ctx context.Context) (moved int, err error) {
+func (s *Stores) Move(ctx context.Context) (moved int, err error) {
 	if s.nats == nil {
 		return 0, nil
 	}
@@ -51,7 +51,7 @@ func (s Stores) Move(ctx context.Context) (moved int, err error) {
 	return moved, nil
 }
 
-func (s Stores) move(ctx context.Context, waiting store.Document, record Record) error {
+func (s *Stores) move(ctx context.Context, waiting store.Document, record Record) error {
 	there, err := s.nats.Get(ctx, waiting.Key)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return err

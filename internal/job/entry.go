@@ -19,41 +19,35 @@ const maxMessage = 1024
 
 // entryOf is what the record keeps of an event, and how it is counted; false
 // if it leaves the event out.
-func entryOf(e v1.Event) (entry Entry, repeat repeat, ok bool) {
-	entry, repeat = Entry{Timestamp: e.At}, oneMore
+func entryOf(e v1.Event) (entry v1.JobEvent, repeat repeat, ok bool) {
+	entry, repeat = v1.JobEvent{Timestamp: e.At}, oneMore
 	switch {
 	case e.Stage != nil:
-		entry.Type, entry.ObjectName = TypeStatus, "pod/"+e.Workspace
-		entry.Status, entry.Message = string(e.Stage.Status), stageText(*e.Stage)
+		about := e.Stage.Message
+		if e.Stage.Cause != nil {
+			about = e.Stage.Cause.Message
+		}
+		entry.Type, entry.ObjectName = v1.JobEventStatus, "pod/"+e.Workspace
+		entry.Status, entry.Message = string(e.Stage.Status), reasonText(string(e.Stage.Stage), about) // stageOf reads it
 	case e.Object != nil:
 		repeat = byCount(e.Object.Count)
-		entry.Type, entry.ObjectName = TypeEvent, e.Object.Object
+		entry.Type, entry.ObjectName = v1.JobEventKubernetes, e.Object.Object
 		entry.Status, entry.Message = e.Object.Type, reasonText(e.Object.Reason, e.Object.Message)
 	case e.Warning != nil:
 		// Most warnings are an event of Kubernetes as well.
 		repeat = atLeast(e.Warning.Count)
-		entry.Type, entry.ObjectName = TypeEvent, e.Warning.Object
+		entry.Type, entry.ObjectName = v1.JobEventKubernetes, e.Warning.Object
 		entry.Status, entry.Message = "Warning", reasonText(e.Warning.Reason, e.Warning.Message)
 	case e.Step != nil && e.Step.State != v1.StepBegun:
-		entry.Type, entry.ObjectName = TypeProgress, e.Step.Name
+		entry.Type, entry.ObjectName = v1.JobEventProgress, e.Step.Name
 		entry.Status, entry.Message = string(e.Step.State), e.Step.Message
 	case e.Progress != nil:
-		entry.Type, entry.Message = TypeProgress, e.Progress.Message
+		entry.Type, entry.Message = v1.JobEventProgress, e.Progress.Message
 	default:
-		return Entry{}, nil, false
+		return v1.JobEvent{}, nil, false
 	}
 	entry.Message = short(entry.Message)
 	return entry, repeat, true
-}
-
-// stageText is a stage and what it is about; the stage comes first, so that it
-// can be read again.
-func stageText(s v1.Snapshot) string {
-	about := s.Message
-	if s.Cause != nil {
-		about = s.Cause.Message
-	}
-	return reasonText(string(s.Stage), about)
 }
 
 func reasonText(reason, message string) string {

@@ -1,6 +1,10 @@
 package job
 
-import "fmt"
+import (
+	"fmt"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
 
 // MaxSize is how large a stored record may be, in bytes.
 const MaxSize = 512 << 10
@@ -15,7 +19,7 @@ const (
 // left out first, and counted; then readings of a stage that had been reached
 // before them. Changes of stage and the result stay.
 func (r Record) Fit(limit int) Record {
-	for _, mayGo := range []func([]Entry, int) bool{isEventOrStep, isSameStage} {
+	for _, mayGo := range []func([]v1.JobEvent, int) bool{isEventOrStep, isSameStage} {
 		for ok := true; ok && r.size() > limit; {
 			r, ok = r.trim(mayGo)
 		}
@@ -33,7 +37,7 @@ func (r Record) size() int {
 
 // trim leaves out the oldest quarter of the entries that may go; false if there are
 // none.
-func (r Record) trim(mayGo func([]Entry, int) bool) (Record, bool) {
+func (r Record) trim(mayGo func([]v1.JobEvent, int) bool) (Record, bool) {
 	candidates := 0
 	for i := range r.Events {
 		if mayGo(r.Events, i) {
@@ -41,7 +45,7 @@ func (r Record) trim(mayGo func([]Entry, int) bool) (Record, bool) {
 		}
 	}
 	quota, leftOut, note := (candidates+3)/4, 0, -1
-	var kept []Entry
+	var kept []v1.JobEvent
 	for i, e := range r.Events {
 		switch {
 		case e.ObjectName == leftOutName: // of an earlier time
@@ -57,7 +61,7 @@ func (r Record) trim(mayGo func([]Entry, int) bool) (Record, bool) {
 		}
 		if note < 0 {
 			note = len(kept)
-			kept = append(kept, Entry{ID: e.ID, Type: TypeProgress, Timestamp: e.Timestamp, ObjectName: leftOutName})
+			kept = append(kept, v1.JobEvent{ID: e.ID, Type: v1.JobEventProgress, Timestamp: e.Timestamp, ObjectName: leftOutName})
 		}
 	}
 	if candidates > 0 {
@@ -67,16 +71,15 @@ func (r Record) trim(mayGo func([]Entry, int) bool) (Record, bool) {
 	return r, candidates > 0
 }
 
-func isEventOrStep(all []Entry, i int) bool {
-	e := all[i]
-	return e.Type != TypeStatus && e.ObjectName != resultName && e.ObjectName != leftOutName
+func isEventOrStep(all []v1.JobEvent, i int) bool {
+	return !isStatus(all[i]) && !isResult(all[i]) && all[i].ObjectName != leftOutName
 }
 
 // isSameStage is true for a reading of a stage that the one before it also had.
-func isSameStage(all []Entry, i int) bool {
-	if all[i].Type != TypeStatus {
+func isSameStage(all []v1.JobEvent, i int) bool {
+	if !isStatus(all[i]) {
 		return false
 	}
-	last, ok := lastStatus(all[:i])
-	return ok && stageOf(last) == stageOf(all[i])
+	before, ok := last(all[:i], isStatus)
+	return ok && stageOf(before) == stageOf(all[i])
 }

@@ -7,22 +7,24 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
 )
 
 // add is the record with one entry more. A stage is never left out; an event of
 // Kubernetes or a message that is like one before is counted there, so that a
 // workspace which waits for a day does not fill its record.
-func (r Record) add(e Entry, repeat repeat) Record {
-	if e.Type == TypeStatus {
-		if last, ok := lastStatus(r.Events); ok && last.Message == e.Message && last.Status == e.Status {
+func (r Record) add(e v1.JobEvent, repeat repeat) Record {
+	if isStatus(e) {
+		if before, ok := last(r.Events, isStatus); ok && before.Message == e.Message && before.Status == e.Status {
 			return r // only its containers are new
 		}
 		return r.append(e)
 	}
-	if e.ObjectName == resultName {
+	if isResult(e) {
 		return r.append(e)
 	}
-	i := slices.IndexFunc(r.Events, e.isLike)
+	i := slices.IndexFunc(r.Events, isLike(e))
 	if i < 0 {
 		if count := repeat(0); count > 1 {
 			e.Message = countText(e.Message, count, 0)
@@ -35,20 +37,25 @@ func (r Record) add(e Entry, repeat repeat) Record {
 }
 
 // append never shares the entries with the record that it was made of.
-func (r Record) append(e Entry) Record {
+func (r Record) append(e v1.JobEvent) Record {
 	e.ID = r.nextID()
 	r.Events = append(slices.Clip(r.Events), e)
 	return r
 }
 
-func lastStatus(all []Entry) (Entry, bool) {
+// last is the last entry of a kind.
+func last(all []v1.JobEvent, is func(v1.JobEvent) bool) (e v1.JobEvent, ok bool) {
 	for _, e := range slices.Backward(all) {
-		if e.Type == TypeStatus {
+		if is(e) {
 			return e, true
 		}
 	}
-	return Entry{}, false
+	return v1.JobEvent{}, false
 }
+
+func isStatus(e v1.JobEvent) bool { return e.Type == v1.JobEventStatus }
+
+func isResult(e v1.JobEvent) bool { return e.ObjectName == resultName }
 
 // repeat says how often something has happened by now, when it had happened
 // so often before.
@@ -78,14 +85,17 @@ func withoutNumbers(message string) string {
 	return number.ReplaceAllString(message, "#")
 }
 
-// isLike is true for entries that differ in numbers only.
-func (e Entry) isLike(other Entry) bool {
-	return e.Type == other.Type && e.ObjectName == other.ObjectName && e.Status == other.Status && withoutNumbers(e.Message) == withoutNumbers(other.Message)
+// isLike is true for an entry that differs from e in numbers only.
+func isLike(e v1.JobEvent) func(v1.JobEvent) bool {
+	message := withoutNumbers(e.Message)
+	return func(other v1.JobEvent) bool {
+		return e.Type == other.Type && e.ObjectName == other.ObjectName && e.Status == other.Status && message == withoutNumbers(other.Message)
+	}
 }
 
 // folded is an entry that happened again: at its first time, with the newest
 // message, the count, and how long it has been going on.
-func folded(first, again Entry, repeat repeat) Entry {
+func folded(first, again v1.JobEvent, repeat repeat) v1.JobEvent {
 	_, before := splitCount(first.Message)
 	count := repeat(before)
 	if count == before {

@@ -20,9 +20,9 @@ const hush = "hunter2"
 
 func inNATS(t *testing.T, c store.NATSConfig) *Stores {
 	t.Helper()
-	connection := store.OpenNATS(t.Context(), c, store.Setting{Key: "jobs.nats"}, nil)
+	connection := store.OpenNATS(c, store.Setting{Key: "jobs.nats"}, nil)
 	t.Cleanup(connection.Close)
-	return withFallback(bucket(connection, Retention))
+	return withFallback(connection.Bucket(Bucket, "", Retention))
 }
 
 func until(t *testing.T, condition func() bool) {
@@ -67,7 +67,7 @@ func TestNATSIsLostAndComesBack(t *testing.T) {
 	stream.Finish(v1.Result{})
 	want := []v1.Stage{v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting, v1.StageRunning}
 	got, err := get(t.Context(), stores.nats, "a")
-	if err != nil || !slices.Equal(stagesOf(got), want) || got.Status != Completed || r.Problem() != nil {
+	if err != nil || !slices.Equal(stagesOf(got), want) || got.Status != v1.JobStatusCompleted || r.Problem() != nil {
 		t.Errorf("%v %s, %v, %v", stagesOf(got), got.Status, err, r.Problem())
 	}
 }
@@ -109,12 +109,12 @@ func TestRecordWithoutNATS(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.code == "" {
-				if got, err := get(t.Context(), stores.nats, "a"); problem != nil || err != nil || got.Status != Completed || len(waiting) != 0 {
+				if got, err := get(t.Context(), stores.nats, "a"); problem != nil || err != nil || got.Status != v1.JobStatusCompleted || len(waiting) != 0 {
 					t.Errorf("%v; %v: %+v, %d in the cluster", problem, err, got, len(waiting))
 				}
 				return
 			}
-			if fault.CodeOf(problem) != c.code || !strings.Contains(fmt.Sprint(problem), c.says) || len(waiting) != 1 || waiting[0].Status != Completed {
+			if fault.CodeOf(problem) != c.code || !strings.Contains(fmt.Sprint(problem), c.says) || len(waiting) != 1 || waiting[0].Status != v1.JobStatusCompleted {
 				t.Errorf("%v, want %s: %q; in the cluster are %+v", problem, c.code, c.says, waiting)
 			}
 			if shown := fmt.Sprintf("%v %+v %#v", problem, problem, problem); strings.Contains(shown, hush) {

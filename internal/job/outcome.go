@@ -20,9 +20,9 @@ const (
 // State is the state of the job at a time.
 func (r Record) State(now time.Time) v1.JobState {
 	switch code := r.code(); {
-	case r.Status != Completed && now.Sub(r.UpdatedAt) > silence:
+	case r.Status != v1.JobStatusCompleted && now.Sub(r.UpdatedAt) > silence:
 		return v1.JobInterrupted
-	case r.Status != Completed:
+	case r.Status != v1.JobStatusCompleted:
 		return v1.JobRunning
 	case code == "":
 		return v1.JobSucceeded
@@ -34,7 +34,7 @@ func (r Record) State(now time.Time) v1.JobState {
 
 // Stage is the last stage that was reached.
 func (r Record) Stage() v1.Stage {
-	if last, ok := lastStatus(r.Events); ok {
+	if last, ok := last(r.Events, isStatus); ok {
 		return stageOf(last)
 	}
 	return v1.StageUnknown
@@ -42,7 +42,7 @@ func (r Record) Stage() v1.Stage {
 
 // stageOf reads the stage of an entry. Another program's entry may have only a
 // status: then it is the stage that is nearest to that.
-func stageOf(e Entry) v1.Stage {
+func stageOf(e v1.JobEvent) v1.Stage {
 	word, _, _ := strings.Cut(e.Message, ":")
 	switch stage := v1.Stage(word); stage {
 	case v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting, v1.StageRunning,
@@ -58,20 +58,10 @@ func stageOf(e Entry) v1.Stage {
 	return v1.Stage(e.Status)
 }
 
-// result is the entry that says how the job ended.
-func (r Record) result() (Entry, bool) {
-	for _, e := range slices.Backward(r.Events) {
-		if e.ObjectName == resultName {
-			return e, true
-		}
-	}
-	return Entry{}, false
-}
-
 // code is the code of the error that the job ended with; empty if there was
 // none. Records of other programs have no result: the last stage tells.
 func (r Record) code() fault.Code {
-	switch result, ok := r.result(); {
+	switch result, ok := last(r.Events, isResult); {
 	case ok && result.Status == StatusOK, !ok && r.Stage() == v1.StageRunning:
 		return ""
 	case ok:
@@ -87,11 +77,11 @@ func (r Record) Err(now time.Time) error {
 	switch {
 	case state == v1.JobSucceeded || state == v1.JobRunning:
 		return nil
-	case r.Status != Completed:
+	case r.Status != v1.JobStatusCompleted:
 		return fault.New(fault.Unavailable, "job %s was interrupted: no command has worked on it since %s", r.ID, r.UpdatedAt.UTC().Format(time.RFC3339)).
 			WithHint("provision the workspace again: that continues the job or starts another")
 	}
-	result, _ := r.result()
+	result, _ := last(r.Events, isResult)
 	return fault.New(r.code(), "job %s: %s", r.ID, cmp.Or(result.Message, string(r.Stage())))
 }
 
@@ -99,20 +89,17 @@ func (r Record) Err(now time.Time) error {
 func (r Record) Document(now time.Time) v1.Job {
 	job := v1.Job{
 		TypeMeta: v1.Kind(v1.KindJob), ID: r.ID, WorkspaceName: r.WorkspaceName, Username: r.Username,
-		Status: v1.JobStatus(r.Status), State: r.State(now), Stage: r.Stage(),
-		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Events: []v1.JobEvent{},
+		Status: r.Status, State: r.State(now), Stage: r.Stage(),
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Events: slices.Clone(r.Events),
 	}
-	if r.Status == Completed {
+	if r.Status == v1.JobStatusCompleted {
 		job.Code = string(r.code())
 	}
 	if r.FinishedAt != nil {
 		job.FinishedAt = r.FinishedAt.UTC()
 	}
-	for _, e := range r.Events {
-		job.Events = append(job.Events, v1.JobEvent{
-			ID: e.ID, Type: v1.JobEventType(e.Type), Timestamp: e.Timestamp.UTC(),
-			ObjectName: e.ObjectName, Message: e.Message, Status: e.Status,
-		})
+	for i := range job.Events {
+		job.Events[i].Timestamp = job.Events[i].Timestamp.UTC()
 	}
 	return job
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
 )
 
 // Record is what is known of one job, as it is stored. Its JSON is a contract
@@ -21,51 +23,19 @@ type Record struct {
 	// ID is a UUID: the label job-id of the pod, and the key in the store.
 	ID string `json:"id"`
 	// WorkspaceName is the canonical ID of the workspace.
-	WorkspaceName string     `json:"workspaceName"`
-	Username      string     `json:"username"`
-	Status        Status     `json:"status"`
-	CreatedAt     time.Time  `json:"createdAt"`
-	UpdatedAt     time.Time  `json:"updatedAt"`
-	FinishedAt    *time.Time `json:"finishedAt"`
-	Events        []Entry    `json:"events"`
-}
-
-// Status says whether a command is still working on the job.
-type Status string
-
-// The statuses of a record.
-const (
-	Running   Status = "running"
-	Completed Status = "completed"
-)
-
-// Type says what an entry is about.
-type Type string
-
-// The types of entries: an event of Kubernetes, a stage, a step of berth's.
-const (
-	TypeEvent    Type = "event"
-	TypeStatus   Type = "status"
-	TypeProgress Type = "progress"
-)
-
-// Entry is one thing that happened.
-type Entry struct {
-	// ID is unique in its record, and grows.
-	ID         string    `json:"id"`
-	Type       Type      `json:"type"`
-	Timestamp  time.Time `json:"timestamp"`
-	ObjectName string    `json:"objectName"`
-	Message    string    `json:"message"`
-	// Status is the reported status of a stage, the type of an event of
-	// Kubernetes, the state of a step, or the code of the result.
-	Status string `json:"status"`
+	WorkspaceName string        `json:"workspaceName"`
+	Username      string        `json:"username"`
+	Status        v1.JobStatus  `json:"status"`
+	CreatedAt     time.Time     `json:"createdAt"`
+	UpdatedAt     time.Time     `json:"updatedAt"`
+	FinishedAt    *time.Time    `json:"finishedAt"`
+	Events        []v1.JobEvent `json:"events"`
 }
 
 // Encode is the stored form.
 func (r Record) Encode() ([]byte, error) {
 	if r.Events == nil {
-		r.Events = []Entry{}
+		r.Events = []v1.JobEvent{}
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -102,7 +102,7 @@ func TestFold(t *testing.T) {
 func TestAfter(t *testing.T) {
 	earlier := fold(stage(0, v1.StageScheduling, ""), object(1, "Created", "it", 3))
 	later := fold(object(1, "Created", "it", 3), stage(5, v1.StageScheduling, ""), stage(6, v1.StageRunning, ""))
-	earlier.ID, later.ID, later.Status = "x", "x", Running
+	earlier.ID, later.ID, later.Status = "x", "x", v1.JobStatusRunning
 	want := []string{"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 01 event|pod/alice-1|Normal|Created: it (x3)", "3 06 status|pod/alice-1|Running|Running"}
 	if got := lines(later.After(earlier)); !slices.Equal(got, want) {
 		t.Errorf("%s", strings.Join(got, "\n"))
@@ -116,16 +116,16 @@ func TestFit(t *testing.T) {
 	changes := 0
 	for i := range 3000 {
 		letters := string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676))
-		r = r.add(Entry{Type: TypeEvent, ObjectName: letters, Timestamp: at(i), Message: long}, oneMore)
+		r = r.add(v1.JobEvent{Type: v1.JobEventKubernetes, ObjectName: letters, Timestamp: at(i), Message: long}, oneMore)
 		if i%100 == 0 {
 			changes++
-			r = r.add(Entry{Type: TypeStatus, Timestamp: at(i), Message: []string{"Scheduling", "Starting"}[changes%2]}, oneMore)
+			r = r.add(v1.JobEvent{Type: v1.JobEventStatus, Timestamp: at(i), Message: []string{"Scheduling", "Starting"}[changes%2]}, oneMore)
 		}
 		if i%50 == 0 {
 			r = r.Fit(MaxSize)
 		}
 	}
-	r = r.append(Entry{Type: TypeProgress, ObjectName: resultName, Status: StatusOK}).Fit(MaxSize)
+	r = r.append(v1.JobEvent{Type: v1.JobEventProgress, ObjectName: resultName, Status: StatusOK}).Fit(MaxSize)
 	text, err := r.Encode()
 	if err != nil || len(text) > MaxSize {
 		t.Fatalf("%d bytes, %v", len(text), err)
@@ -139,9 +139,9 @@ func TestFit(t *testing.T) {
 		switch {
 		case e.ObjectName == leftOutName:
 			_, _ = fmt.Sscanf(e.Message, leftOutText, &left)
-		case e.Type == TypeStatus:
+		case e.Type == v1.JobEventStatus:
 			stages++
-		case e.Type == TypeEvent:
+		case e.Type == v1.JobEventKubernetes:
 			kept++
 		}
 	}
@@ -156,7 +156,7 @@ func TestFit(t *testing.T) {
 // The stored form is a contract.
 func TestJSON(t *testing.T) {
 	r := fold(stage(0, v1.StageRunning, "ready"))
-	r.ID, r.WorkspaceName, r.Username, r.Status, r.CreatedAt, r.UpdatedAt = "5f0c", "alice-1", "alice", Running, at(0), at(1)
+	r.ID, r.WorkspaceName, r.Username, r.Status, r.CreatedAt, r.UpdatedAt = "5f0c", "alice-1", "alice", v1.JobStatusRunning, at(0), at(1)
 	text, err := r.Encode()
 	want := `{"id":"5f0c","workspaceName":"alice-1","username":"alice","status":"running","createdAt":"2026-11-20T12:00:00Z",` +
 		`"updatedAt":"2026-11-20T12:00:01Z","finishedAt":null,"events":[{"id":"1","type":"status","timestamp":"2026-11-20T12:00:00Z",` +
@@ -172,18 +172,18 @@ func TestJSON(t *testing.T) {
 
 func TestState(t *testing.T) {
 	completed := func(code string) Record {
-		return Record{Status: Completed, UpdatedAt: at(0), Events: []Entry{{Type: TypeProgress, ObjectName: resultName, Status: code, Message: "why"}}}
+		return Record{Status: v1.JobStatusCompleted, UpdatedAt: at(0), Events: []v1.JobEvent{{Type: v1.JobEventProgress, ObjectName: resultName, Status: code, Message: "why"}}}
 	}
 	foreign := func(status, message string) Record {
-		return Record{Status: Completed, Events: []Entry{{Type: TypeStatus, Status: status, Message: message}}}
+		return Record{Status: v1.JobStatusCompleted, Events: []v1.JobEvent{{Type: v1.JobEventStatus, Status: status, Message: message}}}
 	}
 	for name, c := range map[string]struct {
 		r    Record
 		want v1.JobState
 		code fault.Code
 	}{
-		"at work":                     {Record{Status: Running, UpdatedAt: at(3590)}, v1.JobRunning, ""},
-		"no sign of life":             {Record{Status: Running, UpdatedAt: at(3500)}, v1.JobInterrupted, fault.Unavailable},
+		"at work":                     {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3590)}, v1.JobRunning, ""},
+		"no sign of life":             {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3500)}, v1.JobInterrupted, fault.Unavailable},
 		"ready":                       {completed(StatusOK), v1.JobSucceeded, ""},
 		"failed":                      {completed("FAILED"), v1.JobFailed, fault.Failed},
 		"timed out":                   {completed("DEADLINE_EXCEEDED"), v1.JobFailed, fault.DeadlineExceeded},
@@ -231,7 +231,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r = r.After(r).add(Entry{Type: TypeEvent, Message: "more"}, oneMore)
+		r = r.After(r).add(v1.JobEvent{Type: v1.JobEventKubernetes, Message: "more"}, oneMore)
 		_ = r.Document(start)
 		if _, err := r.Fit(1000).Encode(); err != nil {
 			t.Error(err)

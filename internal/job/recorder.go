@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -11,10 +12,7 @@ import (
 
 // Start says which job a record is of.
 type Start struct {
-	ID            string
-	WorkspaceName string
-	Username      string
-	Namespace     string
+	ID, WorkspaceName, Username, Namespace string
 	// Resumed is true for a job that another run has begun: its record goes on.
 	Resumed bool
 }
@@ -24,25 +22,22 @@ type Start struct {
 // none. What happens before Begin is remembered, and forgotten if that is
 // never called: then nothing was done.
 type Recorder struct {
-	stores *Stores
-	now    func() time.Time
-
-	mu      sync.Mutex
-	record  Record // its entries are never changed in place
-	start   *Start
-	handled uint64 // the number of the newest event
-	ending  *ending
-	endBy   time.Time     // of the last write; zero until nothing more will change
+	stores  *Stores
+	now     func() time.Time
 	changed chan struct{} // holds a token when there is something to write
 	final   chan struct{} // closed when nothing more will change
 	written chan struct{} // closed when the writer is done
-	problem error         // why the record is not written, or not where it belongs
-}
+	problem error         // set by then: why the record is not where it belongs
+	resumed bool          // what an earlier run has written is to be read
+	earlier Record        // what it has written
 
-// ending is how a job ended, once a certain event has been handled.
-type ending struct {
-	after uint64
-	err   error
+	mu      sync.Mutex
+	record  Record // its entries are never changed in place
+	begun   bool
+	handled uint64       // the number of the newest event
+	result  *v1.JobEvent // how the job ended, once the event of number after is handled
+	after   uint64
+	endBy   time.Time // of the last write; zero until nothing more will change
 }
 
 // NewRecorder makes a recorder for one command; nil if no record is kept.
@@ -64,22 +59,23 @@ func (r *Recorder) Begin(ctx context.Context, start Start) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.start != nil {
+	if r.begun {
 		return
 	}
-	r.start = &start
+	r.begun = true
 	r.record.ID, r.record.WorkspaceName, r.record.Username = start.ID, start.WorkspaceName, start.Username
-	r.record.Status, r.record.CreatedAt = Running, r.now().UTC()
+	r.record.Status, r.record.CreatedAt = v1.JobStatusRunning, r.now().UTC()
 	if len(r.record.Events) > 0 {
 		r.record.CreatedAt = r.record.Events[0].Timestamp
 	}
-	r.change()
-	w := &writer{Recorder: r, stores: r.stores.in(start.Namespace), resumed: start.Resumed}
+	stores := *r.stores
+	stores.cluster.Namespace = cmp.Or(start.Namespace, stores.cluster.Namespace)
+	r.stores, r.resumed = &stores, start.Resumed
 	// It outlives an interruption: that the job ended is to be written, too.
 	ctx = context.WithoutCancel(ctx)
 	go func() {
 		defer close(r.written)
-		r.problem = w.run(ctx)
+		r.problem = r.write(ctx)
 	}()
 }
 
@@ -95,8 +91,12 @@ func (r *Recorder) End(after uint64, err error) {
 }
 
 func (r *Recorder) end(after uint64, err error) {
-	if r.start != nil && r.ending == nil {
-		r.ending = &ending{after, err}
+	if !r.begun || r.result != nil {
+		return
+	}
+	r.after, r.result = after, &v1.JobEvent{Type: v1.JobEventProgress, ObjectName: resultName, Status: StatusOK, Message: "ready"}
+	if err != nil {
+		r.result.Status, r.result.Message = string(fault.CodeOf(err)), short(fault.From(err).Message)
 	}
 	r.complete()
 }
@@ -113,15 +113,15 @@ func (r *Recorder) Handle(e v1.Event) {
 		}
 		r.change()
 	}
-	switch {
-	case e.Result == nil:
-		r.complete()
-	case e.Result.Error == nil:
-		r.end(e.Seq, nil)
-	default:
-		r.end(e.Seq, fault.New(fault.Code(e.Result.Error.Code), "%s", e.Result.Error.Message))
+	r.complete()
+	if e.Result != nil {
+		var err error
+		if e.Result.Error != nil {
+			err = fault.New(fault.Code(e.Result.Error.Code), "%s", e.Result.Error.Message)
+		}
+		r.end(e.Seq, err)
 	}
-	begun := r.start != nil
+	begun := r.begun
 	r.mu.Unlock()
 	if e.Result != nil && begun {
 		<-r.written
@@ -133,16 +133,13 @@ const manyEntries = 256
 
 // complete ends the record once everything that belongs to it was handled.
 func (r *Recorder) complete() {
-	if r.ending == nil || r.handled < r.ending.after || !r.endBy.IsZero() {
+	if r.result == nil || r.handled < r.after || !r.endBy.IsZero() {
 		return
 	}
 	now := r.now()
-	result := Entry{Type: TypeProgress, Timestamp: now.UTC(), ObjectName: resultName, Status: StatusOK, Message: "ready"}
-	if err := r.ending.err; err != nil {
-		result.Status, result.Message = string(fault.CodeOf(err)), short(fault.From(err).Message)
-	}
-	r.record = r.record.append(result)
-	r.record.Status, r.record.FinishedAt = Completed, new(now.UTC())
+	r.result.Timestamp = now.UTC()
+	r.record = r.record.append(*r.result)
+	r.record.Status, r.record.FinishedAt = v1.JobStatusCompleted, new(now.UTC())
 	r.endBy = now.Add(endTime)
 	r.change()
 	close(r.final)

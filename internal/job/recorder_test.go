@@ -116,7 +116,7 @@ func forbid(s *Stores, verb string) *int {
 
 func stagesOf(r Record) (stages []v1.Stage) {
 	for _, e := range r.Events {
-		if e.Type == TypeStatus {
+		if e.Type == v1.JobEventStatus {
 			stages = append(stages, stageOf(e))
 		}
 	}
@@ -156,7 +156,7 @@ func TestRecorderOverAnOutage(t *testing.T) {
 		r.End(s.Seq(), nil)
 		s.Finish(v1.Result{Workspace: &v1.Workspace{}})
 		got := store.records["a"]
-		if !slices.Equal(stagesOf(got), threeStages) || got.Status != Completed || got.FinishedAt == nil || r.Problem() != nil {
+		if !slices.Equal(stagesOf(got), threeStages) || got.Status != v1.JobStatusCompleted || got.FinishedAt == nil || r.Problem() != nil {
 			t.Errorf("%+v, %v", got, r.Problem())
 		}
 		if got.Events[0].ObjectName != "install" || got.code() != "" {
@@ -232,7 +232,7 @@ func TestRecorderEndsWithOneWrite(t *testing.T) {
 				r.End(s.Seq(), nil)
 				s.Finish(v1.Result{})
 				took, done := time.Since(before), store.records["a"].Status
-				if took != c.takes || store.begun() != tries+1 || done != Completed || r.Problem() != nil {
+				if took != c.takes || store.begun() != tries+1 || done != v1.JobStatusCompleted || r.Problem() != nil {
 					t.Errorf("it took %s, want %s; %d writes, %s, %v", took, c.takes, store.begun()-tries, done, r.Problem())
 				}
 				time.Sleep(2 * time.Hour) // let the client go
@@ -280,13 +280,13 @@ func TestRecorderWithoutAJob(t *testing.T) {
 // A job that was cut off goes on in the same record.
 func TestRecorderResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &memory{records: map[string]Record{"a": {ID: "a", Status: Running, CreatedAt: at(0), Events: []Entry{{ID: "1", Type: TypeStatus, Message: "Scheduling", Status: "Provisioning"}}}}}
+		store := &memory{records: map[string]Record{"a": {ID: "a", Status: v1.JobStatusRunning, CreatedAt: at(0), Events: []v1.JobEvent{{ID: "1", Type: v1.JobEventStatus, Message: "Scheduling", Status: "Provisioning"}}}}}
 		r := NewRecorder(withFallback(store), time.Now)
 		s := event.NewStream("alice-1", time.Now, r)
 		r.Begin(t.Context(), Start{ID: "a", Resumed: true})
 		reach(s, threeStages...)
 		s.Finish(v1.Result{})
-		if got := store.records["a"]; !slices.Equal(stagesOf(got), threeStages) || !got.CreatedAt.Equal(at(0)) || got.Status != Completed {
+		if got := store.records["a"]; !slices.Equal(stagesOf(got), threeStages) || !got.CreatedAt.Equal(at(0)) || got.Status != v1.JobStatusCompleted {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -1,11 +1,13 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/store"
@@ -38,14 +40,11 @@ func Open(ctx context.Context, c Config, client *kube.Client, now func() time.Ti
 	case c.Store == StoreNone:
 		return nil
 	case c.UsesNATS():
-		s.connection = store.OpenNATS(ctx, c.NATS, store.Setting{Key: "jobs.nats", Without: "set jobs.store to cluster"}, client)
-		s.nats = bucket(s.connection, c.Keep())
+		setting := store.Setting{Key: "jobs.nats", Without: "set jobs.store to cluster"}
+		s.connection = store.OpenNATS(c.NATS, setting, store.Forward(ctx, client, c.NATS.Service))
+		s.nats = s.connection.Bucket(Bucket, "The records of provisioning workspaces", c.Keep())
 	}
 	return s
-}
-
-func bucket(connection *store.NATS, keep time.Duration) *store.Bucket {
-	return connection.Bucket(Bucket, "The records of provisioning workspaces", keep)
 }
 
 // Close ends the connection.
@@ -63,15 +62,7 @@ func (s *Stores) Probe(ctx context.Context) (store.Probe, error) {
 	return store.Probe{}, nil
 }
 
-// in are the same stores for another namespace.
-func (s Stores) in(namespace string) Stores {
-	if namespace != "" {
-		s.cluster.Namespace = namespace
-	}
-	return s
-}
-
-func (s Stores) primary() store.Store {
+func (s *Stores) primary() store.Store {
 	if s.nats != nil {
 		return s.nats
 	}
@@ -140,4 +131,37 @@ func list(ctx context.Context, from store.Store) (records []Record, err error) {
 		}
 	}
 	return records, err
+}
+
+// Follow hands out a record as it grows, until the job has ended or no command
+// works on it any more, and returns the last one.
+func (s *Stores) Follow(ctx context.Context, id string, now func() time.Time, show func(Record)) (last Record, err error) {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	quiet := time.AfterFunc(silence, stop)
+	defer quiet.Stop()
+	var damaged error
+	deliver := func(d store.Document) (done bool) {
+		if d.Revision == "" {
+			return false // deleted: whoever works on the job writes it again
+		}
+		r, err := Decode(d.Value)
+		if err != nil {
+			damaged = err
+			return true
+		}
+		last = r
+		show(r)
+		// The age of what is read first is by another clock; afterwards it is this one's.
+		quiet.Reset(max(silence-now().Sub(r.UpdatedAt), heartbeat/4))
+		return r.Status == v1.JobStatusCompleted
+	}
+	err = s.primary().Watch(watching, id, deliver)
+	if s.nats != nil && fault.CodeOf(err) == fault.NotFound {
+		err = s.cluster.Watch(watching, id, deliver)
+	}
+	if watching.Err() != nil && ctx.Err() == nil {
+		return last, nil // it was quiet for too long
+	}
+	return last, cmp.Or(named(err, id), damaged)
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/store"
 )
@@ -21,7 +22,7 @@ func TestConfigMapOfARecord(t *testing.T) {
 	s := configMaps(fake.NewClientset(), "team", Retention, func() time.Time { return at(0) })
 	r := Record{ID: "5f0c", WorkspaceName: "alice-1"}
 	for i := range 2000 {
-		r.Events = append(r.Events, Entry{ID: string(rune('a' + i%26)), Type: TypeEvent, ObjectName: "x", Message: strings.Repeat("y", 1000)})
+		r.Events = append(r.Events, v1.JobEvent{ID: string(rune('a' + i%26)), Type: v1.JobEventKubernetes, ObjectName: "x", Message: strings.Repeat("y", 1000)})
 	}
 	if err := put(t.Context(), s, r); err != nil {
 		t.Fatal(err)
@@ -151,7 +152,7 @@ func (s told) Watch(ctx context.Context, _ string, deliver func(store.Document) 
 
 // Following ends with the job, or a minute after the last sign of life.
 func TestFollow(t *testing.T) {
-	running, completed := Record{ID: "a", Status: Running}, Record{ID: "a", Status: Completed}
+	running, completed := Record{ID: "a", Status: v1.JobStatusRunning}, Record{ID: "a", Status: v1.JobStatusCompleted}
 	for name, c := range map[string]struct {
 		states []Record
 		shown  int
@@ -172,7 +173,7 @@ func TestFollow(t *testing.T) {
 				if took := time.Since(began); shown != c.shown || took != c.took || fault.CodeOf(err) != c.code {
 					t.Errorf("%d shown in %s, %v; want %d in %s, %s", shown, took, err, c.shown, c.took, c.code)
 				}
-				if name == "completed" && last.Status != Completed {
+				if name == "completed" && last.Status != v1.JobStatusCompleted {
 					t.Errorf("the last one is %+v", last)
 				}
 			})

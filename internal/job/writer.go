@@ -24,36 +24,28 @@ const (
 	retryMost  = time.Second
 )
 
-// writer writes one record as it grows.
-type writer struct {
-	*Recorder
-	stores  Stores
-	resumed bool
-	earlier *Record // what an earlier run has written; nil until it was read
-}
-
-// run writes the record until it is complete, and returns why it is not where it
+// write writes the record until it is complete, and returns why it is not where it
 // belongs. It does not wait for what it tidies up: the next command goes on.
-func (w *writer) run(ctx context.Context) error {
+func (r *Recorder) write(ctx context.Context) error {
 	tidying, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		_ = w.stores.cluster.Sweep(tidying)
-		_, _ = w.stores.Move(tidying)
+		_ = r.stores.cluster.Sweep(tidying)
+		_, _ = r.stores.Move(tidying)
 	}()
-	err := w.keep(ctx)
+	err := r.keep(ctx)
 	if err == nil {
 		return nil
 	}
-	<-w.final
-	if w.stores.nats == nil {
+	<-r.final
+	if r.stores.nats == nil {
 		return fault.New(fault.CodeOf(err), "the job record was not written: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
-	record, _ := w.snapshot()
-	record, _ = w.goOn(ctx, record, w.stores.cluster)
-	if clusterErr := put(ctx, w.stores.pending(), record); clusterErr != nil {
+	record, _ := r.snapshot()
+	record, _ = r.goOn(ctx, record, r.stores.cluster)
+	if clusterErr := put(ctx, r.stores.pending(), record); clusterErr != nil {
 		return fault.New(fault.CodeOf(err), "the job record was not written: %w; nor into the cluster: %w", err, clusterErr)
 	}
 	return fault.New(fault.CodeOf(err), "the job record is in the cluster until a command reaches NATS: %w", err)
@@ -61,14 +53,14 @@ func (w *writer) run(ctx context.Context) error {
 
 // keep writes the newest state whenever the write before is done, and tries again
 // if it has failed.
-func (w *writer) keep(ctx context.Context) error {
+func (r *Recorder) keep(ctx context.Context) error {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	retry := retryFirst
 	for {
-		record, endBy := w.snapshot()
-		err := w.attempt(ctx, record, cmp.Or(endBy, w.now().Add(writeTime)))
-		final, isLast := w.final, !endBy.IsZero()
+		record, endBy := r.snapshot()
+		err := r.attempt(ctx, record, cmp.Or(endBy, r.now().Add(writeTime)))
+		final, isLast := r.final, !endBy.IsZero()
 		if isLast {
 			final = nil // between two attempts at the last write
 		}
@@ -78,11 +70,11 @@ func (w *writer) keep(ctx context.Context) error {
 		case err == nil:
 			retry = retryFirst
 			select {
-			case <-w.changed:
+			case <-r.changed:
 				sleep(pause, final)
 			case <-beat.C:
 			}
-		case !mayPass(err), isLast && (fault.CodeOf(err) == fault.Unauthenticated || w.now().Add(retry).After(endBy)):
+		case !mayPass(err), isLast && (fault.CodeOf(err) == fault.Unauthenticated || r.now().Add(retry).After(endBy)):
 			return err // another login is not accepted within two seconds either
 		default:
 			sleep(retry, final)
@@ -91,29 +83,26 @@ func (w *writer) keep(ctx context.Context) error {
 	}
 }
 
-func (w *writer) attempt(ctx context.Context, record Record, endBy time.Time) error {
+func (r *Recorder) attempt(ctx context.Context, record Record, endBy time.Time) error {
 	ctx, cancel := context.WithDeadline(ctx, endBy)
 	defer cancel()
-	record, err := w.goOn(ctx, record, w.stores.primary())
+	record, err := r.goOn(ctx, record, r.stores.primary())
 	if err != nil {
 		return err
 	}
-	return put(ctx, w.stores.primary(), record)
+	return put(ctx, r.stores.primary(), record)
 }
 
 // goOn adds the record to what an earlier run of the job has written.
-func (w *writer) goOn(ctx context.Context, record Record, in store.Store) (Record, error) {
-	if w.resumed && w.earlier == nil {
+func (r *Recorder) goOn(ctx context.Context, record Record, in store.Store) (Record, error) {
+	if r.resumed {
 		earlier, err := get(ctx, in, record.ID)
 		if err != nil && fault.CodeOf(err) != fault.NotFound {
 			return record, err
 		}
-		w.earlier = &earlier
+		r.earlier, r.resumed = earlier, false
 	}
-	if w.earlier == nil {
-		return record, nil
-	}
-	return record.After(*w.earlier), nil
+	return record.After(r.earlier), nil
 }
 
 func put(ctx context.Context, in store.Store, r Record) error {

@@ -32,26 +32,26 @@ func (n *NATS) Bucket(name, about string, keep time.Duration) *Bucket {
 
 // Put writes a document, whether it exists or not.
 func (b *Bucket) Put(ctx context.Context, d Document) (string, error) {
-	var revision uint64
-	err := b.use(ctx, d.Key, func(kv jetstream.KeyValue) (err error) {
-		revision, err = kv.Put(ctx, d.Key, d.Value)
-		return err
-	})
-	return strconv.FormatUint(revision, 10), err
+	return b.write(ctx, d.Key, func(kv jetstream.KeyValue) (uint64, error) { return kv.Put(ctx, d.Key, d.Value) })
 }
 
 // Update writes a document if nobody else has.
 func (b *Bucket) Update(ctx context.Context, d Document) (string, error) {
-	var revision uint64
-	err := b.use(ctx, d.Key, func(kv jetstream.KeyValue) (err error) {
+	return b.write(ctx, d.Key, func(kv jetstream.KeyValue) (uint64, error) {
 		if d.Revision == "" {
-			revision, err = kv.Create(ctx, d.Key, d.Value)
-		} else {
-			revision, err = kv.Update(ctx, d.Key, d.Value, number(d.Revision))
+			return kv.Create(ctx, d.Key, d.Value)
 		}
+		return kv.Update(ctx, d.Key, d.Value, number(d.Revision))
+	})
+}
+
+func (b *Bucket) write(ctx context.Context, key string, call func(jetstream.KeyValue) (uint64, error)) (revision string, err error) {
+	err = b.use(ctx, key, func(kv jetstream.KeyValue) error {
+		n, err := call(kv)
+		revision = strconv.FormatUint(n, 10)
 		return err
 	})
-	return strconv.FormatUint(revision, 10), err
+	return revision, err
 }
 
 // number is a revision as NATS has it.

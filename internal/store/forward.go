@@ -21,10 +21,13 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// forward is a dialer for a Service of the cluster, through the API server as long
-// as ctx lasts. Each connection goes to a pod that is ready at that moment: when a
-// pod dies, the next connection goes to another one.
-func forward(ctx context.Context, client *kube.Client, service ServiceConfig) nats.CustomDialer {
+// Forward is a dialer for a Service of the cluster, through the API server as long
+// as ctx lasts; nil if none is named. Each connection goes to a pod that is ready at
+// that moment: when a pod dies, the next connection goes to another one.
+func Forward(ctx context.Context, client *kube.Client, service ServiceConfig) nats.CustomDialer {
+	if service.Name == "" {
+		return nil
+	}
 	return dialerFunc(func() (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
@@ -46,29 +49,26 @@ func dialService(ctx context.Context, client *kube.Client, s ServiceConfig) (net
 	if err != nil {
 		return nil, fault.New(fault.Internal, "port-forward: %w", err)
 	}
-	type dialed struct {
-		connection httpstream.Connection
-		err        error
-	}
-	result := make(chan dialed, 1)
+	var connection httpstream.Connection
+	done := make(chan struct{})
 	go func() { // Dial takes no context
-		connection, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
-		result <- dialed{connection, err}
+		defer close(done)
+		connection, _, err = dialer.Dial(portforward.PortForwardProtocolV1Name)
 	}()
 	select {
 	case <-ctx.Done():
 		go func() {
-			if late := <-result; late.err == nil {
-				_ = late.connection.Close()
+			if <-done; err == nil {
+				_ = connection.Close()
 			}
 		}()
 		return nil, ctx.Err()
-	case d := <-result:
-		if d.err != nil {
-			return nil, kube.Fault(d.err, kube.Call{Verb: "create", Resource: "pods/portforward", Namespace: s.Namespace, Name: pod})
-		}
-		return stream(d.connection, port)
+	case <-done:
 	}
+	if err != nil {
+		return nil, kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/portforward", Namespace: s.Namespace, Name: pod})
+	}
+	return stream(connection, port)
 }
 
 // target is a ready pod behind the Service, and its port.
@@ -109,7 +109,7 @@ func targetPort(service *corev1.Service, pod *corev1.Pod, want int) (int, error)
 		}
 	}
 	return 0, fault.New(fault.InvalidArgument, "service %s in namespace %s has no port %d", service.Name, service.Namespace, want).
-		WithHint("correct jobs.nats.service.port in the configuration")
+		WithHint("correct the port of the service in the configuration")
 }
 
 // podDialer prefers WebSockets and falls back to SPDY, as an exec does.
@@ -129,40 +129,31 @@ func podDialer(client *kube.Client, namespace, pod string) (httpstream.Dialer, e
 	}), nil
 }
 
-// stream makes a network connection of the two streams of a forwarded port: the
-// data, and the errors of the kubelet.
+// stream makes a network connection of the two streams of a forwarded port: what
+// goes wrong at the kubelet, and the data.
 func stream(connection httpstream.Connection, port int) (net.Conn, error) {
 	headers := http.Header{}
 	headers.Set(corev1.PortHeader, strconv.Itoa(port))
 	headers.Set(corev1.PortForwardRequestIDHeader, "0")
-	headers.Set(corev1.StreamType, corev1.StreamTypeError)
-	failures, err := connection.CreateStream(headers)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("port-forward: %w", err), connection.Close())
+	var streams []httpstream.Stream
+	for _, kind := range []string{corev1.StreamTypeError, corev1.StreamTypeData} {
+		headers.Set(corev1.StreamType, kind)
+		s, err := connection.CreateStream(headers)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("port-forward: %w", err), connection.Close())
+		}
+		streams = append(streams, s)
 	}
-	_ = failures.Close() // nothing is sent on it from here
-	headers.Set(corev1.StreamType, corev1.StreamTypeData)
-	data, err := connection.CreateStream(headers)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("port-forward: %w", err), connection.Close())
-	}
-	// A stream has no deadlines; a pipe does.
-	outside, inside := net.Pipe()
-	end := func() {
+	failures, data := streams[0], streams[1]
+	_ = failures.Close()          // nothing is sent on it from here
+	outside, inside := net.Pipe() // a stream has no deadlines; a pipe does
+	relay := func(to io.Writer, from io.Reader) {
+		_, _ = io.Copy(to, from)
 		_ = inside.Close()
 		_ = connection.Close()
 	}
-	go func() {
-		defer end()
-		_, _ = io.Copy(inside, data)
-	}()
-	go func() {
-		defer end()
-		_, _ = io.Copy(data, inside)
-	}()
-	go func() {
-		defer end() // the kubelet could not reach the port, or the pod is gone
-		_, _ = io.ReadAll(failures)
-	}()
+	go relay(inside, data)
+	go relay(data, inside)
+	go relay(io.Discard, failures) // the kubelet could not reach the port, or the pod is gone
 	return outside, nil
 }

@@ -99,7 +99,7 @@ func TestLogins(t *testing.T) {
 			} else {
 				dialer = always{s.Addr().String()}
 			}
-			n := store.OpenNATSBy(c.config, setting, dialer)
+			n := store.OpenNATS(c.config, setting, dialer)
 			t.Cleanup(n.Close)
 			uses(t, n.Bucket(bucket, "", keep), c.code, c.says)
 			if shown := fmt.Sprintf("%+v %#v", c.config, c.config); strings.Contains(shown, hush) || strings.Contains(shown, wrong) {

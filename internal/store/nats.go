@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
 )
 
 // How a connection to NATS is kept.
@@ -43,17 +42,9 @@ type NATS struct {
 // NATSConfig, such as jobs.nats, and Without what to do to keep documents elsewhere.
 type Setting struct{ Key, Without string }
 
-// OpenNATS begins to connect, until Close; a Service is reached through the API
-// server as long as ctx lasts.
-func OpenNATS(ctx context.Context, c NATSConfig, setting Setting, client *kube.Client) *NATS {
-	if c.Service.Name == "" {
-		return openNATS(c, setting, nil)
-	}
-	return openNATS(c, setting, forward(ctx, client, c.Service))
-}
-
-// openNATS uses a dialer in place of the network if there is one.
-func openNATS(c NATSConfig, setting Setting, dialer nats.CustomDialer) *NATS {
+// OpenNATS begins to connect, until Close. A dialer, such as Forward, is used in
+// place of the network; nil for none.
+func OpenNATS(c NATSConfig, setting Setting, dialer nats.CustomDialer) *NATS {
 	n := &NATS{config: c, setting: setting, created: make(chan struct{}), attempted: make(chan struct{})}
 	go func() {
 		defer close(n.created)

@@ -26,7 +26,7 @@ var setting = store.Setting{Key: "jobs.nats", Without: "set jobs.store to cluste
 
 func openBucket(t *testing.T, c store.NATSConfig) *store.Bucket {
 	t.Helper()
-	n := store.OpenNATS(t.Context(), c, setting, nil)
+	n := store.OpenNATS(c, setting, nil)
 	t.Cleanup(n.Close)
 	return n.Bucket(bucket, "", keep)
 }

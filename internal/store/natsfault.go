@@ -33,13 +33,14 @@ func (b *Bucket) fault(err error) error {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
 		return fault.New(fault.Unavailable, "NATS at %s has no JetStream: %w", address, err).
 			WithHint("start nats-server with --jetstream, or %s", n.setting.Without)
-	case isLate(err):
-		return fault.New(fault.Unavailable, "NATS at %s does not answer: %w", address, err)
 	}
+	what := "cannot be reached"
 	if _, ok := errors.AsType[*jetstream.APIError](err); ok {
-		return fault.New(fault.Unavailable, "NATS at %s refuses the bucket %s: %w", address, b.name, err)
+		what = "refuses the bucket " + b.name
+	} else if isLate(err) {
+		what = "does not answer"
 	}
-	return fault.New(fault.Unavailable, "NATS at %s cannot be reached: %w", address, err)
+	return fault.New(fault.Unavailable, "NATS at %s %s: %w", address, what, err)
 }
 
 // unconnected is the error about a missing connection: why, and which key of the
@@ -97,7 +98,7 @@ func (c NATSConfig) refusedLogin(key string, now time.Time) string {
 	case c.Credentials == "":
 		return fmt.Sprintf("requires a login (%[1]s.user, %[1]s.token or %[1]s.credentials)", key)
 	}
-	if at := expiry(c.Credentials); !at.IsZero() && !at.After(now) {
+	if at, err := readCredentials(c.Credentials); err == nil && !at.IsZero() && !at.After(now) {
 		return fmt.Sprintf("rejects the credentials, which expired at %s (%s.credentials)", at.Format(time.RFC3339), key)
 	}
 	return fmt.Sprintf("rejects the credentials (%s.credentials)", key)

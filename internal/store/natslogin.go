@@ -36,39 +36,34 @@ func (c NATSConfig) login(options *nats.Options, key string) error {
 	return nil
 }
 
-// credentials checks first that both the JWT and its key are in the file.
 func credentials(path string) nats.Option {
 	return func(o *nats.Options) error {
-		text, err := os.ReadFile(path)
-		if err != nil {
+		if _, err := readCredentials(path); err != nil {
 			return err
 		}
-		if _, err := jwt.ParseDecoratedJWT(text); err != nil {
-			return err
-		}
-		pair, err := jwt.ParseDecoratedNKey(text)
-		if err != nil {
-			return err
-		}
-		pair.Wipe()
 		return nats.UserCredentials(path)(o)
 	}
 }
 
-// expiry is when a credentials file expires; zero for never, or if that cannot be
-// read. The server only says that it refuses.
-func expiry(path string) time.Time {
+// readCredentials checks that both a JWT and its key are in the file, and returns
+// when they expire; zero for never. The server only says that it refuses.
+func readCredentials(path string) (expires time.Time, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return time.Time{}
+		return time.Time{}, err
 	}
+	pair, err := jwt.ParseDecoratedNKey(text)
+	if err != nil {
+		return time.Time{}, err
+	}
+	pair.Wipe()
 	token, err := jwt.ParseDecoratedJWT(text)
 	if err != nil {
-		return time.Time{}
+		return time.Time{}, err
 	}
 	claims, err := jwt.DecodeUserClaims(token)
 	if err != nil || claims.Expires == 0 {
-		return time.Time{}
+		return time.Time{}, err
 	}
-	return time.Unix(claims.Expires, 0).UTC()
+	return time.Unix(claims.Expires, 0).UTC(), nil
 }
