@@ -170,13 +170,20 @@ func TestRecorderOverAnOutage(t *testing.T) {
 	})
 }
 
-// At the end it takes two seconds at most, whether the store refuses or is
-// silent; then the record goes into the cluster, marked.
+// At the end it takes two seconds at most, whether the store is away or silent, and
+// no time if it refuses the login; then the record goes into the cluster, marked.
 func TestRecorderEndsInTime(t *testing.T) {
-	for name, silent := range map[string]bool{"refuses": false, "silent": true} {
+	refused := fault.New(fault.Unauthenticated, "wrong password")
+	for name, c := range map[string]struct {
+		err  error
+		hang bool
+		most time.Duration
+	}{
+		"away": {errAway, false, endTime}, "silent": {nil, true, endTime}, "refused": {refused, false, 0},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := &memory{err: errAway, hang: silent}
+				store := &memory{err: c.err, hang: c.hang}
 				stores := withFallback(store)
 				r := NewRecorder(stores, time.Now)
 				s := event.NewStream("alice-1", time.Now, r)
@@ -185,14 +192,14 @@ func TestRecorderEndsInTime(t *testing.T) {
 				time.Sleep(10*time.Second + 100*time.Millisecond)
 				before := time.Now()
 				s.Finish(v1.Result{Error: &v1.Error{Code: "FAILED", Message: "no such image"}})
-				if took := time.Since(before); took > endTime {
-					t.Errorf("it took %s", took)
+				if took := time.Since(before); took > c.most {
+					t.Errorf("it took %s, want %s at most", took, c.most)
 				}
 				pending, err := list(t.Context(), stores.pending())
 				if err != nil || len(pending) != 1 || !slices.Equal(stagesOf(pending[0]), threeStages) || pending[0].code() != fault.Failed {
 					t.Fatalf("%+v, %v", pending, err)
 				}
-				if !errors.Is(r.Problem(), errAway) && !silent {
+				if !errors.Is(r.Problem(), c.err) && !c.hang {
 					t.Errorf("%v", r.Problem())
 				}
 				store.broken(nil, false)
@@ -239,6 +246,25 @@ func TestRecorderEndsWithOneWrite(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The end waits for the events before it, however late they are handled.
+func TestRecorderEndsAfterTheLastEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memory{}
+		r := NewRecorder(withFallback(store), time.Now)
+		r.Begin(t.Context(), Start{ID: "a"})
+		r.End(3, nil)
+		synctest.Wait()
+		for i, st := range threeStages {
+			r.Handle(v1.Event{Seq: uint64(i + 1), Stage: &v1.Snapshot{Stage: st, Status: st.Status()}})
+		}
+		r.Handle(v1.Event{Seq: 4, Result: &v1.Result{Error: &v1.Error{Code: "INTERNAL"}}})
+		got := store.records["a"]
+		if !slices.Equal(stagesOf(got), threeStages) || got.code() != "" || !isResult(got.Events[len(got.Events)-1]) {
+			t.Errorf("%q", lines(got))
+		}
+	})
 }
 
 // What is refused is not asked for again, and never fails anything.

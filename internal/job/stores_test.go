@@ -9,8 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
@@ -178,5 +181,21 @@ func TestFollow(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A job that is only in the cluster is followed there.
+func TestFollowInTheCluster(t *testing.T) {
+	s := withFallback(told{})
+	text, err := Record{ID: "a", Status: v1.JobStatusCompleted}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cluster.Client.(*fake.Clientset).PrependReactor("list", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		meta := metav1.ObjectMeta{Name: "k8shell-job-a", ResourceVersion: "1", Labels: map[string]string{"k8shell.io/job-id": "a", LabelExpires: "never"}}
+		return true, &corev1.ConfigMapList{Items: []corev1.ConfigMap{{ObjectMeta: meta, Data: map[string]string{"record": string(text)}}}}, nil
+	})
+	if last, err := s.Follow(t.Context(), "a", time.Now, func(Record) {}); err != nil || last.Status != v1.JobStatusCompleted {
+		t.Errorf("%+v, %v", last, err)
 	}
 }

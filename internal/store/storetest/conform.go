@@ -44,7 +44,7 @@ func missing(t *testing.T, s store.Store) {
 		_, err := s.Get(t.Context(), key)
 		wantCode(t, fmt.Sprintf("get %q", key), err, fault.NotFound)
 		if key != "" {
-			err = s.Watch(t.Context(), key, func(store.Document) bool { return true })
+			err = s.Watch(within(t), key, func(store.Document) bool { return true })
 			wantCode(t, fmt.Sprintf("watch %q", key), err, fault.NotFound)
 		}
 	}
@@ -159,7 +159,7 @@ func watched(t *testing.T, s store.Store) {
 		"":  func() {},
 	}
 	var seen []string
-	err := s.Watch(t.Context(), "a", func(d store.Document) bool {
+	err := s.Watch(within(t), "a", func(d store.Document) bool {
 		if d.Key != "a" || (d.Revision == "") != (len(d.Value) == 0) {
 			t.Errorf("delivered %+v", d)
 		}
@@ -179,7 +179,7 @@ func allWatched(t *testing.T, s store.Store) {
 	put(t, s, "gone", "1")
 	check(t, s.Delete(t.Context(), "gone", ""))
 	newest := map[string]string{}
-	err := s.Watch(t.Context(), "", func(d store.Document) bool {
+	err := s.Watch(within(t), "", func(d store.Document) bool {
 		_, known := newest[d.Key]
 		switch {
 		case d.Key == "gone":
@@ -210,6 +210,14 @@ func watchEnds(t *testing.T, s store.Store) {
 	case <-time.After(30 * time.Second):
 		t.Error("the watch did not end")
 	}
+}
+
+// within bounds a watch, so that it fails instead of going on for ever.
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 func put(t *testing.T, s store.Store, key, value string) (revision string) {
