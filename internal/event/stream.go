@@ -1,6 +1,6 @@
 // Package event is the typed stream of what happens while a command works.
-// Who works emits; the terminal and the job record consume, each at its own
-// pace, so that neither slows the watching.
+// Commands emit; the terminal and the job record consume, each at its own pace,
+// so that neither slows the watching.
 package event
 
 import (
@@ -52,7 +52,7 @@ func (s *Stream) Warning(w v1.Warning) { s.emit(v1.Event{Warning: &w}, false) }
 // Object emits a Kubernetes event about one of the workspace's objects.
 func (s *Stream) Object(o v1.ObjectEvent) { s.emit(v1.Event{Object: &o}, false) }
 
-// Progress emits a sign of life.
+// Progress emits a remark that something is still going on.
 func (s *Stream) Progress(p v1.Progress) { s.emit(v1.Event{Progress: &p}, false) }
 
 // Seq is the number of the newest event so far.

@@ -34,7 +34,7 @@ func until(t *testing.T, condition func() bool) {
 	}
 }
 
-// The server is killed and started again while a job is at work: nothing is
+// The server is killed and started again while a job is running: nothing is
 // missing, in the order in which it happened.
 func TestNATSIsLostAndComesBack(t *testing.T) {
 	dir := t.TempDir()

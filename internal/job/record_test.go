@@ -98,7 +98,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// A run that takes a job up is told of the same events again.
+// A run that takes over a job sees the same events again.
 func TestAfter(t *testing.T) {
 	earlier := fold(stage(0, v1.StageScheduling, ""), object(1, "Created", "it", 3))
 	later := fold(object(1, "Created", "it", 3), stage(5, v1.StageScheduling, ""), stage(6, v1.StageRunning, ""))
@@ -182,7 +182,7 @@ func TestState(t *testing.T) {
 		want v1.JobState
 		code fault.Code
 	}{
-		"at work":                     {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3590)}, v1.JobRunning, ""},
+		"running":                     {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3590)}, v1.JobRunning, ""},
 		"no sign of life":             {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3500)}, v1.JobInterrupted, fault.Unavailable},
 		"ready":                       {completed(StatusOK), v1.JobSucceeded, ""},
 		"failed":                      {completed("FAILED"), v1.JobFailed, fault.Failed},

@@ -290,7 +290,7 @@ func TestRecorderWithoutAJob(t *testing.T) {
 	store := &memory{}
 	r := NewRecorder(withFallback(store), time.Now)
 	s := event.NewStream("alice-1", time.Now, r)
-	s.Progress(v1.Progress{Message: "somebody is at it already"})
+	s.Progress(v1.Progress{Message: "another command is provisioning it"})
 	s.Finish(v1.Result{})
 	if store.tries != 0 {
 		t.Error("there is a record")
@@ -299,7 +299,7 @@ func TestRecorderWithoutAJob(t *testing.T) {
 	none.Begin(t.Context(), Start{})
 	none.End(1, nil)
 	if none.Problem() != nil || NewRecorder(nil, time.Now) != nil {
-		t.Error("nil is no recorder that does nothing")
+		t.Error("a nil recorder does something")
 	}
 }
 

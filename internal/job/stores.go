@@ -112,7 +112,7 @@ func (s *Stores) List(ctx context.Context) (records []Record, missing, err error
 	records, missing = list(ctx, s.nats)
 	others, err := list(ctx, s.cluster)
 	if err != nil && missing == nil {
-		return records, nil, nil // who may read NATS need not be allowed to read ConfigMaps
+		return records, nil, nil // a user of NATS need not be allowed to read ConfigMaps
 	}
 	newest := map[string]Record{}
 	for _, r := range append(records, others...) {
@@ -143,7 +143,7 @@ func (s *Stores) Follow(ctx context.Context, id string, now func() time.Time, sh
 	var damaged error
 	deliver := func(d store.Document) (done bool) {
 		if d.Revision == "" {
-			return false // deleted: whoever works on the job writes it again
+			return false // deleted: the command that works on the job writes it again
 		}
 		r, err := Decode(d.Value)
 		if err != nil {

@@ -78,7 +78,7 @@ func TestRecordsInBothStores(t *testing.T) {
 }
 
 // If NATS is away the records in the cluster are listed, and why there may be more.
-// Who reads NATS need not be allowed to read the cluster.
+// A user of NATS need not be allowed to read the cluster.
 func TestListWithoutOneStore(t *testing.T) {
 	s := withFallback(&memory{err: errAway})
 	if err := put(t.Context(), s.cluster, Record{ID: "a"}); err != nil {
@@ -95,7 +95,7 @@ func TestListWithoutOneStore(t *testing.T) {
 }
 
 // Records that wait in the cluster are moved if they are newer than what is in NATS.
-// What is damaged, being moved by somebody else or not waiting stays.
+// A record that is damaged, being moved by another command or not waiting stays.
 func TestMove(t *testing.T) {
 	nats := &memory{records: map[string]Record{
 		"newer": {ID: "newer", UpdatedAt: at(9), Username: "nats"}, "older": {ID: "older", UpdatedAt: at(0), Username: "nats"},
@@ -131,13 +131,13 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// told is a store that delivers some states of a record, and then waits.
-type told struct {
+// script is a store that delivers some states of a record, and then waits.
+type script struct {
 	store.Store
 	states []Record
 }
 
-func (s told) Watch(ctx context.Context, _ string, deliver func(store.Document) bool) error {
+func (s script) Watch(ctx context.Context, _ string, deliver func(store.Document) bool) error {
 	if len(s.states) == 0 {
 		return fault.New(fault.NotFound, "no document")
 	}
@@ -172,7 +172,7 @@ func TestFollow(t *testing.T) {
 					c.states[i].UpdatedAt = time.Now().Add(time.Duration(i) * heartbeat)
 				}
 				began, shown := time.Now(), 0
-				last, err := withFallback(told{states: c.states}).Follow(t.Context(), "a", time.Now, func(Record) { shown++ })
+				last, err := withFallback(script{states: c.states}).Follow(t.Context(), "a", time.Now, func(Record) { shown++ })
 				if took := time.Since(began); shown != c.shown || took != c.took || fault.CodeOf(err) != c.code {
 					t.Errorf("%d shown in %s, %v; want %d in %s, %s", shown, took, err, c.shown, c.took, c.code)
 				}
@@ -186,7 +186,7 @@ func TestFollow(t *testing.T) {
 
 // A job that is only in the cluster is followed there.
 func TestFollowInTheCluster(t *testing.T) {
-	s := withFallback(told{})
+	s := withFallback(script{})
 	text, err := Record{ID: "a", Status: v1.JobStatusCompleted}.Encode()
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ import (
 	"github.com/berthdev/berth/internal/store/storetest"
 )
 
-// overTLS makes a server want TLS; of clients of an authority, if one is given,
-// a certificate as well.
+// overTLS makes a server require TLS, and of its clients a certificate of an
+// authority if one is given.
 func overTLS(t *testing.T, pair certtest.Pair, clients string) func(*server.Options) {
 	t.Helper()
 	certificate, err := tls.LoadX509KeyPair(pair.Cert, pair.Key)
@@ -69,7 +69,7 @@ func TestLogins(t *testing.T) {
 		"wrong token":         {token, store.NATSConfig{Token: wrong}, refused, "rejects the token (jobs.nats.token)"},
 		"credentials":         {trusted, store.NATSConfig{Credentials: valid}, "", ""},
 		"expired":             {trusted, store.NATSConfig{Credentials: expired}, refused, "rejects the credentials, which expired at 2023-11-14T22:13:20Z (jobs.nats.credentials)"},
-		"of somebody else":    {trusted, store.NATSConfig{Credentials: func() string { f, _, _ := credentials(t); return f }()}, refused, "rejects the credentials (jobs.nats.credentials)"},
+		"another account":     {trusted, store.NATSConfig{Credentials: func() string { f, _, _ := credentials(t); return f }()}, refused, "rejects the credentials (jobs.nats.credentials)"},
 		"no such file":        {trusted, store.NATSConfig{Credentials: "/none"}, unusable, "jobs.nats.credentials cannot be used: open /none"},
 		"no credentials":      {trusted, store.NATSConfig{Credentials: file(t, hush)}, unusable, "jobs.nats.credentials cannot be used"},
 		"own authority":       {overTLS(t, here, ""), store.NATSConfig{TLS: mine}, "", ""},
@@ -142,7 +142,7 @@ func uses(t *testing.T, b *store.Bucket, code fault.Code, says string) {
 	}
 }
 
-// A server that was away and then refuses is told from one that is away.
+// A server that was away and then refuses is not taken for one that is away.
 func TestRefusalAfterAnAbsence(t *testing.T) {
 	ca := certtest.New(t)
 	s := storetest.NATS(t, t.TempDir(), -1, nil)
@@ -175,7 +175,7 @@ func TestBucketThatMayNotBeCreated(t *testing.T) {
 	uses(t, openBucket(t, mine), "", "")
 }
 
-// A server without JetStream is told from one that is away.
+// A server without JetStream is not taken for one that is away.
 func TestWithoutJetStream(t *testing.T) {
 	s := storetest.NATS(t, t.TempDir(), -1, func(o *server.Options) { o.JetStream = false })
 	uses(t, openBucket(t, store.NATSConfig{URL: s.ClientURL()}), fault.Unavailable, "has no JetStream")
