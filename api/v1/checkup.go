@@ -1,8 +1,5 @@
 package v1
 
-// KindCheckup is the kind of a Checkup.
-const KindCheckup = "Checkup"
-
 // Checkup is the answer to `berth doctor`: what was looked at, and what to do.
 type Checkup struct {
 	TypeMeta

@@ -33,8 +33,7 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 		kind = watch.KindPod
 	}
 	diagnosis := v1.Diagnosis{
-		TypeMeta: v1.Kind(v1.KindDiagnosis),
-		Subject:  kube.Object(strings.ToLower(kind), subject.Name), Namespace: subject.Namespace,
+		Subject: kube.Object(strings.ToLower(kind), subject.Name), Namespace: subject.Namespace,
 		At: at.UTC(), Verdict: last.Verdict(), Stage: last.Stage, Status: last.Status,
 		Since: story.since(d.Recorded), FailedAt: story.failedAt(),
 		Message: last.Message, Node: last.Node,

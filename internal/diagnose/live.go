@@ -39,8 +39,7 @@ func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p c
 func Podless(pod *corev1.Pod, reading v1.Snapshot, now time.Time) v1.Diagnosis {
 	about := aboutPod(pod).Of(pod.Spec, reading.Cause)
 	d := v1.Diagnosis{
-		TypeMeta: v1.Kind(v1.KindDiagnosis),
-		Subject:  kube.Object(strings.ToLower(watch.KindPod), pod.Name), Namespace: pod.Namespace,
+		Subject: kube.Object(strings.ToLower(watch.KindPod), pod.Name), Namespace: pod.Namespace,
 		UserString: about.UserString, Blueprint: about.Blueprint,
 		At: now.UTC(), Verdict: reading.Verdict(), Stage: reading.Stage, Status: reading.Status, Since: reading.Since,
 		Message: reading.Message, Cause: reading.Cause,

@@ -49,7 +49,7 @@ func Skipped(message string) Finding { return Finding{Status: v1.CheckupSkipped,
 // Run makes all checks side by side and gives each the same time; one that takes
 // longer is left alone. The items are in the order of the checks.
 func Run(ctx context.Context, checks []Check, each time.Duration) v1.Checkup {
-	checkup := v1.Checkup{TypeMeta: v1.Kind(v1.KindCheckup), Items: make([]v1.CheckupItem, len(checks))}
+	checkup := v1.Checkup{Items: make([]v1.CheckupItem, len(checks))}
 	var group sync.WaitGroup
 	for i, c := range checks {
 		group.Go(func() {

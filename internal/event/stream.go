@@ -77,7 +77,7 @@ func (s *Stream) emit(e v1.Event, last bool) {
 	}
 	s.seq++
 	s.ended = last
-	e.TypeMeta, e.Seq, e.At = v1.Kind(v1.KindEvent), s.seq, s.now().UTC()
+	e.Seq, e.At = s.seq, s.now().UTC()
 	if s.workspace != "" {
 		e.Workspace = s.workspace
 	}

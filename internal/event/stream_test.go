@@ -41,7 +41,7 @@ func TestStream(t *testing.T) {
 			t.Fatalf("%s got %d events", name, len(sink.events))
 		}
 		for i, e := range sink.events {
-			if e.Seq != uint64(i+1) || e.Workspace != "alice-1" || e.Kind != v1.KindEvent {
+			if e.Seq != uint64(i+1) || e.Workspace != "alice-1" {
 				t.Errorf("%s: event %d is %+v", name, i, e)
 			}
 		}

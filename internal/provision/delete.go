@@ -25,7 +25,7 @@ import (
 func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, noWait bool, stream *event.Stream) (*v1.Deletion, error) {
 	p = p.in(t.Namespace)
 	s := p.session(t.ID, t.Found.WorkloadRef(), stream)
-	deletion := &v1.Deletion{TypeMeta: v1.Kind(v1.KindDeletion), ID: t.ID, Namespace: t.Namespace}
+	deletion := &v1.Deletion{ID: t.ID, Namespace: t.Namespace}
 	ctx, stop := context.WithCancel(ctx) // the watches end with this call
 	defer stop()
 	var removal deploy.Removal

@@ -59,8 +59,7 @@ func (s provisioning) outcome(ctx context.Context, in inputs, e ending, err erro
 // workspace is the document of the workspace, as far as it is known.
 func (s provisioning) workspace(in inputs, e ending) *v1.Workspace {
 	w := &v1.Workspace{
-		TypeMeta: v1.Kind(v1.KindWorkspace),
-		ID:       s.id, Namespace: s.Client.Namespace, UserString: s.user.String(),
+		ID: s.id, Namespace: s.Client.Namespace, UserString: s.user.String(),
 		Owner: s.user.User, Blueprint: in.deployment.Spec.Blueprint.Name, JobID: e.job,
 		Snapshot: e.reading,
 		Timing:   s.steps.Timing(s.Client.Requests.Count()),

@@ -51,17 +51,17 @@ func TestGoldenFiles(t *testing.T) {
 // The golden files do not show everything; a document with nothing empty does.
 func TestFullDocuments(t *testing.T) {
 	for kind, doc := range map[string]any{
-		v1.KindWorkspace:     &v1.Workspace{},
-		v1.KindWorkspaceList: &v1.WorkspaceList{},
-		v1.KindDeletion:      &v1.Deletion{},
-		v1.KindVersion:       &v1.Version{},
-		v1.KindError:         &v1.Error{},
-		v1.KindEvent:         &v1.Event{},
+		"Workspace":     &v1.Workspace{},
+		"WorkspaceList": &v1.WorkspaceList{},
+		"Deletion":      &v1.Deletion{},
+		"Version":       &v1.Version{},
+		"Error":         &v1.Error{},
+		"Event":         &v1.Event{},
 
-		v1.KindResolution:     &v1.Resolution{},
-		v1.KindBlueprint:      &v1.Blueprint{},
-		v1.KindBlueprintList:  &v1.BlueprintList{},
-		v1.KindBlueprintCheck: &v1.BlueprintCheck{},
+		"Resolution":     &v1.Resolution{},
+		"Blueprint":      &v1.Blueprint{},
+		"BlueprintList":  &v1.BlueprintList{},
+		"BlueprintCheck": &v1.BlueprintCheck{},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			fill(reflect.ValueOf(doc).Elem())
@@ -111,7 +111,7 @@ func fill(v reflect.Value) {
 			fill(field)
 		}
 		if meta := v.FieldByName("TypeMeta"); meta.IsValid() {
-			meta.Set(reflect.ValueOf(v1.Kind(v.Type().Name())))
+			meta.Set(reflect.ValueOf(v1.TypeMeta{APIVersion: v1.APIVersion, Kind: v.Type().Name()}))
 		}
 		if e, ok := reflect.TypeAssert[*v1.Error](v.Addr()); ok {
 			e.Code = "FAILED"

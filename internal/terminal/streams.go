@@ -31,9 +31,12 @@ type exitHooks struct {
 	hooks []func()
 }
 
-// AtExit registers what gives the terminal back if the process is told to end at
-// once. It may be called again after it has been called by whoever registered it.
+// AtExit registers what gives the terminal back if the process is told to exit at
+// once. It may be called more than once.
 func (s Streams) AtExit(restore func()) {
+	if s.atExit == nil {
+		return // streams of a test
+	}
 	s.atExit.mu.Lock()
 	defer s.atExit.mu.Unlock()
 	s.atExit.hooks = append(s.atExit.hooks, restore)

@@ -44,7 +44,7 @@ func TestBatchAsDocument(t *testing.T) {
 	file := w.teamFile(five)
 	r := w.must(3, "provision", "-f", file, "--parallel", "3", "-o", "json")
 	doc := decode[v1.ProvisionSummary](w, r)
-	if doc.Kind != v1.KindProvisionSummary || doc.Succeeded != 3 || doc.Failed != 2 || doc.ExitStatus != 3 || len(doc.Items) != 5 || doc.Requests == 0 {
+	if doc.Kind != "ProvisionSummary" || doc.Succeeded != 3 || doc.Failed != 2 || doc.ExitStatus != 3 || len(doc.Items) != 5 || doc.Requests == 0 {
 		t.Fatalf("%+v", doc)
 	}
 	for i, want := range []struct{ user, cause string }{
@@ -109,7 +109,7 @@ func TestBatchAtATerminal(t *testing.T) {
 		t.Errorf("exit status %d, want 3", status)
 	}
 	text := strings.ReplaceAll(ansi.Strip(out), "\r", "")
-	w.contains(text, "5 workspaces in "+w.namespace+", 3 at a time", "waiting", "at work", "3 of 5 running after", "2 failed",
+	w.contains(text, "5 workspaces in "+w.namespace+", 3 at a time", "queued", "active", "3 of 5 running after", "2 failed",
 		"no-such-tag not found", "berth diagnose bob~wrong-tag", "berth diagnose dave~unbindable", "--if-not-exists")
 	for _, row := range []string{`✔ alice~plain +Running`, `✘ bob~wrong-tag +Failed +\S`, `✔ carol~busy +Running`, `✘ dave~unbindable +Failed +\S`, `✔ erin~plain +Running`} {
 		if !regexp.MustCompile(row).MatchString(text) {

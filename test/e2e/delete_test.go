@@ -39,7 +39,7 @@ func TestDeleteSeveral(t *testing.T) {
 	}
 	r := w.must(3, "delete", "alice~plain", "nobody-1234567", bob, "id/"+alice, "alice~plain", "-o", "json")
 	doc := decode[v1.DeletionSummary](w, r)
-	if doc.Kind != v1.KindDeletionSummary || doc.Succeeded != 2 || doc.Failed != 1 || doc.ExitStatus != 3 || len(doc.Items) != 3 || doc.Requests == 0 {
+	if doc.Kind != "DeletionSummary" || doc.Succeeded != 2 || doc.Failed != 1 || doc.ExitStatus != 3 || len(doc.Items) != 3 || doc.Requests == 0 {
 		t.Fatalf("%s", r.stdout)
 	}
 	if e := doc.Items[1].Error; e == nil || e.Code != "NOT_FOUND" || e.ExitStatus != 7 || doc.Items[1].Argument != "nobody-1234567" {
@@ -169,7 +169,7 @@ func TestOnFailure(t *testing.T) {
 		}
 	}
 	text := w.must(3, "provision", "alice~wrong-tag", "--on-failure", "delete").stderr
-	w.contains(text, "step remove:", "removed: what was created")
+	w.contains(text, "step remove:", "deleted: what was created")
 	if strings.Contains(text, "berth delete") {
 		t.Errorf("it proposes to delete what is gone:\n%s", text)
 	}

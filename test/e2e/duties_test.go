@@ -119,9 +119,9 @@ func reading() []duty {
 				{args: []string{"diagnose", "replicaset/REPLICASET"}},
 			},
 			without: map[string]use{
-				"list events":                 {args: []string{"diagnose", "alice~crashing"}, says: "may not read: list events in namespace NAMESPACE"},
-				"list persistentvolumeclaims": {args: []string{"diagnose", "alice~data"}, says: "may not read: list persistentvolumeclaims in namespace NAMESPACE"},
-				"get pods/log":                {args: []string{"diagnose", "alice~crashing"}, says: "may not read: get pods/log in namespace NAMESPACE"},
+				"list events":                 {args: []string{"diagnose", "alice~crashing"}, says: "permission to list events in namespace NAMESPACE"},
+				"list persistentvolumeclaims": {args: []string{"diagnose", "alice~data"}, says: "permission to list persistentvolumeclaims in namespace NAMESPACE"},
+				"get pods/log":                {args: []string{"diagnose", "alice~crashing"}, says: "permission to get pods/log in namespace NAMESPACE"},
 				"list secrets":                {args: []string{"diagnose", "gone~plain"}, status: 7, says: unseen},
 			},
 		},

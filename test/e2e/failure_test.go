@@ -33,7 +33,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("took %s, want at most %s", r.took, test.within)
 			}
 			doc := decode[v1.Error](w, r)
-			if doc.Kind != v1.KindError || doc.Code != "FAILED" || doc.ExitStatus != 3 || doc.Hint == "" {
+			if doc.Kind != "Error" || doc.Code != "FAILED" || doc.ExitStatus != 3 || doc.Hint == "" {
 				t.Errorf("%+v", doc)
 			}
 			w.contains(doc.Message, test.says...)

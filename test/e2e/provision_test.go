@@ -22,7 +22,7 @@ func TestWorkspaceFromBeginningToEnd(t *testing.T) {
 	w := newWorld(t)
 	made := w.must(0, "provision", "alice~dev", "--output", "json")
 	doc := decode[v1.Workspace](w, made)
-	if doc.Kind != v1.KindWorkspace || doc.Stage != v1.StageRunning || doc.Blueprint != "dev" || doc.Owner != "alice" {
+	if doc.Kind != "Workspace" || doc.Stage != v1.StageRunning || doc.Blueprint != "dev" || doc.Owner != "alice" {
 		t.Errorf("%+v", doc)
 	}
 	pod := w.pod(doc.ID)

@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 )
 
 // Options are what the command lines say.
@@ -70,13 +71,13 @@ func List(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	list := &v1.BlueprintList{TypeMeta: v1.Kind(v1.KindBlueprintList), Items: []v1.BlueprintSummary{}}
+	var list v1.BlueprintList
 	for _, b := range set.List() {
 		list.Items = append(list.Items, v1.BlueprintSummary{
 			Name: b.Name, Description: b.Description, Template: b.Template, IsTemplate: b.IsTemplate, From: b.Origin,
 		})
 	}
-	return printer.PrintBlueprints(o.IO, o.Output, list)
+	return printer.Print(o.IO, o.Output, result.Blueprints{BlueprintList: list})
 }
 
 func newShow(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -119,7 +120,7 @@ func Show(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return printer.PrintBlueprint(o.IO, o.Output, document)
+	return printer.Print(o.IO, o.Output, result.Blueprint{Blueprint: *document})
 }
 
 // complete completes the name of a blueprint.
@@ -179,6 +180,6 @@ func Validate(_ context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	check := &v1.BlueprintCheck{TypeMeta: v1.Kind(v1.KindBlueprintCheck), Files: done.Files, Blueprints: done.Blueprints}
-	return printer.PrintBlueprintCheck(o.IO, o.Output, check)
+	check := v1.BlueprintCheck{Files: done.Files, Blueprints: done.Blueprints}
+	return printer.Print(o.IO, o.Output, result.BlueprintCheck{BlueprintCheck: check})
 }

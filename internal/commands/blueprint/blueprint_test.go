@@ -90,7 +90,7 @@ func TestBlueprintShow(t *testing.T) {
 func TestBlueprintValidate(t *testing.T) {
 	home, _ := os.Getwd()
 	inTeam(t, team)
-	if stdout, _ := cmdtest.Must(t, 0, "blueprint", "validate", "bp"); stdout != "2 blueprints in 1 file: all fine\n" {
+	if stdout, _ := cmdtest.Must(t, 0, "blueprint", "validate", "bp"); stdout != "2 blueprints in 1 file: no problems found\n" {
 		t.Errorf("%q", stdout)
 	}
 	cmdtest.Must(t, 0, "blueprint", "validate", "--blueprints", "bp")

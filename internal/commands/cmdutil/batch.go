@@ -9,7 +9,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 )
 
 const defaultParallel = 4
@@ -54,8 +54,7 @@ func ForEach(n, parallel int, work func(i int)) {
 func NotStarted(ctx context.Context) v1.Result {
 	why := *fault.From(context.Cause(ctx))
 	why.Message += ": not started"
-	document := printer.ErrorDocument(&why)
-	return v1.Result{Error: &document}
+	return v1.Result{Error: result.NewError(&why)}
 }
 
 // Tally counts how several workspaces ended, and decides the exit status: that of

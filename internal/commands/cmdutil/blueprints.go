@@ -42,7 +42,7 @@ func (d *Dependencies) Blueprints(ctx context.Context) (*catalog.Set, error) {
 // BlueprintDocument is the document of a resolved blueprint.
 func BlueprintDocument(b blueprint.Blueprint) (*v1.Blueprint, error) {
 	document := &v1.Blueprint{
-		TypeMeta: v1.Kind(v1.KindBlueprint), Name: b.Name, IsTemplate: b.IsTemplate,
+		Name: b.Name, IsTemplate: b.IsTemplate,
 		From: b.Origin, Lineage: b.Lineage, Origins: b.Origins,
 	}
 	text, err := json.Marshal(b)

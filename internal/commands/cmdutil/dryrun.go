@@ -11,6 +11,7 @@ import (
 
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 )
 
 // DryRun is the value of --dry-run, as kubectl and helm have it; empty if it was
@@ -47,11 +48,11 @@ func (d DryRun) Show(ctx context.Context, s terminal.Streams, format printer.For
 	if err := d.Because(ctx, err); err != nil {
 		return err
 	}
-	objects := make([]printer.Object, 0, len(changes))
+	objects := result.NewObjects()
 	for _, c := range changes {
-		objects = append(objects, printer.Object{Action: string(c.Action), Content: c.Object.Object})
+		objects.Add(string(c.Action), c.Object.Object)
 	}
-	if err := printer.PrintObjects(s, format, objects); err != nil {
+	if err := printer.Print(s, format, objects); err != nil {
 		return err
 	}
 	checked := ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 )
 
 // ExitError is an exit status whose reason has been printed.
@@ -37,7 +38,7 @@ func (f *Factory) Exit(ctx context.Context, args []string, err error) int {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = context.Cause(ctx)
 	}
-	if printErr := printer.PrintError(f.IO, formatOf(args), printer.ErrorDocument(err)); printErr != nil {
+	if printErr := printer.PrintError(f.IO, formatOf(args), *result.NewError(err)); printErr != nil {
 		return fault.Internal.Exit()
 	}
 	return fault.CodeOf(err).Exit()

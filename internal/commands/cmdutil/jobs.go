@@ -77,7 +77,7 @@ func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string)
 			printer.PrintWarning(s, "cannot move records from the cluster to NATS: "+err.Error())
 		}
 	}
-	list := &v1.JobList{TypeMeta: v1.Kind(v1.KindJobList), Items: []v1.Job{}}
+	list := &v1.JobList{}
 	for _, r := range records {
 		if workspace == "" || slices.Contains(ids, r.WorkspaceName) {
 			list.Items = append(list.Items, r.Document(time.Now()))

@@ -8,20 +8,9 @@ import (
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/progress"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
-
-// StartProgress shows what happens to one workspace or to several.
-func StartProgress(s terminal.Streams, format printer.Format, b wording.Batch) progress.Renderer {
-	var view progress.Renderer
-	if b.Single {
-		view = progress.New(s, progress.ModeOf(format), b.Members[0])
-	} else {
-		view = progress.OfMany(s, progress.ModeOf(format), b)
-	}
-	s.AtExit(view.Stop)
-	return view
-}
 
 // Members gives each workspace of a command a stream of events of its own.
 type Members struct {
@@ -51,22 +40,13 @@ func (m Members) Finish(r v1.Result) {
 	}
 }
 
-// Report prints the result of a command that showed progress, and fails with the
-// exit status that the result has.
-func Report(s terminal.Streams, format printer.Format, r v1.Result, view progress.Renderer) error {
-	if err := printer.Report(s, format, r, view.Shown()); err != nil {
+// Report prints what a command ended with that showed progress, and fails with the
+// exit status of that.
+func Report(s terminal.Streams, format printer.Format, e result.Ending, view progress.Renderer) error {
+	if err := printer.Report(s, format, e, view.Shown()); err != nil {
 		return err
 	}
-	status := 0
-	switch {
-	case r.Error != nil:
-		status = r.Error.ExitStatus
-	case r.Summary != nil:
-		status = r.Summary.ExitStatus
-	case r.Deletions != nil:
-		status = r.Deletions.ExitStatus
-	}
-	if status != 0 {
+	if status := e.Exit(); status != 0 {
 		return ExitError(status)
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 // Version is what the Go toolchain has recorded in the binary.
 func Version() v1.Version {
 	v := v1.Version{
-		TypeMeta: v1.Kind(v1.KindVersion), Version: "(devel)",
+		Version:   "(devel)",
 		GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 	info, ok := debug.ReadBuildInfo()

@@ -14,6 +14,8 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/style"
 )
 
 // removal is one workspace that is to be deleted.
@@ -138,14 +140,10 @@ func (o *Options) confirm(ctx context.Context, list *v1.WorkspaceList) error {
 	}
 	onErr := o.IO
 	onErr.Out = o.IO.Err // a question is no result
-	if err := printer.PrintList(onErr, printer.Format{}, list, printer.List{Namespaces: o.AllNamespaces}); err != nil {
+	if err := printer.Print(onErr, printer.Format{}, result.Workspaces{WorkspaceList: *list, Table: result.Table{Namespaces: o.AllNamespaces}}); err != nil {
 		return err
 	}
-	what := "1 workspace"
-	if n := len(list.Items); n > 1 {
-		what = fmt.Sprintf("%d workspaces", n)
-	}
-	yes, err := terminal.Confirm(ctx, o.IO, fmt.Sprintf("Delete %s of %s?", what, o.Owner))
+	yes, err := terminal.Confirm(ctx, o.IO, fmt.Sprintf("Delete %s of %s?", style.Plural(len(list.Items), "workspace"), o.Owner))
 	if err == nil && !yes {
 		err = fault.New(fault.Interrupted, "not confirmed: nothing was deleted")
 	}

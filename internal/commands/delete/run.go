@@ -11,7 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
-	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/progress"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
@@ -36,25 +37,25 @@ func Run(ctx context.Context, o *Options) error {
 		return o.preview(ctx, p, removals[0])
 	}
 	batch := o.batch(p, removals)
-	view := cmdutil.StartProgress(o.IO, o.Output, batch)
+	view := progress.New(o.IO, o.Output, batch)
 	members := cmdutil.NewMembers(batch, view)
 	items := make([]v1.DeletionItem, len(removals))
 	cmdutil.ForEach(len(removals), o.Parallel, func(i int) {
 		m, title := removals[i], batch.Members[i]
 		stream := members.Stream(title.ID)
-		result := o.deleteOne(ctx, p, m, stream)
-		if result.Error != nil {
-			result.Error.Hint = title.Located(result.Error.Hint)
+		r := o.deleteOne(ctx, p, m, stream)
+		if r.Error != nil {
+			r.Error.Hint = title.Located(r.Error.Hint)
 		}
 		items[i] = v1.DeletionItem{
 			Argument: m.typed, UserString: m.userString, ID: m.id, Namespace: m.namespace,
-			Deletion: result.Deletion, Error: result.Error,
+			Deletion: r.Deletion, Error: r.Error,
 		}
-		stream.Finish(result)
+		stream.Finish(r)
 	})
-	result := o.result(items, time.Since(begun), p.Client.Requests.Count())
-	members.Finish(result)
-	return cmdutil.Report(o.IO, o.Output, result, view)
+	all := o.result(items, time.Since(begun), p.Client.Requests.Count())
+	members.Finish(all)
+	return cmdutil.Report(o.IO, o.Output, result.Of(all, batch), view)
 }
 
 // batch is what the progress is about. Where workspaces of several namespaces are
@@ -103,7 +104,7 @@ func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m rem
 		}
 		if o.IgnoreNotFound || o.ByOwner { // one of an owner's that is gone by now is as wanted
 			return v1.Result{Deletion: &v1.Deletion{
-				TypeMeta: v1.Kind(v1.KindDeletion), ID: m.id, Namespace: m.namespace, Gone: true, NotFound: true,
+				ID: m.id, Namespace: m.namespace, Gone: true, NotFound: true,
 			}}
 		}
 	}
@@ -112,8 +113,7 @@ func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m rem
 		deletion, err = p.Delete(ctx, m.target, o.NoWait, stream)
 	}
 	if err != nil {
-		document := printer.ErrorDocument(err)
-		return v1.Result{Error: &document}
+		return v1.Result{Error: result.NewError(err)}
 	}
 	return v1.Result{Deletion: deletion}
 }
@@ -140,7 +140,7 @@ func (o *Options) result(items []v1.DeletionItem, took time.Duration, requests i
 		tally.Add(item.Error)
 	}
 	return v1.Result{Deletions: &v1.DeletionSummary{
-		TypeMeta: v1.Kind(v1.KindDeletionSummary), Items: items,
+		Items:     items,
 		Succeeded: tally.Succeeded, Failed: tally.Failed, ExitStatus: tally.ExitStatus,
 		Seconds: took.Seconds(), Requests: requests,
 	}}

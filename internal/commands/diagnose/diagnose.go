@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 )
 
 // Options are what the command line says.
@@ -113,7 +114,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := printer.Print(o.IO, o.Output, &d); err != nil {
+	if err := printer.Print(o.IO, o.Output, result.Diagnosis{Diagnosis: d}); err != nil {
 		return err
 	}
 	if o.ExitCode && d.Verdict == v1.VerdictFailed {

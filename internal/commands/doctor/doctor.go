@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/identity/provider"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 )
 
 // Options are what the command line says.
@@ -70,7 +71,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if err := printer.Print(o.IO, o.Output, &checkup); err != nil {
+	if err := printer.Print(o.IO, o.Output, result.Checkup{Checkup: checkup}); err != nil {
 		return err
 	}
 	if checkup.Failed() {
@@ -84,8 +85,8 @@ func (o *Options) checks() []doctor.Check {
 	c, configErr := o.Config()
 	client, clientErr := o.Client()
 	checks := []doctor.Check{
-		result("configuration", configErr, doctor.OK("the configuration is valid: "+config.Where(o.Getenv))),
-		result("kubeconfig", clientErr, o.kubeconfig(client)),
+		done("configuration", configErr, doctor.OK("the configuration is valid: "+config.Where(o.Getenv))),
+		done("kubeconfig", clientErr, o.kubeconfig(client)),
 	}
 	var configured *doctor.Configured
 	if configErr == nil {
@@ -101,8 +102,8 @@ func (o *Options) checks() []doctor.Check {
 	return append(checks, doctor.Cluster(client, o.IO.Now, configured)...)
 }
 
-// result is a check that has been made already.
-func result(name string, err error, finding doctor.Finding) doctor.Check {
+// done is a check that has been made already.
+func done(name string, err error, finding doctor.Finding) doctor.Check {
 	return doctor.Check{Name: name, Look: func(context.Context) (doctor.Finding, error) { return finding, err }}
 }
 
@@ -150,7 +151,7 @@ func (o *Options) defaultBlueprint(ctx context.Context) (blueprint.Blueprint, er
 func (o *Options) identities() []doctor.Check {
 	chain, err := o.Identity()
 	if err != nil {
-		return []doctor.Check{result("identity", err, doctor.Finding{})}
+		return []doctor.Check{done("identity", err, doctor.Finding{})}
 	}
 	checks := make([]doctor.Check, len(chain))
 	for i, link := range chain {

@@ -3,6 +3,7 @@ package jobs
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,8 @@ import (
 	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/style"
 )
 
 // Options are what the command line says.
@@ -83,7 +86,7 @@ func Run(ctx context.Context, o *Options) error {
 		if err != nil {
 			return err
 		}
-		return printer.Print(o.IO, o.Output, document)
+		return printer.Print(o.IO, o.Output, result.Job{Job: *document})
 	}
 	list, err := jobs.ReadAll(ctx, o.IO, o.Workspace)
 	if err != nil {
@@ -92,27 +95,36 @@ func Run(ctx context.Context, o *Options) error {
 	for i := range list.Items {
 		list.Items[i].Events = nil
 	}
-	return printer.Print(o.IO, o.Output, list)
+	return printer.Print(o.IO, o.Output, result.Jobs{JobList: *list})
 }
 
-// follow prints what happens to a job until it has ended, and ends as it did.
+// follow prints what happens to a job until it has ended, and ends as it did: as
+// text a line for each entry, else the document at the end.
 func (o *Options) follow(ctx context.Context, jobs cmdutil.Jobs) error {
-	view := printer.FollowJob(o.IO, o.Output)
-	last, err := jobs.Follow(ctx, o.Job, time.Now, func(r job.Record) { view.Show(r.Document(time.Now())) })
+	shown := map[string]string{}
+	last, err := jobs.Follow(ctx, o.Job, time.Now, func(r job.Record) {
+		if o.Output.IsText() {
+			lines := result.Job{Job: r.Document(time.Now())}.NewLines(printer.Page(o.IO, o.Output), shown)
+			_, _ = io.WriteString(o.IO.Out, style.JoinLines(lines))
+		}
+	})
 	if ctx.Err() != nil {
 		return cmdutil.FollowEnded(ctx, context.Cause(ctx))
 	}
 	if err != nil {
 		return err
 	}
-	if err := view.End(last.Document(time.Now())); err != nil {
+	err = last.Err(time.Now())
+	if o.Output.IsText() {
 		return err
 	}
-	err = last.Err(time.Now())
-	if err != nil && !o.Output.IsText() {
+	if err := printer.Print(o.IO, o.Output, result.Job{Job: last.Document(time.Now())}); err != nil {
+		return err
+	}
+	if err != nil {
 		return cmdutil.ExitError(fault.CodeOf(err).Exit()) // it is in the document
 	}
-	return err
+	return nil
 }
 
 // complete completes the IDs of jobs.

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -13,8 +14,9 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/provision"
-	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/progress"
+	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -45,12 +47,12 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	defer recorders.Close()
 	batch := o.batch(p, users)
-	view := cmdutil.StartProgress(o.IO, o.Output, batch)
-	result := o.provisionAll(ctx, p, batch, users, view, recorders)
+	view := progress.New(o.IO, o.Output, batch)
+	r := o.provisionAll(ctx, p, batch, users, view, recorders)
 	defer recorders.Warn(o.IO)
-	err = cmdutil.Report(o.IO, o.Output, result, view)
+	err = cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
 	if o.Timing {
-		printer.PrintTiming(o.IO, result)
+		_, _ = io.WriteString(o.IO.Err, style.JoinLines(result.TimingLines(r, o.IO.Err.Styles())))
 	}
 	return err
 }
@@ -110,22 +112,22 @@ func (o *Options) provisionAll(ctx context.Context, p *provision.Provisioner, b 
 		recorder, sinks := recorders.New()
 		own.Jobs = recorder
 		stream := members.Stream(u.ID(), sinks...)
-		result := o.provisionOne(ctx, &own, u, stream)
-		if result.Error != nil {
-			result.Error.Hint = b.Members[i].Located(result.Error.Hint)
+		r := o.provisionOne(ctx, &own, u, stream)
+		if r.Error != nil {
+			r.Error.Hint = b.Members[i].Located(r.Error.Hint)
 		}
 		if !b.Single {
-			withoutRequests(result)
+			withoutRequests(r)
 		}
-		items[i] = v1.ProvisionItem{UserString: u.String(), ID: u.ID(), Workspace: result.Workspace, Error: result.Error}
-		stream.Finish(result)
+		items[i] = v1.ProvisionItem{UserString: u.String(), ID: u.ID(), Workspace: r.Workspace, Error: r.Error}
+		stream.Finish(r)
 	})
-	result := v1.Result{Workspace: items[0].Workspace, Error: items[0].Error}
+	r := v1.Result{Workspace: items[0].Workspace, Error: items[0].Error}
 	if !b.Single {
-		result = v1.Result{Summary: summarize(items, time.Since(begun), p.Client.Requests.Count())}
+		r = v1.Result{Summary: summarize(items, time.Since(begun), p.Client.Requests.Count())}
 	}
-	members.Finish(result)
-	return result
+	members.Finish(r)
+	return r
 }
 
 // provisionOne provisions one workspace, unless there is no time left to start.
@@ -137,10 +139,10 @@ func (o *Options) provisionOne(ctx context.Context, p *provision.Provisioner, u 
 	if err == nil || o.IfNotExists && fault.CodeOf(err) == fault.AlreadyExists && outcome.Workspace != nil {
 		return v1.Result{Workspace: outcome.Workspace}
 	}
-	document := printer.ErrorDocument(err)
+	document := result.NewError(err)
 	document.Workspace, document.Logs = outcome.Workspace, outcome.Logs
 	document.Left, document.Problems = outcome.Left, append(document.Problems, outcome.Problems...)
-	return v1.Result{Error: &document}
+	return v1.Result{Error: document}
 }
 
 // withoutRequests leaves out the number of requests of one workspace: several
@@ -161,7 +163,7 @@ func summarize(items []v1.ProvisionItem, took time.Duration, requests int) *v1.P
 		tally.Add(item.Error)
 	}
 	return &v1.ProvisionSummary{
-		TypeMeta: v1.Kind(v1.KindProvisionSummary), Items: items,
+		Items:     items,
 		Succeeded: tally.Succeeded, Failed: tally.Failed, ExitStatus: tally.ExitStatus,
 		Seconds: took.Seconds(), Requests: requests,
 	}

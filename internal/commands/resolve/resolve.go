@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -76,13 +77,13 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	return printer.PrintResolution(o.IO, o.Output, r)
+	return printer.Print(o.IO, o.Output, result.Resolution{Resolution: *r})
 }
 
 // resolution is what the user string alone says.
 func resolution(u userstring.UserString) *v1.Resolution {
 	r := &v1.Resolution{
-		TypeMeta: v1.Kind(v1.KindResolution), Form: v1.Form(u.Form()), Key: u.Key(), ID: u.ID(), Canonical: u.String(),
+		Form: v1.Form(u.Form()), Key: u.Key(), ID: u.ID(), Canonical: u.String(),
 		Fields: v1.Fields{
 			Username: u.User, Blueprint: u.Blueprint, Ref: u.RefTyped,
 			User: u.OSUser, Pod: u.Pod, Ns: u.Namespace,

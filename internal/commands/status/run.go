@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/watching"
 )
 
@@ -44,11 +45,11 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	inventory.Sort(list.Items, o.SortBy)
-	return printer.PrintList(o.IO, o.Output, list, o.table())
+	return printer.Print(o.IO, o.Output, result.Workspaces{WorkspaceList: *list, Table: o.table()})
 }
 
-func (o *Options) table() printer.List {
-	return printer.List{Namespaces: o.AllNamespaces, NoHeaders: o.NoHeaders}
+func (o *Options) table() result.Table {
+	return result.Table{Namespaces: o.AllNamespaces, NoHeaders: o.NoHeaders}
 }
 
 // one shows a workspace in full.
@@ -62,7 +63,7 @@ func (o *Options) one(ctx context.Context, reader inventory.Reader, arg inventor
 		return err
 	}
 	if !o.Watch {
-		return printer.Print(o.IO, o.Output, w)
+		return printer.Print(o.IO, o.Output, result.Workspace{Workspace: *w})
 	}
 	return o.watch(ctx, reader, inventory.Query{Namespace: w.Namespace, ID: w.ID, Events: o.Events}, w)
 }
@@ -70,7 +71,7 @@ func (o *Options) one(ctx context.Context, reader inventory.Reader, arg inventor
 // watch keeps what is shown up to date until Ctrl-C.
 func (o *Options) watch(ctx context.Context, reader inventory.Reader, query inventory.Query, known *v1.Workspace) error {
 	display := watching.New(o.IO, o.Output, watching.View{
-		List: o.table(), One: known != nil,
+		Table: o.table(), One: known != nil,
 		Sort: func(items []v1.Workspace) { inventory.Sort(items, o.SortBy) },
 		Keep: func(w v1.Workspace) bool { return len(query.Stages) == 0 || slices.Contains(query.Stages, w.Stage) },
 	})
@@ -87,11 +88,11 @@ func (o *Options) watch(ctx context.Context, reader inventory.Reader, query inve
 // printLine prints an error as the last of many lines: what is watched as JSON is
 // a document per line.
 func (o *Options) printLine(err error) error {
-	document := printer.ErrorDocument(err)
-	if err := printer.PrintNext(o.IO, o.Output, &document); err != nil {
+	document := result.Error{Error: *result.NewError(err)}
+	if err := printer.PrintNext(o.IO, o.Output, document); err != nil {
 		return err
 	}
-	return cmdutil.ExitError(fault.CodeOf(err).Exit())
+	return cmdutil.ExitError(document.Exit())
 }
 
 // sorted sorts what there is at first. What is known of a workspace without a pod
@@ -130,5 +131,5 @@ func (o *Options) history(ctx context.Context) error {
 		return fault.New(fault.NotFound, "no job records of %s found", o.Workspace).
 			WithHint("records are kept for 48 hours unless configured otherwise; `berth jobs` lists them")
 	}
-	return printer.PrintHistory(o.IO, o.Output, list)
+	return printer.Print(o.IO, o.Output, result.Jobs{JobList: *list, Full: true})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 )
 
 // NewCmd makes the command.
@@ -17,8 +18,7 @@ func NewCmd(f *cmdutil.Factory) *cobra.Command {
 		Args:              cmdutil.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			info := cmdutil.Version()
-			return printer.Print(f.IO, format, &info)
+			return printer.Print(f.IO, format, result.Version{Version: cmdutil.Version()})
 		},
 	}
 	cmdutil.AddOutputFlag(cmd, &format, "text", "json", "yaml", "jsonpath=", "go-template=")

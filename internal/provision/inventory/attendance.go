@@ -179,7 +179,7 @@ func (a *attendance) read(keys []key, now time.Time) {
 func (a *attendance) reading(k key, now time.Time) v1.Workspace {
 	if len(a.pods[k]) == 0 {
 		w := a.said[k]
-		w.TypeMeta, w.ID, w.Namespace = v1.Kind(v1.KindWorkspace), k.id, k.namespace
+		w.ID, w.Namespace = k.id, k.namespace
 		w.Snapshot = v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown, Gone: true, Message: "deleted", Since: now.UTC()}
 		return w
 	}

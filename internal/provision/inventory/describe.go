@@ -13,8 +13,7 @@ import (
 // Describe is the document of a pod that carries a workspace's labels.
 func Describe(pod *metav1.ObjectMeta, reading v1.Snapshot) v1.Workspace {
 	w := v1.Workspace{
-		TypeMeta: v1.Kind(v1.KindWorkspace),
-		ID:       idOf(pod), Namespace: pod.Namespace,
+		ID: idOf(pod), Namespace: pod.Namespace,
 		Owner:     pod.Labels[kube.LabelUsername],
 		Blueprint: pod.Labels[kube.LabelBlueprint],
 		JobID:     pod.Labels[kube.LabelJobID],

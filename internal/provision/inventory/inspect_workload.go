@@ -19,7 +19,7 @@ func (r Reader) inspectWorkload(ctx context.Context, t *Target, events bool) (*v
 			Message: "not in " + in.Ref.String() + " any more; delete it, or provision it again",
 		}
 	}
-	w := v1.Workspace{TypeMeta: v1.Kind(v1.KindWorkspace), ID: t.ID, Namespace: t.Namespace}
+	w := v1.Workspace{ID: t.ID, Namespace: t.Namespace}
 	pods, err := workload.Pods(ctx, r.Client, t.ID)
 	if err != nil {
 		return nil, err

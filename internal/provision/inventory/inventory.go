@@ -77,7 +77,7 @@ func (f Found) WorkloadRef() (ref userstring.Workload) {
 
 // Describe is the document of what was found, of that ID.
 func (f Found) Describe(id, namespace string) v1.Workspace {
-	w := v1.Workspace{TypeMeta: v1.Kind(v1.KindWorkspace), ID: id, Namespace: namespace, Snapshot: f.Reading}
+	w := v1.Workspace{ID: id, Namespace: namespace, Snapshot: f.Reading}
 	switch {
 	case f.Pod != nil:
 		w = Describe(&f.Pod.ObjectMeta, f.Reading)

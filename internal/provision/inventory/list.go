@@ -77,7 +77,7 @@ func (r Reader) Names(ctx context.Context, q Query) (*v1.WorkspaceList, error) {
 
 // listOf is the list of those that fit, in the default order.
 func listOf(workspaces []v1.Workspace, q Query) *v1.WorkspaceList {
-	list := &v1.WorkspaceList{TypeMeta: v1.Kind(v1.KindWorkspaceList), Items: make([]v1.Workspace, 0, len(workspaces))}
+	list := &v1.WorkspaceList{Items: make([]v1.Workspace, 0, len(workspaces))}
 	for _, w := range workspaces {
 		if q.has(w) {
 			list.Items = append(list.Items, w)

@@ -12,13 +12,14 @@ import (
 
 func TestTextFromElsewhereIsHarmless(t *testing.T) {
 	title := wording.Title{UserString: terminaltest.Hostile, ID: terminaltest.Hostile, Namespace: terminaltest.Hostile, Verb: "provision"}
-	m, v := &model{title: title}, view{Page: wording.Page{Width: 100, Now: terminaltest.T0, Styles: terminaltest.PlainLook.Styles()}, height: 50}
+	m := newBatchModel(terminaltest.Single(title))
+	v := view{Page: style.Page{Width: 100, Now: terminaltest.T0, Styles: terminaltest.PlainLook.Styles()}, height: 50}
 	for _, e := range terminaltest.HostileStory() {
 		m.handle(e)
-		p := render(m, v)
+		p := m.picture(v)
 		terminaltest.Harmless(t, "live", style.JoinLines(append(p.final, p.live...)))
 	}
-	terminaltest.Harmless(t, "summary", style.JoinLines(summary(m, v)))
+	terminaltest.Harmless(t, "summary", style.JoinLines(m.summary(v)))
 
 	b := terminaltest.HostileBatch()
 	for _, at := range []time.Duration{20 * ms, 1 * sc, 2 * sc, time.Hour} {

@@ -1,6 +1,6 @@
-// Package live is the view of a command at work that is redrawn in place: of one
-// workspace, or of several in a table. What it shows is a function of the events
-// and of the time.
+// Package live is the view of a command in progress that is redrawn in place: of
+// one workspace, or of several in a table. What it shows is a function of the
+// events and of the time.
 package live
 
 import (
@@ -17,18 +17,6 @@ import (
 // quietFor is how long nothing is drawn, so that quick commands stay quiet.
 const quietFor = 200 * time.Millisecond
 
-// scene is what a live view shows: one workspace, or several.
-type scene interface {
-	handle(v1.Event)
-	// blank says that there is nothing to draw yet.
-	blank() bool
-	// picture is what is to be on the screen at a moment. It is pure.
-	picture(view) picture
-	// ending is what is to stay on the screen; without a result the story is
-	// given up.
-	ending(view) []string
-}
-
 // Live redraws a picture of what happens in place.
 type Live struct {
 	out terminal.Output
@@ -36,9 +24,9 @@ type Live struct {
 	st  style.Styles
 
 	mu      sync.Mutex
-	scene   scene
+	model   *batchModel
 	painter redraw.Painter
-	settled int
+	written int
 	headed  bool
 	frame   int
 	result  bool // has been handled
@@ -48,19 +36,10 @@ type Live struct {
 	stop func()
 }
 
-// New starts the view of one workspace; it draws until it has handled a
-// result or Stop is called.
-func New(out terminal.Output, title wording.Title, now func() time.Time) *Live {
-	return show(out, &model{title: title}, now)
-}
-
-// OfMany starts that of several.
-func OfMany(out terminal.Output, b wording.Batch, now func() time.Time) *Live {
-	return show(out, newCrowd(b), now)
-}
-
-func show(out terminal.Output, sc scene, now func() time.Time) *Live {
-	l := &Live{out: out, now: now, st: out.Styles(), scene: sc, painter: redraw.Painter{Out: out}}
+// New starts the view of a batch; it draws until it has handled a result or Stop
+// is called.
+func New(out terminal.Output, b wording.Batch, now func() time.Time) *Live {
+	l := &Live{out: out, now: now, st: out.Styles(), model: newBatchModel(b), painter: redraw.Painter{Out: out}}
 	quit, gone := make(chan struct{}), make(chan struct{})
 	l.stop = sync.OnceFunc(func() { close(quit); <-gone })
 	go func() {
@@ -94,7 +73,7 @@ func (l *Live) tick(quit <-chan struct{}) {
 func (l *Live) Handle(e v1.Event) {
 	l.mu.Lock()
 	if !l.closed {
-		l.scene.handle(e)
+		l.model.handle(e)
 		l.result = l.result || e.Result != nil
 	}
 	l.mu.Unlock()
@@ -128,20 +107,20 @@ func (l *Live) Shown() bool {
 func (l *Live) draw() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.scene.blank() {
+	if l.closed || l.model.blank() {
 		return
 	}
 	v := l.view()
-	p := l.scene.picture(v)
+	p := l.model.picture(v)
 	l.painter.Paint(p.final, p.live, v.Width)
-	l.settled, l.headed = p.settled, true
+	l.written, l.headed = p.written, true
 	l.frame++
 }
 
 // last paints what is to stay, if there is anything.
 func (l *Live) last() {
 	v := l.view()
-	if final := l.scene.ending(v); len(final) > 0 || l.headed {
+	if final := l.model.final(v); len(final) > 0 || l.headed {
 		l.painter.Paint(final, nil, v.Width)
 	}
 	l.shown = l.result
@@ -149,5 +128,5 @@ func (l *Live) last() {
 
 func (l *Live) view() view {
 	width, height := l.out.Size()
-	return view{Page: wording.Page{Width: width, Now: l.now(), Styles: l.st}, height: height, frame: l.frame, settled: l.settled, headed: l.headed}
+	return view{Page: style.Page{Width: width, Now: l.now(), Styles: l.st}, height: height, frame: l.frame, written: l.written, headed: l.headed}
 }

@@ -5,20 +5,56 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
-// model is everything the live view knows. It is made of events alone.
+// batchModel is everything that the live view knows. It is made of events alone.
+type batchModel struct {
+	wording.Batch
+	members []*model
+	byID    map[string]*model
+	begun   time.Time
+	ended   time.Time
+	result  *v1.Result
+}
+
+func newBatchModel(b wording.Batch) *batchModel {
+	all := &batchModel{Batch: b, byID: map[string]*model{}}
+	for _, title := range b.Members {
+		m := &model{title: title}
+		all.members, all.byID[title.ID] = append(all.members, m), m
+	}
+	return all
+}
+
+// handle gives an event to the workspace that it is about.
+func (b *batchModel) handle(e v1.Event) {
+	if b.begun.IsZero() {
+		b.begun = e.At
+	}
+	if e.Result != nil {
+		b.result, b.ended = e.Result, e.At
+	}
+	m := b.byID[e.Workspace]
+	if b.Single {
+		m = b.members[0]
+	}
+	if m != nil {
+		m.handle(wording.Alone(e))
+	}
+}
+
+// model is what is known about one workspace.
 type model struct {
 	title    wording.Title
 	begun    time.Time
 	items    []item
 	snapshot v1.Snapshot
-	warnings board
+	warnings warningList
 	progress *v1.Progress
-	result   *v1.Result
+	ending   result.Ending // nil until it has ended
 	ended    time.Time
 }
 
@@ -65,7 +101,7 @@ func (m *model) handle(e v1.Event) {
 	case e.Progress != nil:
 		m.progress = e.Progress
 	case e.Result != nil:
-		m.finish(*e.Result, e.At)
+		m.finish(result.Of(*e.Result, wording.Batch{}), e.At)
 	}
 }
 
@@ -103,16 +139,14 @@ func (m *model) current(kind itemKind, name string) int {
 	return -1
 }
 
-// finish ends whatever still runs, in the way in which the command ended.
-func (m *model) finish(r v1.Result, at time.Time) {
-	m.result, m.ended, m.progress = &r, at, nil
+// finish ends what still runs, in the way in which the command ended.
+func (m *model) finish(e result.Ending, at time.Time) {
+	m.ending, m.ended, m.progress = e, at, nil
 	state := done
-	switch {
-	case r.Error == nil:
-	case wording.IsInterrupt(*r.Error), fault.Code(r.Error.Code) == fault.DeadlineExceeded:
-		state = stopped // it has not failed, we have stopped waiting
-	default:
-		state = failed
+	if err, ok := e.(result.Error); ok {
+		if state = failed; err.Stopped() {
+			state = stopped
+		}
 	}
 	m.end(state, at)
 }
@@ -130,14 +164,5 @@ func (m *model) end(state itemState, at time.Time) {
 			it.state, it.took = state, at.Sub(it.begun)
 		}
 	}
-	m.items = append(m.items, m.warnings.retire()...)
-}
-
-// took is how long the command worked.
-func (m *model) took() time.Duration {
-	between := m.ended.Sub(m.begun)
-	if m.result == nil {
-		return between
-	}
-	return wording.Took(*m.result, between)
+	m.items = append(m.items, m.warnings.archive()...)
 }

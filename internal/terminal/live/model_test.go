@@ -10,7 +10,6 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
-	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // names tells a model's story in short.
@@ -54,18 +53,18 @@ func TestStepsSideBySide(t *testing.T) {
 	s.Step(0, "identity", v1.StepBegun, "", 0)
 	s.Step(0, "lookup", v1.StepBegun, "", 0)
 	s.Step(1*sc, "lookup", v1.StepEnded, "", 0)
-	m := modelOf(s, 1*sc)
-	p := render(m, view{Page: wording.Page{Width: 80, Now: terminaltest.T0, Styles: terminaltest.PlainLook.Styles()}, height: 50, headed: true})
-	if p.settled != 0 || len(p.final) != 0 || len(p.live) != 2 {
+	m := singleOf(s, 1*sc)
+	p := m.picture(view{Page: style.Page{Width: 80, Now: terminaltest.T0, Styles: terminaltest.PlainLook.Styles()}, height: 50, headed: true})
+	if p.written != 0 || len(p.final) != 0 || len(p.live) != 2 {
 		t.Errorf("a line is final before the one above it: %+v", p)
 	}
 	s.Step(2*sc, "identity", v1.StepEnded, "", 0)
-	m = modelOf(s, 2*sc)
-	if p = render(m, view{Page: wording.Page{Width: 80, Now: terminaltest.T0, Styles: terminaltest.PlainLook.Styles()}, height: 50, headed: true}); p.settled != 2 || len(p.final) != 2 {
+	m = singleOf(s, 2*sc)
+	if p = m.picture(view{Page: style.Page{Width: 80, Now: terminaltest.T0, Styles: terminaltest.PlainLook.Styles()}, height: 50, headed: true}); p.written != 2 || len(p.final) != 2 {
 		t.Errorf("finished lines are not final: %+v", p)
 	}
-	if m.items[0].took != 2*sc || m.items[1].took != 1*sc {
-		t.Errorf("durations without the step's own: %s, %s", m.items[0].took, m.items[1].took)
+	if m.members[0].items[0].took != 2*sc || m.members[0].items[1].took != 1*sc {
+		t.Errorf("durations without the step's own: %s, %s", m.members[0].items[0].took, m.members[0].items[1].took)
 	}
 }
 
@@ -88,7 +87,7 @@ func TestWarningsAreOneLineEach(t *testing.T) {
 	s.Add(1*sc, v1.Event{Warning: warn(1*sc, 1)})
 	s.Add(2*sc, v1.Event{Warning: warn(2*sc, 2)})
 	s.Stage(2*sc, v1.StageScheduling, v1.Snapshot{Warnings: []v1.Warning{*warn(2*sc, 2)}})
-	if got := modelOf(s, 2*sc).warnings.shown(); len(got) != 1 || got[0].Count != 2 {
+	if got := modelOf(s, 2*sc).warnings.current(); len(got) != 1 || got[0].Count != 2 {
 		t.Errorf("while it waits: %+v", got)
 	}
 	// The analyzer still has it in the next stage: it is history, until it grows.
@@ -97,11 +96,11 @@ func TestWarningsAreOneLineEach(t *testing.T) {
 	if got, want := names(m), []string{"Scheduling", "! FailedScheduling x2", "Pulling…"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := m.warnings.shown(); len(got) != 0 {
+	if got := m.warnings.current(); len(got) != 0 {
 		t.Errorf("history is shown again: %+v", got)
 	}
 	s.Stage(4*sc, v1.StagePulling, v1.Snapshot{Warnings: []v1.Warning{*warn(4*sc, 3)}})
-	if got := modelOf(s, 4*sc).warnings.shown(); len(got) != 1 {
+	if got := modelOf(s, 4*sc).warnings.current(); len(got) != 1 {
 		t.Errorf("what has grown is not shown: %+v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -14,10 +15,18 @@ const (
 	sc = time.Second
 )
 
-// modelOf is what a model knows after a while.
+// modelOf is what is known about one workspace after a while.
 func modelOf(s *terminaltest.Script, after time.Duration) *model {
-	m := &model{title: terminaltest.Alice}
-	for _, e := range s.Events {
+	return singleOf(s, after).members[0]
+}
+
+func singleOf(s *terminaltest.Script, after time.Duration) *batchModel {
+	return batchOf(&terminaltest.Many{Batch: terminaltest.Single(terminaltest.Alice), Events: s.Events}, after)
+}
+
+func batchOf(b *terminaltest.Many, after time.Duration) *batchModel {
+	m := newBatchModel(b.Batch)
+	for _, e := range b.Events {
 		if !e.At.After(terminaltest.T0.Add(after)) {
 			m.handle(e)
 		}
@@ -25,22 +34,12 @@ func modelOf(s *terminaltest.Script, after time.Duration) *model {
 	return m
 }
 
-func crowdOf(b *terminaltest.Many, after time.Duration) *crowd {
-	c := newCrowd(b.Batch)
-	for _, e := range b.Events {
-		if !e.At.After(terminaltest.T0.Add(after)) {
-			c.handle(e)
-		}
-	}
-	return c
-}
-
 // screenful is the whole table as it stands at a moment.
 func screenful(b *terminaltest.Many, at time.Duration, width, height int, look terminal.Capabilities) []string {
-	c := crowdOf(b, at)
-	v := view{Page: wording.Page{Width: width, Now: terminaltest.T0.Add(at), Styles: look.Styles()}, height: height, frame: 2}
+	c := batchOf(b, at)
+	v := view{Page: style.Page{Width: width, Now: terminaltest.T0.Add(at), Styles: look.Styles()}, height: height, frame: 2}
 	if c.result != nil {
-		return c.ending(v)
+		return c.final(v)
 	}
 	p := c.picture(v)
 	return slices.Concat(p.final, p.live)
@@ -48,13 +47,13 @@ func screenful(b *terminaltest.Many, at time.Duration, width, height int, look t
 
 // screen is the whole story as it stands at a moment, nothing scrolled away.
 func screen(s *terminaltest.Script, at time.Duration, width int, look terminal.Capabilities) []string {
-	m := modelOf(s, at)
-	v := view{Page: wording.Page{Width: width, Now: terminaltest.T0.Add(at), Styles: look.Styles()}, height: 50, frame: 2}
-	p := render(m, v)
+	m := singleOf(s, at)
+	v := view{Page: style.Page{Width: width, Now: terminaltest.T0.Add(at), Styles: look.Styles()}, height: 50, frame: 2}
+	p := m.picture(v)
 	lines := slices.Concat(p.final, p.live)
 	if m.result != nil {
-		v.headed = true
-		lines = append(lines, summary(m, v)...)
+		v.headed, v.written = true, p.written
+		lines = append(lines, m.final(v)...)
 	}
 	return lines
 }
@@ -62,13 +61,13 @@ func screen(s *terminaltest.Script, at time.Duration, width int, look terminal.C
 // stage sets up a live view in a bubble of time that begins at t0.
 func newStage(width, height int, caps terminal.Capabilities) (*terminaltest.Frames, *Live) {
 	f, out, now := stage(width, height, caps)
-	return f, New(out, terminaltest.Alice, now)
+	return f, New(out, terminaltest.Single(terminaltest.Alice), now)
 }
 
 // newBatchStage sets up a live view of several in a bubble of time.
 func newBatchStage(b wording.Batch, width, height int, caps terminal.Capabilities) (*terminaltest.Frames, *Live) {
 	f, out, now := stage(width, height, caps)
-	return f, OfMany(out, b, now)
+	return f, New(out, b, now)
 }
 
 // stage is an output that shows what is drawn, and a clock that begins at t0.

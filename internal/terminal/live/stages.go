@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -8,8 +9,8 @@ import (
 )
 
 // attachedAfter is how much older than the first event a stage must be to have
-// begun without us. Less than that is the cluster's clock, which tells full
-// seconds and may differ from ours.
+// begun without us. Less than that is the cluster's clock, which has full seconds
+// and may differ from ours.
 const attachedAfter = 5 * time.Second
 
 // stage takes a new reading: it ends the running stage if another has begun.
@@ -20,11 +21,11 @@ func (m *model) stage(s v1.Snapshot, at time.Time) {
 	if i >= 0 && m.items[i].name != string(s.Stage) {
 		from = s.BeganAt(m.items[i].begun, at)
 		m.endStage(&m.items[i], s, from)
-		m.items = append(m.items, m.warnings.retire()...)
+		m.items = append(m.items, m.warnings.archive()...)
 		i = -1
 	}
 	m.warnings.reading = s.Warnings
-	if i < 0 && wording.IsPassing(s) {
+	if i < 0 && wording.InProgress(s) {
 		m.items = append(m.items, item{kind: stageItem, name: string(s.Stage), begun: m.stageBegun(s, from)})
 		i = len(m.items) - 1
 	}
@@ -48,17 +49,9 @@ func (m *model) endStage(it *item, next v1.Snapshot, at time.Time) {
 
 // stageBegun trusts our own clock, except for what was there before us.
 func (m *model) stageBegun(s v1.Snapshot, at time.Time) time.Time {
-	if !s.Since.IsZero() && m.begun.Sub(s.Since) > attachedAfter && m.current(stageItem, "") < 0 && !m.sawStage() {
+	sawStage := slices.ContainsFunc(m.items, func(it item) bool { return it.kind == stageItem })
+	if !s.Since.IsZero() && m.begun.Sub(s.Since) > attachedAfter && !sawStage {
 		return s.Since
 	}
 	return at
-}
-
-func (m *model) sawStage() bool {
-	for _, it := range m.items {
-		if it.kind == stageItem {
-			return true
-		}
-	}
-	return false
 }

@@ -5,6 +5,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
@@ -17,30 +18,20 @@ type Still struct {
 	At time.Time
 }
 
-// Of draws the view of one workspace.
-func (s Still) Of(title wording.Title, events []v1.Event) []string {
-	return s.draw(&model{title: title}, events)
-}
-
-// OfMany draws the view of several.
-func (s Still) OfMany(b wording.Batch, events []v1.Event) []string {
-	return s.draw(newCrowd(b), events)
-}
-
-func (s Still) draw(sc scene, events []v1.Event) []string {
-	ended := false
+// Of draws the view of a batch.
+func (s Still) Of(b wording.Batch, events []v1.Event) []string {
+	m := newBatchModel(b)
 	for _, e := range events {
 		if e.At.After(s.At) {
 			break
 		}
-		sc.handle(e)
-		ended = ended || e.Result != nil
+		m.handle(e)
 	}
-	v := view{Page: wording.Page{Width: s.Width, Now: s.At, Styles: s.Look.Styles()}, frame: 2}
-	p := sc.picture(v)
-	if !ended {
+	v := view{Page: style.Page{Width: s.Width, Now: s.At, Styles: s.Look.Styles()}, frame: 2}
+	p := m.picture(v)
+	if m.result == nil {
 		return append(p.final, p.live...)
 	}
-	v.headed, v.settled = true, p.settled
-	return append(p.final, sc.ending(v)...)
+	v.headed, v.written = true, p.written
+	return append(p.final, m.final(v)...)
 }

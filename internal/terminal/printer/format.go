@@ -37,9 +37,6 @@ type Format struct {
 // IsText says whether the result is meant for people.
 func (f Format) IsText() bool { return f.kind == "" || f.kind == formatText || f.kind == formatWide }
 
-// IsWide says whether there are to be more columns.
-func (f Format) IsWide() bool { return f.kind == formatWide }
-
 // IsName says whether only names are to be printed.
 func (f Format) IsName() bool { return f.kind == formatName }
 
@@ -48,6 +45,14 @@ func (f Format) IsJSON() bool { return f.kind == formatJSON }
 
 // IsJSONL says whether each line is to be a document of its own.
 func (f Format) IsJSONL() bool { return f.kind == formatJSONL }
+
+// isDocument says whether an error is to be a document, too.
+func (f Format) isDocument() bool {
+	return f.kind == formatJSON || f.kind == formatYAML || f.kind == formatJSONL
+}
+
+// isExpression says whether the document is evaluated.
+func (f Format) isExpression() bool { return f.kind == formatJSONPath || f.kind == formatTemplate }
 
 // ParseFormat reads a value of --output. Expressions are checked now, before
 // anything is done.
@@ -73,12 +78,12 @@ func ParseFormat(s string) (Format, error) {
 
 func unknownFormat(s string) error {
 	return fault.New(fault.InvalidArgument, "unknown output format %q", s).
-		WithHint("--output takes one of: %s", strings.Join(Formats(), ", "))
+		WithHint("--output must be one of: %s", strings.Join(Formats(), ", "))
 }
 
 func (f Format) withPath(expression string) (Format, error) {
 	if expression == "" {
-		return Format{}, fault.New(fault.InvalidArgument, "output format jsonpath needs an expression").
+		return Format{}, fault.New(fault.InvalidArgument, "output format jsonpath requires an expression").
 			WithHint("for example: --output jsonpath='{.id}'")
 	}
 	f.path = jsonpath.New("output").AllowMissingKeys(true)
@@ -91,7 +96,7 @@ func (f Format) withPath(expression string) (Format, error) {
 
 func (f Format) withTemplate(expression string) (Format, error) {
 	if expression == "" {
-		return Format{}, fault.New(fault.InvalidArgument, "output format go-template needs a template").
+		return Format{}, fault.New(fault.InvalidArgument, "output format go-template requires a template").
 			WithHint("for example: --output go-template='{{.id}}'")
 	}
 	t, err := template.New("output").Parse(expression)

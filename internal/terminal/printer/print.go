@@ -3,36 +3,54 @@
 package printer
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
-// Print prints a command's document on stdout. Nothing is written if it cannot
-// be printed whole.
-func Print(s terminal.Streams, f Format, doc any) error { return printAs(s, f, doc, List{}) }
-
-// PrintList is Print for a list of workspaces that is to look in a certain way
-// where it is a table.
-func PrintList(s terminal.Streams, f Format, list *v1.WorkspaceList, look List) error {
-	return printAs(s, f, list, look)
+// Print prints a document on stdout. Nothing is written if it cannot be printed
+// whole.
+func Print(s terminal.Streams, f Format, doc result.Kind) error {
+	switch {
+	case f.IsText():
+		return printText(s, f, doc)
+	case f.kind == formatJSONL: // a long list is never held as a whole
+		b := bufio.NewWriter(s.Out)
+		if err := writeJSONLines(b, doc); err != nil {
+			return err
+		}
+		return b.Flush()
+	}
+	var b bytes.Buffer
+	if err := write(&b, f, doc); err != nil {
+		return err
+	}
+	text := b.String()
+	if s.Out.TTY && f.isExpression() {
+		text = style.CleanText(text) // JSON and YAML escape by themselves; a script gets what is there
+	}
+	_, err := io.WriteString(s.Out, text)
+	return err
 }
 
-// PrintNext is Print for one document of many that follow each other: JSON is
-// one line, so that a reader knows where a document ends; YAML begins with its
+// PrintNext is Print for one document of many that follow each other: JSON is one
+// line, so that a reader knows where a document ends; YAML begins with its
 // separator.
-func PrintNext(s terminal.Streams, f Format, doc any) error {
+func PrintNext(s terminal.Streams, f Format, doc result.Kind) error {
 	switch f.kind {
-	case formatJSON, formatJSONL:
-		return WriteJSONLine(s.Out, doc)
+	case formatJSON:
+		f.kind = formatJSONL
 	case formatYAML:
 		if _, err := io.WriteString(s.Out, "---\n"); err != nil {
 			return err
@@ -41,57 +59,130 @@ func PrintNext(s terminal.Streams, f Format, doc any) error {
 	return Print(s, f, doc)
 }
 
-func printAs(s terminal.Streams, f Format, doc any, look List) error {
-	doc = normal(doc)
-	var b bytes.Buffer
-	var err error
+// PrintError prints an error: as the one document where the format asks for
+// documents, else as text on stderr. Where a command had progress, Report decides
+// whether the error is printed already.
+func PrintError(s terminal.Streams, f Format, e v1.Error) error {
+	if f.isDocument() {
+		return Print(s, f, result.Error{Error: e})
+	}
+	s.Out = s.Err
+	return printText(s, f, result.Error{Error: e})
+}
+
+// Report prints what a command ended with that had progress: the document if the
+// format asks for one, and an error as text unless the progress has shown it. This
+// is the only place where the error of such a command is printed.
+func Report(s terminal.Streams, f Format, doc result.Ending, shown bool) error {
+	e, failed := doc.(result.Error)
+	switch {
+	case shown && (f.kind == formatJSONL || failed && !f.isDocument()):
+		return nil
+	case failed:
+		return PrintError(s, f, e.Error)
+	case f.IsText():
+		return nil // the summary was the text
+	}
+	return Print(s, f, doc)
+}
+
+// PrintNote prints a remark on stderr, beside what stdout carries.
+func PrintNote(s terminal.Streams, text string) {
+	fmt.Fprintln(s.Err, s.Err.Styles().Text(text))
+}
+
+// PrintWarning prints a remark about something that is not as it should be.
+func PrintWarning(s terminal.Streams, text string) {
+	st := s.Err.Styles()
+	fmt.Fprintln(s.Err, style.Paint(st.Yellow, "warning:")+" "+st.Text(text))
+}
+
+// Page is what documents for people are laid out on: as wide as the terminal, and
+// without an edge where nobody watches.
+func Page(s terminal.Streams, f Format) style.Page {
+	p := style.Page{Styles: s.Out.Styles(), Width: s.Out.Width(), Room: s.Out.Room(), Wide: f.kind == formatWide, Now: s.Now(), Flags: s.Flags}
+	if !s.Out.TTY {
+		p.Width = 1 << 16
+	}
+	return p
+}
+
+func printText(s terminal.Streams, f Format, doc result.Kind) error {
+	if list, ok := doc.(interface{ Empty() string }); ok && list.Empty() != "" {
+		PrintNote(s, list.Empty())
+		return nil
+	}
+	lines, err := doc.Text(Page(s, f))
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(s.Out, style.JoinLines(lines))
+	return err
+}
+
+// write writes a document in a format for programs.
+func write(w io.Writer, f Format, doc result.Kind) error {
 	switch f.kind {
 	case formatJSON:
-		err = writeJSON(&b, doc)
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v1.Complete(doc))
 	case formatYAML:
-		err = writeYAML(&b, doc)
-	case formatJSONL:
-		return writeJSONLines(s.Out, doc)
-	case formatName:
-		err = writeNames(&b, doc)
-	case formatJSONPath:
-		err = evaluate(doc, func(data any) error { return f.path.Execute(&b, data) })
-	case formatTemplate:
-		err = evaluate(doc, func(data any) error { return f.template.Execute(&b, data) })
-	default:
-		return printText(s, doc, f.kind == formatWide, look)
-	}
-	if err != nil {
+		b, err := yaml.Marshal(v1.Complete(doc))
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(b)
 		return err
+	case formatName:
+		named, ok := doc.(interface{ Names() []string })
+		if !ok {
+			return fault.New(fault.InvalidArgument, "output format name: this document has no name")
+		}
+		_, err := io.WriteString(w, style.JoinLines(named.Names()))
+		return err
+	case formatJSONPath:
+		return evaluate(doc, func(data any) error { return f.path.Execute(w, data) })
+	default:
+		return evaluate(doc, func(data any) error { return f.template.Execute(w, data) })
 	}
-	text := b.String()
-	if s.Out.TTY && (f.kind == formatJSONPath || f.kind == formatTemplate) {
-		text = style.CleanText(text) // JSON and YAML escape by themselves; a script gets what is there
-	}
-	_, err = io.WriteString(s.Out, text)
-	return err
 }
 
-func writeJSON(w io.Writer, doc any) error {
+// writeJSONLines writes a document as a line, or each part of a list: who reads
+// lines does not want to read a list first.
+func writeJSONLines(w io.Writer, doc result.Kind) error {
+	items := []result.Kind{doc}
+	if list, ok := doc.(interface{ Items() []result.Kind }); ok {
+		items = list.Items()
+	}
+	for _, item := range items {
+		if err := writeJSONLine(w, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// JSONLine is a document as one line; one that cannot be JSON is the error.
+func JSONLine(doc any) string {
+	var b strings.Builder
+	if err := writeJSONLine(&b, doc); err != nil {
+		return err.Error() + "\n"
+	}
+	return b.String()
+}
+
+func writeJSONLine(w io.Writer, doc any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(doc)
-}
-
-func writeYAML(w io.Writer, doc any) error {
-	b, err := yaml.Marshal(doc)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(b)
-	return err
+	return enc.Encode(v1.Complete(doc))
 }
 
 // evaluate runs an expression over the JSON form of a document, so that it is
 // written with the names of the schema.
-func evaluate(doc any, run func(any) error) error {
-	b, err := json.Marshal(doc)
+func evaluate(doc result.Kind, run func(any) error) error {
+	b, err := json.Marshal(v1.Complete(doc))
 	if err != nil {
 		return err
 	}
@@ -103,51 +194,4 @@ func evaluate(doc any, run func(any) error) error {
 		return fault.New(fault.InvalidArgument, "output format: %w", err)
 	}
 	return nil
-}
-
-// printText prints a document for people. One that has no form of its own is
-// printed as YAML, which is the next most readable.
-func printText(s terminal.Streams, doc any, wide bool, look List) error {
-	st := s.Out.Styles()
-	var lines []string
-	switch d := doc.(type) {
-	case *v1.WorkspaceList:
-		if len(d.Items) == 0 {
-			_, err := fmt.Fprintln(s.Err, "no workspaces")
-			return err
-		}
-		lines = ListLines(d.Items, wide, look, s.Out, st, s.Now())
-	case *v1.Workspace:
-		lines = WorkspaceLines(*d, wide, s, st)
-	case *v1.Diagnosis:
-		lines = diagnosisLines(*d, s, st)
-	case *v1.Checkup:
-		lines = checkupLines(*d, s.Out, st)
-	case *v1.Job:
-		lines = jobLines(*d, s, st)
-	case *v1.JobList:
-		if len(d.Items) == 0 {
-			_, err := fmt.Fprintln(s.Err, "no jobs")
-			return err
-		}
-		lines = jobsLines(d.Items, wide, s, st)
-	case *v1.Deletion:
-		lines = []string{st.Text(d.ID) + " deleted"}
-	case *v1.Version:
-		lines = versionLines(*d, st)
-	case *v1.Error:
-		return PrintError(s, Format{}, *d)
-	default:
-		return writeYAML(s.Out, doc)
-	}
-	_, err := io.WriteString(s.Out, style.JoinLines(lines))
-	return err
-}
-
-func versionLines(d v1.Version, st style.Styles) []string {
-	line := "berth " + d.Version
-	if d.Commit != "" {
-		line += style.Paint(st.Grey, fmt.Sprintf(" (%s)", d.Commit))
-	}
-	return []string{line + style.Paint(st.Grey, " "+d.Platform+" "+d.GoVersion)}
 }

@@ -1,4 +1,4 @@
-package printer
+package printer_test
 
 import (
 	"strings"
@@ -7,65 +7,24 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
 // printed prints to a terminal of a width, or to a pipe if it is 0.
-func printed(t *testing.T, output string, doc any, width int, profile style.Profile) string {
+func printed(t *testing.T, output string, doc result.Kind, width int, profile style.Profile) string {
 	t.Helper()
 	s, b := terminal.Test("", terminaltest.Now)
 	if width > 0 {
 		s.Out.TTY, s.Out.Size = true, func() (int, int) { return width, 40 }
 	}
 	s.Out.Profile = profile
-	if err := Print(s, format(t, output), doc); err != nil {
+	if err := printer.Print(s, format(t, output), doc); err != nil {
 		t.Fatal(err)
 	}
 	return b.Out.String()
-}
-
-func TestStatusTable(t *testing.T) {
-	tests := []struct {
-		name, output string
-		width        int
-		profile      style.Profile
-	}{
-		{"pipe", "text", 0, style.NoColour},
-		{"pipe-wide", "wide", 0, style.NoColour},
-		{"60", "text", 60, style.NoColour},
-		{"80", "text", 80, style.NoColour},
-		{"120", "text", 120, style.NoColour},
-		{"120-wide", "wide", 120, style.NoColour},
-		{"200-wide", "wide", 200, style.NoColour},
-		{"120-colour", "text", 120, style.Colour256},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := printed(t, tt.output, terminaltest.Fleet(), tt.width, tt.profile)
-			for line := range strings.SplitSeq(got, "\n") {
-				if tt.width > 0 && style.Width(line) >= tt.width {
-					t.Errorf("%d columns: %q", style.Width(line), line)
-				}
-			}
-			terminaltest.Golden(t, "status/"+tt.name+".txt", terminaltest.Visible(got))
-		})
-	}
-}
-
-func TestStatusTableOfOrdinaryNames(t *testing.T) {
-	list := terminaltest.Fleet()
-	list.Items = list.Items[:3]
-	terminaltest.Golden(t, "status/ordinary-80.txt", printed(t, "text", list, 80, style.NoColour))
-}
-
-func TestStatusOfOne(t *testing.T) {
-	for i, name := range []string{"running", "pulling", "failed", "waiting"} {
-		t.Run(name, func(t *testing.T) {
-			terminaltest.Golden(t, "status/one-"+name+".txt", terminaltest.Visible(printed(t, "text", &terminaltest.Fleet().Items[i], 100, style.NoColour)))
-			terminaltest.Golden(t, "status/one-"+name+"-colour.txt", terminaltest.Visible(printed(t, "wide", &terminaltest.Fleet().Items[i], 100, style.Colour16)))
-		})
-	}
 }
 
 func TestDocuments(t *testing.T) {
@@ -77,29 +36,34 @@ func TestDocuments(t *testing.T) {
 	} {
 		name := strings.NewReplacer("{", "", "}", "", " ", "", "*", "all", "=", "-", ".", "-", "[", "", "]", "").Replace(output)
 		t.Run(name, func(t *testing.T) {
-			terminaltest.Golden(t, "documents/"+name, printed(t, output, list, 0, style.Colour256))
+			terminaltest.Golden(t, "documents/"+name, printed(t, output, result.Workspaces{WorkspaceList: *list}, 0, style.Colour256))
 		})
 	}
 }
 
 func TestDocumentsSayWhatTheyAre(t *testing.T) {
-	for _, doc := range []any{&v1.Workspace{}, &v1.WorkspaceList{}, &v1.Deletion{}, &v1.Diagnosis{}, &v1.Version{}, &v1.Error{}} {
-		got := printed(t, "jsonpath={.apiVersion}/{.kind}", doc, 0, style.NoColour)
-		if want := strings.TrimPrefix(strings.Replace(typeName(doc), "*v1.", "berth.dev/v1/", 1), "*"); got != want {
+	for want, doc := range map[string]result.Kind{
+		"Workspace": result.Workspace{}, "WorkspaceList": result.Workspaces{}, "Deletion": result.Deletion{}, "Diagnosis": result.Diagnosis{},
+		"Version": result.Version{}, "Error": result.Error{}, "Job": result.Job{}, "JobList": result.Jobs{}, "Checkup": result.Checkup{},
+		"Blueprint": result.Blueprint{}, "BlueprintList": result.Blueprints{}, "BlueprintCheck": result.BlueprintCheck{}, "Resolution": result.Resolution{},
+		"ProvisionSummary": result.ProvisionSummary{}, "DeletionSummary": result.DeletionSummary{},
+	} {
+		if got := printed(t, "jsonpath={.apiVersion}/{.kind}", doc, 0, style.NoColour); got != "berth.dev/v1/"+want {
 			t.Errorf("%T says %q, want %q", doc, got, want)
 		}
 	}
-	if got := printed(t, "json", &v1.WorkspaceList{}, 0, style.NoColour); !strings.Contains(got, `"items": []`) {
-		t.Errorf("an empty list is no list: %s", got)
+	for _, list := range []result.Kind{result.Workspaces{}, result.Jobs{}, result.Blueprints{}, result.ProvisionSummary{}, result.DeletionSummary{}, result.Checkup{}} {
+		if got := printed(t, "json", list, 0, style.NoColour); !strings.Contains(got, `"items": []`) {
+			t.Errorf("an empty list is no list: %s", got)
+		}
 	}
 }
 
 func TestTextOfOtherDocuments(t *testing.T) {
-	for want, doc := range map[string]any{
-		"alice-3f9c2e1 deleted\n":                    &v1.Deletion{ID: "alice-3f9c2e1"},
-		"berth 1.2.3 (abc1234) linux/amd64 go1.26\n": &v1.Version{Version: "1.2.3", Commit: "abc1234", Platform: "linux/amd64", GoVersion: "go1.26"},
-		"":             &v1.WorkspaceList{},
-		"answer: 42\n": map[string]int{"answer": 42},
+	for want, doc := range map[string]result.Kind{
+		"alice-3f9c2e1 deleted\n":                    result.Deletion{Deletion: v1.Deletion{ID: "alice-3f9c2e1"}},
+		"berth 1.2.3 (abc1234) linux/amd64 go1.26\n": result.Version{Version: v1.Version{Version: "1.2.3", Commit: "abc1234", Platform: "linux/amd64", GoVersion: "go1.26"}},
+		"": result.Workspaces{},
 	} {
 		if got := printed(t, "text", doc, 0, style.NoColour); got != want {
 			t.Errorf("%T: got %q, want %q", doc, got, want)
@@ -109,18 +73,18 @@ func TestTextOfOtherDocuments(t *testing.T) {
 
 func TestParseFormat(t *testing.T) {
 	for _, s := range []string{"", "text", "json", "yaml", "jsonl", "wide", "name", "jsonpath={.id}", "jsonpath=.id", "jsonpath=id", "go-template={{.id}}"} {
-		if _, err := ParseFormat(s); err != nil {
+		if _, err := printer.ParseFormat(s); err != nil {
 			t.Errorf("%q: %v", s, err)
 		}
 	}
 	for _, s := range []string{"xml", "JSON", "json=x", "jsonpath", "jsonpath=", "jsonpath={.a", "go-template", "go-template={{", "table"} {
-		_, err := ParseFormat(s)
+		_, err := printer.ParseFormat(s)
 		if fault.CodeOf(err) != fault.InvalidArgument || fault.From(err).Hint == "" {
 			t.Errorf("%q: got %v, want INVALID_ARGUMENT with a hint", s, err)
 		}
 	}
-	_, err := ParseFormat("xml")
-	for _, f := range Formats() {
+	_, err := printer.ParseFormat("xml")
+	for _, f := range printer.Formats() {
 		if !strings.Contains(fault.From(err).Hint, f) {
 			t.Errorf("the hint %q does not name %s", fault.From(err).Hint, f)
 		}
@@ -128,7 +92,7 @@ func TestParseFormat(t *testing.T) {
 }
 
 func TestExpressionsCannotMoveTheCursor(t *testing.T) {
-	doc := terminaltest.Fleet()
+	doc := result.Workspaces{WorkspaceList: *terminaltest.Fleet()}
 	for width, want := range map[int]bool{0: true, 80: false} {
 		got := printed(t, `go-template={{range .items}}{{.message}}{{"\t|\n"}}{{end}}`, doc, width, style.NoColour)
 		if strings.Contains(got, "\x1b") != want || !strings.Contains(got, "\t|\n") {
@@ -137,9 +101,9 @@ func TestExpressionsCannotMoveTheCursor(t *testing.T) {
 	}
 }
 
-func format(t *testing.T, s string) Format {
+func format(t *testing.T, s string) printer.Format {
 	t.Helper()
-	f, err := ParseFormat(s)
+	f, err := printer.ParseFormat(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,13 +10,15 @@ import (
 
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 func TestJSONLinesTranscript(t *testing.T) {
 	for name, s := range map[string]*terminaltest.Script{"success": terminaltest.Succeeding(), "image-not-found": terminaltest.ImageNotFound(), "deleted": terminaltest.Deleted(true)} {
 		t.Run(name, func(t *testing.T) {
-			stdout, stderr := told(t, s, ModeJSONL)
+			stdout, stderr := told(t, s, "jsonl")
 			if stderr != "" {
 				t.Errorf("on stderr: %q", stderr)
 			}
@@ -28,14 +30,14 @@ func TestJSONLinesTranscript(t *testing.T) {
 // The last line is what --output json prints.
 func TestLastJSONLineIsTheDocument(t *testing.T) {
 	for name, s := range map[string]*terminaltest.Script{"Workspace": terminaltest.Succeeding(), "Error": terminaltest.CrashLoop(), "Deletion": terminaltest.Deleted(true)} {
-		stdout, _ := told(t, s, ModeJSONL)
+		stdout, _ := told(t, s, "jsonl")
 		var last string
 		for sc := bufio.NewScanner(strings.NewReader(stdout)); sc.Scan(); {
 			last = sc.Text()
 		}
 		streams, b := terminal.Test("", terminaltest.T0)
 		events := s.Through()
-		if err := printer.Print(streams, format(t, "json"), printer.Document(*events[len(events)-1].Result)); err != nil {
+		if err := printer.Print(streams, format(t, "json"), result.Of(*events[len(events)-1].Result, wording.Batch{})); err != nil {
 			t.Fatal(err)
 		}
 		var want, got map[string]any

@@ -2,206 +2,191 @@ package progress
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
-// plain writes one dated line for each change, for logs and for grep. A line
-// says when, about whom, and what kind of thing it is; nothing is repeated.
+// plain makes a dated line of each change, for logs and for grep. A line says
+// when, about which workspace, and what kind of thing it is; nothing is repeated.
 type plain struct {
-	out io.Writer
-	st  style.Styles
+	page    style.Page
+	batch   wording.Batch
+	members map[string]*member // by ID
+}
 
-	mu       sync.Mutex
+// member is what has been said about a workspace.
+type member struct {
 	title    wording.Title
 	begun    time.Time
-	stage    string // the last line about it
+	stage    string
 	cause    string
 	hint     string
 	progress string
-	warned   map[wording.WarningKey]repeat
+	warnings map[wording.WarningKey]repeat
 	replicas map[string]v1.Stage
-	closed   bool
-	shown    bool
 }
 
-func newPlain(out terminal.Output, title wording.Title) *plain {
+func newPlain(out terminal.Output, b wording.Batch) *plain {
 	caps := out.Capabilities
 	caps.Profile = style.NoColour // lines to be searched, also where colour is forced
-	return &plain{out: out, st: caps.Styles(), title: title, warned: map[wording.WarningKey]repeat{}, replicas: map[string]v1.Stage{}}
-}
-
-// Handle writes the lines that an event is worth.
-func (p *plain) Handle(e v1.Event) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return
+	p := &plain{page: style.Page{Styles: caps.Styles(), Width: 1 << 16}, batch: b, members: map[string]*member{}}
+	for _, title := range b.Members {
+		p.members[title.ID] = &member{title: title, warnings: map[wording.WarningKey]repeat{}, replicas: map[string]v1.Stage{}}
 	}
-	p.begin(e)
-	lines := p.lines(e)
-	if e.Result != nil {
-		p.closed, p.shown = true, true
+	return p
+}
+
+// text is the lines that an event is worth.
+func (p *plain) text(e v1.Event) string {
+	p.page.Now = e.At
+	m := p.members[e.Workspace]
+	if p.batch.Single {
+		m = p.members[p.batch.Members[0].ID]
+		e.Workspace = m.title.ID
 	}
-	_, _ = io.WriteString(p.out, style.JoinLines(lines))
-}
-
-// begin notes when the first event came.
-func (p *plain) begin(e v1.Event) {
-	if p.begun.IsZero() {
-		p.begun = e.At
+	switch {
+	case m == nil && e.Result == nil:
+		return ""
+	case m == nil:
+		m = &member{} // it is about all of them
 	}
+	if m.begun.IsZero() {
+		m.begun = e.At
+	}
+	var b strings.Builder
+	for _, entry := range p.entries(m, e) {
+		b.WriteString(p.line(e, entry) + "\n")
+	}
+	return b.String()
 }
 
-// took is how long the command worked that ends with this event.
-func (p *plain) took(e v1.Event) string {
-	return style.Brief(wording.Took(*e.Result, e.At.Sub(p.begun)))
-}
-
-// Stop makes it write nothing more.
-func (p *plain) Stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-}
-
-// Shown says whether the result was written.
-func (p *plain) Shown() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.shown
-}
-
-func (p *plain) lines(e v1.Event) []string {
+func (p *plain) entries(m *member, e v1.Event) []result.Entry {
 	switch {
 	case e.Step != nil:
-		return p.stepLines(e)
+		return stepEntries(*e.Step)
 	case e.Stage != nil:
-		return p.stageLines(e)
+		return m.stageEntries(*e.Stage, e.At, p.page)
 	case e.Warning != nil:
-		return p.warningLines(e, *e.Warning)
-	case e.Progress != nil && e.Progress.Message != p.progress:
-		p.progress = e.Progress.Message
-		return []string{p.line(e, "progress", p.progress)}
+		return m.warningEntries(*e.Warning, e.At)
+	case e.Progress != nil && e.Progress.Message != m.progress:
+		m.progress = e.Progress.Message
+		return []result.Entry{{Label: "progress", Text: m.progress}}
+	case e.Outcome != nil:
+		return result.Of(*e.Outcome, p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), false)
 	case e.Result != nil:
-		return p.resultLines(e)
+		return result.Of(*e.Result, p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), true)
 	}
 	return nil
 }
 
-func (p *plain) stepLines(e v1.Event) []string {
-	kind, took := "step "+e.Step.Name, ""
+// line is one dated line.
+func (p *plain) line(e v1.Event, entry result.Entry) string {
+	if entry.Undated {
+		return entry.Text
+	}
+	id := e.Workspace
+	if entry.ID != "" {
+		id = entry.ID
+	}
+	head := strings.Join(strings.Fields(e.At.UTC().Format(time.RFC3339)+" "+p.page.Text(id)+" "+p.page.Text(entry.Label)), " ")
+	if text := p.page.Text(entry.Text); text != "" {
+		return head + ": " + text
+	}
+	return head
+}
+
+func stepEntries(s v1.Step) []result.Entry {
+	label, took := "step "+s.Name, ""
 	switch {
-	case e.Step.State == v1.StepBegun:
+	case s.State == v1.StepBegun:
 		return nil
-	case e.Step.State == v1.StepFailed:
-		kind += " failed"
-	case e.Step.Seconds > 0:
-		took = " (" + style.Brief(style.Seconds(e.Step.Seconds)) + ")"
+	case s.State == v1.StepFailed:
+		label += " failed"
+	case s.Seconds > 0:
+		took = " (" + style.Brief(style.Seconds(s.Seconds)) + ")"
 	}
-	return []string{p.line(e, kind, e.Step.Message+took)}
+	return []result.Entry{{Label: label, Text: s.Message + took}}
 }
 
-// stageLines tell a stage, what it waits for, and the warnings of a reading. A
-// stage one ends in is told with the result, which knows how long it took.
-func (p *plain) stageLines(e v1.Event) []string {
-	var lines []string
-	s := *e.Stage
-	if now := string(s.Stage) + ": " + s.Message; wording.IsPassing(s) && now != p.stage {
-		p.stage = now
-		lines = append(lines, p.line(e, "stage "+string(s.Stage), s.Message))
+// stageEntries are a stage, what it waits for, and the warnings of a reading. The
+// stages that one ends in come with the result, which knows how long it took.
+func (m *member) stageEntries(s v1.Snapshot, at time.Time, p style.Page) []result.Entry {
+	var entries []result.Entry
+	if now := string(s.Stage) + ": " + s.Message; wording.InProgress(s) && now != m.stage {
+		m.stage = now
+		entries = append(entries, result.Entry{Label: "stage " + string(s.Stage), Text: s.Message})
 	}
-	lines = append(lines, p.replicaLines(e, s.Replicas)...)
+	entries = append(entries, m.replicaEntries(s.Replicas)...)
 	for _, w := range s.Warnings {
-		lines = append(lines, p.warningLines(e, w)...)
+		entries = append(entries, m.warningEntries(w, at)...)
 	}
-	if c := wording.Lasting(s.Cause); c != nil && wording.IsPassing(s) && c.Message != p.cause {
-		p.cause = c.Message
+	if c := wording.Lasting(s.Cause); c != nil && wording.InProgress(s) && c.Message != m.cause {
+		m.cause = c.Message
 		if !wording.Known(c.Message, s.Message, s.Warnings) {
-			lines = append(lines, p.line(e, "cause "+c.Code, wording.CauseText(*c)))
+			entries = append(entries, result.Entry{Label: "cause " + c.Code, Text: wording.CauseText(*c)})
 		}
-		for _, text := range p.st.Paragraphs(p.fresh(c.Hint)) {
-			lines = append(lines, p.line(e, "hint", text))
+		if c.Hint != m.hint {
+			m.hint = c.Hint
+			for _, text := range p.Paragraphs(c.Hint) {
+				entries = append(entries, result.Entry{Label: "hint", Text: text})
+			}
 		}
 	}
-	return lines
+	return entries
 }
 
-// fresh is a hint that has not been told.
-func (p *plain) fresh(hint string) string {
-	if hint == p.hint {
-		return ""
-	}
-	p.hint = hint
-	return hint
-}
-
-// replicaLines tell the replicas whose stage has changed, and those that are no
-// more.
-func (p *plain) replicaLines(e v1.Event, rs []v1.Replica) []string {
-	var lines []string
+// replicaEntries are the replicas whose stage has changed, and those that are
+// gone.
+func (m *member) replicaEntries(rs []v1.Replica) []result.Entry {
+	var entries []result.Entry
 	now := make(map[string]v1.Stage, len(rs))
 	for _, r := range rs {
 		now[r.Name] = r.Stage
-		if p.replicas[r.Name] != r.Stage {
-			lines = append(lines, p.line(e, "replica "+r.Name+" "+string(r.Stage), r.Message))
+		if m.replicas[r.Name] != r.Stage {
+			entries = append(entries, result.Entry{Label: "replica " + r.Name + " " + string(r.Stage), Text: r.Message})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.replicas)) {
-		if _, there := now[name]; !there {
-			lines = append(lines, p.line(e, "replica "+name+" gone", ""))
+	for _, name := range slices.Sorted(maps.Keys(m.replicas)) {
+		if _, exists := now[name]; !exists {
+			entries = append(entries, result.Entry{Label: "replica " + name + " gone"})
 		}
 	}
-	p.replicas = now
-	return lines
+	m.replicas = now
+	return entries
 }
 
-func (p *plain) warningLines(e v1.Event, w v1.Warning) []string {
+func (m *member) warningEntries(w v1.Warning, at time.Time) []result.Entry {
 	key := wording.KeyOf(w)
-	said, ok := p.warned[key]
-	if ok && !said.again(w.Count, e.At) {
+	last, ok := m.warnings[key]
+	if ok && !last.again(w.Count, at) {
 		return nil
 	}
-	p.warned[key] = repeat{w.Count, e.At}
-	kind := "warning " + w.Reason
+	m.warnings[key] = repeat{w.Count, at}
+	label := "warning " + w.Reason
 	if w.Count > 1 {
-		kind += fmt.Sprintf(" x%d", w.Count)
+		label += fmt.Sprintf(" x%d", w.Count)
 	}
-	return []string{p.line(e, kind, wording.WarningText(w))}
+	return []result.Entry{{Label: label, Text: wording.WarningText(w)}}
 }
 
-// line is one dated line.
-func (p *plain) line(e v1.Event, kind, text string) string {
-	id := e.Workspace
-	if id == "" {
-		id = p.title.ID
-	}
-	head := strings.Join(strings.Fields(e.At.UTC().Format(time.RFC3339)+" "+p.st.Text(id)+" "+p.st.Text(kind)), " ")
-	if text = p.st.Text(text); text == "" {
-		return head
-	}
-	return head + ": " + text
-}
-
-// repeat is when a warning was told and with what count.
+// repeat is when a warning was written and with what count.
 type repeat struct {
 	count int
 	at    time.Time
 }
 
-// repeatAfter is when a warning that still comes is told again.
+// repeatAfter is when a warning that still comes is written again.
 const repeatAfter = 30 * time.Second
 
-// again says whether a warning has grown enough to be told once more.
+// again says whether a warning has grown enough to be written once more.
 func (r repeat) again(count int, at time.Time) bool {
 	return count > r.count && (count >= 2*r.count || at.Sub(r.at) >= repeatAfter)
 }

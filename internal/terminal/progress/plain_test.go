@@ -1,13 +1,13 @@
 package progress
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
@@ -18,10 +18,10 @@ const (
 )
 
 // told feeds a renderer and gives what it wrote.
-func told(t *testing.T, s *terminaltest.Script, mode Mode) (stdout, stderr string) {
+func told(t *testing.T, s *terminaltest.Script, output string) (stdout, stderr string) {
 	t.Helper()
 	streams, b := terminal.Test("", terminaltest.T0)
-	r := New(streams, mode, terminaltest.Alice)
+	r := New(streams, format(t, output), terminaltest.Single(terminaltest.Alice))
 	for _, e := range s.Through() {
 		r.Handle(e)
 	}
@@ -35,7 +35,7 @@ func TestPlainTranscripts(t *testing.T) {
 		"interrupted": terminaltest.Interrupted(), "deleted": terminaltest.Deleted(false), "refused": terminaltest.Refused(), "image-not-found": terminaltest.ImageNotFound(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			stdout, stderr := told(t, s, ModePlain)
+			stdout, stderr := told(t, s, "text")
 			if stdout != "" {
 				t.Errorf("progress on stdout: %q", stdout)
 			}
@@ -60,13 +60,10 @@ func TestPlainRepeatsAWarningOnlyWhenItHasGrown(t *testing.T) {
 		{35 * sc, 6, true},
 		{90 * sc, 6, false},
 	}
-	var b bytes.Buffer
-	p := newPlain(terminal.Output{Writer: &b}, terminaltest.Alice)
+	p := newPlain(terminal.Output{}, terminaltest.Single(terminaltest.Alice))
 	for _, s := range steps {
-		b.Reset()
 		w := terminaltest.Unschedulable(s.count, s.at)
-		p.Handle(v1.Event{At: terminaltest.T0.Add(s.at), Warning: &w})
-		if got := b.Len() > 0; got != s.told {
+		if got := p.text(v1.Event{At: terminaltest.T0.Add(s.at), Warning: &w}) != ""; got != s.told {
 			t.Errorf("count %d after %s: told %v, want %v", s.count, s.at, got, s.told)
 		}
 	}
@@ -75,7 +72,7 @@ func TestPlainRepeatsAWarningOnlyWhenItHasGrown(t *testing.T) {
 func TestPlainHasNoColourEvenWhenForced(t *testing.T) {
 	streams, b := terminal.Test("", terminaltest.T0)
 	streams.Err.Profile = style.Colour256
-	r := New(streams, ModeAuto, terminaltest.Alice)
+	r := New(streams, printer.Format{}, terminaltest.Single(terminaltest.Alice))
 	for _, e := range terminaltest.Refused().Through() {
 		r.Handle(e)
 	}
@@ -85,25 +82,16 @@ func TestPlainHasNoColourEvenWhenForced(t *testing.T) {
 }
 
 func TestStoppedRenderersAreSilent(t *testing.T) {
-	for _, mode := range []Mode{ModePlain, ModeJSONL} {
+	for _, output := range []string{"text", "jsonl"} {
 		streams, b := terminal.Test("", terminaltest.T0)
-		r := New(streams, mode, terminaltest.Alice)
+		r := New(streams, format(t, output), terminaltest.Single(terminaltest.Alice))
 		r.Stop()
 		r.Stop()
 		for _, e := range terminaltest.ImageNotFound().Through() {
 			r.Handle(e)
 		}
 		if b.Out.Len()+b.Err.Len() > 0 || r.Shown() {
-			t.Errorf("%s wrote after Stop: %q %q", mode, b.Out, b.Err)
+			t.Errorf("%s wrote after Stop: %q %q", output, b.Out, b.Err)
 		}
-	}
-}
-
-// Who asks for the live view where there is none gets lines, not sequences.
-func TestLiveNeedsATerminal(t *testing.T) {
-	stdout, stderr := told(t, terminaltest.Succeeding(), ModeLive)
-	_, want := told(t, terminaltest.Succeeding(), ModePlain)
-	if stdout != "" || stderr != want {
-		t.Errorf("got %q and %q, want plain lines", stdout, stderr)
 	}
 }

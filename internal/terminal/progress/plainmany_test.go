@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -12,12 +11,12 @@ import (
 // Dated lines with IDs, and the causes and hints at the end.
 func TestBatchTranscripts(t *testing.T) {
 	for name, b := range map[string]*terminaltest.Many{"team": terminaltest.Team(), "interrupted": terminaltest.Broken(), "stranded": terminaltest.Stranded()} {
-		stdout, stderr := toldOfMany(b, ModePlain)
+		stdout, stderr := toldOfMany(t, b, "text")
 		if stdout != "" {
 			t.Errorf("progress on stdout: %q", stdout)
 		}
 		terminaltest.Golden(t, "batch/"+name+"-lines.txt", stderr)
-		stdout, stderr = toldOfMany(b, ModeJSONL)
+		stdout, stderr = toldOfMany(t, b, "jsonl")
 		if stderr != "" {
 			t.Errorf("on stderr: %q", stderr)
 		}
@@ -25,9 +24,10 @@ func TestBatchTranscripts(t *testing.T) {
 	}
 }
 
-func toldOfMany(b *terminaltest.Many, mode Mode) (stdout, stderr string) {
+func toldOfMany(t *testing.T, b *terminaltest.Many, output string) (stdout, stderr string) {
+	t.Helper()
 	streams, buffers := terminal.Test("", terminaltest.T0)
-	r := OfMany(streams, mode, b.Batch)
+	r := New(streams, format(t, output), b.Batch)
 	for _, e := range b.Events {
 		r.Handle(e)
 	}
@@ -37,17 +37,13 @@ func toldOfMany(b *terminaltest.Many, mode Mode) (stdout, stderr string) {
 
 func TestRemovalsPlain(t *testing.T) {
 	b, events := terminaltest.Removals()
-	var out bytes.Buffer
-	p := newPlainMany(terminal.Output{Writer: &out}, b)
-	for _, e := range events {
-		p.Handle(e)
-	}
+	_, text := toldOfMany(t, &terminaltest.Many{Batch: b, Events: events}, "text")
 	for _, want := range []string{
-		"a-1234567 deleted: 6 objects in 1.5s", "b-1234567 deleted: 1 object in 0.5s, the pod may still be ending",
-		"c-1234567 deleted: it was not there", "summary: 3 of 4 deleted after 1.5s, 1 failed", "d-1234567 summary NOT_FOUND: d: there is no workspace d",
+		"a-1234567 deleted: 6 objects in 1.5s", "b-1234567 deleted: 1 object in 0.5s, the pod may still be terminating",
+		"c-1234567 deleted: not found", "summary: 3 of 4 deleted after 1.5s, 1 failed", "d-1234567 summary NOT_FOUND: d: there is no workspace d",
 	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in\n%s", want, out.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
 }

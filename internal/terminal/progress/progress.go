@@ -3,88 +3,85 @@
 package progress
 
 import (
+	"io"
+	"sync"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/live"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
-// Mode is how progress is shown.
-type Mode string
-
-// The modes. Auto is live for somebody who watches and plain otherwise.
-const (
-	ModeAuto  Mode = "auto"
-	ModeLive  Mode = "live"
-	ModePlain Mode = "plain"
-	ModeJSONL Mode = "jsonl"
-	ModeQuiet Mode = "quiet"
-)
-
-// ModeOf is how progress is to be shown where results have a format, if nothing
-// else was asked for.
-func ModeOf(f printer.Format) Mode {
-	if f.IsJSONL() {
-		return ModeJSONL
-	}
-	return ModeAuto
-}
-
-// Renderer shows a stream of events. It has shown everything when it has
-// handled the result.
+// Renderer shows a stream of events. It has shown everything when it has handled
+// the result.
 type Renderer interface {
 	event.Sink
-	// Stop ends it before that, for whoever leaves at once; it may be called at
-	// any time and more than once. It gives the cursor back.
+	// Stop ends it before that. It may be called at any time and more than once,
+	// and gives the cursor back.
 	Stop()
 	// Shown says whether the result, and so an error, was shown.
 	Shown() bool
 }
 
-// New makes the renderer of a command that works on one workspace.
-func New(s terminal.Streams, mode Mode, title wording.Title) Renderer {
-	switch chosen(mode, s.Err) {
-	case ModeLive:
-		return live.New(s.Err, title, s.Now)
-	case ModeJSONL:
-		return &jsonl{out: s.Out}
-	case ModeQuiet:
-		return quiet{}
-	default:
-		return newPlain(s.Err, title)
-	}
-}
-
-// OfMany makes the renderer of a command that works on several.
-func OfMany(s terminal.Streams, mode Mode, b wording.Batch) Renderer {
-	switch chosen(mode, s.Err) {
-	case ModeLive:
-		return live.OfMany(s.Err, b, s.Now)
-	case ModeJSONL:
-		return &jsonl{out: s.Out}
-	case ModeQuiet:
-		return quiet{}
-	default:
-		return newPlainMany(s.Err, b)
-	}
-}
-
-// chosen is live only where somebody watches.
-func chosen(mode Mode, out terminal.Output) Mode {
+// New makes the renderer of a command that works on a batch: lines of JSON if the
+// result is to be that, the live view for somebody who watches, dated lines
+// elsewhere.
+func New(s terminal.Streams, f printer.Format, b wording.Batch) Renderer {
 	switch {
-	case mode != ModeAuto && mode != "" && mode != ModeLive:
-		return mode
-	case out.Live:
-		return ModeLive
+	case f.IsJSONL():
+		return &lines{out: s.Out, of: func(e v1.Event) string { return printer.JSONLine(document(e, b)) }}
+	case s.Err.Live:
+		view := live.New(s.Err, b, s.Now)
+		s.AtExit(view.Stop)
+		return view
 	}
-	return ModePlain
+	return &lines{out: s.Err, of: newPlain(s.Err, b).text}
 }
 
-// quiet shows nothing.
-type quiet struct{}
+// document is an event, or what the last one ends with: as `--output json` would
+// print it, in one line.
+func document(e v1.Event, b wording.Batch) any {
+	if e.Result != nil {
+		return result.Of(*e.Result, b)
+	}
+	return e
+}
 
-func (quiet) Handle(v1.Event) {}
-func (quiet) Stop()           {}
-func (quiet) Shown() bool     { return false }
+// lines writes the lines that each event is worth.
+type lines struct {
+	out io.Writer
+	of  func(v1.Event) string
+
+	mu     sync.Mutex
+	closed bool
+	shown  bool
+}
+
+// Handle writes the lines of one event.
+func (l *lines) Handle(e v1.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	l.closed = e.Result != nil
+	_, err := io.WriteString(l.out, l.of(e))
+	l.shown = l.closed && err == nil
+}
+
+// Stop makes it write nothing more.
+func (l *lines) Stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+}
+
+// Shown says whether the result was written.
+func (l *lines) Shown() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.shown
+}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
@@ -115,7 +116,7 @@ func TestPseudoTerminals(t *testing.T) {
 				p := newPseudo(t, sizes[0], 24)
 				b := terminaltest.Team()
 				synctest.Test(t, func(*testing.T) {
-					r := OfMany(p.streams(xterm()), ModeAuto, b.Batch)
+					r := New(p.streams(xterm()), printer.Format{}, b.Batch)
 					at, next := time.Duration(0), 0
 					for _, width := range sizes {
 						p.settle()
@@ -156,7 +157,7 @@ var colours = regexp.MustCompile(`\x1b\[[0-9;]+m`)
 // What the environment and the output say decides what is drawn: a live view,
 // without colours, in ASCII; or dated lines without any sequence.
 func TestWhatIsDrawnWhere(t *testing.T) {
-	_, lines := toldOfMany(terminaltest.Team(), ModePlain)
+	_, lines := toldOfMany(t, terminaltest.Team(), "text")
 	for name, test := range map[string]struct {
 		env                   map[string]string
 		live, colour, unicode bool
@@ -174,7 +175,7 @@ func TestWhatIsDrawnWhere(t *testing.T) {
 			p := newPseudo(t, 100, 40)
 			b := terminaltest.Team()
 			synctest.Test(t, func(*testing.T) {
-				r := OfMany(p.streams(test.env), ModeAuto, b.Batch)
+				r := New(p.streams(test.env), printer.Format{}, b.Batch)
 				terminaltest.Play(r, b.Events, time.Hour)
 				r.Stop()
 			})
@@ -202,7 +203,7 @@ func isASCII(s string) bool {
 
 // Into a pipe go dated lines, whatever the terminal could do.
 func TestIntoAPipe(t *testing.T) {
-	_, want := toldOfMany(terminaltest.Team(), ModePlain)
+	_, want := toldOfMany(t, terminaltest.Team(), "text")
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +214,7 @@ func TestIntoAPipe(t *testing.T) {
 		got <- string(b)
 	}()
 	out := terminal.OutputOf(w, func(name string) string { return xterm()[name] })
-	progress := OfMany(terminal.Streams{Err: out, Now: time.Now}, ModeAuto, terminaltest.Team().Batch)
+	progress := New(terminal.Streams{Err: out, Now: time.Now}, printer.Format{}, terminaltest.Team().Batch)
 	for _, e := range terminaltest.Team().Events {
 		progress.Handle(e)
 	}

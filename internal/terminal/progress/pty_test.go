@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
@@ -42,7 +43,7 @@ func TestLiveInAPseudoTerminal(t *testing.T) {
 					Writer: tty, Capabilities: terminaltest.ColourLook,
 					Size: func() (int, int) { w, h, _ := term.GetSize(int(tty.Fd())); return w, h },
 				}}
-				r := New(streams, ModeAuto, terminaltest.Alice)
+				r := New(streams, printer.Format{}, terminaltest.Single(terminaltest.Alice))
 				terminaltest.Play(r, s.Through(), stop)
 				r.Stop()
 			})

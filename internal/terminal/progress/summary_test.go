@@ -18,7 +18,7 @@ func ends(t *testing.T, w v1.Workspace) (live, plain string) {
 	s := &terminaltest.Script{}
 	s.Step(0, "lookup", v1.StepBegun, "", 0)
 	s.Add(140*ms, v1.Event{Result: &v1.Result{Workspace: &w}})
-	_, plain = told(t, s, ModePlain)
+	_, plain = told(t, s, "text")
 	return story(s, 140*ms, 80, terminaltest.PlainLook), plain
 }
 
@@ -53,5 +53,5 @@ func TestStagesOfOneNameAreSummed(t *testing.T) {
 
 // story is what the live view shows at a moment, nothing scrolled away.
 func story(s *terminaltest.Script, at time.Duration, width int, look terminal.Capabilities) string {
-	return style.JoinLines(live.Still{Look: look, Width: width, At: terminaltest.T0.Add(at)}.Of(terminaltest.Alice, s.Through()))
+	return style.JoinLines(live.Still{Look: look, Width: width, At: terminaltest.T0.Add(at)}.Of(terminaltest.Single(terminaltest.Alice), s.Through()))
 }

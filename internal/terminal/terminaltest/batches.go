@@ -40,7 +40,7 @@ func (b *Many) Add(title wording.Title, after time.Duration, s *Script) {
 func (b *Many) End() *Many {
 	slices.SortStableFunc(b.Events, func(x, y v1.Event) int { return x.At.Compare(y.At) })
 	last := b.Events[len(b.Events)-1].At
-	s := &v1.ProvisionSummary{TypeMeta: v1.Kind(v1.KindProvisionSummary), Items: b.items, Seconds: last.Sub(T0).Seconds()}
+	s := &v1.ProvisionSummary{Items: b.items, Seconds: last.Sub(T0).Seconds()}
 	for _, item := range b.items {
 		if item.Error != nil {
 			s.Failed++
@@ -48,7 +48,7 @@ func (b *Many) End() *Many {
 		}
 	}
 	s.Succeeded = len(b.items) - s.Failed
-	b.Events = append(b.Events, v1.Event{TypeMeta: v1.Kind(v1.KindEvent), At: last, Result: &v1.Result{Summary: s}})
+	b.Events = append(b.Events, v1.Event{At: last, Result: &v1.Result{Summary: s}})
 	for i := range b.Events {
 		b.Events[i].Seq = uint64(i + 1)
 	}
@@ -90,7 +90,7 @@ func Broken() *Many {
 	b.Add(Member("alice", "dev"), 0, Succeeding())
 	b.Add(Member("bob", "dev"), 11*sc, Interrupted())
 	s := &Script{}
-	s.Add(0, v1.Event{Result: &v1.Result{Error: &v1.Error{TypeMeta: v1.Kind(v1.KindError), Code: "INTERRUPTED", ExitStatus: 130, Message: "interrupted: it was not begun"}}})
+	s.Add(0, v1.Event{Result: &v1.Result{Error: &v1.Error{Code: "INTERRUPTED", ExitStatus: 130, Message: "interrupted: it was not begun"}}})
 	b.Add(Member("carol", "dev"), 23*sc, s)
 	return b.End()
 }
@@ -103,7 +103,7 @@ func Stranded() *Many {
 		s.Step(0, "identity", v1.StepBegun, "", 0)
 		s.Step(300*ms, "identity", v1.StepFailed, "", 0.3)
 		s.Add(300*ms, v1.Event{Result: &v1.Result{Error: &v1.Error{
-			TypeMeta: v1.Kind(v1.KindError), Code: "UNAVAILABLE", ExitStatus: 8, Message: "the cluster cannot be reached: connection refused", Hint: "is it up?",
+			Code: "UNAVAILABLE", ExitStatus: 8, Message: "the cluster cannot be reached: connection refused", Hint: "is it up?",
 		}}})
 		b.Add(Member(user, "dev"), 0, s)
 	}

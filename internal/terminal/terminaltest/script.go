@@ -23,7 +23,7 @@ type Script struct {
 
 // Add lets an event happen after a while.
 func (s *Script) Add(after time.Duration, e v1.Event) {
-	e.TypeMeta, e.Seq, e.At, e.Workspace = v1.Kind(v1.KindEvent), uint64(len(s.Events)+1), T0.Add(after), Alice.ID
+	e.Seq, e.At, e.Workspace = uint64(len(s.Events)+1), T0.Add(after), Alice.ID
 	s.Events = append(s.Events, e)
 }
 
@@ -100,11 +100,16 @@ func Succeeding() *Script {
 	return s
 }
 
+// Single is a batch of one that is worked on alone.
+func Single(t wording.Title) wording.Batch {
+	return wording.Batch{Single: true, Members: []wording.Title{t}}
+}
+
 // Workspace is that of alice as it stands.
 func Workspace(stage v1.Stage, snapshot v1.Snapshot) v1.Workspace {
 	snapshot.Stage, snapshot.Status = stage, stage.Status()
 	return v1.Workspace{
-		TypeMeta: v1.Kind(v1.KindWorkspace), ID: Alice.ID, Namespace: Alice.Namespace, UserString: Alice.UserString,
+		ID: Alice.ID, Namespace: Alice.Namespace, UserString: Alice.UserString,
 		Owner: "alice", Blueprint: "dev", CreatedAt: T0, Snapshot: snapshot,
 	}
 }
@@ -114,7 +119,7 @@ func Ending(after time.Duration, code string, exit int, e v1.Error, w *v1.Worksp
 	s := Opening()
 	s.Stage(300*ms, v1.StageScheduling, v1.Snapshot{})
 	s.Stage(400*ms, v1.StagePulling, v1.Snapshot{Node: "node-2", Message: "dev-tools:1.5", Containers: Containers("done", "pulling")})
-	e.TypeMeta, e.Code, e.ExitStatus, e.Workspace = v1.Kind(v1.KindError), code, exit, w
+	e.Code, e.ExitStatus, e.Workspace = code, exit, w
 	s.Add(after, v1.Event{Result: &v1.Result{Error: &e}})
 	return s
 }

@@ -2,17 +2,16 @@ package watching
 
 import (
 	"bytes"
-	"fmt"
 	"sync"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 )
 
-// watchDocuments prints a document for each change. JSON is one line, so that a
-// reader knows where a document ends; YAML begins with its separator.
-type watchDocuments struct {
+// documents prints a document for each change.
+type documents struct {
 	s      terminal.Streams
 	format printer.Format
 
@@ -20,23 +19,23 @@ type watchDocuments struct {
 	closed bool
 }
 
-func (d *watchDocuments) Changed(ws []v1.Workspace) {
+func (d *documents) Changed(ws []v1.Workspace) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i := range ws {
+	for _, w := range ws {
 		if d.closed {
 			return
 		}
-		_, _ = d.s.Out.Write(d.document(&ws[i]))
+		_, _ = d.s.Out.Write(d.document(w))
 	}
 }
 
-func (d *watchDocuments) document(w *v1.Workspace) []byte {
+func (d *documents) document(w v1.Workspace) []byte {
 	var b bytes.Buffer
 	to := d.s
 	to.Out.Writer = &b
-	if err := printer.PrintNext(to, d.format, w); err != nil {
-		_, _ = fmt.Fprintln(d.s.Err, err) // of this document only; the next may fit
+	if err := printer.PrintNext(to, d.format, result.Workspace{Workspace: w}); err != nil {
+		printer.PrintNote(d.s, err.Error()) // about this document only; the next may fit
 	}
 	if text := b.Bytes(); len(text) == 0 || text[len(text)-1] != '\n' {
 		b.WriteByte('\n')
@@ -44,11 +43,9 @@ func (d *watchDocuments) document(w *v1.Workspace) []byte {
 	return b.Bytes()
 }
 
-func (d *watchDocuments) Interrupted(err error) {
-	_, _ = fmt.Fprintln(d.s.Err, d.s.Err.Styles().Text(unheard(err)))
-}
+func (d *documents) Interrupted(err error) { printer.PrintNote(d.s, interruption(err)) }
 
-func (d *watchDocuments) Close() {
+func (d *documents) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true

@@ -2,6 +2,8 @@ package watching
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,19 +11,19 @@ import (
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/redraw"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
 // ageTime is how often a picture is drawn anew for its ages alone.
 const ageTime = time.Second
 
-// watchPicture redraws a list, or one workspace in full, in place.
-type watchPicture struct {
-	s    terminal.Streams
-	wide bool
-	view View
-	st   style.Styles
-	stop func()
+// picture redraws a list, or one workspace in full, in place.
+type picture struct {
+	s      terminal.Streams
+	format printer.Format
+	view   View
+	stop   func()
 
 	mu      sync.Mutex
 	painter redraw.Painter
@@ -33,9 +35,9 @@ type watchPicture struct {
 	closed  bool
 }
 
-func newWatchPicture(s terminal.Streams, f printer.Format, v View) *watchPicture {
-	p := &watchPicture{
-		s: s, wide: f.IsWide(), view: v, st: s.Out.Styles(),
+func newPicture(s terminal.Streams, f printer.Format, v View) *picture {
+	p := &picture{
+		s: s, format: f, view: v,
 		painter: redraw.Painter{Out: s.Out}, rows: map[string]v1.Workspace{},
 	}
 	quit, gone := make(chan struct{}), make(chan struct{})
@@ -48,7 +50,7 @@ func newWatchPicture(s terminal.Streams, f printer.Format, v View) *watchPicture
 }
 
 // tick draws what has changed, not more often than an eye can follow.
-func (p *watchPicture) tick(quit <-chan struct{}) {
+func (p *picture) tick(quit <-chan struct{}) {
 	ticker := time.NewTicker(redraw.FrameTime)
 	defer ticker.Stop()
 	for {
@@ -65,7 +67,7 @@ func (p *watchPicture) tick(quit <-chan struct{}) {
 	}
 }
 
-func (p *watchPicture) Changed(ws []v1.Workspace) {
+func (p *picture) Changed(ws []v1.Workspace) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, w := range ws {
@@ -81,14 +83,14 @@ func (p *watchPicture) Changed(ws []v1.Workspace) {
 	}
 }
 
-func (p *watchPicture) Interrupted(err error) {
+func (p *picture) Interrupted(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.trouble, p.stale = unheard(err), true
+	p.trouble, p.stale = interruption(err), true
 }
 
 // Close draws what is to stay.
-func (p *watchPicture) Close() {
+func (p *picture) Close() {
 	p.stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +105,7 @@ func (p *watchPicture) Close() {
 }
 
 // draw paints the picture of this moment; the lock is held.
-func (p *watchPicture) draw() {
+func (p *picture) draw() {
 	if p.closed {
 		return
 	}
@@ -112,38 +114,30 @@ func (p *watchPicture) draw() {
 	p.stale, p.drawn = false, time.Now()
 }
 
-func (p *watchPicture) lines(width, height int) []string {
+func (p *picture) lines(width, height int) []string {
 	var lines []string
-	more := ""
-	items := make([]v1.Workspace, 0, len(p.rows))
-	for _, w := range p.rows {
-		items = append(items, w)
-	}
+	page, more := printer.Page(p.s, p.format), false
+	items := slices.Collect(maps.Values(p.rows))
 	switch {
 	case len(items) == 0:
-		lines = []string{style.Paint(p.st.Grey, "no workspaces")}
+		lines = []string{style.Paint(page.Grey, "no workspaces")}
 	case p.view.One:
-		lines = printer.WorkspaceLines(items[0], p.wide, p.s, p.st)
+		lines, _ = result.Workspace{Workspace: items[0]}.Text(page) // it is made of strings
 	default:
 		p.view.Sort(items)
-		lines = printer.ListLines(items, p.wide, p.view.List, p.s.Out, p.st, p.s.Now())
-		more = "and %d more"
+		lines, _ = result.Workspaces{WorkspaceList: v1.WorkspaceList{Items: items}, Table: p.view.Table}.Text(page)
+		more = true
 	}
-	foot := p.foot(width)
+	var foot []string
+	if p.trouble != "" {
+		foot = []string{style.Paint(page.Yellow, page.Cut(page.Warning+" "+page.Text(p.trouble), width-1))}
+	}
 	if room := height - 1 - len(foot); height > 0 && len(lines) > room {
 		left := len(lines) - max(room-1, 0)
 		lines = lines[:len(lines)-left]
-		if more != "" {
-			lines = append(lines, style.Paint(p.st.Grey, p.st.Ellipsis+" "+fmt.Sprintf(more, left)))
+		if more {
+			lines = append(lines, style.Paint(page.Grey, fmt.Sprintf("%s and %d more", page.Ellipsis, left)))
 		}
 	}
 	return append(lines, foot...)
-}
-
-// foot is what stands below: that the cluster is not heard.
-func (p *watchPicture) foot(width int) []string {
-	if p.trouble == "" {
-		return nil
-	}
-	return []string{style.Paint(p.st.Yellow, p.st.Cut(p.st.Warning+" "+p.st.Text(p.trouble), width-1))}
 }

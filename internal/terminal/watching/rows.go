@@ -9,36 +9,37 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
-// watchRows prints a row for each change, as kubectl does: what was printed
-// stays as it is. A row that says nothing new but ages is left out.
-type watchRows struct {
-	s    terminal.Streams
-	wide bool
-	view View
-	st   style.Styles
+// rows prints a row for each change, as kubectl does: what was printed stays as it
+// is. A row in which only ages are new is left out.
+type rows struct {
+	s      terminal.Streams
+	format printer.Format
+	view   View
 
-	mu     sync.Mutex
-	closed bool
-	headed bool
-	widths []int
-	told   map[string]string // by namespace and ID
-	events map[v1.ObjectEvent]bool
+	mu      sync.Mutex
+	closed  bool
+	headed  bool
+	widths  []int
+	printed map[string]string // by namespace and ID
+	events  map[v1.ObjectEvent]bool
 }
 
-func (r *watchRows) Changed(ws []v1.Workspace) {
+func (r *rows) Changed(ws []v1.Workspace) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return
 	}
-	news := r.news(ws)
+	page := printer.Page(r.s, r.format)
+	news := r.news(ws, page)
 	if len(news) == 0 {
 		return
 	}
-	cols := printer.ListColumns(news, r.wide, r.view.List, r.st, r.s.Now())
+	cols := r.columns(news, page)
 	widths, _ := style.Natural(cols)
 	for i, known := range r.widths {
 		widths[i] = max(widths[i], known)
@@ -46,45 +47,46 @@ func (r *watchRows) Changed(ws []v1.Workspace) {
 	r.widths = widths
 	var lines []string
 	if !r.headed && !r.view.NoHeaders {
-		lines = append(lines, style.TableRow(cols, widths, -1, r.st))
+		lines = append(lines, style.TableRow(cols, widths, -1, page.Styles))
 	}
 	r.headed = true
 	for row, w := range news {
-		lines = append(lines, style.TableRow(cols, widths, row, r.st))
-		lines = append(lines, r.eventLines(w.Events)...)
+		lines = append(lines, style.TableRow(cols, widths, row, page.Styles))
+		lines = append(lines, r.eventLines(w.Events, page)...)
 	}
 	_, _ = io.WriteString(r.s.Out, style.JoinLines(lines))
 }
 
+func (r *rows) columns(ws []v1.Workspace, page style.Page) []style.Column {
+	return result.Workspaces{WorkspaceList: v1.WorkspaceList{Items: ws}, Table: r.view.Table}.Columns(page)
+}
+
 // news are those whose row or events are not the same as before.
-func (r *watchRows) news(ws []v1.Workspace) (news []v1.Workspace) {
+func (r *rows) news(ws []v1.Workspace, page style.Page) (news []v1.Workspace) {
 	for _, w := range ws {
-		var bare strings.Builder
-		for _, col := range printer.ListColumns([]v1.Workspace{w}, r.wide, r.view.List, r.st, w.CreatedAt) {
-			if col.Title == "WHY" {
-				w := w
-				w.Since = w.CreatedAt
-				col.Cells[0] = printer.Why(w, w.CreatedAt)
-			}
-			bare.WriteString(col.Cells[0] + "\x00")
+		ageless := w
+		ageless.Since, page.Now = w.CreatedAt, w.CreatedAt
+		var text strings.Builder
+		for _, col := range r.columns([]v1.Workspace{ageless}, page) {
+			text.WriteString(col.Cells[0] + "\x00")
+		}
+		for _, e := range w.Events {
+			fmt.Fprintf(&text, "%s %s %s %d\x00", e.Object, e.Reason, e.Message, e.Count)
 		}
 		name := w.Namespace + "/" + w.ID
-		for _, e := range w.Events {
-			fmt.Fprintf(&bare, "%s %s %s %d\x00", e.Object, e.Reason, e.Message, e.Count)
-		}
-		if r.told[name] == bare.String() {
+		if r.printed[name] == text.String() {
 			continue
 		}
-		if r.told[name] = bare.String(); w.Gone {
-			delete(r.told, name)
+		if r.printed[name] = text.String(); w.Gone {
+			delete(r.printed, name)
 		}
 		news = append(news, w)
 	}
 	return news
 }
 
-// eventLines are the events that were not told yet, or happened again.
-func (r *watchRows) eventLines(events []v1.ObjectEvent) (lines []string) {
+// eventLines are the events that were not printed yet, or happened again.
+func (r *rows) eventLines(events []v1.ObjectEvent, page style.Page) (lines []string) {
 	if r.events == nil {
 		r.events = map[v1.ObjectEvent]bool{}
 	}
@@ -97,16 +99,14 @@ func (r *watchRows) eventLines(events []v1.ObjectEvent) (lines []string) {
 		if e.Count > 1 {
 			line += fmt.Sprintf(" x%d", e.Count)
 		}
-		lines = append(lines, r.st.Text(line+" "+e.Object+": "+e.Message))
+		lines = append(lines, page.Text(line+" "+e.Object+": "+e.Message))
 	}
 	return lines
 }
 
-func (r *watchRows) Interrupted(err error) {
-	_, _ = fmt.Fprintln(r.s.Err, r.s.Err.Styles().Text(unheard(err)))
-}
+func (r *rows) Interrupted(err error) { printer.PrintNote(r.s, interruption(err)) }
 
-func (r *watchRows) Close() {
+func (r *rows) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true

@@ -6,6 +6,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 )
 
 // Display shows workspaces that change: the first call of Changed has all that
@@ -20,7 +21,7 @@ type Display interface {
 
 // View says what of workspaces is watched and how it is shown.
 type View struct {
-	printer.List
+	result.Table
 	// One is true if a single workspace is watched: on a terminal, in full.
 	One bool
 	// Sort brings what is redrawn into order.
@@ -35,13 +36,13 @@ type View struct {
 func New(s terminal.Streams, f printer.Format, v View) Display {
 	switch {
 	case !f.IsText():
-		return &watchDocuments{s: s, format: f}
+		return &documents{s: s, format: f}
 	case s.Out.Live:
-		return newWatchPicture(s, f, v)
+		return newPicture(s, f, v)
 	default:
-		return &watchRows{s: s, wide: f.IsWide(), view: v, st: s.Out.Styles(), told: map[string]string{}}
+		return &rows{s: s, format: f, view: v, printed: map[string]string{}}
 	}
 }
 
-// unheard is the line about a cluster that is not heard.
-func unheard(err error) string { return "interrupted: " + err.Error() + "; trying again" }
+// interruption is the line about a connection that is lost.
+func interruption(err error) string { return "connection lost: " + err.Error() + "; retrying" }

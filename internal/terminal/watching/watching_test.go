@@ -11,6 +11,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
@@ -39,7 +40,7 @@ func watched(t *testing.T, output string, v View, play [][]v1.Workspace) string 
 	w.Interrupted(errors.New("connection refused"))
 	w.Close()
 	w.Changed(play[0])
-	if got := b.Err.String(); got != "interrupted: connection refused; trying again\n" {
+	if got := b.Err.String(); got != "connection lost: connection refused; retrying\n" {
 		t.Errorf("stderr has %q", got)
 	}
 	return b.Out.String()
@@ -47,7 +48,7 @@ func watched(t *testing.T, output string, v View, play [][]v1.Workspace) string 
 
 func TestWatchRows(t *testing.T) {
 	terminaltest.Golden(t, "watch/rows.txt", watched(t, "text", View{}, history()))
-	terminaltest.Golden(t, "watch/rows-wide.txt", watched(t, "wide", View{List: printer.List{Namespaces: true, NoHeaders: true}}, history()))
+	terminaltest.Golden(t, "watch/rows-wide.txt", watched(t, "wide", View{Table: result.Table{Namespaces: true, NoHeaders: true}}, history()))
 	terminaltest.Golden(t, "watch/rows-events.txt", watched(t, "text", View{One: true}, eventful()))
 }
 
@@ -112,9 +113,8 @@ func TestWatchPicture(t *testing.T) {
 
 // A list that is longer than the terminal says how much is not shown.
 func TestWatchPictureOfMany(t *testing.T) {
-	p := watchPicture{view: View{Sort: func([]v1.Workspace) {}}, rows: map[string]v1.Workspace{}}
+	p := picture{view: View{Sort: func([]v1.Workspace) {}}, rows: map[string]v1.Workspace{}}
 	p.s, _ = terminal.Test("", terminaltest.Now)
-	p.st = p.s.Out.Styles()
 	for i := range 5000 {
 		p.rows[strings.Repeat("x", i)] = v1.Workspace{}
 	}

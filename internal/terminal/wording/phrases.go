@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
@@ -16,6 +18,61 @@ func WarningText(w v1.Warning) string {
 	return w.Message
 }
 
+// WarningLine is one warning with its count and, while it is live, its age.
+func WarningLine(w v1.Warning, p style.Page, live bool) string {
+	name := p.Text(w.Reason)
+	if w.Count > 1 {
+		name += fmt.Sprintf(" %s%d", p.Times, w.Count)
+	}
+	name = p.CutMiddle(name, max(p.Width/2-6, 8))
+	age := ""
+	if live && !w.At.IsZero() && p.Now.Sub(w.At) >= 1e9 {
+		age = "   " + style.Whole(p.Now.Sub(w.At)) + " ago"
+	}
+	if style.Width(age) > p.Width/4 {
+		age = ""
+	}
+	room := p.Width - 1 - 4 - style.Width(name) - 3 - style.Width(age)
+	text := p.Cut(p.Text(WarningText(w)), max(room, 0))
+	return "  " + style.Paint(p.Yellow, p.Warning+" "+name) + "   " + text + style.Paint(p.Grey, age)
+}
+
+// WarningLines are warnings that are live.
+func WarningLines(ws []v1.Warning, p style.Page) []string {
+	lines := make([]string, len(ws))
+	for i, w := range ws {
+		lines[i] = WarningLine(w, p, true)
+	}
+	return lines
+}
+
+// WarningKey tells warnings apart.
+type WarningKey struct{ reason, object, message string }
+
+// KeyOf is the key of a warning.
+func KeyOf(w v1.Warning) WarningKey { return WarningKey{w.Reason, w.Object, w.Message} }
+
+// LogLines are the last lines of a container's log, each behind a bar.
+func LogLines(t *v1.LogTail, p style.Page) []string {
+	if t == nil || len(t.Lines) == 0 {
+		return nil
+	}
+	label := "last log lines"
+	if t.Container != "" {
+		label += " of " + p.Text(t.Container)
+	}
+	if t.Previous {
+		label += " (previous instance)"
+	}
+	lines := p.Indent(label + ":")
+	for _, text := range t.Lines {
+		for l := range strings.SplitSeq(ansi.Hardwrap(p.Text(text), max(p.Width-1-6, 20), true), "\n") {
+			lines = append(lines, strings.TrimRight("    "+style.Paint(p.Grey, p.Bar)+" "+l, " "))
+		}
+	}
+	return lines
+}
+
 // CauseText names the container if the message does not.
 func CauseText(c v1.Cause) string {
 	if c.Container != "" && !contains(c.Message, c.Container) {
@@ -24,9 +81,51 @@ func CauseText(c v1.Cause) string {
 	return c.Message
 }
 
+// Lasting is a cause that people are to read: one that has lasted for a few
+// seconds, or is final; nil for others.
+func Lasting(c *v1.Cause) *v1.Cause {
+	if c != nil && c.Tentative {
+		return nil
+	}
+	return c
+}
+
+// CauseOrMessage is why a workspace is where it is, as far as that is known.
+func CauseOrMessage(s v1.Snapshot) string {
+	if c := Lasting(s.Cause); c != nil && c.Message != "" {
+		return CauseText(*c)
+	}
+	return s.Message
+}
+
+// IgnoredText names the causes that are no failure because somebody said so.
+func IgnoredText(codes []string) string {
+	if len(codes) == 0 {
+		return ""
+	}
+	return "; ignored on request: " + strings.Join(codes, ", ")
+}
+
+// Known says whether a cause would only repeat what is on the screen.
+func Known(cause, message string, shown []v1.Warning) bool {
+	for _, w := range shown {
+		if contains(w.Message, cause) {
+			return true
+		}
+	}
+	return contains(message, cause)
+}
+
 func contains(s, part string) bool { return part != "" && strings.Contains(s, part) }
 
-// ContainerText is a container's state and what makes it worth a look.
+// InProgress tells the stages that one goes through from those that one ends in;
+// the latter are told with the result.
+func InProgress(s v1.Snapshot) bool {
+	v := s.Verdict()
+	return v == v1.VerdictWaiting || v == v1.VerdictTerminating
+}
+
+// ContainerText is a container's state and what is unusual about it.
 func ContainerText(c v1.Container) string {
 	text := string(c.State)
 	if c.Reason != "" && c.State != v1.ContainerDone && c.State != v1.ContainerReady && !ordinary(c.Reason) {
@@ -49,47 +148,3 @@ func ordinary(reason string) bool {
 	}
 	return false
 }
-
-// ShortImage leaves the registry and the path out: dev-tools:1.4.
-func ShortImage(image string) string {
-	name := image[strings.LastIndex(image, "/")+1:]
-	if base, digest, ok := strings.Cut(name, "@sha256:"); ok {
-		return base + "@" + digest[:min(len(digest), 7)]
-	}
-	return name
-}
-
-// DeletionText is what a deletion came to, in a few words.
-func DeletionText(d v1.Deletion) string {
-	switch {
-	case d.NotFound:
-		return "it was not there"
-	case !d.Gone:
-		return style.Plural(d.Objects, "object") + ", the pod may still be ending"
-	default:
-		return style.Plural(d.Objects, "object")
-	}
-}
-
-// Known says whether a cause would only repeat what is on the screen.
-func Known(cause, message string, shown []v1.Warning) bool {
-	for _, w := range shown {
-		if contains(w.Message, cause) {
-			return true
-		}
-	}
-	return contains(message, cause)
-}
-
-// IsPassing tells the stages one goes through from those one ends in: the
-// result tells the latter.
-func IsPassing(s v1.Snapshot) bool {
-	v := s.Verdict()
-	return v == v1.VerdictWaiting || v == v1.VerdictTerminating
-}
-
-// WarningKey tells warnings apart.
-type WarningKey struct{ reason, object, message string }
-
-// KeyOf is the key of a warning.
-func KeyOf(w v1.Warning) WarningKey { return WarningKey{w.Reason, w.Object, w.Message} }

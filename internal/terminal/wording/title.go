@@ -1,21 +1,25 @@
-// Package wording is what is said of workspaces, of how they end and of what to
-// type next: the same words, whether they are drawn, printed or written as lines.
+// Package wording is what is said of workspaces and their stages, warnings and
+// containers, and the commands to type next: the same words, whether they are
+// drawn, printed or written as lines.
 package wording
 
 import (
 	"strings"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/style"
 )
 
-// Title is what a command works on, for the first line and for the commands
-// that are proposed at the end.
+// Title is what a command works on, for the first line and for the commands that
+// are proposed at the end.
 type Title struct {
 	UserString string
 	ID         string
 	Namespace  string
-	// Verb is the command's name: provision, delete, …
+	// Verb is the name of the command: provision, delete, …
 	Verb string
-	// Flags are those that led here and that the proposed commands need as
-	// well, as one would type them: -n t1.
+	// Flags are those that led here and that the proposed commands need as well,
+	// as one would type them: -n t1.
 	Flags []string
 }
 
@@ -33,7 +37,7 @@ func (t Title) Command(verb string) string {
 	return strings.Join(words, " ")
 }
 
-// Located gives the berth commands that a hint quotes the flags that led here.
+// Located adds the flags that led here to the berth commands that a hint quotes.
 func (t Title) Located(hint string) string {
 	if len(t.Flags) == 0 {
 		return hint
@@ -45,4 +49,44 @@ func (t Title) Located(hint string) string {
 		}
 	}
 	return strings.Join(parts, "`")
+}
+
+// Header names what is worked on: alice~dev → alice-3f9c2e1 in workspaces.
+func (t Title) Header(p style.Page) string {
+	id, in := p.Text(t.ID), ""
+	if t.Namespace != "" {
+		in = " in " + p.Text(t.Namespace)
+	}
+	if t.UserString == "" || t.UserString == t.ID {
+		room := p.Width - 1 - style.Width(in)
+		return style.Paint(p.Bold, p.CutMiddle(id, max(room, 8))) + style.Paint(p.Grey, in)
+	}
+	arrow := " " + p.Arrow + " "
+	room := p.Width - 1 - style.Width(arrow) - style.Width(id) - style.Width(in)
+	user := p.CutMiddle(p.Text(t.UserString), max(room, 8))
+	return style.Paint(p.Bold, user) + style.Paint(p.Grey, arrow) + id + style.Paint(p.Grey, in)
+}
+
+// Batch is what a command works on: one workspace or several.
+type Batch struct {
+	// Members are in the order in which they were asked for.
+	Members []Title
+	// Single is set for a command that works on the one member, and whose result
+	// is not a summary.
+	Single    bool
+	Namespace string
+	// Parallel is how many of them are worked on at the same time.
+	Parallel int
+	// Flags are those that led here: see Title.
+	Flags []string
+	// Again is the command that continues with what is not done.
+	Again string
+}
+
+// Alone is an event of a batch as it would be on a stream of its own.
+func Alone(e v1.Event) v1.Event {
+	if e.Outcome != nil {
+		e.Result, e.Outcome = e.Outcome, nil
+	}
+	return e
 }

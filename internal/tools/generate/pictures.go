@@ -63,12 +63,7 @@ func (s still) draw() ([]byte, error) {
 	if s.after > 0 {
 		view.At = events[0].At.Add(s.after)
 	}
-	lines := []string{"$ " + s.command}
-	if summary := last.Result.Summary; summary != nil {
-		lines = append(lines, view.OfMany(batchOf(*summary), events)...)
-	} else {
-		lines = append(lines, view.Of(titleOf(*last.Result), events)...)
-	}
+	lines := append([]string{"$ " + s.command}, view.Of(batchOf(*last.Result), events)...)
 	return picture(s.command, lines, s.columns)
 }
 
@@ -80,7 +75,7 @@ func readRecording(raw []byte) ([]v1.Event, error) {
 		if err := json.Unmarshal(line, &e.TypeMeta); err != nil {
 			return nil, err
 		}
-		if e.Kind == v1.KindEvent {
+		if e.Kind == "Event" {
 			if err := json.Unmarshal(line, &e); err != nil {
 				return nil, err
 			}
@@ -98,13 +93,13 @@ func readRecording(raw []byte) ([]v1.Event, error) {
 
 func readResult(kind string, line []byte) (r v1.Result, err error) {
 	switch kind {
-	case v1.KindWorkspace:
+	case "Workspace":
 		err = json.Unmarshal(line, &r.Workspace)
-	case v1.KindError:
+	case "Error":
 		err = json.Unmarshal(line, &r.Error)
-	case v1.KindProvisionSummary:
+	case "ProvisionSummary":
 		err = json.Unmarshal(line, &r.Summary)
-	case v1.KindDeletionSummary:
+	case "DeletionSummary":
 		err = json.Unmarshal(line, &r.Deletions)
 	default:
 		err = fmt.Errorf("it ends with a %q", kind)
@@ -112,19 +107,21 @@ func readResult(kind string, line []byte) (r v1.Result, err error) {
 	return r, err
 }
 
-func titleOf(r v1.Result) wording.Title {
-	w := r.Workspace
-	if r.Error != nil {
-		w = r.Error.Workspace
-	}
-	return wording.Title{UserString: w.UserString, ID: w.ID, Namespace: w.Namespace, Verb: "provision"}
-}
-
 // batchOf is the batch that a recording was made of.
-func batchOf(s v1.ProvisionSummary) wording.Batch {
+func batchOf(r v1.Result) wording.Batch {
+	title := func(userString, id, namespace string) wording.Title {
+		return wording.Title{UserString: userString, ID: id, Namespace: namespace, Verb: "provision"}
+	}
+	if r.Summary == nil {
+		w := r.Workspace
+		if r.Error != nil {
+			w = r.Error.Workspace
+		}
+		return wording.Batch{Single: true, Members: []wording.Title{title(w.UserString, w.ID, w.Namespace)}}
+	}
 	b := wording.Batch{Namespace: "team", Parallel: 4}
-	for _, item := range s.Items {
-		b.Members = append(b.Members, wording.Title{UserString: item.UserString, ID: item.ID, Namespace: b.Namespace, Verb: "provision"})
+	for _, item := range r.Summary.Items {
+		b.Members = append(b.Members, title(item.UserString, item.ID, b.Namespace))
 	}
 	return b
 }

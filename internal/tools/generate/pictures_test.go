@@ -41,7 +41,7 @@ func TestPictures(t *testing.T) {
 		"pulling": {"Pulling", "slow:v1", "⠹"},
 		"running": {"✔", "Running", "Running in 12.9s", "berth exec alice~dev"},
 		"failed":  {"✘", "Failed", "not found", "(demo/blueprints/demo.yaml:17)", "berth diagnose alice~typo"},
-		"batch":   {"6 workspaces in team", "⠹ carol~ml Pulling", "✔ alice~web Running", "✘ bob~docs Failed", "2 at work"},
+		"batch":   {"6 workspaces in team", "⠹ carol~ml Pulling", "✔ alice~web Running", "✘ bob~docs Failed", "2 active"},
 	} {
 		text := wordsOf(t, all["docs/pictures/"+name+".svg"])
 		for _, want := range wants {

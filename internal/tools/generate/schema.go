@@ -44,27 +44,12 @@ func schemas(all files) error {
 	if err := addComments(reflector, documents); err != nil {
 		return err
 	}
-	for kind, doc := range map[string]any{
-		v1.KindWorkspace:     v1.Workspace{},
-		v1.KindWorkspaceList: v1.WorkspaceList{},
-		v1.KindDeletion:      v1.Deletion{},
-		v1.KindVersion:       v1.Version{},
-		v1.KindDiagnosis:     v1.Diagnosis{},
-		v1.KindCheckup:       v1.Checkup{},
-		v1.KindError:         v1.Error{},
-		v1.KindEvent:         v1.Event{},
-
-		v1.KindProvisionSummary: v1.ProvisionSummary{},
-		v1.KindDeletionSummary:  v1.DeletionSummary{},
-
-		v1.KindResolution:     v1.Resolution{},
-		v1.KindBlueprint:      v1.Blueprint{},
-		v1.KindBlueprintList:  v1.BlueprintList{},
-		v1.KindBlueprintCheck: v1.BlueprintCheck{},
-
-		v1.KindJob:     v1.Job{},
-		v1.KindJobList: v1.JobList{},
+	for _, doc := range []any{
+		v1.Workspace{}, v1.WorkspaceList{}, v1.Deletion{}, v1.Version{}, v1.Diagnosis{}, v1.Checkup{}, v1.Error{}, v1.Event{},
+		v1.ProvisionSummary{}, v1.DeletionSummary{}, v1.Resolution{}, v1.Blueprint{}, v1.BlueprintList{}, v1.BlueprintCheck{},
+		v1.Job{}, v1.JobList{},
 	} {
+		kind := reflect.TypeOf(doc).Name()
 		schema := reflector.Reflect(doc)
 		schema.ID = jsonschema.ID(schemaURL + kind + ".json")
 		schema.Title = kind
@@ -115,7 +100,7 @@ func finish(name string, schema *jsonschema.Schema) {
 	if version, ok := schema.Properties.Get("apiVersion"); ok {
 		version.Const = v1.APIVersion
 	}
-	if code, ok := schema.Properties.Get("code"); ok && name == v1.KindError {
+	if code, ok := schema.Properties.Get("code"); ok && name == "Error" {
 		var known []any
 		for _, m := range fault.Table() {
 			for _, c := range m.Codes {

@@ -1,0 +1,256 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/style"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// ProvisionSummary is what became of several workspaces that were provisioned.
+type ProvisionSummary struct {
+	v1.ProvisionSummary
+	batch
+}
+
+func newProvisionSummary(s v1.ProvisionSummary, b wording.Batch) ProvisionSummary {
+	all := batch{Batch: b, done: "running", repeat: "follow again", status: s.ExitStatus, seconds: s.Seconds, failures: s.Failed}
+	for i, item := range s.Items {
+		all.add(i, item.Error, item.Workspace != nil, item.ID)
+	}
+	return ProvisionSummary{ProvisionSummary: s, batch: all}
+}
+
+// DeletionSummary is what became of several workspaces that were deleted.
+type DeletionSummary struct {
+	v1.DeletionSummary
+	batch
+}
+
+func newDeletionSummary(s v1.DeletionSummary, b wording.Batch) DeletionSummary {
+	all := batch{Batch: b, done: "deleted", repeat: "continue", status: s.ExitStatus, seconds: s.Seconds, failures: s.Failed}
+	for i, item := range s.Items {
+		all.add(i, item.Error, item.Deletion != nil, item.ID)
+	}
+	return DeletionSummary{DeletionSummary: s, batch: all}
+}
+
+// batch is what became of several workspaces, whatever was done to them.
+type batch struct {
+	wording.Batch `json:"-"`
+	done          string // what those are that succeeded
+	repeat        string // what the command would do to those that were interrupted
+	status        int
+	seconds       float64
+	failures      int
+	members       []member
+	names         []string
+}
+
+// member is one of them.
+type member struct {
+	wording.Title
+	err *Error
+}
+
+func (b *batch) add(i int, err *v1.Error, named bool, id string) {
+	if named {
+		b.names = append(b.names, id)
+	}
+	if i >= len(b.Members) {
+		return
+	}
+	m := member{Title: b.Members[i]}
+	m.Flags = b.Flags
+	if err != nil {
+		m.err = &Error{*err}
+	}
+	b.members = append(b.members, m)
+}
+
+// Names are the IDs of those that succeeded.
+func (b batch) Names() []string { return b.names }
+
+// Exit is that of all.
+func (b batch) Exit() int { return b.status }
+
+// Took is how long all of them took.
+func (b batch) Took(time.Duration) time.Duration { return style.Seconds(b.seconds) }
+
+// Row is nothing: a summary is in no table.
+func (b batch) Row(style.Page) Row { return Row{} }
+
+// Text is nothing: it was the progress.
+func (b batch) Text(style.Page) ([]string, error) { return nil, nil }
+
+// tally counts how the members ended. One that timed out has failed, too.
+type tally struct{ done, failed, timedOut, interrupted int }
+
+func (b batch) tally() (t tally) {
+	for _, m := range b.members {
+		switch {
+		case m.err == nil:
+			t.done++
+		case m.err.interrupted():
+			t.interrupted++
+		case m.err.timedOut():
+			t.timedOut++
+		default:
+			t.failed++
+		}
+	}
+	return t
+}
+
+// headline says how it ended, in two halves.
+func (b batch) headline() (head, rest string) {
+	t, took := b.tally(), style.Brief(style.Seconds(b.seconds))
+	var parts []string
+	switch {
+	case t.interrupted > 0:
+		head = "Interrupted after " + took
+		parts = append(parts, fmt.Sprintf("%d of %d %s", t.done, len(b.members), b.done), fmt.Sprintf("%d no longer followed", t.interrupted))
+	case t.failed+t.timedOut == 0:
+		return fmt.Sprintf("%d %s in %s", t.done, b.done, took), ""
+	default:
+		head = fmt.Sprintf("%d of %d %s after %s", t.done, len(b.members), b.done, took)
+	}
+	if t.failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", t.failed))
+	}
+	if t.timedOut > 0 {
+		parts = append(parts, fmt.Sprintf("%d timed out", t.timedOut))
+	}
+	return head, strings.Join(parts, ", ")
+}
+
+// next is the command to type next.
+func (b batch) next() []wording.Command {
+	t, again := b.tally(), wording.Command{Line: b.Again}
+	switch {
+	case t.interrupted > 0:
+		again.Why = b.repeat
+	case t.timedOut > 0:
+		again.Why = "wait again"
+	case t.failed > 0:
+		again.Why = "retry those that are not " + b.done
+	case b.done == "running":
+		return []wording.Command{{Line: strings.Join(append([]string{"berth", "status"}, b.Flags...), " "), Why: "list all workspaces"}}
+	default:
+		return nil
+	}
+	if again.Line == "" {
+		return nil
+	}
+	return []wording.Command{again}
+}
+
+// failure is one or more workspaces that failed alike: a cluster that is out of
+// reach is one piece of news, not fifty.
+type failure struct {
+	Error
+	titles []wording.Title
+}
+
+// failed are the failures, in the order of the batch. An interruption is none.
+func (b batch) failed() []failure {
+	var failures []failure
+	index := map[[4]string]int{}
+	for _, m := range b.members {
+		if m.err == nil || m.err.interrupted() {
+			continue
+		}
+		key := [4]string{m.err.Code + string(m.err.Left), m.err.gist(), m.err.Hint}
+		if m.err.Logs != nil || len(m.err.Problems) > 0 {
+			key[3] = m.ID // it has something of its own to say
+		}
+		i, known := index[key]
+		if !known {
+			i = len(failures)
+			index[key] = i
+			failures = append(failures, failure{Error: *m.err})
+		}
+		failures[i].titles = append(failures[i].titles, m.Title)
+	}
+	return failures
+}
+
+// diagnose is how to look at one that failed, if there is anything to look at.
+func (f failure) diagnose(t wording.Title) []wording.Command {
+	if !f.isOutcome() || f.Workspace == nil || f.Left == v1.LeftDeleted || !f.isLeft() && !f.Error.failed() {
+		return nil
+	}
+	return []wording.Command{{Line: t.Command("diagnose")}}
+}
+
+// Summary counts, and says of each failure why and what to do.
+func (b batch) Summary(p style.Page, _ wording.Title, _ time.Duration) []string {
+	sign := style.Paint(p.Green, p.Done)
+	switch {
+	case b.tally().interrupted > 0:
+		sign = style.Paint(p.Yellow, p.Stopped)
+	case b.failures > 0:
+		sign = style.Paint(p.Red, p.Failed)
+	}
+	head, rest := b.headline()
+	lines := p.Headline(sign+" "+style.Paint(p.Bold, head), style.Paint(p.Grey, rest))
+	for _, f := range b.failed() {
+		lines = append(lines, style.Paragraph(f.lines(p))...)
+	}
+	return append(lines, wording.CommandLines(b.next(), p)...)
+}
+
+// maxLogLines is how many of the last log lines are repeated: `berth diagnose` has
+// the rest.
+const maxLogLines = 3
+
+func (f failure) lines(p style.Page) []string {
+	names := make([]string, len(f.titles))
+	for i, t := range f.titles {
+		names[i] = style.Paint(p.Bold, p.Text(t.Target()))
+	}
+	lines := p.Indent(strings.Join(names, ", "))
+	lines = append(lines, p.Indent(p.Paragraphs(f.gist())...)...)
+	lines = append(lines, p.Indent(f.problems(p)...)...)
+	lines = append(lines, p.Indent(p.Paragraphs(f.Hint)...)...)
+	if f.Logs != nil {
+		few := *f.Logs
+		few.Lines = few.Lines[max(len(few.Lines)-maxLogLines, 0):]
+		lines = append(lines, wording.LogLines(&few, p)...)
+	}
+	switch f.Left {
+	case v1.LeftKept:
+		for _, t := range f.titles {
+			lines = append(lines, p.Indent(p.Text("kept: "+t.Command("delete")))...)
+		}
+	case v1.LeftDeleted:
+		lines = append(lines, p.Indent("deleted what was created")...)
+	}
+	for _, next := range f.diagnose(f.titles[0]) {
+		lines = append(lines, "    "+p.Text(next.Line))
+	}
+	return lines
+}
+
+// Entries say the same.
+func (b batch) Entries(p style.Page, _ wording.Title, _ time.Duration, _ bool) []Entry {
+	head, rest := b.headline()
+	entries := []Entry{{Label: "summary", Text: strings.TrimSuffix(head+", "+rest, ", ")}}
+	for _, f := range b.failed() {
+		why := strings.Join(strings.Fields(f.gist()), " ")
+		for _, t := range f.titles {
+			entries = append(entries, Entry{ID: t.ID, Label: "summary " + f.Code, Text: t.Target() + ": " + why})
+			for _, text := range p.Paragraphs(f.Hint) {
+				entries = append(entries, Entry{ID: t.ID, Label: "hint", Text: text})
+			}
+			for _, next := range nextEntries(f.diagnose(t)) {
+				next.ID = t.ID
+				entries = append(entries, next)
+			}
+		}
+	}
+	return append(entries, nextEntries(b.next())...)
+}

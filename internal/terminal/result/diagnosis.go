@@ -1,0 +1,140 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/style"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// Diagnosis is the explanation of the state of a workspace, a pod or a workload.
+type Diagnosis struct{ v1.Diagnosis }
+
+// Names are kind/name.
+func (d Diagnosis) Names() []string { return []string{d.Subject} }
+
+// Text is what it is, what to do about it, what is behind that, and what to type
+// next.
+func (d Diagnosis) Text(p style.Page) ([]string, error) {
+	p.Now = d.At
+	lines := []string{d.title().Header(p), ""}
+	lines = append(lines, d.headline(p)...)
+	if wording.Lasting(d.Cause) == d.Cause {
+		lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(d.Hint)...))...)
+	}
+	lines = append(lines, style.Paragraph(wording.LogLines(d.Logs, p))...)
+	containers := p.Narrower()
+	containers.Wide = false
+	lines = append(lines, style.Paragraph(style.Indented(containerTable(d.Containers, containers)))...)
+	lines = append(lines, style.Paragraph(d.timeline(p))...)
+	lines = append(lines, style.Paragraph(wording.WarningLines(d.Warnings, p))...)
+	for _, unread := range d.Unread {
+		lines = append(lines, style.Paragraph(p.Indent(p.Warning+" made without permission to "+p.Text(unread)))...)
+	}
+	return append(lines, wording.CommandLines(d.next(p.Flags), p)...), nil
+}
+
+// title is what the first line names.
+func (d Diagnosis) title() wording.Title {
+	if d.UserString != "" {
+		return wording.Title{UserString: d.UserString, ID: strings.TrimPrefix(d.Subject, "pod/"), Namespace: d.Namespace}
+	}
+	return wording.Title{ID: d.Subject, Namespace: d.Namespace}
+}
+
+// headline says how it is, since when and why.
+func (d Diagnosis) headline(p style.Page) []string {
+	colour, sign := d.sign(p)
+	stage := string(d.Stage)
+	if d.Verdict == v1.VerdictGone {
+		stage = "Gone" // the stage does not say what became of it
+	}
+	head := style.Paint(colour, sign+" "+stage)
+	if !d.Since.IsZero() && d.Verdict != v1.VerdictGone {
+		head += " for " + style.Whole(d.At.Sub(d.Since))
+	}
+	why := d.Message
+	if cause := wording.Lasting(d.Cause); cause != nil {
+		why = wording.CauseText(*cause) + numbers(*cause)
+	}
+	return p.Headline(head, p.Text(why+wording.IgnoredText(d.Ignored)))
+}
+
+func (d Diagnosis) sign(p style.Page) (lipgloss.Style, string) {
+	switch d.Verdict {
+	case v1.VerdictRunning:
+		return p.Green, p.Done
+	case v1.VerdictFailed:
+		return p.Red, p.Failed
+	case v1.VerdictWaiting:
+		return p.Yellow, p.Warning
+	default:
+		return p.Grey, p.Stopped
+	}
+}
+
+// numbers are those of a cause that are not in its message.
+func numbers(c v1.Cause) string {
+	text := ""
+	if c.ExitCode != nil && !strings.Contains(c.Message, "exit code") {
+		text += fmt.Sprintf(", exit code %d", *c.ExitCode)
+	}
+	if c.Restarts != nil && !strings.Contains(c.Message, "restart") {
+		text += ", " + style.Plural(*c.Restarts, "restart")
+	}
+	return text
+}
+
+// timeline is the changes of stage, if there was more than one.
+func (d Diagnosis) timeline(p style.Page) (lines []string) {
+	if len(d.Timeline) < 2 {
+		return nil
+	}
+	for _, m := range d.Timeline {
+		offset := "+" + style.Brief(style.Seconds(m.Offset))
+		line := "    " + m.At.UTC().Format(time.TimeOnly) + "  " + style.Pad(offset, 8) + "  "
+		room := max(p.Width-1-style.Width(line)-14, 0)
+		message := p.Cut(p.Text(m.Message), room)
+		if room < 12 {
+			message = "" // the beginning of a word says nothing
+		}
+		lines = append(lines, strings.TrimRight(style.Paint(p.Grey, line)+style.Paint(p.Stage(m.Stage), style.Pad(string(m.Stage), 12))+"  "+message, " "))
+	}
+	return lines
+}
+
+// next are the commands to type next: for a workspace berth's own, for anything
+// else kubectl's.
+func (d Diagnosis) next(flags []string) []wording.Command {
+	_, name, _ := strings.Cut(d.Subject, "/")
+	if d.Blueprint == "" && d.UserString == "" {
+		if d.Verdict != v1.VerdictFailed && d.Verdict != v1.VerdictWaiting {
+			return nil
+		}
+		line := "kubectl describe " + wording.Word(d.Subject)
+		if d.Namespace != "" {
+			line += " --namespace " + wording.Word(d.Namespace)
+		}
+		return []wording.Command{{Line: line, Why: "what Kubernetes says about it"}}
+	}
+	t := wording.Title{UserString: d.UserString, ID: name, Flags: flags}
+	provision := wording.Command{Line: t.Command("provision"), Why: "recreate it"}
+	remove := wording.Command{Line: t.Command("delete"), Why: "delete it"}
+	switch d.Verdict {
+	case v1.VerdictRunning:
+		return []wording.Command{{Line: t.Command("exec")}}
+	case v1.VerdictTerminating:
+		return nil
+	case v1.VerdictWaiting:
+		provision.Why = "follow it"
+	}
+	if d.UserString == "" { // nobody knows what to provision
+		return []wording.Command{remove}
+	}
+	return []wording.Command{provision, remove}
+}

@@ -1,0 +1,242 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal/style"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// Error is an error, which may be how a provisioning ended.
+type Error struct{ v1.Error }
+
+// NewError is the document of an error.
+func NewError(err error) *v1.Error {
+	f := fault.From(err)
+	return &v1.Error{
+		Code: string(f.Code), Reason: f.Reason, ExitStatus: f.Code.Exit(),
+		Message: f.Message, Hint: f.Hint, Problems: f.Problems,
+	}
+}
+
+func (e Error) failed() bool   { return fault.Code(e.Code) == fault.Failed }
+func (e Error) timedOut() bool { return fault.Code(e.Code) == fault.DeadlineExceeded }
+
+func (e Error) interrupted() bool {
+	c := fault.Code(e.Code)
+	return c == fault.Interrupted || c == fault.Terminated
+}
+
+// Stopped says whether the command stopped waiting, for nothing has failed.
+func (e Error) Stopped() bool { return e.interrupted() || e.timedOut() }
+
+// isOutcome tells how a provisioning ended from what kept a command from working.
+func (e Error) isOutcome() bool { return e.failed() || e.Stopped() }
+
+// Text is the error in one glance: what, why, what now. It is not wrapped, so that
+// it can be searched for.
+func (e Error) Text(p style.Page) ([]string, error) {
+	message := p.Paragraphs(e.Message)
+	if len(message) == 0 {
+		message = []string{"unknown error"}
+	}
+	last := len(message) - 1
+	message[last] = fmt.Sprintf("%s (%s)", message[last], e.Code)
+	lines := style.Labelled(style.Paint(p.Red, "error:")+" ", message)
+	for _, problem := range e.Problems {
+		lines = append(lines, "       - "+p.Text(problem))
+	}
+	return append(lines, style.Labelled(style.Paint(p.Grey, "hint:")+"  ", p.Paragraphs(e.Hint))...), nil
+}
+
+// Exit is that of its code.
+func (e Error) Exit() int { return e.ExitStatus }
+
+// Took is what the timing of the workspace says.
+func (e Error) Took(between time.Duration) time.Duration {
+	if e.Workspace == nil {
+		return between
+	}
+	return Workspace{*e.Workspace}.Took(between)
+}
+
+// word is how it ended in a word, and its colour and sign.
+func (e Error) word(p style.Page) (word string, colour lipgloss.Style, sign string) {
+	switch {
+	case e.interrupted():
+		return "Interrupted", p.Yellow, p.Stopped
+	case e.timedOut():
+		return "Timed out", p.Red, p.Failed
+	}
+	return "Failed", p.Red, p.Failed
+}
+
+// Row says why, in one line.
+func (e Error) Row(p style.Page) Row {
+	word, colour, sign := e.word(p)
+	why, _, _ := strings.Cut(e.gist(), "\n")
+	return Row{Sign: sign, Word: word, Colour: colour, Why: why}
+}
+
+// gist is the outcome in half a line. The message of the error names the workspace,
+// which is in the first line already.
+func (e Error) gist() string {
+	if e.Workspace == nil {
+		return e.news()
+	}
+	s := e.Workspace.Snapshot
+	why := s.Message
+	if s.Cause != nil && s.Cause.Message != "" {
+		why = wording.CauseText(*s.Cause) // also a tentative one: nothing will be known beyond it
+	}
+	switch {
+	case e.failed() && s.Cause != nil && s.Cause.Message != "":
+		return why
+	case e.failed():
+		return e.Message
+	case why != "":
+		return "still " + string(s.Stage) + ": " + why + wording.IgnoredText(s.Ignored)
+	case s.Stage == "" || s.Stage == v1.StageUnknown:
+		return e.news() // a stage that says nothing
+	default:
+		return "still " + string(s.Stage)
+	}
+}
+
+// news is what the message says beyond how it ended and after what time: that is
+// the first half of the headline.
+func (e Error) news() string {
+	switch {
+	case e.interrupted():
+		return strings.TrimLeft(strings.TrimPrefix(e.Message, "interrupted"), ": ")
+	case strings.HasPrefix(e.Message, "timed out after "):
+		_, rest, _ := strings.Cut(e.Message, ": ")
+		return rest
+	}
+	return e.Message
+}
+
+// beyond is the message if it says more than the gist of it; that it names the
+// workspace in front of that is nothing more.
+func (e Error) beyond() string {
+	message := strings.TrimRight(e.news(), ". \n")
+	known := []string{e.gist(), strings.TrimPrefix(e.gist(), "still ")}
+	if e.Workspace != nil && e.Workspace.Cause != nil {
+		known = append(known, e.Workspace.Cause.Message+wording.IgnoredText(e.Workspace.Ignored))
+	}
+	for _, k := range known {
+		if k != "" && strings.HasSuffix(message, strings.TrimRight(k, ". \n")) {
+			return ""
+		}
+	}
+	return e.news()
+}
+
+// Summary says how it ended, what that means, and what the container logged last.
+func (e Error) Summary(p style.Page, t wording.Title, between time.Duration) []string {
+	if !e.isOutcome() {
+		lines, _ := e.Text(p)
+		return lines
+	}
+	word, colour, sign := e.word(p)
+	lines := p.Headline(style.Paint(colour, sign+" "+word)+" after "+style.Brief(e.Took(between)), p.Text(e.gist()))
+	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.beyond())...))...)
+	lines = append(lines, style.Paragraph(p.Indent(e.problems(p)...))...)
+	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.Hint)...))...)
+	if e.Left == v1.LeftDeleted {
+		lines = append(lines, style.Paragraph(p.Indent(style.Paint(p.Grey, "deleted what was created")))...)
+	}
+	lines = append(lines, style.Paragraph(wording.LogLines(e.Logs, p))...)
+	return append(lines, wording.CommandLines(e.afterProvision(t), p)...)
+}
+
+func (e Error) problems(p style.Page) []string {
+	texts := make([]string, len(e.Problems))
+	for i, problem := range e.Problems {
+		texts[i] = "- " + p.Text(problem)
+	}
+	return texts
+}
+
+// Entries say the same.
+func (e Error) Entries(p style.Page, t wording.Title, between time.Duration, alone bool) []Entry {
+	var entries []Entry
+	if alone && !e.isOutcome() {
+		lines, _ := e.Text(p)
+		for _, line := range lines {
+			entries = append(entries, Entry{Text: line, Undated: true})
+		}
+		return entries
+	}
+	add := func(label string, texts ...string) {
+		for _, text := range texts {
+			entries = append(entries, Entry{Label: label, Text: text})
+		}
+	}
+	word, _, _ := e.word(p)
+	what := strings.Join(strings.Fields(e.gist()), " ")
+	add("error "+e.Code, strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", strings.ToLower(word), style.Brief(e.Took(between)), what), ": "))
+	if more := e.beyond(); more != "" {
+		add("error "+e.Code, more)
+	}
+	add("problem", e.Problems...)
+	if alone {
+		add("hint", p.Paragraphs(e.Hint)...)
+	}
+	switch e.Left {
+	case v1.LeftKept:
+		add("kept", t.Command("delete")+" deletes what was created")
+	case v1.LeftDeleted:
+		add("deleted", "what was created")
+	}
+	if e.Logs != nil {
+		label := "log " + e.Logs.Container
+		if e.Logs.Previous {
+			label += " (previous)"
+		}
+		add(label, e.Logs.Lines...)
+	}
+	if alone {
+		entries = append(entries, nextEntries(e.afterProvision(t))...)
+	}
+	return entries
+}
+
+// isLeft says whether there is something on the cluster to look at.
+func (e Error) isLeft() bool {
+	return e.Workspace != nil && !e.Workspace.CreatedAt.IsZero() && e.Left != v1.LeftDeleted
+}
+
+// afterProvision proposes to look at and to delete only what there is.
+func (e Error) afterProvision(t wording.Title) []wording.Command {
+	if t.Verb != "provision" || !e.isOutcome() || e.Workspace == nil {
+		return nil
+	}
+	var commands []wording.Command
+	add := func(verb, why string) { commands = append(commands, wording.Command{Line: t.Command(verb), Why: why}) }
+	if !e.interrupted() && e.Left != v1.LeftDeleted && (e.isLeft() || e.failed()) {
+		add("diagnose", "everything that is known about it")
+	}
+	switch {
+	case e.failed():
+	case !e.isLeft():
+		add("provision", "try again")
+	case e.interrupted():
+		add("provision", "follow again")
+	default:
+		add("provision", "wait again")
+	}
+	switch {
+	case e.Left == v1.LeftKept:
+		add("delete", "delete what was created; it was kept")
+	case e.isLeft():
+		add("delete", "delete what was created")
+	}
+	return commands
+}

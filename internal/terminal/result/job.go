@@ -1,0 +1,149 @@
+package result
+
+import (
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/style"
+)
+
+// Job is the record of one provisioning.
+type Job struct{ v1.Job }
+
+// Names are its ID.
+func (j Job) Names() []string { return []string{j.ID} }
+
+// Text is the job in full.
+func (j Job) Text(p style.Page) ([]string, error) {
+	state := style.Paint(j.colour(p), string(j.State))
+	if j.Code != "" {
+		state += " (" + p.Text(j.Code) + ")"
+	}
+	lines := p.Labels([][2]string{
+		{"Job", style.Paint(p.Bold, p.Text(j.ID))},
+		{"Workspace", p.Text(j.WorkspaceName)},
+		{"User", p.Text(j.Username)},
+		{"Status", state},
+		{"Stage", string(j.Stage)},
+		{"Started", created(j.CreatedAt, p)},
+		{"Took", style.Brief(j.took(p.Now))},
+	})
+	cols := []style.Column{
+		{Title: "TIME", Spare: 3},
+		{Title: "OFFSET"},
+		{Title: "TYPE"},
+		{Title: "STATUS", Name: true, Least: 8},
+		{Title: "OBJECT", Name: true, Least: 12, Spare: 1},
+		{Title: "MESSAGE", Least: 20},
+	}
+	return append(lines, style.Paragraph(table(cols, j.Events, p, j.cells))...), nil
+}
+
+func (j Job) cells(e v1.JobEvent) []string {
+	return []string{
+		e.Timestamp.UTC().Format("15:04:05.000"), "+" + style.Brief(e.Timestamp.Sub(j.CreatedAt)), string(e.Type),
+		style.OrDash(e.Status), style.OrDash(e.ObjectName), e.Message,
+	}
+}
+
+// NewLines are the entries that were not shown before, or have changed since, a
+// line for each; shown has the messages by the IDs of the entries.
+func (j Job) NewLines(p style.Page, shown map[string]string) (lines []string) {
+	for _, e := range j.Events {
+		if before, ok := shown[e.ID]; ok && before == e.Message {
+			continue
+		}
+		shown[e.ID] = e.Message
+		cells := j.cells(e)
+		for i, width := range []int{0, 8, 8, 12, 0, 0} {
+			cells[i] = style.Pad(p.Text(cells[i]), width)
+		}
+		lines = append(lines, strings.TrimRight(strings.Join(cells, "  "), " "))
+	}
+	return lines
+}
+
+// took is how long the job took, or has taken so far.
+func (j Job) took(now time.Time) time.Duration {
+	switch {
+	case !j.FinishedAt.IsZero():
+		return j.FinishedAt.Sub(j.CreatedAt)
+	case j.State == v1.JobRunning:
+		return now.Sub(j.CreatedAt)
+	}
+	return j.UpdatedAt.Sub(j.CreatedAt)
+}
+
+func (j Job) colour(p style.Page) lipgloss.Style {
+	switch j.State {
+	case v1.JobSucceeded:
+		return p.Green
+	case v1.JobFailed:
+		return p.Red
+	default:
+		return p.Grey
+	}
+}
+
+// Jobs is a list of jobs.
+type Jobs struct {
+	v1.JobList
+	// Full is set to print all of each job, instead of a table.
+	Full bool `json:"-"`
+}
+
+// Names are the IDs.
+func (l Jobs) Names() []string {
+	names := make([]string, len(l.JobList.Items))
+	for i, j := range l.JobList.Items {
+		names[i] = j.ID
+	}
+	return names
+}
+
+// Empty is the remark about an empty list.
+func (l Jobs) Empty() string {
+	if len(l.JobList.Items) > 0 {
+		return ""
+	}
+	return "no jobs"
+}
+
+// Text is a table, or all of each job.
+func (l Jobs) Text(p style.Page) ([]string, error) {
+	if l.Full {
+		var lines []string
+		for i, j := range l.JobList.Items {
+			text, err := Job{j}.Text(p)
+			if err != nil {
+				return nil, err
+			}
+			if i > 0 {
+				text = style.Paragraph(text)
+			}
+			lines = append(lines, text...)
+		}
+		return lines, nil
+	}
+	cols := []style.Column{
+		{Title: "JOB"},
+		{Title: "WORKSPACE", Name: true, Least: 12},
+		{Title: "USER", Name: true, Least: 6, Spare: 2},
+		{Title: "STATUS", Style: func(row int) lipgloss.Style { return Job{l.JobList.Items[row]}.colour(p) }},
+		{Title: "AGE"},
+		{Title: "DURATION", Spare: 1},
+		{Title: "STAGE"},
+	}
+	if p.Wide {
+		cols = append(cols, style.Column{Title: "CODE", Spare: 3}, style.Column{Title: "UPDATED", Spare: 4})
+	}
+	return table(cols, l.JobList.Items, p, func(j v1.Job) []string {
+		return []string{
+			j.ID, j.WorkspaceName, style.OrDash(j.Username), string(j.State), style.Age(j.CreatedAt, p.Now),
+			style.Brief(Job{j}.took(p.Now)), string(j.Stage), style.OrDash(j.Code), style.Age(j.UpdatedAt, p.Now),
+		}
+	}), nil
+}

@@ -1,0 +1,58 @@
+package result
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/terminaltest"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// Nothing is proposed for what was never made.
+func TestProposalsAfterFailures(t *testing.T) {
+	pod, none := terminaltest.Workspace(v1.StagePulling, v1.Snapshot{}), terminaltest.Workspace(v1.StageUnknown, v1.Snapshot{})
+	none.CreatedAt = time.Time{}
+	for name, test := range map[string]struct {
+		code string
+		w    *v1.Workspace
+		want []string
+	}{
+		"failed":                   {"FAILED", &pod, []string{"diagnose", "delete"}},
+		"failed without a pod":     {"FAILED", &none, []string{"diagnose"}},
+		"timed out":                {"DEADLINE_EXCEEDED", &pod, []string{"diagnose", "provision", "delete"}},
+		"timed out, nothing made":  {"DEADLINE_EXCEEDED", &none, []string{"provision"}},
+		"timed out, nothing known": {"DEADLINE_EXCEEDED", nil, nil},
+		"interrupted":              {"INTERRUPTED", &pod, []string{"provision", "delete"}},
+		"interrupted, nothing yet": {"TERMINATED", nil, nil},
+		"refused":                  {"CONFLICT", nil, nil},
+	} {
+		got := proposed(Error{v1.Error{Code: test.code, Workspace: test.w}}.afterProvision(terminaltest.Alice))
+		for i, line := range got {
+			got[i] = strings.Fields(line)[1]
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func proposed(cs []wording.Command) (lines []string) {
+	for _, c := range cs {
+		lines = append(lines, c.Line)
+	}
+	return lines
+}
+
+// What was looked for elsewhere is not to be looked for here next.
+func TestProposedCommandsKeepTheFlags(t *testing.T) {
+	title := terminaltest.Alice
+	title.Flags = []string{wording.Flag("-n", "t1"), wording.Flag("--kubeconfig", "my file")}
+	w := terminaltest.Workspace(v1.StageRunning, v1.Snapshot{})
+	want := []string{"berth exec alice~dev -n t1 --kubeconfig 'my file'"}
+	if got := proposed(Workspace{w}.afterProvision(title)); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

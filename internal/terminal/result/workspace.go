@@ -1,0 +1,256 @@
+package result
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/style"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// Workspace is one workspace in full.
+type Workspace struct{ v1.Workspace }
+
+// Names are its ID.
+func (w Workspace) Names() []string { return []string{w.ID} }
+
+// Text is everything about it.
+func (w Workspace) Text(p style.Page) ([]string, error) {
+	lines := w.facts(p)
+	lines = append(lines, style.Paragraph(containerTable(w.Containers, p))...)
+	lines = append(lines, style.Paragraph(replicaTable(w.Replicas, p))...)
+	lines = append(lines, style.Paragraph(wording.WarningLines(w.Warnings, p))...)
+	lines = append(lines, style.Paragraph(eventTable(w.Events, p))...)
+	return append(lines, wording.CommandLines(w.next(p.Flags), p)...), nil
+}
+
+// facts are the lines of a name and a value.
+func (w Workspace) facts(p style.Page) []string {
+	cause := ""
+	if c := wording.Lasting(w.Cause); c != nil {
+		cause = p.Text(wording.CauseText(*c))
+	}
+	return p.Labels([][2]string{
+		{"Name", style.Paint(p.Bold, p.Text(w.ID))},
+		{"Namespace", p.Text(w.Namespace)},
+		{"User string", p.Text(w.UserString)},
+		{"Owner", p.Text(w.Owner)},
+		{"Blueprint", p.Text(w.Blueprint)},
+		{"Workload", p.Text(w.Workload)},
+		{"Stage", w.stage(p)},
+		{"Why", cause},
+		{"Node", p.Text(w.Node)},
+		{"Created", created(w.CreatedAt, p)},
+		{"Job", p.Text(w.JobID)},
+	})
+}
+
+// stage is the stage, since when, and what it is about.
+func (w Workspace) stage(p style.Page) string {
+	text := style.Paint(p.Stage(w.Stage), string(w.Stage))
+	if !w.Since.IsZero() {
+		text += " for " + style.Age(w.Since, p.Now)
+	}
+	if w.Status == v1.StatusStopping {
+		text += ", stopping on request"
+	}
+	if w.Gone {
+		text += " (its pod is gone)"
+	}
+	if w.Message != "" && (w.Cause == nil || w.Message != w.Cause.Message) {
+		text += ": " + p.Text(w.Message)
+	}
+	return text
+}
+
+func created(at time.Time, p style.Page) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339) + " (" + style.Age(at, p.Now) + " ago)"
+}
+
+// next are the commands to type next for a workspace as it stands.
+func (w Workspace) next(flags []string) []wording.Command {
+	t := wording.Title{UserString: w.UserString, ID: w.ID, Flags: flags}
+	diagnose := wording.Command{Line: t.Command("diagnose"), Why: "everything that is known about it"}
+	switch w.Verdict() {
+	case v1.VerdictRunning:
+		return []wording.Command{{Line: t.Command("exec")}}
+	case v1.VerdictFailed:
+		return []wording.Command{diagnose, {Line: t.Command("delete"), Why: "delete it"}}
+	case v1.VerdictWaiting:
+		if w.UserString == "" { // nobody knows what to provision
+			return []wording.Command{diagnose}
+		}
+		return []wording.Command{{Line: t.Command("provision"), Why: "follow it"}, diagnose}
+	}
+	return nil
+}
+
+// Exit is that of success.
+func (w Workspace) Exit() int { return 0 }
+
+// Took is what its timing says.
+func (w Workspace) Took(between time.Duration) time.Duration {
+	if w.Timing == nil || w.Timing.Seconds <= 0 {
+		return between
+	}
+	return style.Seconds(w.Timing.Seconds)
+}
+
+// Row says why it does not run, if the command did not wait for that.
+func (w Workspace) Row(p style.Page) Row {
+	r := Row{Sign: p.Done, Word: string(w.Stage), Colour: p.Stage(w.Stage)}
+	switch {
+	case w.Stage != v1.StageRunning:
+		r.Why = wording.CauseOrMessage(w.Snapshot)
+	case w.Timing == nil:
+		r.Why = w.since(p)
+	}
+	return r
+}
+
+// since is since when a workspace runs to which nothing was done.
+func (w Workspace) since(p style.Page) string {
+	if w.Since.IsZero() {
+		return ""
+	}
+	return "since " + style.Age(w.Since, p.Now)
+}
+
+// Summary says that it runs, and how long each stage took.
+func (w Workspace) Summary(p style.Page, t wording.Title, between time.Duration) []string {
+	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, string(w.Stage))
+	took := style.Brief(w.Took(between))
+	var lines []string
+	switch {
+	case w.Stage != v1.StageRunning: // the command does not wait
+		lines = p.Headline(head+" after "+took, p.Text(wording.CauseOrMessage(w.Snapshot)))
+	case w.Timing == nil:
+		lines = p.Headline(strings.TrimSpace(head+" "+w.since(p)), "")
+	default:
+		lines = p.Headline(head+" in "+took, style.Paint(p.Grey, strings.Join(w.stages(style.Tenths), p.Dot)))
+	}
+	return append(lines, wording.CommandLines(w.afterProvision(t), p)...)
+}
+
+// Entries say the same.
+func (w Workspace) Entries(p style.Page, t wording.Title, between time.Duration, alone bool) []Entry {
+	e := Entry{Label: "stage " + string(w.Stage), Text: w.Row(p).Why}
+	if w.Stage == v1.StageRunning && w.Timing != nil {
+		e.Text = "ready in " + style.Brief(w.Took(between))
+	}
+	entries := []Entry{e}
+	if stages := w.stages(style.Brief); w.Stage == v1.StageRunning && len(stages) > 0 {
+		entries = append(entries, Entry{Label: "timing", Text: strings.Join(stages, ", ")})
+	}
+	if alone {
+		entries = append(entries, nextEntries(w.afterProvision(t))...)
+	}
+	return entries
+}
+
+// stages are the stages in the order of their first appearance, each with all the
+// time that was spent in it: stages may come back.
+func (w Workspace) stages(format func(time.Duration) string) (texts []string) {
+	if w.Timing == nil {
+		return nil
+	}
+	var sums []v1.StepTiming
+	for _, s := range w.Timing.Stages {
+		if i := slices.IndexFunc(sums, func(o v1.StepTiming) bool { return o.Name == s.Name }); i >= 0 {
+			sums[i].Seconds += s.Seconds
+		} else {
+			sums = append(sums, s)
+		}
+	}
+	for _, s := range sums {
+		texts = append(texts, strings.ToLower(s.Name)+" "+format(style.Seconds(s.Seconds)))
+	}
+	return texts
+}
+
+// afterProvision is the command to type next after it was provisioned.
+func (w Workspace) afterProvision(t wording.Title) []wording.Command {
+	switch {
+	case t.Verb != "provision":
+		return nil
+	case w.Stage == v1.StageRunning:
+		return []wording.Command{{Line: t.Command("exec")}}
+	}
+	return []wording.Command{{Line: t.Command("status")}}
+}
+
+func containerTable(cs []v1.Container, p style.Page) []string {
+	cols := []style.Column{
+		{Title: "CONTAINER", Name: true, Least: 12},
+		{Title: "STATE", Style: func(row int) lipgloss.Style { return p.Container(cs[row].State) }},
+		{Title: "RESTARTS"},
+		{Title: "IMAGE", Name: true, Least: 12},
+	}
+	return table(cols, cs, p, func(c v1.Container) []string {
+		name, image := c.Name, c.Image
+		if c.Init {
+			name += " (init)"
+		}
+		if !p.Wide {
+			image = shortImage(image)
+		}
+		restarts := c.Restarts
+		c.Restarts = 0 // it has a column of its own
+		return []string{name, wording.ContainerText(c), strconv.Itoa(restarts), style.OrDash(image)}
+	})
+}
+
+// shortImage leaves the registry and the path out: dev-tools:1.4.
+func shortImage(image string) string {
+	name := image[strings.LastIndex(image, "/")+1:]
+	if base, digest, ok := strings.Cut(name, "@sha256:"); ok {
+		return base + "@" + digest[:min(len(digest), 7)]
+	}
+	return name
+}
+
+// replicaTable is the pods of a workload that the workspace is a part of.
+func replicaTable(rs []v1.Replica, p style.Page) []string {
+	cols := []style.Column{
+		{Title: "POD", Name: true, Least: 16},
+		{Title: "STAGE", Style: func(row int) lipgloss.Style { return p.Stage(rs[row].Stage) }},
+		{Title: "NODE", Name: true, Least: 10},
+		{Title: "WHY", Least: 12},
+	}
+	return table(cols, rs, p, func(r v1.Replica) []string {
+		return []string{r.Name, string(r.Stage), style.OrDash(r.Node), r.Message}
+	})
+}
+
+// eventTable is the Kubernetes events, the one that happened last at the end.
+func eventTable(events []v1.ObjectEvent, p style.Page) []string {
+	level := func(row int) lipgloss.Style {
+		if events[row].Type == "Warning" {
+			return p.Yellow
+		}
+		return lipgloss.Style{}
+	}
+	cols := []style.Column{
+		{Title: "AGE"},
+		{Title: "COUNT", Spare: 2},
+		{Title: "TYPE", Spare: 1, Style: level},
+		{Title: "REASON", Name: true, Least: 10},
+		{Title: "OBJECT", Name: true, Least: 12, Spare: 3},
+		{Title: "MESSAGE", Least: 16},
+	}
+	return table(cols, events, p, func(e v1.ObjectEvent) []string {
+		age := style.Age(e.At, p.Now)
+		if e.Count > 1 && e.FirstAt.Before(e.At) {
+			age += " (over " + style.Age(e.FirstAt, p.Now) + ")"
+		}
+		return []string{age, strconv.Itoa(e.Count), e.Type, e.Reason, e.Object, strings.Join(strings.Fields(e.Message), " ")}
+	})
+}

@@ -1,0 +1,109 @@
+package result
+
+import (
+	"strconv"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/style"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// Workspaces is a list of workspaces.
+type Workspaces struct {
+	v1.WorkspaceList
+	Table Table `json:"-"`
+}
+
+// Table says how a list of workspaces looks as a table.
+type Table struct {
+	// Namespaces adds the namespace as the first column: for lists of several.
+	Namespaces bool
+	NoHeaders  bool
+}
+
+// Names are the IDs.
+func (l Workspaces) Names() []string {
+	names := make([]string, len(l.WorkspaceList.Items))
+	for i, w := range l.WorkspaceList.Items {
+		names[i] = w.ID
+	}
+	return names
+}
+
+// Items are the workspaces.
+func (l Workspaces) Items() []Kind {
+	items := make([]Kind, len(l.WorkspaceList.Items))
+	for i, w := range l.WorkspaceList.Items {
+		items[i] = Workspace{w}
+	}
+	return items
+}
+
+// Empty is the remark about an empty list.
+func (l Workspaces) Empty() string {
+	if len(l.WorkspaceList.Items) > 0 {
+		return ""
+	}
+	return "no workspaces"
+}
+
+// Text is a table.
+func (l Workspaces) Text(p style.Page) ([]string, error) {
+	lines := style.Table(l.Columns(p), p.Room, p.Styles)
+	if l.Table.NoHeaders {
+		lines = lines[1:]
+	}
+	return lines, nil
+}
+
+// Columns are the columns of that table.
+func (l Workspaces) Columns(p style.Page) []style.Column {
+	items := l.WorkspaceList.Items
+	var cols []style.Column
+	add := func(c style.Column, cell func(v1.Workspace) string) {
+		for _, w := range items {
+			c.Cells = append(c.Cells, p.Text(cell(w)))
+		}
+		cols = append(cols, c)
+	}
+	namespace := func(spare int) {
+		add(style.Column{Title: "NAMESPACE", Name: true, Least: 9, Spare: spare}, func(w v1.Workspace) string { return w.Namespace })
+	}
+	if l.Table.Namespaces {
+		namespace(0)
+	}
+	add(style.Column{Title: "NAME", Name: true, Least: 16}, func(w v1.Workspace) string { return w.ID })
+	add(style.Column{Title: "OWNER", Name: true, Least: 8, Spare: 3}, func(w v1.Workspace) string { return style.OrDash(w.Owner) })
+	add(style.Column{Title: "BLUEPRINT", Name: true, Least: 9, Spare: 1}, func(w v1.Workspace) string { return style.OrDash(w.Blueprint) })
+	add(style.Column{Title: "STAGE", Style: func(row int) lipgloss.Style { return p.Stage(items[row].Stage) }}, func(w v1.Workspace) string { return string(w.Stage) })
+	add(style.Column{Title: "AGE"}, func(w v1.Workspace) string { return style.Age(w.CreatedAt, p.Now) })
+	add(style.Column{Title: "RESTARTS", Spare: 2}, func(w v1.Workspace) string { return strconv.Itoa(w.Restarts()) })
+	if p.Wide && !l.Table.Namespaces {
+		namespace(6)
+	}
+	if p.Wide {
+		add(style.Column{Title: "NODE", Name: true, Least: 10, Spare: 4}, func(w v1.Workspace) string { return style.OrDash(w.Node) })
+		add(style.Column{Title: "WORKLOAD", Name: true, Least: 10, Spare: 7}, func(w v1.Workspace) string { return style.OrDash(w.Workload) })
+		add(style.Column{Title: "IMAGE", Name: true, Least: 12, Spare: 8}, func(w v1.Workspace) string { return style.OrDash(w.MainImage()) })
+		add(style.Column{Title: "USERSTRING", Name: true, Least: 10, Spare: 5}, func(w v1.Workspace) string { return style.OrDash(w.UserString) })
+	}
+	add(style.Column{Title: "WHY", Least: 12}, func(w v1.Workspace) string { return why(w, p.Now) })
+	return cols
+}
+
+// why is what keeps a workspace from running, and since when.
+func why(w v1.Workspace, now time.Time) string {
+	if c := wording.Lasting(w.Cause); c != nil && c.Message != "" {
+		return wording.CauseText(*c)
+	}
+	if w.Stage == v1.StageRunning || w.Message == "" {
+		return ""
+	}
+	if w.Since.IsZero() {
+		return w.Message
+	}
+	return w.Message + " (" + style.Age(w.Since, now) + ")"
+}

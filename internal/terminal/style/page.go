@@ -1,0 +1,82 @@
+package style
+
+import (
+	"strings"
+	"time"
+)
+
+// Page is what lines are laid out on.
+type Page struct {
+	Styles
+	// Width is how many columns a line has; far too many where nobody watches.
+	Width int
+	// Room is how wide a table may be; 0 for as wide as it is.
+	Room int
+	// Wide tables have more columns.
+	Wide bool
+	// Now is the time that ages are counted from.
+	Now time.Time
+	// Flags are repeated in the commands that are proposed.
+	Flags []string
+}
+
+// headlineWidth is where the second half of a headline begins, if there is room.
+const headlineWidth = 24
+
+// Headline puts two halves on one line, or below each other if they do not fit.
+func (p Page) Headline(head, rest string) []string {
+	line := "  " + head
+	if rest == "" {
+		return []string{line}
+	}
+	if joined := Pad(line, 2+headlineWidth) + "  " + rest; Width(joined) < p.Width {
+		return []string{joined}
+	}
+	return append([]string{line}, p.Indent(rest)...)
+}
+
+// indent is how far texts and tables below a headline are moved to the right.
+const indent = 4
+
+// Indent wraps texts into the room beside the indentation.
+func (p Page) Indent(texts ...string) []string {
+	var lines []string
+	for _, t := range texts {
+		lines = append(lines, Indented(Wrap(t, max(p.Width-1-indent, 20)))...)
+	}
+	return lines
+}
+
+// Indented moves lines that are as wide as they may be.
+func Indented(lines []string) []string {
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(strings.Repeat(" ", indent)+line, " ")
+	}
+	return lines
+}
+
+// Narrower is a page for what is to be Indented.
+func (p Page) Narrower() Page {
+	if p.Room > 0 {
+		p.Room = max(p.Room-indent, 1)
+	}
+	return p
+}
+
+// Labels are lines of a name and a value; those without a value are left out.
+func (p Page) Labels(rows [][2]string) (lines []string) {
+	for _, r := range rows {
+		if r[1] != "" {
+			lines = append(lines, Paint(p.Grey, Pad(r[0]+":", 14))+r[1])
+		}
+	}
+	return lines
+}
+
+// Paragraph is a blank line and a block of others; nothing without the others.
+func Paragraph(lines []string) []string {
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]string{""}, lines...)
+}
