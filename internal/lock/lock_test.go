@@ -189,6 +189,17 @@ func TestDeadProcessOfThisHostIsTakenOverAtOnce(t *testing.T) {
 	if !reused.isDead(self) {
 		t.Error("a process ID that was used again passes for the old process")
 	}
+	a, b := lockers(time.Now)
+	a.Self = dead
+	if held, _, err := a.Try(t.Context(), "alice-1", nil); err == nil {
+		held.stop() // it renews no more
+		held.done.Wait()
+	}
+	if lock, _, err := b.Try(t.Context(), "alice-1", nil); lock == nil {
+		t.Errorf("the lock of an ended process is not taken at the first try: %v", err)
+	} else {
+		lock.Release(t.Context())
+	}
 	elsewhere := dead
 	elsewhere.Host = "elsewhere"
 	if elsewhere.isDead(self) {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,7 +37,7 @@ func TestAgentRuntime(t *testing.T) {
 	answer := w.must(0, "exec", "alice~agent", "--", "sh", "-c", "wget -q -S -O - http://"+doc.ID+":2822/ 2>&1 | head -1; true").stdout
 	w.contains(answer, "HTTP/1.1")
 	w.must(0, "delete", "alice~agent")
-	w.eventually("nothing is left", 20*time.Second, func() bool { return len(w.leftovers()) == 0 })
+	w.eventually("nothing is left", func() bool { return len(w.leftovers()) == 0 })
 }
 
 // Two workspaces share a claim, which a user who is not root can write to, and
@@ -52,7 +51,7 @@ func TestWhatWorkspacesShare(t *testing.T) {
 		t.Errorf("bob reads %q", out)
 	}
 	name := first.ID + ".team." + w.namespace + ".svc"
-	w.eventually(name+" is known", 20*time.Second, func() bool {
+	w.eventually(name+" is known", func() bool {
 		r := w.berth("exec", "bob~sharing", "--", "nslookup", name+".cluster.local")
 		return strings.Contains(r.stdout, w.pod(first.ID).Status.PodIP)
 	})
@@ -68,7 +67,7 @@ func TestWhatWorkspacesShare(t *testing.T) {
 		t.Errorf("bob reads %q after alice has gone", out)
 	}
 	w.must(0, "delete", "bob~sharing")
-	w.eventually("only what is shared is left", 20*time.Second, func() bool {
+	w.eventually("only what is shared is left", func() bool {
 		return strings.Join(w.leftovers(), " ") == "service/team persistentvolumeclaim/pvc-cache-x"
 	})
 	policies, err := w.NetworkingV1().NetworkPolicies(w.namespace).List(t.Context(), metav1.ListOptions{})
@@ -121,7 +120,7 @@ func TestCertificate(t *testing.T) {
 		_ = definitions.Delete(context.Background(), definition.GetName(), metav1.DeleteOptions{})
 	})
 	var r result
-	w.eventually("the API takes certificates", 20*time.Second, func() bool {
+	w.eventually("the API takes certificates", func() bool {
 		r = w.finish(w.withVariable("BERTH_CONFIG="+config, "provision", "alice~sharing", "--dry-run=server"))
 		return r.status == 0
 	})
@@ -150,7 +149,7 @@ func (w *world) certificateRules(config string) {
 		w.Fatal(err)
 	}
 	told.add(limited.asks(provision, u, w.words()).list()...) // what is there is taken over
-	failing := use{args: []string{"provision", "bob~sharing", "--timeout", "4s", "--on-failure", "delete"}, status: 5, config: config}
+	failing := use{args: []string{"provision", "bob~sharing", "--timeout", "15s", "--on-failure", "delete"}, status: 5, config: config}
 	told.add(limited.asks(provision, failing, w.words()).list()...)
 	for _, a := range all {
 		if of(a) && !told.has(a.String()) {

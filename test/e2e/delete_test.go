@@ -3,10 +3,10 @@
 package e2e
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	corev1 "k8s.io/api/core/v1"
@@ -95,9 +95,7 @@ func TestDeleteAllOfAnOwner(t *testing.T) {
 	if len(doc.Items) != 1 || doc.Items[0].UserString != "bob~plain" || !doc.Items[0].Deletion.Gone {
 		t.Errorf("%+v", doc)
 	}
-	if left := w.leftovers(); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	w.nothingIsLeft() // a claim goes when the last pod that mounts it has gone
 }
 
 // The workspaces of one ID in two namespaces are two.
@@ -111,7 +109,7 @@ func TestDeleteInAllNamespaces(t *testing.T) {
 	other := w.of(t)
 	other.namespace = made.Name
 	t.Cleanup(func() { w.berth("delete", "traveller~plain", "--ignore-not-found", "--no-wait", "-n", other.namespace) })
-	w.eventually("the other namespace has its service account", 30*time.Second, func() bool {
+	w.eventually("the other namespace has its service account", func() bool {
 		_, err := w.CoreV1().ServiceAccounts(other.namespace).Get(t.Context(), "default", metav1.GetOptions{})
 		return err == nil
 	})
@@ -132,15 +130,15 @@ func TestDeleteHeldByAFinalizer(t *testing.T) {
 	w.must(0, "provision", "alice~plain")
 	id := w.idOf("alice~plain")
 	w.patchPod(id, `{"metadata":{"finalizers":["foo.example.com/bar"]}}`)
-	e := decode[v1.Error](w, w.must(5, "delete", "alice~plain", "--timeout", "3s", "-o", "json"))
-	w.contains(e.Message, "timed out after 3s", "pod "+id+" is still there", "phase ", "grace period", "held by finalizer foo.example.com/bar")
+	e := decode[v1.Error](w, w.must(5, "delete", "alice~plain", "--timeout", "10s", "-o", "json"))
+	w.contains(e.Message, "timed out after 10s", "pod "+id+" is still there", "phase ", "grace period", "held by finalizer foo.example.com/bar")
 	w.contains(e.Hint, "kubectl patch pod "+id)
 
 	p := w.start("delete", "alice~plain")
 	p.waitFor("stage Terminating")
 	p.waitFor("held by finalizer foo.example.com/bar")
 	w.patchPod(id, `{"metadata":{"finalizers":null}}`)
-	p.wait(20*time.Second).mustBe(w, 0)
+	p.wait().mustBe(w, 0)
 	if left := w.leftovers(); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -156,17 +154,18 @@ func TestOnFailure(t *testing.T) {
 	}
 	w.must(0, "delete", "alice~unbindable")
 
-	for user, status := range map[string]int{"alice~unbindable": 3, "bob~crashing": 3, "carol~huge": 5} {
-		gone := decode[v1.Error](w, w.must(status, "provision", user, "--on-failure", "delete", "--timeout", "40s", "-o", "json"))
+	for user, end := range map[string]struct {
+		timeout string
+		status  int
+	}{"alice~unbindable": {"5m", 3}, "bob~crashing": {"5m", 3}, "carol~huge": {"15s", 5}} {
+		gone := decode[v1.Error](w, w.must(end.status, "provision", user, "--on-failure", "delete", "--timeout", end.timeout, "-o", "json"))
 		if gone.Left != v1.LeftDeleted || gone.Workspace == nil || gone.Workspace.CreatedAt.IsZero() || gone.Workspace.Cause == nil {
 			t.Errorf("%s: %+v", user, gone)
 		}
 		if user == "bob~crashing" && gone.Logs == nil {
 			t.Errorf("%s: its last words are lost", user)
 		}
-		if left := w.leftovers(); len(left) > 0 {
-			t.Errorf("%s has left %v", user, left)
-		}
+		w.nothingIsLeft() // a claim goes when the last pod that mounts it has gone
 	}
 	text := w.must(3, "provision", "alice~wrong-tag", "--on-failure", "delete").stderr
 	w.contains(text, "step remove:", "deleted: what was created")
@@ -195,8 +194,15 @@ func TestOnFailureSparesClaims(t *testing.T) {
 	if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), id, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the pod is gone", 60*time.Second, func() bool { return w.pod(id) == nil })
-	w.must(5, "provision", "alice~dev", "--timeout", "400ms", "--on-failure", "delete")
+	w.eventually("the pod is gone", func() bool { return w.pod(id) == nil })
+	cmd := w.command("provision", "alice~dev", "--timeout", "8s", "--on-failure", "delete")
+	cmd.Env = append(cmd.Env, "KUBECONFIG="+w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+		if isCreation(r, "pods") { // the last of what is made
+			unanswered(r)
+		}
+		next.ServeHTTP(out, r)
+	}))
+	w.finish(cmd).mustBe(w, 5)
 	claims := func() (names []string) {
 		list, err := w.CoreV1().PersistentVolumeClaims(w.namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
@@ -236,11 +242,11 @@ func TestProvisionWhatHasStopped(t *testing.T) {
 	}
 	// The kubelet knows better, and says so sooner or later: what it says may come
 	// between, and then the test says it again.
-	w.eventually("what has stopped is started again", time.Minute, func() bool {
+	w.eventually("what has stopped is started again", func() bool {
 		w.patchPod(id, `{"status":{"phase":"Succeeded"}}`, "status")
 		w.berth("provision", "alice~plain", "--if-not-exists")
 		again := w.pod(id)
-		return again.UID != started.UID && again.Status.Phase == corev1.PodRunning
+		return again != nil && again.UID != started.UID && again.Status.Phase == corev1.PodRunning
 	})
 }
 
@@ -253,7 +259,7 @@ func TestDeleteWithoutListSecretsAndPod(t *testing.T) {
 	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), id, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the pod is gone", 40*time.Second, func() bool { return w.pod(id) == nil })
+	w.eventually("the pod is gone", func() bool { return w.pod(id) == nil })
 	before := w.leftovers()
 	limited := w.as(grant{w.namespace, without(rbac.Named(rbac.Delete), rbac.Access{Verb: "list", Resource: "secrets"})})
 	r := limited.must(4, "delete", "gone~plain", "--ignore-not-found")

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -72,7 +71,7 @@ func TestPrivateRegistry(t *testing.T) {
 	}
 	w.finish(w.withVariable(config("berth-test"), "delete", "alice~private")).mustBe(w, 0)
 	w.finish(w.withVariable(config("berth-test"), "delete", "bob~private")).mustBe(w, 0)
-	w.eventually("the pull secret is left", 20*time.Second, func() bool { return strings.Join(w.leftovers(), " ") == "secret/k8shell-pull-secret" })
+	w.eventually("the pull secret is left", func() bool { return strings.Join(w.leftovers(), " ") == "secret/k8shell-pull-secret" })
 }
 
 func (w *world) helm(args ...string) string {
@@ -105,15 +104,19 @@ func TestCreateNamespace(t *testing.T) {
 // provisions again follows.
 func TestNoWait(t *testing.T) {
 	w := newWorld(t)
-	r := w.must(0, "provision", "alice~busy", "--no-wait", "-o", "json")
+	r := w.must(0, "provision", "alice~gated", "--no-wait", "-o", "json")
 	doc := decode[v1.Workspace](w, r)
 	if doc.Stage == v1.StageRunning || doc.Stage == v1.StageUnknown || doc.CreatedAt.IsZero() || w.pod(doc.ID) == nil {
 		t.Errorf("%+v", doc)
 	}
 	w.contains(w.helm("list"), doc.ID, "deployed")
-	again := w.must(0, "provision", "alice~busy", "--no-wait")
-	w.contains(again.stderr, "berth status alice~busy")
-	w.contains(w.must(0, "provision", "alice~busy").stderr, "Running")
+	again := w.must(0, "provision", "alice~gated", "--no-wait")
+	w.contains(again.stderr, "berth status alice~gated")
+	following := w.start("provision", "alice~gated")
+	w.open("alice~gated")
+	r = following.wait()
+	r.mustBe(w, 0)
+	w.contains(r.stderr, "Running")
 }
 
 // Nothing is written by a dry run, whatever it finds.
@@ -156,7 +159,7 @@ func TestDryRun(t *testing.T) {
 	if _, err := w.CoreV1().ResourceQuotas(w.namespace).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the quota counts", 20*time.Second, func() bool {
+	w.eventually("the quota counts", func() bool {
 		return w.berth("provision", "bob~plain", "--dry-run=server").status == 3
 	})
 	w.contains(w.must(3, "provision", "bob~plain", "--dry-run=server").stderr, "exceeded quota")

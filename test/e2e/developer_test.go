@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -133,8 +132,6 @@ func (w *world) login() {
 	}
 }
 
-const waitForRules = 20 * time.Second
-
 // allowed waits until the API server goes by these grants in each of their
 // namespaces: it reads them from a cache.
 func (w *world) allowed(grants []grant) {
@@ -153,7 +150,7 @@ func (w *world) allowed(grants []grant) {
 		grants = append(slices.Clone(grants), clusterRole(rbac.Named(rbac.Impersonation)))
 	}
 	for _, namespace := range namespaces {
-		w.eventually("the rules count", waitForRules, func() bool {
+		w.eventually("the rules count", func() bool {
 			review, err := rbac.Ask(w.Context(), client, namespace)
 			return err == nil && holds(review, namespace, grants)
 		})

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -55,7 +54,8 @@ func TestDiagnoseWorkspaceThatDidNotFail(t *testing.T) {
 	}
 	w.contains(w.must(0, "diagnose", "alice~plain").stdout, "Running", "berth exec alice~plain")
 
-	w.must(5, "provision", "alice~huge", "--timeout", "3s")
+	w.must(0, "provision", "alice~huge", "--no-wait")
+	w.waitForPod("alice~huge", unscheduled)
 	d = decode[v1.Diagnosis](w, w.must(0, "diagnose", "alice~huge", "-o", "json"))
 	if d.Verdict != v1.VerdictWaiting || d.Cause == nil || d.Cause.Code != "Unschedulable" {
 		t.Errorf("%+v", d)
@@ -64,7 +64,7 @@ func TestDiagnoseWorkspaceThatDidNotFail(t *testing.T) {
 
 	// Somebody deletes the pod; the release stays.
 	_ = w.CoreV1().Pods(w.namespace).Delete(t.Context(), w.idOf("alice~huge"), *metav1.NewDeleteOptions(0))
-	w.eventually("the pod is gone", 30*time.Second, func() bool { return w.pod(w.idOf("alice~huge")) == nil })
+	w.eventually("the pod is gone", func() bool { return w.pod(w.idOf("alice~huge")) == nil })
 	if d = decode[v1.Diagnosis](w, w.must(0, "diagnose", "alice~huge", "-o", "json")); d.Verdict != v1.VerdictGone {
 		t.Errorf("%+v", d)
 	}
@@ -79,7 +79,7 @@ func TestDiagnoseDeploymentWithoutQuota(t *testing.T) {
 	diagnose := func() v1.Diagnosis {
 		return decode[v1.Diagnosis](w, w.must(0, "diagnose", "deployment/api", "-o", "json"))
 	}
-	w.eventually("the quota refuses the second pod and the first one runs", time.Minute, func() bool {
+	w.eventually("the quota refuses the second pod and the first one runs", func() bool {
 		d := diagnose()
 		return d.Cause != nil && d.Cause.Code == "QuotaExceeded" && strings.HasPrefix(d.Message, "1 of 2 ready")
 	})
@@ -119,7 +119,7 @@ func (w *world) limitPods(most string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.eventually("the quota counts", 30*time.Second, func() bool {
+	w.eventually("the quota counts", func() bool {
 		quota, err := quotas.Get(w.Context(), "small", metav1.GetOptions{})
 		return err == nil && len(quota.Status.Used) > 0
 	})

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -29,7 +28,7 @@ func TestDoctorBeforeARefusal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the quota counts", 30*time.Second, func() bool {
+	w.eventually("the quota counts", func() bool {
 		quota, err := quotas.Get(w.Context(), "bounded", metav1.GetOptions{})
 		return err == nil && len(quota.Status.Used) > 0
 	})

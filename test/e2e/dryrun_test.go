@@ -4,10 +4,11 @@ package e2e
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -44,19 +45,21 @@ func (tg *target) versions() string {
 	return strings.Join(all, " ")
 }
 
-// settled is versions once the controllers have nothing more to say: the last of
-// the old pods is gone, and that has been noted.
+// settled is versions once the controllers have nothing more to say: the rollout
+// is complete, the last of the old pods is gone, and both have been noted.
 func (tg *target) settled() string {
 	tg.Helper()
-	last, since := "", time.Now()
-	tg.eventually("the workload has settled", 30*time.Second, func() bool {
-		now := tg.versions()
-		if now != last || len(tg.pods()) != 1 {
-			last, since = now, time.Now()
+	tg.eventually("the workload has settled", func() bool {
+		d, err := tg.AppsV1().Deployments(tg.namespace).Get(tg.Context(), "web", metav1.GetOptions{})
+		if err != nil {
+			tg.Fatal(err)
 		}
-		return time.Since(since) > 2*time.Second
+		s := d.Status
+		return s.ObservedGeneration == d.Generation && s.UpdatedReplicas == 1 && s.AvailableReplicas == 1 && s.Replicas == 1 &&
+			(s.TerminatingReplicas == nil || *s.TerminatingReplicas == 0) && len(tg.pods()) == 1 &&
+			slices.ContainsFunc(s.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Reason == "NewReplicaSetAvailable" })
 	})
-	return last
+	return tg.versions()
 }
 
 // A dry run of an injection, and of an ejection, prints the workload as it would

@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,7 +67,7 @@ func TestRolesInTheCluster(t *testing.T) {
 			words := w.words()
 			users := w.suffices(d, words)
 			_ = w.CoreV1().Namespaces().Delete(t.Context(), w.namespace+"-new", metav1.DeleteOptions{})
-			w.eventually("the new namespace is gone", 60*time.Second, func() bool {
+			w.eventually("the new namespace is gone", func() bool {
 				_, err := w.CoreV1().Namespaces().Get(t.Context(), w.namespace+"-new", metav1.GetOptions{})
 				return apierrors.IsNotFound(err)
 			})

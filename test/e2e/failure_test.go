@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/schematest"
@@ -17,21 +16,18 @@ import (
 func TestFailures(t *testing.T) {
 	for _, test := range []struct {
 		blueprint, cause string
-		within           time.Duration
 		says             []string
 		hint, logs       string
 	}{
-		{"wrong-tag", "ImageNotFound", 5 * time.Second, []string{"berth/workspace:no-such-tag", "not found"}, "blueprint wrong-tag", ""},
-		{"private", "ImagePullDenied", 5 * time.Second, []string{"private/workspace:v1"}, "blueprint private", ""},
-		{"crashing", "CrashLoop", 60 * time.Second, []string{"restart", "exit code 1"}, "exit code 1", "nodenv: not found"},
-		{"unbindable", "VolumeUnbound", 10 * time.Second, []string{"no persistent volumes available"}, "blueprint unbindable", ""},
+		{"wrong-tag", "ImageNotFound", []string{"berth/workspace:no-such-tag", "not found"}, `"image" in blueprint wrong-tag`, ""},
+		{"private", "ImagePullDenied", []string{"private/workspace:v1"}, "the namespace needs a pull secret", ""},
+		{"crashing", "CrashLoop", []string{"restart", "exit code 1"}, "exit code 1", "nodenv: not found"},
+		{"hungry", "OOMKilled", []string{"ran out of memory"}, "its limit of 32Mi", ""},
+		{"unbindable", "VolumeUnbound", []string{"no persistent volumes available"}, "blueprint unbindable", ""},
 	} {
 		t.Run(test.blueprint, func(t *testing.T) {
 			w := newWorld(t)
 			r := w.must(3, "provision", "alice~"+test.blueprint, "--output", "json")
-			if r.took > test.within {
-				t.Errorf("took %s, want at most %s", r.took, test.within)
-			}
 			doc := decode[v1.Error](w, r)
 			if doc.Kind != "Error" || doc.Code != "FAILED" || doc.ExitStatus != 3 || doc.Hint == "" {
 				t.Errorf("%+v", doc)
@@ -75,15 +71,14 @@ func TestFailedIsReplaced(t *testing.T) {
 // Waiting too long is no failure, but the reason is said.
 func TestTimeout(t *testing.T) {
 	w := newWorld(t)
+	w.must(0, "provision", "alice~huge", "--no-wait")
+	w.waitForPod("alice~huge", unscheduled)
 	r := w.must(5, "provision", "alice~huge", "--timeout", "4s", "-o", "json")
 	doc := decode[v1.Error](w, r)
 	if doc.Code != "DEADLINE_EXCEEDED" || doc.ExitStatus != 5 {
 		t.Errorf("%+v", doc)
 	}
 	w.contains(doc.Message, "timed out after 4s", "Scheduling", "Insufficient cpu")
-	if r.took < 4*time.Second || r.took > 10*time.Second {
-		t.Errorf("took %s", r.took)
-	}
 	// The same, in JSON lines: stages as they happen, the error last.
 	stream := w.must(5, "provision", "alice~huge", "--timeout", "2s", "-o", "jsonl").stdout
 	schematest.ValidateLines(t, []byte(stream))

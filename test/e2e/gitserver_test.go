@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -100,7 +99,7 @@ func (r repositories) serve() (address string) {
 	if err != nil {
 		r.w.Fatal(err)
 	}
-	r.w.eventually("the git server is ready", 40*time.Second, func() bool {
+	r.w.eventually("the git server is ready", func() bool {
 		pod := r.w.pod("git")
 		return pod != nil && len(pod.Status.ContainerStatuses) == 1 && pod.Status.ContainerStatuses[0].Ready
 	})

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 )
@@ -33,6 +32,6 @@ func TestHelmUnderstandsTheRelease(t *testing.T) {
 	w.contains(run("get", "values", id), "registry.example.com/berth/workspace:v1")
 	w.contains(run("status", id), "STATUS: deployed")
 	w.contains(run("uninstall", id, "--wait"), "uninstalled")
-	w.eventually("nothing is left", 20*time.Second, func() bool { return len(w.leftovers()) == 0 })
+	w.eventually("nothing is left", func() bool { return len(w.leftovers()) == 0 })
 	w.must(0, "provision", "alice~dev")
 }

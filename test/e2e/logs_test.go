@@ -23,7 +23,12 @@ type follower struct {
 
 func (w *world) follow(args ...string) *follower {
 	w.Helper()
-	f := &follower{w: w, cmd: w.command(append([]string{"logs", "--follow"}, args...)...), ended: make(chan error, 1)}
+	return w.followWith(w.command(append([]string{"logs", "--follow"}, args...)...))
+}
+
+func (w *world) followWith(cmd *exec.Cmd) *follower {
+	w.Helper()
+	f := &follower{w: w, cmd: cmd, ended: make(chan error, 1)}
 	f.cmd.Stdout, f.cmd.Stderr = &f.stdout, &f.stderr
 	if err := f.cmd.Start(); err != nil {
 		w.Fatal(err)
@@ -35,7 +40,7 @@ func (w *world) follow(args ...string) *follower {
 
 func (f *follower) waitFor(words string) {
 	f.w.Helper()
-	f.w.eventually("the log has "+words, 60*time.Second, func() bool { return strings.Contains(f.stdout.String(), words) })
+	f.w.eventually("the log has "+words, func() bool { return strings.Contains(f.stdout.String(), words) })
 }
 
 // end waits for the end and gives the exit status.
@@ -47,7 +52,7 @@ func (f *follower) end() int {
 			return exit.ExitCode()
 		}
 		return 0
-	case <-time.After(60 * time.Second):
+	case <-time.After(patience):
 		f.w.Fatalf("still at work; stdout:\n%s\nstderr:\n%s", f.stdout.String(), f.stderr.String())
 		return -1
 	}
@@ -90,9 +95,9 @@ func TestLogs(t *testing.T) {
 func TestLogsAreFollowed(t *testing.T) {
 	w := newWorld(t)
 	provisioning := w.start("provision", "alice~busy")
-	w.eventually("the pod is there", 30*time.Second, func() bool { return w.pod(w.idOf("alice~busy")) != nil })
+	w.eventually("the pod is there", func() bool { return w.pod(w.idOf("alice~busy")) != nil })
 	early, prefixed := w.follow("alice~busy"), w.follow("alice~busy", "--all-containers")
-	provisioning.wait(60*time.Second).mustBe(w, 0)
+	provisioning.wait().mustBe(w, 0)
 	const word = "said-while-followed"
 	w.must(0, "exec", "alice~busy", "--", "sh", "-c", "echo "+word+" > /proc/1/fd/1")
 	early.waitFor(word)
@@ -113,12 +118,10 @@ func TestLogsOfWhatHasNotStarted(t *testing.T) {
 	r := w.must(3, "logs", "alice~wrong-tag")
 	w.contains(r.stderr, "k8shell-main", "has not started yet: ", "-f waits")
 
-	waiting, ended := w.follow("alice~wrong-tag"), w.follow("alice~wrong-tag")
-	select {
-	case err := <-waiting.ended:
-		t.Fatalf("it does not wait: %v %s", err, waiting.stderr.String())
-	case <-time.After(2 * time.Second):
-	}
+	cmd, to := w.command("logs", "--follow", "alice~wrong-tag"), &asked{}
+	cmd.Env = append(cmd.Env, "KUBECONFIG="+w.record(to, ""))
+	waiting, ended := w.followWith(cmd), w.follow("alice~wrong-tag")
+	w.eventually("it waits", func() bool { return to.has("watch pods") })
 	if status := waiting.interrupt(); status != 130 || waiting.stderr.String() != "" {
 		t.Errorf("exit status %d, stderr %q; want 130 and nothing", status, waiting.stderr.String())
 	}
@@ -135,7 +138,7 @@ func TestLogsOfTheInstanceBefore(t *testing.T) {
 	w := newWorld(t)
 	w.must(3, "provision", "alice~crashing")
 	// While the node exchanges the one for the other it has none for a moment.
-	w.eventually("the log of the instance before", 60*time.Second, func() bool {
+	w.eventually("the log of the instance before", func() bool {
 		r := w.berth("logs", "alice~crashing", "--previous")
 		return r.status == 0 && strings.Contains(r.stdout, "nodenv: not found")
 	})

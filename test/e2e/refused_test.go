@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -108,7 +107,7 @@ func (w *world) takesPods(takes bool) {
 			Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")}},
 		}}},
 	}
-	w.eventually(fmt.Sprintf("pods are taken: %t", takes), 60*time.Second, func() bool {
+	w.eventually(fmt.Sprintf("pods are taken: %t", takes), func() bool {
 		_, err := w.CoreV1().Pods(w.namespace).Create(w.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return (err == nil) == takes
 	})

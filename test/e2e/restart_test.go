@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 )
 
 // clusterVariable names the state directory of the test cluster, if it is ours to
@@ -22,7 +21,7 @@ func TestAPIServerRestartsDuringProvisioning(t *testing.T) {
 		t.Skipf("%s is not set: the API server of somebody's cluster is not to be killed", clusterVariable)
 	}
 	w := newWorldAlone(t)
-	for user, status := range map[string]int{"alice~laborious": 0, "alice~crashing": 3} {
+	for user, status := range map[string]int{"alice~gated": 0, "alice~crashing": 3} {
 		run := w.start("provision", user)
 		if status == 0 {
 			run.waitFor("stage Starting")
@@ -34,9 +33,12 @@ func TestAPIServerRestartsDuringProvisioning(t *testing.T) {
 		if out, err := restart.CombinedOutput(); err != nil {
 			t.Fatalf("restart: %v\n%s", err, out)
 		}
-		r := run.wait(2 * time.Minute)
+		if status == 0 {
+			w.open(user)
+		}
+		r := run.wait()
 		r.mustBe(w, status)
 		w.must(0, "diagnose", user)
 	}
-	w.must(0, "exec", "alice~laborious", "--", "true")
+	w.must(0, "exec", "alice~gated", "--", "true")
 }

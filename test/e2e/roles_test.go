@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -252,12 +251,12 @@ func (w *world) run(u use, to *asked, words *strings.Replacer) result {
 	}
 	p := w.launch(cmd)
 	if u.until != "" {
-		w.eventually("berth "+strings.Join(args, " ")+" has told or asked for "+u.until, 10*time.Second, func() bool {
+		w.eventually("berth "+strings.Join(args, " ")+" has told or asked for "+u.until, func() bool {
 			return strings.Contains(p.stdout.String(), words.Replace(u.until)) || to != nil && to.has(u.until) || len(p.ended) > 0
 		})
 		_ = p.cmd.Process.Signal(os.Interrupt) // it may have ended
 	}
-	return p.wait(60 * time.Second)
+	return p.wait()
 }
 
 // oneOfEach makes a workload of each kind, whose pods are its own, and waits until
@@ -276,7 +275,7 @@ func (w *world) oneOfEach() (targets []*target) {
 		if tg.kind == "daemonset" {
 			counter = "numberReady"
 		}
-		w.eventually(tg.kind+"/web is up", 60*time.Second, func() bool {
+		w.eventually(tg.kind+"/web is up", func() bool {
 			ready, _, _ := unstructured.NestedInt64(tg.get().Object, "status", counter)
 			return ready == 1
 		})
@@ -288,7 +287,7 @@ func (w *world) oneOfEach() (targets []*target) {
 // words in their arguments stand for.
 func (w *world) prepareReading() *strings.Replacer {
 	w.Helper()
-	waiting := w.start("provision", "alice~huge", "--timeout", "5m")
+	waiting := w.start("provision", "alice~huge", "--timeout", "1h")
 	crashing, data, gone := w.start("provision", "alice~crashing"), w.start("provision", "alice~data"), w.start("provision", "gone~plain")
 	targets := w.oneOfEach()
 	var injections []*process
@@ -302,14 +301,14 @@ func (w *world) prepareReading() *strings.Replacer {
 	if _, err := w.BatchV1().Jobs(w.namespace).Create(w.Context(), once, metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	crashing.wait(60*time.Second).mustBe(w, 3)
+	crashing.wait().mustBe(w, 3)
 	for _, p := range append(injections, data, gone) {
-		p.wait(60*time.Second).mustBe(w, 0)
+		p.wait().mustBe(w, 0)
 	}
 	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("gone~plain"), metav1.DeleteOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	w.eventually("the pod is gone", 40*time.Second, func() bool { return w.pod(w.idOf("gone~plain")) == nil })
+	w.eventually("the pod is gone", func() bool { return w.pod(w.idOf("gone~plain")) == nil })
 	waiting.waitFor("FailedScheduling")
 	sets, err := w.AppsV1().ReplicaSets(w.namespace).List(w.Context(), metav1.ListOptions{})
 	if err != nil || len(sets.Items) == 0 {

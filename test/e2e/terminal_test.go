@@ -15,7 +15,7 @@ import (
 )
 
 // At a terminal: the live view to its end, a shell with a terminal of its own
-// whose size is the real one, and the shell's exit status.
+// whose size becomes the real one, and the shell's exit status.
 func TestAtATerminal(t *testing.T) {
 	w := newWorld(t)
 	out, status := w.terminal(w.command("provision", "alice~plain"), "")
@@ -27,7 +27,7 @@ func TestAtATerminal(t *testing.T) {
 		t.Error("the cursor is not given back")
 	}
 
-	out, status = w.terminal(w.command("exec", "-it", "alice~plain", "--", "sh"), "tty; stty size; echo marker-$((40+2)); exit 9\n")
+	out, status = w.terminal(w.command("exec", "-it", "alice~plain", "--", "sh"), "tty; until stty size | grep '33 101'; do sleep 0.1; done; echo marker-$((40+2)); exit 9\n")
 	if status != 9 {
 		t.Errorf("exit status %d:\n%s", status, out)
 	}
@@ -57,7 +57,7 @@ func TestExec(t *testing.T) {
 	run := w.start("exec", "alice~plain", "--", "sh", "-c", "echo at work >&2; sleep 60")
 	run.waitFor("at work")
 	run.signal(os.Interrupt)
-	interrupted := run.wait(10 * time.Second)
+	interrupted := run.wait()
 	interrupted.mustBe(w, 130)
 	if n := strings.Count(interrupted.stderr, "\n"); n > 2 {
 		t.Errorf("an interruption is told in %d lines:\n%s", n, interrupted.stderr)
@@ -79,7 +79,7 @@ func (w *world) terminal(cmd *exec.Cmd, input string) (string, int) {
 	if _, err := tty.WriteString(input); err != nil {
 		w.Fatal(err)
 	}
-	timer := time.AfterFunc(60*time.Second, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	out, _ := io.ReadAll(tty) // ends with an error when the other side is closed
 	_ = cmd.Wait()

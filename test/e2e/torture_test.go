@@ -45,7 +45,7 @@ func victims(blueprint string) []victim {
 	return []victim{
 		{"provision", func(w *world) ([]string, func()) {
 			return []string{"provision", user}, func() {
-				w.mustSoon(0, "provision", user, "--if-not-exists")
+				w.must(0, "provision", user, "--if-not-exists")
 				w.onlyOneRelease(w.idOf(user))
 				w.must(0, "exec", user, "--", "true")
 				w.must(0, "delete", user)
@@ -53,13 +53,13 @@ func victims(blueprint string) []victim {
 		}},
 		{"delete", func(w *world) ([]string, func()) {
 			w.must(0, "provision", user)
-			return []string{"delete", user}, func() { w.mustSoon(0, "delete", user, "--ignore-not-found") }
+			return []string{"delete", user}, func() { w.must(0, "delete", user, "--ignore-not-found") }
 		}},
 		{"inject", func(w *world) ([]string, func()) {
 			web := w.workload("deployment", 1, nil)
 			before, user := web.template(), web.user(blueprint)
 			return []string{"provision", user}, func() {
-				w.mustSoon(0, "provision", user, "--if-not-exists")
+				w.must(0, "provision", user, "--if-not-exists")
 				w.must(0, "exec", user, "--", "true")
 				w.must(0, "delete", user)
 				web.clean(before)
@@ -70,7 +70,7 @@ func victims(blueprint string) []victim {
 			before, user := web.template(), web.user(blueprint)
 			w.must(0, "provision", user)
 			return []string{"delete", user}, func() {
-				w.mustSoon(0, "delete", user, "--ignore-not-found")
+				w.must(0, "delete", user, "--ignore-not-found")
 				web.clean(before)
 			}
 		}},
@@ -150,7 +150,7 @@ func (w *world) killedAt(args []string, m moment) bool {
 	})
 	run := w.launch(cmd)
 	process <- cmd.Process
-	r := run.wait(60 * time.Second)
+	r := run.wait()
 	if r.status != -1 && r.status != 0 {
 		w.Fatalf("it was not killed but ended with %d:\n%s", r.status, r.stderr)
 	}
@@ -177,14 +177,6 @@ func (u *unheard) WriteHeader(int) {}
 // Write forgets what is written.
 func (u *unheard) Write(p []byte) (int, error) { return len(p), nil }
 
-// mustSoon runs berth, which must not wait for anybody who is dead.
-func (w *world) mustSoon(status int, args ...string) {
-	w.Helper()
-	if r := w.must(status, args...); r.took > 40*time.Second {
-		w.Errorf("healing took %s:\n%s", r.took, r.stderr)
-	}
-}
-
 // Twenty provisions of one user string at once: one release, one job that
 // worked, and nobody hangs.
 func TestTwentyAtOnce(t *testing.T) {
@@ -195,7 +187,7 @@ func TestTwentyAtOnce(t *testing.T) {
 	}
 	jobs := map[string]int{}
 	for _, run := range runs {
-		r := run.wait(90 * time.Second)
+		r := run.wait()
 		r.mustBe(w, 0)
 		jobs[decode[v1.Workspace](w, r).JobID]++
 	}

@@ -3,8 +3,6 @@
 package e2e
 
 import (
-	"time"
-
 	"github.com/berthdev/berth/internal/rbac"
 )
 
@@ -124,7 +122,7 @@ func killed(verb, resource string, args ...string) func(*world) {
 		cmd.Env = append(cmd.Env, "KUBECONFIG="+proxy.kubeconfig)
 		run := w.launch(cmd)
 		proxy.kill <- cmd.Process
-		if r := run.wait(30 * time.Second); r.status != -1 {
+		if r := run.wait(); r.status != -1 {
 			w.Fatalf("it was not killed but ended with %d:\n%s", r.status, r.stderr)
 		}
 	}

@@ -55,8 +55,8 @@ rm -f "$state/ready"
 echo $$ >"$state/pid"
 cd "$home" || exit 1
 run_init_scripts
-: >"$state/ready"
 say ready
+: >"$state/ready"
 # Waiting also reaps: children whose parents are gone become this process's
 # when it is PID 1, and a wait takes them all.
 while :; do
