@@ -11,9 +11,9 @@ SHELL := bash
 MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 
 # Where generated files are, and nothing else.
-GENERATED := completions docs/commands docs/man docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md
+GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md
 
-.PHONY: help build test test-unit test-startup test-cluster test-e2e torture demo lint build-others fmt generate generate-check release-check
+.PHONY: help build test test-unit test-startup test-cluster test-e2e torture demo lint build-others fmt generate generate-check man release-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,7 +65,7 @@ fmt: ## Format the Go files
 	@linter=$$(scripts/tool golangci-lint); \
 	for module in $(MODULES); do (cd "$$module" && "$$linter" fmt --config '$(CURDIR)/.golangci.yaml'); done
 
-generate: ## Write completions, man pages, command reference, schemas and pictures
+generate: ## Write completions, command reference, schemas and pictures
 	go run ./internal/tools/generate
 
 generate-check: generate ## Fail if what is committed is not what make generate writes
@@ -75,6 +75,10 @@ generate-check: generate ## Fail if what is committed is not what make generate 
 		printf 'These generated files are not up to date; run make generate and commit them:\n%s\n' "$$changed" >&2; \
 		exit 1; \
 	fi
+
+man: ## Write the man pages into man/, for a release
+	rm -rf man
+	go run ./internal/tools/generate -man man
 
 release-check: ## Check the release configuration, and build a snapshot for this machine
 	@releaser=$$(scripts/tool goreleaser); \

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,9 +91,14 @@ func TestFlagsOfKubectlAreSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	pages, err := manual("man")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("%d man pages, %v", len(pages), err)
+	}
+	maps.Copy(all, pages)
 	for name, content := range all {
 		page := string(content)
-		if strings.HasPrefix(name, "docs/commands/") && !strings.Contains(page, "kubectl options") {
+		if (strings.HasPrefix(name, "docs/commands/") || strings.HasPrefix(name, "man/")) && !strings.Contains(page, "kubectl options") {
 			t.Errorf("%s does not say that the flags of kubectl work", name)
 		}
 		if strings.Contains(page, "--as-group") || strings.Contains(page, `\-\-as\-group`) {

@@ -1,11 +1,15 @@
 // Command generate writes what is made from the code and kept in the checkout:
-// completions, man pages, command reference, schemas and pictures. It is run at the top
+// completions, command reference, schemas and pictures. It is run at the top
 // of the checkout. What it writes is the same on every machine and every day,
 // so that a difference always means that the code has changed.
+//
+// With -man DIR it writes the man pages instead, which a release has and the
+// checkout has not.
 package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,13 +17,22 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	dir := flag.String("man", "", "write the man pages into this directory, and nothing else")
+	flag.Parse()
+	if err := run(*dir); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run(man string) error {
+	if man != "" {
+		pages, err := manual(man)
+		if err != nil {
+			return err
+		}
+		return pages.write()
+	}
 	wanted, err := generated()
 	if err != nil {
 		return err
@@ -35,7 +48,14 @@ func run() error {
 			}
 		}
 	}
-	for name, content := range wanted {
+	return wanted.write()
+}
+
+// files are contents by path, from the top of the checkout.
+type files map[string][]byte
+
+func (f files) write() error {
+	for name, content := range f {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}
@@ -46,18 +66,15 @@ func run() error {
 	return nil
 }
 
-// files are contents by path, from the top of the checkout.
-type files map[string][]byte
-
 // directories hold generated files and no others.
 func directories() []string {
-	return []string{"completions", "docs/commands", "docs/man", "docs/pictures", "docs/schema"}
+	return []string{"completions", "docs/commands", "docs/pictures", "docs/schema"}
 }
 
 // generated makes all files.
 func generated() (files, error) {
 	all := files{}
-	for _, part := range []func(files) error{completions, reference, manual, topics, schemas, blueprints, users, output, pictures} {
+	for _, part := range []func(files) error{completions, reference, topics, schemas, blueprints, users, output, pictures} {
 		if err := part(all); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -37,9 +38,10 @@ func reference(all files) error {
 	})
 }
 
-// manual makes a man page for each command.
-func manual(all files) error {
-	return eachCommand(func(cmd *cobra.Command) error {
+// manual makes a man page for each command, in a directory.
+func manual(dir string) (files, error) {
+	all := files{}
+	err := eachCommand(func(cmd *cobra.Command) error {
 		var b bytes.Buffer
 		date := manualDate()
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
@@ -52,9 +54,10 @@ func manual(all files) error {
 			heading = ".SH OPTIONS\n"
 		}
 		text := ".PP\n" + strings.ReplaceAll(strings.ReplaceAll(kubectlFlags, "`", ""), "-", `\-`) + "\n\n"
-		all["docs/man/"+name+".1"] = []byte(endSection(trimLines(b.String()), heading, ".SH ", text))
+		all[filepath.Join(dir, name+".1")] = []byte(endSection(trimLines(b.String()), heading, ".SH ", text))
 		return nil
 	})
+	return all, err
 }
 
 // eachCommand visits every command that has a page of its own.
