@@ -59,6 +59,31 @@ func TestPullDelayIsDrivenByTime(t *testing.T) {
 	})
 }
 
+// What is final is told when it happens, without any time passing, and so is the
+// first word of what may pass: as tentative, until it has lasted.
+func TestCausesAreToldAtOnce(t *testing.T) {
+	following(t, func(t *testing.T, fw *follow) {
+		began := time.Now()
+		fw.pods.add(watchtest.NewPod("web", "1").Version(1).Pod)
+		fw.events.add(watchtest.Event("web", "1", "", "FailedScheduling", "0/1 nodes are available: 1 Insufficient cpu.").At(began).Warn().Version(1).Event)
+		if c := fw.last().Cause; c == nil || c.Code != cause.Unschedulable || !c.Tentative {
+			t.Errorf("at once: %+v", c)
+		}
+		time.Sleep(3*time.Second - time.Nanosecond)
+		if c := fw.last().Cause; c == nil || !c.Tentative {
+			t.Errorf("before 3 s: %+v", c)
+		}
+		time.Sleep(time.Nanosecond)
+		if c := fw.last().Cause; c == nil || c.Tentative {
+			t.Errorf("after 3 s: %+v", c)
+		}
+		fw.pods.modify(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))).Version(2).Pod)
+		if s := fw.last(); s.Stage != v1.StageFailed || s.Cause.Tentative || time.Since(began) != 3*time.Second {
+			t.Errorf("%s, %+v after %s", s.Stage, s.Cause, time.Since(began))
+		}
+	})
+}
+
 // A pull that began a minute ahead of this clock is mentioned after 8 s all the same.
 func TestAClockThatIsBehind(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
