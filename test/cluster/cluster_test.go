@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -130,10 +131,10 @@ func TestCluster(t *testing.T) {
 }
 
 func upAgain(t *testing.T, d driver) {
-	began := time.Now()
+	before := processes(t, d.dir)
 	out := d.run(t, "up")
-	if elapsed := time.Since(began); elapsed > time.Second {
-		t.Errorf("it took %s, want less than a second", elapsed)
+	if after := processes(t, d.dir); !maps.Equal(before, after) {
+		t.Errorf("the processes %v became %v", before, after)
 	}
 	if want := "export KUBECONFIG=" + filepath.Join(d.dir, "kubeconfig") + "\n"; out != want {
 		t.Errorf("up printed %q, want %q", out, want)
@@ -158,7 +159,7 @@ func clusterComesBack(t *testing.T, d driver) {
 func downAfterKilledUp(t *testing.T, d driver) {
 	up := d.command("up")
 	check(t, up.Start())
-	eventually(t, 20*time.Second, "etcd starts", func() bool { return processes(t, d.dir)["etcd"] != 0 })
+	eventually(t, "etcd starts", func() bool { return processes(t, d.dir)["etcd"] != 0 })
 	check(t, up.Process.Kill())
 	_ = up.Wait() // killed
 	d.run(t, "down")
@@ -175,11 +176,15 @@ func kill(t *testing.T, d driver, name string) {
 	check(t, syscall.Kill(pid, syscall.SIGKILL))
 }
 
-func eventually(t *testing.T, limit time.Duration, what string, met func() bool) {
+// patience is how long a test waits for anything before it gives up. It is no
+// promise: a machine may be busy.
+const patience = 3 * time.Minute
+
+func eventually(t *testing.T, what string, met func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(limit); !met(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !met(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within %s", what, limit)
+			t.Fatalf("%s: not within %s", what, patience)
 		}
 	}
 }

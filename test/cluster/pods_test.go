@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 const manifest = `
@@ -55,11 +54,10 @@ func podsRun(t *testing.T, d driver) {
 	if out, err := apply.CombinedOutput(); err != nil {
 		t.Fatalf("apply: %v\n%s", err, out)
 	}
-	d.run(t, "kubectl", "wait", "--for=condition=Ready", "pod/workspace", "--timeout=60s")
-	events := d.run(t, "kubectl", "events", "--for=pod/workspace")
-	if !strings.Contains(events, "Successfully pulled image") {
-		t.Errorf("the image was not pulled; events:\n%s", events)
-	}
+	d.run(t, "kubectl", "wait", "--for=condition=Ready", "pod/workspace", "--timeout="+patience.String())
+	eventually(t, "an event tells that the image was pulled", func() bool {
+		return strings.Contains(d.run(t, "kubectl", "events", "--for=pod/workspace"), "Successfully pulled image")
+	})
 	if user := inside(t, d, "id -un"); user != "dev\n" {
 		t.Errorf("the pod runs as %q", user)
 	}
@@ -69,7 +67,7 @@ func podsRun(t *testing.T, d driver) {
 		"alice.team.default.svc.cluster.local": address,
 		"kubernetes.default.svc.cluster.local": "10.96.0.1",
 	} {
-		eventually(t, 10*time.Second, name+" has the address "+want, func() bool { return resolves(d, name, want) })
+		eventually(t, name+" has the address "+want, func() bool { return resolves(d, name, want) })
 	}
 	out, err := d.try("kubectl", "exec", "workspace", "--", "nslookup", "example.org")
 	if err == nil || !strings.Contains(out, "NXDOMAIN") {
@@ -95,13 +93,13 @@ func daemonsComeBack(t *testing.T, d driver) {
 		kill(t, d, name)
 	}
 	restarted := regexp.MustCompile(`(?m)^(\S+) .* [1-9]\d* restarts`)
-	eventually(t, 20*time.Second, "the supervisor starts them again", func() bool {
+	eventually(t, "the supervisor starts them again", func() bool {
 		out, _ := d.try("status") // fails until all are ready
 		return len(restarted.FindAllString(out, -1)) >= len(names)
 	})
 	d.run(t, "up")
 	// The pod has not noticed, but a kubelet that just started has to hear of it.
-	eventually(t, 10*time.Second, "commands run in the pod", func() bool {
+	eventually(t, "commands run in the pod", func() bool {
 		_, err := d.try("kubectl", "exec", "workspace", "--", "true")
 		return err == nil
 	})

@@ -29,7 +29,7 @@ func TestKill(t *testing.T) {
 		t.Errorf("not recognized by its start time %q: %v", start, err)
 	}
 	// Nobody waits for it yet, so it stays as a zombie: gone all the same.
-	if err := Kill(pid, HasArgs(cmd.Args), 5*time.Second); err != nil {
+	if err := Kill(pid, HasArgs(cmd.Args), time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if found, err := Find(cmd.Args); err != nil || len(found) != 0 {
@@ -42,7 +42,7 @@ func TestKill(t *testing.T) {
 // after it took over from its parent, Linux shows none.
 func started(t *testing.T, args []string) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		found, err := Find(args)
 		if err != nil {
