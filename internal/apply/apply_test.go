@@ -58,6 +58,7 @@ type cluster struct {
 
 	mu      sync.Mutex
 	writes  []string
+	reads   int
 	answers map[string]error // to a verb and a resource, instead of doing it
 }
 
@@ -76,7 +77,9 @@ func (c *cluster) react(action clienttesting.Action) (bool, runtime.Object, erro
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	request := action.GetVerb() + " " + action.GetResource().Resource
-	if action.GetVerb() != "get" {
+	if action.GetVerb() == "get" {
+		c.reads++
+	} else {
 		c.writes = append(c.writes, request)
 	}
 	if err := c.answers[request]; err != nil {
@@ -305,6 +308,9 @@ func TestClientDryRunWritesNothing(t *testing.T) {
 		t.Error("it is not shown what would be deleted")
 	}
 	expect(t, c.writes)
+	if c.reads != 6 {
+		t.Errorf("6 objects were read %d times", c.reads)
+	}
 }
 
 // Each of these is a kind that berth does not know by itself.

@@ -46,14 +46,6 @@ func isFieldConflict(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
 }
 
-// causeField is the field that an error of the API server is about.
-func causeField(err error) string {
-	for _, cause := range causes(err) {
-		return cause.Field
-	}
-	return ""
-}
-
 func causes(err error) []metav1.StatusCause {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {

@@ -21,6 +21,14 @@ const (
 	DryRunServer DryRun = "server"
 )
 
+// Options is the mode as the options of a request have it.
+func (d DryRun) Options() []string {
+	if d == DryRunServer {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
+}
+
 // client is how an object is reached: in a dry run, nothing is written.
 func (r *run) client(it *item) dynamic.ResourceInterface {
 	api := it.in(r.Client)
@@ -28,7 +36,7 @@ func (r *run) client(it *item) dynamic.ResourceInterface {
 	case r.DryRun == DryRunNone:
 		return api
 	case r.DryRun == DryRunClient, r.onlyImagined(it):
-		return readOnly{api, it}
+		return &readOnly{ResourceInterface: api, it: it}
 	}
 	return checkOnly{api}
 }
@@ -51,63 +59,63 @@ func (r *run) onlyImagined(it *item) bool {
 }
 
 // readOnly answers changes as the API server would, as far as that is known from
-// what is there.
+// what is there. An object is read once.
 type readOnly struct {
 	dynamic.ResourceInterface
-	it *item
+	it      *item
+	current *unstructured.Unstructured
 }
 
-func (c readOnly) Create(ctx context.Context, object *unstructured.Unstructured, _ metav1.CreateOptions, _ ...string) (*unstructured.Unstructured, error) {
-	_, err := c.Get(ctx, object.GetName(), metav1.GetOptions{})
-	if err == nil {
+func (c *readOnly) Create(ctx context.Context, object *unstructured.Unstructured, _ metav1.CreateOptions, _ ...string) (*unstructured.Unstructured, error) {
+	var err error
+	c.current, err = c.ResourceInterface.Get(ctx, object.GetName(), metav1.GetOptions{})
+	switch {
+	case err == nil:
 		return nil, apierrors.NewAlreadyExists(c.it.GroupResource(), object.GetName())
+	case apierrors.IsNotFound(err):
+		return object, nil
 	}
-	if !apierrors.IsNotFound(err) {
-		return nil, err
+	return nil, err
+}
+
+func (c *readOnly) Get(ctx context.Context, name string, o metav1.GetOptions, sub ...string) (*unstructured.Unstructured, error) {
+	if c.current != nil {
+		return c.current, nil
 	}
+	return c.ResourceInterface.Get(ctx, name, o, sub...)
+}
+
+func (c *readOnly) Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (*unstructured.Unstructured, error) {
+	return c.current, nil
+}
+
+func (c *readOnly) Apply(_ context.Context, _ string, object *unstructured.Unstructured, _ metav1.ApplyOptions, _ ...string) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
-func (c readOnly) Patch(ctx context.Context, name string, _ types.PatchType, _ []byte, _ metav1.PatchOptions, _ ...string) (*unstructured.Unstructured, error) {
-	return c.Get(ctx, name, metav1.GetOptions{})
-}
-
-func (readOnly) Apply(_ context.Context, _ string, object *unstructured.Unstructured, _ metav1.ApplyOptions, _ ...string) (*unstructured.Unstructured, error) {
-	return object, nil
-}
-
-func (c readOnly) Delete(ctx context.Context, name string, _ metav1.DeleteOptions, _ ...string) error {
-	_, err := c.Get(ctx, name, metav1.GetOptions{})
-	return err
+func (c *readOnly) Delete(context.Context, string, metav1.DeleteOptions, ...string) error {
+	return nil // Remove has read it
 }
 
 // checkOnly has the API server check changes.
 type checkOnly struct{ dynamic.ResourceInterface }
 
 func (c checkOnly) Create(ctx context.Context, object *unstructured.Unstructured, o metav1.CreateOptions, sub ...string) (*unstructured.Unstructured, error) {
-	o.DryRun = []string{metav1.DryRunAll}
-	return unmanaged(c.ResourceInterface.Create(ctx, object, o, sub...))
+	o.DryRun = DryRunServer.Options()
+	return c.ResourceInterface.Create(ctx, object, o, sub...)
 }
 
 func (c checkOnly) Patch(ctx context.Context, name string, kind types.PatchType, patch []byte, o metav1.PatchOptions, sub ...string) (*unstructured.Unstructured, error) {
-	o.DryRun = []string{metav1.DryRunAll}
+	o.DryRun = DryRunServer.Options()
 	return c.ResourceInterface.Patch(ctx, name, kind, patch, o, sub...)
 }
 
 func (c checkOnly) Apply(ctx context.Context, name string, object *unstructured.Unstructured, o metav1.ApplyOptions, sub ...string) (*unstructured.Unstructured, error) {
-	o.DryRun = []string{metav1.DryRunAll}
-	return unmanaged(c.ResourceInterface.Apply(ctx, name, object, o, sub...))
-}
-
-// unmanaged leaves out who owns which field, as kubectl does: it is to be read.
-func unmanaged(object *unstructured.Unstructured, err error) (*unstructured.Unstructured, error) {
-	if object != nil {
-		object.SetManagedFields(nil)
-	}
-	return object, err
+	o.DryRun = DryRunServer.Options()
+	return c.ResourceInterface.Apply(ctx, name, object, o, sub...)
 }
 
 func (c checkOnly) Delete(ctx context.Context, name string, o metav1.DeleteOptions, sub ...string) error {
-	o.DryRun = []string{metav1.DryRunAll}
+	o.DryRun = DryRunServer.Options()
 	return c.ResourceInterface.Delete(ctx, name, o, sub...)
 }

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -97,13 +98,9 @@ func upgrade(ctx context.Context, api dynamic.ResourceInterface, current *unstru
 // isStale is true for the answer to a change of an object that is not as it was
 // when it was read: it was changed meanwhile, or another one has its name.
 func isStale(err error) bool {
-	if apierrors.IsNotFound(err) {
-		return true
-	}
-	if apierrors.IsInvalid(err) {
-		return apierrors.HasStatusCause(err, metav1.CauseTypeFieldValueInvalid) && causeField(err) == "metadata.uid"
-	}
-	return apierrors.IsConflict(err) && !isFieldConflict(err)
+	immutableUID := func(cause metav1.StatusCause) bool { return cause.Field == "metadata.uid" }
+	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) && !isFieldConflict(err) ||
+		apierrors.IsInvalid(err) && slices.ContainsFunc(causes(err), immutableUID)
 }
 
 // equalContent compares all but what the API server writes on the side.

@@ -1,8 +1,7 @@
-// Package release renders the embedded chart, keeps Helm's record of what was
-// installed, and applies and removes the objects. It speaks Helm's language
-// (charts, templates, order, records) so that plain `helm list`, `get` and
-// `uninstall` understand what it made, but applies by itself: Helm asks the API
-// server about every object first, and polls for readiness afterwards.
+// Package release renders the embedded chart and keeps Helm's record of what was
+// installed, so that plain `helm list`, `get` and `uninstall` understand it. The
+// objects are applied by package apply: Helm itself asks the API server about every
+// object first, and polls for readiness afterwards.
 package release
 
 import (

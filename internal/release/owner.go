@@ -2,8 +2,8 @@ package release
 
 import "github.com/berthdev/berth/internal/apply"
 
-// Owner marks the objects of a release as Helm does: without that neither
-// `helm upgrade` nor a second release knows whose they are.
+// Owner marks the objects of a release as Helm does, which `helm upgrade` and the
+// installation of another release check.
 func Owner(name, namespace string) apply.Owner {
 	return apply.Owner{
 		Name:   "release " + name,

@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
@@ -17,11 +16,11 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// ErrExists says that somebody else made a record of that name meanwhile.
+// ErrExists is the error of a record that has been created by somebody else.
 var ErrExists = errors.New("the release has a record already")
 
-// Records are Helm's records in one namespace, kept the way Helm keeps them by
-// default: a Secret a revision.
+// Records are Helm's records in one namespace, in Helm's default storage: a Secret
+// for each revision.
 type Records struct {
 	Secrets   typedcorev1.SecretInterface
 	Namespace string
@@ -43,40 +42,54 @@ func (r Records) Latest(ctx context.Context, name string) (*helm.Release, error)
 	return latest, nil
 }
 
-// Create makes a record; ErrExists if there is one of that revision.
+// Create writes a new record; ErrExists if there is one of that revision.
 func (r Records) Create(ctx context.Context, release *helm.Release) error {
-	_, err := r.create(ctx, release, nil)
+	_, err := r.Write(ctx, release, false, apply.DryRunNone)
 	return err
 }
 
-func (r Records) create(ctx context.Context, release *helm.Release, dryRun []string) (*corev1.Secret, error) {
-	secret, err := encode(release, createdAt)
-	if err != nil {
-		return nil, err
+// Update writes a record that exists.
+func (r Records) Update(ctx context.Context, release *helm.Release) error {
+	_, err := r.Write(ctx, release, true, apply.DryRunNone)
+	return err
+}
+
+// Write is Update if the record exists, otherwise Create. It returns the Secret,
+// also in a dry run.
+func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, dry apply.DryRun) (apply.Change, error) {
+	change, stamp, send := apply.Change{Action: apply.Created}, createdAt, r.create
+	if exists {
+		change.Action, stamp, send = apply.Updated, modifiedAt, r.update
 	}
-	secret, err = r.Secrets.Create(ctx, secret, metav1.CreateOptions{DryRun: dryRun})
+	secret, err := encode(release, stamp)
+	if err == nil && dry != apply.DryRunClient {
+		secret, err = send(ctx, secret, dry)
+	}
+	if err != nil {
+		return apply.Change{}, err
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secret)
+	change.Object = &unstructured.Unstructured{Object: content}
+	change.Object.SetAPIVersion("v1")
+	change.Object.SetKind("Secret")
+	change.Object.SetNamespace(r.Namespace)
+	return change, err
+}
+
+func (r Records) create(ctx context.Context, secret *corev1.Secret, dry apply.DryRun) (*corev1.Secret, error) {
+	made, err := r.Secrets.Create(ctx, secret, metav1.CreateOptions{DryRun: dry.Options()})
 	if apierrors.IsAlreadyExists(err) {
 		return nil, ErrExists
 	}
-	return secret, kube.Fault(err, r.call("create", key(release)))
+	return made, kube.Fault(err, r.call("create", secret.Name))
 }
 
-// Update writes a record again.
-func (r Records) Update(ctx context.Context, release *helm.Release) error {
-	_, err := r.update(ctx, release, nil)
-	return err
+func (r Records) update(ctx context.Context, secret *corev1.Secret, dry apply.DryRun) (*corev1.Secret, error) {
+	made, err := r.Secrets.Update(ctx, secret, metav1.UpdateOptions{DryRun: dry.Options()})
+	return made, kube.Fault(err, r.call("update", secret.Name))
 }
 
-func (r Records) update(ctx context.Context, release *helm.Release, dryRun []string) (*corev1.Secret, error) {
-	secret, err := encode(release, modifiedAt)
-	if err != nil {
-		return nil, err
-	}
-	secret, err = r.Secrets.Update(ctx, secret, metav1.UpdateOptions{DryRun: dryRun})
-	return secret, kube.Fault(err, r.call("update", key(release)))
-}
-
-// Names are those of the Secrets that are a release's records.
+// Names are the names of the Secrets with a release's records.
 func (r Records) Names(ctx context.Context, name string) (names []string, err error) {
 	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector(name)})
 	if err != nil {
@@ -94,42 +107,13 @@ func (r Records) Purge(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	// One by one: whoever may uninstall with helm may do so here, and helm asks
-	// for no more than the verb delete.
+	// One by one: like helm uninstall, this takes no more than the verb delete.
 	for _, secret := range secrets {
 		if err := r.Secrets.Delete(ctx, secret, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			return kube.Fault(err, r.call("delete", secret))
 		}
 	}
 	return nil
-}
-
-// Write creates a record, or updates the one that exists, and returns the Secret.
-// ErrExists if there is one that is not to be updated. A dry run keeps nothing.
-func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, dry apply.DryRun) (apply.Change, error) {
-	action, stamp, send := apply.Created, createdAt, r.create
-	if exists {
-		action, stamp, send = apply.Updated, modifiedAt, r.update
-	}
-	secret, err := encode(release, stamp)
-	switch dry {
-	case apply.DryRunNone:
-		secret, err = send(ctx, release, nil)
-	case apply.DryRunServer:
-		secret, err = send(ctx, release, []string{metav1.DryRunAll})
-	}
-	if err != nil {
-		return apply.Change{}, err
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secret)
-	if err != nil {
-		return apply.Change{}, fmt.Errorf("record of %s: %w", release.Name, err)
-	}
-	object := &unstructured.Unstructured{Object: content}
-	object.SetAPIVersion("v1")
-	object.SetKind("Secret")
-	object.SetNamespace(r.Namespace)
-	return apply.Change{Action: action, Object: object}, nil
 }
 
 func (r Records) call(verb, name string) kube.Call {

@@ -8,11 +8,11 @@ import (
 	helmtime "helm.sh/helm/v3/pkg/time"
 )
 
-// refusal begins the description of a release that the API server did not take
-// an object of; its own words and the object follow.
+// refusal begins the description of a release of which the API server rejected an
+// object; the object and the reason follow.
 const refusal = "Refused by the cluster: "
 
-// NewRecord is the record of a rendered chart that is about to be applied.
+// NewRecord is the record of a chart that is about to be applied.
 func NewRecord(name, namespace string, rendered *Rendered, now time.Time) *helm.Release {
 	at := helmtime.Time{Time: now}
 	return &helm.Release{
@@ -31,13 +31,12 @@ func Deployed(release *helm.Release, now time.Time) {
 	release.SetStatus(helm.StatusDeployed, "Install complete")
 }
 
-// Refused marks a record: the API server did not take an object, for a reason
-// that it gave.
+// Refused marks a record: the API server rejected an object, and gave a reason.
 func Refused(release *helm.Release, object, reason string) {
 	release.SetStatus(helm.StatusFailed, refusal+object+": "+reason)
 }
 
-// Refusal is what Refused has written. Not ok if nothing was refused.
+// Refusal is what Refused has written; not ok if nothing was refused.
 func Refusal(release *helm.Release) (object, reason string, ok bool) {
 	if release.Info.Status != helm.StatusFailed {
 		return "", "", false

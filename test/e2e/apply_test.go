@@ -118,6 +118,25 @@ func TestApplyDropsWhatIsNotWantedAnyMore(t *testing.T) {
 	}
 }
 
+// The same of a Secret that is written as text.
+func TestApplyToASecret(t *testing.T) {
+	f := newField(t)
+	for i, password := range []string{"old", "new", "newer"} {
+		wanted := "{apiVersion: v1, kind: Secret, metadata: {name: s}, type: kubernetes.io/basic-auth, stringData: {username: u, password: " + password + "}}"
+		if i == 0 {
+			wanted = strings.Replace(wanted, "{username: u", "{username: u, gone: x", 1)
+		}
+		f.applies(wanted, []string{"create Secret", "update Secret", "update Secret"}[i])
+		secret, err := f.CoreV1().Secrets(f.namespace).Get(t.Context(), "s", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 && len(secret.Data) != 2 || string(secret.Data["password"]) != password || string(secret.Data["username"]) != "u" {
+			t.Errorf("%s: it is %q", password, secret.Data)
+		}
+	}
+}
+
 // An object that somebody else made is not touched.
 func TestApplyToAForeignObject(t *testing.T) {
 	f := newField(t)
