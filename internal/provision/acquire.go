@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +10,8 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -77,10 +80,19 @@ func (s provisioning) lookAgain(ctx context.Context, in inputs, a acquired) (acq
 		return a, err
 	}
 	a.turn.Plan = s.target.Decide(a.turn.Found, in.deployment)
-	if a.turn.Plan == deploy.Install && refusedSince(in.found.Record, a.turn.Found.Record) {
+	if a.turn.Plan == deploy.Install && release.RefusedSince(in.found.Record, a.turn.Found.Record) {
 		a.seen, err = s.refusedToo(in.deployment, a.turn.Found)
 	}
 	return a, err
+}
+
+// refusedToo is the failure that the record reports, and whose job it was.
+func (s provisioning) refusedToo(d deploy.Deployment, found inventory.Found) (ending, error) {
+	pod, reading := (&inventory.Target{ID: s.id, Namespace: s.Client.Namespace, Found: found}).Podless()
+	reading = d.About.Explain(reading)
+	s.steps.Reached(reading)
+	end := ending{found: found, reading: reading, job: cmp.Or(pod.Labels[kube.LabelJobID], s.jobID)}
+	return end, d.About.Failure(reading)
 }
 
 // leaveTo ends a run that does not wait: somebody else provisions the workspace.
@@ -101,14 +113,25 @@ func (s provisioning) leaveTo(ctx context.Context, in inputs, a acquired, holder
 // it for whatever is left to do.
 func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker lock.Locker, holder *lock.Observed) (acquired, error) {
 	s.steps.Note("%s is already working on it (%s); following", holder.Holder.Human(), holder.Purpose)
+	about, waited := in.deployment.About, make(chan error, 1)
 	watching, stop := context.WithCancel(ctx)
-	followed := make(chan sight, 1)
-	go func() { followed <- s.watchOther(watching, in.deployment, a.turn.Follower) }()
-	var err error
-	a.turn.Lock, err = locker.Wait(ctx, s.id, holder, nil)
-	stop()
-	saw := <-followed
-	a.seen.reading = saw.last
+	go func() {
+		defer stop()
+		var err error
+		a.turn.Lock, err = locker.Wait(ctx, s.id, holder, nil)
+		waited <- err
+	}()
+	var failed *v1.Snapshot // the newest failure; the pod may have been removed since
+	if in.deployment.OwnPod {
+		_ = a.turn.Follower.Run(watching, s.Policy, s.Now, func(c follow.Change) (done bool) {
+			reading := s.steps.Changed(c, about)
+			if a.seen.reading = reading; reading.Verdict() == v1.VerdictFailed {
+				failed = &reading
+			}
+			return false
+		})
+	}
+	err := <-waited
 	if a.seen.pod = podOf(a.turn.Follower); a.seen.pod != nil {
 		a.seen.job = a.seen.pod.Labels[kube.LabelJobID]
 	}
@@ -119,36 +142,12 @@ func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker
 	if err != nil || holder.Purpose != forProvisioning {
 		return a, err
 	}
-	reading, left, over := sharedEnd(a.turn, saw.failed)
+	reading, left, over := sharedEnd(a.turn, failed)
 	if !over {
 		return a, nil
 	}
-	a.seen.found, a.seen.left = a.turn.Found, left
-	a.seen.reading = in.deployment.About.Explain(reading)
-	return a, in.deployment.About.Failure(reading)
-}
-
-// sight is what was seen of the workspace while somebody else worked on it.
-type sight struct {
-	last   v1.Snapshot
-	failed *v1.Snapshot // the newest failure; the pod may have been removed since
-}
-
-// watchOther reports on the work of somebody else. Of a workload there is nothing
-// to report: until it is patched it runs as ever.
-func (s provisioning) watchOther(ctx context.Context, d deploy.Deployment, follower *follow.Follower) (saw sight) {
-	if !d.OwnPod {
-		return saw
-	}
-	_ = follower.Run(ctx, s.Policy, s.Now, func(c follow.Change) (done bool) {
-		saw.last = s.steps.Changed(c, d.About)
-		if saw.last.Verdict() == v1.VerdictFailed {
-			failed := saw.last
-			saw.failed = &failed
-		}
-		return false
-	})
-	return saw
+	a.seen.found, a.seen.reading, a.seen.left = a.turn.Found, about.Explain(reading), left
+	return a, about.Failure(reading)
 }
 
 // sharedEnd says whether a run that has waited for another one ends the same: the

@@ -71,21 +71,16 @@ func (s session) lockForDelete(ctx context.Context) (*lock.Lock, error) {
 	}
 	s.steps.Note("waiting for %s", holder.Holder.Human())
 	held, err = locker.Wait(ctx, s.id, holder, nil)
-	if err != nil {
-		err = &waitError{holder.Holder.Human(), err}
+	if err != nil && ctx.Err() != nil {
+		err = stillWorking(holder.Holder.Human())
 	}
 	return held, err
 }
 
-// waitError is an error while waiting for the holder of the lock.
-type waitError struct {
-	holder string
-	err    error
-}
+// stillWorking is the end of waiting for the holder of the lock.
+type stillWorking string
 
-func (e *waitError) Error() string { return e.err.Error() }
-
-func (e *waitError) Unwrap() error { return e.err }
+func (holder stillWorking) Error() string { return string(holder) + " is still working on it" }
 
 // notRemoved gives a deletion that its context ended the reason for that, the
 // time-out or the signal, and what is still there.
@@ -99,8 +94,8 @@ func (s session) notRemoved(ctx context.Context, follower *follow.Follower, err 
 	}
 	what := fmt.Sprintf("workspace %s is not removed yet", s.id)
 	why.Hint = fmt.Sprintf("continue with `berth delete id/%s`", s.id)
-	if waiting, ok := errors.AsType[*waitError](err); ok {
-		what = fmt.Sprintf("%s is still working on workspace %s", waiting.holder, s.id)
+	if holder, waited := errors.AsType[stillWorking](err); waited {
+		what = fmt.Sprintf("%s is still working on workspace %s", string(holder), s.id)
 	} else if pod := terminating(follower); pod != nil {
 		what, why.Hint = stillThere(pod, s.Now())
 	}

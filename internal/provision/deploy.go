@@ -38,7 +38,11 @@ func (s provisioning) deploy(ctx context.Context, in inputs, turn deploy.Turn) (
 func (s provisioning) bringUp(ctx context.Context, d deploy.Deployment, turn deploy.Turn) (deploy.Result, error) {
 	held, cancel := turn.Lock.Context(ctx)
 	defer cancel()
-	result, err := s.target.BringUp(held, turn, d)
+	var result deploy.Result
+	err := s.share(held, turn.Plan, d)
+	if err == nil {
+		result, err = s.target.BringUp(held, turn, d)
+	}
 	if err != nil && ctx.Err() == nil && held.Err() != nil {
 		err = context.Cause(held)
 	}

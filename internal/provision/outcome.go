@@ -61,11 +61,8 @@ func (s provisioning) workspace(in inputs, e ending) *v1.Workspace {
 	w := &v1.Workspace{
 		ID: s.id, Namespace: s.Client.Namespace, UserString: s.user.String(),
 		Owner: s.user.User, Blueprint: in.deployment.Spec.Blueprint.Name, JobID: e.job,
-		Snapshot: e.reading,
-		Timing:   s.steps.Timing(s.Client.Requests.Count()),
-	}
-	if !s.user.Workload.IsZero() {
-		w.Workload = s.user.Workload.String()
+		Workload: s.user.Workload.String(), Snapshot: e.reading,
+		Timing: s.steps.Timing(s.Client.Requests.Count()),
 	}
 	if e.pod != nil {
 		w.CreatedAt = e.pod.CreationTimestamp.UTC()

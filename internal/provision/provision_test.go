@@ -189,30 +189,6 @@ func TestRefusedBetweenLookupAndLock(t *testing.T) {
 	endedRefused(t, s, in, end, err)
 }
 
-// Which refusals are news to who has looked before.
-func TestRefusedSince(t *testing.T) {
-	_, _, in := runOn(t)
-	chart, now := in.deployment.Chart, time.Now()
-	pending, refused := release.NewRecord(id, "dev", chart, now), refusedRecord(chart, now)
-	for _, test := range []struct {
-		name        string
-		before, now *helm.Release
-		want        bool
-	}{
-		{"nothing there", nil, nil, false},
-		{"being installed", nil, pending, false},
-		{"refused, where nothing was", nil, refused, true},
-		{"refused, what was being installed", pending, refused, true},
-		{"the refusal from before", refusedRecord(chart, now), refused, false},
-		{"refused once more", refusedRecord(chart, now.Add(-time.Minute)), refused, true},
-		{"being installed again", refused, pending, false},
-	} {
-		if got := refusedSince(test.before, test.now); got != test.want {
-			t.Errorf("%s: %t", test.name, got)
-		}
-	}
-}
-
 // limit lets the caller do nothing but this.
 func limit(client *fake.Clientset, may ...rbac.Access) {
 	client.PrependReactor("create", "selfsubjectrulesreviews", func(clienttesting.Action) (bool, runtime.Object, error) {

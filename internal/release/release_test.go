@@ -83,3 +83,31 @@ func TestTheChartIsWhole(t *testing.T) {
 		}
 	}
 }
+
+// Which refusals are news to who has looked before.
+func TestRefusedSince(t *testing.T) {
+	now := time.Now()
+	record := func(at time.Time) *helm.Release { return NewRecord("a", "ns", &Rendered{}, at) }
+	refusal := func(at time.Time) *helm.Release {
+		refused := record(at)
+		Refused(refused, "pod/a", "exceeded quota: q")
+		return refused
+	}
+	for _, test := range []struct {
+		name        string
+		before, now *helm.Release
+		want        bool
+	}{
+		{"nothing there", nil, nil, false},
+		{"being installed", nil, record(now), false},
+		{"refused, where nothing was", nil, refusal(now), true},
+		{"refused, what was being installed", record(now), refusal(now), true},
+		{"the refusal from before", refusal(now), refusal(now), false},
+		{"refused once more", refusal(now.Add(-time.Minute)), refusal(now), true},
+		{"being installed again", refusal(now), record(now), false},
+	} {
+		if got := RefusedSince(test.before, test.now); got != test.want {
+			t.Errorf("%s: %t", test.name, got)
+		}
+	}
+}

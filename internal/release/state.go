@@ -47,3 +47,19 @@ func Refusal(release *helm.Release) (object, reason string, ok bool) {
 	}
 	return strings.Cut(text, ": ")
 }
+
+// RefusedSince says whether the newer record reports a refusal by the cluster that
+// the older one, which may be nil, does not report.
+func RefusedSince(before, now *helm.Release) bool {
+	if now == nil {
+		return false
+	}
+	if _, _, is := Refusal(now); !is {
+		return false
+	}
+	if before == nil {
+		return true
+	}
+	_, _, was := Refusal(before)
+	return !was || !before.Info.LastDeployed.Equal(now.Info.LastDeployed)
+}

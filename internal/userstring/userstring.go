@@ -47,7 +47,13 @@ type Workload struct {
 // IsZero reports whether no workload was given.
 func (w Workload) IsZero() bool { return w == Workload{} }
 
-func (w Workload) String() string { return w.Kind + "/" + w.Name }
+// String is KIND/NAME; empty for none.
+func (w Workload) String() string {
+	if w.IsZero() {
+		return ""
+	}
+	return w.Kind + "/" + w.Name
+}
 
 // Form returns the form of u.
 func (u UserString) Form() Form {

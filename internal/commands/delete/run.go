@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
@@ -155,6 +156,6 @@ func (o *Options) preview(ctx context.Context, p *provision.Provisioner, m remov
 	if err != nil {
 		return o.DryRun.Because(ctx, err)
 	}
-	changes, err := p.PreviewDelete(ctx, m.target, o.DryRun == cmdutil.DryRunServer)
+	changes, err := p.PreviewDelete(ctx, m.target, apply.DryRun(o.DryRun))
 	return o.DryRun.Show(ctx, o.IO, o.Output, changes, err)
 }

@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -19,29 +18,6 @@ func Applier(r inventory.Reader, owner apply.Owner, dry apply.DryRun) apply.Appl
 		Client: r.Client.Dynamic, Discovery: r.Client.Discovery(), Namespace: r.Client.Namespace,
 		Owner: owner, Force: true, ByName: true, DryRun: dry,
 	}
-}
-
-// Share creates what the workspaces of the namespace have in common, if the
-// blueprint or the configuration asks for something of the kind. Nothing says
-// which of them was the first: it belongs to none.
-func Share(ctx context.Context, r inventory.Reader, d Deployment, dry apply.DryRun) (apply.Changes, error) {
-	applier := Applier(r, apply.Owner{Name: "berth", Labels: map[string]string{"app.kubernetes.io/managed-by": "berth"}}, dry)
-	applier.Shared = true
-	return applier.Apply(ctx, d.Shared)
-}
-
-// ShareStep is Share as a step, if there is anything to share.
-func ShareStep(ctx context.Context, r inventory.Reader, d Deployment, steps *Steps) error {
-	if len(d.Shared) == 0 {
-		return nil
-	}
-	return steps.Do("share", func() (string, error) {
-		there, err := Share(ctx, r, d, apply.DryRunNone)
-		if err == nil {
-			WarnOfClaims(d, there, steps)
-		}
-		return fmt.Sprintf("%d objects of the namespace", len(there)), err
-	})
 }
 
 // WarnOfClaims warns of claims that existed and are not what the blueprint asks

@@ -5,15 +5,20 @@
 package deploy
 
 import (
+	"context"
 	"slices"
+	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -77,15 +82,6 @@ func (d Deployment) Claims() (names []string) {
 	return slices.Compact(names)
 }
 
-// OfKind is the first object of a kind; nil if there is none.
-func OfKind(objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
-	i := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind })
-	if i < 0 {
-		return nil
-	}
-	return objects[i]
-}
-
 // Turn is the turn to work on a workspace: its lock is held, and nobody else
 // writes.
 type Turn struct {
@@ -108,6 +104,10 @@ type Result struct {
 	Reading v1.Snapshot
 }
 
+// GoneTime is how long the pods of a workspace that failed are waited for when it
+// is removed.
+const GoneTime = 40 * time.Second
+
 // Removal is what removing a workspace has done so far.
 type Removal struct {
 	// Objects is the number of objects that were deleted.
@@ -120,4 +120,15 @@ type Removal struct {
 	Found inventory.Found
 	// Follower follows what is terminating, for who waits for that.
 	Follower *follow.Follower
+}
+
+// DeletePod deletes this very pod. It is no error if it is gone, or if another one
+// has its name by now.
+func DeletePod(ctx context.Context, r inventory.Reader, pod *corev1.Pod) error {
+	err := r.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+	err = kube.Fault(err, kube.Call{Verb: "delete", Resource: "pods", Namespace: pod.Namespace, Name: pod.Name})
+	if code := fault.CodeOf(err); code == fault.NotFound || code == fault.Conflict {
+		return nil
+	}
+	return err
 }

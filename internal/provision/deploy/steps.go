@@ -56,7 +56,12 @@ func (s *Steps) Parallel(steps ...Step) error {
 	}
 	wg.Wait()
 	for i, report := range reports {
-		s.ended(report)
+		s.mu.Lock()
+		s.timing.Steps = append(s.timing.Steps, v1.StepTiming{Name: report.Name, Seconds: report.Seconds})
+		s.mu.Unlock()
+		if errs[i] != nil || report.Message != "" {
+			s.Step(report)
+		}
 		if errs[i] != nil {
 			return errs[i]
 		}
@@ -64,23 +69,14 @@ func (s *Steps) Parallel(steps ...Step) error {
 	return nil
 }
 
-func (s *Steps) run(step Step) (v1.Step, error) {
+func (s *Steps) run(step Step) (report v1.Step, err error) {
 	begun := s.now()
-	message, err := step.Do()
-	report := v1.Step{Name: step.Name, State: v1.StepEnded, Message: message, Seconds: s.now().Sub(begun).Seconds()}
-	if err != nil {
+	report = v1.Step{Name: step.Name, State: v1.StepEnded}
+	if report.Message, err = step.Do(); err != nil {
 		report.State, report.Message = v1.StepFailed, ""
 	}
+	report.Seconds = s.now().Sub(begun).Seconds()
 	return report, err
-}
-
-func (s *Steps) ended(report v1.Step) {
-	s.mu.Lock()
-	s.timing.Steps = append(s.timing.Steps, v1.StepTiming{Name: report.Name, Seconds: report.Seconds})
-	s.mu.Unlock()
-	if report.State == v1.StepFailed || report.Message != "" {
-		s.Step(report)
-	}
 }
 
 // Note reports something worth knowing.

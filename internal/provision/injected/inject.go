@@ -24,9 +24,6 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 	if !turn.Plan.Writes() {
 		return deploy.Result{Reading: turn.Found.Reading}, begin(turn.Follower, turn.Found.Workload)
 	}
-	if err := deploy.ShareStep(ctx, t.Reader, d, t.Steps); err != nil {
-		return deploy.Result{}, err
-	}
 	result := deploy.Result{Changes: deploy.Changes{Replaced: turn.Plan == deploy.Replace}}
 	err := t.Steps.Do("inject", func() (message string, err error) {
 		patched, changes, err := t.inject(ctx, turn.Found.Workload, d, apply.DryRunNone)

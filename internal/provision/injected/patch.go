@@ -2,11 +2,8 @@ package injected
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,7 +34,7 @@ func (t Target) patch(ctx context.Context, w *workload.Workload, change change, 
 		if err != nil || c.Patch == nil {
 			return w, nil, err
 		}
-		object, err := t.send(ctx, w, c.Patch, dry)
+		object, err := t.send(ctx, c, dry)
 		if err == nil {
 			patched, err := workload.Of(t.ID, t.Ref, object)
 			return patched, apply.Changes{{Action: apply.Updated, Object: object}}, err
@@ -63,16 +60,16 @@ func (t Target) patch(ctx context.Context, w *workload.Workload, change change, 
 	}
 }
 
-// send sends a patch to the API server, or applies it here.
-func (t Target) send(ctx context.Context, w *workload.Workload, patch []byte, dry apply.DryRun) (*unstructured.Unstructured, error) {
+// send sends a patch to the API server, unless it is a dry run without it.
+func (t Target) send(ctx context.Context, c injection.Change, dry apply.DryRun) (*unstructured.Unstructured, error) {
 	if dry == apply.DryRunClient {
-		return patched(w, patch)
+		return &unstructured.Unstructured{Object: c.After}, nil
 	}
 	options := metav1.PatchOptions{FieldManager: kube.FieldManager}
 	if dry == apply.DryRunServer {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
-	return workload.API(t.Client, t.Ref).Patch(ctx, t.Ref.Name, types.JSONPatchType, patch, options)
+	return workload.API(t.Client, t.Ref).Patch(ctx, t.Ref.Name, types.JSONPatchType, c.Patch, options)
 }
 
 func (t Target) fault(err error) error {
@@ -89,24 +86,4 @@ func (t Target) readAgain(ctx context.Context) (*workload.Workload, error) {
 
 func version(w *workload.Workload) string {
 	return (&unstructured.Unstructured{Object: w.Object}).GetResourceVersion()
-}
-
-// patched is the workload with the patch applied.
-func patched(w *workload.Workload, patch []byte) (*unstructured.Unstructured, error) {
-	out := &unstructured.Unstructured{}
-	operations, err := jsonpatch.DecodePatch(patch)
-	if err != nil {
-		return nil, fmt.Errorf("patch of %s: %w", w.Ref, err)
-	}
-	text, err := json.Marshal(w.Object)
-	if err == nil {
-		text, err = operations.Apply(text)
-	}
-	if err == nil {
-		err = out.UnmarshalJSON(text)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("patch of %s: %w", w.Ref, err)
-	}
-	return out, nil
 }

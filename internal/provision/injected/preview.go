@@ -2,7 +2,6 @@ package injected
 
 import (
 	"context"
-	"slices"
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/provision/deploy"
@@ -13,12 +12,8 @@ import (
 
 // Preview is what BringUp would create, and the workload as it would be patched.
 func (t Target) Preview(ctx context.Context, _ deploy.Plan, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (apply.Changes, error) {
-	shared, err := deploy.Share(ctx, t.Reader, d, dry)
-	if err != nil {
-		return nil, err
-	}
-	_, own, err := t.inject(ctx, found.Workload, d, dry)
-	return slices.Concat(shared, own), err
+	_, changes, err := t.inject(ctx, found.Workload, d, dry)
+	return changes, err
 }
 
 // PreviewRemove is what Remove would delete, and the workload as it would be
@@ -35,5 +30,5 @@ func (t Target) PreviewRemove(ctx context.Context, found inventory.Found, dry ap
 		return nil, err
 	}
 	removed, err := t.applier(dry).Remove(ctx, objects)
-	return slices.Concat(patched, removed), err
+	return append(patched, removed...), err
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
@@ -14,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // MayRemove checks the permissions to take the workspace out of its workload.
@@ -68,29 +71,38 @@ func (t Target) takeOut(ctx context.Context, w *workload.Workload, change change
 	return workload.Objects(ctx, t.Client, t.ID)
 }
 
-// AwaitGone waits until no pod has the workspace any more. What goes wrong with
-// those that are terminating is of no interest; but a pod of a StatefulSet that
-// its controller created meanwhile, and that cannot become ready, would be waited
-// for forever. Pods that keep the workspace by themselves are not waited for.
+// AwaitGone waits until no pod has the workspace any more. Pods that keep it by
+// themselves are not waited for.
 func (t Target) AwaitGone(ctx context.Context, removal deploy.Removal) (gone bool, err error) {
 	w := removal.Found.Workload
 	if t.warnIfPodsStay(w) {
 		return false, nil
 	}
-	reported, tried := -1, map[string]bool{}
-	err = removal.Follower.Until(ctx, func(s watch.State) bool {
-		pods := s.Pods()
-		for _, pod := range pods {
-			if key := string(pod.UID); broken(pod) && !tried[key] {
-				tried[key] = true
-				_ = t.deleteStuckPods(ctx, w, "") // it helps, and the waiting goes on without it
-			}
-		}
+	reported := -1
+	err = t.awaitClean(ctx, w, removal.Follower, func(pods []*corev1.Pod) {
 		if len(pods) != reported {
 			reported = len(pods)
 			t.Steps.Reached(leaving(t.ID, pods, t.Now().UTC()))
 		}
-		return len(pods) == 0
 	})
 	return err == nil, err
+}
+
+// awaitClean waits for the rollout of pods without the workspace. What goes wrong
+// with those that are terminating is of no interest; but a pod of a StatefulSet
+// that its controller created meanwhile, and that cannot become ready, would be
+// waited for forever.
+func (t Target) awaitClean(ctx context.Context, w *workload.Workload, follower *follow.Follower, report func([]*corev1.Pod)) error {
+	tried := map[types.UID]bool{}
+	return follower.Until(ctx, func(s watch.State) bool {
+		pods := s.Pods()
+		for _, pod := range pods {
+			if broken(pod) && !tried[pod.UID] {
+				tried[pod.UID] = true
+				_ = t.deleteStuckPods(ctx, w, "") // it helps, and the waiting goes on without it
+			}
+		}
+		report(pods)
+		return len(pods) == 0
+	})
 }

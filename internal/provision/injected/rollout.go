@@ -1,16 +1,21 @@
 package injected
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/workload"
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // leaving is the reading of a workspace that is being taken out of a workload:
@@ -55,4 +60,42 @@ func whyPodsStay(w *workload.Workload, namespace string) string {
 			w.Ref, namespace)
 	}
 	return ""
+}
+
+// deleteStuckPods deletes the pods of a StatefulSet that have the workspace of
+// another job, or of any if none is named, and are not ready: the controller
+// waits for them before it creates others, and they wait in vain.
+func (t Target) deleteStuckPods(ctx context.Context, w *workload.Workload, job string) error {
+	if kind, _ := workload.Kind(w.Ref); kind != watch.KindStatefulSet || w.Object == nil {
+		return nil
+	}
+	set := (&unstructured.Unstructured{Object: w.Object}).GetUID()
+	pods, err := workload.Pods(ctx, t.Client, t.ID)
+	if err != nil {
+		return err
+	}
+	for _, pod := range pods {
+		owner := metav1.GetControllerOf(pod)
+		if kube.IsReady(pod) || owner == nil || owner.UID != set || job != "" && pod.Labels[kube.LabelJobID] == job {
+			continue
+		}
+		if err := deploy.DeletePod(ctx, t.Reader, pod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// broken is true for a pod whose container waits for something, or that has been
+// restarted: one that may never become ready.
+func broken(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp != nil || kube.IsReady(pod) {
+		return false
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.State.Waiting != nil || c.RestartCount > 0 {
+			return true
+		}
+	}
+	return false
 }

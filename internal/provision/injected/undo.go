@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
@@ -16,14 +14,6 @@ import (
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/workload"
-)
-
-// cleanTime is how long pods that have the workspace are waited for, and
-// cleanPoll how often they are looked at: the watch of them may have ended with
-// the run.
-const (
-	cleanTime = 40 * time.Second
-	cleanPoll = 250 * time.Millisecond
 )
 
 // Undo takes the workspace that this run has injected out of its workload again.
@@ -54,7 +44,7 @@ func (t Target) undo(ctx context.Context, job string, changes deploy.Changes) (s
 		return "", err
 	}
 	text := fmt.Sprintf("taken out of %s, %d objects", t.Ref, len(removed))
-	if !t.warnIfPodsStay(w) && !t.awaitClean(ctx, w) {
+	if !t.warnIfPodsStay(w) && !t.isClean(ctx, w) {
 		text += ", pods that have it are still terminating"
 	}
 	return text, nil
@@ -78,18 +68,10 @@ func (t Target) mayUndo(object map[string]any, job string, changes deploy.Change
 	return nil
 }
 
-// awaitClean waits until no pod has the workspace any more. It helps a
-// StatefulSet over pods that were created meanwhile and cannot become ready.
-func (t Target) awaitClean(ctx context.Context, w *workload.Workload) bool {
-	err := wait.PollUntilContextTimeout(ctx, cleanPoll, cleanTime, true, func(ctx context.Context) (bool, error) {
-		pods, err := workload.List(ctx, t.Client, t.ID)
-		if slices.ContainsFunc(pods, broken) {
-			err = t.deleteStuckPods(ctx, w, "")
-		}
-		if apierrors.IsForbidden(err) {
-			return false, err
-		}
-		return err == nil && len(pods) == 0, nil // what cannot be read now is read again
-	})
-	return err == nil
+// isClean waits for that. The watch of the pods may have ended with the run.
+func (t Target) isClean(ctx context.Context, w *workload.Workload) bool {
+	ctx, cancel := context.WithTimeout(ctx, deploy.GoneTime)
+	defer cancel()
+	follower, err := t.Watch(ctx, inventory.Found{Workload: w}, deploy.Deployment{})
+	return err == nil && t.awaitClean(ctx, w, follower, func([]*corev1.Pod) {}) == nil
 }

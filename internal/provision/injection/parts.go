@@ -36,7 +36,7 @@ const containerPodman = "k8shell-podman"
 // workload's namespace is read by others than the workspace's owner.
 func Make(id string, target Target, objects []*unstructured.Unstructured) (Parts, error) {
 	p := Parts{ID: id}
-	pod := find(objects, "Pod")
+	pod := kube.OfKind(objects, "Pod")
 	if pod == nil {
 		return p, fault.New(fault.Internal, "the chart has no pod to inject")
 	}
@@ -121,21 +121,19 @@ func (p *Parts) behind(volume map[string]any, objects []*unstructured.Unstructur
 			continue
 		}
 		object = object.DeepCopy()
-		labels := object.GetLabels()
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		maps.Copy(labels, p.Labels)
-		object.SetLabels(labels)
-		annotations := object.GetAnnotations()
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		maps.Copy(annotations, p.TemplateAnnotations)
-		object.SetAnnotations(annotations)
+		object.SetLabels(joined(object.GetLabels(), p.Labels))
+		object.SetAnnotations(joined(object.GetAnnotations(), p.TemplateAnnotations))
 		found = append(found, object)
 	}
 	return found
+}
+
+func joined(all, more map[string]string) map[string]string {
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, more)
+	return all
 }
 
 // secret is true for a volume that holds a Secret.
@@ -148,14 +146,6 @@ func secret(volume any) bool {
 		s, _ := source.(map[string]any)
 		return lookup(s, "secret") != nil
 	})
-}
-
-func find(objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
-	i := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind })
-	if i < 0 {
-		return nil
-	}
-	return objects[i]
 }
 
 // hash is over everything that two injections can differ in, but for the job.

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
@@ -24,17 +27,17 @@ func Inject(workload map[string]any, p Parts) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	e := edit(workload)
+	after := runtime.DeepCopyJSON(workload)
 	if before != nil {
 		if before.CanonicalID != p.ID {
 			return Change{}, Taken(workload, before)
 		}
-		e.eject(before)
+		eject(after, before)
 	}
-	if err := p.fit(e.object); err != nil {
+	if err := p.fit(after); err != nil {
 		return Change{}, err
 	}
-	record, err := e.inject(p)
+	record, err := inject(after, p)
 	if err != nil {
 		return Change{}, err
 	}
@@ -42,9 +45,8 @@ func Inject(workload map[string]any, p Parts) (Change, error) {
 	if err != nil {
 		return Change{}, fmt.Errorf("injection: %w", err)
 	}
-	e.set(string(text), "metadata", "annotations", kube.AnnotationInjection)
-	patch, err := e.patch()
-	return Change{Patch: patch, After: e.object}, err
+	set(after, string(text), "metadata", "annotations", kube.AnnotationInjection)
+	return changeTo(workload, after)
 }
 
 // Eject is the change that leaves the pod template as it was. Without a record
@@ -54,10 +56,9 @@ func Eject(workload map[string]any, id string) (Change, error) {
 	if err != nil || record == nil || record.CanonicalID != id {
 		return Change{After: workload}, err
 	}
-	e := edit(workload)
-	e.eject(record)
-	patch, err := e.patch()
-	return Change{Patch: patch, After: e.object}, err
+	after := runtime.DeepCopyJSON(workload)
+	eject(after, record)
+	return changeTo(workload, after)
 }
 
 // Current says whether the workspace in a workload is what it would be made of
@@ -74,64 +75,64 @@ func Taken(workload map[string]any, by *Record) error {
 		WithHint("delete it first: berth delete id/%s --namespace %s", by.CanonicalID, text(workload, "metadata", "namespace"))
 }
 
-func (e *editor) inject(p Parts) (Record, error) {
+func inject(object map[string]any, p Parts) (Record, error) {
 	hash, err := p.hash()
 	r := Record{
 		CanonicalID: p.ID, Hash: hash,
 		Containers: names(p.Containers), InitContainers: names(p.InitContainers), Volumes: names(p.Volumes),
 		Labels: slices.Sorted(maps.Keys(p.Labels)), Annotations: slices.Sorted(maps.Keys(p.TemplateAnnotations)),
 	}
-	if shared, ok := lookup(e.object, "spec", "template", "spec", "shareProcessNamespace").(bool); ok {
+	if shared, ok := lookup(object, "spec", "template", "spec", "shareProcessNamespace").(bool); ok {
 		r.SharePID = &shared
 	}
-	e.add(p.Containers, "spec", "template", "spec", "containers")
-	e.add(p.InitContainers, "spec", "template", "spec", "initContainers")
-	e.add(p.Volumes, "spec", "template", "spec", "volumes")
-	e.set(true, "spec", "template", "spec", "shareProcessNamespace")
-	r.Replaced.Labels = e.setAll(p.Labels, "labels")
-	r.Replaced.Annotations = e.setAll(p.TemplateAnnotations, "annotations")
+	add(object, p.Containers, "spec", "template", "spec", "containers")
+	add(object, p.InitContainers, "spec", "template", "spec", "initContainers")
+	add(object, p.Volumes, "spec", "template", "spec", "volumes")
+	set(object, true, "spec", "template", "spec", "shareProcessNamespace")
+	r.Replaced.Labels = setAll(object, p.Labels, "labels")
+	r.Replaced.Annotations = setAll(object, p.TemplateAnnotations, "annotations")
 	return r, err
 }
 
 // setAll sets labels or annotations of the template and returns what was there.
-func (e *editor) setAll(values map[string]string, key string) (replaced map[string]string) {
+func setAll(object map[string]any, values map[string]string, key string) (replaced map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if old, ok := lookup(e.object, "spec", "template", "metadata", key, name).(string); ok {
+		if old, ok := lookup(object, "spec", "template", "metadata", key, name).(string); ok {
 			if replaced == nil {
 				replaced = map[string]string{}
 			}
 			replaced[name] = old
 		}
-		e.set(values[name], "spec", "template", "metadata", key, name)
+		set(object, values[name], "spec", "template", "metadata", key, name)
 	}
 	return replaced
 }
 
-func (e *editor) eject(r *Record) {
-	e.removeNamed(r.Containers, "spec", "template", "spec", "containers")
-	e.removeNamed(r.InitContainers, "spec", "template", "spec", "initContainers")
-	e.removeNamed(r.Volumes, "spec", "template", "spec", "volumes")
-	e.restore(r.Labels, r.Replaced.Labels, "labels")
-	e.restore(r.Annotations, r.Replaced.Annotations, "annotations")
+func eject(object map[string]any, r *Record) {
+	removeNamed(object, r.Containers, "spec", "template", "spec", "containers")
+	removeNamed(object, r.InitContainers, "spec", "template", "spec", "initContainers")
+	removeNamed(object, r.Volumes, "spec", "template", "spec", "volumes")
+	restore(object, r.Labels, r.Replaced.Labels, "labels")
+	restore(object, r.Annotations, r.Replaced.Annotations, "annotations")
 	// If it is not true any more, somebody has changed it since: that is theirs.
-	if shared, ok := lookup(e.object, "spec", "template", "spec", "shareProcessNamespace").(bool); ok && shared {
+	if shared, ok := lookup(object, "spec", "template", "spec", "shareProcessNamespace").(bool); ok && shared {
 		switch {
 		case r.SharePID == nil:
-			e.remove("spec", "template", "spec", "shareProcessNamespace")
+			unstructured.RemoveNestedField(object, "spec", "template", "spec", "shareProcessNamespace")
 		case !*r.SharePID:
-			e.set(false, "spec", "template", "spec", "shareProcessNamespace")
+			set(object, false, "spec", "template", "spec", "shareProcessNamespace")
 		}
 	}
-	e.remove("metadata", "annotations", kube.AnnotationInjection)
+	unstructured.RemoveNestedField(object, "metadata", "annotations", kube.AnnotationInjection)
 }
 
-func (e *editor) restore(keys []string, replaced map[string]string, within string) {
+func restore(object map[string]any, keys []string, replaced map[string]string, within string) {
 	for _, key := range keys {
 		path := []string{"spec", "template", "metadata", within, key}
 		if old, ok := replaced[key]; ok {
-			e.set(old, path...)
+			set(object, old, path...)
 		} else {
-			e.remove(path...)
+			unstructured.RemoveNestedField(object, path...)
 		}
 	}
 }

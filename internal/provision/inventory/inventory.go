@@ -84,9 +84,7 @@ func (f Found) Describe(id, namespace string) v1.Workspace {
 	case len(f.Pods) > 0:
 		w = Describe(&f.Pods[0].ObjectMeta, f.Reading)
 	}
-	if f.Workload != nil {
-		w.Workload = f.Workload.Ref.String()
-	}
+	w.Workload = f.WorkloadRef().String()
 	return w
 }
 

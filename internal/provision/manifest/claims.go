@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // StorageOf is the name of the storage that a claim is for.
@@ -55,4 +57,18 @@ func sameQuantity(a, b any) bool {
 	}
 	y, err := resource.ParseQuantity(fmt.Sprint(b))
 	return err == nil && x.Cmp(y) == 0
+}
+
+// jsonValue is a value as unstructured objects hold it: maps, lists, texts,
+// int64 and float64.
+func jsonValue(value any) any {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil // what comes from YAML and from types of the API is JSON
+	}
+	var out any
+	if err := utiljson.Unmarshal(text, &out); err != nil {
+		return nil
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/berthdev/berth/internal/blueprint"
@@ -15,14 +16,12 @@ const podmanSocket = "unix:///k8shell/podman/podman.sock"
 
 // environment is the blueprint's, and where the podman sidecar is, unless the
 // blueprint says otherwise.
-func environment(b blueprint.Blueprint) map[string]any {
-	env := map[string]any{}
+func environment(b blueprint.Blueprint) map[string]string {
+	env := map[string]string{}
 	if b.Podman.Enabled {
 		env["CONTAINER_HOST"], env["DOCKER_HOST"] = podmanSocket, podmanSocket
 	}
-	for name, value := range b.Env {
-		env[name] = value
-	}
+	maps.Copy(env, b.Env)
 	return env
 }
 

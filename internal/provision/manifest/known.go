@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +15,7 @@ func OfPod(pod *corev1.Pod) []*unstructured.Unstructured {
 	id := pod.Name
 	objects := []*unstructured.Unstructured{kube.Named("Pod", id), kube.Named("Service", id)}
 	for _, name := range configMapNames(id) {
-		objects = append(objects, kube.Named("ConfigMap", fmt.Sprint(name)))
+		objects = append(objects, kube.Named("ConfigMap", name))
 	}
 	if class := pod.Labels[kube.LabelNetworkPolicy]; class != "" {
 		policy := kube.Named("NetworkPolicy", policyName(id, class))

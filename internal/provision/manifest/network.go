@@ -31,12 +31,12 @@ func networkPolicy(s Spec) (any, error) {
 		return nil, nil
 	}
 	labels := podLabels(s)
-	if class == blueprint.NetworkOrganization && labels[kube.LabelOrganization] == nil {
+	if class == blueprint.NetworkOrganization && labels[kube.LabelOrganization] == "" {
 		return nil, fault.New(fault.InvalidArgument, "blueprint %s: network.networkPolicyClass is organization, and %s belongs to none",
 			s.Blueprint.Name, s.Identity.Username).WithHint("choose the class user or workspace")
 	}
 	spec := policySpec(class, labels, s.Blueprint.Network)
-	return map[string]any{"name": policyName(s.User.ID(), class), "spec": jsonValue(spec)}, nil
+	return map[string]any{"name": policyName(s.User.ID(), class), "spec": spec}, nil
 }
 
 func policyName(id, class string) string { return kube.Name("np", id, class) }
@@ -50,7 +50,7 @@ func policyName(id, class string) string { return kube.Name("np", id, class) }
 //	organization  as workspace, and the organization's in the namespace, both ways
 //
 // What the blueprint allows besides may be reached in every class.
-func policySpec(class string, labels map[string]any, n blueprint.Network) networkingv1.NetworkPolicySpec {
+func policySpec(class string, labels map[string]string, n blueprint.Network) networkingv1.NetworkPolicySpec {
 	spec := networkingv1.NetworkPolicySpec{
 		PodSelector: having(labels, kube.LabelCanonicalID),
 		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
@@ -104,9 +104,8 @@ func besides(n blueprint.Network) (peers []networkingv1.NetworkPolicyPeer) {
 	return peers
 }
 
-func having(labels map[string]any, name string) metav1.LabelSelector {
-	value, _ := labels[name].(string)
-	return metav1.LabelSelector{MatchLabels: map[string]string{name: value}}
+func having(labels map[string]string, name string) metav1.LabelSelector {
+	return metav1.LabelSelector{MatchLabels: map[string]string{name: labels[name]}}
 }
 
 func ports(protocol corev1.Protocol, port int32) []networkingv1.NetworkPolicyPort {

@@ -40,11 +40,7 @@ func (s Spec) Private() []*unstructured.Unstructured {
 	}
 	credentials, _ := s.Access.repository(s.Repository.URL)
 	object := kube.Named("Secret", name)
-	labels := map[string]string{}
-	for label, value := range podLabels(s) {
-		labels[label], _ = value.(string)
-	}
-	object.SetLabels(labels)
+	object.SetLabels(podLabels(s))
 	object.Object["type"] = "kubernetes.io/basic-auth"
 	object.Object["stringData"] = map[string]any{
 		"username": credentials.Username, "password": credentials.Password.Reveal(),

@@ -25,7 +25,7 @@ func storages(id string, all map[string]blueprint.Storage) []any {
 		}
 		if s.Type == blueprint.StorageLocal && s.ExistingClaim == "" {
 			value["claimSpec"] = s.ClaimSpec
-			value["annotations"] = annotations(s.ClaimSpecAnnotations)
+			value["annotations"] = s.ClaimSpecAnnotations
 		}
 		out = append(out, value)
 	}
@@ -83,12 +83,4 @@ func (s Spec) SharedClaims() (claims []apply.Wanted) {
 		claims = append(claims, apply.Wanted{Object: claim})
 	}
 	return claims
-}
-
-func annotations(all map[string]string) map[string]any {
-	out := map[string]any{}
-	for name, value := range all {
-		out[name] = value
-	}
-	return out
 }

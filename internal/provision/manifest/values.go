@@ -64,7 +64,7 @@ func (s Spec) Values() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{
+	values, _ := jsonValue(map[string]any{
 		"id": id, "labels": podLabels(s), "annotations": annotations,
 		"image": b.Image, "imagePullPolicy": b.ImagePullPolicy, "imagePullSecrets": s.Access.pullSecrets(),
 		"hostname": hostname(b), "subdomain": b.Subdomain,
@@ -74,7 +74,8 @@ func (s Spec) Values() (map[string]any, error) {
 		"storages": storages(id, b.Storages), "configuration": configuration,
 		"initScripts": initScripts(b), "extFiles": extFiles(b),
 		"names": configMapNames(id), "repository": s.Repository.value(), "gitSecret": gitSecretOf(s),
-	}, nil
+	}).(map[string]any)
+	return values, nil
 }
 
 // hostname is empty for the ID. Where a headless Service gives DNS names it is
@@ -126,20 +127,18 @@ func configuration(b blueprint.Blueprint) (map[string]any, error) {
 
 // configMapNames are the names of a workspace's ConfigMaps, by the chart's names
 // for them.
-func configMapNames(id string) map[string]any {
-	return map[string]any{
-		"config":      configName(id),
+func configMapNames(id string) map[string]string {
+	return map[string]string{
+		"config":      kube.Name(id, "config"),
 		"initScripts": kube.Name(id, "init-scripts"),
 		"extFiles":    kube.Name(id, "ext-files"),
 	}
 }
 
-func configName(id string) string { return kube.Name(id, "config") }
-
 // podLabels are the labels by which everything that knows workspaces finds
 // them. A label without a value says nothing and is left out.
-func podLabels(s Spec) map[string]any {
-	labels := map[string]any{}
+func podLabels(s Spec) map[string]string {
+	labels := map[string]string{}
 	for name, value := range map[string]string{
 		kube.LabelAgentVersion:  agentVersion(s.Blueprint.K8shelld.Image),
 		kube.LabelBlueprint:     s.Blueprint.Name,
@@ -157,13 +156,13 @@ func podLabels(s Spec) map[string]any {
 	return labels
 }
 
-func podAnnotations(s Spec) (map[string]any, error) {
+func podAnnotations(s Spec) (map[string]string, error) {
 	text, err := json.Marshal(s.Blueprint)
 	if err != nil {
 		return nil, fmt.Errorf("blueprint %s: %w", s.Blueprint.Name, err)
 	}
 	sum := sha256.Sum256(text)
-	return map[string]any{
+	return map[string]string{
 		kube.AnnotationIdentity:     s.Identity.Provider + "/" + s.Identity.Organization,
 		kube.AnnotationManifestHash: hex.EncodeToString(sum[:]),
 		kube.AnnotationUserString:   base64.StdEncoding.EncodeToString([]byte(s.User.String())),

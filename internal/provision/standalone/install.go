@@ -7,11 +7,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berthdev/berth/internal/apply"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -31,9 +29,6 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 	if !turn.Plan.Writes() {
 		turn.Follower.Expect(turn.Found.Pod.UID)
 		return deploy.Result{Record: turn.Found.Record, Pod: turn.Found.Pod, Reading: turn.Found.Reading}, nil
-	}
-	if err := deploy.ShareStep(ctx, t.Reader, d, t.Steps); err != nil {
-		return deploy.Result{}, err
 	}
 	var result deploy.Result
 	err := t.Steps.Do("install", func() (message string, err error) {
@@ -58,9 +53,7 @@ func (t Target) makeRoom(ctx context.Context, turn deploy.Turn) error {
 	return t.Steps.Do("clean up", func() (string, error) {
 		pod := turn.Found.Pod
 		if turn.Plan == deploy.Replace {
-			err := t.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
-			err = kube.Fault(err, kube.Call{Verb: "delete", Resource: "pods", Namespace: pod.Namespace, Name: pod.Name})
-			if err != nil && fault.CodeOf(err) != fault.NotFound {
+			if err := deploy.DeletePod(ctx, t.Reader, pod); err != nil {
 				return "", err
 			}
 		}
@@ -98,7 +91,7 @@ func (t Target) install(ctx context.Context, found inventory.Found, d deploy.Dep
 // every release has, owns them, so that Kubernetes removes them with it, also
 // after `helm uninstall`.
 func wanted(d deploy.Deployment) []apply.Wanted {
-	all, parent := apply.Objects(d.Objects), deploy.OfKind(d.Objects, "ConfigMap")
+	all, parent := apply.Objects(d.Objects), kube.OfKind(d.Objects, "ConfigMap")
 	for _, object := range d.Spec.Private() {
 		all = append(all, apply.Wanted{Object: object, Parent: parent})
 	}

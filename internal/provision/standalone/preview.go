@@ -2,7 +2,6 @@ package standalone
 
 import (
 	"context"
-	"slices"
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/kube"
@@ -16,16 +15,12 @@ import (
 // shown as it is rendered: the API server cannot be asked about it as long as the
 // old one is there.
 func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (apply.Changes, error) {
-	shared, err := deploy.Share(ctx, t.Reader, d, dry)
-	if err != nil {
-		return nil, err
-	}
 	result, err := t.install(ctx, found, d, dry)
 	if err != nil {
 		return nil, err
 	}
-	changes := slices.Concat(shared, result.Changes.Objects)
-	if pod := deploy.OfKind(d.Objects, watch.KindPod); pod != nil && (plan == deploy.Replace || plan == deploy.Await) {
+	changes := result.Changes.Objects
+	if pod := kube.OfKind(d.Objects, watch.KindPod); pod != nil && (plan == deploy.Replace || plan == deploy.Await) {
 		pod = pod.DeepCopy()
 		pod.SetNamespace(t.Client.Namespace)
 		changes = append(changes,

@@ -6,10 +6,12 @@ import (
 	"context"
 	"slices"
 
+	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
@@ -31,6 +33,35 @@ func (t Target) Lookup(ctx context.Context) (inventory.Found, error) {
 	return t.Reader.Lookup(ctx, t.ID)
 }
 
+// Decide says what a provisioning does about what it has found.
+func (Target) Decide(found inventory.Found, _ deploy.Deployment) deploy.Plan { return decide(found) }
+
+func decide(f inventory.Found) deploy.Plan {
+	switch {
+	case f.Pod == nil && f.Record == nil:
+		return deploy.Create
+	case f.Pod == nil:
+		return deploy.Install
+	}
+	verdict := f.Reading.Verdict()
+	if verdict != v1.VerdictTerminating && f.Reading.Status == v1.StatusStopping {
+		return deploy.Replace // somebody asked it to stop: it is as good as stopped
+	}
+	switch verdict {
+	case v1.VerdictRunning:
+		if f.Record == nil || f.Record.Info.Status != helm.StatusDeployed {
+			return deploy.Resume
+		}
+		return deploy.Refuse
+	case v1.VerdictTerminating:
+		return deploy.Await
+	case v1.VerdictFailed, v1.VerdictStopped:
+		return deploy.Replace
+	default:
+		return deploy.Resume
+	}
+}
+
 // Prepare renders the chart and checks the permissions for all of its objects.
 func (t Target) Prepare(spec manifest.Spec, _ inventory.Found, may deploy.Permissions) (deploy.Deployment, error) {
 	chart, err := deploy.Render(spec)
@@ -39,7 +70,7 @@ func (t Target) Prepare(spec manifest.Spec, _ inventory.Found, may deploy.Permis
 	}
 	d := deploy.Deployment{Spec: spec, Chart: chart, Objects: chart.Objects, Shared: spec.Shared(), OwnPod: true}
 	about := cause.About{Namespace: spec.Namespace, Blueprint: spec.Blueprint.Name, Origin: spec.Blueprint.Origin}
-	if pod := deploy.OfKind(chart.Objects, watch.KindPod); pod != nil {
+	if pod := kube.OfKind(chart.Objects, watch.KindPod); pod != nil {
 		podSpec := deploy.PodSpec(pod.Object, "spec")
 		d.About = func(c *v1.Cause) cause.About { return about.Of(podSpec, c) }
 	}

@@ -3,25 +3,14 @@ package standalone
 import (
 	"context"
 	"fmt"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
-)
-
-// goneTime is how long the pod that is removed is waited for, and gonePoll how
-// often it is looked at: the watch of it may have ended with the run.
-const (
-	goneTime = 40 * time.Second
-	gonePoll = 250 * time.Millisecond
 )
 
 // Undo removes what this run has created. Where it was the first, nothing of the
@@ -40,19 +29,16 @@ func (t Target) Undo(ctx context.Context, before inventory.Found, d deploy.Deplo
 		return "", fmt.Errorf("what was created could not be removed: %w", err)
 	}
 	text := fmt.Sprintf("%d objects", len(removed))
-	if result.Pod != nil && !t.awaitGone(ctx, result.Pod.UID) {
+	if result.Pod != nil && !t.isGone(ctx, result.Pod.UID) {
 		text += ", the pod is still terminating"
 	}
 	return text, nil
 }
 
-func (t Target) awaitGone(ctx context.Context, uid types.UID) bool {
-	err := wait.PollUntilContextTimeout(ctx, gonePoll, goneTime, true, func(ctx context.Context) (bool, error) {
-		pod, err := t.Client.CoreV1().Pods(t.Client.Namespace).Get(ctx, t.ID, metav1.GetOptions{})
-		if err != nil {
-			return apierrors.IsNotFound(err), nil
-		}
-		return pod.UID != uid, nil
-	})
-	return err == nil
+// isGone waits for that. The watch of the pod may have ended with the run.
+func (t Target) isGone(ctx context.Context, uid types.UID) bool {
+	ctx, cancel := context.WithTimeout(ctx, deploy.GoneTime)
+	defer cancel()
+	follower, err := t.Watch(ctx, inventory.Found{}, deploy.Deployment{})
+	return err == nil && follower.WaitGone(ctx, uid) == nil
 }
