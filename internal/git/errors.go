@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os/exec"
 	"strings"
+	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/transport"
@@ -87,23 +88,19 @@ func (r Remote) fault(ctx context.Context, err error, ref string) error {
 			WithHint("ask for read access, or configure another login")
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return fault.New(fault.NotFound, "repository %s is empty: it has no commit", r)
-	case isMissingCommit(err), r.URL.Scheme == "file" && strings.Contains(err.Error(), "sending upload-req message"):
-		// A local git that lists its refs and exits while it reads the request does
-		// not have the commit. There is no type for that either.
+	case isMissingCommit(err), r.URL.Scheme == "file" && strings.Contains(err.Error(), syscall.EPIPE.Error()):
+		// A local git that lists its refs and exits before it has read the whole
+		// request does not have the commit.
 		return NoRef(r.String(), ref)
 	case errors.Is(err, errUnpackedTooLarge):
 		return r.tooLarge("unpacks to", r.Limits.Unpacked)
-	case isTransferTooLarge(err):
-		return r.tooLarge("sends", r.Limits.Transfer)
 	case errors.Is(err, exec.ErrNotFound):
 		return fault.New(fault.InvalidArgument, "reading repository %s requires git, which is not installed", r)
 	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return r.tooLarge("sends", r.Limits.Transfer)
+	}
 	return r.unavailable(withoutURL(err))
-}
-
-func isTransferTooLarge(err error) bool {
-	_, ok := errors.AsType[*http.MaxBytesError](err)
-	return ok
 }
 
 func (r Remote) tooLarge(verb string, limit int64) error {
@@ -112,7 +109,7 @@ func (r Remote) tooLarge(verb string, limit int64) error {
 }
 
 // isMissingCommit recognizes the answer of a remote that does not have a commit,
-// or does not give it away. There is no type for it.
+// or does not send it. There is no type for it.
 func isMissingCommit(err error) bool {
 	return errors.Is(err, plumbing.ErrObjectNotFound) || strings.Contains(err.Error(), "not our ref") ||
 		errors.Is(err, transport.ErrEmptyUploadPackRequest)

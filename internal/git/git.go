@@ -5,7 +5,6 @@ package git
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"net/url"
 	"strings"
@@ -120,14 +119,6 @@ func (s *Snapshot) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	if limit := s.fetcher.remote.Limits.File; blob.Size > limit {
 		return nil, TooLarge(s.Location(path), limit)
 	}
-	return content(blob)
-}
-
-func content(blob *object.Blob) ([]byte, error) {
-	reader, err := blob.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close()
-	return io.ReadAll(reader)
+	text, err := object.NewFile(path, entry.Mode, blob).Contents()
+	return []byte(text), err
 }

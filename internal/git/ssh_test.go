@@ -184,6 +184,27 @@ func TestSSHClientFails(t *testing.T) {
 	})
 }
 
+// A remote that does not have the commit may exit before it has read the request.
+func TestRemoteExitsEarly(t *testing.T) {
+	root, _ := repositories(t)
+	missing := strings.Repeat("ab", 20)
+	script := "exec <&-; git upload-pack --advertise-refs " + root + "/org/proj.git; echo 'fatal: git upload-pack: not our ref " + missing + "' >&2; exit 128"
+	program(t, "ssh", script)
+	program(t, "git-upload-pack", script)
+	for _, address := range []string{"ssh://git.example.com/org/proj", "file:///org/proj"} {
+		_, err := remoteAt(t, address).Fetch(t.Context(), missing)
+		if fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "no branch, tag or commit") {
+			t.Errorf("%s: %s: %v", address, fault.CodeOf(err), err)
+		}
+	}
+	for _, part := range []string{"upload-req", "haves", "done"} {
+		cut := errors.New("sending " + part + " message: write |1: broken pipe")
+		if err := remoteAt(t, "file:///org/proj").fault(t.Context(), cut, missing); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("%s: %v", part, err)
+		}
+	}
+}
+
 func TestSSHArguments(t *testing.T) {
 	for address, want := range map[string][]string{
 		"ssh://git@git.example.com/org/proj.git": {"--", "git@git.example.com", "git-upload-pack '/org/proj.git'"},

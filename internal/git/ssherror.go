@@ -16,6 +16,8 @@ func (r Remote) sshFault(err error, ofClient bool, stderr string) error {
 	switch {
 	case isMissingCommit(err):
 		return err
+	case !ofClient && isMissingCommit(errors.New(stderr)):
+		return errors.New(stderr) // it exited before it read the request
 	case !ofClient && isMissingRepository(stderr):
 		return notVisible(fault.NotFound, "repository %s not found, or not visible with your SSH keys", r).
 			WithHint("check the spelling; if it is private, check which key `%s` logs in with", r.sshCommand())
