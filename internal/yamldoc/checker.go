@@ -17,7 +17,7 @@ type Checker struct {
 	// File is the name of the file if Position is nil.
 	File string
 	// OnTag checks a scalar with a custom tag in the place of a value of type t.
-	// If nil, custom tags are problems, except inside a value of type any.
+	// If nil, custom tags are problems, except in a value of type any.
 	OnTag    func(n *yaml.Node, t reflect.Type)
 	Problems []string
 }
@@ -34,7 +34,8 @@ func (c *Checker) Problemf(at *yaml.Node, format string, args ...any) {
 	c.Problems = append(c.Problems, position+": "+fmt.Sprintf(format, args...))
 }
 
-// Check finds what does not fit the type t.
+// Check finds what does not fit the type t. A value of type any is passed on as it
+// is: only its keys are checked, and its tags if OnTag is set.
 func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 	n = Resolve(n)
 	if t.Kind() == reflect.Pointer {
@@ -43,13 +44,15 @@ func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 	if IsNull(n) {
 		return // the same as left out
 	}
+	inner, isAny := t, t.Kind() == reflect.Interface
+	if t.Kind() == reflect.Map || t.Kind() == reflect.Slice {
+		inner = t.Elem()
+	}
 	kind, expected := Expected(t)
 	switch {
-	case CustomTag(n) != "":
+	case CustomTag(n) != "" && (c.OnTag != nil || !isAny):
 		c.tagged(n, t)
-	case t.Kind() == reflect.Interface:
-		c.untyped(n)
-	case n.Kind != kind, t.Kind() == reflect.Bool && n.ShortTag() != "!!bool", isInteger(t) && n.ShortTag() != "!!int":
+	case !isAny && n.Kind != kind, t.Kind() == reflect.Bool && n.ShortTag() != "!!bool", isInteger(t) && n.ShortTag() != "!!int":
 		c.Problemf(n, "expected %s, found %s", expected, Describe(n))
 	case t.Kind() == reflect.Struct:
 		fields := Fields(t)
@@ -60,11 +63,11 @@ func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 			}
 			c.Problemf(key, "unknown field %q", key.Value)
 		})
-	case t.Kind() == reflect.Map:
-		c.Pairs(n, func(_, value *yaml.Node) { c.Check(value, t.Elem()) })
-	case t.Kind() == reflect.Slice:
+	case n.Kind == yaml.MappingNode:
+		c.Pairs(n, func(_, value *yaml.Node) { c.Check(value, inner) })
+	case n.Kind == yaml.SequenceNode:
 		for _, item := range n.Content {
-			c.Check(item, t.Elem())
+			c.Check(item, inner)
 		}
 	}
 }
@@ -77,28 +80,15 @@ func (c *Checker) tagged(n *yaml.Node, t reflect.Type) {
 	c.OnTag(n, t)
 }
 
-// untyped checks a value of any type, which is passed on as it is.
-func (c *Checker) untyped(n *yaml.Node) {
-	switch {
-	case CustomTag(n) != "" && c.OnTag != nil:
-		c.tagged(n, reflect.TypeFor[any]())
-	case n.Kind == yaml.MappingNode:
-		c.Pairs(n, func(_, value *yaml.Node) { c.untyped(Resolve(value)) })
-	case n.Kind == yaml.SequenceNode:
-		for _, item := range n.Content {
-			c.untyped(Resolve(item))
-		}
-	}
-}
-
-// Pairs calls each for the pairs of a mapping, including those merged with <<.
+// Pairs calls each for the pairs of a mapping, and then for those merged with <<.
 func (c *Checker) Pairs(n *yaml.Node, each func(key, value *yaml.Node)) {
 	lines := map[string]int{}
+	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := Resolve(n.Content[i]), n.Content[i+1]
 		switch first, duplicate := lines[key.Value]; {
 		case IsMerge(key):
-			c.merged(Resolve(value), each)
+			merged = append(merged, value)
 		case key.Kind != yaml.ScalarNode || CustomTag(key) != "":
 			c.Problemf(key, "a key must be a string, found %s", Describe(key))
 		case duplicate:
@@ -107,6 +97,9 @@ func (c *Checker) Pairs(n *yaml.Node, each func(key, value *yaml.Node)) {
 			lines[key.Value] = key.Line
 			each(key, value)
 		}
+	}
+	for _, value := range merged {
+		c.merged(Resolve(value), each)
 	}
 }
 
@@ -126,6 +119,9 @@ func (c *Checker) merged(n *yaml.Node, each func(key, value *yaml.Node)) {
 // Expected is the kind of node that a type is written as, and its name in
 // messages.
 func Expected(t reflect.Type) (kind yaml.Kind, name string) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch t.Kind() {
 	case reflect.Struct:
 		return yaml.MappingNode, "a mapping"

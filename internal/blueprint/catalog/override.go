@@ -119,9 +119,6 @@ func (o Override) node(t reflect.Type, l *language) (*yaml.Node, []string) {
 }
 
 func typeName(t reflect.Type) string {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
 	_, name := yamldoc.Expected(t)
 	return name
 }

@@ -44,7 +44,12 @@ func New(layer, file string, n *yaml.Node) Value {
 	switch n.Kind {
 	case yaml.MappingNode:
 		v.Fields = map[string]Value{}
-		v.addFields(n)
+		// What is wrong with the keys is reported by the one who read them.
+		new(yamldoc.Checker).Pairs(n, func(key, content *yaml.Node) {
+			if _, has := v.Fields[key.Value]; !has { // its own keys win over those merged with <<
+				v.Fields[key.Value] = New(layer, file, content)
+			}
+		})
 	case yaml.SequenceNode:
 		v.Items = make([]Value, 0, len(n.Content))
 		for _, item := range n.Content {
@@ -54,28 +59,6 @@ func New(layer, file string, n *yaml.Node) Value {
 		v.Scalar = n
 	}
 	return v
-}
-
-// addFields adds the pairs of a mapping. Its own keys win over those merged with
-// <<.
-func (v Value) addFields(n *yaml.Node) {
-	var merged []*yaml.Node
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, content := yamldoc.Resolve(n.Content[i]), yamldoc.Resolve(n.Content[i+1])
-		switch _, has := v.Fields[key.Value]; {
-		case yamldoc.IsMerge(key) && content.Kind == yaml.SequenceNode:
-			merged = append(merged, content.Content...)
-		case yamldoc.IsMerge(key):
-			merged = append(merged, content)
-		case !has:
-			v.Fields[key.Value] = New(v.At.Layer, v.At.File, content)
-		}
-	}
-	for _, m := range merged {
-		if m = yamldoc.Resolve(m); m.Kind == yaml.MappingNode {
-			v.addFields(m)
-		}
-	}
 }
 
 // Node is the value as YAML.

@@ -27,7 +27,7 @@ const users = `users:
   blueprints: [dev]
   sudo: true
   customBlueprints:
-    mine: {template: dev, env: {WHO: !cel "user.username"}}
+    mine: {template: dev, image: !cel "user.username", env: {WHO: !cel "user.username"}}
 - username: bob
   status: locked
 - username: carol
