@@ -71,7 +71,7 @@ func (p *Provisioner) choose(u userstring.UserString, set *catalog.Set, custom *
 		return order, "", nil
 	case u.Form() == userstring.Repo:
 		order.As, order.Name = order.Name, p.DefaultBlueprint
-		return order, u.RepoOwner + "/" + u.RepoName + " has no " + blueprint.CustomFile + at(u) + ": blueprint " + p.DefaultBlueprint + " is used", nil
+		return order, u.Repository() + " has no " + blueprint.CustomFile + at(u) + ": blueprint " + p.DefaultBlueprint + " is used", nil
 	}
 	return order, "", nil // which says that there is none
 }

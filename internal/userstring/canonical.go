@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"strings"
 )
 
@@ -25,14 +26,10 @@ func (u UserString) Key() string {
 			key = append(key, name+"="+value)
 		}
 	}
-	if u.RepoName != "" {
-		add("r", u.RepoOwner+"/"+u.RepoName)
-	}
+	add("r", u.Repository())
 	add("ref", u.Ref)
 	add("bp", u.BlueprintName())
-	if !u.Workload.IsZero() {
-		add("workload", u.Workload.String())
-	}
+	add("workload", u.Workload.String())
 	add("ns", u.Namespace)
 	return strings.Join(key, "|")
 }
@@ -54,10 +51,7 @@ func label(user string, length int) string {
 	if name == "" || name[0] < 'a' || name[0] > 'z' {
 		name = "u-" + name
 	}
-	if len(name) > length {
-		name = name[:length]
-	}
-	return strings.TrimRight(name, "-")
+	return strings.TrimRight(name[:min(len(name), length)], "-")
 }
 
 // wrapIfNeeded wraps a user string whose username begins like a wrapped one.
@@ -72,16 +66,13 @@ func wrapIfNeeded(plain string) string {
 
 // escape percent-encodes the characters that a value must not contain.
 func escape(value string) string {
-	const hexDigits = "0123456789ABCDEF"
 	var b strings.Builder
 	for _, c := range []byte(value) {
 		if strings.IndexByte("@~+=%", c) < 0 && c > ' ' && c < 0x7f {
 			b.WriteByte(c)
-			continue
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
 		}
-		b.WriteByte('%')
-		b.WriteByte(hexDigits[c>>4])
-		b.WriteByte(hexDigits[c&15])
 	}
 	return b.String()
 }

@@ -1,7 +1,9 @@
 package userstring
 
 import (
+	"cmp"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,16 +64,11 @@ func (p *parser) set(key, value string, at int) error {
 // repo parses owner/name. The owner defaults to the user, and may have several
 // segments.
 func (p *parser) repo(value string, at int) error {
-	segments := strings.Split(value, "/")
-	if slices.Contains(segments, "") {
+	if slices.Contains(strings.Split(value, "/"), "") {
 		return p.fail(at, "repo must be owner/name without empty parts")
 	}
-	last := len(segments) - 1
-	p.u.RepoName = segments[last]
-	p.u.RepoOwner = strings.Join(segments[:last], "/")
-	if p.u.RepoOwner == "" {
-		p.u.RepoOwner = p.u.User
-	}
+	owner, name := path.Split(value)
+	p.u.RepoOwner, p.u.RepoName = cmp.Or(strings.TrimSuffix(owner, "/"), p.u.User), name
 	return nil
 }
 

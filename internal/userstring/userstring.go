@@ -69,6 +69,14 @@ func (u UserString) Form() Form {
 	}
 }
 
+// Repository is OWNER/NAME; empty for the other forms.
+func (u UserString) Repository() string {
+	if u.RepoName == "" {
+		return ""
+	}
+	return u.RepoOwner + "/" + u.RepoName
+}
+
 // BlueprintName is the blueprint that u names, or the name computed from a
 // repository; empty for the implicit and the named form.
 func (u UserString) BlueprintName() string {
@@ -93,13 +101,9 @@ func (u UserString) String() string {
 	add("ns", u.Namespace)
 	add("pod", u.Pod)
 	add("ref", u.RefTyped)
-	if u.RepoName != "" {
-		add("repo", u.RepoOwner+"/"+u.RepoName)
-	}
+	add("repo", u.Repository())
 	add("user", u.OSUser)
-	if !u.Workload.IsZero() {
-		add("workload", u.Workload.String())
-	}
+	add("workload", u.Workload.String())
 	plain := u.User
 	if len(spec) > 0 {
 		plain += "~" + strings.Join(spec, "+")

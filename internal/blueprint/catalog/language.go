@@ -100,21 +100,14 @@ func (l *language) evaluate(ctx context.Context, text string, expected expressio
 		return nil, err
 	}
 	result, err := cel.Evaluate(ctx, text, expected, known, fields)
-	if err != nil || result == nil {
-		return layer.Null(), err
+	if err != nil {
+		return nil, err
 	}
-	tag := "!!str"
-	if expected != expression.Text {
-		switch result.(type) {
-		case bool:
-			tag = "!!bool"
-		case int64, uint64:
-			tag = "!!int"
-		case float64:
-			tag = "!!float"
-		}
+	if expected == expression.Text && result != nil {
+		result = fmt.Sprint(result)
 	}
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: fmt.Sprint(result)}, nil
+	var node yaml.Node
+	return &node, node.Encode(result)
 }
 
 // withoutUser shows expressions where a string can be, and null in other places.

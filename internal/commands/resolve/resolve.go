@@ -85,15 +85,9 @@ func resolution(u userstring.UserString) *v1.Resolution {
 	r := &v1.Resolution{
 		Form: v1.Form(u.Form()), Key: u.Key(), ID: u.ID(), Canonical: u.String(),
 		Fields: v1.Fields{
-			Username: u.User, Blueprint: u.Blueprint, Ref: u.RefTyped,
-			User: u.OSUser, Pod: u.Pod, Ns: u.Namespace,
+			Username: u.User, Blueprint: u.Blueprint, Repo: u.Repository(), Ref: u.RefTyped,
+			User: u.OSUser, Pod: u.Pod, Ns: u.Namespace, Workload: u.Workload.String(),
 		},
-	}
-	if u.RepoName != "" {
-		r.Fields.Repo = u.RepoOwner + "/" + u.RepoName
-	}
-	if !u.Workload.IsZero() {
-		r.Fields.Workload = u.Workload.String()
 	}
 	return r
 }

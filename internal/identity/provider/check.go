@@ -2,6 +2,7 @@ package provider
 
 import (
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -37,9 +38,11 @@ func (p Settings) check(s *yamldoc.Checker, node *yaml.Node) {
 		s.Problemf(place(node, "kind"), "kind %q: must be one of %s", p.Kind, strings.Join(kinds(), ", "))
 		return
 	}
+	allowed = append([]string{"kind", "timeout"}, allowed...)
+	fields := yamldoc.Fields(reflect.TypeFor[Settings]())
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
-		if isField(key.Value) && !slices.Contains(allowed, key.Value) {
+		if fields[key.Value] != nil && !slices.Contains(allowed, key.Value) {
 			s.Problemf(key, "%s is not allowed with kind %s", key.Value, p.Kind)
 		}
 	}

@@ -1,7 +1,5 @@
 package provider
 
-import "slices"
-
 // The kinds of providers.
 const (
 	KindKubernetes = "kubernetes"
@@ -60,14 +58,4 @@ func fields() map[string][]string {
 		KindGitHub:     {"url", "organization", "tokenEnv", "tokenFile", "cli"},
 		KindGit:        {"url", "username", "tokenEnv", "tokenFile", "cli"},
 	}
-}
-
-// isField reports whether any kind of provider has the field.
-func isField(name string) bool {
-	for _, names := range fields() {
-		if slices.Contains(names, name) {
-			return true
-		}
-	}
-	return false
 }

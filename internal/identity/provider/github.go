@@ -117,7 +117,7 @@ func (g *gitHub) Custom(ctx context.Context, u userstring.UserString) (*blueprin
 
 // repository names one in messages: github.com/org/proj.
 func (g *gitHub) repository(u userstring.UserString) string {
-	return g.web + "/" + u.RepoOwner + "/" + u.RepoName
+	return g.web + "/" + u.Repository()
 }
 
 // read gives the file at one ref.
