@@ -36,7 +36,7 @@ func Read(r io.Reader, name string) (Dump, error) {
 		return Dump{}, fault.New(fault.InvalidArgument, "cannot read %s: %w", name, err)
 	case len(raw) > maxDump:
 		return Dump{}, fault.New(fault.InvalidArgument, "%s is larger than %d MiB", name, maxDump>>20).
-			WithHint("leave out what has nothing to do with it: dump one namespace, and only pods, events, claims and workloads")
+			WithHint("dump one namespace only, and only pods, events, claims and workloads")
 	case len(bytes.TrimSpace(raw)) == 0:
 		return Dump{}, fault.New(fault.InvalidArgument, "%s is empty", name).WithHint("%s", dumpHint)
 	}

@@ -15,7 +15,7 @@ func ParseSubject(text string) (watch.Subject, error) {
 	}
 	s := watch.Subject{Kind: kindOf(kind), Name: name}
 	if s.Kind == "" || name == "" || strings.Contains(name, "/") {
-		return s, fault.New(fault.InvalidArgument, "%q is nothing that can be diagnosed", text).
+		return s, fault.New(fault.InvalidArgument, "cannot diagnose %q", text).
 			WithHint("name a workspace, or pod/NAME, deployment/NAME, statefulset/NAME, daemonset/NAME, replicaset/NAME, job/NAME")
 	}
 	return s, nil

@@ -7,14 +7,14 @@ import (
 )
 
 // Certificates judges whether workspaces can get those that are configured:
-// whether cert-manager is there, and what the caller may not do of what that takes.
+// whether cert-manager is installed, and what the caller may not do of what that takes.
 func Certificates(installed bool, missing []rbac.Access, namespace string) Finding {
 	if !installed {
 		return Failed("the configuration asks for certificates, but the cluster has no certificates.cert-manager.io",
 			"have cert-manager installed (https://cert-manager.io), or set certificate.enabled to false")
 	}
 	if len(missing) == 0 {
-		return OK("cert-manager is there")
+		return OK("cert-manager is installed")
 	}
 	verbs := make([]string, len(missing))
 	for i, a := range missing {

@@ -29,17 +29,17 @@ func Storage(classes []storagev1.StorageClass) Finding {
 	}
 	switch {
 	case len(classes) == 0:
-		return Warning("there is no storage class: a workspace with storages waits for them in vain",
-			"ask who administers the cluster for one, or use blueprints without storages")
+		return Warning("no storage class found: a workspace with storage stays pending",
+			"ask your cluster administrator for one, or use blueprints without storage")
 	case len(defaults) == 0:
-		return Warning("no storage class is the default: a storage that names none waits in vain",
+		return Warning("no default storage class: storage that names no class stays pending",
 			"name one in the blueprint, or mark one: kubectl annotate storageclass "+classes[0].Name+" "+defaultClass+"=true")
 	case len(defaults) > 1:
 		return Warning("several storage classes are the default: "+strings.Join(defaults, ", "), "the newest is used; name one in the blueprint to be sure")
 	}
 	if len(early) > 0 {
-		return Warning("default storage class "+defaults[0]+" makes a volume before it is known on which node the pod fits, and its volumes belong to a node or a zone",
-			"use a storage class with volumeBindingMode WaitForFirstConsumer: one that is there cannot be changed, only replaced")
+		return Warning("default storage class "+defaults[0]+" creates volumes before the pod is scheduled, and its volumes are tied to a node or zone",
+			"use a storage class with volumeBindingMode WaitForFirstConsumer; the mode of an existing one cannot be changed")
 	}
 	return OK("default storage class " + defaults[0])
 }
@@ -68,7 +68,7 @@ func Nodes(nodes []corev1.Node) Finding {
 		}
 	}
 	slices.Sort(architectures)
-	said := fmt.Sprintf("%d of %d nodes take pods", ready, len(nodes))
+	said := fmt.Sprintf("%d of %d nodes accept pods", ready, len(nodes))
 	if ready > 0 {
 		said += " (" + strings.Join(architectures, ", ") + ")"
 	}

@@ -104,7 +104,7 @@ func (l live) certificates(ctx context.Context, review func(context.Context) (rb
 func (l live) networkPolicies(ctx context.Context) (Finding, error) {
 	list, err := l.client.AppsV1().DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if apierrors.IsForbidden(err) {
-		return Skipped("whether network policies are enforced cannot be seen: you may not list daemonsets.apps of all namespaces"), nil
+		return Skipped("cannot tell whether network policies are enforced: you may not list daemonsets.apps in all namespaces"), nil
 	}
 	if err != nil {
 		return Finding{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "daemonsets.apps"})

@@ -27,7 +27,7 @@ func Fits(a Asks, quotas []corev1.ResourceQuota, ranges []corev1.LimitRange) Fin
 			switch {
 			case !known:
 			case len(unsaid) > 0:
-				never = append(never, fmt.Sprintf("quota %s wants %s of each container, and %s says none: a limit range could give a default",
+				never = append(never, fmt.Sprintf("quota %s requires %s of each container, and %s sets none: a limit range could give a default",
 					q.Name, name, strings.Join(unsaid, " and ")))
 			case sum.Cmp(hard) > 0:
 				never = append(never, fmt.Sprintf("quota %s allows %s %s, it asks for %s", q.Name, hard.String(), name, sum.String()))
@@ -40,7 +40,7 @@ func Fits(a Asks, quotas []corev1.ResourceQuota, ranges []corev1.LimitRange) Fin
 	f := OK(what + " fits into quotas and limits")
 	switch {
 	case len(never) > 0:
-		f = Failed(what+" would be refused in this namespace", "change resources in the blueprint, or ask who administers the namespace for other quotas and limits")
+		f = Failed(what+" would be refused in this namespace", "change resources in the blueprint, or ask the namespace's administrator for other quotas or limits")
 	case len(now) > 0:
 		f = Warning("there is no room for another "+strings.TrimPrefix(what, "a ")+" now", "delete what is not needed (`berth status`), or ask for more")
 	}

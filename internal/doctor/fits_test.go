@@ -63,7 +63,7 @@ func TestFits(t *testing.T) {
 		"the sidecar counts":          {withPodman, quotaOf("memory=2Gi", ""), nil, v1.CheckupFailed, "it asks for 3Gi"},
 		"claims":                      {b, quotaOf("persistentvolumeclaims=0", ""), nil, v1.CheckupFailed, "it asks for 1"},
 		"storage":                     {b, quotaOf("requests.storage=4Gi", ""), nil, v1.CheckupFailed, "it asks for 5Gi"},
-		"a limit that nobody says":    {b, quotaOf("limits.cpu=10", ""), nil, v1.CheckupFailed, "wants limits.cpu of each container, and k8shell-main says none"},
+		"a limit that nobody says":    {b, quotaOf("limits.cpu=10", ""), nil, v1.CheckupFailed, "requires limits.cpu of each container, and k8shell-main sets none"},
 		"a default says it":           {b, quotaOf("limits.cpu=10", ""), limitsOf(corev1.LimitRangeItem{Type: container, Default: amounts("cpu=2")}), v1.CheckupOK, ""},
 		"a default that is too much":  {b, quotaOf("limits.cpu=1", ""), limitsOf(corev1.LimitRangeItem{Type: container, Default: amounts("cpu=2")}), v1.CheckupFailed, "it asks for 2"},
 		"a limit is the request":      {silent, quotaOf("requests.memory=1Gi", ""), limitsOf(corev1.LimitRangeItem{Type: container, Default: amounts("memory=2Gi")}), v1.CheckupFailed, "it asks for 2Gi"},

@@ -24,7 +24,7 @@ func NATS(p store.Probe, keep time.Duration, err error) Finding {
 	case !p.Exists:
 		return OK(fmt.Sprintf("%s; the first record creates the bucket %s, which keeps them for %s", p.Address, job.Bucket, hours(keep)))
 	case p.Keep == 0:
-		return Warning(fmt.Sprintf("%s keeps records for ever (%d in bucket %s)", p.Address, p.Documents, job.Bucket),
+		return Warning(fmt.Sprintf("%s keeps records forever (%d in bucket %s)", p.Address, p.Documents, job.Bucket),
 			fmt.Sprintf("give the bucket an age: nats stream edit KV_%s --max-age %s", job.Bucket, hours(keep)))
 	case p.Keep != keep:
 		return OK(fmt.Sprintf("%s keeps records for %s, as its bucket %s was made, not for %s", p.Address, hours(p.Keep), job.Bucket, hours(keep)))

@@ -27,9 +27,9 @@ func Locks(leases []coordinationv1.Lease, now time.Time) Finding {
 	}
 	if len(stale) == 0 {
 		if held > 0 {
-			return OK("somebody is at work")
+			return OK("all held locks are in use")
 		}
-		return OK("none is held")
+		return OK("no locks are held")
 	}
 	f := Warning("some were left by runs that were killed", "they do no harm: the next provision or delete of the workspace takes them over")
 	f.Problems = stale
@@ -60,7 +60,7 @@ func Releases(records []corev1.Secret, leases []coordinationv1.Lease, now time.T
 	if len(halves) == 0 {
 		return OK("all are complete")
 	}
-	f := Warning("some workspaces are installed by halves", "provision them again, which completes them, or remove them: berth delete id/"+names[0])
+	f := Warning("some workspaces are only partly installed", "provision them again, which completes them, or remove them: berth delete id/"+names[0])
 	f.Problems = halves
 	return f
 }

@@ -58,12 +58,12 @@ func NetworkPolicies(sets []appsv1.DaemonSet) Finding {
 	const try = "; to be sure, try from a workspace of class isolated what it must not reach"
 	switch {
 	case best == nil:
-		return Skipped("no network plugin that is known runs as a DaemonSet: whether network policies are enforced cannot be seen" + try)
+		return Skipped("no known network plugin runs as a DaemonSet: cannot tell whether network policies are enforced" + try)
 	case best.policies == mayEnforce:
-		return Skipped(best.name + where + " enforces network policies if it is new and set up for it, which cannot be seen" + try)
+		return Skipped(best.name + where + " enforces network policies if it is recent and configured to, which cannot be checked from here" + try)
 	case best.policies == ignores:
 		return Warning(best.name+where+" does not enforce network policies: those of blueprints have no effect",
-			"ask who administers the cluster for a plugin that does, or do not rely on networkPolicyClass")
+			"ask your cluster administrator for a plugin that does, or do not rely on networkPolicyClass")
 	}
 	return OK(best.name + where + " enforces network policies")
 }

@@ -29,13 +29,13 @@ func Version(v version.Info, latency time.Duration) Finding {
 	said := fmt.Sprintf("Kubernetes %s, answers in %s", v.GitVersion, latency.Round(time.Millisecond))
 	switch {
 	case err != nil || v.Major != "1":
-		return Warning(said+"; this version is not known", "berth is made for Kubernetes 1.31 and newer")
+		return Warning(said+"; this version is not known", "berth supports Kubernetes 1.31 and newer")
 	case minor < oldestMinor:
-		return Failed(said+"; it is too old", "berth takes Kubernetes 1.31 or newer: ask who administers the cluster")
+		return Failed(said+"; it is too old", "berth requires Kubernetes 1.31 or newer: ask your cluster administrator to upgrade")
 	case minor > newestMinor+untried:
-		return Warning(said+"; much newer than what berth was made with", "look for a newer version of berth")
+		return Warning(said+"; much newer than the version that berth was built for", "look for a newer version of berth")
 	case latency > slow:
-		return Warning(said+", which is slow", "each command waits for some answers, one after the other: look at the network, VPN or proxy on the way")
+		return Warning(said+", which is slow", "each command waits for several answers in a row: check the network, VPN or proxy")
 	}
 	return OK(said)
 }
@@ -44,7 +44,7 @@ func Version(v version.Info, latency time.Duration) Finding {
 // seconds, of an answer that took a while.
 func Clock(server, before, after time.Time) Finding {
 	if server.IsZero() {
-		return Skipped("the server does not say what time it has")
+		return Skipped("the server does not report its time")
 	}
 	off := time.Duration(0)
 	switch {

@@ -49,8 +49,8 @@ func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
 		return 0, context.Cause(ctx)
 	}
 	if err != nil && missingProgram(err) {
-		return 0, fault.New(fault.InvalidArgument, "there is no program %q in workspace %s", r.Command[0], r.Pod).
-			WithHint("the image decides what there is")
+		return 0, fault.New(fault.InvalidArgument, "program %q not found in workspace %s", r.Command[0], r.Pod).
+			WithHint("the image determines which programs there are")
 	}
 	return 0, kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod})
 }
@@ -92,6 +92,6 @@ func Container(pod *corev1.Pod) (string, error) {
 			return status.Name, nil
 		}
 	}
-	return "", fault.New(fault.Failed, "workspace %s cannot be entered: %s does not run", pod.Name, main).
+	return "", fault.New(fault.Failed, "workspace %s cannot be entered: %s is not running", pod.Name, main).
 		WithHint("see why: berth status id/%s", cmp.Or(pod.Labels[kube.LabelCanonicalID], pod.Name))
 }

@@ -35,8 +35,8 @@ func Readable(pod *corev1.Pod, r Request) error {
 	status := statusOf(pod, r.Container)
 	switch {
 	case r.Previous && status.LastTerminationState.Terminated == nil:
-		return fault.New(fault.NotFound, "container %s of workspace %s has not been restarted: there is no log of an instance before", r.Container, pod.Name).
-			WithHint("leave --previous out")
+		return fault.New(fault.NotFound, "container %s of workspace %s has not been restarted: there is no previous log", r.Container, pod.Name).
+			WithHint("leave out --previous")
 	case !r.Previous && !started(status) && over(pod):
 		return fault.New(fault.Failed, "container %s of workspace %s has never started: %s", r.Container, pod.Name, state(pod, status)).
 			WithHint("see why: berth status id/%s", pod.Name)

@@ -51,7 +51,7 @@ func Copy(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, 
 	text := bufio.NewReader(stream)
 	if !r.Follow && removed(text) {
 		return fault.New(fault.NotFound, "the node has removed the log of container %s", r.Container).
-			WithHint("of containers that have ended it keeps the last one; try without --previous, or again")
+			WithHint("it keeps only the last log of a container that has ended; try again, or without --previous")
 	}
 	_, err = io.Copy(out, text)
 	return kube.Fault(err, call(client, pod.Name))

@@ -55,7 +55,7 @@ func (p *Provisioner) choose(u userstring.UserString, set *catalog.Set, custom *
 	order := catalog.Order{Name: u.BlueprintName(), Registry: p.DefaultRegistry, Overrides: p.Overrides}
 	switch {
 	case u.Form() == userstring.Named:
-		return order, "", fault.New(fault.Internal, "%s names a workspace and no blueprint", u)
+		return order, "", fault.New(fault.Internal, "%s names a workspace, not a blueprint", u)
 	case u.Form() == userstring.Implicit:
 		order.Name = p.DefaultBlueprint
 		return order, "", nil

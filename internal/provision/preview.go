@@ -36,7 +36,7 @@ func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, dry 
 		return nil, err
 	}
 	if dry == apply.DryRunServer && len(namespace) > 0 {
-		s.steps.Note("namespace %s does not exist: what is in it cannot be sent to the API server to check", s.Client.Namespace)
+		s.steps.Note("namespace %s does not exist: the API server cannot check the objects in it", s.Client.Namespace)
 		dry = apply.DryRunClient
 	}
 	shared, err := s.sharer(dry).Apply(ctx, in.deployment.Shared)

@@ -69,7 +69,7 @@ func TestDoctorOfWhatIsConfigured(t *testing.T) {
 	w.item(r, "namespace", v1.CheckupSkipped, "namespaces")
 	r = run(w.as(w.role(rbac.Developer()), clusterRole(rbac.Named("doctor")), grant{"kube-system", rbac.Named(rbac.JobsInNATS).PolicyRules()}))
 	r.mustBe(w, 3)
-	w.contains(r.stdout, "▲ nats", "cannot get services nats", "✘ certificates", "■ network", "cannot be seen", "✔ room")
+	w.contains(r.stdout, "▲ nats", "cannot get services nats", "✘ certificates", "■ network", "no known network plugin", "✔ room")
 }
 
 // Records that have expired are counted, and the next command that keeps one

@@ -19,7 +19,7 @@ func (p Parts) fit(workload map[string]any) error {
 		}
 		for _, item := range injected {
 			if have[nameOf(item)] {
-				problems = append(problems, fmt.Sprintf("it has a %s %s already", what, nameOf(item)))
+				problems = append(problems, fmt.Sprintf("it already has a %s %s", what, nameOf(item)))
 			}
 		}
 	}
