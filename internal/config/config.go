@@ -131,7 +131,7 @@ func Where(getenv func(string) string) string {
 		path = Path(getenv)
 	}
 	if _, err := os.Stat(path); err != nil {
-		return "there is no " + path + ", and none is needed"
+		return "no file at " + path + "; none is required"
 	}
 	return path
 }

@@ -92,13 +92,13 @@ func (c Credentials) source() string {
 func (r *Repositories) check(dir string) (problems []string) {
 	if u, err := url.Parse(strings.NewReplacer("{owner}", "o", "{name}", "n").Replace(r.URL)); r.URL != "" &&
 		(err != nil || u.Scheme == "" || u.User != nil || !strings.Contains(r.URL, "{name}")) {
-		problems = append(problems, "repositories.url: it takes an address with {name} and without credentials, such as "+identity.DefaultRemote)
+		problems = append(problems, "repositories.url: must be an address with {name} and without credentials, such as "+identity.DefaultRemote)
 	}
 	for i := range r.Credentials {
 		login := &r.Credentials[i]
 		field := fmt.Sprintf("repositories.credentials[%d]", i)
 		if u, err := url.Parse(login.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
-			problems = append(problems, field+".url: it takes an address without credentials, such as https://github.com")
+			problems = append(problems, field+".url: must be an address without credentials, such as https://github.com")
 		}
 		problems = append(problems, login.check(field, dir)...)
 	}
@@ -110,23 +110,23 @@ func (r *Repositories) check(dir string) (problems []string) {
 func (c *Config) checkAccess(dir string) (problems []string) {
 	if c.Registry != nil {
 		if c.Registry.Server == "" || strings.ContainsAny(c.Registry.Server, "/ ") {
-			problems = append(problems, fmt.Sprintf("registry.server: %q is no host", c.Registry.Server))
+			problems = append(problems, fmt.Sprintf("registry.server: invalid hostname %q", c.Registry.Server))
 		}
 		problems = append(problems, c.Registry.check("registry", dir)...)
 	}
 	problems = append(problems, c.Repositories.check(dir)...)
 	if kind := c.Certificate.Issuer.Kind; kind != "" && kind != "Issuer" && kind != "ClusterIssuer" {
-		problems = append(problems, fmt.Sprintf("certificate.issuer.kind: %q is neither Issuer nor ClusterIssuer", kind))
+		problems = append(problems, fmt.Sprintf("certificate.issuer.kind: %q: must be one of Issuer, ClusterIssuer", kind))
 	}
 	if c.Certificate.Enabled && c.Certificate.Issuer.Name == "" {
-		problems = append(problems, "certificate.issuer.name: is missing")
+		problems = append(problems, "certificate.issuer.name: required")
 	}
 	return problems
 }
 
 func (c *Credentials) check(field, dir string) (problems []string) {
 	if c.Username == "" {
-		problems = append(problems, field+".username: is missing")
+		problems = append(problems, field+".username: required")
 	}
 	given := 0
 	for _, source := range []string{string(c.Password), c.PasswordFile, c.PasswordEnv} {
@@ -135,7 +135,7 @@ func (c *Credentials) check(field, dir string) (problems []string) {
 		}
 	}
 	if given != 1 {
-		problems = append(problems, field+": one of password, passwordFile and passwordEnv is needed")
+		problems = append(problems, field+": requires exactly one of password, passwordFile and passwordEnv")
 	}
 	if c.PasswordFile != "" && !filepath.IsAbs(c.PasswordFile) {
 		c.PasswordFile = filepath.Join(dir, c.PasswordFile)

@@ -56,7 +56,7 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 	relativeTo(filepath.Dir(path), &nats.Credentials, &nats.TLS.CA, &nats.TLS.Cert, &nats.TLS.Key)
 	for i, configMap := range c.BlueprintConfigMaps {
 		if configMap.Namespace == "" || configMap.Name == "" {
-			return Config{}, invalid(path, []string{fmt.Sprintf("blueprintConfigMaps[%d]: a namespace and a name are needed", i)})
+			return Config{}, invalid(path, []string{fmt.Sprintf("blueprintConfigMaps[%d]: requires a namespace and a name", i)})
 		}
 	}
 	relativeTo(filepath.Dir(path), &c.Blueprints)
@@ -113,7 +113,7 @@ func expand(node *yaml.Node, dir string, getenv func(string) string) (problems [
 }
 
 func invalid(path string, problems []string) error {
-	err := fault.New(fault.InvalidArgument, "the configuration %s cannot be used", path)
+	err := fault.New(fault.InvalidArgument, "invalid configuration %s", path)
 	err.Problems = problems
 	return err.WithHint("see `berth help environment` for what can be configured")
 }

@@ -11,7 +11,7 @@ import (
 func (c Config) namespaces() (problems []string) {
 	for _, name := range c.InjectNamespaces {
 		if name != "*" && len(validation.IsDNS1123Label(name)) > 0 {
-			problems = append(problems, fmt.Sprintf("injectNamespaces: %q is neither the name of a namespace nor *", name))
+			problems = append(problems, fmt.Sprintf("injectNamespaces: invalid namespace %q: must be the name of one, or * for all", name))
 		}
 	}
 	return problems

@@ -43,7 +43,7 @@ func (f PolicyFile) policy(flags *pflag.FlagSet, getenv func(string) string) (ca
 	if v, ok := s.find("grace-period", "gracePeriod", f.GracePeriod); ok {
 		p.GracePeriod = s.duration(v)
 		if v.flag && p.Name == cause.Fast {
-			s.problem("%s is for --policy %s: %s does not wait", v.origin, cause.Patient, cause.Fast)
+			s.problem("%s requires --policy %s: %s does not wait", v.origin, cause.Patient, cause.Fast)
 		}
 	}
 	p.IgnoreReasons = s.reasons(f.IgnoreReasons)
@@ -92,7 +92,7 @@ func (s *settings) name(v setting) string {
 			return name
 		}
 	}
-	s.problem("%s %q is none of %s", v.origin, v.text, strings.Join(cause.Policies(), ", "))
+	s.problem("%s %q: must be one of %s", v.origin, v.text, strings.Join(cause.Policies(), ", "))
 	return ""
 }
 
@@ -100,9 +100,9 @@ func (s *settings) count(v setting) int {
 	n, err := strconv.Atoi(v.text)
 	switch {
 	case err != nil:
-		s.problem("%s %q is no number", v.origin, v.text)
+		s.problem("%s %q: must be a number", v.origin, v.text)
 	case n < 0:
-		s.problem("%s %d is negative", v.origin, n)
+		s.problem("%s must not be negative, got %d", v.origin, n)
 	}
 	return n
 }
@@ -111,9 +111,9 @@ func (s *settings) duration(v setting) time.Duration {
 	d, err := time.ParseDuration(v.text)
 	switch {
 	case err != nil:
-		s.problem("%s %q is no duration, such as 30s or 10m", v.origin, v.text)
+		s.problem("%s %q: must be a duration, such as 30s or 10m", v.origin, v.text)
 	case d < 0:
-		s.problem("%s %s is negative", v.origin, d)
+		s.problem("%s must not be negative, got %s", v.origin, d)
 	}
 	return d
 }
@@ -135,7 +135,7 @@ func (s *settings) reasons(inFile []string) (proper []string) {
 	for _, name := range given {
 		known, ok := cause.Reason(strings.TrimSpace(name))
 		if !ok {
-			s.problem("%s: there is no reason %q", origin, name)
+			s.problem("%s: unknown reason %q", origin, name)
 			s.unknown = true
 		}
 		proper = append(proper, known)
@@ -147,14 +147,14 @@ func (s *settings) err() error {
 	if len(s.problems) == 0 {
 		return nil
 	}
-	err := fault.New(fault.InvalidArgument, "the policy cannot be used: %s", s.problems[0])
+	err := fault.New(fault.InvalidArgument, "invalid policy: %s", s.problems[0])
 	if len(s.problems) > 1 {
-		err = fault.New(fault.InvalidArgument, "the policy cannot be used")
+		err = fault.New(fault.InvalidArgument, "invalid policy")
 		err.Problems = s.problems
 	}
 	if s.unknown {
 		codes, kubernetes := cause.Reasons()
-		return err.WithHint("the causes are %s; Kubernetes' own words are %s", strings.Join(codes, ", "), strings.Join(kubernetes, ", "))
+		return err.WithHint("the causes are %s; Kubernetes' own reasons are %s", strings.Join(codes, ", "), strings.Join(kubernetes, ", "))
 	}
 	return err.WithHint("see `berth help policies`")
 }

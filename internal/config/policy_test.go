@@ -72,9 +72,9 @@ func TestWrongPolicies(t *testing.T) {
 	f := fault.From(err)
 	all := strings.Join(f.Problems, "\n")
 	for _, words := range []string{
-		`policy.name of the configuration "hasty" is none of fast, patient`, `BERTH_PULL_DELAY "soon" is no duration`,
-		`BERTH_CRASH_LOOP_THRESHOLD "many" is no number`, "policy.gracePeriod of the configuration -3s is negative",
-		`--ignore-reason: there is no reason "Nonsense"`,
+		`policy.name of the configuration "hasty": must be one of fast, patient`, `BERTH_PULL_DELAY "soon": must be a duration`,
+		`BERTH_CRASH_LOOP_THRESHOLD "many": must be a number`, "policy.gracePeriod of the configuration must not be negative, got -3s",
+		`--ignore-reason: unknown reason "Nonsense"`,
 	} {
 		if !strings.Contains(all, words) {
 			t.Errorf("%q does not say %q", all, words)
@@ -90,9 +90,9 @@ func TestWrongPolicy(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"--grace-period", "1m"}, "--grace-period is for --policy patient"},
-		{[]string{"--crash-loop-threshold", "-1"}, "--crash-loop-threshold -1 is negative"},
-		{[]string{"--policy", ""}, `--policy "" is none of fast, patient`},
+		{[]string{"--grace-period", "1m"}, "--grace-period requires --policy patient"},
+		{[]string{"--crash-loop-threshold", "-1"}, "--crash-loop-threshold must not be negative, got -1"},
+		{[]string{"--policy", ""}, `--policy "": must be one of fast, patient`},
 	} {
 		_, err := loadPolicy(t, "", test.args...)
 		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), test.says) {

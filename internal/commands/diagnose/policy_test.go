@@ -56,7 +56,7 @@ func TestPolicyFlags(t *testing.T) {
 	for _, command := range []string{"provision", "diagnose"} {
 		args := []string{command, "alice"}
 		status, _, stderr := offline(t, "", append(args, "--ignore-reason", "Nonsense")...)
-		if status != 2 || !strings.Contains(stderr, `there is no reason "Nonsense"`) || !strings.Contains(stderr, "CrashLoopBackOff") {
+		if status != 2 || !strings.Contains(stderr, `unknown reason "Nonsense"`) || !strings.Contains(stderr, "CrashLoopBackOff") {
 			t.Errorf("%s: %d %s", command, status, stderr)
 		}
 		for flag, want := range map[string]string{"--policy": "patient", "--ignore-reason": "CrashLoop\n", "--grace-period": "10m", "--pull-delay": "8s"} {
