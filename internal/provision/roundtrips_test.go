@@ -1,0 +1,118 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+// everybody knows everybody, without a request.
+type everybody struct{}
+
+func (everybody) Resolve(_ context.Context, name string) (identity.User, error) {
+	return identity.User{Username: name, Blueprints: []string{"*"}}, nil
+}
+
+func (everybody) Caller(context.Context) (string, error) { return "alice", nil }
+
+// run is what a provisioning has asked of the API server. Its times are those of
+// the test's own clock, which runs only while everybody waits: between two of them
+// lie as many delays as there were dependent requests, and whatever else was
+// waited for.
+type run struct {
+	began, created, ready, ended time.Time
+	requests                     []request
+}
+
+// provisioned is a workspace from the command to its end, with a record of the job
+// in the cluster. The pod is ready some time after it was created.
+func provisioned(t *testing.T, delay, readyAfter time.Duration) (r run) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server := newAPIServer(delay)
+		client := server.client(t)
+		recorder := job.NewRecorder(job.Open(t.Context(), job.Config{}, client, time.Now), time.Now)
+		p := &Provisioner{
+			Reader:           inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now},
+			Users:            everybody{},
+			Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
+			DefaultBlueprint: "default",
+			Jobs:             recorder,
+		}
+		u, err := userstring.Parse("alice")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream := event.NewStream(u.ID(), time.Now, recorder)
+		r.began = time.Now()
+		go func() {
+			<-server.podMade
+			r.created = time.Now()
+			time.Sleep(readyAfter)
+			r.ready = time.Now()
+			server.ready(u.ID())
+		}()
+		outcome, err := p.Provision(t.Context(), u, stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream.Finish(v1.Result{Workspace: outcome.Workspace})
+		r.ended, r.requests = time.Now(), server.requests
+	})
+	return r
+}
+
+// after are the requests that were under way at a time, or began later.
+func (r run) after(at time.Time) (what []string) {
+	for _, q := range r.requests {
+		if q.answered.After(at) {
+			what = append(what, fmt.Sprintf("%s (%s to %s)", q.what, q.began.Sub(at), q.answered.Sub(at)))
+		}
+	}
+	return what
+}
+
+// Five dependent round trips until everything is created: what is there; the lock
+// beside the watches; the record; the objects; the pod. Beside a request for each
+// of the objects, of which the default blueprint has three, there are seven.
+func TestRoundTripsUntilCreated(t *testing.T) {
+	const delay = 40 * time.Millisecond
+	r := provisioned(t, delay, 5*time.Second)
+	if took := r.created.Sub(r.began); took > 5*delay {
+		t.Errorf("it takes %s, which is more than 5 round trips: %s", took, strings.Join(r.after(r.began), "\n"))
+	}
+	until := slices.DeleteFunc(slices.Clone(r.requests), func(q request) bool { return !q.began.Before(r.created) })
+	if len(until) > 7+3 {
+		t.Errorf("%d requests: %s", len(until), strings.Join(r.after(r.began), "\n"))
+	}
+}
+
+// From Ready to the end of the command there are at most two dependent round
+// trips: a write of the job's record that is under way, and the last one, beside
+// which the lock is released. Without the first it is one.
+func TestRoundTripsAfterReady(t *testing.T) {
+	const delay = 40 * time.Millisecond
+	for after := time.Duration(0); after < 600*time.Millisecond; after += 10 * time.Millisecond {
+		r := provisioned(t, delay, after)
+		if took := r.ended.Sub(r.ready); took > 2*delay {
+			t.Errorf("ready %s after its creation, it ends %s later, which is more than 2 round trips:\n%s", after, took, strings.Join(r.after(r.ready), "\n"))
+		}
+	}
+	r := provisioned(t, delay, 5*time.Second)
+	if took := r.ended.Sub(r.ready); took != delay {
+		t.Errorf("without a write under way it takes %s:\n%s", took, strings.Join(r.after(r.ready), "\n"))
+	}
+}
