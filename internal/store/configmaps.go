@@ -33,13 +33,14 @@ type ConfigMaps struct {
 	// NamePrefix comes before the key in the name of a ConfigMap; DataKey is where
 	// in it the value is.
 	NamePrefix, DataKey string
-	// KeyLabel has the key, and tells these ConfigMaps from others.
+	// KeyLabel has the key, and distinguishes these ConfigMaps from others.
 	KeyLabel string
 	// Labels are set on everything that is written, and limit what is listed.
 	Labels map[string]string
-	// Keep is how long a document is kept after its last change; zero is for ever.
-	// ExpiryLabel has the end of that, in seconds since 1970. What has expired is
-	// hidden, but exists until Sweep deletes it.
+	// Keep is how long a document is kept after its last change; zero is for ever,
+	// and needs neither ExpiryLabel nor Now. ExpiryLabel has the end of that, in
+	// seconds since 1970. What has expired is hidden, but exists until Sweep deletes
+	// it.
 	Keep        time.Duration
 	ExpiryLabel string
 	Now         func() time.Time
@@ -50,7 +51,7 @@ func (c ConfigMaps) Put(ctx context.Context, d Document) (string, error) {
 	return c.patch(ctx, c.object(d), types.ApplyPatchType, metav1.PatchOptions{FieldManager: kube.FieldManager, Force: new(true)})
 }
 
-// Update writes a document in one request if nobody else has.
+// Update writes a document in one request if it has not changed.
 func (c ConfigMaps) Update(ctx context.Context, d Document) (string, error) {
 	object := c.object(d)
 	if d.Revision == "" {
@@ -192,6 +193,9 @@ func (c ConfigMaps) Delete(ctx context.Context, key, revision string) error {
 
 // Sweep deletes what has expired, in one request.
 func (c ConfigMaps) Sweep(ctx context.Context) error {
+	if c.Keep == 0 {
+		return nil
+	}
 	expired := c.KeyLabel + "," + c.ExpiryLabel + "<" + strconv.FormatInt(c.Now().Unix(), 10)
 	return c.fault(c.api().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: expired}), "deletecollection", "")
 }
@@ -203,7 +207,7 @@ func Expired(label string, now time.Time) bool {
 }
 
 func (c ConfigMaps) expired(object *corev1.ConfigMap) bool {
-	return Expired(object.Labels[c.ExpiryLabel], c.Now())
+	return c.Keep > 0 && Expired(object.Labels[c.ExpiryLabel], c.Now())
 }
 
 func (c ConfigMaps) document(object *corev1.ConfigMap) Document {

@@ -22,7 +22,7 @@ func configMaps(client kube.Interface, now func() time.Time) store.ConfigMaps {
 func TestConfigMapsConform(t *testing.T) {
 	s := configMaps(newCluster(), time.Now)
 	storetest.Conform(t, s)
-	s.Keep, s.Labels = 0, map[string]string{"example.com/kind": "desired"}
+	s.Keep, s.ExpiryLabel, s.Now, s.Labels = 0, "", nil, map[string]string{"example.com/kind": "desired"}
 	storetest.Conform(t, s)
 }
 
@@ -65,6 +65,17 @@ func TestConfigMapsExpire(t *testing.T) {
 	if _, err := s.Get(t.Context(), "b"); err != nil {
 		t.Error(err)
 	}
+}
+
+// What is kept for ever is not swept.
+func TestConfigMapsAreKept(t *testing.T) {
+	s := configMaps(newCluster(), nil)
+	s.Keep, s.ExpiryLabel = 0, ""
+	_, err := s.Put(t.Context(), store.Document{Key: "a"})
+	check(t, err)
+	check(t, s.Sweep(t.Context()))
+	_, err = s.Get(t.Context(), "a")
+	check(t, err)
 }
 
 func check(t *testing.T, err error) {
