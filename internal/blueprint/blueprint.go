@@ -4,7 +4,7 @@ package blueprint
 
 // Blueprint is a blueprint, as written or with everything inherited.
 type Blueprint struct {
-	// Name is what stands behind ~ in a user string.
+	// Name is what follows ~ in a user string.
 	Name string `yaml:"name" json:"name"`
 	// Description is for people.
 	Description string `yaml:"description" json:"description,omitempty"`
@@ -23,7 +23,7 @@ type Blueprint struct {
 	// Subdomain is the headless Service that gives the workspace its DNS name,
 	// <id>.<subdomain>.<namespace>.svc.
 	Subdomain string `yaml:"subdomain" json:"subdomain,omitempty"`
-	// Splash is the text that greets whoever enters.
+	// Splash is the text that is shown when a shell is opened.
 	Splash string `yaml:"splash" json:"splash,omitempty"`
 	// K8shelld is the agent; without its image the shell runtime is used.
 	K8shelld K8shelld `yaml:"k8shelld" json:"k8shelld,omitzero"`
@@ -41,7 +41,7 @@ type Blueprint struct {
 	InitScripts []InitScript `yaml:"initScripts" json:"initScripts,omitempty"`
 	// SecurityContext is Kubernetes' own, for the container.
 	SecurityContext map[string]any `yaml:"securityContext" json:"securityContext,omitempty"`
-	// ExtFiles are files to lay into the workspace: absolute path to content.
+	// ExtFiles are files to add to the workspace: absolute path to content.
 	ExtFiles map[string]string `yaml:"extFiles" json:"extFiles,omitempty"`
 	// EnableApps switches the agent's applications on.
 	EnableApps bool `yaml:"enableApps" json:"enableApps,omitempty"`

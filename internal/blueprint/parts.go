@@ -25,9 +25,9 @@ const (
 type Network struct {
 	// NetworkPolicyClass is workspace, system, isolated, user or organization.
 	NetworkPolicyClass string `yaml:"networkPolicyClass" json:"networkPolicyClass,omitempty"`
-	// AllowEgressToCIDRs are blocks of addresses that may be reached besides.
+	// AllowEgressToCIDRs are further blocks of addresses that may be reached.
 	AllowEgressToCIDRs []string `yaml:"allowEgressToCIDRs" json:"allowEgressToCIDRs,omitempty"`
-	// AllowEgressToPods are pods that may be reached besides.
+	// AllowEgressToPods are further pods that may be reached.
 	AllowEgressToPods []EgressPods `yaml:"allowEgressToPods" json:"allowEgressToPods,omitempty"`
 }
 
@@ -41,7 +41,7 @@ type EgressPods struct {
 
 // Podman is a sidecar in which images are built and containers run.
 type Podman struct {
-	// Enabled puts the sidecar beside the workspace.
+	// Enabled adds the sidecar to the workspace.
 	Enabled bool `yaml:"enabled" json:"enabled,omitempty"`
 	// Image is the sidecar's image.
 	Image string `yaml:"image" json:"image,omitempty"`

@@ -18,10 +18,10 @@ type ConfigMap struct {
 // CustomFile is the file of a repository, at its root, that holds its blueprint.
 const CustomFile = ".k8shell.yaml"
 
-// CustomFields are what a custom blueprint may set beside the template that it
-// must name. That is a security boundary: whoever can push to a repository writes
-// its blueprint, and everything else is for the platform to decide. It holds for
-// the fields as they are decoded, whatever aliases, << and quoted or tagged keys
+// CustomFields are what a custom blueprint may set in addition to the template that
+// it must name. That is a security boundary: anybody who can push to a repository
+// writes its blueprint, and everything else is for the platform to decide. It holds
+// for the fields as they are decoded, whatever aliases, << and quoted or tagged keys
 // they are written with.
 func CustomFields() []string {
 	return []string{"name", "splash", "image", "env", "network", "resources", "storages", "initScripts", "enableApps", "apps"}

@@ -17,7 +17,7 @@ const (
 type Storage struct {
 	// Enabled is true unless it is set to false.
 	Enabled *bool `yaml:"enabled" json:"enabled,omitempty"`
-	// ID tells shared storages of one name apart: it ends the claim's name.
+	// ID distinguishes shared storages of the same name: it ends the claim's name.
 	ID string `yaml:"id" json:"id,omitempty"`
 	// Type is local (a volume claim of this workspace), shared (one that
 	// workspaces share), emptyDir or memory.

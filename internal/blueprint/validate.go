@@ -34,12 +34,9 @@ func (b Blueprint) Validate() (problems []string) {
 	if n := len(b.Splash); n > maxSplash {
 		report("splash: must have at most %d characters, has %d", maxSplash, n)
 	}
-	quantity(report, "resources.cpu", b.Resources.CPU)
-	quantity(report, "resources.memory", b.Resources.Memory)
+	validateResources(report, "resources", b.Resources)
 	for _, name := range slices.Sorted(maps.Keys(b.Env)) {
-		for _, problem := range validation.IsEnvVarName(name) {
-			report("env.%s: %s", name, problem)
-		}
+		reportAll(report, "env."+name, validation.IsEnvVarName(name))
 	}
 	validateStorages(report, b.Storages)
 	validateNetwork(report, b.Network)
@@ -56,9 +53,7 @@ func validateScripts(report reporter, scripts []InitScript) {
 	seen := map[string]bool{}
 	for i, script := range scripts {
 		field := fmt.Sprintf("initScripts[%d]", i)
-		for _, problem := range validation.IsDNS1123Label(script.Name) {
-			report("%s.name: %s", field, problem)
-		}
+		reportAll(report, field+".name", validation.IsDNS1123Label(script.Name))
 		if seen[script.Name] {
 			report("%s.name: duplicate name %q", field, script.Name)
 		}
@@ -78,6 +73,12 @@ func validatePath(report reporter, field, file string) {
 
 type reporter = func(format string, args ...any)
 
+func reportAll(report reporter, field string, problems []string) {
+	for _, problem := range problems {
+		report("%s: %s", field, problem)
+	}
+}
+
 func oneOf(report reporter, field, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
 		report("%s: %q: must be one of %s", field, value, strings.Join(allowed, ", "))
@@ -92,11 +93,8 @@ func pullPolicy(report reporter, field, value string) {
 
 // ifGiven applies a rule of Kubernetes to a value that is not empty.
 func ifGiven(report reporter, field, value string, rule func(string) []string) {
-	if value == "" {
-		return
-	}
-	for _, problem := range rule(value) {
-		report("%s: %s", field, problem)
+	if value != "" {
+		reportAll(report, field, rule(value))
 	}
 }
 

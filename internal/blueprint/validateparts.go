@@ -28,9 +28,8 @@ func validateNetwork(report reporter, n Network) {
 			report("%s.labels: required: no labels would select every pod", field)
 		}
 		for _, name := range slices.Sorted(maps.Keys(pods.Labels)) {
-			for _, problem := range slices.Concat(validation.IsQualifiedName(name), validation.IsValidLabelValue(pods.Labels[name])) {
-				report("%s.labels: %q: %s", field, name, problem)
-			}
+			problems := slices.Concat(validation.IsQualifiedName(name), validation.IsValidLabelValue(pods.Labels[name]))
+			reportAll(report, fmt.Sprintf("%s.labels: %q", field, name), problems)
 		}
 	}
 }
@@ -41,10 +40,14 @@ func validatePodman(report reporter, p Podman) {
 	}
 	imageName(report, "podman.image", p.Image)
 	pullPolicy(report, "podman.imagePullPolicy", p.ImagePullPolicy)
-	quantity(report, "podman.resources.cpu", p.Resources.CPU)
-	quantity(report, "podman.resources.memory", p.Resources.Memory)
+	validateResources(report, "podman.resources", p.Resources)
 	quantity(report, "podman.sizeLimit", p.SizeLimit)
 	structured(report, "podman.securityContext", p.SecurityContext, &corev1.SecurityContext{})
+}
+
+func validateResources(report reporter, field string, r Resources) {
+	quantity(report, field+".cpu", r.CPU)
+	quantity(report, field+".memory", r.Memory)
 }
 
 // validateAgent requires the security context that the agent needs: it starts as

@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -67,9 +68,7 @@ func validateClaim(report reporter, field string, s Storage) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.ClaimSpecAnnotations)) {
 		// Kubernetes validates them in lower case.
-		for _, problem := range validation.IsQualifiedName(strings.ToLower(name)) {
-			report("%s.claimSpecAnnotations: %q: %s", field, name, problem)
-		}
+		reportAll(report, fmt.Sprintf("%s.claimSpecAnnotations: %q", field, name), validation.IsQualifiedName(strings.ToLower(name)))
 	}
 }
 

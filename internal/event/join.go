@@ -3,7 +3,7 @@ package event
 import v1 "github.com/berthdev/berth/api/v1"
 
 // Join is a sink for the stream of one of several workspaces: it passes the
-// events on to a stream about all of them, which numbers them anew. A result
+// events on to a stream about all of them, which renumbers them. A result
 // becomes an outcome, since only the joint stream's own result ends it.
 func (s *Stream) Join() Sink { return joined{s} }
 

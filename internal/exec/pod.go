@@ -55,8 +55,8 @@ func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
 	return 0, kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod})
 }
 
-// missingProgram tells that a runtime could not find what it should run. Only
-// its words say so.
+// missingProgram reports whether the container runtime could not find the program.
+// There is no type for it.
 func missingProgram(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "executable file not found") || strings.Contains(text, "no such file or directory")
@@ -92,6 +92,6 @@ func Container(pod *corev1.Pod) (string, error) {
 			return status.Name, nil
 		}
 	}
-	return "", fault.New(fault.Failed, "workspace %s cannot be entered: %s is not running", pod.Name, main).
+	return "", fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name, main).
 		WithHint("see why: berth status id/%s", cmp.Or(pod.Labels[kube.LabelCanonicalID], pod.Name))
 }

@@ -27,7 +27,7 @@ type Provider struct {
 type Chain []Provider
 
 // Resolve asks until one knows the user. Only an unknown user lets the next one
-// be asked: a provider that is out of reach might have said that the user is
+// be asked: a provider that could not be reached might have said that the user is
 // locked. A user who is known and may not work ends it, too.
 func (c Chain) Resolve(ctx context.Context, username string) (User, error) {
 	var asked []string

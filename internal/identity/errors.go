@@ -6,7 +6,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// The reasons of errors, beside those of packages git and credential.
+// The reasons of errors, in addition to those of packages git and credential.
 const (
 	ReasonUnknown      = "USER_UNKNOWN"
 	ReasonLocked       = "USER_LOCKED"

@@ -54,11 +54,11 @@ func NewUser(username, provider string) User {
 
 // Users says who users are.
 type Users interface {
-	// Resolve returns the user of that name. The reason of its error tells an unknown
-	// user, one that is locked, one that the caller may not act for, and a provider
-	// out of reach apart.
+	// Resolve returns the user of that name. The reason of its error says whether the
+	// user is unknown or locked, the caller may not act for them, or a provider could
+	// not be reached.
 	Resolve(ctx context.Context, username string) (User, error)
-	// Caller is the username of whoever runs the command; empty if it is not known.
+	// Caller is the username of the caller; empty if it is not known.
 	Caller(ctx context.Context) (string, error)
 }
 

@@ -9,7 +9,7 @@ import (
 // MaxSize is how large a stored record may be, in bytes.
 const MaxSize = 512 << 10
 
-// The entry in place of those that are left out.
+// The entry that replaces those that are left out.
 const (
 	leftOutName = "record"
 	leftOutText = "%d entries are left out"

@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// silence is the age of the last heartbeat at which a running job is taken for
+// silence is the age of the last heartbeat at which a running job counts as
 // interrupted: the command that works on it sends one every heartbeat.
 const (
 	heartbeat = 15 * time.Second
@@ -59,7 +59,7 @@ func stageOf(e v1.JobEvent) v1.Stage {
 }
 
 // code is the code of the error that the job ended with; empty if there was
-// none. Records of other programs have no result: the last stage tells.
+// none. Records of other programs have no result: the last stage says it.
 func (r Record) code() fault.Code {
 	switch result, ok := last(r.Events, isResult); {
 	case ok && result.Status == StatusOK, !ok && r.Stage() == v1.StageRunning:

@@ -55,7 +55,7 @@ func Decode(text []byte) (Record, error) {
 	return r, nil
 }
 
-// After is the record that goes on from an earlier one of the same job, when a
+// After is the record that continues an earlier one of the same job, when a
 // run took the job over from one that was cut off.
 func (r Record) After(earlier Record) Record {
 	if earlier.ID == "" {

@@ -13,13 +13,13 @@ import (
 // Start says which job a record is of.
 type Start struct {
 	ID, WorkspaceName, Username, Namespace string
-	// Resumed is true for a job that another run has begun: its record goes on.
+	// Resumed is true for a job that another run has begun: its record is continued.
 	Resumed bool
 }
 
 // Recorder keeps the record of one job: a sink of the event stream, and a
-// writer of its own that nobody waits for until the end. A nil Recorder keeps
-// none. What happens before Begin is remembered, and forgotten if that is
+// writer of its own, which is only waited for at the end. A nil Recorder keeps no
+// record. What happens before Begin is remembered, and forgotten if that is
 // never called: then nothing was done.
 type Recorder struct {
 	stores  *Stores

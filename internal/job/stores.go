@@ -24,7 +24,7 @@ const (
 )
 
 // Stores is where a command keeps records and looks for them: NATS or the cluster,
-// and beside NATS the cluster, for what could not be written there.
+// and with NATS also the cluster, for what could not be written there.
 type Stores struct {
 	nats       store.Store // nil if records are kept in the cluster
 	connection *store.NATS
@@ -32,7 +32,7 @@ type Stores struct {
 }
 
 // Open opens what is configured; nil if no records are kept. A connection to NATS
-// is made beside whatever else is done, through the API server as long as ctx
+// is made in the background, through the API server as long as ctx
 // lasts. Close ends it.
 func Open(ctx context.Context, c Config, client *kube.Client, now func() time.Time) *Stores {
 	s := &Stores{cluster: configMaps(client, client.Namespace, c.Keep(), now)}
@@ -133,7 +133,7 @@ func list(ctx context.Context, from store.Store) (records []Record, err error) {
 	return records, err
 }
 
-// Follow hands out a record as it grows, until the job has ended or no command
+// Follow calls show with a record as it grows, until the job has ended or no command
 // works on it any more, and returns the last one.
 func (s *Stores) Follow(ctx context.Context, id string, now func() time.Time, show func(Record)) (last Record, err error) {
 	watching, stop := context.WithCancel(ctx)

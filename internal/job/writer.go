@@ -25,13 +25,13 @@ const (
 )
 
 // write writes the record until it is complete, and returns why it is not where it
-// belongs. It does not wait for what it tidies up: the next command goes on.
+// belongs. It does not wait for the clean-up, which the next command continues.
 func (r *Recorder) write(ctx context.Context) error {
-	tidying, stop := context.WithCancel(ctx)
+	cleaning, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		_ = r.stores.cluster.Sweep(tidying)
-		_, _ = r.stores.Move(tidying)
+		_ = r.stores.cluster.Sweep(cleaning)
+		_, _ = r.stores.Move(cleaning)
 	}()
 	err := r.keep(ctx)
 	if err == nil {
@@ -44,7 +44,7 @@ func (r *Recorder) write(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
 	record, _ := r.snapshot()
-	record, _ = r.goOn(ctx, record, r.stores.cluster)
+	record, _ = r.resume(ctx, record, r.stores.cluster)
 	if clusterErr := put(ctx, r.stores.pending(), record); clusterErr != nil {
 		return fault.New(fault.CodeOf(err), "the job record was not written: %w; nor into the cluster: %w", err, clusterErr)
 	}
@@ -86,15 +86,15 @@ func (r *Recorder) keep(ctx context.Context) error {
 func (r *Recorder) attempt(ctx context.Context, record Record, endBy time.Time) error {
 	ctx, cancel := context.WithDeadline(ctx, endBy)
 	defer cancel()
-	record, err := r.goOn(ctx, record, r.stores.primary())
+	record, err := r.resume(ctx, record, r.stores.primary())
 	if err != nil {
 		return err
 	}
 	return put(ctx, r.stores.primary(), record)
 }
 
-// goOn adds the record to what an earlier run of the job has written.
-func (r *Recorder) goOn(ctx context.Context, record Record, in store.Store) (Record, error) {
+// resume adds the record to what an earlier run of the job has written.
+func (r *Recorder) resume(ctx context.Context, record Record, in store.Store) (Record, error) {
 	if r.resumed {
 		earlier, err := get(ctx, in, record.ID)
 		if err != nil && fault.CodeOf(err) != fault.NotFound {

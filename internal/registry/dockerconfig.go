@@ -8,7 +8,7 @@ import (
 // dockerHub is the key of docker.io in a Docker configuration.
 const dockerHub = "https://index.docker.io/v1/"
 
-// dockerConfig is a config.json of Docker, with what it holds beside auths.
+// dockerConfig is a config.json of Docker, including what else it holds than auths.
 type dockerConfig map[string]any
 
 func (l Login) dockerConfig() dockerConfig {

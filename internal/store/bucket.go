@@ -35,7 +35,7 @@ func (b *Bucket) Put(ctx context.Context, d Document) (string, error) {
 	return b.write(ctx, d.Key, func(kv jetstream.KeyValue) (uint64, error) { return kv.Put(ctx, d.Key, d.Value) })
 }
 
-// Update writes a document if nobody else has.
+// Update writes a document if it has not changed.
 func (b *Bucket) Update(ctx context.Context, d Document) (string, error) {
 	return b.write(ctx, d.Key, func(kv jetstream.KeyValue) (uint64, error) {
 		if d.Revision == "" {
@@ -184,7 +184,7 @@ func (b *Bucket) open(ctx context.Context) (jetstream.KeyValue, error) {
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		kv, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: b.name, Description: b.about, TTL: b.keep, Storage: jetstream.FileStorage})
 	}
-	if errors.Is(err, jetstream.ErrBucketExists) { // somebody else was faster
+	if errors.Is(err, jetstream.ErrBucketExists) { // another client was faster
 		kv, err = js.KeyValue(ctx, b.name)
 	}
 	if err == nil {

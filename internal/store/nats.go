@@ -22,8 +22,8 @@ const (
 	pingsMissed  = 1 // before the connection is given up
 )
 
-// NATS is a connection to NATS. It is made beside everything else, and again
-// whenever it is lost.
+// NATS is a connection to NATS. It is made in the background, and again whenever
+// it is lost.
 type NATS struct {
 	config  NATSConfig
 	setting Setting

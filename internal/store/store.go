@@ -1,6 +1,6 @@
 // Package store keeps documents by key, in ConfigMaps of the cluster or in a
 // bucket of NATS JetStream. Which of the two, and what to do when it cannot be
-// reached, is up to the caller: no store falls back to the other.
+// reached, is for the caller to decide: no store falls back to the other.
 package store
 
 import (
@@ -32,7 +32,7 @@ type Store interface {
 	// Put writes a document whether it exists or not, and returns its revision.
 	Put(ctx context.Context, d Document) (revision string, err error)
 	// Update writes a document only if it still has d's revision, or does not exist
-	// if that is empty; otherwise CONFLICT: read it again and decide anew.
+	// if that is empty; otherwise CONFLICT: read it again, and decide again.
 	Update(ctx context.Context, d Document) (revision string, err error)
 	// Delete deletes a document, only if it still has that revision (otherwise
 	// CONFLICT) unless it is empty. One that does not exist is no error.
@@ -49,5 +49,5 @@ type Store interface {
 func notFound(key string) error { return fault.New(fault.NotFound, "document %s not found", key) }
 
 func conflict(key string, err error) error {
-	return fault.New(fault.Conflict, "document %s was changed by somebody else: %w", key, err)
+	return fault.New(fault.Conflict, "document %s was changed by another client: %w", key, err)
 }

@@ -53,7 +53,7 @@ func TestExec(t *testing.T) {
 		t.Errorf("without a command: %+v", r)
 	}
 	w.contains(w.must(125, "exec", "bob", "--", "true").stderr, "NOT_FOUND")
-	w.contains(w.must(125, "exec", "alice~plain", "--", "no-such-program").stderr, `no program "no-such-program"`)
+	w.contains(w.must(125, "exec", "alice~plain", "--", "no-such-program").stderr, `program "no-such-program" not found`)
 	run := w.start("exec", "alice~plain", "--", "sh", "-c", "echo at work >&2; sleep 60")
 	run.waitFor("at work")
 	run.signal(os.Interrupt)

@@ -1,8 +1,8 @@
-// Package expression evaluates the !cel expressions of blueprints. Whoever writes
-// a blueprint writes them, so their cost is bounded.
+// Package expression evaluates the !cel expressions of blueprints. Anybody may
+// write a blueprint, so their cost is bounded.
 package expression
 
-// Facts are the variables of expressions, beside the blueprint that they are in.
+// Facts are the variables of expressions, except the blueprint that they are in.
 type Facts struct {
 	User          User
 	WorkspaceName string

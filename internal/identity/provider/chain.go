@@ -16,7 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Dependencies are what providers need beside their settings.
+// Dependencies are what providers need in addition to their settings.
 type Dependencies struct {
 	Client kube.Interface
 	// Self is the user that the caller's credentials name, see kube.Self.

@@ -49,7 +49,7 @@ func defaultConfig() Config {
 	return Config{Providers: []Settings{{Kind: KindKubernetes}, {Kind: KindGit}}}
 }
 
-// fields are what each kind of provider may have beside kind and timeout.
+// fields are what each kind of provider may have in addition to kind and timeout.
 func fields() map[string][]string {
 	return map[string][]string{
 		KindKubernetes: {"stripPrefix"},

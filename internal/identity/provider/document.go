@@ -39,7 +39,7 @@ type Entry struct {
 	// Roles are for expressions in blueprints.
 	Roles []string `yaml:"roles"`
 	// Blueprints are the platform blueprints that the user may use. The text * is
-	// all of them, and so is leaving it out; an empty list is none.
+	// all of them, as is leaving it out; an empty list allows none.
 	Blueprints []string `yaml:"blueprints"`
 	// Sudo lets the user become root in workspaces.
 	Sudo bool `yaml:"sudo"`

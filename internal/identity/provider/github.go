@@ -88,7 +88,7 @@ func (g *gitHub) Caller(ctx context.Context) (string, error) {
 	}
 	account, _, err := g.api.Users.Get(ctx, "")
 	if isStatus(err, http.StatusForbidden) {
-		return "", nil // the token of an app is nobody's
+		return "", nil // the token belongs to an app, not to a user
 	}
 	if err != nil {
 		return "", g.fault(ctx, err)
