@@ -6,6 +6,39 @@ type ProvisionSummary struct {
 	TypeMeta
 	// Items are in the order in which they were asked for.
 	Items []ProvisionItem `json:"items"`
+	Totals
+}
+
+// ProvisionItem is one of them: exactly one of Workspace and Error is set.
+type ProvisionItem struct {
+	UserString string     `json:"userString"`
+	ID         string     `json:"id"`
+	Workspace  *Workspace `json:"workspace,omitempty"`
+	Error      *Error     `json:"error,omitempty"`
+}
+
+// DeletionSummary is what became of the workspaces that one command deleted
+// together.
+type DeletionSummary struct {
+	TypeMeta
+	// Items are in the order in which they were asked for.
+	Items []DeletionItem `json:"items"`
+	Totals
+}
+
+// DeletionItem is one of them: exactly one of Deletion and Error is set.
+type DeletionItem struct {
+	// Argument is what it was asked for by; absent where all of an owner were.
+	Argument   string    `json:"argument,omitempty"`
+	UserString string    `json:"userString,omitempty"`
+	ID         string    `json:"id"`
+	Namespace  string    `json:"namespace"`
+	Deletion   *Deletion `json:"deletion,omitempty"`
+	Error      *Error    `json:"error,omitempty"`
+}
+
+// Totals count what became of several workspaces.
+type Totals struct {
 	// Succeeded and Failed add up to the number of items.
 	Succeeded int `json:"succeeded"`
 	Failed    int `json:"failed"`
@@ -16,12 +49,4 @@ type ProvisionSummary struct {
 	// included.
 	Seconds  float64 `json:"seconds"`
 	Requests int     `json:"requests,omitempty"`
-}
-
-// ProvisionItem is one of them: exactly one of Workspace and Error is set.
-type ProvisionItem struct {
-	UserString string     `json:"userString"`
-	ID         string     `json:"id"`
-	Workspace  *Workspace `json:"workspace,omitempty"`
-	Error      *Error     `json:"error,omitempty"`
 }

@@ -39,24 +39,12 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	batch := o.batch(p, removals)
 	view := progress.New(o.IO, o.Output, batch)
-	members := cmdutil.NewMembers(batch, view)
-	items := make([]v1.DeletionItem, len(removals))
-	cmdutil.ForEach(len(removals), o.Parallel, func(i int) {
-		m, title := removals[i], batch.Members[i]
-		stream := members.Stream(title.ID)
-		r := o.deleteOne(ctx, p, m, stream)
-		if r.Error != nil {
-			r.Error.Hint = title.Located(r.Error.Hint)
-		}
-		items[i] = v1.DeletionItem{
-			Argument: m.typed, UserString: m.userString, ID: m.id, Namespace: m.namespace,
-			Deletion: r.Deletion, Error: r.Error,
-		}
-		stream.Finish(r)
+	r := cmdutil.RunBatch(ctx, batch, view, func(i int, begin func(...event.Sink) *event.Stream) v1.Result {
+		return o.deleteOne(ctx, p, removals[i], begin())
+	}, func(results []v1.Result) v1.Result {
+		return o.result(removals, results, cmdutil.Totals(results, time.Since(begun), p.Client.Requests.Count()))
 	})
-	all := o.result(items, time.Since(begun), p.Client.Requests.Count())
-	members.Finish(all)
-	return cmdutil.Report(o.IO, o.Output, result.Of(all, batch), view)
+	return cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
 }
 
 // batch is what the progress is about. Where workspaces of several namespaces are
@@ -93,11 +81,8 @@ func (o *Options) again() string {
 	return strings.Join(append(append(words, "--ignore-not-found"), o.Flags...), " ")
 }
 
-// deleteOne deletes one workspace, unless there is no time left to start.
+// deleteOne deletes one workspace.
 func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m removal, stream *event.Stream) v1.Result {
-	if ctx.Err() != nil {
-		return cmdutil.NotStarted(ctx)
-	}
 	err := orDenied(m.err)
 	if fault.CodeOf(err) == fault.NotFound {
 		if !o.ByOwner {
@@ -132,19 +117,19 @@ func orDenied(err error) error {
 }
 
 // result is that of the one workspace, or the summary of several.
-func (o *Options) result(items []v1.DeletionItem, took time.Duration, requests int) v1.Result {
+func (o *Options) result(removals []removal, results []v1.Result, totals v1.Totals) v1.Result {
 	if !o.many() {
-		return v1.Result{Deletion: items[0].Deletion, Error: items[0].Error}
+		return results[0]
 	}
-	var tally cmdutil.Tally
-	for _, item := range items {
-		tally.Add(item.Error)
+	items := make([]v1.DeletionItem, len(results))
+	for i, r := range results {
+		m := removals[i]
+		items[i] = v1.DeletionItem{
+			Argument: m.typed, UserString: m.userString, ID: m.id, Namespace: m.namespace,
+			Deletion: r.Deletion, Error: r.Error,
+		}
 	}
-	return v1.Result{Deletions: &v1.DeletionSummary{
-		Items:     items,
-		Succeeded: tally.Succeeded, Failed: tally.Failed, ExitStatus: tally.ExitStatus,
-		Seconds: took.Seconds(), Requests: requests,
-	}}
+	return v1.Result{Deletions: &v1.DeletionSummary{Items: items, Totals: totals}}
 }
 
 // preview prints what the deletion would remove.

@@ -101,40 +101,29 @@ func (o *Options) batch(p *provision.Provisioner, users []userstring.UserString)
 
 // provisionAll provisions all of them, some at a time. They share the connection
 // and the blueprints; each keeps a record of its own.
-func (o *Options) provisionAll(ctx context.Context, p *provision.Provisioner, b wording.Batch, users []userstring.UserString, view progress.Renderer, recorders *cmdutil.Recorders) v1.Result {
+func (o *Options) provisionAll(ctx context.Context, p *provision.Provisioner, b wording.Batch, users []userstring.UserString, view event.Sink, recorders *cmdutil.Recorders) v1.Result {
 	begun, load := time.Now(), p.Blueprints
 	blueprints := sync.OnceValues(func() (*catalog.Set, error) { return load(ctx) })
-	members := cmdutil.NewMembers(b, view)
-	items := make([]v1.ProvisionItem, len(users))
-	cmdutil.ForEach(len(users), o.Parallel, func(i int) {
-		u, own := users[i], *p
+	return cmdutil.RunBatch(ctx, b, view, func(i int, begin func(...event.Sink) *event.Stream) v1.Result {
+		own := *p
 		own.Blueprints = func(context.Context) (*catalog.Set, error) { return blueprints() }
 		recorder, sinks := recorders.New()
 		own.Jobs = recorder
-		stream := members.Stream(u.ID(), sinks...)
-		r := o.provisionOne(ctx, &own, u, stream)
-		if r.Error != nil {
-			r.Error.Hint = b.Members[i].Located(r.Error.Hint)
-		}
+		r := o.provisionOne(ctx, &own, users[i], begin(sinks...))
 		if !b.Single {
 			withoutRequests(r)
 		}
-		items[i] = v1.ProvisionItem{UserString: u.String(), ID: u.ID(), Workspace: r.Workspace, Error: r.Error}
-		stream.Finish(r)
+		return r
+	}, func(results []v1.Result) v1.Result {
+		if b.Single {
+			return results[0]
+		}
+		return summary(users, results, cmdutil.Totals(results, time.Since(begun), p.Client.Requests.Count()))
 	})
-	r := v1.Result{Workspace: items[0].Workspace, Error: items[0].Error}
-	if !b.Single {
-		r = v1.Result{Summary: summarize(items, time.Since(begun), p.Client.Requests.Count())}
-	}
-	members.Finish(r)
-	return r
 }
 
-// provisionOne provisions one workspace, unless there is no time left to start.
+// provisionOne provisions one workspace.
 func (o *Options) provisionOne(ctx context.Context, p *provision.Provisioner, u userstring.UserString, stream *event.Stream) v1.Result {
-	if ctx.Err() != nil {
-		return cmdutil.NotStarted(ctx)
-	}
 	outcome, err := p.Provision(ctx, u, stream)
 	if err == nil || o.IfNotExists && fault.CodeOf(err) == fault.AlreadyExists && outcome.Workspace != nil {
 		return v1.Result{Workspace: outcome.Workspace}
@@ -157,14 +146,11 @@ func withoutRequests(r v1.Result) {
 	}
 }
 
-func summarize(items []v1.ProvisionItem, took time.Duration, requests int) *v1.ProvisionSummary {
-	var tally cmdutil.Tally
-	for _, item := range items {
-		tally.Add(item.Error)
+// summary is the result of several.
+func summary(users []userstring.UserString, results []v1.Result, totals v1.Totals) v1.Result {
+	items := make([]v1.ProvisionItem, len(results))
+	for i, r := range results {
+		items[i] = v1.ProvisionItem{UserString: users[i].String(), ID: users[i].ID(), Workspace: r.Workspace, Error: r.Error}
 	}
-	return &v1.ProvisionSummary{
-		Items:     items,
-		Succeeded: tally.Succeeded, Failed: tally.Failed, ExitStatus: tally.ExitStatus,
-		Seconds: took.Seconds(), Requests: requests,
-	}
+	return v1.Result{Summary: &v1.ProvisionSummary{Items: items, Totals: totals}}
 }

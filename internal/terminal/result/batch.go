@@ -17,9 +17,9 @@ type ProvisionSummary struct {
 }
 
 func newProvisionSummary(s v1.ProvisionSummary, b wording.Batch) ProvisionSummary {
-	all := batch{Batch: b, done: "running", repeat: "follow again", status: s.ExitStatus, seconds: s.Seconds, failures: s.Failed}
+	all := batch{Batch: b, done: "running", repeat: "follow again", totals: s.Totals}
 	for i, item := range s.Items {
-		all.add(i, item.Error, item.Workspace != nil, item.ID)
+		all.add(i, item.Error, item.ID)
 	}
 	return ProvisionSummary{ProvisionSummary: s, batch: all}
 }
@@ -31,9 +31,9 @@ type DeletionSummary struct {
 }
 
 func newDeletionSummary(s v1.DeletionSummary, b wording.Batch) DeletionSummary {
-	all := batch{Batch: b, done: "deleted", repeat: "continue", status: s.ExitStatus, seconds: s.Seconds, failures: s.Failed}
+	all := batch{Batch: b, done: "deleted", repeat: "continue", totals: s.Totals}
 	for i, item := range s.Items {
-		all.add(i, item.Error, item.Deletion != nil, item.ID)
+		all.add(i, item.Error, item.ID)
 	}
 	return DeletionSummary{DeletionSummary: s, batch: all}
 }
@@ -43,9 +43,7 @@ type batch struct {
 	wording.Batch `json:"-"`
 	done          string // what those are that succeeded
 	repeat        string // what the command would do to those that were interrupted
-	status        int
-	seconds       float64
-	failures      int
+	totals        v1.Totals
 	members       []member
 	names         []string
 }
@@ -56,8 +54,8 @@ type member struct {
 	err *Error
 }
 
-func (b *batch) add(i int, err *v1.Error, named bool, id string) {
-	if named {
+func (b *batch) add(i int, err *v1.Error, id string) {
+	if err == nil {
 		b.names = append(b.names, id)
 	}
 	if i >= len(b.Members) {
@@ -75,10 +73,10 @@ func (b *batch) add(i int, err *v1.Error, named bool, id string) {
 func (b batch) Names() []string { return b.names }
 
 // Exit is that of all.
-func (b batch) Exit() int { return b.status }
+func (b batch) Exit() int { return b.totals.ExitStatus }
 
 // Took is how long all of them took.
-func (b batch) Took(time.Duration) time.Duration { return style.Seconds(b.seconds) }
+func (b batch) Took(time.Duration) time.Duration { return style.Seconds(b.totals.Seconds) }
 
 // Row is nothing: a summary is in no table.
 func (b batch) Row(style.Page) Row { return Row{} }
@@ -107,7 +105,7 @@ func (b batch) tally() (t tally) {
 
 // headline says how it ended, in two halves.
 func (b batch) headline() (head, rest string) {
-	t, took := b.tally(), style.Brief(style.Seconds(b.seconds))
+	t, took := b.tally(), style.Brief(style.Seconds(b.totals.Seconds))
 	var parts []string
 	switch {
 	case t.interrupted > 0:
@@ -192,7 +190,7 @@ func (b batch) Summary(p style.Page, _ wording.Title, _ time.Duration) []string 
 	switch {
 	case b.tally().interrupted > 0:
 		sign = style.Paint(p.Yellow, p.Stopped)
-	case b.failures > 0:
+	case b.totals.Failed > 0:
 		sign = style.Paint(p.Red, p.Failed)
 	}
 	head, rest := b.headline()

@@ -40,7 +40,7 @@ func (b *Many) Add(title wording.Title, after time.Duration, s *Script) {
 func (b *Many) End() *Many {
 	slices.SortStableFunc(b.Events, func(x, y v1.Event) int { return x.At.Compare(y.At) })
 	last := b.Events[len(b.Events)-1].At
-	s := &v1.ProvisionSummary{Items: b.items, Seconds: last.Sub(T0).Seconds()}
+	s := &v1.ProvisionSummary{Items: b.items, Totals: v1.Totals{Seconds: last.Sub(T0).Seconds()}}
 	for _, item := range b.items {
 		if item.Error != nil {
 			s.Failed++
@@ -120,7 +120,7 @@ func Removals() (wording.Batch, []v1.Event) {
 		{Deletion: &v1.Deletion{NotFound: true, Gone: true}},
 		{Error: &v1.Error{Code: "NOT_FOUND", ExitStatus: 7, Message: "there is no workspace d", Hint: "look elsewhere"}},
 	}
-	summary := &v1.DeletionSummary{Succeeded: 3, Failed: 1, ExitStatus: 3, Seconds: 1.5}
+	summary := &v1.DeletionSummary{Totals: v1.Totals{Succeeded: 3, Failed: 1, ExitStatus: 3, Seconds: 1.5}}
 	var events []v1.Event
 	for i, name := range []string{"a", "b", "c", "d"} {
 		b.Members = append(b.Members, wording.Title{UserString: name, ID: name + "-1234567", Namespace: "workspaces", Verb: "delete"})
