@@ -75,7 +75,7 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 	}
 	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), logs.NewCmd(f, logs.Run),
 		diagnose.NewCmd(f, diagnose.Run), deletion.NewCmd(f, deletion.Run), resolve.NewCmd(f, resolve.Run), jobs.NewCmd(f, jobs.Run))
-	add(other, blueprint.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f))
+	add(other, blueprint.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f, version.Run))
 	root.AddCommand(topics.New()...)
 	return root
 }

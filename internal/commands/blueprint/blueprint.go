@@ -39,7 +39,7 @@ configured. Only the latter need a cluster.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newList(f, List), newShow(f, Show), newValidate(f, Validate))
+	cmd.AddCommand(NewList(f, List), NewShow(f, Show), NewValidate(f, Validate))
 	return cmd
 }
 
@@ -52,7 +52,8 @@ func newOptions(f *cmdutil.Factory, cmd *cobra.Command, formats ...string) *Opti
 	return o
 }
 
-func newList(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewList makes `berth blueprint list`.
+func NewList(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "list",
 		Short:             "List the blueprints",
@@ -80,7 +81,8 @@ func List(ctx context.Context, o *Options) error {
 	return printer.Print(o.IO, o.Output, result.Blueprints{BlueprintList: list})
 }
 
-func newShow(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewShow makes `berth blueprint show`.
+func NewShow(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show a blueprint with everything that it inherits",
@@ -139,7 +141,8 @@ func (o *Options) complete(cmd *cobra.Command, args []string, _ string) ([]cobra
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func newValidate(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewValidate makes `berth blueprint validate`.
+func NewValidate(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate [FILE|DIR...]",
 		Short: "Find everything that is wrong in blueprint files",
