@@ -41,7 +41,8 @@ func run(t *testing.T, dir string, args ...string) string {
 }
 
 // repositories creates org/proj with branches, tags and a file in each; org/bare
-// without the file; org/empty; org/odd with a directory in its place; org/huge
+// without the file; org/hashes with a branch named like a commit of org/proj;
+// org/empty; org/odd with a directory in its place; org/huge
 // with a large file.
 func repositories(t *testing.T) (root, first string) {
 	t.Helper()
@@ -58,7 +59,7 @@ func repositories(t *testing.T) (root, first string) {
 		run(t, dir, "commit", "-q", "-m", "x")
 		return run(t, dir, "rev-parse", "HEAD")
 	}
-	for _, name := range []string{"proj.git", "bare.git", "odd.git", "empty.git", "huge.git"} {
+	for _, name := range []string{"proj.git", "bare.git", "hashes.git", "odd.git", "empty.git", "huge.git"} {
 		dir := filepath.Join(root, "org", name)
 		if err := os.MkdirAll(dir, 0o750); err != nil {
 			t.Fatal(err)
@@ -73,6 +74,8 @@ func repositories(t *testing.T) (root, first string) {
 	run(t, proj, "checkout", "-q", "-b", "Feature/X")
 	commit("proj.git", path, "feature\n")
 	run(t, proj, "checkout", "-q", "main")
+	commit("hashes.git", path, "x")
+	run(t, filepath.Join(root, "org", "hashes.git"), "update-ref", "refs/heads/"+first, "HEAD")
 	commit("bare.git", "other", "x")
 	commit("odd.git", path+"/a", "x")
 	commit("huge.git", path, strings.Repeat("# much\n", 200_000))
@@ -165,6 +168,7 @@ func TestFetch(t *testing.T) {
 				{"proj", []string{"feature/x"}, "", fault.NotFound, "no branch, tag or commit"},
 				{"proj", []string{first}, "one\n", "", ""},
 				{"proj", []string{first[:9]}, "one\n", "", ""},
+				{"hashes", []string{first}, "", fault.NotFound, "no branch, tag or commit"},
 				{"proj", []string{strings.Repeat("ab", 20)}, "", fault.NotFound, "no branch, tag or commit"},
 				{"proj", []string{"Nope", "nope"}, "", fault.NotFound, `"Nope"`},
 				{"odd", nil, "", fault.InvalidArgument, "/org/odd:" + path + " is not a regular file"},

@@ -7,8 +7,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 )
 
-// findRef returns the first of refs that the remote has. A branch wins over a
-// tag, and both over a commit.
+// findRef returns the first of refs that the remote has. As in git, a full hash is
+// always a commit; otherwise a branch wins over a tag, and both over the beginning
+// of a hash.
 func findRef(advertised *packp.AdvRefs, refs []string) (ref string, hash plumbing.Hash, ok bool) {
 	for _, ref := range refs {
 		if ref == "" {
@@ -16,6 +17,9 @@ func findRef(advertised *packp.AdvRefs, refs []string) (ref string, hash plumbin
 				return "", *advertised.Head, true
 			}
 			continue
+		}
+		if plumbing.IsHash(ref) {
+			return ref, plumbing.NewHash(ref), true
 		}
 		for _, name := range []string{"refs/heads/" + ref, "refs/tags/" + ref, ref} {
 			if peeled, ok := advertised.Peeled[name]; ok {
@@ -34,14 +38,10 @@ func findRef(advertised *packp.AdvRefs, refs []string) (ref string, hash plumbin
 
 const minHashPrefix = 7
 
-// findCommit takes a full hash as it is, and expands a prefix to the head of a
-// branch or tag.
+// findCommit expands the beginning of a hash to the head of a branch or tag.
 func findCommit(advertised *packp.AdvRefs, text string) (plumbing.Hash, bool) {
 	if len(text) < minHashPrefix || strings.Trim(text, "0123456789abcdef") != "" {
 		return plumbing.ZeroHash, false
-	}
-	if plumbing.IsHash(text) {
-		return plumbing.NewHash(text), true
 	}
 	for _, refs := range []map[string]plumbing.Hash{advertised.Peeled, advertised.References} {
 		for _, hash := range refs {
