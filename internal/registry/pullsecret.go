@@ -17,8 +17,8 @@ const PullSecretName = "k8shell-pull-secret" //nolint:gosec // a name, not a pas
 // PullSecret is the Secret for a login. It does not belong to a release, so that
 // Helm's record never holds it.
 func PullSecret(l Login) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "type": string(corev1.SecretTypeDockerConfigJson)}}
-	object.SetName(PullSecretName)
+	object := kube.Named("Secret", PullSecretName)
+	object.Object["type"] = string(corev1.SecretTypeDockerConfigJson)
 	setDockerConfig(object, l.dockerConfig())
 	return object
 }
