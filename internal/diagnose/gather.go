@@ -2,9 +2,14 @@ package diagnose
 
 import (
 	"context"
+	"slices"
 
+	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,146 +17,133 @@ import (
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // Gather reads from the cluster what explains a subject: itself, its pods, their
 // claims, and the events about all of them.
 func Gather(ctx context.Context, client kube.Interface, subject watch.Subject) (Dump, error) {
-	g := &gatherer{client: client, namespace: subject.Namespace}
-	if err := g.subject(ctx, subject); err != nil {
-		return Dump{}, err
-	}
-	if err := g.claims(ctx); err != nil {
-		return Dump{}, err
-	}
-	// Those of one pod are few and can be selected; of a workload's pods there
-	// may be more than requests that one would like to make.
-	about := ""
-	if subject.Kind == watch.KindPod && !g.mounts() {
-		about = fields.OneTermEqualSelector("involvedObject.name", subject.Name).String()
-	}
-	events, err := client.CoreV1().Events(g.namespace).List(ctx, metav1.ListOptions{FieldSelector: about})
-	if g.refused(err, "list", "events") {
-		return g.dump, nil
-	}
+	object, resource, err := get(ctx, client, subject)
 	if err != nil {
-		return Dump{}, g.fault(err, "list", "events", "")
+		return Dump{}, kube.Fault(err, kube.Call{Verb: "get", Resource: resource, Namespace: subject.Namespace, Name: subject.Name})
 	}
-	for i := range events.Items {
-		g.add(&events.Items[i])
-	}
-	return g.dump, nil
+	return GatherAround(ctx, client, subject, object)
 }
 
-type gatherer struct {
-	client    kube.Interface
-	namespace string
-	dump      Dump
-	pods      []*corev1.Pod
-}
-
-func (g *gatherer) add(obj runtime.Object) {
-	g.dump.Records = append(g.dump.Records, watch.Record{Type: apiwatch.Added, Object: obj})
-}
-
-func (g *gatherer) fault(err error, verb, resource, name string) error {
-	return kube.Fault(err, kube.Call{Verb: verb, Resource: resource, Namespace: g.namespace, Name: name})
-}
-
-// refused notes what the caller may not read: the rest still tells something.
-func (g *gatherer) refused(err error, verb, resource string) bool {
-	if !apierrors.IsForbidden(err) {
-		return false
+// GatherAround reads what explains a subject that has been read already.
+func GatherAround(ctx context.Context, client kube.Interface, subject watch.Subject, object runtime.Object) (Dump, error) {
+	core, apps := client.CoreV1(), client.AppsV1()
+	var sets, pods, claims, events listing
+	options := metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(selectorOf(object))}
+	about := metav1.ListOptions{}
+	if pod, ok := object.(*corev1.Pod); ok && !mounts(pod) {
+		// Those of one pod are few and can be selected; of a workload's pods there
+		// may be too many for a request each.
+		about.FieldSelector = fields.OneTermEqualSelector("involvedObject.name", subject.Name).String()
 	}
-	g.dump.Unread = append(g.dump.Unread, kube.Call{Verb: verb, Resource: resource, Namespace: g.namespace}.String())
-	return true
-}
-
-// subject reads the subject and the pods that are its own.
-func (g *gatherer) subject(ctx context.Context, s watch.Subject) error {
-	if s.Kind == watch.KindPod {
-		pod, err := g.client.CoreV1().Pods(g.namespace).Get(ctx, s.Name, metav1.GetOptions{})
-		if err != nil {
-			return g.fault(err, "get", "pods", s.Name)
-		}
-		g.pods = []*corev1.Pod{pod}
-		g.add(pod)
-		return nil
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return list(groupCtx, &events, "events", subject, core.Events(subject.Namespace).List, about)
+	})
+	if subject.Kind == watch.KindDeployment {
+		group.Go(func() error {
+			return list(groupCtx, &sets, "replicasets.apps", subject, apps.ReplicaSets(subject.Namespace).List, options)
+		})
 	}
-	obj, selector, resource, err := workload(ctx, g.client, s)
-	if err != nil {
-		return g.fault(err, "get", resource, s.Name)
-	}
-	g.add(obj)
-	options := metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(selector)}
-	if s.Kind == watch.KindDeployment {
-		sets, err := g.client.AppsV1().ReplicaSets(g.namespace).List(ctx, options)
-		if err != nil {
-			return g.fault(err, "list", "replicasets.apps", "")
-		}
-		for i := range sets.Items {
-			g.add(&sets.Items[i])
-		}
-	}
-	pods, err := g.client.CoreV1().Pods(g.namespace).List(ctx, options)
-	if err != nil {
-		return g.fault(err, "list", "pods", "")
-	}
-	for i := range pods.Items {
-		g.pods = append(g.pods, &pods.Items[i])
-		g.add(&pods.Items[i])
-	}
-	return nil
-}
-
-// workload reads a workload and what selects its pods.
-func workload(ctx context.Context, client kube.Interface, s watch.Subject) (runtime.Object, *metav1.LabelSelector, string, error) {
-	apps, get := client.AppsV1(), metav1.GetOptions{}
-	switch s.Kind {
-	case watch.KindDeployment:
-		o, err := apps.Deployments(s.Namespace).Get(ctx, s.Name, get)
-		return o, o.Spec.Selector, "deployments.apps", err
-	case watch.KindReplicaSet:
-		o, err := apps.ReplicaSets(s.Namespace).Get(ctx, s.Name, get)
-		return o, o.Spec.Selector, "replicasets.apps", err
-	case watch.KindStatefulSet:
-		o, err := apps.StatefulSets(s.Namespace).Get(ctx, s.Name, get)
-		return o, o.Spec.Selector, "statefulsets.apps", err
-	case watch.KindDaemonSet:
-		o, err := apps.DaemonSets(s.Namespace).Get(ctx, s.Name, get)
-		return o, o.Spec.Selector, "daemonsets.apps", err
-	default:
-		o, err := client.BatchV1().Jobs(s.Namespace).Get(ctx, s.Name, get)
-		return o, o.Spec.Selector, "jobs.batch", err
-	}
-}
-
-// mounts is true if any of the pods mounts a claim.
-func (g *gatherer) mounts() bool {
-	for _, pod := range g.pods {
-		for _, v := range pod.Spec.Volumes {
-			if v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
-				return true
+	group.Go(func() error {
+		pods.objects = []runtime.Object{object}
+		if subject.Kind != watch.KindPod {
+			if err := list(groupCtx, &pods, "pods", subject, core.Pods(subject.Namespace).List, options); err != nil {
+				return err
 			}
 		}
+		if !slices.ContainsFunc(pods.objects, mounts) {
+			return nil
+		}
+		return list(groupCtx, &claims, "persistentvolumeclaims", subject, core.PersistentVolumeClaims(subject.Namespace).List, metav1.ListOptions{})
+	})
+	if err := group.Wait(); err != nil {
+		return Dump{}, err
 	}
-	return false
+	if subject.Kind != watch.KindPod {
+		pods.objects = append([]runtime.Object{object}, pods.objects...)
+	}
+	var dump Dump
+	for _, o := range slices.Concat(pods.objects, sets.objects, claims.objects, events.objects) {
+		dump.Records = append(dump.Records, watch.Record{Type: apiwatch.Added, Object: o})
+	}
+	dump.Unread = slices.Concat(claims.unread, events.unread)
+	return dump, nil
 }
 
-// claims reads those of the namespace; which of them matter is seen later.
-func (g *gatherer) claims(ctx context.Context) error {
-	if !g.mounts() {
+// listing is a list, or that the caller may not read it.
+type listing struct {
+	objects []runtime.Object
+	unread  []string
+}
+
+// list reads one. Without events or claims, the rest still explains something.
+func list[L runtime.Object](
+	ctx context.Context, to *listing, resource string, subject watch.Subject,
+	read func(context.Context, metav1.ListOptions) (L, error), options metav1.ListOptions,
+) error {
+	call := kube.Call{Verb: "list", Resource: resource, Namespace: subject.Namespace}
+	found, err := read(ctx, options)
+	switch {
+	case apierrors.IsForbidden(err) && (resource == "events" || resource == "persistentvolumeclaims"):
+		to.unread = []string{call.String()}
 		return nil
+	case err != nil:
+		return kube.Fault(err, call)
 	}
-	claims, err := g.client.CoreV1().PersistentVolumeClaims(g.namespace).List(ctx, metav1.ListOptions{})
-	if g.refused(err, "list", "persistentvolumeclaims") {
-		return nil
+	to.objects, err = meta.ExtractList(found)
+	return err
+}
+
+// get reads the subject and says which resource that is.
+func get(ctx context.Context, client kube.Interface, s watch.Subject) (object runtime.Object, resource string, err error) {
+	apps, options := client.AppsV1(), metav1.GetOptions{}
+	switch s.Kind {
+	case watch.KindPod:
+		object, err = client.CoreV1().Pods(s.Namespace).Get(ctx, s.Name, options)
+		return object, "pods", err
+	case watch.KindDeployment:
+		object, err = apps.Deployments(s.Namespace).Get(ctx, s.Name, options)
+		return object, "deployments.apps", err
+	case watch.KindReplicaSet:
+		object, err = apps.ReplicaSets(s.Namespace).Get(ctx, s.Name, options)
+		return object, "replicasets.apps", err
+	case watch.KindStatefulSet:
+		object, err = apps.StatefulSets(s.Namespace).Get(ctx, s.Name, options)
+		return object, "statefulsets.apps", err
+	case watch.KindDaemonSet:
+		object, err = apps.DaemonSets(s.Namespace).Get(ctx, s.Name, options)
+		return object, "daemonsets.apps", err
+	default:
+		object, err = client.BatchV1().Jobs(s.Namespace).Get(ctx, s.Name, options)
+		return object, "jobs.batch", err
 	}
-	if err != nil {
-		return g.fault(err, "list", "persistentvolumeclaims", "")
-	}
-	for i := range claims.Items {
-		g.add(&claims.Items[i])
+}
+
+// selectorOf is what selects the pods of a workload.
+func selectorOf(object runtime.Object) *metav1.LabelSelector {
+	switch o := object.(type) {
+	case *appsv1.Deployment:
+		return o.Spec.Selector
+	case *appsv1.ReplicaSet:
+		return o.Spec.Selector
+	case *appsv1.StatefulSet:
+		return o.Spec.Selector
+	case *appsv1.DaemonSet:
+		return o.Spec.Selector
+	case *batchv1.Job:
+		return o.Spec.Selector
 	}
 	return nil
+}
+
+// mounts is true for a pod that mounts a claim.
+func mounts(object runtime.Object) bool {
+	pod, ok := object.(*corev1.Pod)
+	return ok && len(evidence.ClaimNames(pod)) > 0
 }

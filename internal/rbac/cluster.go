@@ -3,12 +3,18 @@ package rbac
 // The permissions that only a ClusterRole can give.
 
 func allNamespaces() Command {
+	whole, why, without := []string{"get", "list", "watch"}, "a workspace in such a workload", "it is shown by its pods alone"
 	return Command{
 		Name: StatusOfAll, Cluster: true,
 		About: "See the workspaces of all namespaces.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: "whether the storages of those that wait are there", Without: "that is not said"},
+			{Group: groupApps, Resource: "deployments", Verbs: whole, Why: why, Made: true, Without: without},
+			{Group: groupApps, Resource: "statefulsets", Verbs: whole, Why: why, Made: true, Without: without},
+			{Group: groupApps, Resource: "daemonsets", Verbs: whole, Why: why, Made: true, Without: without},
+			{Group: groupApps, Resource: "replicasets", Verbs: []string{"list", "watch"}, Why: why, Made: true, Without: without},
 		},
 	}
 }

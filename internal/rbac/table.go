@@ -113,6 +113,17 @@ func injected() []Rule {
 	}
 }
 
+// followed are the permissions to follow the rollouts of workloads that have a workspace.
+func followed() []Rule {
+	verbs, why, without := []string{"list", "watch"}, "a workspace in such a workload, with --watch", "it is shown by its pods alone"
+	return []Rule{
+		{Group: groupApps, Resource: "deployments", Verbs: verbs, Why: why, Made: true, Without: without},
+		{Group: groupApps, Resource: "statefulsets", Verbs: verbs, Why: why, Made: true, Without: without},
+		{Group: groupApps, Resource: "daemonsets", Verbs: verbs, Why: why, Made: true, Without: without},
+		{Group: groupApps, Resource: "replicasets", Verbs: []string{"watch"}, Why: why, Made: true, Without: without},
+	}
+}
+
 // record is the permission to find a workspace without a pod.
 func record() Rule {
 	return Rule{
@@ -130,7 +141,7 @@ func status() Command {
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"get", "list", "watch"}, Why: "whether their storages are there"},
 			record(),
-		}, injected()...),
+		}, append(injected(), followed()...)...),
 	}
 }
 

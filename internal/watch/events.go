@@ -35,7 +35,7 @@ func (s State) Events() []*corev1.Event {
 			uids = append(uids, c.UID)
 		}
 	} else if w, ok := s.workload(); ok {
-		uids = append(uids, w.object.GetUID(), w.owner)
+		uids = append(uids, w.uid, w.owner)
 		for _, pod := range s.podsOf(w) {
 			uids = append(uids, pod.UID)
 		}

@@ -13,8 +13,8 @@ import (
 
 // workload is what the kinds of workload have in common.
 type workload struct {
-	object metav1.Object
-	owner  types.UID // who owns the pods of the newest revision; empty if not known
+	uid   types.UID
+	owner types.UID // who owns the pods of the newest revision; empty if not known
 	// current tells the newest revision's pods from others of the same owner.
 	current       func(*corev1.Pod) bool
 	wanted, ready int
@@ -25,6 +25,7 @@ type workload struct {
 	ended         v1.Stage  // for a Job that is over
 	endCause      *v1.Cause
 	waiting       *cause.Finding // why there are fewer pods than wanted
+	podsOnly      bool           // nothing else is known of it
 }
 
 // kind is one kind of workload: each has a file.
@@ -76,7 +77,7 @@ func (s State) workload() (workload, bool) {
 			continue
 		}
 		w := workload{
-			object: o, owner: o.GetUID(), since: o.GetCreationTimestamp().Time,
+			uid: o.GetUID(), owner: o.GetUID(), since: o.GetCreationTimestamp().Time,
 			current: func(*corev1.Pod) bool { return true },
 		}
 		kinds()[s.subject.Kind].read(&w, s, o)

@@ -26,10 +26,31 @@ func analyzeWorkload(s State, p cause.Policy, now time.Time) (v1.Snapshot, time.
 		}
 		return absent(s.subject, gone), time.Time{}
 	}
+	return s.read(w, s.podsOf(w), p, now)
+}
+
+// AnalyzePods reads the pods of a workload that is not known itself: as many are
+// wanted as there are. Those that are being deleted or were replaced count only if
+// there are no others.
+func AnalyzePods(s State, p cause.Policy, now time.Time) (v1.Snapshot, time.Time) {
+	pods := slices.DeleteFunc(s.Pods(), isReplaced)
+	if len(pods) == 0 {
+		pods = s.Pods()
+	}
+	return s.read(workload{wanted: len(pods), podsOnly: true}, pods, p, now)
+}
+
+// isReplaced is true for a pod that its workload has replaced, or will.
+func isReplaced(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed
+}
+
+// read reads a workload by the pods that count.
+func (s State) read(w workload, pods []*corev1.Pod, p cause.Policy, now time.Time) (v1.Snapshot, time.Time) {
 	var readings []v1.Snapshot
 	var replicas []v1.Replica
 	var next time.Time
-	for _, pod := range s.podsOf(w) {
+	for _, pod := range pods {
 		r := newReading(s, pod, p, now)
 		snapshot := r.snapshot()
 		readings, replicas = append(readings, snapshot), append(replicas, replica(pod.Name, snapshot))
@@ -41,7 +62,7 @@ func analyzeWorkload(s State, p cause.Policy, now time.Time) (v1.Snapshot, time.
 			next = earlier(next, due)
 		}
 	}
-	w.tellApart(readings)
+	w.countReady(readings)
 	snapshot := w.combine(readings)
 	snapshot.Replicas, snapshot.Ignored = byName(replicas), everyIgnored(readings)
 	snapshot.Warnings = s.workloadWarnings(w, readings, p)
@@ -53,18 +74,17 @@ func (s State) podsOf(w workload) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for _, pod := range all[*corev1.Pod](s.objects) {
 		owner := metav1.GetControllerOf(pod)
-		if owner != nil && owner.UID == w.owner && w.current(pod) &&
-			pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed {
+		if owner != nil && owner.UID == w.owner && w.current(pod) && !isReplaced(pod) {
 			pods = append(pods, pod)
 		}
 	}
 	return pods
 }
 
-// tellApart counts the ready pods of the newest revision where the status counts
-// those of all.
-func (w *workload) tellApart(readings []v1.Snapshot) {
-	if w.readyOfAll == 0 {
+// countReady counts the ready pods of the newest revision where the status counts
+// those of all, or is not known.
+func (w *workload) countReady(readings []v1.Snapshot) {
+	if w.readyOfAll == 0 && !w.podsOnly {
 		return
 	}
 	for _, r := range readings {
@@ -73,6 +93,7 @@ func (w *workload) tellApart(readings []v1.Snapshot) {
 		}
 	}
 	w.serving = max(0, w.readyOfAll-w.ready)
+	w.complete = w.complete || w.podsOnly && w.ready == w.wanted
 }
 
 // replica is a pod's reading in short.
@@ -104,7 +125,7 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 	switch {
 	case w.ended != "":
 		snapshot.Stage, snapshot.Message, snapshot.Cause = w.ended, "", w.endCause
-	case snapshot.Stage == v1.StageFailed:
+	case snapshot.Stage == v1.StageFailed, snapshot.Stage == v1.StageTerminating:
 	case w.complete:
 		snapshot.Stage, snapshot.Cause = v1.StageRunning, nil
 		snapshot.Message = fmt.Sprintf("%d of %d ready", w.wanted, w.wanted)
@@ -130,14 +151,14 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 func progress(stage v1.Stage) int {
 	return slices.Index([]v1.Stage{
 		v1.StageFailed, v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting,
-		v1.StageRunning, v1.StageStopped,
+		v1.StageRunning, v1.StageStopped, v1.StageTerminating,
 	}, stage)
 }
 
 // workloadWarnings are those of the pods that count and those about the workload.
 func (s State) workloadWarnings(w workload, readings []v1.Snapshot, p cause.Policy) []v1.Warning {
 	var folded folder
-	for _, e := range s.eventsAbout(w.object.GetUID(), w.owner) {
+	for _, e := range s.eventsAbout(w.uid, w.owner) {
 		if Classify(e, Circumstances{}, p) == Warning {
 			folded.add(e)
 		}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -237,5 +238,41 @@ func TestGeneratedNames(t *testing.T) {
 	want := []v1.Stage{scheduling, starting, scheduling, starting, running}
 	if !slices.Equal(stages, want) || len(last.Replicas) != 1 || last.Replicas[0].Name != "web-b-q9w4z" {
 		t.Errorf("%v %+v, want %v", stages, last.Replicas, want)
+	}
+}
+
+// The pods of a workload that is not known: it has got as far as the one that has
+// got the least far.
+func TestAnalyzePods(t *testing.T) {
+	pod := func(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
+		return watchtest.NewPod(name, types.UID(name), changes...).Pod
+	}
+	running := []func(*corev1.Pod){watchtest.OnNode, watchtest.AppReady}
+	crashing := watchtest.App(watchtest.Exits(1, "Error", 0), watchtest.ExitedBefore(1, "Error", 9))
+	for _, test := range []struct {
+		name string
+		pods []*corev1.Pod
+		want string
+	}{
+		{"one", []*corev1.Pod{pod("a", running...)}, "Running 1 of 1 ready [a:Running]"},
+		{"the least advanced", []*corev1.Pod{pod("b", running...), pod("a", watchtest.OnNode)}, "Starting 1 of 2 ready; app is being created [a:Starting b:Running]"},
+		{"a failure first", []*corev1.Pod{pod("a"), pod("b", watchtest.OnNode, crashing)}, "Failed container app: crash loop: 9 restarts, last exit code 1 [a:Scheduling b:Failed]"},
+		{"not those that are replaced", []*corev1.Pod{pod("a", watchtest.OnNode, watchtest.Deleting), pod("c", evicted), pod("b", running...)}, "Running 1 of 1 ready [b:Running]"},
+		{"unless all are", []*corev1.Pod{pod("a", watchtest.OnNode, watchtest.Deleting)}, "Terminating grace period 30 s [a:Terminating]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := NewState(Subject{Namespace: "dev"})
+			for _, pod := range test.pods {
+				s = s.Apply(watch.Added, pod)
+			}
+			got, _ := AnalyzePods(s, cause.DefaultPolicy(), watchtest.Epoch)
+			var replicas []string
+			for _, r := range got.Replicas {
+				replicas = append(replicas, r.Name+":"+string(r.Stage))
+			}
+			if read := fmt.Sprintf("%s %s %s", got.Stage, got.Message, replicas); read != test.want {
+				t.Errorf("%s, want %s", read, test.want)
+			}
+		})
 	}
 }

@@ -63,22 +63,35 @@ type use struct {
 // reading are the commands that change nothing; prepareReading makes what they
 // are about.
 func reading() []duty {
-	const unseen = "whether it is installed cannot be seen: you may not list secrets in namespace NAMESPACE"
+	const unseen = "you may not see whether it is installed: you may not list secrets in namespace NAMESPACE"
+	watch := use{args: []string{"status", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130}
+	watchOld := watch
+	watchOld.api = old
 	return []duty{
 		{
 			command: rbac.Named("status"),
 			uses: []use{
-				{args: []string{"status"}},
 				{args: []string{"status", "alice~data"}},
 				{args: []string{"status", "gone~plain"}},
 				{args: []string{"status", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, spare: []string{"list persistentvolumeclaims"}},
 				{args: []string{"status", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}},
 				{args: []string{"status", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}},
-				{args: []string{"status", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130},
+				{args: []string{"status"}}, // which reads less where it may not read a workload
+				watch,
+				watchOld,
 				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130},
 				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130, api: old},
 			},
-			without: map[string]use{"list secrets": {args: []string{"status", "gone~plain"}, status: 7, says: unseen}},
+			without: map[string]use{
+				"list secrets":            {args: []string{"status", "gone~plain"}, status: 7, says: unseen},
+				"list deployments.apps":   watchOld,
+				"watch deployments.apps":  watch,
+				"list statefulsets.apps":  watchOld,
+				"watch statefulsets.apps": watch,
+				"list daemonsets.apps":    watchOld,
+				"watch daemonsets.apps":   watch,
+				"watch replicasets.apps":  watch,
+			},
 		},
 		{
 			command: rbac.Named("exec"),

@@ -16,13 +16,22 @@ import (
 func everywhere() []duty {
 	create := use{args: []string{"provision", "alice~plain", "--namespace", "NAMESPACE-new", "--create-namespace", "--no-wait"}}
 	checkup := use{args: []string{"doctor"}}
+	all := use{args: []string{"status", "-A"}}
+	// Whether there are injected workspaces anywhere is up to the other tests.
+	ofWorkloads, without := map[string]string{}, map[string]use{}
+	for _, a := range rbac.Named(rbac.StatusOfAll).All() {
+		if a.Group != "" || a.Resource == "persistentvolumeclaims" {
+			ofWorkloads[a.String()], without[a.String()] = "TestRolesOfReading", all
+		}
+	}
 	return []duty{
 		{
 			command: rbac.Named(rbac.StatusOfAll),
 			uses: []use{
-				{args: []string{"status", "-A"}},
+				all,
 				{args: []string{"status", "-A", "--watch", "-o", "jsonl"}, until: "NAMESPACE~huge", status: 130},
 			},
+			elsewhere: ofWorkloads, without: without,
 		},
 		{
 			command: rbac.Named(rbac.DeleteOfAll), with: []rbac.Command{rbac.Named(rbac.Delete)},

@@ -88,7 +88,7 @@ func TestLogs(t *testing.T) {
 	w.contains(r.stderr, `no container "nope"`, "its containers are: k8shell-main", "NOT_FOUND")
 	r = w.must(7, "logs", "alice~dev", "--previous")
 	w.contains(r.stderr, "has not been restarted")
-	w.contains(w.must(7, "logs", "alice~plain").stderr, "there is no workspace", "NOT_FOUND")
+	w.contains(w.must(7, "logs", "alice~plain").stderr, "not found in namespace", "NOT_FOUND")
 }
 
 // Following ends with Ctrl-C, which is no error, or with the container.

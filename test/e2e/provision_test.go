@@ -66,7 +66,7 @@ func TestWorkspaceFromBeginningToEnd(t *testing.T) {
 		t.Errorf("%+v", deleted)
 	}
 	w.eventually("nothing is left", func() bool { return len(w.leftovers()) == 0 })
-	w.contains(w.must(7, "delete", "alice~dev").stderr, "no workspace", "NOT_FOUND")
+	w.contains(w.must(7, "delete", "alice~dev").stderr, "not found in namespace", "NOT_FOUND")
 	w.must(0, "delete", "alice~dev", "--ignore-not-found")
 	w.must(7, "status", "alice~dev")
 }

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 )
 
 // CompletionTimeout is how long somebody who pressed Tab waits for the cluster.
@@ -33,7 +34,7 @@ func (f *Factory) CompleteWorkspace(cmd *cobra.Command, args []string, typed str
 
 // CompleteWorkspaces completes each of several arguments.
 func (f *Factory) CompleteWorkspaces(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	list, err := f.list(cmd, inventory.Reader.List)
+	list, err := f.list(cmd, fleet.List)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -51,7 +52,7 @@ func (f *Factory) CompleteWorkspaces(cmd *cobra.Command, _ []string, _ string) (
 // CompleteFrom completes a flag with what the workspaces of the namespace have.
 func (f *Factory) CompleteFrom(cmd *cobra.Command, flag string, value func(v1.Workspace) string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, completeList(func(cmd *cobra.Command) ([]string, error) {
-		list, err := f.list(cmd, inventory.Reader.Names)
+		list, err := f.list(cmd, fleet.Names)
 		if err != nil {
 			return nil, err
 		}
@@ -66,14 +67,14 @@ func (f *Factory) CompleteFrom(cmd *cobra.Command, flag string, value func(v1.Wo
 	}))
 }
 
-func (f *Factory) list(cmd *cobra.Command, read func(inventory.Reader, context.Context, inventory.Query) (*v1.WorkspaceList, error)) (*v1.WorkspaceList, error) {
+func (f *Factory) list(cmd *cobra.Command, read func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceList, error)) (*v1.WorkspaceList, error) {
 	reader, err := f.Workspaces()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
 	defer cancel()
-	return read(reader, ctx, inventory.Query{Namespace: reader.Client.Namespace})
+	return read(ctx, reader, fleet.Query{Namespace: reader.Client.Namespace})
 }
 
 // completeList completes values that are separated by commas.

@@ -62,7 +62,7 @@ func TestDeleteOfWhatCannotBeSeen(t *testing.T) {
 			}
 		}
 	}
-	if status, _, stderr := cmdtest.Run(t, "", "status", "alice~dev"); status != 7 || !strings.Contains(stderr, "whether it is installed cannot be seen") {
+	if status, _, stderr := cmdtest.Run(t, "", "status", "alice~dev"); status != 7 || !strings.Contains(stderr, "you may not see whether it is installed") {
 		t.Errorf("berth status alice~dev: status %d\n%s", status, stderr)
 	}
 }

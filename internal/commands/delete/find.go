@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
@@ -107,12 +108,12 @@ func (o *Options) ownedBy(ctx context.Context, p *provision.Provisioner) ([]remo
 		return nil, fault.New(fault.InvalidArgument, "--yes is required to delete all workspaces of %s without a terminal", o.Owner).
 			WithHint("pass --yes to delete them without confirmation; `berth status --owner %s` lists them", o.Owner)
 	}
-	query := inventory.Query{Namespace: p.Client.Namespace, Owners: []string{o.Owner}}
+	query := fleet.Query{Namespace: p.Client.Namespace, Owners: []string{o.Owner}}
 	where := "in namespace " + query.Namespace
 	if o.AllNamespaces {
 		query.Namespace, where = metav1.NamespaceAll, "in any namespace"
 	}
-	list, err := p.List(ctx, query)
+	list, err := fleet.List(ctx, p.Reader, query)
 	switch {
 	case err != nil:
 		return nil, cmdutil.Because(ctx, err)

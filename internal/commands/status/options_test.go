@@ -7,7 +7,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/commands/status"
-	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/terminal"
 )
 
@@ -19,7 +19,7 @@ func TestOptions(t *testing.T) {
 			Args: "-A --owner a,b --owner c --blueprint dev --stage failed,Pulling -l x=y --sort-by AGE --no-headers -w",
 			Want: status.Options{
 				AllNamespaces: true, Owners: []string{"a", "b", "c"}, Blueprints: []string{"dev"}, Stages: []v1.Stage{v1.StageFailed, v1.StagePulling},
-				Selector: "x=y", SortBy: inventory.ByAge, NoHeaders: true, Watch: true,
+				Selector: "x=y", SortBy: fleet.ByAge, NoHeaders: true, Watch: true,
 			},
 		},
 		"one workspace":            {Args: "alice --events -n t", Want: status.Options{IO: terminal.Streams{Flags: []string{"-n t"}}, Workspace: "alice", Events: true}},

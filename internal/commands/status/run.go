@@ -8,6 +8,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/watching"
@@ -36,15 +37,15 @@ func Run(ctx context.Context, o *Options) error {
 	case o.Watch:
 		return o.watch(ctx, reader, query, nil)
 	}
-	read := reader.List
+	read := fleet.List
 	if !o.needsStages() {
-		read = reader.Names
+		read = fleet.Names
 	}
-	list, err := read(ctx, query)
+	list, err := read(ctx, reader, query)
 	if err != nil {
 		return err
 	}
-	inventory.Sort(list.Items, o.SortBy)
+	fleet.Sort(list.Items, o.SortBy)
 	return printer.Print(o.IO, o.Output, result.Workspaces{WorkspaceList: *list, Table: o.table()})
 }
 
@@ -65,19 +66,19 @@ func (o *Options) one(ctx context.Context, reader inventory.Reader, arg inventor
 	if !o.Watch {
 		return printer.Print(o.IO, o.Output, result.Workspace{Workspace: *w})
 	}
-	return o.watch(ctx, reader, inventory.Query{Namespace: w.Namespace, ID: w.ID, Events: o.Events}, w)
+	return o.watch(ctx, reader, fleet.Query{Namespace: w.Namespace, ID: w.ID, Events: o.Events}, w)
 }
 
 // watch keeps what is shown up to date until Ctrl-C.
-func (o *Options) watch(ctx context.Context, reader inventory.Reader, query inventory.Query, known *v1.Workspace) error {
+func (o *Options) watch(ctx context.Context, reader inventory.Reader, query fleet.Query, known *v1.Workspace) error {
 	display := watching.New(o.IO, o.Output, watching.View{
 		Table: o.table(), One: known != nil,
-		Sort: func(items []v1.Workspace) { inventory.Sort(items, o.SortBy) },
+		Sort: func(items []v1.Workspace) { fleet.Sort(items, o.SortBy) },
 		Keep: func(w v1.Workspace) bool { return len(query.Stages) == 0 || slices.Contains(query.Stages, w.Stage) },
 	})
 	o.IO.AtExit(display.Close)
 	defer display.Close()
-	err := reader.Attend(ctx, query, &sorted{Display: display, order: o.SortBy, known: known})
+	err := fleet.Watch(ctx, reader, query, &sorted{Display: display, order: o.SortBy, known: known})
 	display.Close()
 	if err != nil && ctx.Err() == nil && o.Output.IsJSON() {
 		return o.printLine(err)
@@ -99,7 +100,7 @@ func (o *Options) printLine(err error) error {
 // is shown where nothing else is.
 type sorted struct {
 	watching.Display
-	order inventory.Order
+	order fleet.Order
 	known *v1.Workspace
 	begun bool
 }
@@ -110,7 +111,7 @@ func (s *sorted) Changed(ws []v1.Workspace) {
 		ws = []v1.Workspace{*s.known}
 	}
 	if !s.begun {
-		inventory.Sort(ws, s.order)
+		fleet.Sort(ws, s.order)
 	}
 	s.begun = true
 	s.Display.Changed(ws)

@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 )
@@ -31,7 +32,7 @@ type Options struct {
 	Owners, Blueprints []string
 	Stages             []v1.Stage
 	Selector           string
-	SortBy             inventory.Order
+	SortBy             fleet.Order
 	NoHeaders          bool
 }
 
@@ -69,9 +70,9 @@ workspace: first all that exist, then each that changes; a deleted one has
 	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "list the workspaces of all namespaces")
 	flags.StringSliceVar(&o.Owners, "owner", nil, "list only workspaces of these users")
 	flags.StringSliceVar(&o.Blueprints, "blueprint", nil, "list only workspaces from these blueprints")
-	cmdutil.EnumSliceVar(cmd, &o.Stages, "stage", "list only workspaces in these stages", inventory.Stages()...)
+	cmdutil.EnumSliceVar(cmd, &o.Stages, "stage", "list only workspaces in these stages", fleet.Stages()...)
 	flags.StringVarP(&o.Selector, "selector", "l", "", "list only workspaces whose pods match this label selector")
-	cmdutil.EnumVar(cmd, &o.SortBy, "sort-by", "sort the list by this column, instead of namespace and name", inventory.Orders()...)
+	cmdutil.EnumVar(cmd, &o.SortBy, "sort-by", "sort the list by this column, instead of namespace and name", fleet.Orders()...)
 	flags.BoolVar(&o.NoHeaders, "no-headers", false, "print no column titles")
 	flags.BoolVarP(&o.Watch, "watch", "w", false, "keep printing changes until Ctrl-C")
 	flags.BoolVar(&o.Events, "events", false, "also show the Kubernetes events of the workspace")
@@ -101,14 +102,14 @@ func (o *Options) validate(given func(flag string) bool) error {
 }
 
 // query is what the list has.
-func (o *Options) query(namespace string) inventory.Query {
+func (o *Options) query(namespace string) fleet.Query {
 	if o.AllNamespaces {
 		namespace = "" // metav1.NamespaceAll
 	}
-	return inventory.Query{Namespace: namespace, Owners: o.Owners, Blueprints: o.Blueprints, Stages: o.Stages, Labels: o.Selector}
+	return fleet.Query{Namespace: namespace, Owners: o.Owners, Blueprints: o.Blueprints, Stages: o.Stages, Labels: o.Selector}
 }
 
 // needsStages says whether the list takes more than the metadata of pods.
 func (o *Options) needsStages() bool {
-	return len(o.Stages) > 0 || o.SortBy == inventory.ByStage || o.SortBy == inventory.ByRestarts || !o.Output.IsName()
+	return len(o.Stages) > 0 || o.SortBy == fleet.ByStage || o.SortBy == fleet.ByRestarts || !o.Output.IsName()
 }

@@ -3,47 +3,56 @@ package inventory
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/userstring"
-	"github.com/berthdev/berth/internal/watch"
 )
 
-// LookupInjected reads a workload and, if the workspace is in it, how that
-// stands: of the newest revision, with its events.
+// LookupInjected reads a workload and, if the workspace is in it, how far that has
+// got: by the newest revision, with its events.
 func (r Reader) LookupInjected(ctx context.Context, id string, ref userstring.Workload) (Found, error) {
 	w, err := workload.Read(ctx, r.Client, id, ref)
 	if err != nil || !w.Injected() {
 		return Found{Workload: w}, err
 	}
-	subject := workload.Subject(r.Client.Namespace, ref)
-	dump, err := diagnose.Gather(ctx, r.Client, subject)
+	typed, err := w.Typed()
 	if err != nil {
 		return Found{}, err
 	}
-	state := watch.NewState(subject)
-	for _, r := range dump.Records {
-		state = state.Apply(r.Type, r.Object)
+	objects := Objects{Workload: typed}
+	object, _ := typed.(runtime.Object)
+	dump, err := diagnose.GatherAround(ctx, r.Client, workload.Subject(r.Client.Namespace, ref), object)
+	if err != nil {
+		return Found{}, err
 	}
-	f := Found{Workload: w, Pods: workload.WithWorkspace(state.Pods(), id)}
-	f.Reading, _ = watch.Analyze(state, r.Policy, r.Now())
-	return f, nil
+	selector := workload.Selector(id)
+	for _, record := range dump.Records {
+		switch pod, ok := record.Object.(*corev1.Pod); {
+		case record.Object == object:
+		case ok && selector.Matches(labels.Set(pod.Labels)):
+			objects.Pods = append(objects.Pods, pod)
+		case !ok:
+			objects.Around = append(objects.Around, record.Object)
+		}
+	}
+	return r.read(Found{Workload: w}, objects), nil
 }
 
 // lookupAs looks a candidate up as what it is.
 func (r Reader) lookupAs(ctx context.Context, c candidate) (Found, error) {
 	if !c.workload.IsZero() {
-		return r.lookupLeft(ctx, c.id, c.workload)
+		return r.lookupRemains(ctx, c.id, c.workload)
 	}
-	f, err := r.see(ctx, c.id)
+	f, err := r.lookupPod(ctx, c.id)
 	if err != nil && fault.CodeOf(err) != fault.NotFound || !c.literal || f.Pod != nil || f.Record != nil {
 		return f, err
 	}
@@ -51,18 +60,39 @@ func (r Reader) lookupAs(ctx context.Context, c candidate) (Found, error) {
 	if whereErr != nil || ref.IsZero() {
 		return f, cmp.Or(whereErr, err)
 	}
-	return r.lookupLeft(ctx, c.id, ref)
+	return r.lookupRemains(ctx, c.id, ref)
 }
 
-// lookupLeft is LookupInjected, and counts what a killed run may have left.
-func (r Reader) lookupLeft(ctx context.Context, id string, ref userstring.Workload) (Found, error) {
+// lookupPod is Lookup for a caller who only wants to see or enter the workspace: its
+// pod is enough, for Helm's record is a Secret, which not everybody may read.
+func (r Reader) lookupPod(ctx context.Context, id string) (f Found, err error) {
+	f, err = r.Lookup(ctx, id)
+	switch {
+	case fault.CodeOf(err) != fault.PermissionDenied:
+		return f, err
+	case f.Pod != nil:
+		return f, nil // what could not be read is only why it waits
+	}
+	refusal := err
+	if f.Pod, f.Version, err = r.findPod(ctx, id); err != nil {
+		return Found{}, err
+	}
+	if f.Pod == nil {
+		return Found{}, fault.New(fault.NotFound, "workspace %s has no pod in namespace %s, and you may not see whether it is installed: %w", id, r.Client.Namespace, refusal).
+			WithHint("`berth help rbac` has the Role that shows it")
+	}
+	return r.byStatus(f), nil
+}
+
+// lookupRemains is LookupInjected, and counts what a killed run may have left.
+func (r Reader) lookupRemains(ctx context.Context, id string, ref userstring.Workload) (Found, error) {
 	f, err := r.LookupInjected(ctx, id, ref)
 	if err != nil || f.Workload.Injected() {
 		return f, err
 	}
 	objects, err := workload.Objects(ctx, r.Client, id)
 	if fault.CodeOf(err) == fault.PermissionDenied {
-		return Found{}, fault.New(fault.NotFound, "workspace %s is not in %s, and whether anything of it is left cannot be seen: %w", id, ref, err).
+		return Found{}, fault.New(fault.NotFound, "workspace %s is not in %s, and you may not see whether anything of it is left: %w", id, ref, err).
 			WithHint("`berth help rbac` has the Role that shows it")
 	}
 	f.Remains = len(objects)
@@ -70,7 +100,7 @@ func (r Reader) lookupLeft(ctx context.Context, id string, ref userstring.Worklo
 }
 
 // whereInjected finds the workload of a workspace by the pods that carry its
-// ID, or by its ConfigMaps where there is no pod; none if there is neither.
+// ID, or by its ConfigMaps where there is no pod; zero if there is neither.
 func (r Reader) whereInjected(ctx context.Context, id string) (userstring.Workload, error) {
 	core, ns, opts := r.Client.CoreV1(), r.Client.Namespace, metav1.ListOptions{LabelSelector: workload.Selector(id).String(), Limit: 1}
 	pods, err := core.Pods(ns).List(ctx, opts)
@@ -78,30 +108,17 @@ func (r Reader) whereInjected(ctx context.Context, id string) (userstring.Worklo
 		return userstring.Workload{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: ns})
 	}
 	if len(pods.Items) > 0 {
-		return workloadOf(&pods.Items[0]), nil
+		return WorkloadOf(&pods.Items[0]), nil
 	}
 	maps, err := core.ConfigMaps(ns).List(ctx, opts)
 	if apierrors.IsForbidden(err) {
-		return userstring.Workload{}, nil // what a killed run left is for who may delete it
+		return userstring.Workload{}, nil // only who may delete it needs what a killed run left
 	}
 	if err != nil {
 		return userstring.Workload{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "configmaps", Namespace: ns})
 	}
 	if len(maps.Items) > 0 {
-		return workloadOf(&maps.Items[0]), nil
+		return WorkloadOf(&maps.Items[0]), nil
 	}
 	return userstring.Workload{}, nil
-}
-
-// workloadOf is the workload that an object of an injected workspace belongs to.
-// The user string has its whole name; a label may have had to cut it.
-func workloadOf(o metav1.Object) userstring.Workload {
-	if text, err := base64.StdEncoding.DecodeString(o.GetAnnotations()[kube.AnnotationUserString]); err == nil {
-		if u, err := userstring.Parse(string(text)); err == nil && !u.Workload.IsZero() {
-			return u.Workload
-		}
-	}
-	return userstring.Workload{
-		Kind: strings.ToLower(o.GetLabels()[kube.LabelWorkloadKind]), Name: o.GetLabels()[kube.LabelWorkloadName],
-	}
 }

@@ -1,6 +1,5 @@
-// Package inventory reads what stands on a cluster: one workspace or all of them,
-// of their own or injected into a workload, once or as they change. It writes
-// nothing and knows of no provisioning.
+// Package inventory reads one workspace from a cluster: of its own or injected into
+// a workload. Package fleet reads many. Neither writes anything.
 package inventory
 
 import (
@@ -10,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/release"
@@ -40,7 +38,7 @@ func (r Reader) Records() release.Records {
 	return release.Records{Secrets: r.Client.CoreV1().Secrets(r.Client.Namespace), Namespace: r.Client.Namespace}
 }
 
-// Found is what stands on the cluster under a workspace's name.
+// Found is what exists on the cluster under a workspace's name.
 type Found struct {
 	Pod     *corev1.Pod
 	Version string // of the list that the pod was or was not in
@@ -48,12 +46,11 @@ type Found struct {
 	Record  *helm.Release
 	// Workload is what the workspace is, or is to be, injected into.
 	Workload *workload.Workload
-	// Pods are those of the workload that have the workspace, the one to enter
-	// first at the front.
-	Pods []*corev1.Pod
 	// Remains is the number of ConfigMaps and claims of a workspace that is not
 	// in its workload: a killed run has left them.
 	Remains int
+
+	objects Objects // that the reading was made of
 }
 
 // Job is the job that made what was found.
@@ -77,23 +74,21 @@ func (f Found) WorkloadRef() (ref userstring.Workload) {
 
 // Describe is the document of what was found, of that ID.
 func (f Found) Describe(id, namespace string) v1.Workspace {
-	w := v1.Workspace{ID: id, Namespace: namespace, Snapshot: f.Reading}
-	switch {
-	case f.Pod != nil:
-		w = Describe(&f.Pod.ObjectMeta, f.Reading)
-	case len(f.Pods) > 0:
-		w = Describe(&f.Pods[0].ObjectMeta, f.Reading)
+	if len(f.objects.Pods) > 0 || f.objects.injected() {
+		return f.objects.describe(f.Reading)
 	}
-	w.Workload = f.WorkloadRef().String()
-	return w
+	return v1.Workspace{ID: id, Namespace: namespace, Workload: f.WorkloadRef().String(), Snapshot: f.Reading}
 }
 
-func notFound(id, namespace string) error {
-	return fault.New(fault.NotFound, "there is no workspace %s in namespace %s", id, namespace).
-		WithHint("`berth status` lists what there is; --namespace looks elsewhere")
+// NeedsEvents is true for a reading that the events may change: they say why a pod
+// waits, and, where the policy is patient, since when.
+func (r Reader) NeedsEvents(s v1.Snapshot) bool {
+	return s.Verdict() == v1.VerdictWaiting || s.Verdict() == v1.VerdictFailed && r.Policy.Patient()
 }
 
-func noPods(id, workload, namespace string) error {
-	return fault.New(fault.Failed, "no pod of %s has workspace %s", workload, id).
-		WithHint("see why: kubectl describe %s --namespace %s", workload, namespace)
+// read notes the objects and their reading.
+func (r Reader) read(f Found, objects Objects) Found {
+	w, _ := objects.Workspace(r.Policy, r.Now())
+	f.objects, f.Reading = objects, w.Snapshot
+	return f
 }

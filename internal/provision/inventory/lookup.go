@@ -2,37 +2,39 @@ package inventory
 
 import (
 	"context"
-	"time"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
-// Lookup is Stands, and tells why the pod waits. Where that may not be read, what
-// stands there is returned with the error.
+// Lookup is Stands, and says why the pod waits. Where that may not be read, what
+// was found is returned with the error.
 func (r Reader) Lookup(ctx context.Context, id string) (Found, error) {
 	f, err := r.Stands(ctx, id)
-	if err != nil || f.Pod == nil || !r.needsEvents(f.Reading) {
+	if err != nil || f.Pod == nil || !r.NeedsEvents(f.Reading) {
 		return f, err
 	}
-	// Why it waits, and whether it is in vain, stands in its events: the status
-	// of its containers lags behind them.
-	around, err := r.around(ctx, f.Pod)
-	f.Reading = r.Read(f.Pod, around...)
-	return f, err
+	return r.explain(ctx, f)
 }
 
-// Stands asks for the pod and the record side by side. Of the pod it tells what
-// its status does: enough for who removes it.
+// explain reads what explains the pod: the status of its containers lags behind
+// its events.
+func (r Reader) explain(ctx context.Context, f Found) (Found, error) {
+	around, err := r.around(ctx, f.Pod)
+	return r.read(f, Objects{Pods: []*corev1.Pod{f.Pod}, Around: around}), err
+}
+
+// Stands asks for the pod and the record side by side. The reading is by the
+// pod's status alone, which is enough to remove it.
 func (r Reader) Stands(ctx context.Context, id string) (f Found, err error) {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -46,16 +48,17 @@ func (r Reader) Stands(ctx context.Context, id string) (f Found, err error) {
 	if err := group.Wait(); err != nil {
 		return Found{}, err
 	}
-	if f.Pod != nil {
-		f.Reading = r.Read(f.Pod)
-	}
-	return f, nil
+	return r.byStatus(f), nil
 }
 
-// needsEvents is true for a pod of which the events tell more than its status: why
-// it waits, and, where the policy is patient, since when.
-func (r Reader) needsEvents(s v1.Snapshot) bool {
-	return s.Verdict() == v1.VerdictWaiting || s.Verdict() == v1.VerdictFailed && r.Policy.Patient()
+// Read is the reading of a pod by its status alone.
+func (r Reader) Read(pod *corev1.Pod) v1.Snapshot { return r.byStatus(Found{Pod: pod}).Reading }
+
+func (r Reader) byStatus(f Found) Found {
+	if f.Pod == nil {
+		return f
+	}
+	return r.read(f, Objects{Pods: []*corev1.Pod{f.Pod}})
 }
 
 // findPod lists instead of getting: the list's version is where the watch goes
@@ -72,23 +75,46 @@ func (r Reader) findPod(ctx context.Context, id string) (*corev1.Pod, string, er
 	}
 	pod := &list.Items[0]
 	if pod.Labels[kube.LabelCanonicalID] != kube.LabelValue(id) {
-		return nil, "", fault.New(fault.Conflict, "there is a pod %s in namespace %s that is no workspace", id, r.Client.Namespace).
+		return nil, "", fault.New(fault.Conflict, "pod %s in namespace %s exists and is not managed by berth", id, r.Client.Namespace).
 			WithHint("rename or delete it, then try again")
 	}
 	return pod, list.ResourceVersion, nil
 }
 
-// Read is the reading of a pod, and of whatever else is known about it.
-func (r Reader) Read(pod *corev1.Pod, others ...runtime.Object) v1.Snapshot {
-	snapshot, _ := r.readAt(r.Now(), pod, others)
-	return snapshot
-}
-
-// readAt also says when time alone may change the reading.
-func (r Reader) readAt(now time.Time, pod *corev1.Pod, others []runtime.Object) (v1.Snapshot, time.Time) {
-	state := watch.NewState(watch.Subject{Namespace: pod.Namespace, Name: pod.Name}).Apply(apiwatch.Added, pod)
-	for _, other := range others {
-		state = state.Apply(apiwatch.Added, other)
+// around are the claims that a pod mounts, and the events about it and them.
+func (r Reader) around(ctx context.Context, pod *corev1.Pod) ([]runtime.Object, error) {
+	core, ns := r.Client.CoreV1(), pod.Namespace
+	names := evidence.ClaimNames(pod)
+	claims, events := make([]runtime.Object, len(names)), make([][]runtime.Object, len(names)+1)
+	group, ctx := errgroup.WithContext(ctx)
+	for i, name := range names {
+		group.Go(func() error {
+			claim, err := core.PersistentVolumeClaims(ns).Get(ctx, name, metav1.GetOptions{})
+			err = kube.Fault(err, kube.Call{Verb: "get", Resource: "persistentvolumeclaims", Namespace: ns, Name: name})
+			if fault.CodeOf(err) == fault.NotFound {
+				return nil
+			}
+			claims[i] = claim
+			return err
+		})
 	}
-	return watch.Analyze(state, r.Policy, now)
+	for i, name := range append(names, pod.Name) {
+		group.Go(func() error {
+			list, err := core.Events(ns).List(ctx, metav1.ListOptions{
+				FieldSelector: fields.OneTermEqualSelector("involvedObject.name", name).String(),
+			})
+			if err != nil {
+				return kube.Fault(err, kube.Call{Verb: "list", Resource: "events", Namespace: ns})
+			}
+			for e := range list.Items {
+				events[i] = append(events[i], &list.Items[e])
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	claims = slices.DeleteFunc(claims, func(claim runtime.Object) bool { return claim == nil })
+	return append(claims, slices.Concat(events...)...), nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/berthdev/berth/internal/watch"
 )
 
-// Podless is how a workspace stands that is installed without its pod: the pod as
-// Helm's record wants it, and why it is not there, as far as that is known.
+// Podless is the reading of a workspace that is installed without its pod: the pod
+// as Helm's record has it, and why it is not there, as far as that is known.
 func (t *Target) Podless() (*corev1.Pod, v1.Snapshot) {
 	pod := wanted(t.Found.Record)
 	pod.Name, pod.Namespace = t.ID, t.Namespace
@@ -40,9 +40,9 @@ func missing(record *helm.Release) v1.Snapshot {
 	}
 	s := v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown}
 	if record.Info.Status.IsPending() {
-		s.Message = "being installed, unless who did that was cut off: then provision it again"
+		s.Message = "being installed; if that was interrupted, provision it again"
 		return s
 	}
-	s.Gone, s.Message = true, "installed, but its pod is gone; provision it again"
+	s.Gone, s.Message = true, "installed, but its pod is gone: provision it again"
 	return s
 }

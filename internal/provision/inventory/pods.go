@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/watch"
@@ -24,7 +25,9 @@ func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
 	}
 	pods, err := workload.Pods(ctx, r.Client, t.ID)
 	if err == nil && len(pods) == 0 {
-		err = noPods(t.ID, t.Found.Workload.Ref.String(), t.Namespace)
+		ref := t.Found.Workload.Ref.String()
+		err = fault.New(fault.Failed, "no pod of %s has workspace %s", ref, t.ID).
+			WithHint("see why: kubectl describe %s --namespace %s", ref, t.Namespace)
 	}
 	return pods, err
 }

@@ -25,12 +25,6 @@ func Pods(ctx context.Context, client *kube.Client, id string) ([]*corev1.Pod, e
 	return preferred(all), err
 }
 
-// WithWorkspace are those of the pods that Pods would return.
-func WithWorkspace(pods []*corev1.Pod, id string) []*corev1.Pod {
-	selector := Selector(id)
-	return preferred(slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return !selector.Matches(labels.Set(pod.Labels)) }))
-}
-
 // List lists the pods that have the workspace.
 func List(ctx context.Context, client *kube.Client, id string) ([]*corev1.Pod, error) {
 	list, err := client.CoreV1().Pods(client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: Selector(id).String()})

@@ -43,13 +43,3 @@ func TestPreferred(t *testing.T) {
 		t.Errorf("%s", names)
 	}
 }
-
-// Of all pods of a workload, those count that have the workspace.
-func TestWithWorkspace(t *testing.T) {
-	other := replica("other", "j", 0, true, false)
-	other.Labels[kube.LabelCanonicalID] = "bob-2"
-	pods := WithWorkspace([]*corev1.Pod{other, replica("mine", "j", 0, true, false), {}}, "alice-1")
-	if len(pods) != 1 || pods[0].Name != "mine" {
-		t.Errorf("%v", pods)
-	}
-}

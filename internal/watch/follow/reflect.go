@@ -81,7 +81,7 @@ type feed struct {
 
 	began   time.Time
 	opened  bool
-	failed  bool      // a watch from the caller's version
+	failed  bool      // the first watch, which a list may help
 	refused time.Time // since when, in a row
 }
 
@@ -163,7 +163,8 @@ func (f *feed) failure(ctx context.Context, verb string, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	f.failed = f.Version != "" // too old, perhaps
+	expired := apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
+	f.failed = expired || f.Version != "" // which is too old, perhaps
 	call := kube.Call{Verb: verb, Resource: f.Resource, Namespace: f.Namespace}
 	final := final(err, call)
 	switch {
@@ -174,7 +175,7 @@ func (f *feed) failure(ctx context.Context, verb string, err error) error {
 	}
 	if final != nil {
 		f.stop(final)
-	} else if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+	} else if !expired {
 		f.to.Interrupted(err)
 	}
 	return err

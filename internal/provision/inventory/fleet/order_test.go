@@ -1,7 +1,6 @@
-package inventory
+package fleet
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -67,49 +66,8 @@ func TestQuery(t *testing.T) {
 	}
 	for _, stage := range Stages() {
 		w := v1.Workspace{Snapshot: v1.Snapshot{Stage: stage}}
-		if !(Query{}).has(w) || (Query{Stages: []v1.Stage{v1.StageFailed, v1.StagePulling}}).has(w) != (stage == v1.StageFailed || stage == v1.StagePulling) {
+		if !(Query{}).matches(w) || (Query{Stages: []v1.Stage{v1.StageFailed, v1.StagePulling}}).matches(w) != (stage == v1.StageFailed || stage == v1.StagePulling) {
 			t.Errorf("stage %s is in the wrong lists", stage)
 		}
-	}
-}
-
-// Several pods with one ID are one workspace, as far as the least advanced.
-func TestGather(t *testing.T) {
-	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	replica := func(pod string, stage v1.Stage, leaving bool) member {
-		return member{
-			Workspace: v1.Workspace{
-				ID: "alice-1", Namespace: "shop", Workload: "deployment/web", CreatedAt: at,
-				Snapshot: v1.Snapshot{Stage: stage, Status: stage.Status(), Message: "m-" + pod},
-			}, pod: pod, injected: true, leaving: leaving,
-		}
-	}
-	alone := replica("bob-2", v1.StagePulling, false)
-	alone.ID, alone.injected = "bob-2", false
-	for _, test := range []struct {
-		name    string
-		members []member
-		want    string
-	}{
-		{"one of its own", []member{alone}, "bob-2 Pulling m-bob-2 []"},
-		{"one replica", []member{replica("a", v1.StageRunning, false)}, "alice-1 Running m-a [a:Running]"},
-		{"the least advanced", []member{replica("b", v1.StageRunning, false), replica("a", v1.StageStarting, false)}, "alice-1 Starting 1 of 2 ready; m-a [a:Starting b:Running]"},
-		{"a failure first", []member{replica("a", v1.StageScheduling, false), replica("b", v1.StageFailed, false)}, "alice-1 Failed 0 of 2 ready; m-b [a:Scheduling b:Failed]"},
-		{"not those that go", []member{replica("a", v1.StageTerminating, true), replica("b", v1.StageRunning, false)}, "alice-1 Running m-b [b:Running]"},
-		{"unless all go", []member{replica("a", v1.StageTerminating, true)}, "alice-1 Terminating m-a [a:Terminating]"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var replicas []string
-			ws := gather(test.members)
-			if len(ws) != 1 {
-				t.Fatalf("%d workspaces", len(ws))
-			}
-			for _, r := range ws[0].Replicas {
-				replicas = append(replicas, r.Name+":"+string(r.Stage))
-			}
-			if got := fmt.Sprintf("%s %s %s %s", ws[0].ID, ws[0].Stage, ws[0].Message, replicas); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
 	}
 }

@@ -1,4 +1,4 @@
-package inventory
+package fleet
 
 import (
 	"context"
@@ -34,9 +34,9 @@ func eachPage[L metav1.ListInterface](
 	}
 }
 
-// expired is the token with which a list can be gone on with whose first pages
-// were of a version that the server no longer has: what follows is of now. The
-// server sends it with the refusal of the old one.
+// expired is the token with which a list can be continued whose first pages were of
+// a version that the server no longer has: what follows is of now. The server sends
+// it with the refusal of the old one.
 func expired(err error) string {
 	var status apierrors.APIStatus
 	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) {

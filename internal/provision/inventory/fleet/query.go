@@ -1,4 +1,4 @@
-package inventory
+package fleet
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Query says which workspaces are meant: those that fit all of it.
+// Query says which workspaces are meant: those that match all of it.
 type Query struct {
 	Namespace string // empty for all namespaces
 	ID        string // empty for any
@@ -22,8 +22,8 @@ type Query struct {
 	Stages             []v1.Stage
 	// Labels is a label selector as kubectl has it.
 	Labels string
-	// Events asks for what Kubernetes recorded about each workspace. It is
-	// meant for a query with an ID.
+	// Events asks for the events that Kubernetes recorded about each workspace. It
+	// is meant for a query with an ID.
 	Events bool
 }
 
@@ -38,7 +38,7 @@ func (q Query) options() (metav1.ListOptions, error) {
 		for i, value := range values {
 			values[i] = kube.LabelValue(value)
 		}
-		// Whatever values are made of, LabelValue makes them legal.
+		// LabelValue makes any value legal.
 		if requirement, err := labels.NewRequirement(label, operator, values); err == nil {
 			selector = selector.Add(*requirement)
 		}
@@ -57,8 +57,8 @@ func (q Query) options() (metav1.ListOptions, error) {
 	return metav1.ListOptions{LabelSelector: selector.String()}, nil
 }
 
-// has is the part of the query that only a reading answers.
-func (q Query) has(w v1.Workspace) bool {
+// matches is the part of the query that only a reading answers.
+func (q Query) matches(w v1.Workspace) bool {
 	return len(q.Stages) == 0 || slices.Contains(q.Stages, w.Stage)
 }
 

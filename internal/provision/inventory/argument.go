@@ -1,0 +1,90 @@
+package inventory
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// Argument is a workspace as somebody named it: by its user string or its
+// canonical ID. It is parsed, and not looked up.
+type Argument struct {
+	// Text is what was typed.
+	Text string
+	// Namespace is the one that it names; empty if it names none.
+	Namespace  string
+	candidates []candidate
+}
+
+// ParseArgument reads what names a workspace.
+func ParseArgument(text string) (Argument, error) {
+	all, namespace, err := candidates(text)
+	return Argument{Text: text, Namespace: namespace, candidates: all}, err
+}
+
+// IDs are the canonical IDs that the argument can mean, the likeliest first.
+func (a Argument) IDs() []string {
+	ids := make([]string, len(a.candidates))
+	for i, c := range a.candidates {
+		ids[i] = c.id
+	}
+	return ids
+}
+
+// ListedArgument names a workspace of a list.
+func ListedArgument(w v1.Workspace) (Argument, error) {
+	text := "id/" + w.ID
+	if w.Workload != "" && w.UserString != "" {
+		text = w.UserString // which says what it is injected into
+	}
+	a, err := ParseArgument(text)
+	a.Namespace = w.Namespace
+	return a, err
+}
+
+// candidate is one thing that an argument can mean.
+type candidate struct {
+	id string
+	// owner is who the pod must belong to, where a user string names the pod.
+	owner string
+	// workload is what it is injected into, where a user string says so.
+	workload userstring.Workload
+	// literal is true if the argument is taken as an ID: a pod of that name that
+	// is not a workspace's is not meant.
+	literal bool
+}
+
+// candidates are what a text can mean: the user string that it is, and the
+// canonical ID that it is. id/NAME means the ID and nothing else. The namespace
+// is that of a user string that names one.
+func candidates(arg string) (all []candidate, namespace string, err error) {
+	if name, ok := strings.CutPrefix(arg, "id/"); ok {
+		if !isID(name) {
+			return nil, "", fault.New(fault.InvalidArgument, "invalid canonical ID %q", name).WithHint("`berth status` lists the IDs of workspaces")
+		}
+		return []candidate{{id: name, literal: true}}, "", nil
+	}
+	u, err := userstring.Parse(arg)
+	switch {
+	case err != nil && isID(arg):
+		return []candidate{{id: arg, literal: true}}, "", nil
+	case err != nil:
+		return nil, "", err
+	case u.Form() == userstring.Named:
+		return []candidate{{id: u.Pod, owner: u.User}}, u.Namespace, nil
+	}
+	if !u.Workload.IsZero() {
+		return []candidate{{id: u.ID(), workload: u.Workload}}, u.Namespace, nil
+	}
+	all = []candidate{{id: u.ID()}}
+	if isID(arg) && arg != u.ID() {
+		all = append(all, candidate{id: arg, literal: true})
+	}
+	return all, "", nil
+}
+
+func isID(name string) bool { return len(validation.IsDNS1123Subdomain(name)) == 0 }

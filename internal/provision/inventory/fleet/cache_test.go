@@ -1,0 +1,110 @@
+package fleet
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/fake"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/watchtest"
+)
+
+// cached is a cache in sync, its pods and its events.
+func cached(t *testing.T, q Query, now *time.Time, pods ...runtime.Object) (c *workspaceCache, in map[string]*input) {
+	t.Helper()
+	reader := inventory.Reader{
+		Client: &kube.Client{Interface: fake.NewClientset(), Namespace: "dev"},
+		Policy: cause.DefaultPolicy(), Now: func() time.Time { return *now },
+	}
+	c, in = newCache(reader, q), map[string]*input{}
+	c.start = func(i *input) { in[i.source.Resource] = i }
+	c.startAll(c.sources(""), false)
+	in["events"].Replace(nil, "1")
+	select {
+	case <-c.synced:
+		t.Fatal("it is in sync without the pods")
+	default:
+	}
+	in["pods"].Replace(pods, "1")
+	<-c.synced
+	return c, in
+}
+
+func named(name string, changes ...func(*corev1.Pod)) watchtest.MadePod {
+	pod := watchtest.NewPod(name, types.UID(name), changes...)
+	pod.Labels = map[string]string{kube.LabelCanonicalID: name}
+	return pod
+}
+
+func stagesOf(ws []v1.Workspace) (stages []string) {
+	for _, w := range ws {
+		text := w.ID + " " + string(w.Stage)
+		if w.Gone {
+			text += " gone"
+		}
+		stages = append(stages, text)
+	}
+	return stages
+}
+
+// Each change is reported once, and none is skipped.
+func TestCacheReportsChanges(t *testing.T) {
+	now := watchtest.Epoch
+	c, in := cached(t, Query{Namespace: "dev"}, &now, named("alice-1").Pod)
+	if got := stagesOf(c.open(now)); !slices.Equal(got, []string{"alice-1 Scheduling"}) {
+		t.Fatalf("at first %q", got)
+	}
+	in["pods"].Apply(apiwatch.Modified, named("alice-1", watchtest.OnNode).Version(2).Pod)
+	in["pods"].Apply(apiwatch.Modified, named("alice-1", watchtest.OnNode).Version(3).Pod)
+	in["pods"].Apply(apiwatch.Modified, named("alice-1", watchtest.OnNode, watchtest.AppReady).Version(4).Pod)
+	if got := stagesOf(c.take(now)); !slices.Equal(got, []string{"alice-1 Starting", "alice-1 Running"}) {
+		t.Errorf("%q", got)
+	}
+	in["pods"].Replace(nil, "5")
+	if got := stagesOf(c.take(now)); !slices.Equal(got, []string{"alice-1 Unknown gone"}) {
+		t.Errorf("after a list without it: %q", got)
+	}
+	if got := c.take(now); len(got) > 0 {
+		t.Errorf("nothing has changed, but %q", stagesOf(got))
+	}
+}
+
+// What time alone changes is due then.
+func TestCacheReadsAgainWhenItIsDue(t *testing.T) {
+	now := watchtest.Epoch
+	pod := named("alice-1", watchtest.OnNode)
+	c, in := cached(t, Query{Namespace: "dev"}, &now, pod.Pod)
+	c.open(now)
+	in["events"].Apply(apiwatch.Added, watchtest.Event("alice-1", pod.UID, "app", "Pulling", "").Version(2).Event)
+	if wait := c.patience(now); wait != 8*time.Second {
+		t.Fatalf("due in %s", wait)
+	}
+	now = now.Add(8 * time.Second)
+	if got := stagesOf(c.take(now)); !slices.Equal(got, []string{"alice-1 Pulling"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// What does not match any more is reported once more; what never did is not.
+func TestCacheFollowsTheQuery(t *testing.T) {
+	now := watchtest.Epoch
+	c, in := cached(t, Query{Namespace: "dev", Stages: []v1.Stage{v1.StageStarting}}, &now, named("alice-1").Pod)
+	if got := c.open(now); len(got) > 0 {
+		t.Errorf("%q", stagesOf(got))
+	}
+	in["pods"].Apply(apiwatch.Modified, named("alice-1", watchtest.OnNode).Version(2).Pod)
+	in["pods"].Apply(apiwatch.Modified, named("alice-1", watchtest.OnNode, watchtest.AppReady).Version(3).Pod)
+	in["pods"].Apply(apiwatch.Deleted, named("alice-1", watchtest.OnNode, watchtest.AppReady).Version(4).Pod)
+	if got := stagesOf(c.take(now)); !slices.Equal(got, []string{"alice-1 Starting", "alice-1 Running"}) {
+		t.Errorf("%q", got)
+	}
+}

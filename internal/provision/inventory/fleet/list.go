@@ -1,0 +1,108 @@
+// Package fleet reads many workspaces from a cluster, once or as they change.
+package fleet
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/metadata"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
+)
+
+// key is what makes pods those of one workspace: the ID where it is injected, and
+// else there is one, whose name it is.
+type key struct{ namespace, name string }
+
+func keyOf(pod *corev1.Pod) key {
+	if inventory.IsInjected(pod) {
+		return key{pod.Namespace, inventory.IDOf(&pod.ObjectMeta)}
+	}
+	return key{pod.Namespace, pod.Name}
+}
+
+// List reads the workspaces that match a query. It takes one request for every
+// 500 pods, and as many for the events if some of the pods are waiting; of those
+// that are injected also one for each workload, and one for their ReplicaSets. A
+// page is read and let go, so that thousands of workspaces need little memory.
+func List(ctx context.Context, r inventory.Reader, q Query) (*v1.WorkspaceList, error) {
+	opts, err := q.options()
+	if err != nil {
+		return nil, err
+	}
+	list := v1.WorkspaceList{Items: []v1.Workspace{}}
+	add := func(o inventory.Objects) v1.Workspace {
+		w, _ := o.Workspace(r.Policy, r.Now())
+		return w
+	}
+	incomplete := map[key]*inventory.Objects{} // those that need more than their pods
+	err = eachPage(ctx, opts, r.Client.CoreV1().Pods(q.Namespace).List, func(page *corev1.PodList) {
+		for i := range page.Items {
+			pod := &page.Items[i]
+			w := add(inventory.Objects{Pods: []*corev1.Pod{pod}})
+			if !inventory.IsInjected(pod) && !r.NeedsEvents(w.Snapshot) {
+				list.Items = q.append(list.Items, w)
+				continue
+			}
+			kept := *pod // a pointer into the page would keep all of it
+			kept.ManagedFields = nil
+			if incomplete[keyOf(pod)] == nil {
+				incomplete[keyOf(pod)] = &inventory.Objects{}
+			}
+			o := incomplete[keyOf(pod)]
+			o.Pods = append(o.Pods, &kept)
+		}
+	})
+	if err != nil {
+		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: q.Namespace})
+	}
+	if err := complete(ctx, r, q.Namespace, incomplete); err != nil {
+		return nil, err
+	}
+	for _, o := range incomplete {
+		list.Items = q.append(list.Items, add(*o))
+	}
+	Sort(list.Items, ByDefault)
+	return &list, nil
+}
+
+// append adds a workspace that matches.
+func (q Query) append(items []v1.Workspace, w v1.Workspace) []v1.Workspace {
+	if !q.matches(w) {
+		return items
+	}
+	return append(items, w)
+}
+
+// Names reads the workspaces that match a query without their stages: whose they
+// are stands in the metadata, which is a small part of a pod.
+func Names(ctx context.Context, r inventory.Reader, q Query) (*v1.WorkspaceList, error) {
+	opts, err := q.options()
+	if err != nil {
+		return nil, err
+	}
+	client, err := metadata.NewForConfig(r.Client.Config)
+	if err != nil {
+		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: q.Namespace})
+	}
+	list := v1.WorkspaceList{Items: []v1.Workspace{}}
+	listed := map[key]bool{}
+	pods := client.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(q.Namespace)
+	err = eachPage(ctx, opts, pods.List, func(page *metav1.PartialObjectMetadataList) {
+		for i := range page.Items {
+			meta := &page.Items[i].ObjectMeta
+			if k := keyOf(&corev1.Pod{ObjectMeta: *meta}); !listed[k] {
+				listed[k] = true
+				list.Items = append(list.Items, inventory.Describe(meta, v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown}))
+			}
+		}
+	})
+	if err != nil {
+		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: q.Namespace})
+	}
+	Sort(list.Items, ByDefault)
+	return &list, nil
+}
