@@ -166,7 +166,7 @@ func TestNamedWorkspace(t *testing.T) {
 
 func TestLegalButNotThere(t *testing.T) {
 	w := newWorld(t)
-	w.contains(w.must(7, "provision", "alice~nope").stderr, `no blueprint "nope"`, "choose one of")
+	w.contains(w.must(7, "provision", "alice~nope").stderr, `blueprint "nope" not found`, "choose one of")
 	w.contains(w.must(2, "provision", "alice~").stderr, "character 7")
 	w.contains(w.must(2, "provision", "alice~pod=x").stderr, "existing workspace")
 	w.contains(w.must(2, "provision", "alice", "--colour").stderr, "--help")

@@ -30,7 +30,7 @@ func TestResolve(t *testing.T) {
 		t.Errorf("a repository that nobody reads: status %d", repo.status)
 	}
 	w.contains(repo.stderr, "none of the configured identity providers reads repositories")
-	w.contains(w.must(7, "resolve", "alice~nope").stderr, `no blueprint "nope"`)
+	w.contains(w.must(7, "resolve", "alice~nope").stderr, `blueprint "nope" not found`)
 	w.contains(w.must(0, "resolve", "alice~dev").stdout, "Made from:    dev ← tiny ← base", "# ← tiny (")
 	if left := w.leftovers(); len(left) > 0 {
 		t.Errorf("it wrote %s", left)
