@@ -127,10 +127,8 @@ func mayPass(err error) bool {
 
 // sleep waits, but no longer than until something ends it.
 func sleep(d time.Duration, end <-chan struct{}) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-end:
 	}
 }

@@ -67,20 +67,20 @@ func isCustom(file string) bool {
 // expand returns a file, or those of a directory.
 func expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		return []string{path}, nil
+	}
+	var files []string
+	if err == nil {
+		files, err = listDir(path)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.New(fault.NotFound, "%s: no such file or directory", path)
 	case err != nil:
 		return nil, fault.New(fault.InvalidArgument, "%w", err)
-	case !info.IsDir():
-		return []string{path}, nil
-	}
-	files, err := listDir(path)
-	if err == nil && len(files) == 0 {
+	case len(files) == 0:
 		return nil, fault.New(fault.NotFound, "no *.yaml or *.yml files in %s", path)
-	}
-	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, "%w", err)
 	}
 	return files, nil
 }

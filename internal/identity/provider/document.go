@@ -27,9 +27,9 @@ type Entry struct {
 	// Username is the first part of a user string, in lower case.
 	Username string `yaml:"username"`
 	// UID is the number of the user in workspaces; 1000 if not given.
-	UID *int `yaml:"uid"`
+	UID int `yaml:"uid"`
 	// GID is the number of the user's group; 1000 if not given.
-	GID *int `yaml:"gid"`
+	GID int `yaml:"gid"`
 	// Fullname is for people.
 	Fullname string `yaml:"fullname"`
 	// Email is for people.
@@ -84,7 +84,8 @@ func readUsers(s *yamldoc.Checker, top *yaml.Node, kind string, records map[stri
 		if node.Kind != yaml.MappingNode {
 			continue
 		}
-		var e Entry
+		defaults := identity.NewUser("", kind)
+		e := Entry{UID: defaults.UID, GID: defaults.GID}
 		_ = yamldoc.Expand(node).Decode(&e) // Check has reported what does not fit
 		at := place(node, "username")
 		switch first, duplicate := lines[e.Username]; {
@@ -95,7 +96,7 @@ func readUsers(s *yamldoc.Checker, top *yaml.Node, kind string, records map[stri
 		}
 		lines[e.Username] = at.Line
 		e.check(s, node)
-		records[e.Username] = record{user: e.user(kind), customs: customs(s, yamldoc.Field(node, "customBlueprints"))}
+		records[e.Username] = record{user: e.user(defaults), customs: customs(s, yamldoc.Field(node, "customBlueprints"))}
 	}
 }
 
@@ -103,25 +104,20 @@ func (e Entry) check(s *yamldoc.Checker, node *yaml.Node) {
 	if e.Status != "" && !slices.Contains([]identity.Status{identity.Active, identity.Locked, identity.Invalid}, e.Status) {
 		s.Problemf(yamldoc.Field(node, "status"), "status %q: must be one of active, locked, invalid", e.Status)
 	}
-	for name, id := range map[string]*int{"uid": e.UID, "gid": e.GID} {
-		if id != nil && (*id < 0 || *id > math.MaxInt32) {
-			s.Problemf(yamldoc.Field(node, name), "%s %d is out of range: must be from 0 to %d", name, *id, math.MaxInt32)
+	for name, id := range map[string]int{"uid": e.UID, "gid": e.GID} {
+		if id < 0 || id > math.MaxInt32 {
+			s.Problemf(yamldoc.Field(node, name), "%s %d is out of range: must be from 0 to %d", name, id, math.MaxInt32)
 		}
 	}
 }
 
-func (e Entry) user(kind string) identity.User {
-	user := identity.NewUser(e.Username, kind)
-	if e.UID != nil {
-		user.UID = *e.UID
-	}
-	if e.GID != nil {
-		user.GID = *e.GID
-	}
+// user is the user, from one that has the defaults.
+func (e Entry) user(user identity.User) identity.User {
 	if e.Blueprints != nil {
 		user.Blueprints = e.Blueprints
 	}
 	user.Status = cmp.Or(e.Status, user.Status)
+	user.Username, user.UID, user.GID = e.Username, e.UID, e.GID
 	user.Fullname, user.Email, user.Organization, user.Roles, user.Sudo = e.Fullname, e.Email, e.Organization, e.Roles, e.Sudo
 	return user
 }

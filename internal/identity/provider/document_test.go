@@ -29,6 +29,7 @@ const users = `users:
   customBlueprints:
     mine: {template: dev, image: !cel "user.username", env: {WHO: !cel "user.username"}}
 - username: bob
+  uid:
   status: locked
 - username: carol
   blueprints: []
