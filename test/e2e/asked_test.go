@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,8 @@ import (
 type asked struct {
 	mu  sync.Mutex
 	all []rbac.Access
+	// again is what a forgetful API server waits for, before it lists the pods again.
+	again []rbac.Access
 }
 
 // mood is what an API server has that not all have.
@@ -31,6 +34,7 @@ const (
 	// Kubernetes 1.34 not every one does.
 	old mood = "old"
 	// A forgetful one says of the first watch of everything that it is too old.
+	// As a run may end with what the pods are like, they are listed again last.
 	forgetful mood = "forgetful"
 )
 
@@ -47,6 +51,11 @@ func (w *world) record(to *asked, m mood) (kubeconfig string) {
 			refuse(out, apierrors.NewInvalid(schema.GroupKind{Kind: "ListOptions"}, "", nil))
 		case m == forgetful && watched && first:
 			refuse(out, apierrors.NewResourceExpired("too old"))
+		case m == forgetful && to.relists(all):
+			for !to.hasAll(to.again) && r.Context().Err() == nil {
+				time.Sleep(10 * time.Millisecond)
+			}
+			next.ServeHTTP(out, r)
 		default:
 			next.ServeHTTP(out, r)
 		}
@@ -76,6 +85,16 @@ func (a *asked) list() []rbac.Access {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.all)
+}
+
+// relists is true for a list of pods after a watch of them.
+func (a *asked) relists(all []rbac.Access) bool {
+	return slices.Contains(all, rbac.Access{Verb: "list", Resource: "pods"}) && a.has("watch pods")
+}
+
+func (a *asked) hasAll(wanted []rbac.Access) bool {
+	list := a.list()
+	return !slices.ContainsFunc(wanted, func(one rbac.Access) bool { return !slices.Contains(list, one) })
 }
 
 func (a *asked) has(name string) bool {

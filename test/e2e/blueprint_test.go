@@ -63,7 +63,7 @@ func TestBlueprintsOfTheCluster(t *testing.T) {
 	if missing.status != 7 {
 		t.Errorf("status %d", missing.status)
 	}
-	w.contains(missing.stderr, "there is no configmap/"+w.namespace+"/team")
+	w.contains(missing.stderr, "configmap "+w.namespace+"/team not found")
 
 	w.keep(strings.Replace(inCluster, "user.uid", "user.id", 1))
 	broken := w.fromConfigMap("provision", "alice~from-cluster")

@@ -20,6 +20,7 @@ func provisioning() duty {
 		command: rbac.Named(rbac.Provision),
 		uses: []use{
 			{args: []string{"provision", "alice~data"}, api: forgetful},
+			{args: []string{"provision", "alice~everything", "--dry-run"}},
 			{args: []string{"provision", "alice~sharing"}, before: killed("POST", "pods", "provision", "alice~sharing")},
 			{args: []string{"provision", "alice~sharing", "--image", "registry.example.com/berth/workspace:none", "--on-failure", "delete"}, status: 3},
 			crashing,
