@@ -4,12 +4,12 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,10 +20,8 @@ import (
 
 // asked is what berth asks of the API server, as rules name it.
 type asked struct {
-	mu  sync.Mutex
-	all []rbac.Access
-	// again is what a forgetful API server waits for, before it lists the pods again.
-	again []rbac.Access
+	mu    sync.Mutex
+	count map[rbac.Access]int
 }
 
 // mood is what an API server has that not all have.
@@ -33,8 +31,8 @@ const (
 	// An old one knows nothing of a watch that begins with a list: before
 	// Kubernetes 1.34 not every one does.
 	old mood = "old"
-	// A forgetful one says of the first watch of everything that it is too old.
-	// As a run may end with what the pods are like, they are listed again last.
+	// A forgetful one ends the first watch of everything, and says of the second that
+	// it is too old.
 	forgetful mood = "forgetful"
 )
 
@@ -45,17 +43,14 @@ func (w *world) record(to *asked, m mood) (kubeconfig string) {
 	return w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
 		all := accesses(r)
 		watched := len(all) == 1 && all[0].Verb == "watch"
-		first := to.add(all...)
+		nth := to.add(all...)
 		switch {
 		case m == old && r.URL.Query().Has("sendInitialEvents"):
 			refuse(out, apierrors.NewInvalid(schema.GroupKind{Kind: "ListOptions"}, "", nil))
-		case m == forgetful && watched && first:
+		case m == forgetful && watched && nth == 1:
+			out.Header().Set("Content-Type", "application/json")
+		case m == forgetful && watched && nth == 2:
 			refuse(out, apierrors.NewResourceExpired("too old"))
-		case m == forgetful && to.relists(all):
-			for !to.hasAll(to.again) && r.Context().Err() == nil {
-				time.Sleep(10 * time.Millisecond)
-			}
-			next.ServeHTTP(out, r)
 		default:
 			next.ServeHTTP(out, r)
 		}
@@ -69,32 +64,24 @@ func refuse(out http.ResponseWriter, why *apierrors.StatusError) {
 	_ = json.NewEncoder(out).Encode(why.ErrStatus)
 }
 
-// add says whether any of them is new.
-func (a *asked) add(all ...rbac.Access) (news bool) {
+// add returns how often the last of them has been asked by now.
+func (a *asked) add(all ...rbac.Access) (nth int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, one := range all {
-		if !slices.Contains(a.all, one) {
-			a.all, news = append(a.all, one), true
-		}
+	if a.count == nil {
+		a.count = map[rbac.Access]int{}
 	}
-	return news
+	for _, one := range all {
+		a.count[one]++
+		nth = a.count[one]
+	}
+	return nth
 }
 
 func (a *asked) list() []rbac.Access {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.Clone(a.all)
-}
-
-// relists is true for a list of pods after a watch of them.
-func (a *asked) relists(all []rbac.Access) bool {
-	return slices.Contains(all, rbac.Access{Verb: "list", Resource: "pods"}) && a.has("watch pods")
-}
-
-func (a *asked) hasAll(wanted []rbac.Access) bool {
-	list := a.list()
-	return !slices.ContainsFunc(wanted, func(one rbac.Access) bool { return !slices.Contains(list, one) })
+	return slices.Collect(maps.Keys(a.count))
 }
 
 func (a *asked) has(name string) bool {

@@ -138,7 +138,7 @@ func (w *world) suffices(d duty, words *strings.Replacer) map[rbac.Access]use {
 // asks runs a use, which asks for nothing that is not in the Role.
 func (w *world) asks(d duty, u use, words *strings.Replacer) *asked {
 	w.Helper()
-	to := &asked{again: d.lists()}
+	to := &asked{}
 	w.run(u, to, words).mustBe(w, u.status)
 	for _, a := range to.list() {
 		if !slices.Contains(d.command.All(), a) && !slices.Contains(u.spare, a.String()) && !d.isBeside(a) {
@@ -165,16 +165,6 @@ func (w *world) used(d duty, all []*asked) map[rbac.Access]use {
 		}
 	}
 	return users
-}
-
-// lists is what the command watches and may list, beside the pods.
-func (d duty) lists() (all []rbac.Access) {
-	for _, r := range d.command.Rules {
-		if r.Resource != "pods" && slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "watch") {
-			all = append(all, rbac.Access{Verb: "list", Group: r.Group, Resource: r.Resource})
-		}
-	}
-	return all
 }
 
 // lacks runs a use without a permission that it takes: that is told, by its name.
