@@ -3,6 +3,7 @@
 package config
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,85 +52,60 @@ type Config struct {
 // EnvPrefix begins the names of the variables that configure berth.
 const EnvPrefix = "BERTH"
 
-// keys are the scalars that variables and flags can set, with their defaults.
-func keys() map[string]string {
-	return map[string]string{
-		"blueprints":        "",
-		"default-blueprint": "default",
-		"default-registry":  registry.DefaultHost,
-	}
-}
-
 // Load reads the file, if there is one, and lays the environment and the flags
 // that were given over it.
 func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
-	path := getenv(EnvPrefix + "_CONFIG")
-	explicit := path != ""
-	if !explicit {
-		path = Path(getenv)
-	}
-	file, err := read(path, explicit, getenv)
+	path, named := locate(getenv)
+	file, err := read(path, named, getenv)
 	if err != nil {
 		return Config{}, err
 	}
+	c := file // what is no scalar stands in the file alone
 	v := viper.New()
 	v.SetEnvPrefix(EnvPrefix)
 	v.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))
-	for key, fallback := range keys() {
-		v.SetDefault(key, fallback)
-		if err := v.BindEnv(key); err != nil {
+	for key, scalar := range map[string]struct {
+		value    *string // that of the file
+		fallback string
+	}{
+		"blueprints":        {&c.Blueprints, ""},
+		"default-blueprint": {&c.DefaultBlueprint, "default"},
+		"default-registry":  {&c.DefaultRegistry, registry.DefaultHost},
+	} {
+		v.SetDefault(key, cmp.Or(*scalar.value, scalar.fallback))
+		err := v.BindEnv(key)
+		if flag := flags.Lookup(key); flag != nil && err == nil {
+			err = v.BindPFlag(key, flag)
+		}
+		if err != nil {
 			return Config{}, fault.New(fault.Internal, "configuration: %w", err)
 		}
-		if flag := flags.Lookup(key); flag != nil {
-			if err := v.BindPFlag(key, flag); err != nil {
-				return Config{}, fault.New(fault.Internal, "configuration: %w", err)
-			}
-		}
+		*scalar.value = v.GetString(key)
 	}
-	if err := v.MergeConfigMap(file.scalars()); err != nil {
-		return Config{}, fault.New(fault.Internal, "configuration: %w", err)
-	}
-	c := file // what is no scalar stands in the file alone
-	c.Blueprints = v.GetString("blueprints")
-	c.DefaultBlueprint = v.GetString("default-blueprint")
-	c.DefaultRegistry = v.GetString("default-registry")
 	c.Policy, err = file.PolicyFile.policy(flags, getenv)
 	return c, err
 }
 
-func (c Config) scalars() map[string]any {
-	all := map[string]any{}
-	for key, value := range map[string]string{
-		"blueprints":        c.Blueprints,
-		"default-blueprint": c.DefaultBlueprint,
-		"default-registry":  c.DefaultRegistry,
-	} {
-		if value != "" {
-			all[key] = value
-		}
+// locate is where the configuration file is looked for, and whether a variable
+// names it.
+func locate(getenv func(string) string) (path string, named bool) {
+	if path = getenv(EnvPrefix + "_CONFIG"); path != "" {
+		return path, true
 	}
-	return all
-}
-
-// Path is where the configuration file is looked for.
-func Path(getenv func(string) string) string {
 	base := getenv("XDG_CONFIG_HOME")
 	if base == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return ""
+			return "", false
 		}
 		base = filepath.Join(home, ".config")
 	}
-	return filepath.Join(base, "berth", "config.yaml")
+	return filepath.Join(base, "berth", "config.yaml"), false
 }
 
 // Where says in words which file the configuration is read from.
 func Where(getenv func(string) string) string {
-	path := getenv(EnvPrefix + "_CONFIG")
-	if path == "" {
-		path = Path(getenv)
-	}
+	path, _ := locate(getenv)
 	if _, err := os.Stat(path); err != nil {
 		return "no file at " + path + "; none is required"
 	}

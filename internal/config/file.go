@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity/provider"
@@ -116,4 +117,15 @@ func invalid(path string, problems []string) error {
 	err := fault.New(fault.InvalidArgument, "invalid configuration %s", path)
 	err.Problems = problems
 	return err.WithHint("see `berth help environment` for what can be configured")
+}
+
+// namespaces checks those of injectNamespaces: a list that restricts must not
+// be misread.
+func (c Config) namespaces() (problems []string) {
+	for _, name := range c.InjectNamespaces {
+		if name != "*" && len(validation.IsDNS1123Label(name)) > 0 {
+			problems = append(problems, fmt.Sprintf("injectNamespaces: invalid namespace %q: must be the name of one, or * for all", name))
+		}
+	}
+	return problems
 }

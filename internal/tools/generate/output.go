@@ -3,14 +3,11 @@ package main
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/invopop/jsonschema"
 )
@@ -26,26 +23,23 @@ const outputPage = "docs/output.md"
 // output adds to the page about output what the schemas say: each document with
 // an example and its fields, and the parts that they have in common.
 func output(all files) error {
+	documents, err := documentSchemas()
+	if err != nil {
+		return err
+	}
 	var b, parts strings.Builder
 	seen := map[string]bool{}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		kind, ok := strings.CutSuffix(strings.TrimPrefix(name, "docs/schema/"), ".json")
-		if !ok || path.Dir(name) != "docs/schema" || !unicode.IsUpper(rune(kind[0])) {
-			continue
-		}
-		var schema jsonschema.Schema
-		var words vocabulary
-		if err := errors.Join(json.Unmarshal(all[name], &schema), json.Unmarshal(all[name], &words)); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s Schema: [%s.json](schema/%s.json).\n", kind, schema.Description, kind, kind)
-		b.WriteString(example(kind))
-		b.WriteString(fieldTable(&schema, words))
-		seen[kind] = true
+	for _, schema := range documents {
+		seen[schema.Title] = true
+	}
+	for _, schema := range documents {
+		fmt.Fprintf(&b, "\n## %[1]s\n\n%[2]s Schema: [%[1]s.json](schema/%[1]s.json).\n", schema.Title, schema.Description)
+		b.WriteString(example(schema.Title))
+		b.WriteString(fieldTable(schema))
 		for _, part := range slices.Sorted(maps.Keys(schema.Definitions)) {
-			if definition := schema.Definitions[part]; !seen[part] && all["docs/schema/"+part+".json"] == nil {
+			if definition := schema.Definitions[part]; !seen[part] {
 				seen[part] = true
-				fmt.Fprintf(&parts, "\n### %s\n\n%s\n%s", part, definition.Description, fieldTable(definition, words.Definitions[part]))
+				fmt.Fprintf(&parts, "\n### %s\n\n%s\n%s", part, definition.Description, fieldTable(definition))
 			}
 		}
 	}
@@ -64,16 +58,7 @@ func example(kind string) string {
 	return ""
 }
 
-// vocabulary is what a schema says that the library does not read back: the
-// words that fields are known to have.
-type vocabulary struct {
-	Properties map[string]struct {
-		Known []string `json:"x-known-values"`
-	} `json:"properties"`
-	Definitions map[string]vocabulary `json:"$defs"`
-}
-
-func fieldTable(schema *jsonschema.Schema, words vocabulary) string {
+func fieldTable(schema *jsonschema.Schema) string {
 	if schema.Properties == nil || schema.Properties.Len() == 0 {
 		return ""
 	}
@@ -84,7 +69,7 @@ func fieldTable(schema *jsonschema.Schema, words vocabulary) string {
 		if slices.Contains(schema.Required, pair.Key) {
 			always = ", always"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s%s | %s |\n", pair.Key, typeOf(pair.Value), always, strings.ReplaceAll(meaning(pair.Value, words.Properties[pair.Key].Known), "|", "\\|"))
+		fmt.Fprintf(&b, "| `%s` | %s%s | %s |\n", pair.Key, typeOf(pair.Value), always, strings.ReplaceAll(meaning(pair.Value), "|", "\\|"))
 	}
 	return b.String()
 }
@@ -110,12 +95,17 @@ func typeOf(field *jsonschema.Schema) string {
 }
 
 // meaning is a field's description and the words that it is known to have.
-func meaning(field *jsonschema.Schema, known []string) string {
-	switch {
-	case field.Const != nil:
+func meaning(field *jsonschema.Schema) string {
+	if field.Const != nil {
 		return fmt.Sprintf("`%v`", field.Const)
-	case len(known) > 0:
-		return strings.TrimSpace(field.Description + " Known values: `" + strings.Join(known, "`, `") + "`.")
 	}
-	return field.Description
+	known, _ := field.Extras[knownValues].([]any)
+	if len(known) == 0 {
+		return field.Description
+	}
+	words := make([]string, len(known))
+	for i, word := range known {
+		words[i] = fmt.Sprintf("`%v`", word)
+	}
+	return strings.TrimSpace(field.Description + " Known values: " + strings.Join(words, ", ") + ".")
 }

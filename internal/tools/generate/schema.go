@@ -21,14 +21,27 @@ const (
 	module    = "github.com/berthdev/berth"
 	documents = "api/v1" // the directory, from the top of the checkout
 	schemaURL = "https://berth.dev/schema/v1/"
+	// knownValues is the keyword for the values that there are now: see open.
+	knownValues = "x-known-values"
 )
 
-// schemas makes a JSON Schema of each kind of document that berth prints. They
-// say what is there and allow more, because documents may grow.
+// schemas writes the JSON Schema of each kind of document.
 func schemas(all files) error {
+	documents, err := documentSchemas()
+	for _, schema := range documents {
+		if err == nil {
+			err = write(all, schema.Title, schema)
+		}
+	}
+	return err
+}
+
+// documentSchemas makes a JSON Schema of each kind of document that berth prints.
+// They say what is there and allow more, because documents may grow.
+func documentSchemas() ([]*jsonschema.Schema, error) {
 	values, err := constants(documents)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reflector := &jsonschema.Reflector{
 		Anonymous:                 true,
@@ -42,15 +55,15 @@ func schemas(all files) error {
 		},
 	}
 	if err := addComments(reflector, documents); err != nil {
-		return err
+		return nil, err
 	}
-	for _, doc := range []any{
-		v1.Workspace{}, v1.WorkspaceList{}, v1.Deletion{}, v1.Version{}, v1.Diagnosis{}, v1.Checkup{}, v1.Error{}, v1.Event{},
-		v1.ProvisionSummary{}, v1.DeletionSummary{}, v1.Resolution{}, v1.Blueprint{}, v1.BlueprintList{}, v1.BlueprintCheck{},
-		v1.Job{}, v1.JobList{},
+	var all []*jsonschema.Schema
+	for _, document := range []any{
+		v1.Blueprint{}, v1.BlueprintCheck{}, v1.BlueprintList{}, v1.Checkup{}, v1.Deletion{}, v1.DeletionSummary{}, v1.Diagnosis{}, v1.Error{},
+		v1.Event{}, v1.Job{}, v1.JobList{}, v1.ProvisionSummary{}, v1.Resolution{}, v1.Version{}, v1.Workspace{}, v1.WorkspaceList{},
 	} {
-		kind := reflect.TypeOf(doc).Name()
-		schema := reflector.Reflect(doc)
+		kind := reflect.TypeOf(document).Name()
+		schema := reflector.Reflect(document)
 		schema.ID = jsonschema.ID(schemaURL + kind + ".json")
 		schema.Title = kind
 		schema.Description = reflector.CommentMap[module+"/"+documents+"."+kind]
@@ -58,11 +71,31 @@ func schemas(all files) error {
 		for name, definition := range schema.Definitions {
 			finish(name, definition)
 		}
-		if err := write(all, kind, schema); err != nil {
-			return err
-		}
+		all = append(all, schema)
 	}
-	return nil
+	return all, nil
+}
+
+// editorSchema makes the JSON Schema of a file that people write, for editors. Here
+// a field that is not known is an error, as it is for berth.
+func editorSchema(of any, dir, name, title, about string) (*jsonschema.Schema, error) {
+	reflector := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, FieldNameTag: "yaml", RequiredFromJSONSchemaTags: true}
+	if err := addComments(reflector, dir); err != nil {
+		return nil, err
+	}
+	schema := reflector.Reflect(of)
+	schema.ID = jsonschema.ID(schemaURL + name + ".json")
+	schema.Title, schema.Description = title, about
+	return schema, nil
+}
+
+// property is a field of a schema, which must have it.
+func property(of *jsonschema.Schema, name string) *jsonschema.Schema {
+	schema, ok := of.Properties.Get(name)
+	if !ok {
+		panic("there is no field " + name)
+	}
+	return schema
 }
 
 // addComments makes the comments of a package the descriptions, on one line.
@@ -115,7 +148,7 @@ func finish(name string, schema *jsonschema.Schema) {
 // enum: a later version may print others, and a reader that checks documents
 // against the schema of today must accept them.
 func open(known []any) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Extras: map[string]any{"x-known-values": known}}
+	return &jsonschema.Schema{Type: "string", Extras: map[string]any{knownValues: known}}
 }
 
 // constants finds the values of the string types in a package: those of Stage,
