@@ -3,11 +3,14 @@
 package cmdutil
 
 import (
+	"cmp"
+	"context"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/berthdev/berth/internal/config"
@@ -17,6 +20,7 @@ import (
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/registry"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
@@ -43,6 +47,25 @@ func NewFactory(streams terminal.Streams, getenv func(string) string) *Factory {
 func (f *Factory) Workspaces() (inventory.Reader, error) {
 	client, err := f.Client()
 	return inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now}, err
+}
+
+// FindPods finds the pods of the workspace that an argument names, and the client of
+// their namespace.
+func FindPods(ctx context.Context, open func() (inventory.Reader, error), workspace string) (*kube.Client, []*corev1.Pod, error) {
+	arg, err := inventory.ParseArgument(workspace)
+	if err != nil {
+		return nil, nil, err
+	}
+	reader, err := open()
+	if err != nil {
+		return nil, nil, err
+	}
+	target, err := reader.Find(ctx, arg)
+	if err != nil {
+		return nil, nil, err
+	}
+	pods, err := reader.Pods(ctx, target)
+	return reader.Client.In(target.Namespace), pods, err
 }
 
 // AddKubeFlags adds kubectl's own flags for reaching a cluster. All of them work;
@@ -128,4 +151,31 @@ func (d *Dependencies) Provisioner() (*provision.Provisioner, error) {
 func (d *Dependencies) Remover() (*provision.Provisioner, error) {
 	reader, err := d.Inventory()
 	return &provision.Provisioner{Reader: reader}, err
+}
+
+// access reads the passwords that are configured.
+func access(c config.Config, getenv func(string) string) (manifest.Access, error) {
+	a := manifest.Access{Remote: c.Repositories.URL}
+	if c.Registry != nil {
+		password, err := c.Registry.Read(getenv)
+		if err != nil {
+			return a, err
+		}
+		a.Registry = &registry.Login{Server: c.Registry.Server, Username: c.Registry.Username, Password: password}
+	}
+	for _, r := range c.Repositories.Credentials {
+		password, err := r.Read(getenv)
+		if err != nil {
+			return a, err
+		}
+		a.Repositories = append(a.Repositories, manifest.RepositoryAccess{URL: r.URL, Username: r.Username, Password: password})
+	}
+	return a, nil
+}
+
+func certificate(c config.Certificate) *manifest.Certificate {
+	if !c.Enabled {
+		return nil
+	}
+	return &manifest.Certificate{IssuerName: c.Issuer.Name, IssuerKind: cmp.Or(c.Issuer.Kind, "ClusterIssuer")}
 }

@@ -61,19 +61,7 @@ workspace's shell; on a terminal the shell is interactive.`,
 
 // Run enters the workspace.
 func Run(ctx context.Context, o *Options) error {
-	arg, err := inventory.ParseArgument(o.Workspace)
-	if err != nil {
-		return err
-	}
-	workspaces, err := o.Workspaces()
-	if err != nil {
-		return err
-	}
-	target, err := workspaces.Find(ctx, arg)
-	if err != nil {
-		return err
-	}
-	pods, err := workspaces.Pods(ctx, target)
+	client, pods, err := cmdutil.FindPods(ctx, o.Workspaces, o.Workspace)
 	if err != nil {
 		return err
 	}
@@ -81,7 +69,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	status, err := o.stream(ctx, workspaces.Client.In(target.Namespace), exec.Request{Pod: pods[0].Name, Container: container})
+	status, err := o.stream(ctx, client, exec.Request{Pod: pods[0].Name, Container: container})
 	if err == nil && status != 0 {
 		err = cmdutil.ExitError(status)
 	}

@@ -80,19 +80,7 @@ func (o *Options) validate() error {
 
 // Run prints the logs.
 func Run(ctx context.Context, o *Options) error {
-	arg, err := inventory.ParseArgument(o.Workspace)
-	if err != nil {
-		return err
-	}
-	workspaces, err := o.Workspaces()
-	if err != nil {
-		return err
-	}
-	target, err := workspaces.Find(ctx, arg)
-	if err != nil {
-		return err
-	}
-	pods, err := workspaces.Pods(ctx, target)
+	client, pods, err := cmdutil.FindPods(ctx, o.Workspaces, o.Workspace)
 	if err != nil {
 		return err
 	}
@@ -103,7 +91,6 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Container == "" {
 		request.Container = kube.MainContainer(pods[0].Labels)
 	}
-	client := workspaces.Client.In(target.Namespace)
 	switch {
 	case len(pods) > 1:
 		err = logs.CopyPods(ctx, client, pods, request, o.AllContainers, o.IO.Out)

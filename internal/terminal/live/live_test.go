@@ -17,8 +17,8 @@ func TestLiveLeavesTheWholeStory(t *testing.T) {
 		for _, size := range [][2]int{{120, 50}, {60, 50}, {80, 5}, {80, 2}, {40, 3}} {
 			synctest.Test(t, func(t *testing.T) {
 				f, r := newStage(size[0], size[1], terminaltest.ColourLook)
-				terminaltest.Play(r, s.Through(), time.Hour)
-				want := terminaltest.Strip(screen(s, time.Hour, size[0], terminaltest.ColourLook))
+				terminaltest.Play(r, s.Events, time.Hour)
+				want := strip(screen(s, time.Hour, size[0], terminaltest.ColourLook))
 				if diff := cmp.Diff(want, f.Text()); diff != "" {
 					t.Errorf("%v: final screen (-want +got):\n%s", size, diff)
 				}
@@ -34,7 +34,7 @@ func TestLiveFramesAreCalm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, r := newStage(80, 50, terminaltest.ColourLook)
 		start := time.Now()
-		terminaltest.Play(r, terminaltest.Succeeding().Through(), time.Hour)
+		terminaltest.Play(r, terminaltest.Succeeding().Events, time.Hour)
 		if first := f.At[0].Sub(start); first < quietFor {
 			t.Errorf("painted after %s, want nothing before %s", first, quietFor)
 		}
@@ -53,7 +53,7 @@ func TestLiveFramesAreCalm(t *testing.T) {
 			}
 		}
 		for i, frame := range f.Writes[:len(f.Writes)-1] {
-			if !terminaltest.Synchronised(frame) {
+			if !synchronised(frame) {
 				t.Fatalf("frame %d is not one synchronized write: %q", i, frame)
 			}
 		}
@@ -69,7 +69,7 @@ func TestLiveRedrawsOnlyWhatChanged(t *testing.T) {
 		f, r := newStage(80, 50, terminaltest.PlainLook)
 		s := terminaltest.Opening()
 		s.Stage(300*ms, v1.StagePulling, v1.Snapshot{Message: "dev-tools:1.4", Containers: terminaltest.Containers("done", "pulling")})
-		terminaltest.Play(r, s.Through(), 2*sc)
+		terminaltest.Play(r, s.Events, 2*sc)
 		last := f.Writes[len(f.Writes)-1]
 		if !strings.Contains(last, "Pulling") || strings.Contains(last, "init-base") || strings.Contains(last, "install") {
 			t.Errorf("last frame is %q, want the line with the spinner alone", last)
@@ -81,7 +81,7 @@ func TestLiveRedrawsOnlyWhatChanged(t *testing.T) {
 func TestLiveWritesNothingWhereNothingChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, r := newStage(80, 50, terminaltest.PlainLook)
-		terminaltest.Play(r, terminaltest.Opening().Through(), sc)
+		terminaltest.Play(r, terminaltest.Opening().Events, sc)
 		n := len(f.Writes)
 		time.Sleep(sc)
 		synctest.Wait()
@@ -99,7 +99,7 @@ func TestLiveErasesWhatIsGone(t *testing.T) {
 		cause := &v1.Cause{Code: "Unschedulable", Message: "no room"}
 		s.Stage(300*ms, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{terminaltest.Unschedulable(1, 0)}})
 		s.Stage(1*sc, v1.StageScheduling, v1.Snapshot{})
-		terminaltest.Play(r, s.Through(), 900*ms)
+		terminaltest.Play(r, s.Events, 900*ms)
 		if !strings.Contains(f.Text(), "no room") {
 			t.Errorf("no cause:\n%s", f.Text())
 		}
@@ -120,7 +120,7 @@ func TestQuickCommandsStayQuiet(t *testing.T) {
 		w := terminaltest.Workspace(v1.StageRunning, v1.Snapshot{})
 		w.Timing = &v1.Timing{Seconds: 0.15}
 		s.Add(150*ms, v1.Event{Result: &v1.Result{Workspace: &w}})
-		terminaltest.Play(r, s.Through()[:1], time.Hour)
+		terminaltest.Play(r, s.Events[:1], time.Hour)
 		time.Sleep(150 * ms)
 		r.Handle(s.Events[len(s.Events)-1])
 		if want := "  ✔ Running in 0.15s\n\n    berth exec alice~dev\n"; f.Text() != want {
@@ -136,7 +136,7 @@ func TestStopInTheMiddle(t *testing.T) {
 	for _, at := range []time.Duration{0, 100 * ms, 6 * sc, 16 * sc} {
 		synctest.Test(t, func(t *testing.T) {
 			f, r := newStage(80, 50, terminaltest.ColourLook)
-			terminaltest.Play(r, terminaltest.Succeeding().Through(), at)
+			terminaltest.Play(r, terminaltest.Succeeding().Events, at)
 			r.Stop()
 			r.Stop()
 			n := len(f.Writes)
@@ -160,7 +160,7 @@ func TestStopInTheMiddle(t *testing.T) {
 func TestResizeWhileRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, r := newStage(120, 50, terminaltest.PlainLook)
-		events := terminaltest.Succeeding().Through()
+		events := terminaltest.Succeeding().Events
 		terminaltest.Play(r, events, 6*sc)
 		f.Resize(50)
 		time.Sleep(sc)
@@ -168,7 +168,7 @@ func TestResizeWhileRunning(t *testing.T) {
 		if f.Wrapped > 0 {
 			t.Errorf("%d lines wrapped after the resize", f.Wrapped)
 		}
-		story := terminaltest.Strip(screen(terminaltest.Succeeding(), 7*sc, 50, terminaltest.PlainLook))
+		story := strip(screen(terminaltest.Succeeding(), 7*sc, 50, terminaltest.PlainLook))
 		if got, want := lastLine(f.Text()), lastLine(story); got != want {
 			t.Errorf("last line after the resize is %q, want %q", got, want)
 		}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -42,7 +43,7 @@ func (b *batchModel) handle(e v1.Event) {
 		m = b.members[0]
 	}
 	if m != nil {
-		m.handle(wording.Alone(e))
+		m.handle(e)
 	}
 }
 
@@ -100,8 +101,8 @@ func (m *model) handle(e v1.Event) {
 		m.warnings.add(*e.Warning, e.At)
 	case e.Progress != nil:
 		m.progress = e.Progress
-	case e.Result != nil:
-		m.finish(result.Of(*e.Result, wording.Batch{}), e.At)
+	case e.Result != nil || e.Outcome != nil:
+		m.finish(result.Of(*cmp.Or(e.Result, e.Outcome), wording.Batch{}), e.At)
 	}
 }
 

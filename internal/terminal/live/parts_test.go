@@ -24,7 +24,7 @@ func TestReplicaFrames(t *testing.T) {
 			for _, at := range []time.Duration{1 * sc, 5 * sc, time.Hour} {
 				fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screen(terminaltest.Rollout(), at, width, l.look)))
 			}
-			fmt.Fprintf(&b, "--- many\n%s", style.JoinLines(screen(terminaltest.FleetOf(24), 5*sc, width, l.look)))
+			fmt.Fprintf(&b, "--- many\n%s", style.JoinLines(screen(fleetOf(24), 5*sc, width, l.look)))
 			terminaltest.Golden(t, fmt.Sprintf("replicas/%s-%d.txt", l.name, width), terminaltest.Visible(b.String()))
 		}
 	}
@@ -32,7 +32,7 @@ func TestReplicaFrames(t *testing.T) {
 
 // The lines of the replicas leave room for the others, whatever the height is.
 func TestReplicasFitTheHeight(t *testing.T) {
-	s := terminaltest.FleetOf(24)
+	s := fleetOf(24)
 	warning := terminaltest.Unschedulable(2, 4*sc)
 	s.Add(4*sc, v1.Event{Warning: &warning})
 	for height := 4; height < 40; height++ {

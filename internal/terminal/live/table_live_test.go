@@ -13,12 +13,12 @@ import (
 )
 
 func TestBatchLiveLeavesTheWholeStory(t *testing.T) {
-	for name, b := range map[string]*terminaltest.Many{"team": terminaltest.Team(), "broken": terminaltest.Broken(), "stranded": terminaltest.Stranded(), "wave": terminaltest.Wave(30, 8)} {
+	for name, b := range map[string]*terminaltest.Many{"team": terminaltest.Team(), "broken": terminaltest.Broken(), "stranded": terminaltest.Stranded(), "wave": wave(30, 8)} {
 		for _, size := range [][2]int{{120, 80}, {60, 24}, {80, 6}, {80, 2}, {40, 3}} {
 			synctest.Test(t, func(t *testing.T) {
 				f, r := newBatchStage(b.Batch, size[0], size[1], terminaltest.ColourLook)
 				terminaltest.Play(r, b.Events, time.Hour)
-				want := terminaltest.Strip(screenful(b, time.Hour, size[0], size[1], terminaltest.ColourLook))
+				want := strip(screenful(b, time.Hour, size[0], size[1], terminaltest.ColourLook))
 				if diff := cmp.Diff(want, f.Text()); diff != "" {
 					t.Errorf("%s in %v: final screen (-want +got):\n%s", name, size, diff)
 				}
@@ -40,7 +40,7 @@ func TestBatchFramesAreCalm(t *testing.T) {
 		second := map[time.Duration]int{}
 		begun := f.At[0]
 		for i, frame := range f.Writes {
-			if !terminaltest.Synchronised(frame) {
+			if !synchronised(frame) {
 				t.Fatalf("frame %d is not one synchronised write: %q", i, frame)
 			}
 			at := f.At[i].Sub(begun).Truncate(sc)
@@ -125,13 +125,13 @@ func TestALongPullIsAlive(t *testing.T) {
 	s.Stage(300*ms, v1.StagePulling, v1.Snapshot{Message: "dev-tools:1.4", Containers: terminaltest.Containers("done", "pulling")})
 	b := terminaltest.BatchOf(1)
 	b.Add(terminaltest.Alice, 0, s)
-	for name, open := range map[string]func() (*terminaltest.Frames, *Live){
-		"one":  func() (*terminaltest.Frames, *Live) { return newStage(80, 24, terminaltest.PlainLook) },
-		"many": func() (*terminaltest.Frames, *Live) { return newBatchStage(b.Batch, 80, 24, terminaltest.PlainLook) },
+	for name, open := range map[string]func() (*frames, *Live){
+		"one":  func() (*frames, *Live) { return newStage(80, 24, terminaltest.PlainLook) },
+		"many": func() (*frames, *Live) { return newBatchStage(b.Batch, 80, 24, terminaltest.PlainLook) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f, r := open()
-			terminaltest.Play(r, s.Through(), sc)
+			terminaltest.Play(r, s.Events, sc)
 			for range 600 {
 				frame := len(f.Writes)
 				before := f.Text()

@@ -43,7 +43,7 @@ func TestBatchEndings(t *testing.T) {
 
 // Where not all rows fit, the unfinished are shown first, and the others counted.
 func TestBatchFitsTheHeight(t *testing.T) {
-	b := terminaltest.Wave(60, 4)
+	b := wave(60, 4)
 	at := 9 * 22 * sc
 	terminaltest.Golden(t, "batch/folded.txt", style.JoinLines(screenful(b, at, 80, 12, terminaltest.PlainLook)))
 	for height := 2; height < 70; height++ {

@@ -36,7 +36,7 @@ func TestLastJSONLineIsTheDocument(t *testing.T) {
 			last = sc.Text()
 		}
 		streams, b := terminal.Test("", terminaltest.T0)
-		events := s.Through()
+		events := s.Events
 		if err := printer.Print(streams, format(t, "json"), result.Of(*events[len(events)-1].Result, wording.Batch{})); err != nil {
 			t.Fatal(err)
 		}

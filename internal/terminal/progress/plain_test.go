@@ -22,7 +22,7 @@ func told(t *testing.T, s *terminaltest.Script, output string) (stdout, stderr s
 	t.Helper()
 	streams, b := terminal.Test("", terminaltest.T0)
 	r := New(streams, format(t, output), terminaltest.Single(terminaltest.Alice))
-	for _, e := range s.Through() {
+	for _, e := range s.Events {
 		r.Handle(e)
 	}
 	r.Stop()
@@ -73,7 +73,7 @@ func TestPlainHasNoColourEvenWhenForced(t *testing.T) {
 	streams, b := terminal.Test("", terminaltest.T0)
 	streams.Err.Profile = style.Colour256
 	r := New(streams, printer.Format{}, terminaltest.Single(terminaltest.Alice))
-	for _, e := range terminaltest.Refused().Through() {
+	for _, e := range terminaltest.Refused().Events {
 		r.Handle(e)
 	}
 	if out := b.Err.String(); strings.Contains(out, "\x1b") || out == "" {
@@ -87,7 +87,7 @@ func TestStoppedRenderersAreSilent(t *testing.T) {
 		r := New(streams, format(t, output), terminaltest.Single(terminaltest.Alice))
 		r.Stop()
 		r.Stop()
-		for _, e := range terminaltest.ImageNotFound().Through() {
+		for _, e := range terminaltest.ImageNotFound().Events {
 			r.Handle(e)
 		}
 		if b.Out.Len()+b.Err.Len() > 0 || r.Shown() {

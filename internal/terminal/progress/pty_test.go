@@ -44,7 +44,7 @@ func TestLiveInAPseudoTerminal(t *testing.T) {
 					Size: func() (int, int) { w, h, _ := term.GetSize(int(tty.Fd())); return w, h },
 				}}
 				r := New(streams, printer.Format{}, terminaltest.Single(terminaltest.Alice))
-				terminaltest.Play(r, s.Through(), stop)
+				terminaltest.Play(r, s.Events, stop)
 				r.Stop()
 			})
 			tty.Close()

@@ -45,7 +45,7 @@ func TestReportPrintsTheDocument(t *testing.T) {
 	}
 	stdout, _ = reported(t, "jsonl", terminaltest.Succeeding(), false)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if last, n := lines[len(lines)-1], len(terminaltest.Succeeding().Through()); len(lines) != n || !strings.Contains(last, `"kind":"Workspace"`) {
+	if last, n := lines[len(lines)-1], len(terminaltest.Succeeding().Events); len(lines) != n || !strings.Contains(last, `"kind":"Workspace"`) {
 		t.Errorf("jsonl: %d lines, want %d; the last is %s", len(lines), n, last)
 	}
 }
@@ -57,7 +57,7 @@ func reported(t *testing.T, output string, story *terminaltest.Script, stopped b
 	if stopped {
 		r.Stop()
 	}
-	events := story.Through()
+	events := story.Events
 	for _, e := range events {
 		r.Handle(e)
 	}

@@ -53,5 +53,5 @@ func TestStagesOfOneNameAreSummed(t *testing.T) {
 
 // story is what the live view shows at a moment, nothing scrolled away.
 func story(s *terminaltest.Script, at time.Duration, width int, look terminal.Capabilities) string {
-	return style.JoinLines(live.Still{Look: look, Width: width, At: terminaltest.T0.Add(at)}.Of(terminaltest.Single(terminaltest.Alice), s.Through()))
+	return style.JoinLines(live.Still{Look: look, Width: width, At: terminaltest.T0.Add(at)}.Of(terminaltest.Single(terminaltest.Alice), s.Events))
 }

@@ -71,19 +71,6 @@ func Team() *Many {
 	return b.End()
 }
 
-// Wave are n that succeed, and every tenth of them fails.
-func Wave(n, parallel int) *Many {
-	b := BatchOf(parallel)
-	for i := range n {
-		s := Succeeding()
-		if i%10 == 9 {
-			s = ImageNotFound()
-		}
-		b.Add(Member(fmt.Sprintf("user-%03d", i), "dev"), time.Duration(i/parallel)*22*sc, s)
-	}
-	return b.End()
-}
-
 // Broken are interrupted: one runs, two are no longer followed.
 func Broken() *Many {
 	b := BatchOf(2)

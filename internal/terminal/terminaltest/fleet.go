@@ -65,7 +65,7 @@ func HostileStory() []v1.Event {
 		Code: "FAILED", Message: Hostile, Hint: Hostile, Problems: []string{Hostile},
 		Workspace: w, Logs: &v1.LogTail{Container: Hostile, Lines: []string{Hostile}},
 	}}})
-	return s.Through()
+	return s.Events
 }
 
 // WithEvents is a workspace with what Kubernetes recorded about it.

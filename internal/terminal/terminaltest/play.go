@@ -6,8 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/terminal"
@@ -42,21 +40,6 @@ func Play(r event.Sink, events []v1.Event, until time.Duration) {
 	synctest.Wait()
 }
 
-// Strip is the text of lines without their colours.
-func Strip(lines []string) string { return ansi.Strip(style.JoinLines(lines)) }
-
-// Frames records when something was painted.
-type Frames struct {
-	*VT
-	At     []time.Time
-	Writes []string
-}
-
-func (f *Frames) Write(p []byte) (int, error) {
-	f.At, f.Writes = append(f.At, time.Now()), append(f.Writes, string(p))
-	return f.VT.Write(p)
-}
-
 // Harmless fails if a text has anything in it that a terminal would obey.
 func Harmless(t *testing.T, what, text string) {
 	t.Helper()
@@ -68,9 +51,4 @@ func Harmless(t *testing.T, what, text string) {
 			t.Errorf("%s: %q in %q", what, bad, text)
 		}
 	}
-}
-
-// Synchronised says whether a terminal shows a write at once.
-func Synchronised(write string) bool {
-	return strings.HasPrefix(write, "\x1b[?2026h") && strings.HasSuffix(write, "\x1b[?2026l")
 }

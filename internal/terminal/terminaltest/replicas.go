@@ -41,14 +41,3 @@ func Rollout() *Script {
 	s.Add(9500*ms, v1.Event{Result: &v1.Result{Workspace: &w}})
 	return s
 }
-
-// FleetOf is a workload with so many replicas that not all of them are shown.
-func FleetOf(n int) *Script {
-	s := Opening()
-	var stages []v1.Stage
-	for i := range n {
-		stages = append(stages, []v1.Stage{v1.StageRunning, v1.StageRunning, v1.StagePulling, v1.StageRunning, v1.StageFailed, v1.StageScheduling}[i%6])
-	}
-	s.Stage(300*ms, v1.StagePulling, v1.Snapshot{Message: "deployment/web", Replicas: Replicas(stages...)})
-	return s
-}

@@ -38,9 +38,6 @@ func (s *Script) Stage(after time.Duration, stage v1.Stage, snapshot v1.Snapshot
 	s.Add(after, v1.Event{Stage: &snapshot})
 }
 
-// Through gives the events.
-func (s *Script) Through() []v1.Event { return s.Events }
-
 const (
 	ms = time.Millisecond
 	sc = time.Second

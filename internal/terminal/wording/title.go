@@ -6,7 +6,6 @@ package wording
 import (
 	"strings"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
@@ -81,12 +80,4 @@ type Batch struct {
 	Flags []string
 	// Again is the command that continues with what is not done.
 	Again string
-}
-
-// Alone is an event of a batch as it would be on a stream of its own.
-func Alone(e v1.Event) v1.Event {
-	if e.Outcome != nil {
-		e.Result, e.Outcome = e.Outcome, nil
-	}
-	return e
 }

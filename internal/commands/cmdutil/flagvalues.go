@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 // EnumVar adds a flag whose value is one of a few words, in upper or lower case.
@@ -76,3 +78,39 @@ func join[T ~string](words []T) string {
 	}
 	return strings.Join(texts, ", ")
 }
+
+// AddOutputFlag adds --output with the formats that a command has; one that ends
+// in = takes an expression. The value is checked when it is parsed.
+func AddOutputFlag(cmd *cobra.Command, format *printer.Format, allowed ...string) {
+	cmd.Flags().VarP(&outputFlag{text: "text", format: format, allowed: allowed}, "output", "o", "output format: "+join(allowed))
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+}
+
+// outputFlag is a pflag.Value.
+type outputFlag struct {
+	text    string
+	format  *printer.Format
+	allowed []string
+}
+
+func (o *outputFlag) String() string { return o.text }
+
+// Set reads the format.
+func (o *outputFlag) Set(text string) error {
+	name, _, expression := strings.Cut(text, "=")
+	if expression {
+		name += "="
+	}
+	if !slices.Contains(o.allowed, name) && !slices.Contains(o.allowed, name+"=") {
+		return mustBe(o.allowed)
+	}
+	format, err := printer.ParseFormat(text)
+	if err != nil {
+		return err
+	}
+	o.text, *o.format = text, format
+	return nil
+}
+
+// Type is what help shows as the value.
+func (o *outputFlag) Type() string { return "FORMAT" }
