@@ -92,7 +92,7 @@ which blueprint set it, and where.`,
 		Args:    cmdutil.OneArg("blueprint"),
 	}
 	o := newOptions(f, cmd, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
-	cmd.ValidArgsFunction = o.complete
+	cmd.ValidArgsFunction = cmdutil.CompleteOne(o.names)
 	cmd.Flags().BoolVar(&o.Origins, "origins", false, "show which blueprint set each field")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Name = args[0]
@@ -125,20 +125,16 @@ func Show(ctx context.Context, o *Options) error {
 	return printer.Print(o.IO, o.Output, result.Blueprint{Blueprint: *document})
 }
 
-// complete completes the name of a blueprint.
-func (o *Options) complete(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+// names completes the name of a blueprint.
+func (o *Options) names(cmd *cobra.Command) (names []cobra.Completion, err error) {
 	set, err := o.Load(cmd.Context())
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
+		return nil, err
 	}
-	var names []cobra.Completion
 	for _, b := range set.List() {
 		names = append(names, cobra.CompletionWithDesc(b.Name, b.Description))
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names, nil
 }
 
 // NewValidate makes `berth blueprint validate`.

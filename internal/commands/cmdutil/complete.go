@@ -23,22 +23,36 @@ func NoFlagValues(cmd *cobra.Command, flags ...string) {
 	}
 }
 
+// CompleteOne completes the one argument of a command.
+func CompleteOne(values func(*cobra.Command) ([]cobra.Completion, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		all, err := values(cmd)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // CompleteWorkspace completes one workspace by its user string, or its ID if it
 // has none.
 func (f *Factory) CompleteWorkspace(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return f.CompleteWorkspaces(cmd, args, typed)
+	return CompleteOne(f.workspaceNames)(cmd, args, typed)
 }
 
 // CompleteWorkspaces completes each of several arguments.
-func (f *Factory) CompleteWorkspaces(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (f *Factory) CompleteWorkspaces(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return f.CompleteWorkspace(cmd, nil, typed)
+}
+
+func (f *Factory) workspaceNames(cmd *cobra.Command) (names []cobra.Completion, err error) {
 	list, err := f.list(cmd, fleet.List)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
+		return nil, err
 	}
-	var names []cobra.Completion
 	for _, w := range list.Items {
 		name := w.UserString
 		if name == "" {
@@ -46,7 +60,7 @@ func (f *Factory) CompleteWorkspaces(cmd *cobra.Command, _ []string, _ string) (
 		}
 		names = append(names, cobra.CompletionWithDesc(name, string(w.Stage)+", "+w.Blueprint))
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names, nil
 }
 
 // CompleteFrom completes a flag with what the workspaces of the namespace have.

@@ -6,68 +6,75 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 // EnumVar adds a flag whose value is one of a few words, in upper or lower case.
 func EnumVar[T ~string](cmd *cobra.Command, value *T, name, usage string, allowed ...T) {
-	addEnum(cmd, name, usage, &enum[T]{
-		allowed: allowed, typ: "string",
-		set: func(words []T) error {
-			if len(words) != 1 {
-				return mustBe(allowed)
-			}
-			*value = words[0]
-			return nil
-		},
-		get: func() []T { return []T{*value} },
-	})
+	addEnum(cmd, &word[T]{value, allowed}, name, usage, allowed)
 }
 
 // EnumSliceVar adds a flag whose values are some of a few words, separated by
 // commas or given by repeating the flag.
 func EnumSliceVar[T ~string](cmd *cobra.Command, values *[]T, name, usage string, allowed ...T) {
-	addEnum(cmd, name, usage, &enum[T]{
-		allowed: allowed, typ: "strings",
-		set: func(words []T) error {
-			*values = append(*values, words...)
-			return nil
-		},
-		get: func() []T { return *values },
-	})
+	addEnum(cmd, &words[T]{values, allowed}, name, usage, allowed)
 }
 
-func addEnum[T ~string](cmd *cobra.Command, name, usage string, e *enum[T]) {
-	cmd.Flags().Var(e, name, usage+": "+join(e.allowed))
-	_ = cmd.RegisterFlagCompletionFunc(name, completeList(func(*cobra.Command) ([]T, error) { return e.allowed, nil }))
+func addEnum[T ~string](cmd *cobra.Command, value pflag.Value, name, usage string, allowed []T) {
+	cmd.Flags().Var(value, name, usage+": "+join(allowed))
+	_ = cmd.RegisterFlagCompletionFunc(name, completeList(func(*cobra.Command) ([]T, error) { return allowed, nil }))
 }
 
-// enum is a pflag.Value.
-type enum[T ~string] struct {
+// word is the pflag.Value of one word.
+type word[T ~string] struct {
+	value   *T
 	allowed []T
-	typ     string
-	set     func([]T) error
-	get     func() []T
 }
 
-// Set reads one or several words, with commas between.
-func (e *enum[T]) Set(text string) error {
-	var chosen []T
-	for word := range strings.SplitSeq(text, ",") {
-		i := slices.IndexFunc(e.allowed, func(a T) bool { return strings.EqualFold(string(a), strings.TrimSpace(word)) })
-		if i < 0 {
-			return mustBe(e.allowed)
-		}
-		chosen = append(chosen, e.allowed[i])
-	}
-	return e.set(chosen)
-}
-
-func (e *enum[T]) String() string { return join(e.get()) }
+func (w *word[T]) String() string { return string(*w.value) }
 
 // Type is what help shows as the value.
-func (e *enum[T]) Type() string { return e.typ }
+func (w *word[T]) Type() string { return "string" }
+
+// Set reads the word.
+func (w *word[T]) Set(text string) (err error) {
+	*w.value, err = choose(text, w.allowed)
+	return err
+}
+
+// words is the pflag.Value of several.
+type words[T ~string] struct {
+	values  *[]T
+	allowed []T
+}
+
+func (w *words[T]) String() string { return join(*w.values) }
+
+// Type is what help shows as the value.
+func (w *words[T]) Type() string { return "strings" }
+
+// Set adds one or several words, with commas between.
+func (w *words[T]) Set(text string) error {
+	for part := range strings.SplitSeq(text, ",") {
+		value, err := choose(part, w.allowed)
+		if err != nil {
+			return err
+		}
+		*w.values = append(*w.values, value)
+	}
+	return nil
+}
+
+func choose[T ~string](text string, allowed []T) (T, error) {
+	for _, word := range allowed {
+		if strings.EqualFold(string(word), strings.TrimSpace(text)) {
+			return word, nil
+		}
+	}
+	return "", mustBe(allowed)
+}
 
 func mustBe[T ~string](allowed []T) error { return fmt.Errorf("must be one of: %s", join(allowed)) }
 

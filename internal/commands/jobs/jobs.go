@@ -52,7 +52,7 @@ cluster.`,
 		}),
 	}
 	o.Open = f.For(cmd).OpenJobs
-	cmd.ValidArgsFunction = o.complete
+	cmd.ValidArgsFunction = cmdutil.CompleteOne(o.ids)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "wide", "json", "yaml", "name", "jsonpath=", "go-template=")
 	cmd.Flags().StringVar(&o.Workspace, "workspace", "", "list only the jobs of this workspace (user string or ID)")
 	cmd.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on until the job has ended, and exit as it did")
@@ -127,26 +127,19 @@ func (o *Options) follow(ctx context.Context, jobs cmdutil.Jobs) error {
 	return nil
 }
 
-// complete completes the IDs of jobs.
-func (o *Options) complete(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+// ids completes the ID of a job.
+func (o *Options) ids(cmd *cobra.Command) (ids []cobra.Completion, err error) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), cmdutil.CompletionTimeout)
 	defer cancel()
 	jobs, err := o.Open(ctx)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
+		return nil, err
 	}
 	defer jobs.Close()
 	records, _, err := jobs.List(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var ids []cobra.Completion
 	for _, r := range records {
 		j := r.Document(o.IO.Now())
 		ids = append(ids, cobra.CompletionWithDesc(j.ID, j.WorkspaceName+", "+string(j.State)))
 	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
+	return ids, err
 }

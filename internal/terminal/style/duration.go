@@ -25,20 +25,10 @@ func Brief(d time.Duration) string {
 
 // Whole tells a duration that is still growing: full seconds are enough.
 func Whole(d time.Duration) string {
-	d = max(d, 0).Round(time.Second)
-	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
-	switch {
-	case h > 0 && m > 0:
-		return fmt.Sprintf("%dh%dm", h, m)
-	case h > 0:
-		return fmt.Sprintf("%dh", h)
-	case m > 0 && s > 0:
-		return fmt.Sprintf("%dm%ds", m, s)
-	case m > 0:
-		return fmt.Sprintf("%dm", m)
-	default:
-		return fmt.Sprintf("%ds", s)
+	if d = max(d, 0).Round(time.Second); d >= time.Hour {
+		d = d.Truncate(time.Minute)
 	}
+	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
 }
 
 // Tenths tells a stage's duration inside a summary, where the unit is clear.
