@@ -36,8 +36,8 @@ func gitConfig(t *testing.T, text string) {
 	t.Setenv("HOME", t.TempDir())
 }
 
-// A credential is looked up once, as a program takes its time, and gh is told
-// not to prompt.
+// A credential is looked up once, as a program takes its time, and gh does not
+// prompt.
 func TestGitHubCLI(t *testing.T) {
 	asked := filepath.Join(t.TempDir(), "asked")
 	program(t, "gh", `echo "$@ prompts=$GH_PROMPT_DISABLED" >>`+asked+`; echo `+token)
@@ -129,15 +129,15 @@ func TestGitHelperFails(t *testing.T) {
 	}
 }
 
-// On a terminal, too, git is told not to prompt.
+// Git does not prompt, even on a terminal.
 func TestGitHelperDoesNotPromptOnTheTerminal(t *testing.T) {
-	told := filepath.Join(t.TempDir(), "told")
-	program(t, "git", `echo "$* $GIT_TERMINAL_PROMPT $GCM_INTERACTIVE" >`+told+`; exit 128`)
+	log := filepath.Join(t.TempDir(), "log")
+	program(t, "git", `echo "$* $GIT_TERMINAL_PROMPT $GCM_INTERACTIVE" >`+log+`; exit 128`)
 	if _, err := GitHelper(&url.URL{Scheme: "https", Host: "git.example.com"}, "")(t.Context()); fault.CodeOf(err) != fault.Unauthenticated {
 		t.Errorf("%s: %v", fault.CodeOf(err), err)
 	}
-	if text, err := os.ReadFile(told); err != nil || string(text) != "credential fill 0 never\n" {
-		t.Errorf("git was told %q: %v", text, err)
+	if text, err := os.ReadFile(log); err != nil || string(text) != "credential fill 0 never\n" {
+		t.Errorf("git was run with %q: %v", text, err)
 	}
 }
 

@@ -197,7 +197,7 @@ func TestATerminalHasASize(t *testing.T) {
 	}
 }
 
-// A refusal is a missing permission, told in the API server's words.
+// A refusal is a missing permission, in the API server's words.
 func TestRefused(t *testing.T) {
 	client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -210,7 +210,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Who gives up is told so, and not what broke by that.
+// An interrupted exec reports the interruption, not what broke by it.
 func TestInterrupted(t *testing.T) {
 	server := &oldServer{running: make(chan struct{})}
 	client := clientOf(t, server)

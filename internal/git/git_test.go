@@ -224,8 +224,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A remote that requires a login, rejects one, forbids, is down or is silent is
-// told apart, and no error holds the token.
+// Errors distinguish a remote that requires a login, rejects one, forbids, is down
+// or is silent, and no error holds the token.
 func TestFetchOverHTTP(t *testing.T) {
 	root, _ := repositories(t)
 	backend := server(t, root)

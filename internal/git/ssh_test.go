@@ -40,7 +40,7 @@ func key(t *testing.T) (file string, signer ssh.Signer) {
 	return file, signer
 }
 
-// sshServer runs what it is asked to run, for whoever has the key.
+// sshServer runs what a client with the key asks it to run.
 func sshServer(t *testing.T, host ssh.Signer, user ssh.PublicKey) (address string) {
 	t.Helper()
 	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, offered ssh.PublicKey) (*ssh.Permissions, error) {

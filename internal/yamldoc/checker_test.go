@@ -22,7 +22,7 @@ type common struct {
 	Note string `yaml:"note"`
 }
 
-// Every problem is told with its place, in one pass.
+// Every problem is reported with its place, in one pass.
 func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		raw  string
@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 		"a mapping of lists":   {"envs:\n  A: [1]\n", []string{"f.yaml:2:6: expected a string, found a list"}},
 		"a key twice":          {"name: a\nsize: 1\nname: b\n", []string{`f.yaml:3:1: duplicate key "name" (first on line 1)`}},
 		"a key twice, free":    {"free:\n  x: 1\n  x: 2\n", []string{`f.yaml:3:3: duplicate key "x" (first on line 2)`}},
-		"a key that is none":   {"? [a]\n: b\n", []string{"f.yaml:1:3: a key must be a string, found a list"}},
+		"a list as a key":      {"? [a]\n: b\n", []string{"f.yaml:1:3: a key must be a string, found a list"}},
 		"what is merged in":    {"list:\n  - &x {name: a}\n  - {<<: *x, size: b}\n  - {<<: 3}\n", []string{"f.yaml:3:20: expected an integer, found a string", "f.yaml:4:10: << requires a mapping, found a number"}},
 		"behind an alias":      {"name: &x [1]\nnote: *x\n", []string{"f.yaml:1:7: expected a string, found a list", "f.yaml:1:7: expected a string, found a list"}},
 		"a tag of its own":     {"name: !cel a\n", []string{"f.yaml:1:7: unknown tag !cel"}},

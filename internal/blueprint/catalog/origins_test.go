@@ -90,7 +90,7 @@ func TestOriginsAreComplete(t *testing.T) {
 	}
 }
 
-// A problem is told where its field was written, be it in an ancestor.
+// A problem is reported where its field was written, which may be in an ancestor.
 func TestProblemsOfResolvedBlueprintsHavePlaces(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.yaml")
 	text := `blueprints:

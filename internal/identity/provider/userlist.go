@@ -42,7 +42,7 @@ func configMapList(client kube.Interface, namespace, name, key string) *userList
 		if err != nil {
 			err = kube.Fault(err, kube.Call{Verb: "get", Resource: "configmaps", Namespace: namespace, Name: name})
 			if fault.CodeOf(err) == fault.NotFound {
-				err = errors.New(err.Error()) // the list is missing, and so nothing is known about anybody
+				err = errors.New(err.Error()) // the list is missing, not a user
 			}
 			return origin, nil, err
 		}
