@@ -33,6 +33,7 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	record  Record // its entries are never changed in place
+	fitAt   int    // the number of entries at which its size is checked
 	begun   bool
 	handled uint64       // the number of the newest event
 	result  *v1.JobEvent // how the job ended, once the event of number after is handled
@@ -108,8 +109,9 @@ func (r *Recorder) Handle(e v1.Event) {
 	r.handled = e.Seq
 	if entry, repeat, ok := entryOf(e); ok && r.endBy.IsZero() {
 		r.record = r.record.add(entry, repeat)
-		if len(r.record.Events) > manyEntries {
+		if len(r.record.Events) >= r.fitAt {
 			r.record = r.record.Fit(MaxSize)
+			r.fitAt = len(r.record.Events) + manyEntries
 		}
 		r.change()
 	}
@@ -128,7 +130,8 @@ func (r *Recorder) Handle(e v1.Event) {
 	}
 }
 
-// manyEntries is from where on the size of the record is checked.
+// manyEntries is how many entries are added before the size of the record, which
+// takes long to measure, is checked again. A write always checks it.
 const manyEntries = 256
 
 // complete ends the record once everything that belongs to it was handled.

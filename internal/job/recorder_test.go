@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -316,6 +318,17 @@ func TestRecorderResumes(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+}
+
+// A record that is not written yet does not grow without end either.
+func TestRecorderIsBounded(t *testing.T) {
+	r := NewRecorder(withFallback(nil), time.Now)
+	for i := range 3000 {
+		r.Handle(v1.Event{Object: &v1.ObjectEvent{Object: fmt.Sprintf("pod/%d", i), Message: strings.Repeat("x", maxMessage)}})
+	}
+	if n, most := r.record.size(), MaxSize+manyEntries*2*maxMessage; n > most {
+		t.Errorf("%d bytes, want at most %d", n, most)
+	}
 }
 
 // While nothing happens there are signs of life.
