@@ -71,7 +71,7 @@ func fitting(all []candidate, wanted watch.Subject) []candidate {
 	return nil
 }
 
-// topmost are the workspaces, or else what nothing else stands behind.
+// topmost are the workspaces, or else what has no owner in the dump.
 func topmost(all []candidate) (found []candidate) {
 	present := map[types.UID]bool{}
 	for _, c := range all {

@@ -1,9 +1,10 @@
-// Package diagnose explains how a workspace, a pod or a workload stands: what is
+// Package diagnose explains the state of a workspace, a pod or a workload: what is
 // read of it, live or from a dump, what keeps it from running, and what the failing
 // container has logged last.
 package diagnose
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// Diagnose says how the subject stands at a time, and how that came about.
+// Diagnose says which stage the subject is in at a time, and how it got there.
 func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.Diagnosis {
 	records := watch.Related(subject, d.Records)
 	var story story
@@ -28,12 +29,8 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 		story.look(subject, records, p, at)
 	}
 	last := story.last
-	kind := subject.Kind
-	if kind == "" {
-		kind = watch.KindPod
-	}
 	diagnosis := v1.Diagnosis{
-		Subject: kube.Object(strings.ToLower(kind), subject.Name), Namespace: subject.Namespace,
+		Subject: kube.Object(strings.ToLower(cmp.Or(subject.Kind, watch.KindPod)), subject.Name), Namespace: subject.Namespace,
 		At: at.UTC(), Verdict: last.Verdict(), Stage: last.Stage, Status: last.Status,
 		Since: story.since(d.Recorded), FailedAt: story.failedAt(),
 		Message: last.Message, Node: last.Node,
@@ -90,9 +87,8 @@ func (s *story) look(subject watch.Subject, records []watch.Record, p cause.Poli
 // created is when the subject was made.
 func created(subject watch.Subject, records []watch.Record, otherwise time.Time) time.Time {
 	for _, r := range records {
-		kind, _ := kindOfObject(r.Object)
 		o, err := meta.Accessor(r.Object)
-		if err != nil || o.GetName() != subject.Name || kind != subject.Kind && (subject.Kind != "" || kind != watch.KindPod) {
+		if err != nil || o.GetName() != subject.Name || watch.SubjectOf(o).Kind != cmp.Or(subject.Kind, watch.KindPod) {
 			continue
 		}
 		if made := o.GetCreationTimestamp(); !made.IsZero() {

@@ -56,8 +56,8 @@ func Read(r io.Reader, name string) (Dump, error) {
 const dumpHint = "a dump is what `kubectl get pods,events,pvc,deployments,replicasets,statefulsets,daemonsets,jobs -o json` prints, " +
 	`or JSON lines of {"at", "type", "object"}`
 
-// identify gives a UID to objects that were robbed of it. Without one they could
-// not be told apart.
+// identify gives a UID to objects from which it was removed. Without one they
+// could not be distinguished.
 func (d Dump) identify() {
 	for _, r := range d.Records {
 		o, err := meta.Accessor(r.Object)

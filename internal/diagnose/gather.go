@@ -23,9 +23,9 @@ import (
 // Gather reads from the cluster what explains a subject: itself, its pods, their
 // claims, and the events about all of them.
 func Gather(ctx context.Context, client kube.Interface, subject watch.Subject) (Dump, error) {
-	object, resource, err := get(ctx, client, subject)
+	object, err := Get(ctx, client, subject)
 	if err != nil {
-		return Dump{}, kube.Fault(err, kube.Call{Verb: "get", Resource: resource, Namespace: subject.Namespace, Name: subject.Name})
+		return Dump{}, err
 	}
 	return GatherAround(ctx, client, subject, object)
 }
@@ -100,7 +100,12 @@ func list[L runtime.Object](
 	return err
 }
 
-// get reads the subject and says which resource that is.
+// Get reads a pod or a workload.
+func Get(ctx context.Context, client kube.Interface, s watch.Subject) (runtime.Object, error) {
+	object, resource, err := get(ctx, client, s)
+	return object, kube.Fault(err, kube.Call{Verb: "get", Resource: resource, Namespace: s.Namespace, Name: s.Name})
+}
+
 func get(ctx context.Context, client kube.Interface, s watch.Subject) (object runtime.Object, resource string, err error) {
 	apps, options := client.AppsV1(), metav1.GetOptions{}
 	switch s.Kind {

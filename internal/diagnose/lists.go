@@ -16,8 +16,8 @@ import (
 	"github.com/berthdev/berth/internal/watch"
 )
 
-// isHistory tells JSON lines from a List by the first line. One that is broken
-// is taken for what it seems to have been.
+// isHistory distinguishes JSON lines from a List by the first line. A broken one
+// counts as the format that it resembles.
 func isHistory(raw []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(raw), []byte("\n"))
 	var line struct {

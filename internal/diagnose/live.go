@@ -14,8 +14,8 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// Live says how a subject stands on a cluster, with the last words of the
-// container that failed.
+// Live diagnoses a subject on a cluster, with the last log lines of the container
+// that failed.
 func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p cause.Policy, now time.Time) (v1.Diagnosis, error) {
 	dump, err := Gather(ctx, client, subject)
 	if err != nil {

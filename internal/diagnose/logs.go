@@ -64,7 +64,7 @@ func tail(ctx context.Context, client kube.Interface, namespace, pod, container 
 	return strings.Split(trimmed, "\n"), nil
 }
 
-// lost tells what the kubelet gives in place of a log, without any error, once
+// lost recognizes what the kubelet returns in place of a log, without any error, once
 // it has cleared away the instance or is about to.
 func lost(log string) bool {
 	return strings.HasPrefix(log, "unable to retrieve container logs for ") ||

@@ -29,7 +29,7 @@ func AsksOf(b blueprint.Blueprint) Asks {
 	for _, name := range slices.Sorted(maps.Keys(b.Storages)) {
 		s := b.Storages[name]
 		if !s.On() || s.Type != blueprint.StorageLocal || s.ExistingClaim != "" {
-			continue // of the shared ones nobody knows whether they are there
+			continue // whether shared ones exist is not known here
 		}
 		claim := corev1.PersistentVolumeClaim{}
 		claim.Name = name

@@ -74,7 +74,7 @@ func (l live) records(ctx context.Context, c job.Config) (Finding, error) {
 	return Records(job.Count(labels, l.now()), c.UsesNATS()), nil
 }
 
-// nats gives up before the check does, so that it can say what was the matter.
+// nats gives up before the check does, so that it can say what failed.
 func (l live) nats(ctx context.Context, c job.Config) (Finding, error) {
 	if until, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc

@@ -14,7 +14,7 @@ import (
 // Check is one thing to look at.
 type Check struct {
 	Name string
-	// Look says what was found; the name is filled in by whoever runs it. An
+	// Look says what was found; the name is filled in by Run. An
 	// error is judged by its code: what may not be read or cannot be asked is
 	// skipped.
 	Look func(context.Context) (Finding, error)

@@ -6,6 +6,9 @@ import (
 	"sync"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
@@ -21,16 +24,22 @@ import (
 // only where that could be read.
 func Cluster(client *kube.Client, now func() time.Time, configured *Configured) []Check {
 	l := live{client, now}
+	core, ns := client.CoreV1(), client.Namespace
 	checks := []Check{
 		{Name: "cluster", Look: l.server, Reaches: true},
 		{Name: "clock", Look: l.clock},
 		{Name: "namespace", Look: l.namespace},
-		{Name: "storage", Look: l.storage},
-		{Name: "nodes", Look: l.nodes},
+		{Name: "storage", Look: listing(client.StorageV1().StorageClasses().List, "storageclasses.storage.k8s.io", "", "",
+			func(list *storagev1.StorageClassList) Finding { return Storage(list.Items) })},
+		{Name: "nodes", Look: listing(core.Nodes().List, "nodes", "", "",
+			func(list *corev1.NodeList) Finding { return Nodes(list.Items) })},
 		{Name: "network", Look: l.networkPolicies},
-		{Name: "quotas", Look: l.quotas},
-		{Name: "limits", Look: l.limits},
-		{Name: "locks", Look: l.locks},
+		{Name: "quotas", Look: listing(core.ResourceQuotas(ns).List, "resourcequotas", ns, "",
+			func(list *corev1.ResourceQuotaList) Finding { return Quotas(list.Items) })},
+		{Name: "limits", Look: listing(core.LimitRanges(ns).List, "limitranges", ns, "",
+			func(list *corev1.LimitRangeList) Finding { return LimitRanges(list.Items) })},
+		{Name: "locks", Look: listing(client.CoordinationV1().Leases(ns).List, "leases.coordination.k8s.io", ns, kube.LabelCanonicalID,
+			func(list *coordinationv1.LeaseList) Finding { return Locks(list.Items, now()) })},
 		{Name: "releases", Look: l.releases},
 	}
 	ask := once(func(ctx context.Context) (rbac.Review, error) { return rbac.Ask(ctx, client, client.Namespace) })
@@ -136,44 +145,16 @@ func (l live) namespace(ctx context.Context) (Finding, error) {
 	return Namespace(ns), nil
 }
 
-func (l live) storage(ctx context.Context) (Finding, error) {
-	list, err := l.client.StorageV1().StorageClasses().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return Finding{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "storageclasses.storage.k8s.io"})
+// listing is a check that judges one list; the namespace is empty for what belongs
+// to none.
+func listing[L any](list func(context.Context, metav1.ListOptions) (L, error), resource, namespace, selector string, judge func(L) Finding) func(context.Context) (Finding, error) {
+	return func(ctx context.Context) (Finding, error) {
+		found, err := list(ctx, metav1.ListOptions{LabelSelector: selector})
+		if err != nil {
+			return Finding{}, kube.Fault(err, kube.Call{Verb: "list", Resource: resource, Namespace: namespace})
+		}
+		return judge(found), nil
 	}
-	return Storage(list.Items), nil
-}
-
-func (l live) nodes(ctx context.Context) (Finding, error) {
-	list, err := l.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return Finding{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "nodes"})
-	}
-	return Nodes(list.Items), nil
-}
-
-func (l live) quotas(ctx context.Context) (Finding, error) {
-	list, err := l.client.CoreV1().ResourceQuotas(l.client.Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return Finding{}, l.fault(err, "list", "resourcequotas")
-	}
-	return Quotas(list.Items), nil
-}
-
-func (l live) limits(ctx context.Context) (Finding, error) {
-	list, err := l.client.CoreV1().LimitRanges(l.client.Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return Finding{}, l.fault(err, "list", "limitranges")
-	}
-	return LimitRanges(list.Items), nil
-}
-
-func (l live) locks(ctx context.Context) (Finding, error) {
-	list, err := l.client.CoordinationV1().Leases(l.client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: kube.LabelCanonicalID})
-	if err != nil {
-		return Finding{}, l.fault(err, "list", "leases.coordination.k8s.io")
-	}
-	return Locks(list.Items, l.now()), nil
 }
 
 func (l live) releases(ctx context.Context) (Finding, error) {
@@ -181,9 +162,6 @@ func (l live) releases(ctx context.Context) (Finding, error) {
 	if err != nil {
 		return Finding{}, l.fault(err, "list", "secrets")
 	}
-	leases, err := l.client.CoordinationV1().Leases(l.client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: kube.LabelCanonicalID})
-	if err != nil {
-		return Finding{}, l.fault(err, "list", "leases.coordination.k8s.io")
-	}
-	return Releases(records.Items, leases.Items, l.now()), nil
+	judge := func(leases *coordinationv1.LeaseList) Finding { return Releases(records.Items, leases.Items, l.now()) }
+	return listing(l.client.CoordinationV1().Leases(l.client.Namespace).List, "leases.coordination.k8s.io", l.client.Namespace, kube.LabelCanonicalID, judge)(ctx)
 }

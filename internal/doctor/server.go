@@ -10,7 +10,7 @@ import (
 )
 
 // The versions of Kubernetes that berth is made for, of major version 1, and the
-// distance from the newest at which nobody has tried it.
+// distance from the newest beyond which it is untested.
 const (
 	oldestMinor = 31
 	newestMinor = 36

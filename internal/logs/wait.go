@@ -17,7 +17,7 @@ import (
 )
 
 // waitForStart waits until the container has started, or cannot any more. An
-// informer would ask for ever for what is not allowed.
+// informer would repeat a request that is not allowed.
 func waitForStart(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request) error {
 	waiting, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)

@@ -1,3 +1,11 @@
+// Package watch reads what the API server says about a pod or a workload: which
+// stage it is in, why it does not get on, and how that changes.
+//
+// State is what has been said so far. Analyze makes a reading of it, a pure
+// function of state, policy and time that remembers nothing: the same state
+// gives the same reading, and who calls decides when to stop. Classify says
+// what a single Kubernetes event means. Nothing here asks the API server: that is
+// package follow.
 package watch
 
 import (
@@ -154,4 +162,10 @@ func (r *reading) tentative(f cause.Finding) bool {
 	}
 	r.askAt(due)
 	return true
+}
+
+// Refused is the reading of a pod that does not exist because the API server did
+// not accept it, or something that it needs: nobody tries again.
+func Refused(message, object string, at time.Time) v1.Snapshot {
+	return v1.Snapshot{Stage: v1.StageFailed, Status: v1.StageFailed.Status(), Since: at.UTC(), Cause: cause.Refusal(message, object)}
 }

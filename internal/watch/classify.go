@@ -7,7 +7,7 @@ import (
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
-// Severity is what an event means for somebody who waits.
+// Severity says what an event means while a workspace is awaited.
 type Severity int
 
 // The severities. Critical events end provisioning, warnings are passed on.
@@ -57,8 +57,8 @@ func severityOf(meaning string, e *corev1.Event, c Circumstances, p cause.Policy
 		}
 		return Critical
 	case "ProvisioningFailed", "FailedScheduling", "Unhealthy", "NotTriggerScaleUp":
-		// The autoscaler calls NotTriggerScaleUp normal; for somebody who waits for
-		// a node it is not.
+		// The autoscaler calls NotTriggerScaleUp normal, but without it there is no
+		// node.
 		return Warning
 	}
 	if e.Type == corev1.EventTypeWarning {

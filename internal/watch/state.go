@@ -36,7 +36,7 @@ func (s State) Expect(uid types.UID) State {
 	return s
 }
 
-// Apply adds a change as a watch tells it. What is older than what is known
+// Apply adds a change as a watch reports it. What is older than what is known
 // already is left out, as is an object that has been removed: its UID never
 // comes back.
 func (s State) Apply(change watch.EventType, obj runtime.Object) State {

@@ -3,6 +3,8 @@ package injected
 import (
 	"context"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/internal/kube"
@@ -18,7 +20,7 @@ import (
 func (t Target) Watch(ctx context.Context, found inventory.Found, d deploy.Deployment) (*follow.Follower, error) {
 	ns, core, claims := t.Client.Namespace, t.Client.CoreV1(), d.Claims()
 	subject := workload.Subject(ns, t.Ref)
-	pods := follow.SelectedPodSource(follow.Client(core.Pods(ns)), ns, workload.Selector(t.ID))
+	pods := follow.SelectedSource[*corev1.Pod](follow.Client(core.Pods(ns)), "pods", ns, workload.Selector(t.ID))
 	list, err := core.Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: pods.Labels})
 	if err != nil {
 		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: ns})
@@ -63,6 +65,6 @@ func (t Target) controllers(w *workload.Workload, subject watch.Subject) ([]foll
 	selector, err := w.PodSelector()
 	return []follow.Source{
 		follow.WorkloadSource(follow.Client(apps.Deployments(ns)), subject, resource, known),
-		follow.ReplicaSetSource(follow.Client(apps.ReplicaSets(ns)), ns, selector),
+		follow.SelectedSource[*appsv1.ReplicaSet](follow.Client(apps.ReplicaSets(ns)), "replicasets", ns, selector),
 	}, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// Argument is a workspace as somebody named it: by its user string or its
+// Argument is a workspace as the user named it: by its user string or its
 // canonical ID. It is parsed, and not looked up.
 type Argument struct {
 	// Text is what was typed.

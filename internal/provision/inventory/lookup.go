@@ -16,10 +16,10 @@ import (
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
-// Lookup is Stands, and says why the pod waits. Where that may not be read, what
+// Lookup is LookupStatus, and says why the pod waits. Where that may not be read, what
 // was found is returned with the error.
 func (r Reader) Lookup(ctx context.Context, id string) (Found, error) {
-	f, err := r.Stands(ctx, id)
+	f, err := r.LookupStatus(ctx, id)
 	if err != nil || f.Pod == nil || !r.NeedsEvents(f.Reading) {
 		return f, err
 	}
@@ -33,9 +33,9 @@ func (r Reader) explain(ctx context.Context, f Found) (Found, error) {
 	return r.read(f, Objects{Pods: []*corev1.Pod{f.Pod}, Around: around}), err
 }
 
-// Stands asks for the pod and the record side by side. The reading is by the
+// LookupStatus asks for the pod and the record side by side. The reading is by the
 // pod's status alone, which is enough to remove it.
-func (r Reader) Stands(ctx context.Context, id string) (f Found, err error) {
+func (r Reader) LookupStatus(ctx context.Context, id string) (f Found, err error) {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		f.Pod, f.Version, err = r.findPod(groupCtx, id)

@@ -32,7 +32,7 @@ func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
 	return pods, err
 }
 
-// Subject is what explains how the workspace stands: its pod, or its workload.
+// Subject is what explains the state of the workspace: its pod, or its workload.
 func (t *Target) Subject() watch.Subject {
 	if w := t.Found.Workload; w != nil {
 		return workload.Subject(t.Namespace, w.Ref)

@@ -22,9 +22,8 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// Objects are what is known of one workspace on the cluster. Whoever shows a
-// workspace, alone or in a list, once or as it changes, makes the document of
-// these.
+// Objects are what is known of one workspace on the cluster. Its
+// document is made of these, alone or in a list, once or as it changes.
 type Objects struct {
 	// Pods are those that carry its ID.
 	Pods []*corev1.Pod
@@ -55,8 +54,7 @@ func (o Objects) describe(reading v1.Snapshot) v1.Workspace {
 func (o Objects) read(p cause.Policy, now time.Time) (v1.Snapshot, time.Time) {
 	switch {
 	case o.injected():
-		subject := watch.Subject{Kind: watch.ObjectKind(o.Workload), Namespace: o.Workload.GetNamespace(), Name: o.Workload.GetName()}
-		return watch.Analyze(o.state(subject), p, now)
+		return watch.Analyze(o.state(watch.SubjectOf(o.Workload)), p, now)
 	case len(o.Pods) == 1 && !IsInjected(o.Pods[0]):
 		pod := o.Pods[0]
 		return watch.Analyze(o.state(watch.Subject{Namespace: pod.Namespace, Name: pod.Name}), p, now)

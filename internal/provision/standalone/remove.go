@@ -32,7 +32,7 @@ func (Target) RemoveStep() string { return "uninstall" }
 // Remove deletes objects and records: what there is now, since the lock is held.
 // The record is deleted last, so that a run that is cut off finds it again.
 func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, err error) {
-	found, err := t.Stands(ctx, t.ID)
+	found, err := t.LookupStatus(ctx, t.ID)
 	if err != nil {
 		return removal, err
 	}

@@ -1,5 +1,5 @@
 // Package cause is the catalogue of what keeps a workspace from running. Each
-// family of causes stands in one file: their codes, the evidence by which they are
+// family of causes is in one file: their codes, the evidence by which they are
 // detected, whether they pass by themselves, and what to do about them. What a
 // policy makes of what was detected is in judge.go.
 package cause
@@ -24,8 +24,8 @@ type entry struct {
 	reasons []string
 	// exact is true if a reason ignores only what Kubernetes called by that word.
 	exact bool
-	// hint says what it means and what to do, for somebody who does not know
-	// Kubernetes well. {why} is what why says; the other placeholders are About's.
+	// hint says what it means and what to do, for a reader who does not
+	// know Kubernetes well. {why} is what why says; the other placeholders are About's.
 	hint string
 	why  func(v1.Cause, About) string
 }

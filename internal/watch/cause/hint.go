@@ -45,7 +45,7 @@ func either(first bool, a, b string) string {
 	return b
 }
 
-// spec is where the thing to change stands.
+// spec says where to make a change.
 func (a About) spec() string {
 	switch {
 	case a.Blueprint == "":

@@ -29,7 +29,7 @@ func Judge(p evidence.Pod, policy Policy, now time.Time) Judgement {
 			continue
 		}
 		if f.Passes && policy.Patient() {
-			// It counts from what stands in the evidence, so that nothing has to be
+			// It counts from what the evidence says, so that nothing has to be
 			// remembered.
 			end := evidence.Later(f.Begun, p.ProgressedAt()).Add(policy.GracePeriod)
 			if j.waits(end) {

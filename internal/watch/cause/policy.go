@@ -28,8 +28,8 @@ type Policy struct {
 	// PullDelay is how long an image is pulled before it is mentioned: images
 	// that are on the node already are "pulled" in a moment.
 	PullDelay time.Duration
-	// CauseDelay is how long a stage must have waited for something before people
-	// are told: until then the cause is tentative.
+	// CauseDelay is how long a stage must have waited for something before its
+	// cause is shown; until then the cause is tentative.
 	CauseDelay time.Duration
 	// CrashLoopThreshold is the number of restarts of one container that are
 	// still a hiccup; one more is a crash loop. Under Patient it holds for init

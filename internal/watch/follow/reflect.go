@@ -205,8 +205,8 @@ func (f *feed) mayPass(err error) bool {
 	return time.Since(f.refused) < refusalPatience
 }
 
-// store is where the reflector puts what it is told. What the source does not
-// cover is left out.
+// store receives what the reflector reads. What the source does not cover is left
+// out.
 type store struct{ *feed }
 
 // Add, Update and Delete pass on a change.
@@ -221,8 +221,8 @@ func (s store) apply(change apiwatch.EventType, object any) error {
 	return nil
 }
 
-// Replace passes on a list, but not the one that was made up because the caller
-// has none.
+// Replace passes on a list, but not the empty one that list returns when the
+// caller has none.
 func (s store) Replace(listed []any, version string) error {
 	if len(listed) == 0 && version == "" {
 		return nil

@@ -40,8 +40,8 @@ type Source struct {
 	Namespace string // for messages
 	Fields    string // field selector
 	Labels    string // label selector
-	// Covers tells the objects that this source speaks for: of the others it
-	// says nothing, neither that they are there nor that they are gone.
+	// Covers reports whether this source is about an object. Of the others it says
+	// nothing, neither that they exist nor that they are gone.
 	Covers func(metav1.Object) bool
 	// Listed and Version are a list that the caller has made, and its
 	// resourceVersion. Without it the watch begins with what there is, and does not

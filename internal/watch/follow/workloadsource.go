@@ -3,7 +3,6 @@ package follow
 import (
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -26,23 +25,12 @@ func WorkloadSource(workloads ListWatcher, subject watch.Subject, resource strin
 	return s
 }
 
-// SelectedPodSource watches the pods that a label selector selects.
-func SelectedPodSource(pods ListWatcher, namespace string, selector labels.Selector) Source {
+// SelectedSource watches the objects of one kind that a label selector selects.
+func SelectedSource[T metav1.Object](client ListWatcher, resource, namespace string, selector labels.Selector) Source {
 	return Source{
-		Client: pods, Resource: "pods", Namespace: namespace, Labels: selector.String(),
+		Client: client, Resource: resource, Namespace: namespace, Labels: selector.String(),
 		Covers: func(o metav1.Object) bool {
-			_, ok := o.(*corev1.Pod)
-			return ok && selector.Matches(labels.Set(o.GetLabels()))
-		},
-	}
-}
-
-// ReplicaSetSource watches the ReplicaSets that a label selector selects.
-func ReplicaSetSource(sets ListWatcher, namespace string, selector labels.Selector) Source {
-	return Source{
-		Client: sets, Resource: "replicasets", Namespace: namespace, Labels: selector.String(),
-		Covers: func(o metav1.Object) bool {
-			_, ok := o.(*appsv1.ReplicaSet)
+			_, ok := o.(T)
 			return ok && selector.Matches(labels.Set(o.GetLabels()))
 		},
 	}

@@ -1,4 +1,4 @@
-// Package watchtest is for tests: pods, workloads and events in the making.
+// Package watchtest makes pods, workloads and events for tests.
 package watchtest
 
 import (
@@ -20,7 +20,7 @@ var Epoch = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
 // After is a while after the Epoch.
 func After(d time.Duration) time.Time { return Epoch.Add(d) }
 
-// MadePod is a pod in the making.
+// MadePod is a pod that a test changes step by step.
 type MadePod struct{ *corev1.Pod }
 
 // NewPod makes a pod with one container, app, that waits for a node.
@@ -145,7 +145,7 @@ func Termination(code int32, reason string, at time.Duration) *corev1.ContainerS
 	return &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: metav1.NewTime(After(at))}
 }
 
-// MadeEvent is an event in the making.
+// MadeEvent is an event that a test changes step by step.
 type MadeEvent struct{ *corev1.Event }
 
 // Event is a normal event about a container of a pod, or the pod itself.

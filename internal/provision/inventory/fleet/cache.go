@@ -153,7 +153,7 @@ func (c *workspaceCache) applyPod(pod *corev1.Pod, gone bool) key {
 
 // applyWorkload notes a workload if a workspace is in it, or was.
 func (c *workspaceCache) applyWorkload(o metav1.Object, gone bool) []key {
-	subject := watch.Subject{Kind: watch.ObjectKind(o), Namespace: o.GetNamespace(), Name: o.GetName()}
+	subject := watch.SubjectOf(o)
 	var about []key
 	for k := range c.injected {
 		if c.workloadOf(k) == subject {

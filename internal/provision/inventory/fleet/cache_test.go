@@ -1,15 +1,20 @@
 package fleet
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
+	testclient "k8s.io/client-go/testing"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
@@ -108,3 +113,51 @@ func TestCacheFollowsTheQuery(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A workload that may not be watched is no reason to end: its workspace is read by
+// its pods.
+func TestWatchWithoutPermissionForWorkloads(t *testing.T) {
+	id := idOf(t)
+	client := fake.NewClientset(replica(id, "web-new-1", "new", watchtest.OnNode, watchtest.AppReady))
+	denied := func(action testclient.Action) error {
+		resource := action.GetResource().GroupResource()
+		if resource.Group != "apps" {
+			return nil
+		}
+		return apierrors.NewForbidden(resource, "", errors.New(`User "eve" cannot watch`))
+	}
+	client.PrependReactor("list", "*", func(action testclient.Action) (bool, runtime.Object, error) {
+		err := denied(action)
+		return err != nil, nil, err
+	})
+	client.PrependWatchReactor("*", func(action testclient.Action) (bool, apiwatch.Interface, error) {
+		err := denied(action)
+		if w, ok := action.(testclient.WatchActionImpl); ok && err == nil && w.ListOptions.SendInitialEvents != nil {
+			err = apierrors.NewInvalid(schema.GroupKind{}, "", nil) // the fake has no streaming lists
+		}
+		return err != nil, nil, err
+	})
+	reader := inventory.Reader{Client: &kube.Client{Interface: client, Namespace: "dev"}, Policy: cause.DefaultPolicy(), Now: time.Now}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	first := &firstChange{stop: cancel}
+	if err := Watch(ctx, reader, Query{Namespace: "dev"}, first); !errors.Is(err, context.Canceled) {
+		t.Fatalf("it ended with %v", err)
+	}
+	if len(first.workspaces) != 1 || summary(first.workspaces[0]) != "Running 1 of 1 ready [web-new-1:Running]" {
+		t.Errorf("%+v", first.workspaces)
+	}
+}
+
+// firstChange ends a watch with what it first reports.
+type firstChange struct {
+	stop       func()
+	workspaces []v1.Workspace
+}
+
+func (f *firstChange) Changed(workspaces []v1.Workspace) {
+	f.workspaces = workspaces
+	f.stop()
+}
+
+func (*firstChange) Interrupted(error) {}

@@ -12,8 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
@@ -67,22 +69,17 @@ func complete(ctx context.Context, r inventory.Reader, namespace string, all map
 }
 
 // workload reads one; nil if it is gone or may not be read.
-func (c completion) workload(ctx context.Context, namespace string, ref userstring.Workload) (object metav1.Object, err error) {
-	apps, get := c.Client.AppsV1(), metav1.GetOptions{}
-	switch ref.Kind {
-	case "deployment":
-		object, err = apps.Deployments(namespace).Get(ctx, ref.Name, get)
-	case "statefulset":
-		object, err = apps.StatefulSets(namespace).Get(ctx, ref.Name, get)
-	case "daemonset":
-		object, err = apps.DaemonSets(namespace).Get(ctx, ref.Name, get)
-	default:
+func (c completion) workload(ctx context.Context, namespace string, ref userstring.Workload) (metav1.Object, error) {
+	subject := workload.Subject(namespace, ref)
+	if subject.Kind == "" {
 		return nil, nil
 	}
+	object, err := diagnose.Get(ctx, c.Client, subject)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return nil, nil
 	}
-	return object, kube.Fault(err, kube.Call{Verb: "get", Resource: ref.Kind + "s.apps", Namespace: namespace, Name: ref.Name})
+	found, _ := object.(metav1.Object)
+	return found, err
 }
 
 // replicaSets adds those that have a workspace: they have the labels of their pods.

@@ -78,7 +78,7 @@ func (q Query) append(items []v1.Workspace, w v1.Workspace) []v1.Workspace {
 }
 
 // Names reads the workspaces that match a query without their stages: whose they
-// are stands in the metadata, which is a small part of a pod.
+// are is in the metadata, a small part of a pod.
 func Names(ctx context.Context, r inventory.Reader, q Query) (*v1.WorkspaceList, error) {
 	opts, err := q.options()
 	if err != nil {

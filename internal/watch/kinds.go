@@ -1,0 +1,188 @@
+package watch
+
+import (
+	"strconv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+// workload is what the kinds of workload have in common.
+type workload struct {
+	uid   types.UID
+	owner types.UID // who owns the pods of the newest revision; empty if not known
+	// current reports whether a pod of the same owner is of the newest revision.
+	current       func(*corev1.Pod) bool
+	wanted, ready int
+	serving       int       // pods of older revisions that are ready
+	readyOfAll    int       // where the status does not tell the revisions apart
+	complete      bool      // all pods are of the newest revision and available
+	since         time.Time // of the workload
+	ended         v1.Stage  // for a Job that is over
+	endCause      *v1.Cause
+	waiting       *cause.Finding // why there are fewer pods than wanted
+	podsOnly      bool           // nothing else is known of it
+}
+
+// kind is one kind of workload: each has a file.
+type kind struct {
+	is func(metav1.Object) bool
+	// read reads its status. What a status says of an older generation than the
+	// specification's is not believed.
+	read func(*workload, State, metav1.Object)
+}
+
+func kinds() map[string]kind {
+	return map[string]kind{
+		KindDeployment:  kindOf((*workload).readDeployment),
+		KindReplicaSet:  kindOf((*workload).readReplicaSet),
+		KindStatefulSet: kindOf((*workload).readStatefulSet),
+		KindDaemonSet:   kindOf((*workload).readDaemonSet),
+		KindJob:         kindOf((*workload).readJob),
+	}
+}
+
+func kindOf[T metav1.Object](read func(*workload, State, T)) kind {
+	return kind{
+		is: func(o metav1.Object) bool { _, ok := o.(T); return ok },
+		read: func(w *workload, s State, o metav1.Object) {
+			if object, ok := o.(T); ok {
+				read(w, s, object)
+			}
+		},
+	}
+}
+
+// SubjectOf names a pod or a workload; the kind of anything else is empty.
+func SubjectOf(o metav1.Object) Subject {
+	s := Subject{Namespace: o.GetNamespace(), Name: o.GetName()}
+	if _, ok := o.(*corev1.Pod); ok {
+		s.Kind = KindPod
+	}
+	for name, kind := range kinds() {
+		if kind.is(o) {
+			s.Kind = name
+		}
+	}
+	return s
+}
+
+// workload finds the subject and reads it.
+func (s State) workload() (workload, bool) {
+	for _, o := range s.objects {
+		if !s.subject.Matches(o) {
+			continue
+		}
+		w := workload{
+			uid: o.GetUID(), owner: o.GetUID(), since: o.GetCreationTimestamp().Time,
+			current: func(*corev1.Pod) bool { return true },
+		}
+		kinds()[s.subject.Kind].read(&w, s, o)
+		if w.waiting == nil && !w.complete {
+			w.waiting = cause.OfController(s.eventsAbout(w.owner))
+		}
+		return w, true
+	}
+	return workload{}, false
+}
+
+// replicas is a number of pods that the API server has filled in if it was left
+// out.
+func replicas(n *int32) int {
+	if n == nil {
+		return 1
+	}
+	return int(*n)
+}
+
+const revisionAnnotation = "deployment.kubernetes.io/revision"
+
+func (w *workload) readDeployment(s State, d *appsv1.Deployment) {
+	status := d.Status
+	w.wanted, w.ready = replicas(d.Spec.Replicas), int(status.ReadyReplicas)
+	w.owner = ""
+	if status.ObservedGeneration < d.Generation {
+		return // the controller has not seen it yet: which revision is the newest is not known
+	}
+	if newest := s.newestReplicaSet(d); newest != nil {
+		w.owner = newest.UID
+		w.ready = int(newest.Status.ReadyReplicas)
+		w.serving = max(0, int(status.ReadyReplicas)-w.ready)
+		w.waiting = cause.OfReplicaSet(newest)
+	}
+	w.complete = int(status.UpdatedReplicas) == w.wanted && status.Replicas == status.UpdatedReplicas &&
+		int(status.AvailableReplicas) == w.wanted
+	if w.waiting == nil {
+		w.waiting = cause.OfDeployment(d)
+	}
+}
+
+func (s State) newestReplicaSet(d *appsv1.Deployment) *appsv1.ReplicaSet {
+	var newest *appsv1.ReplicaSet
+	highest := -1
+	for _, rs := range all[*appsv1.ReplicaSet](s.objects) {
+		revision, _ := strconv.Atoi(rs.Annotations[revisionAnnotation])
+		if metav1.IsControlledBy(rs, d) && revision > highest {
+			newest, highest = rs, revision
+		}
+	}
+	return newest
+}
+
+func (w *workload) readReplicaSet(_ State, rs *appsv1.ReplicaSet) {
+	w.wanted, w.ready = replicas(rs.Spec.Replicas), int(rs.Status.ReadyReplicas)
+	w.complete = rs.Status.ObservedGeneration >= rs.Generation && int(rs.Status.AvailableReplicas) == w.wanted
+	w.waiting = cause.OfReplicaSet(rs)
+}
+
+func (w *workload) readStatefulSet(_ State, set *appsv1.StatefulSet) {
+	status := set.Status
+	w.wanted, w.readyOfAll = replicas(set.Spec.Replicas), int(status.ReadyReplicas)
+	if status.ObservedGeneration < set.Generation {
+		w.owner = ""
+		return // the controller has not seen it yet: which revision is the newest is not known
+	}
+	w.current = func(pod *corev1.Pod) bool {
+		return pod.Labels[appsv1.ControllerRevisionHashLabelKey] == status.UpdateRevision
+	}
+	// Pods below the partition stay of the revision before.
+	partition := 0
+	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		partition = int(*rolling.Partition)
+	}
+	w.complete = int(status.UpdatedReplicas) >= max(0, w.wanted-partition) && int(status.AvailableReplicas) == w.wanted
+}
+
+func (w *workload) readDaemonSet(_ State, set *appsv1.DaemonSet) {
+	status := set.Status
+	w.wanted, w.readyOfAll = int(status.DesiredNumberScheduled), int(status.NumberReady)
+	w.current = func(pod *corev1.Pod) bool {
+		return pod.Labels["pod-template-generation"] == set.Annotations[appsv1.DeprecatedTemplateGeneration]
+	}
+	w.complete = status.ObservedGeneration >= set.Generation &&
+		status.UpdatedNumberScheduled == status.DesiredNumberScheduled && int(status.NumberAvailable) == w.wanted
+}
+
+func (w *workload) readJob(_ State, job *batchv1.Job) {
+	w.wanted = replicas(job.Spec.Parallelism)
+	if job.Status.Ready != nil {
+		w.ready = int(*job.Status.Ready)
+	}
+	w.complete = w.ready >= w.wanted
+	for _, c := range job.Status.Conditions {
+		switch {
+		case c.Status != corev1.ConditionTrue:
+		case c.Type == batchv1.JobComplete:
+			w.ended = v1.StageStopped
+		case c.Type == batchv1.JobFailed:
+			w.ended, w.endCause = v1.StageFailed, cause.OfFailedJob(job, c)
+		}
+	}
+}
