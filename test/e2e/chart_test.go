@@ -143,16 +143,16 @@ func (w *world) certificateRules(config string) {
 		}
 	}
 	limited := w.as(grant{w.namespace, rules})
-	told := limited.asks(provision, u, w.words())
+	asked := limited.asks(provision, u, w.words())
 	now := int64(0)
 	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("alice~sharing"), metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
 		w.Fatal(err)
 	}
-	told.add(limited.asks(provision, u, w.words()).list()...) // what is there is taken over
+	asked.add(limited.asks(provision, u, w.words()).list()...) // what is there is taken over
 	failing := use{args: []string{"provision", "bob~sharing", "--timeout", "15s", "--on-failure", "delete"}, status: 5, config: config}
-	told.add(limited.asks(provision, failing, w.words()).list()...)
+	asked.add(limited.asks(provision, failing, w.words()).list()...)
 	for _, a := range all {
-		if of(a) && !told.has(a.String()) {
+		if of(a) && !asked.has(a.String()) {
 			w.Errorf("nothing asks for %q", a)
 		}
 	}

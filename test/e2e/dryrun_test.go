@@ -45,11 +45,11 @@ func (tg *target) versions() string {
 	return strings.Join(all, " ")
 }
 
-// settled is versions once the controllers have nothing more to say: the rollout
+// stable is versions once the controllers have nothing more to say: the rollout
 // is complete, the last of the old pods is gone, and both have been noted.
-func (tg *target) settled() string {
+func (tg *target) stable() string {
 	tg.Helper()
-	tg.eventually("the workload has settled", func() bool {
+	tg.eventually("the workload is stable", func() bool {
 		d, err := tg.AppsV1().Deployments(tg.namespace).Get(tg.Context(), "web", metav1.GetOptions{})
 		if err != nil {
 			tg.Fatal(err)
@@ -70,7 +70,7 @@ func TestDryRunOfAnInjection(t *testing.T) {
 			w := newWorld(t)
 			tg := w.workload("deployment", 1, nil)
 			id, template := w.idOf(tg.user("plain")), tg.template()
-			before := tg.settled()
+			before := tg.stable()
 			r := w.must(0, "provision", tg.user("plain"), "--dry-run="+mode)
 			w.contains(r.stdout, "# update deployment/web", "name: "+id+"-k8shell-main", "k8shell.io/canonical-id: "+id, "# create configmap/")
 			w.contains(r.stderr, "Nothing was changed")
@@ -79,7 +79,7 @@ func TestDryRunOfAnInjection(t *testing.T) {
 			}
 
 			w.must(0, "provision", tg.user("plain"))
-			before = tg.settled()
+			before = tg.stable()
 			r = w.must(0, "delete", tg.user("plain"), "--dry-run="+mode)
 			w.contains(r.stdout, "# update deployment/web", "# delete configmap/")
 			w.contains(r.stderr, "Nothing was changed")

@@ -54,8 +54,8 @@ type use struct {
 	api mood
 	// before is what stands there when it begins.
 	before func(w *world)
-	// spare is what is asked for and, if it is refused, not missed.
-	spare []string
+	// optional is what is asked for and, if it is refused, not missed.
+	optional []string
 	// says is what is said of what was not permitted.
 	says string
 }
@@ -73,7 +73,7 @@ func reading() []duty {
 			uses: []use{
 				{args: []string{"status", "alice~data"}},
 				{args: []string{"status", "gone~plain"}},
-				{args: []string{"status", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, spare: []string{"list persistentvolumeclaims"}},
+				{args: []string{"status", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, optional: []string{"list persistentvolumeclaims"}},
 				{args: []string{"status", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}},
 				{args: []string{"status", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}},
 				{args: []string{"status"}}, // which reads less where it may not read a workload
@@ -97,9 +97,9 @@ func reading() []duty {
 			command: rbac.Named("exec"),
 			uses: []use{
 				{args: []string{"exec", "alice~data", "--", "true"}},
-				{args: []string{"exec", "alice~plain+workload=deployment/web+ns=NAMESPACE", "--", "true"}, spare: []string{"list events"}},
-				{args: []string{"exec", "alice~plain+workload=statefulset/web+ns=NAMESPACE", "--", "true"}, spare: []string{"list events"}},
-				{args: []string{"exec", "alice~plain+workload=daemonset/web+ns=NAMESPACE", "--", "true"}, spare: []string{"list events"}},
+				{args: []string{"exec", "alice~plain+workload=deployment/web+ns=NAMESPACE", "--", "true"}, optional: []string{"list events"}},
+				{args: []string{"exec", "alice~plain+workload=statefulset/web+ns=NAMESPACE", "--", "true"}, optional: []string{"list events"}},
+				{args: []string{"exec", "alice~plain+workload=daemonset/web+ns=NAMESPACE", "--", "true"}, optional: []string{"list events"}},
 				{args: []string{"exec", "gone~plain", "--", "true"}, status: 125},
 			},
 			without: map[string]use{
@@ -111,10 +111,10 @@ func reading() []duty {
 			command: rbac.Named("logs"),
 			uses: []use{
 				{args: []string{"logs", "alice~data"}},
-				{args: []string{"logs", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, spare: []string{"list events"}},
-				{args: []string{"logs", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}, spare: []string{"list events"}},
-				{args: []string{"logs", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}, spare: []string{"list events"}},
-				{args: []string{"logs", "alice~huge", "--follow"}, until: "watch pods", status: 130, spare: []string{"list events"}},
+				{args: []string{"logs", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, optional: []string{"list events"}},
+				{args: []string{"logs", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}, optional: []string{"list events"}},
+				{args: []string{"logs", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}, optional: []string{"list events"}},
+				{args: []string{"logs", "alice~huge", "--follow"}, until: "watch pods", status: 130, optional: []string{"list events"}},
 				{args: []string{"logs", "gone~plain"}, status: 7},
 			},
 			without: map[string]use{"list secrets": {args: []string{"logs", "gone~plain"}, status: 7, says: unseen}},

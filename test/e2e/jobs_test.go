@@ -28,9 +28,9 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-// told are the stages of a run's JSON lines, and the reason of each event that
+// reported are the stages of a run's JSON lines, and the reason of each event that
 // Kubernetes recorded.
-func (w *world) told(stdout string) (stages []string, reasons map[string]bool) {
+func (w *world) reported(stdout string) (stages []string, reasons map[string]bool) {
 	w.Helper()
 	reasons = map[string]bool{}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
@@ -89,7 +89,7 @@ func TestJobInTheCluster(t *testing.T) {
 			r.mustBe(w, status)
 			f := follower.wait()
 			f.mustBe(w, status)
-			stages, reasons := w.told(r.stdout)
+			stages, reasons := w.reported(r.stdout)
 			for _, stage := range stages {
 				w.contains(f.stdout, stage)
 			}
@@ -151,7 +151,7 @@ func TestJobInNATSThatIsKilled(t *testing.T) {
 	w.open("alice~gated")
 	r := run.wait()
 	r.mustBe(w, 0)
-	stages, reasons := w.told(r.stdout)
+	stages, reasons := w.reported(r.stdout)
 	shown := w.finish(berth("jobs", id, "-o", "json"))
 	shown.mustBe(w, 0)
 	job := decode[v1.Job](w, shown)
@@ -193,7 +193,7 @@ func TestJobThatIsMovedIntoNATS(t *testing.T) {
 	}
 	shown := berth("jobs", jobs.Items[0].ID, "-o", "json")
 	shown.mustBe(w, 0)
-	stages, reasons := w.told(r.stdout)
+	stages, reasons := w.reported(r.stdout)
 	w.mustHave(decode[v1.Job](w, shown), stages, reasons)
 	w.lacksNATS(config)
 }

@@ -112,7 +112,7 @@ func (w *world) followedInNATS(berth func(args ...string) *exec.Cmd, user string
 	r.mustBe(w, status)
 	f := follower.wait()
 	f.mustBe(w, status)
-	stages, reasons := w.told(r.stdout)
+	stages, reasons := w.reported(r.stdout)
 	w.contains(f.stdout, stages...)
 	history := w.finish(berth("status", user, "--history", "-o", "json"))
 	history.mustBe(w, 0)

@@ -38,8 +38,8 @@ func TestNoWaitBesideAnother(t *testing.T) {
 	beside.mustBe(w, 0)
 	r := first.wait()
 	r.mustBe(w, 0)
-	if theirs, told := decode[v1.Workspace](w, r).JobID, decode[v1.Workspace](w, beside).JobID; told != theirs {
-		t.Errorf("the job at work is %s, and %q was told", theirs, told)
+	if theirs, named := decode[v1.Workspace](w, r).JobID, decode[v1.Workspace](w, beside).JobID; named != theirs {
+		t.Errorf("the job at work is %s, and %q was named", theirs, named)
 	}
 }
 

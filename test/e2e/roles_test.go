@@ -141,7 +141,7 @@ func (w *world) asks(d duty, u use, words *strings.Replacer) *asked {
 	to := &asked{}
 	w.run(u, to, words).mustBe(w, u.status)
 	for _, a := range to.list() {
-		if !slices.Contains(d.command.All(), a) && !slices.Contains(u.spare, a.String()) && !d.isBeside(a) {
+		if !slices.Contains(d.command.All(), a) && !slices.Contains(u.optional, a.String()) && !d.isBeside(a) {
 			w.Errorf("berth %s asks for %q, which its Role does not have", strings.Join(u.args, " "), a)
 		}
 	}

@@ -164,17 +164,17 @@ func TestStatusWatch(t *testing.T) {
 	rows, lines := w.start("status", "--watch"), w.start("status", "--watch", "-o", "json", "--owner", "alice")
 	one := w.start("status", "bob-1", "-w", "-o", "jsonl")
 	w.unscheduled("alice-1", nil)
-	lines.told("alice-1") // each of them watches by now
-	one.told("Scheduling")
-	rows.told("bob-1")
+	lines.waitForLine("alice-1") // each of them watches by now
+	one.waitForLine("Scheduling")
+	rows.waitForLine("bob-1")
 	w.must(0, "provision", "alice~plain")
 	id := w.idOf("alice~plain")
-	rows.told(id, "Running")
+	rows.waitForLine(id, "Running")
 	w.must(0, "delete", "alice~plain")
 	w.must(0, "delete", "bob-1")
-	lines.told(`"gone":true`)
-	one.told(`"gone":true`)
-	rows.told(id, "deleted")
+	lines.waitForLine(`"gone":true`)
+	one.waitForLine(`"gone":true`)
+	rows.waitForLine(id, "deleted")
 	for _, run := range []*process{rows, lines, one} {
 		run.signal(os.Interrupt)
 		r := run.wait()
@@ -206,8 +206,8 @@ func TestStatusWatch(t *testing.T) {
 	w.contains(one.stdout.String(), first.Name)
 }
 
-// told waits until standard output has a line with these words.
-func (p *process) told(words ...string) {
+// waitForLine waits until standard output has a line with these words.
+func (p *process) waitForLine(words ...string) {
 	p.w.Helper()
 	p.w.eventually("stdout has "+strings.Join(words, " "), func() bool {
 		for line := range strings.Lines(p.stdout.String()) {

@@ -23,7 +23,7 @@ func provisioning() duty {
 			// These run until it is asked for: there is no node of that size.
 			{args: []string{"provision", "alice~data", "--set", "resources.cpu=64"}, api: forgetful, until: "list events", status: 130},
 			{args: []string{"provision", "alice~data", "--set", "resources.cpu=64"}, api: forgetful, until: "list persistentvolumeclaims", status: 130},
-			{args: []string{"provision", "alice~everything", "--dry-run=client"}, spare: []string{"get namespaces"}},
+			{args: []string{"provision", "alice~everything", "--dry-run=client"}, optional: []string{"get namespaces"}},
 			{args: []string{"provision", "alice~sharing"}, before: killed("POST", "pods", "provision", "alice~sharing")},
 			{args: []string{"provision", "alice~sharing", "--image", "registry.example.com/berth/workspace:none", "--on-failure", "delete"}, status: 3},
 			crashing,
