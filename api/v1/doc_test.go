@@ -16,8 +16,10 @@ func TestComplete(t *testing.T) {
 		name string
 		TypeMeta
 	}{
-		{"Event", got.TypeMeta}, {"ProvisionSummary", got.Result.Summary.TypeMeta},
-		{"Workspace", got.Result.Summary.Items[0].Workspace.TypeMeta}, {"Error", got.Result.Summary.Items[1].Error.TypeMeta},
+		{"Event", got.TypeMeta},
+		{"ProvisionSummary", got.Result.Summary.TypeMeta},
+		{"Workspace", got.Result.Summary.Items[0].Workspace.TypeMeta},
+		{"Error", got.Result.Summary.Items[1].Error.TypeMeta},
 	} {
 		if document.Kind != document.name || document.APIVersion != "berth.dev/v1" {
 			t.Errorf("%s is %+v", document.name, document.TypeMeta)

@@ -61,19 +61,22 @@ func TestRunBatch(t *testing.T) {
 	stop(fault.New(fault.DeadlineExceeded, "timed out after 1s"))
 	one, two := wording.Title{ID: "a-1", Flags: []string{"-n t"}}, wording.Title{ID: "b-1"}
 	for name, test := range map[string]struct {
-		ctx    context.Context
+		late   bool // the time is over
 		batch  wording.Batch
 		works  int
 		events int
 		want   string // the message and the hint of the first result
 	}{
-		"one":               {t.Context(), wording.Batch{Single: true, Members: []wording.Title{one}, Parallel: 4}, 1, 2, "failed `berth status -n t`"},
-		"several":           {t.Context(), wording.Batch{Members: []wording.Title{one, two}, Parallel: 1}, 2, 5, "failed `berth status -n t`"},
-		"without time left": {ended, wording.Batch{Members: []wording.Title{one, two}, Parallel: 1}, 0, 3, "timed out after 1s: not started "},
+		"one":               {false, wording.Batch{Single: true, Members: []wording.Title{one}, Parallel: 4}, 1, 2, "failed `berth status -n t`"},
+		"several":           {false, wording.Batch{Members: []wording.Title{one, two}, Parallel: 1}, 2, 5, "failed `berth status -n t`"},
+		"without time left": {true, wording.Batch{Members: []wording.Title{one, two}, Parallel: 1}, 0, 3, "timed out after 1s: not started "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			view, works := &seen{}, 0
-			r := RunBatch(test.ctx, test.batch, view, func(_ int, begin func(...event.Sink) *event.Stream) v1.Result {
+			view, works, ctx := &seen{}, 0, t.Context()
+			if test.late {
+				ctx = ended
+			}
+			r := RunBatch(ctx, test.batch, view, func(_ int, begin func(...event.Sink) *event.Stream) v1.Result {
 				works++
 				begin().Step(v1.Step{Name: "work"})
 				return v1.Result{Error: &v1.Error{Message: "failed", Hint: "`berth status`"}}

@@ -16,6 +16,6 @@ func TestTextFromElsewhereInLines(t *testing.T) {
 		r.Handle(e)
 	}
 	terminaltest.Harmless(t, "one", b.Err.String())
-	_, lines := toldOfMany(t, terminaltest.HostileBatch().End(), "text")
+	_, lines := renderBatch(t, terminaltest.HostileBatch().End(), "text")
 	terminaltest.Harmless(t, "many", lines)
 }

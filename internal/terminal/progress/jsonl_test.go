@@ -18,7 +18,7 @@ import (
 func TestJSONLinesTranscript(t *testing.T) {
 	for name, s := range map[string]*terminaltest.Script{"success": terminaltest.Succeeding(), "image-not-found": terminaltest.ImageNotFound(), "deleted": terminaltest.Deleted(true)} {
 		t.Run(name, func(t *testing.T) {
-			stdout, stderr := told(t, s, "jsonl")
+			stdout, stderr := render(t, s, "jsonl")
 			if stderr != "" {
 				t.Errorf("on stderr: %q", stderr)
 			}
@@ -30,7 +30,7 @@ func TestJSONLinesTranscript(t *testing.T) {
 // The last line is what --output json prints.
 func TestLastJSONLineIsTheDocument(t *testing.T) {
 	for name, s := range map[string]*terminaltest.Script{"Workspace": terminaltest.Succeeding(), "Error": terminaltest.CrashLoop(), "Deletion": terminaltest.Deleted(true)} {
-		stdout, _ := told(t, s, "jsonl")
+		stdout, _ := render(t, s, "jsonl")
 		var last string
 		for sc := bufio.NewScanner(strings.NewReader(stdout)); sc.Scan(); {
 			last = sc.Text()

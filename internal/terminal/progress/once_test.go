@@ -38,7 +38,7 @@ func TestAnOutcomeIsSaidOnce(t *testing.T) {
 		s := &terminaltest.Script{}
 		s.Step(0, "identity", v1.StepBegun, "", 0)
 		s.Add(10*sc, v1.Event{Result: &v1.Result{Error: &test.e}})
-		_, plain := told(t, s, "text")
+		_, plain := render(t, s, "text")
 		live := strings.ToLower(strings.Join(strings.Fields(story(s, time.Hour, 100, terminaltest.PlainLook)), " "))
 		for look, text := range map[string]string{"plain": plain, "live": live} {
 			if n := strings.Count(text, " after 10s"); n != 1 || strings.Count(text, "interrupted") > 1 {

@@ -17,8 +17,8 @@ const (
 	sc = time.Second
 )
 
-// told feeds a renderer and gives what it wrote.
-func told(t *testing.T, s *terminaltest.Script, output string) (stdout, stderr string) {
+// render feeds a renderer and gives what it wrote.
+func render(t *testing.T, s *terminaltest.Script, output string) (stdout, stderr string) {
 	t.Helper()
 	streams, b := terminal.Test("", terminaltest.T0)
 	r := New(streams, format(t, output), terminaltest.Single(terminaltest.Alice))
@@ -35,7 +35,7 @@ func TestPlainTranscripts(t *testing.T) {
 		"interrupted": terminaltest.Interrupted(), "deleted": terminaltest.Deleted(false), "refused": terminaltest.Refused(), "image-not-found": terminaltest.ImageNotFound(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			stdout, stderr := told(t, s, "text")
+			stdout, stderr := render(t, s, "text")
 			if stdout != "" {
 				t.Errorf("progress on stdout: %q", stdout)
 			}
@@ -48,7 +48,7 @@ func TestPlainRepeatsAWarningOnlyWhenItHasGrown(t *testing.T) {
 	steps := []struct {
 		at    time.Duration
 		count int
-		told  bool
+		again bool
 	}{
 		{0, 1, true},
 		{1 * sc, 1, false},
@@ -63,8 +63,8 @@ func TestPlainRepeatsAWarningOnlyWhenItHasGrown(t *testing.T) {
 	p := newPlain(terminal.Output{}, terminaltest.Single(terminaltest.Alice))
 	for _, s := range steps {
 		w := terminaltest.Unschedulable(s.count, s.at)
-		if got := p.text(v1.Event{At: terminaltest.T0.Add(s.at), Warning: &w}) != ""; got != s.told {
-			t.Errorf("count %d after %s: told %v, want %v", s.count, s.at, got, s.told)
+		if got := p.text(v1.Event{At: terminaltest.T0.Add(s.at), Warning: &w}) != ""; got != s.again {
+			t.Errorf("count %d after %s: written again %v, want %v", s.count, s.at, got, s.again)
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 // Dated lines with IDs, and the causes and hints at the end.
 func TestBatchTranscripts(t *testing.T) {
 	for name, b := range map[string]*terminaltest.Many{"team": terminaltest.Team(), "interrupted": terminaltest.Broken(), "stranded": terminaltest.Stranded()} {
-		stdout, stderr := toldOfMany(t, b, "text")
+		stdout, stderr := renderBatch(t, b, "text")
 		if stdout != "" {
 			t.Errorf("progress on stdout: %q", stdout)
 		}
 		terminaltest.Golden(t, "batch/"+name+"-lines.txt", stderr)
-		stdout, stderr = toldOfMany(t, b, "jsonl")
+		stdout, stderr = renderBatch(t, b, "jsonl")
 		if stderr != "" {
 			t.Errorf("on stderr: %q", stderr)
 		}
@@ -24,7 +24,7 @@ func TestBatchTranscripts(t *testing.T) {
 	}
 }
 
-func toldOfMany(t *testing.T, b *terminaltest.Many, output string) (stdout, stderr string) {
+func renderBatch(t *testing.T, b *terminaltest.Many, output string) (stdout, stderr string) {
 	t.Helper()
 	streams, buffers := terminal.Test("", terminaltest.T0)
 	r := New(streams, format(t, output), b.Batch)
@@ -37,7 +37,7 @@ func toldOfMany(t *testing.T, b *terminaltest.Many, output string) (stdout, stde
 
 func TestRemovalsPlain(t *testing.T) {
 	b, events := terminaltest.Removals()
-	_, text := toldOfMany(t, &terminaltest.Many{Batch: b, Events: events}, "text")
+	_, text := renderBatch(t, &terminaltest.Many{Batch: b, Events: events}, "text")
 	for _, want := range []string{
 		"a-1234567 deleted: 6 objects in 1.5s", "b-1234567 deleted: 1 object in 0.5s, the pod may still be terminating",
 		"c-1234567 deleted: not found", "summary: 3 of 4 deleted after 1.5s, 1 failed", "d-1234567 summary NOT_FOUND: d: there is no workspace d",

@@ -14,6 +14,6 @@ func TestPlainReplicas(t *testing.T) {
 	s.Events = s.Events[:len(s.Events)-1]
 	s.Stage(9*sc, v1.StagePulling, v1.Snapshot{Message: "deployment/web", Replicas: terminaltest.Replicas(v1.StageRunning, v1.StageRunning)})
 	s.Events = append(s.Events, end)
-	_, stderr := told(t, s, "text")
+	_, stderr := render(t, s, "text")
 	terminaltest.Golden(t, "replicas/lines.txt", stderr)
 }

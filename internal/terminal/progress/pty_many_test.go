@@ -69,8 +69,8 @@ func (p *pseudo) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// settle waits until the screen shows what has been written.
-func (p *pseudo) settle() {
+// waitForScreen waits until the screen shows what has been written.
+func (p *pseudo) waitForScreen() {
 	for p.read.Load() < p.written.Load() {
 		runtime.Gosched()
 	}
@@ -119,7 +119,7 @@ func TestPseudoTerminals(t *testing.T) {
 					r := New(p.streams(xterm()), printer.Format{}, b.Batch)
 					at, next := time.Duration(0), 0
 					for _, width := range sizes {
-						p.settle()
+						p.waitForScreen()
 						p.setSize(width, 24)
 						p.Resize(width)
 						at += 5 * sc
@@ -157,7 +157,7 @@ var colours = regexp.MustCompile(`\x1b\[[0-9;]+m`)
 // What the environment and the output say decides what is drawn: a live view,
 // without colours, in ASCII; or dated lines without any sequence.
 func TestWhatIsDrawnWhere(t *testing.T) {
-	_, lines := toldOfMany(t, terminaltest.Team(), "text")
+	_, lines := renderBatch(t, terminaltest.Team(), "text")
 	for name, test := range map[string]struct {
 		env                   map[string]string
 		live, colour, unicode bool
@@ -203,7 +203,7 @@ func isASCII(s string) bool {
 
 // Into a pipe go dated lines, whatever the terminal could do.
 func TestIntoAPipe(t *testing.T) {
-	_, want := toldOfMany(t, terminaltest.Team(), "text")
+	_, want := renderBatch(t, terminaltest.Team(), "text")
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

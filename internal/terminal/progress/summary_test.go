@@ -18,7 +18,7 @@ func ends(t *testing.T, w v1.Workspace) (live, plain string) {
 	s := &terminaltest.Script{}
 	s.Step(0, "lookup", v1.StepBegun, "", 0)
 	s.Add(140*ms, v1.Event{Result: &v1.Result{Workspace: &w}})
-	_, plain = told(t, s, "text")
+	_, plain = render(t, s, "text")
 	return story(s, 140*ms, 80, terminaltest.PlainLook), plain
 }
 

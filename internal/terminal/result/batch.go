@@ -178,7 +178,7 @@ func (b batch) failed() []failure {
 
 // diagnose is how to look at one that failed, if there is anything to look at.
 func (f failure) diagnose(t wording.Title) []wording.Command {
-	if !f.isOutcome() || f.Workspace == nil || f.Left == v1.LeftDeleted || !f.isLeft() && !f.Error.failed() {
+	if !f.isOutcome() || f.Workspace == nil || f.Left == v1.LeftDeleted || !f.isLeft() && !f.failed() {
 		return nil
 	}
 	return []wording.Command{{Line: t.Command("diagnose")}}

@@ -97,8 +97,8 @@ type Jobs struct {
 
 // Names are the IDs.
 func (l Jobs) Names() []string {
-	names := make([]string, len(l.JobList.Items))
-	for i, j := range l.JobList.Items {
+	names := make([]string, len(l.Items))
+	for i, j := range l.Items {
 		names[i] = j.ID
 	}
 	return names
@@ -106,7 +106,7 @@ func (l Jobs) Names() []string {
 
 // Empty is the remark about an empty list.
 func (l Jobs) Empty() string {
-	if len(l.JobList.Items) > 0 {
+	if len(l.Items) > 0 {
 		return ""
 	}
 	return "no jobs"
@@ -116,7 +116,7 @@ func (l Jobs) Empty() string {
 func (l Jobs) Text(p style.Page) ([]string, error) {
 	if l.Full {
 		var lines []string
-		for i, j := range l.JobList.Items {
+		for i, j := range l.Items {
 			text, err := Job{j}.Text(p)
 			if err != nil {
 				return nil, err
@@ -132,7 +132,7 @@ func (l Jobs) Text(p style.Page) ([]string, error) {
 		{Title: "JOB"},
 		{Title: "WORKSPACE", Name: true, Least: 12},
 		{Title: "USER", Name: true, Least: 6, Spare: 2},
-		{Title: "STATUS", Style: func(row int) lipgloss.Style { return Job{l.JobList.Items[row]}.colour(p) }},
+		{Title: "STATUS", Style: func(row int) lipgloss.Style { return Job{l.Items[row]}.colour(p) }},
 		{Title: "AGE"},
 		{Title: "DURATION", Spare: 1},
 		{Title: "STAGE"},
@@ -140,7 +140,7 @@ func (l Jobs) Text(p style.Page) ([]string, error) {
 	if p.Wide {
 		cols = append(cols, style.Column{Title: "CODE", Spare: 3}, style.Column{Title: "UPDATED", Spare: 4})
 	}
-	return table(cols, l.JobList.Items, p, func(j v1.Job) []string {
+	return table(cols, l.Items, p, func(j v1.Job) []string {
 		return []string{
 			j.ID, j.WorkspaceName, style.OrDash(j.Username), string(j.State), style.Age(j.CreatedAt, p.Now),
 			style.Brief(Job{j}.took(p.Now)), string(j.Stage), style.OrDash(j.Code), style.Age(j.UpdatedAt, p.Now),

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal/style"
@@ -13,7 +14,7 @@ func TimingLines(r v1.Result, st style.Styles) (lines []string) {
 	add := func(seconds float64, name string) { lines = append(lines, fmt.Sprintf("%9.3fs  %s", seconds, name)) }
 	requests := func(n int) { lines = append(lines, fmt.Sprintf("%9d   API requests", n)) }
 	steps := func(t *v1.Timing) {
-		for _, step := range append(t.Steps[:len(t.Steps):len(t.Steps)], t.Stages...) {
+		for _, step := range append(slices.Clip(t.Steps), t.Stages...) {
 			add(step.Seconds, step.Name)
 		}
 		add(t.Seconds, "total")

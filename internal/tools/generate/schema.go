@@ -59,8 +59,22 @@ func documentSchemas() ([]*jsonschema.Schema, error) {
 	}
 	var all []*jsonschema.Schema
 	for _, document := range []any{
-		v1.Blueprint{}, v1.BlueprintCheck{}, v1.BlueprintList{}, v1.Checkup{}, v1.Deletion{}, v1.DeletionSummary{}, v1.Diagnosis{}, v1.Error{},
-		v1.Event{}, v1.Job{}, v1.JobList{}, v1.ProvisionSummary{}, v1.Resolution{}, v1.Version{}, v1.Workspace{}, v1.WorkspaceList{},
+		v1.Blueprint{},
+		v1.BlueprintCheck{},
+		v1.BlueprintList{},
+		v1.Checkup{},
+		v1.Deletion{},
+		v1.DeletionSummary{},
+		v1.Diagnosis{},
+		v1.Error{},
+		v1.Event{},
+		v1.Job{},
+		v1.JobList{},
+		v1.ProvisionSummary{},
+		v1.Resolution{},
+		v1.Version{},
+		v1.Workspace{},
+		v1.WorkspaceList{},
 	} {
 		kind := reflect.TypeOf(document).Name()
 		schema := reflector.Reflect(document)
