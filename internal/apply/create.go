@@ -22,7 +22,7 @@ const (
 // being deleted is waited for: a claim outlives the pod that used it by a moment.
 func (r *run) apply(ctx, waiting context.Context, it *item) error {
 	err := wait.PollUntilContextTimeout(waiting, deletionPoll, deletionTime, true, func(context.Context) (done bool, err error) {
-		made, err := it.api.Create(ctx, it.object, metav1.CreateOptions{FieldManager: kube.FieldManager})
+		made, err := it.api.Create(ctx, it.object, metav1.CreateOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
 		if apierrors.IsAlreadyExists(err) {
 			it.change = &Change{Action: Unchanged, Object: it.object}
 			return r.update(ctx, it)

@@ -21,7 +21,8 @@ const (
 	DryRunServer DryRun = "server"
 )
 
-// Options is the mode as the options of a request have it.
+// Options is the mode as the options of a request have it. Without the API server
+// no such request is made.
 func (d DryRun) Options() []string {
 	if d == DryRunServer {
 		return []string{metav1.DryRunAll}
@@ -29,16 +30,14 @@ func (d DryRun) Options() []string {
 	return nil
 }
 
-// client is how an object is reached: in a dry run, nothing is written.
+// client is how an object is reached: in a dry run of which the API server is not
+// asked, nothing is written.
 func (r *run) client(it *item) dynamic.ResourceInterface {
 	api := it.in(r.Client)
-	switch {
-	case r.DryRun == DryRunNone:
-		return api
-	case r.DryRun == DryRunClient, r.onlyImagined(it):
+	if r.DryRun == DryRunClient || r.DryRun == DryRunServer && r.onlyImagined(it) {
 		return &readOnly{ResourceInterface: api, it: it}
 	}
-	return checkOnly{api}
+	return api
 }
 
 // onlyImagined is true for an object whose namespace or kind would be created by
@@ -95,27 +94,4 @@ func (c *readOnly) Apply(_ context.Context, _ string, object *unstructured.Unstr
 
 func (c *readOnly) Delete(context.Context, string, metav1.DeleteOptions, ...string) error {
 	return nil // Remove has read it
-}
-
-// checkOnly has the API server check changes.
-type checkOnly struct{ dynamic.ResourceInterface }
-
-func (c checkOnly) Create(ctx context.Context, object *unstructured.Unstructured, o metav1.CreateOptions, sub ...string) (*unstructured.Unstructured, error) {
-	o.DryRun = DryRunServer.Options()
-	return c.ResourceInterface.Create(ctx, object, o, sub...)
-}
-
-func (c checkOnly) Patch(ctx context.Context, name string, kind types.PatchType, patch []byte, o metav1.PatchOptions, sub ...string) (*unstructured.Unstructured, error) {
-	o.DryRun = DryRunServer.Options()
-	return c.ResourceInterface.Patch(ctx, name, kind, patch, o, sub...)
-}
-
-func (c checkOnly) Apply(ctx context.Context, name string, object *unstructured.Unstructured, o metav1.ApplyOptions, sub ...string) (*unstructured.Unstructured, error) {
-	o.DryRun = DryRunServer.Options()
-	return c.ResourceInterface.Apply(ctx, name, object, o, sub...)
-}
-
-func (c checkOnly) Delete(ctx context.Context, name string, o metav1.DeleteOptions, sub ...string) error {
-	o.DryRun = DryRunServer.Options()
-	return c.ResourceInterface.Delete(ctx, name, o, sub...)
 }

@@ -1,9 +1,8 @@
 package apply
 
 import (
-	"maps"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Owner is whose objects are: the labels and annotations with which each of them
@@ -32,18 +31,10 @@ func has(all, some map[string]string) bool {
 func (o Owner) mark(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
 	if len(o.Labels) > 0 {
-		object.SetLabels(joined(object.GetLabels(), o.Labels))
+		object.SetLabels(labels.Merge(object.GetLabels(), o.Labels))
 	}
 	if len(o.Annotations) > 0 {
-		object.SetAnnotations(joined(object.GetAnnotations(), o.Annotations))
+		object.SetAnnotations(labels.Merge(object.GetAnnotations(), o.Annotations))
 	}
 	return object
-}
-
-func joined(all, more map[string]string) map[string]string {
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, more)
-	return all
 }

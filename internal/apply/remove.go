@@ -48,7 +48,7 @@ func (r *run) remove(ctx, _ context.Context, it *item) error {
 	if current == nil || err != nil {
 		return err
 	}
-	options := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}
+	options := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground), DryRun: r.DryRun.Options()}
 	if uid := current.GetUID(); uid != "" {
 		options.Preconditions = &metav1.Preconditions{UID: &uid}
 	}

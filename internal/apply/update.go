@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/util/csaupgrade"
 
 	"github.com/berthdev/berth/internal/kube"
@@ -51,7 +50,7 @@ func (r *run) update(ctx context.Context, it *item) (done bool, err error) {
 // send applies wanted to the object that was read, and to no other version of it
 // if wanted depends on what was read.
 func (r *run) send(ctx context.Context, it *item, wanted *unstructured.Unstructured) (done bool, err error) {
-	current, err := upgrade(ctx, it.api, it.change.Before)
+	current, err := r.upgrade(ctx, it)
 	if isStale(err) {
 		return false, nil
 	}
@@ -62,7 +61,7 @@ func (r *run) send(ctx context.Context, it *item, wanted *unstructured.Unstructu
 	if it.Merge != nil {
 		wanted.SetResourceVersion(current.GetResourceVersion())
 	}
-	options := metav1.ApplyOptions{FieldManager: kube.FieldManager, Force: r.Force}
+	options := metav1.ApplyOptions{FieldManager: kube.FieldManager, Force: r.Force, DryRun: r.DryRun.Options()}
 	made, err := it.api.Apply(ctx, it.name, wanted, options)
 	others := conflicts(err)
 	if isFieldConflict(err) && len(others) == 0 { // in a dry run upgrade has not been kept
@@ -87,12 +86,13 @@ func (r *run) send(ctx context.Context, it *item, wanted *unstructured.Unstructu
 // upgrade makes the fields that berth has set by creating an object those of its
 // server-side apply. Otherwise both would own them, and what is not wanted any
 // more, such as the script of an older blueprint, would stay.
-func upgrade(ctx context.Context, api dynamic.ResourceInterface, current *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (r *run) upgrade(ctx context.Context, it *item) (*unstructured.Unstructured, error) {
+	current := it.change.Before
 	patch, err := csaupgrade.UpgradeManagedFieldsPatch(current, sets.New(kube.FieldManager), kube.FieldManager)
 	if err != nil || patch == nil {
 		return current, err
 	}
-	return api.Patch(ctx, current.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
+	return it.api.Patch(ctx, it.name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
 }
 
 // isStale is true for the answer to a change of an object that is not as it was

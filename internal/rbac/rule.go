@@ -64,51 +64,28 @@ func (a Access) Object() string {
 	return resource
 }
 
-// accesses are the rule, verb by verb.
-func (r Rule) accesses() (all []Access) {
-	for _, verb := range r.Verbs {
-		all = append(all, Access{Verb: verb, Group: r.Group, Resource: r.Resource})
-	}
-	return all
-}
-
 // On are the accesses to one resource.
-func (c Command) On(resource string) (all []Access) {
-	for _, r := range c.Rules {
-		if r.Resource == resource {
-			all = append(all, r.accesses()...)
-		}
-	}
-	return distinct(all)
+func (c Command) On(resource string) []Access {
+	return c.accesses(func(r Rule) bool { return r.Resource == resource })
 }
 
 // Needs are the accesses without which the command fails for a workspace with
 // objects of these resources.
 func (c Command) Needs(made ...string) []Access {
-	var all []Access
-	for _, r := range c.Rules {
-		if r.Optional() || r.Made && !slices.Contains(made, r.Resource) {
-			continue
-		}
-		all = append(all, r.accesses()...)
-	}
-	return distinct(all)
+	return c.accesses(func(r Rule) bool { return !r.Optional() && (!r.Made || slices.Contains(made, r.Resource)) })
 }
 
 // All are all accesses of the command.
-func (c Command) All() []Access {
-	var all []Access
-	for _, r := range c.Rules {
-		all = append(all, r.accesses()...)
-	}
-	return distinct(all)
-}
+func (c Command) All() []Access { return c.accesses(func(Rule) bool { return true }) }
 
-func distinct(all []Access) (once []Access) {
-	for _, a := range all {
-		if !slices.Contains(once, a) {
-			once = append(once, a)
+// accesses are those of some of the rules, verb by verb, each of them once.
+func (c Command) accesses(of func(Rule) bool) (all []Access) {
+	for _, r := range c.Rules {
+		for _, verb := range r.Verbs {
+			if a := (Access{Verb: verb, Group: r.Group, Resource: r.Resource}); of(r) && !slices.Contains(all, a) {
+				all = append(all, a)
+			}
 		}
 	}
-	return once
+	return all
 }

@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"strconv"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // A record is a Secret as Helm's storage driver writes it: the release as JSON,
@@ -47,16 +47,12 @@ func encode(release *helm.Release, stamp string) (*corev1.Secret, error) {
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	_, _ = w.Write(document) // a buffer takes everything
 	_ = w.Close()
-	labels := maps.Clone(release.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	maps.Copy(labels, map[string]string{
+	all := labels.Merge(release.Labels, map[string]string{
 		"name": release.Name, "owner": "helm", "status": release.Info.Status.String(), "version": strconv.Itoa(release.Version),
 		stamp: strconv.FormatInt(release.Info.LastDeployed.Unix(), 10),
 	})
 	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: key(release), Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: key(release), Labels: all},
 		Type:       recordType,
 		Data:       map[string][]byte{recordKey: []byte(base64.StdEncoding.EncodeToString(packed.Bytes()))},
 	}, nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	helm "helm.sh/helm/v3/pkg/release"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -57,36 +56,30 @@ func (r Records) Update(ctx context.Context, release *helm.Release) error {
 // Write is Update if the record exists, otherwise Create. It returns the Secret,
 // also in a dry run.
 func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, dry apply.DryRun) (apply.Change, error) {
-	change, stamp, send := apply.Change{Action: apply.Created}, createdAt, r.create
+	action, verb, stamp := apply.Created, "create", createdAt
 	if exists {
-		change.Action, stamp, send = apply.Updated, modifiedAt, r.update
+		action, verb, stamp = apply.Updated, "update", modifiedAt
 	}
 	secret, err := encode(release, stamp)
-	if err == nil && dry != apply.DryRunClient {
-		secret, err = send(ctx, secret, dry)
+	switch {
+	case err != nil || dry == apply.DryRunClient:
+	case exists:
+		secret, err = r.Secrets.Update(ctx, secret, metav1.UpdateOptions{DryRun: dry.Options()})
+	default:
+		secret, err = r.Secrets.Create(ctx, secret, metav1.CreateOptions{DryRun: dry.Options()})
 	}
-	if err != nil {
-		return apply.Change{}, err
+	switch {
+	case !exists && apierrors.IsAlreadyExists(err):
+		return apply.Change{}, ErrExists
+	case err != nil:
+		return apply.Change{}, kube.Fault(err, r.call(verb, key(release)))
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secret)
-	change.Object = &unstructured.Unstructured{Object: content}
-	change.Object.SetAPIVersion("v1")
-	change.Object.SetKind("Secret")
-	change.Object.SetNamespace(r.Namespace)
-	return change, err
-}
-
-func (r Records) create(ctx context.Context, secret *corev1.Secret, dry apply.DryRun) (*corev1.Secret, error) {
-	made, err := r.Secrets.Create(ctx, secret, metav1.CreateOptions{DryRun: dry.Options()})
-	if apierrors.IsAlreadyExists(err) {
-		return nil, ErrExists
-	}
-	return made, kube.Fault(err, r.call("create", secret.Name))
-}
-
-func (r Records) update(ctx context.Context, secret *corev1.Secret, dry apply.DryRun) (*corev1.Secret, error) {
-	made, err := r.Secrets.Update(ctx, secret, metav1.UpdateOptions{DryRun: dry.Options()})
-	return made, kube.Fault(err, r.call("update", secret.Name))
+	object := &unstructured.Unstructured{Object: content}
+	object.SetAPIVersion("v1")
+	object.SetKind("Secret")
+	object.SetNamespace(r.Namespace)
+	return apply.Change{Action: action, Object: object}, err
 }
 
 // Names are the names of the Secrets with a release's records.

@@ -1,11 +1,15 @@
 package injection
 
-import "strings"
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
 
 // gitOps: a tool that makes the cluster what a repository says reverts what
 // others patch.
 func (x *examination) gitOps() {
-	labels := stringsIn(lookup(x.workload, "metadata", "labels"))
+	labels := (&unstructured.Unstructured{Object: x.workload}).GetLabels()
 	annotations := annotationsOf(x.workload)
 	switch {
 	case anyPrefix("argocd.argoproj.io/", labels, annotations):

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -40,12 +41,11 @@ func Make(id string, target Target, objects []*unstructured.Unstructured) (Parts
 	if pod == nil {
 		return p, fault.New(fault.Internal, "the chart has no pod to inject")
 	}
-	p.Labels = map[string]string{
+	p.Labels = labels.Merge(map[string]string{
 		kube.LabelInjected:     "true",
 		kube.LabelWorkloadKind: kube.LabelValue(target.Kind),
 		kube.LabelWorkloadName: kube.LabelValue(target.Name),
-	}
-	maps.Copy(p.Labels, pod.GetLabels())
+	}, pod.GetLabels())
 	p.TemplateAnnotations = map[string]string{kube.AnnotationUserString: pod.GetAnnotations()[kube.AnnotationUserString]}
 	spec, _ := runtime.DeepCopyJSON(pod.Object)["spec"].(map[string]any)
 	gone := map[string]bool{} // volumes
@@ -121,19 +121,11 @@ func (p *Parts) behind(volume map[string]any, objects []*unstructured.Unstructur
 			continue
 		}
 		object = object.DeepCopy()
-		object.SetLabels(joined(object.GetLabels(), p.Labels))
-		object.SetAnnotations(joined(object.GetAnnotations(), p.TemplateAnnotations))
+		object.SetLabels(labels.Merge(object.GetLabels(), p.Labels))
+		object.SetAnnotations(labels.Merge(object.GetAnnotations(), p.TemplateAnnotations))
 		found = append(found, object)
 	}
 	return found
-}
-
-func joined(all, more map[string]string) map[string]string {
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, more)
-	return all
 }
 
 // secret is true for a volume that holds a Secret.
@@ -150,9 +142,9 @@ func secret(volume any) bool {
 
 // hash is over everything that two injections can differ in, but for the job.
 func (p Parts) hash() (string, error) {
-	labels := maps.Clone(p.Labels)
-	delete(labels, kube.LabelJobID)
-	content := []any{p.Containers, p.InitContainers, p.Volumes, labels, p.TemplateAnnotations}
+	withoutJob := maps.Clone(p.Labels)
+	delete(withoutJob, kube.LabelJobID)
+	content := []any{p.Containers, p.InitContainers, p.Volumes, withoutJob, p.TemplateAnnotations}
 	for _, o := range p.Objects {
 		content = append(content, o.GetName(), o.Object["data"], o.Object["spec"])
 	}

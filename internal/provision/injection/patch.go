@@ -147,17 +147,5 @@ func names(items []any) []string {
 
 // annotationsOf are those of the workload itself.
 func annotationsOf(object map[string]any) map[string]string {
-	return stringsIn(lookup(object, "metadata", "annotations"))
-}
-
-// stringsIn reads a map of strings.
-func stringsIn(value any) map[string]string {
-	all := map[string]string{}
-	m, _ := value.(map[string]any)
-	for key, v := range m {
-		if s, ok := v.(string); ok {
-			all[key] = s
-		}
-	}
-	return all
+	return (&unstructured.Unstructured{Object: object}).GetAnnotations()
 }
