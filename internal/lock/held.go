@@ -83,11 +83,7 @@ func (h *Lock) Release(ctx context.Context) {
 	h.done.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// The preconditions keep somebody else's lock from being deleted. If it fails
-	// the lease expires by itself.
-	_ = h.locker.Leases.Delete(ctx, h.lease.Name, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &h.lease.UID, ResourceVersion: &h.lease.ResourceVersion},
-	})
+	h.locker.remove(ctx, h.lease)
 }
 
 func (h *Lock) renew(renewing, requests context.Context) {
@@ -144,7 +140,7 @@ func (h *Lock) current(ctx context.Context) (*coordinationv1.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	if holder := lease.Spec.HolderIdentity; holder == nil || *holder != h.locker.Self.String() {
+	if identityIn(lease) != h.locker.Self.String() {
 		return nil, ErrTaken
 	}
 	return lease, nil

@@ -31,11 +31,9 @@ type Locker struct {
 	Leases    coordination.LeaseInterface
 	Namespace string
 	Self      Holder
-	// Purpose is what the lock is taken for: a verb, for who meets it.
-	Purpose string
-	// Job is the job that the lock is taken for; empty for none.
-	Job string
-	Now func() time.Time
+	Purpose   string // what the lock is taken for: a verb
+	Job       string // the job that it is taken for; empty for none
+	Now       func() time.Time
 }
 
 // Observed is a lock that somebody else holds, as it was when first seen: what
@@ -121,6 +119,12 @@ func (l Locker) Sweep(ctx context.Context, id string) {
 	if err != nil || !l.isFree(lease, l.observe(lease, nil)) {
 		return
 	}
+	l.remove(ctx, lease)
+}
+
+// remove deletes a lease as it was read: the preconditions keep somebody else's
+// from being deleted. If it fails the lease expires by itself.
+func (l Locker) remove(ctx context.Context, lease *coordinationv1.Lease) {
 	_ = l.Leases.Delete(ctx, lease.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion},
 	})
@@ -135,26 +139,23 @@ func (l Locker) observe(lease *coordinationv1.Lease, before *Observed) *Observed
 	if renewed := lease.Spec.RenewTime; renewed != nil {
 		seen.Overdue = l.Now().Sub(renewed.Time) > Duration
 	}
-	if lease.Spec.HolderIdentity != nil {
-		seen.Holder = parseHolder(*lease.Spec.HolderIdentity)
-	}
+	seen.Holder = parseHolder(identityIn(lease))
 	return seen
+}
+
+// identityIn is the holder of a lease as it is written there; empty for none.
+func identityIn(lease *coordinationv1.Lease) string {
+	if lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
 }
 
 // isFree decides whether a lock may be taken from its holder.
 func (l Locker) isFree(lease *coordinationv1.Lease, seen *Observed) bool {
-	now := l.Now()
-	switch {
-	case lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "":
-		return true
-	case seen.Holder.isDead(l.Self):
-		return true
-	case now.Sub(seen.at) > Duration:
-		return true
-	default:
-		renewed := lease.Spec.RenewTime
-		return renewed == nil || now.Sub(renewed.Time) > stale
-	}
+	now, renewed := l.Now(), lease.Spec.RenewTime
+	return identityIn(lease) == "" || seen.Holder.isDead(l.Self) ||
+		now.Sub(seen.at) > Duration || renewed == nil || now.Sub(renewed.Time) > stale
 }
 
 func (l Locker) lease(id string) *coordinationv1.Lease {

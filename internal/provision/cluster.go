@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/berthdev/berth/internal/apply"
@@ -26,27 +26,32 @@ const (
 func (s session) createNamespace(ctx context.Context) error {
 	name := s.Client.Namespace
 	return s.steps.Do("create namespace", func() (string, error) {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		_, err := s.Client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return "", kube.Fault(err, kube.Call{Verb: "create", Resource: "namespaces", Name: name})
+		if _, err := s.applyNamespace(ctx, apply.DryRunNone); err != nil {
+			return "", err
 		}
-		err = wait.PollUntilContextTimeout(ctx, accountPoll, accountTime, true, func(ctx context.Context) (bool, error) {
+		err := wait.PollUntilContextTimeout(ctx, accountPoll, accountTime, true, func(ctx context.Context) (bool, error) {
 			_, err := s.Client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
-			return !apierrors.IsNotFound(err), nil // who may not look finds out when the pod is created
+			return !apierrors.IsNotFound(err), nil // without the permission the creation of the pod shows it
 		})
 		if wait.Interrupted(err) && ctx.Err() == nil {
-			err = nil // likewise
+			err = nil // so does it then
 		}
 		return name, err
 	})
 }
 
-// previewNamespace is not empty if the namespace would be created. Who may not
-// look whether it exists finds out in the end, unless it is to be created.
+// applyNamespace creates the namespace; one that exists stays as it is.
+func (s session) applyNamespace(ctx context.Context, dry apply.DryRun) (apply.Changes, error) {
+	applier := s.sharer(dry)
+	applier.Owner = apply.Owner{} // a namespace is not berth's
+	return applier.Apply(ctx, apply.Objects([]*unstructured.Unstructured{kube.Named("Namespace", s.Client.Namespace)}))
+}
+
+// previewNamespace is not empty if the namespace would be created. That it cannot
+// be read is an error only if it is to be created.
 func (s session) previewNamespace(ctx context.Context, dry apply.DryRun) (apply.Changes, error) {
-	namespaces, name := s.Client.CoreV1().Namespaces(), s.Client.Namespace
-	_, err := namespaces.Get(ctx, name, metav1.GetOptions{})
+	name := s.Client.Namespace
+	_, err := s.Client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 	if err == nil || apierrors.IsForbidden(err) && !s.CreateNamespace {
 		return nil, nil
 	}
@@ -54,11 +59,7 @@ func (s session) previewNamespace(ctx context.Context, dry apply.DryRun) (apply.
 		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "namespaces", Namespace: name, Name: name})
 	}
 	if dry == apply.DryRunServer {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		_, err := namespaces.Create(ctx, namespace, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err != nil {
-			return nil, kube.Fault(err, kube.Call{Verb: "create", Resource: "namespaces", Name: name})
-		}
+		return s.applyNamespace(ctx, dry)
 	}
 	return apply.Changes{{Action: apply.Created, Object: kube.Named("Namespace", name)}}, nil
 }

@@ -140,8 +140,3 @@ func (p *Provisioner) Forget(ctx context.Context, arg inventory.Argument) {
 		p.in(arg.Namespace).locker(forDeleting).Sweep(ctx, id)
 	}
 }
-
-func busy(id string, by *lock.Observed) error {
-	return fault.New(fault.Conflict, "%s is working on workspace %s (%s)", by.Holder.Human(), id, by.Purpose).
-		WithHint("try again when that is done, or pass --wait")
-}

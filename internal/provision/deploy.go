@@ -3,8 +3,10 @@ package provision
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
@@ -47,6 +49,30 @@ func (s provisioning) bringUp(ctx context.Context, d deploy.Deployment, turn dep
 		err = context.Cause(held)
 	}
 	return result, err
+}
+
+// share creates what the workspaces of the namespace have in common, if the
+// blueprint or the configuration asks for something of the kind.
+func (s provisioning) share(ctx context.Context, plan deploy.Plan, d deploy.Deployment) error {
+	if len(d.Shared) == 0 || !plan.Writes() {
+		return nil
+	}
+	return s.steps.Do("share", func() (string, error) {
+		there, err := s.sharer(apply.DryRunNone).Apply(ctx, d.Shared)
+		if err == nil {
+			deploy.WarnOfClaims(d, there, s.steps)
+		}
+		return fmt.Sprintf("%d objects of the namespace", len(there)), err
+	})
+}
+
+// sharer applies what belongs to no workspace: nothing says which of them was the
+// first.
+func (s session) sharer(dry apply.DryRun) apply.Applier {
+	owner := apply.Owner{Name: "berth", Labels: map[string]string{"app.kubernetes.io/managed-by": "berth"}}
+	applier := deploy.Applier(s.Reader, owner, dry)
+	applier.Shared = true
+	return applier
 }
 
 // follow follows the workspace until it runs or is certain not to. The record is

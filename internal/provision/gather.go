@@ -28,7 +28,6 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 		in       inputs
 		user     identity.User
 		may      deploy.Permissions
-		unread   error
 		composed Composed
 	)
 	err := s.steps.Parallel(
@@ -43,7 +42,7 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 		deploy.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
 			in.found, err = s.target.Lookup(ctx)
 			if fault.CodeOf(err) == fault.PermissionDenied {
-				unread = err // reported together with whatever else is missing
+				may.Unread = err // reported together with whatever else is missing
 				return "", nil
 			}
 			if err != nil {
@@ -59,7 +58,6 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 	if err != nil {
 		return inputs{}, err
 	}
-	may.Unread = unread
 	spec, err := s.specify(ctx, user, composed)
 	if err != nil {
 		return inputs{}, err

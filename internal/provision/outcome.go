@@ -112,18 +112,19 @@ func interrupted(ctx context.Context, about deploy.About, e ending, err error) e
 
 // soFar is the stage, and its cause if it is known.
 func soFar(e ending) string {
-	switch s := e.reading; {
+	s, why := e.reading, e.reading.Message
+	if s.Cause != nil {
+		why = s.Cause.Message
+	}
+	switch {
 	case s.Stage == "" && e.result.Changes.Any():
 		return "not all of it is created yet"
 	case s.Stage == "":
 		return "nothing is installed yet"
-	case s.Cause != nil:
-		return fmt.Sprintf("still %s: %s", s.Stage, s.Cause.Message)
-	case s.Message != "":
-		return fmt.Sprintf("still %s: %s", s.Stage, s.Message)
-	default:
+	case why == "":
 		return fmt.Sprintf("still %s", s.Stage)
 	}
+	return fmt.Sprintf("still %s: %s", s.Stage, why)
 }
 
 // failedPod is the pod that the cause is about: of a workload, one of its pods.

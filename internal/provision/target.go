@@ -2,11 +2,9 @@ package provision
 
 import (
 	"context"
-	"time"
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/event"
-	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injected"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -68,31 +66,4 @@ func (p *Provisioner) session(id string, in userstring.Workload, stream *event.S
 		s.target = injected.Target{Reader: p.Reader, ID: id, Ref: in, Force: p.Injection.Force, Steps: s.steps}
 	}
 	return s
-}
-
-// The purposes of a lock.
-const (
-	forProvisioning = "provision"
-	forDeleting     = "delete"
-)
-
-func (p *Provisioner) locker(purpose string) lock.Locker {
-	return lock.Locker{
-		Leases:    p.Client.CoordinationV1().Leases(p.Client.Namespace),
-		Namespace: p.Client.Namespace, Self: lock.Self(), Purpose: purpose, Now: p.Now,
-	}
-}
-
-// releaseTime is how long releasing the lock may take, also after an
-// interruption.
-const releaseTime = 2 * time.Second
-
-// release gives the lock back, if there is one.
-func (session) release(ctx context.Context, held *lock.Lock) {
-	if held == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
-	defer cancel()
-	held.Release(ctx)
 }

@@ -19,7 +19,7 @@ func (c *Certificate) value(s Spec) any {
 		return nil
 	}
 	id := s.User.ID()
-	names := []any{id, id + "." + s.Namespace, id + "." + s.Namespace + ".svc"}
+	names := []string{id, id + "." + s.Namespace, id + "." + s.Namespace + ".svc"}
 	if s.Blueprint.Subdomain != "" {
 		names = append(names, id+"."+s.Blueprint.Subdomain+"."+s.Namespace+".svc")
 	}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 
@@ -11,8 +12,11 @@ func resources(r blueprint.Resources) map[string]any {
 	return map[string]any{"cpu": r.CPU, "memory": r.Memory}
 }
 
-// podmanSocket is where the sidecar answers.
-const podmanSocket = "unix:///k8shell/podman/podman.sock"
+const (
+	defaultPullPolicy = "IfNotPresent"
+	// podmanSocket is where the sidecar answers.
+	podmanSocket = "unix:///k8shell/podman/podman.sock"
+)
 
 // environment is the blueprint's, and where the podman sidecar is, unless the
 // blueprint says otherwise.
@@ -30,7 +34,7 @@ func agent(k blueprint.K8shelld) any {
 	if k.Image == "" {
 		return nil
 	}
-	return map[string]any{"image": k.Image, "imagePullPolicy": pullPolicy(k.ImagePullPolicy)}
+	return map[string]any{"image": k.Image, "imagePullPolicy": cmp.Or(k.ImagePullPolicy, defaultPullPolicy)}
 }
 
 // agentVersion is the tag of the agent's image, or the begin of its digest.
@@ -62,14 +66,7 @@ func podman(p blueprint.Podman) any {
 		security = map[string]any{"privileged": true}
 	}
 	return map[string]any{
-		"image": p.Image, "imagePullPolicy": pullPolicy(p.ImagePullPolicy),
+		"image": p.Image, "imagePullPolicy": cmp.Or(p.ImagePullPolicy, defaultPullPolicy),
 		"resources": resources(p.Resources), "sizeLimit": p.SizeLimit, "securityContext": security,
 	}
-}
-
-func pullPolicy(p string) string {
-	if p == "" {
-		return "IfNotPresent"
-	}
-	return p
 }

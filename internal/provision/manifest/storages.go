@@ -51,22 +51,16 @@ func claimOf(id, name string, s blueprint.Storage) string {
 	case s.ExistingClaim != "":
 		return s.ExistingClaim
 	case s.Type == blueprint.StorageShared:
-		return sharedClaimName(name, s.ID)
+		if s.ID == "" {
+			return kube.Name("pvc", name)
+		}
+		return kube.Name("pvc", name, s.ID) // the ID tells storages of one name apart
 	default:
 		return claimName(id, name)
 	}
 }
 
 func claimName(id, storage string) string { return kube.Name("pvc", id, storage) }
-
-// sharedClaimName is that of a storage that workspaces share: an ID of its own
-// tells those of one name apart.
-func sharedClaimName(storage, id string) string {
-	if id == "" {
-		return kube.Name("pvc", storage)
-	}
-	return kube.Name("pvc", storage, id)
-}
 
 // SharedClaims are the claims of shared storages. They belong to no release: a
 // release owns its objects alone and takes them along when it is uninstalled,
