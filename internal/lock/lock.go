@@ -8,6 +8,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -89,28 +90,22 @@ const retryEvery = 500 * time.Millisecond
 // Wait takes the lock once it is free. It also outlasts a moment in which the API
 // server cannot be reached. It gives up with the error that giveUp has about the
 // holder; nil never does.
-func (l Locker) Wait(ctx context.Context, id string, holder *Observed, giveUp func(*Observed) error) (*Lock, error) {
-	ticker := time.NewTicker(retryEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-ticker.C:
-		}
-		held, seen, err := l.Try(ctx, id, holder)
+func (l Locker) Wait(ctx context.Context, id string, holder *Observed, giveUp func(*Observed) error) (held *Lock, err error) {
+	err = wait.PollUntilContextCancel(ctx, retryEvery, false, func(ctx context.Context) (done bool, err error) {
+		var seen *Observed
+		held, seen, err = l.Try(ctx, id, holder)
 		switch {
 		case held != nil || err != nil && fault.CodeOf(err) != fault.Unavailable:
-			return held, err
+			return true, err
 		case seen == nil:
-			continue
+			return false, nil
 		}
-		if holder = seen; giveUp != nil {
-			if err := giveUp(seen); err != nil {
-				return nil, err
-			}
+		if holder = seen; giveUp == nil {
+			return false, nil
 		}
-	}
+		return false, giveUp(seen)
+	})
+	return held, err
 }
 
 // Sweep removes the lock on something that is gone if nobody holds it any more.

@@ -2,7 +2,6 @@ package provision
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -72,15 +71,10 @@ func (s session) lockForDelete(ctx context.Context) (*lock.Lock, error) {
 	s.steps.Note("waiting for %s", holder.Holder.Human())
 	held, err = locker.Wait(ctx, s.id, holder, nil)
 	if err != nil && ctx.Err() != nil {
-		err = stillWorking(holder.Holder.Human())
+		err = fault.New(fault.Conflict, "%s is still working on workspace %s", holder.Holder.Human(), s.id)
 	}
 	return held, err
 }
-
-// stillWorking is the end of waiting for the holder of the lock.
-type stillWorking string
-
-func (holder stillWorking) Error() string { return string(holder) + " is still working on it" }
 
 // notRemoved gives a deletion that its context ended the reason for that, the
 // time-out or the signal, and what is still there.
@@ -94,8 +88,8 @@ func (s session) notRemoved(ctx context.Context, follower *follow.Follower, err 
 	}
 	what := fmt.Sprintf("workspace %s is not removed yet", s.id)
 	why.Hint = fmt.Sprintf("continue with `berth delete id/%s`", s.id)
-	if holder, waited := errors.AsType[stillWorking](err); waited {
-		what = fmt.Sprintf("%s is still working on workspace %s", string(holder), s.id)
+	if fault.CodeOf(err) == fault.Conflict { // somebody else has the lock
+		what = fault.From(err).Message
 	} else if pod := terminating(follower); pod != nil {
 		what, why.Hint = stillThere(pod, s.Now())
 	}

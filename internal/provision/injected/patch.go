@@ -65,10 +65,7 @@ func (t Target) send(ctx context.Context, c injection.Change, dry apply.DryRun) 
 	if dry == apply.DryRunClient {
 		return &unstructured.Unstructured{Object: c.After}, nil
 	}
-	options := metav1.PatchOptions{FieldManager: kube.FieldManager}
-	if dry == apply.DryRunServer {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
+	options := metav1.PatchOptions{FieldManager: kube.FieldManager, DryRun: dry.Options()}
 	return workload.API(t.Client, t.Ref).Patch(ctx, t.Ref.Name, types.JSONPatchType, c.Patch, options)
 }
 

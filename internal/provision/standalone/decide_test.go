@@ -43,7 +43,7 @@ func TestDecide(t *testing.T) {
 		{"asked to stop before it ran", stopping(v1.StageStarting), deploy.Replace},
 		{"asked to stop, then deleted", stopping(v1.StageTerminating), deploy.Await},
 	} {
-		if got := decide(test.found); got != test.want {
+		if got := (Target{}).Decide(test.found, deploy.Deployment{}); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}

@@ -93,18 +93,14 @@ func (t Target) refused(ctx context.Context, held *lock.Lock, d deploy.Deploymen
 		return result, err
 	}
 	release.Refused(result.Record, object, by.Message)
-	t.updateRecord(ctx, held, result.Record)
+	// If the lock was lost meanwhile the record is somebody else's. Left pending, it
+	// is healed as well.
+	writing, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	if held.Confirm(writing) == nil && writing.Err() == nil {
+		_ = t.Records().Update(writing, result.Record)
+	}
 	result.Reading = d.About.Explain(reading)
 	t.Steps.Reached(result.Reading)
 	return result, d.About.Failure(reading)
-}
-
-// updateRecord writes the record, unless the lock was lost meanwhile: then it is
-// somebody else's. Left pending, it is healed as well.
-func (t Target) updateRecord(ctx context.Context, held *lock.Lock, record *helm.Release) {
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
-	if held.Confirm(ctx) == nil && ctx.Err() == nil {
-		_ = t.Records().Update(ctx, record)
-	}
 }

@@ -47,17 +47,24 @@ func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, 
 	if err != nil {
 		return removal, err
 	}
+	removal.Objects, err = t.uninstall(ctx, objects, true)
+	removal.Done = fmt.Sprintf("%d objects", removal.Objects)
+	return removal, err
+}
+
+// uninstall deletes objects and, if they are the whole workspace, what belongs to
+// it besides. It returns how many of the objects were deleted, also with an error.
+func (t Target) uninstall(ctx context.Context, objects []*unstructured.Unstructured, whole bool) (int, error) {
 	removed, err := t.applier(apply.DryRunNone).Remove(ctx, objects)
-	removal.Objects, removal.Done = len(removed), fmt.Sprintf("%d objects", len(removed))
-	if err != nil {
-		return removal, err
+	if err != nil || !whole {
+		return len(removed), err
 	}
 	// cert-manager leaves the Secret of a certificate behind, and creates it again
 	// as long as the certificate is there.
 	if _, err := t.applier(apply.DryRunNone).Remove(ctx, manifest.Certified(objects)); err != nil {
-		return removal, err
+		return len(removed), err
 	}
-	return removal, t.Records().Purge(ctx, t.ID)
+	return len(removed), t.Records().Purge(ctx, t.ID)
 }
 
 // AwaitGone waits until the pod is gone. What goes wrong with it meanwhile is of

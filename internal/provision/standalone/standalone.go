@@ -34,9 +34,7 @@ func (t Target) Lookup(ctx context.Context) (inventory.Found, error) {
 }
 
 // Decide says what a provisioning does about what it has found.
-func (Target) Decide(found inventory.Found, _ deploy.Deployment) deploy.Plan { return decide(found) }
-
-func decide(f inventory.Found) deploy.Plan {
+func (Target) Decide(f inventory.Found, _ deploy.Deployment) deploy.Plan {
 	switch {
 	case f.Pod == nil && f.Record == nil:
 		return deploy.Create

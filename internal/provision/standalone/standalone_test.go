@@ -131,7 +131,7 @@ func TestHealsTheRecordOfAKilledRun(t *testing.T) {
 		t.Errorf("%d records, %v", len(secrets.Items), err)
 	}
 	// With its pod already there, what is missing is completed.
-	if plan := decide(withRecord(helm.StatusPendingInstall)); plan != deploy.Resume {
+	if plan := (Target{}).Decide(withRecord(helm.StatusPendingInstall), deploy.Deployment{}); plan != deploy.Resume {
 		t.Errorf("with a pod, the plan is to %s", plan)
 	}
 }

@@ -7,28 +7,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
-	"github.com/berthdev/berth/internal/provision/manifest"
 )
 
 // Undo removes what this run has created. Where it was the first, nothing of the
 // workspace is left.
 func (t Target) Undo(ctx context.Context, before inventory.Found, d deploy.Deployment, result deploy.Result) (string, error) {
 	first := before.Record == nil && (before.Pod == nil || before.Reading.Verdict() == v1.VerdictTerminating)
-	mine := result.Changes.Removable(d.Objects, first)
-	removed, err := t.applier(apply.DryRunNone).Remove(ctx, mine)
-	if err == nil && first {
-		_, err = t.applier(apply.DryRunNone).Remove(ctx, manifest.Certified(mine))
-	}
-	if err == nil && first {
-		err = t.Records().Purge(ctx, t.ID)
-	}
+	removed, err := t.uninstall(ctx, result.Changes.Removable(d.Objects, first), first)
 	if err != nil {
 		return "", fmt.Errorf("what was created could not be removed: %w", err)
 	}
-	text := fmt.Sprintf("%d objects", len(removed))
+	text := fmt.Sprintf("%d objects", removed)
 	if result.Pod != nil && !t.isGone(ctx, result.Pod.UID) {
 		text += ", the pod is still terminating"
 	}
