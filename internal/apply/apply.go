@@ -1,7 +1,7 @@
-// Package apply brings objects of any kind to the cluster, and removes them
-// again. What does not exist is created by POST, so that an object of somebody
-// else is never taken over by accident; what exists is read, checked for its
-// owner, and updated by server-side apply.
+// Package apply brings objects of any kind to the cluster, and removes them again.
+// What does not exist is created by POST, so that an object of another owner is
+// never adopted; what exists is read, checked for its owner, and updated by
+// server-side apply.
 package apply
 
 import (
@@ -25,7 +25,7 @@ type Applier struct {
 	// Namespace is that of the objects which name none.
 	Namespace string
 	Owner     Owner
-	// Shared leaves an object that exists as it is, whoever made it, except for
+	// Shared leaves an object that exists as it is, whoever owns it, except for
 	// what Merge makes of an object of the owner.
 	Shared bool
 	// Force takes over fields that another field manager has set. Without it they

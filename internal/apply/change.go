@@ -24,9 +24,8 @@ type Change struct {
 	Before *unstructured.Unstructured
 }
 
-// Changes are what became of a set of objects, in the order of the set. Objects
-// of which nothing is known are not among them, such as one that was to be
-// created and the answer was lost.
+// Changes are what became of a set of objects, in the order of the set. An object
+// whose state is not known, because an answer was lost, is not among them.
 type Changes []Change
 
 // Of is what became of an object, if that is known.

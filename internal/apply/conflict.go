@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// foreign is the error of an object that belongs to somebody else.
+// foreign is the error of an object of another owner.
 func (it *item) foreign(owner Owner) error {
 	return fault.New(fault.Conflict, "%s exists and does not belong to %s", it.describe(), owner.Name).
 		WithHint("rename or delete it, then try again")

@@ -27,7 +27,7 @@ func (a Applier) Remove(ctx context.Context, objects []*unstructured.Unstructure
 	}
 	r := &run{Applier: a}
 	for i, object := range objects {
-		if targets[i].known() { // otherwise there is none
+		if targets[i].known() { // otherwise it does not exist
 			r.items = append(r.items, &item{Wanted: Wanted{Object: object}, target: targets[i]})
 		}
 	}
@@ -62,9 +62,8 @@ func (r *run) remove(ctx, _ context.Context, it *item) error {
 	return kube.Fault(err, it.call("delete"))
 }
 
-// removable is the object that may be deleted, as far as it is known; nil if
-// there is none that belongs to the owner. It is the one place where that is
-// decided.
+// removable is the object to be deleted; nil if it does not exist or belongs to
+// another owner.
 func (r *run) removable(ctx context.Context, it *item) (*unstructured.Unstructured, error) {
 	if r.ByName && r.DryRun == DryRunNone {
 		return it.Object, nil

@@ -83,9 +83,8 @@ func (r *run) send(ctx context.Context, it *item, wanted *unstructured.Unstructu
 	return true, nil
 }
 
-// upgrade makes the fields that berth has set by creating an object those of its
-// server-side apply. Otherwise both would own them, and what is not wanted any
-// more, such as the script of an older blueprint, would stay.
+// upgrade makes the fields that berth set when it created an object those of its
+// server-side apply. Otherwise fields that are not wanted any more would stay.
 func (r *run) upgrade(ctx context.Context, it *item) (*unstructured.Unstructured, error) {
 	current := it.change.Before
 	patch, err := csaupgrade.UpgradeManagedFieldsPatch(current, sets.New(kube.FieldManager), kube.FieldManager)

@@ -1,6 +1,5 @@
-// Package kube creates the clients, from the kubeconfig as kubectl reads it, and
-// has what every user of the API server needs: names of labels, the resources of
-// kinds, the meaning of errors, the count of requests.
+// Package kube creates the clients and has what every user of the API server needs:
+// labels, the resources of kinds, the meaning of errors, the count of requests.
 package kube
 
 import (

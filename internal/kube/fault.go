@@ -49,7 +49,7 @@ func Fault(err error, call Call) error {
 		return notFound(err, call)
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 		return fault.New(fault.Conflict, "cannot %s: %w", call, err).
-			WithHint("it was changed by somebody else at the same time; try again")
+			WithHint("it was changed at the same time by another client; try again")
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		message, _ := refusal(err)
 		return refused(err, message, call)
@@ -64,8 +64,8 @@ func Fault(err error, call Call) error {
 	}
 }
 
-// forbidden tells a missing permission from an object that is refused: the API
-// server answers both with 403.
+// forbidden distinguishes a missing permission from an object that is refused: the
+// API server answers both with 403.
 func forbidden(err error, call Call) error {
 	if message, is := refusal(err); is {
 		return refused(err, message, call)
@@ -78,8 +78,8 @@ func forbidden(err error, call Call) error {
 		call.Namespace, call.Verb, call.Resource)
 }
 
-// isRefusedStream reports whether RBAC refused a stream, such as an exec. Only the
-// text tells: client-go makes a plain error of the answer.
+// isRefusedStream reports whether RBAC refused a stream, such as an exec, of which
+// client-go returns a plain error.
 func isRefusedStream(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "unable to upgrade connection") && strings.Contains(text, "is forbidden")

@@ -37,8 +37,8 @@ const (
 // FieldManager is the name under which berth owns fields of objects.
 const FieldManager = "berth"
 
-// MainContainer is the name of the main container of a workspace's pod: in
-// somebody else's pod it has the canonical ID in front.
+// MainContainer is the name of the main container of a workspace's pod. An injected
+// one has the canonical ID in front.
 func MainContainer(labels map[string]string) string {
 	if labels[LabelInjected] == "true" {
 		return Name(labels[LabelCanonicalID], v1.MainContainer)
@@ -48,9 +48,8 @@ func MainContainer(labels map[string]string) string {
 
 const maxName = 63
 
-// LabelValue makes a valid label value of any text: invalid characters become
-// dashes, and a value that was changed or cut ends in a hash, so that different
-// texts have different values.
+// LabelValue makes a valid label value of any text. One that had to be changed or
+// cut ends in a hash, so that different texts have different values.
 func LabelValue(text string) string {
 	legal := strings.Trim(illegal.ReplaceAllString(text, "-"), "-_.")
 	if legal == text && len(text) <= maxName {

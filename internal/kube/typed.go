@@ -15,9 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Interface is the part of client-go's kubernetes.Interface that is used. The
-// whole has clients for every version of every group of the API, which are a
-// tenth of the program.
+// Interface is the part of client-go's kubernetes.Interface that is used. The rest
+// would be a tenth of the program.
 type Interface interface {
 	Discovery() discovery.DiscoveryInterfaces
 	AppsV1() appsv1.AppsV1Interface

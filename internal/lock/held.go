@@ -39,7 +39,7 @@ func (l Locker) hold(lease *coordinationv1.Lease) *Lock {
 }
 
 // Context is ctx as long as the lock is held. Once it could not be renewed in
-// time, or somebody else took it, the context's cause is ErrTaken.
+// time, or another process took it, the context's cause is ErrTaken.
 func (h *Lock) Context(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -52,8 +52,8 @@ func (h *Lock) Context(ctx context.Context) (context.Context, context.CancelFunc
 	return ctx, func() { cancel(nil) }
 }
 
-// Confirm makes sure that this process still holds the lock, for who is about to
-// write after a pause: a host that was suspended wakes up with an old lock.
+// Confirm makes sure that this process still holds the lock, before it writes after
+// a pause: a host that was suspended wakes up with an old lock.
 func (h *Lock) Confirm(ctx context.Context) error {
 	select {
 	case <-h.lost:
@@ -73,9 +73,8 @@ func (h *Lock) age() time.Duration {
 	return h.locker.Now().Round(0).Sub(h.renewed)
 }
 
-// Release gives the lock back. A renewal in flight is waited for, or what is
-// deleted would not be what the API server has. A lock that was lost is left
-// alone.
+// Release gives the lock back, after a renewal in flight: that changes the version
+// that is deleted. A lock that was lost is left alone.
 func (h *Lock) Release(ctx context.Context) {
 	h.stop()
 	defer h.cut()
@@ -107,8 +106,8 @@ func (h *Lock) renew(renewing, requests context.Context) {
 	}
 }
 
-// ErrTaken says that somebody else has the lock now, or that it is gone.
-var ErrTaken = fault.New(fault.Conflict, "the lock was lost: somebody else has taken it").
+// ErrTaken is the error of a lock that another process holds now, or that is gone.
+var ErrTaken = fault.New(fault.Conflict, "the lock was lost: another command has taken it").
 	WithHint("run the command again to follow them")
 
 func (h *Lock) renewOnce(ctx context.Context) error {

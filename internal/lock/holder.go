@@ -1,6 +1,5 @@
-// Package lock is the lock that a command holds on a workspace while it works:
-// a Lease in the workspace's namespace, valid for ten seconds and renewed while
-// its holder lives.
+// Package lock is the lock that a command holds on a workspace while it works: a
+// Lease of ten seconds in the workspace's namespace, which is renewed.
 package lock
 
 import (
@@ -77,7 +76,7 @@ func field(s string) string {
 	return strings.NewReplacer("/", "_", "@", "_", "+", "_").Replace(s)
 }
 
-// host is the host's name and, where the system tells, its boot and process
+// host is the host's name and, where they are known, its boot and process
 // namespace: within one of these a process ID means one process.
 func host() string {
 	name, err := os.Hostname()

@@ -37,7 +37,7 @@ type Locker struct {
 	Now       func() time.Time
 }
 
-// Observed is a lock that somebody else holds, as it was when first seen: what
+// Observed is a lock that another process holds, as it was when first seen: what
 // Try needs to tell a holder that renews it from one that does not.
 type Observed struct {
 	Holder  Holder
@@ -76,7 +76,7 @@ func (l Locker) Try(ctx context.Context, id string, before *Observed) (*Lock, *O
 	current.Spec, current.Annotations = wanted.Spec, wanted.Annotations
 	lease, err = l.Leases.Update(ctx, current, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return l.Try(ctx, id, nil) // somebody was faster, or it was released
+		return l.Try(ctx, id, nil) // another process was faster, or it was released
 	}
 	if err != nil {
 		return nil, nil, kube.Fault(err, l.call("update", id))
@@ -84,12 +84,11 @@ func (l Locker) Try(ctx context.Context, id string, before *Observed) (*Lock, *O
 	return l.hold(lease), nil, nil
 }
 
-// retryEvery is how often a lock that somebody holds is asked for again.
+// retryEvery is how often Wait tries to take the lock.
 const retryEvery = 500 * time.Millisecond
 
-// Wait takes the lock once it is free. It also outlasts a moment in which the API
-// server cannot be reached. It gives up with the error that giveUp has about the
-// holder; nil never does.
+// Wait takes the lock once it is free, also after a moment in which the API server
+// could not be reached. It ends with an error that giveUp, if set, returns.
 func (l Locker) Wait(ctx context.Context, id string, holder *Observed, giveUp func(*Observed) error) (held *Lock, err error) {
 	err = wait.PollUntilContextCancel(ctx, retryEvery, false, func(ctx context.Context) (done bool, err error) {
 		var seen *Observed
@@ -108,7 +107,7 @@ func (l Locker) Wait(ctx context.Context, id string, holder *Observed, giveUp fu
 	return held, err
 }
 
-// Sweep removes the lock on something that is gone if nobody holds it any more.
+// Sweep removes the lock of a workspace that is gone, unless it is held.
 func (l Locker) Sweep(ctx context.Context, id string) {
 	lease, err := l.Leases.Get(ctx, name(id), metav1.GetOptions{})
 	if err != nil || !l.isFree(lease, l.observe(lease, nil)) {
@@ -117,8 +116,8 @@ func (l Locker) Sweep(ctx context.Context, id string) {
 	l.remove(ctx, lease)
 }
 
-// remove deletes a lease as it was read: the preconditions keep somebody else's
-// from being deleted. If it fails the lease expires by itself.
+// remove deletes a lease as it was read, and no newer one of another holder. If it
+// fails the lease expires by itself.
 func (l Locker) remove(ctx context.Context, lease *coordinationv1.Lease) {
 	_ = l.Leases.Delete(ctx, lease.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion},

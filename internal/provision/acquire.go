@@ -12,11 +12,9 @@ import (
 
 // acquired is what waiting for the lock has come to.
 type acquired struct {
-	turn deploy.Turn
-	// seen is how far the workspace got meanwhile, if the run ends here: with an
-	// error, or by leaving the work to somebody else.
-	seen  ending
-	leave bool
+	turn  deploy.Turn
+	seen  ending // how far the workspace got, if the run ends here
+	leave bool   // the run ends without an error: another one does the work
 }
 
 // acquire takes the lock, in a namespace that it creates if that is wanted.
@@ -31,8 +29,8 @@ func (s provisioning) acquire(ctx context.Context, in inputs) (acquired, error) 
 	return s.tryAcquire(ctx, in)
 }
 
-// tryAcquire takes the lock while the watches open. As long as somebody else
-// provisions the workspace, their work is followed.
+// tryAcquire takes the lock while the watches open. While another run provisions
+// the workspace, that is followed.
 func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, error) {
 	a := acquired{turn: deploy.Turn{Found: in.found, Plan: in.plan}, seen: ending{found: in.found, job: s.jobID}}
 	opened := make(chan error, 1)

@@ -14,7 +14,7 @@ import (
 // out.
 type OnFailure string
 
-// What can become of it. The default is to keep it, for somebody to look at.
+// What can become of it. The default is to keep it, so that it can be examined.
 const (
 	KeepOnFailure   OnFailure = "keep"
 	DeleteOnFailure OnFailure = "delete"

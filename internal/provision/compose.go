@@ -21,9 +21,8 @@ type Composed struct {
 	Notice string
 }
 
-// Compose finds the blueprint that u means and puts it together. A user's own is
-// asked for only where the user string can mean one; the implicit form never
-// does.
+// Compose finds the blueprint of a user string and puts it together. A user's own
+// is asked for only if the user string can mean one, unlike the implicit form.
 func (p *Provisioner) Compose(ctx context.Context, u userstring.UserString) (Composed, error) {
 	var set *catalog.Set
 	var custom *blueprint.Source
@@ -73,7 +72,7 @@ func (p *Provisioner) choose(u userstring.UserString, set *catalog.Set, custom *
 		order.As, order.Name = order.Name, p.DefaultBlueprint
 		return order, u.Repository() + " has no " + blueprint.CustomFile + at(u) + ": blueprint " + p.DefaultBlueprint + " is used", nil
 	}
-	return order, "", nil // which says that there is none
+	return order, "", nil // set.Compose reports that it does not exist
 }
 
 func at(u userstring.UserString) string {
@@ -96,7 +95,6 @@ func (c Composed) Complete(ctx context.Context, u userstring.UserString, user id
 	})
 }
 
-// Allowed says whether the user may have what the workspace is made of. Lists of
-// allowed blueprints are of platform blueprints. One of the user's own stands
-// upon a platform blueprint, and that is the one which has to be allowed.
+// Allowed returns an error if the user may not use the blueprint; of a user's own,
+// the platform blueprint that it extends has to be allowed.
 func Allowed(user identity.User, b blueprint.Blueprint) error { return user.MayUse(b.Platform) }

@@ -40,9 +40,8 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, noWait bo
 	return deletion, s.notRemoved(ctx, removal.Follower, err)
 }
 
-// remove checks the permissions, takes the lock, and removes what there is by
-// then. The lock is released before the pod is gone; whoever provisions now waits
-// for that.
+// remove checks the permissions, takes the lock, and removes what there is by then.
+// The lock is released before the pod is gone, which a new provisioning waits for.
 func (s session) remove(ctx context.Context, found inventory.Found, wait bool) (deploy.Removal, error) {
 	review, err := rbac.Ask(ctx, s.Client, s.Client.Namespace)
 	if err != nil {
@@ -88,7 +87,7 @@ func (s session) notRemoved(ctx context.Context, follower *follow.Follower, err 
 	}
 	what := fmt.Sprintf("workspace %s is not removed yet", s.id)
 	why.Hint = fmt.Sprintf("continue with `berth delete id/%s`", s.id)
-	if fault.CodeOf(err) == fault.Conflict { // somebody else has the lock
+	if fault.CodeOf(err) == fault.Conflict { // another run has the lock
 		what = fault.From(err).Message
 	} else if pod := terminating(follower); pod != nil {
 		what, why.Hint = stillThere(pod, s.Now())
@@ -97,7 +96,7 @@ func (s session) notRemoved(ctx context.Context, follower *follow.Follower, err 
 	return &why
 }
 
-// terminating is the pod that is followed until it is gone; nil if there is none.
+// terminating is the pod that is followed until it is gone; nil without one.
 func terminating(follower *follow.Follower) *corev1.Pod {
 	if follower == nil {
 		return nil

@@ -26,7 +26,7 @@ func (s provisioning) deploy(ctx context.Context, in inputs, turn deploy.Turn) (
 		}
 		return s.deploy(ctx, in, again.turn)
 	}
-	if turn.Plan != deploy.Refuse { // then it is the work of somebody else, which is only followed
+	if turn.Plan != deploy.Refuse { // then another run has done the work
 		s.beginJob(ctx, turn)
 	}
 	end := ending{found: turn.Found, result: result, reading: result.Reading, pod: result.Pod, job: jobOf(turn, s.jobID)}
@@ -75,9 +75,8 @@ func (s session) sharer(dry apply.DryRun) apply.Applier {
 	return applier
 }
 
-// follow follows the workspace until it runs or is certain not to. The record is
-// completed meanwhile: nobody waits for that, but it is before the lock is
-// released.
+// follow follows the workspace until it runs or is certain not to. Meanwhile Helm's
+// record is completed, which has to be done before the lock is released.
 func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn deploy.Turn, result deploy.Result) (v1.Snapshot, error) {
 	if s.NoWait {
 		reading := d.About.Explain(result.Reading)
@@ -123,10 +122,9 @@ func jobOf(turn deploy.Turn, own string) string {
 	return own
 }
 
-// jobAtWork is the job of whoever holds the lock for a provisioning; empty if it
-// is not known. A workspace that is starting belongs to the job that created it,
-// whose record they go on with; one that they create, to the job that their lock
-// names.
+// jobAtWork is the job of the holder of the lock; empty if it is not known. They
+// continue the job of a workspace that is starting, or begin the one that their
+// lock names.
 func jobAtWork(found inventory.Found, plan deploy.Plan, holder *lock.Observed) string {
 	if plan.Writes() {
 		return holder.Job

@@ -21,8 +21,7 @@ type inputs struct {
 }
 
 // gather makes all reads that do not depend on each other in parallel, and then
-// every check. Errors are reported in the order of the flow: who it is, what is
-// there, what it is made of. Nothing is written.
+// every check. Errors are reported in the order of the steps. Nothing is written.
 func (s provisioning) gather(ctx context.Context) (inputs, error) {
 	var (
 		in       inputs

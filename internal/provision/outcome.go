@@ -23,7 +23,7 @@ type Outcome struct {
 	Logs *v1.LogTail
 	// Left is what became of the workspace, if it could not be brought up.
 	Left v1.Left
-	// Problems are what went wrong besides.
+	// Problems are what else went wrong.
 	Problems []string
 }
 
@@ -32,7 +32,7 @@ type ending struct {
 	found   inventory.Found // before the run created anything
 	result  deploy.Result   // what it created
 	reading v1.Snapshot     // the newest
-	pod     *corev1.Pod     // nil if there is none, or if the pods are a workload's
+	pod     *corev1.Pod     // nil without one, or if the pods are a workload's
 	job     string          // that the workspace belongs to
 	left    v1.Left         // empty if it follows from the rest
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// Preview is what Provision would change. It reads what Provision reads, and makes
-// every check; nothing is written. In a dry run by the server, the API server
-// is sent each object to check, and what it answers is returned.
+// Preview is what Provision would change. It makes the same reads and checks. In a
+// dry run by the server, the objects are what the API server answers.
 func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, dry apply.DryRun, stream *event.Stream) (apply.Changes, error) {
 	if err := p.validate(u); err != nil {
 		return nil, err

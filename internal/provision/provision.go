@@ -1,8 +1,6 @@
-// Package provision is the pipeline from a user string to a workspace that can
-// be entered, and back: who it is for, what is there, what it is made of, then
-// bring it up and follow it; or remove it. A workspace gets a pod of its own
-// (standalone) or goes into the pods of a workload (injected); deploy has what
-// both share. What is on the cluster is read by inventory.
+// Package provision is the pipeline from a user string to a workspace that can be
+// entered, and back. A workspace gets a pod of its own (standalone) or goes into the
+// pods of a workload (injected); deploy has what both share.
 package provision
 
 import (
@@ -31,8 +29,8 @@ type Provisioner struct {
 	DefaultRegistry  string
 	// Overrides are laid over the blueprint, for this run.
 	Overrides []catalog.Override
-	// WaitForLock waits for somebody who works on the workspace for another
-	// purpose, instead of giving up.
+	// WaitForLock waits while the workspace is locked for another purpose, such as
+	// its deletion, instead of failing.
 	WaitForLock bool
 	// OnFailure says what becomes of what was created if the workspace fails.
 	// Empty keeps it.
@@ -52,9 +50,9 @@ type Provisioner struct {
 	Jobs *job.Recorder
 }
 
-// Provision brings up the workspace that u means, or follows somebody else who
-// does, and reports on the stream. The outcome is how the workspace is doing at
-// the end: also with an error, as far as it is known.
+// Provision brings up the workspace of a user string, or follows another run that
+// does, and reports on the stream. The outcome is the state of the workspace at the
+// end, as far as it is known; it is also returned with an error.
 func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, stream *event.Stream) (Outcome, error) {
 	if err := p.validate(u); err != nil {
 		return Outcome{}, err

@@ -15,9 +15,9 @@ import (
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
-// lookAgain decides anew with the lock in hand: what was found before may have
-// been somebody's work in progress. What the cluster has refused to somebody since
-// then it refuses to this run as well: it ends the same.
+// lookAgain decides again under the lock: what was found before may have been
+// another run's work in progress. What the cluster has refused to that run since
+// then, it would refuse to this one too.
 func (s provisioning) lookAgain(ctx context.Context, in inputs, a acquired) (acquired, error) {
 	var err error
 	if a.turn.Found, err = s.target.Lookup(ctx); err != nil {
@@ -39,7 +39,7 @@ func (s provisioning) refusedToo(d deploy.Deployment, found inventory.Found) (en
 	return end, d.About.Failure(reading)
 }
 
-// leaveTo ends a run that does not wait: somebody else provisions the workspace.
+// leaveTo ends a run that does not wait while another one provisions the workspace.
 // It reports how the workspace is doing by now, and their job.
 func (s provisioning) leaveTo(ctx context.Context, in inputs, a acquired, holder *lock.Observed) (acquired, error) {
 	s.steps.Note("%s is already provisioning it", holder.Holder.Human())
@@ -53,7 +53,7 @@ func (s provisioning) leaveTo(ctx context.Context, in inputs, a acquired, holder
 	return a, nil
 }
 
-// waitFor follows the work of whoever holds the lock until it is free, and takes
+// waitFor follows the work of the holder of the lock until it is free, and takes
 // it for whatever is left to do.
 func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker lock.Locker, holder *lock.Observed) (acquired, error) {
 	s.steps.Note("%s is already working on it (%s); following", holder.Holder.Human(), holder.Purpose)
@@ -94,9 +94,8 @@ func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker
 	return a, about.Failure(reading)
 }
 
-// sharedEnd says whether a run that has waited for another one ends the same: the
-// workspace failed and is still there, or was seen to fail and has been removed,
-// with --on-failure delete.
+// sharedEnd says whether a run ends as the one that it has waited for: the workspace
+// failed and still exists, or failed and was removed by --on-failure delete.
 func sharedEnd(turn deploy.Turn, failed *v1.Snapshot) (reading v1.Snapshot, left v1.Left, over bool) {
 	found := turn.Found
 	switch {

@@ -1,7 +1,5 @@
 // Package release renders the embedded chart and keeps Helm's record of what was
-// installed, so that plain `helm list`, `get` and `uninstall` understand it. The
-// objects are applied by package apply: Helm itself asks the API server about every
-// object first, and polls for readiness afterwards.
+// installed, so that `helm list`, `get` and `uninstall` understand it.
 package release
 
 import (

@@ -15,7 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// ErrExists is the error of a record that has been created by somebody else.
+// ErrExists is the error of a record that another process has created.
 var ErrExists = errors.New("the release has a record already")
 
 // Records are Helm's records in one namespace, in Helm's default storage: a Secret

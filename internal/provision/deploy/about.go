@@ -41,7 +41,7 @@ func (a About) Failure(s v1.Snapshot) error {
 	case s.Cause != nil:
 		err.Message = s.Cause.Message
 	case s.Verdict() == v1.VerdictTerminating, s.Verdict() == v1.VerdictGone:
-		err.Message = "somebody deleted the pod while it was being provisioned"
+		err.Message = "the pod was deleted while it was being provisioned"
 	}
 	return err.WithHint("%s", a.Hint(s))
 }

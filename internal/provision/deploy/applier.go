@@ -10,9 +10,8 @@ import (
 	"github.com/berthdev/berth/internal/provision/manifest"
 )
 
-// Applier is for the objects of an owner in the namespace. What others have
-// changed in them is corrected, and what is deleted is deleted by its name, under
-// the lock.
+// Applier applies the objects of an owner under the lock: it overwrites what others
+// have changed in them, and deletes by name.
 func Applier(r inventory.Reader, owner apply.Owner, dry apply.DryRun) apply.Applier {
 	return apply.Applier{
 		Client: r.Client.Dynamic, Discovery: r.Client.Discovery(), Namespace: r.Client.Namespace,

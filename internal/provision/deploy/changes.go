@@ -19,10 +19,9 @@ type Changes struct {
 // Any says whether anything may have been created.
 func (c Changes) Any() bool { return c.Begun || len(c.Objects.With(apply.Created)) > 0 }
 
-// Removable are those of the wanted objects that are this run's to remove: what
-// it created and, if it is the workspace's first run, what it may have created
-// without hearing the answer. A claim holds what a user made: it is removed only
-// if this run is known to have created it.
+// Removable are those of the wanted objects that this run may remove: what it
+// created and, in the workspace's first run, what it may have created although the
+// answer was lost. A claim may hold data: it has to be known as created.
 func (c Changes) Removable(wanted []*unstructured.Unstructured, first bool) (mine []*unstructured.Unstructured) {
 	for _, object := range wanted {
 		change, known := c.Objects.Of(object)

@@ -1,7 +1,5 @@
-// Package deploy has what the two ways of deploying a workspace share, a pod of
-// its own (standalone) and the pods of a workload (injected): the values that
-// they are given and return, the steps that they report, the checks that both
-// make.
+// Package deploy has what standalone and injected share: the values that they are
+// given and return, the steps that they report, the checks that they make.
 package deploy
 
 import (
@@ -37,8 +35,8 @@ type Deployment struct {
 	Shared []apply.Wanted
 	// Parts go into the pod template of a workload; a pod of its own has none.
 	Parts injection.Parts
-	// OwnPod is true for a pod of its own: whoever works on it, it can be followed.
-	// The pods of a workload run as ever until that is patched.
+	// OwnPod is true for a pod of its own, which can be followed while another run
+	// works on it. The pods of a workload do not change until that is patched.
 	OwnPod bool
 	// About is what hints need to know about the containers of its pods.
 	About About
@@ -64,7 +62,7 @@ func PodSpec(object map[string]any, path ...string) (spec corev1.PodSpec) {
 	return spec
 }
 
-// Claims are the names of the claims that the pods mount, whoever made them.
+// Claims are the names of all claims that the pods mount.
 func (d Deployment) Claims() (names []string) {
 	for _, object := range d.Objects {
 		switch object.GetKind() {
@@ -82,8 +80,7 @@ func (d Deployment) Claims() (names []string) {
 	return slices.Compact(names)
 }
 
-// Turn is the turn to work on a workspace: its lock is held, and nobody else
-// writes.
+// Turn is what a run works with while it holds the lock of the workspace.
 type Turn struct {
 	Lock     *lock.Lock
 	Follower *follow.Follower
@@ -100,7 +97,7 @@ type Result struct {
 	// Pod is the pod that was created or found; of an injected workspace the pods
 	// are its workload's.
 	Pod *corev1.Pod
-	// Reading is how the workspace stands right after; empty if that is not known.
+	// Reading is the state of the workspace right after; empty if it is not known.
 	Reading v1.Snapshot
 }
 
@@ -118,7 +115,7 @@ type Removal struct {
 	Gone bool
 	// Found is what was there when the lock was taken.
 	Found inventory.Found
-	// Follower follows what is terminating, for who waits for that.
+	// Follower follows what is terminating; nil unless that is waited for.
 	Follower *follow.Follower
 }
 

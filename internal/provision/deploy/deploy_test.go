@@ -39,7 +39,7 @@ func TestFailure(t *testing.T) {
 	}{
 		"with a cause": {v1.Snapshot{Stage: v1.StageFailed, Cause: notFound}, "image x not found", true},
 		"stopped":      {v1.Snapshot{Stage: v1.StageStopped}, "the workspace is Stopped", false},
-		"deleted":      {v1.Snapshot{Stage: v1.StageTerminating}, "somebody deleted the pod while it was being provisioned", false},
+		"deleted":      {v1.Snapshot{Stage: v1.StageTerminating}, "the pod was deleted while it was being provisioned", false},
 	} {
 		err := fault.From(about.Failure(test.reading))
 		if err.Code != fault.Failed || err.Message != test.says || (err.Hint != "") != test.hint {

@@ -17,9 +17,8 @@ type Permissions struct {
 	Unread error
 }
 
-// Check reports all permissions together that a command needs for such objects
-// and that the caller does not have. A read that was refused is among them if
-// the table of permissions is right, and is reported by itself if it is not.
+// Check reports all permissions that the caller lacks for a command and such
+// objects. A read that was refused before is reported if nothing else is missing.
 func (p Permissions) Check(doing, command string, objects []*unstructured.Unstructured, resources ...string) error {
 	row := rbac.Named(command)
 	missing := p.Missing(row.Needs(append(resourcesOf(objects), resources...)...))

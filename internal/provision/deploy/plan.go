@@ -5,7 +5,7 @@ type Plan string
 
 // The plans.
 const (
-	Create  Plan = "create"  // nothing is there: whoever creates the record is the first
+	Create  Plan = "create"  // nothing is there: the run that creates the record is the first
 	Install Plan = "install" // something is there, but no pod
 	Refuse  Plan = "refuse"  // it is running
 	Resume  Plan = "resume"  // it is starting: complete what is missing, and follow it
@@ -13,8 +13,7 @@ const (
 	Await   Plan = "await"   // its pod is terminating: wait for that, then install
 )
 
-// String describes the plan for the person who waits; it is empty if there is
-// nothing to say.
+// String describes the plan in a few words; it is empty if there is nothing to say.
 func (p Plan) String() string {
 	switch p {
 	case Refuse:

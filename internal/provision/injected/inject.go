@@ -40,9 +40,9 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 	return result, err
 }
 
-// inject creates what the volumes are made of, and patches the workload last: no
-// pod waits for its ConfigMap, and a run that is cut off before has changed
-// nothing for anybody. The workload is nil if it has certainly not been patched.
+// inject creates what the volumes are made of, and patches the workload last, so
+// that no pod waits for a ConfigMap and an interrupted run has not changed the
+// workload. That is nil if it has certainly not been patched.
 func (t Target) inject(ctx context.Context, w *workload.Workload, d deploy.Deployment, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
 	changes, err := t.applier(dry).Apply(ctx, apply.Objects(d.Objects))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/workload"
 )
 
-// How often a patch is tried on a template that somebody else has changed
+// How often a patch is tried on a template that others have changed
 // meanwhile, and after which pause.
 const (
 	patchTries = 20

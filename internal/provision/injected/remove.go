@@ -31,9 +31,8 @@ func (t Target) MayRemove(ctx context.Context, _ inventory.Found, may deploy.Per
 // RemoveStep is how Remove is reported.
 func (Target) RemoveStep() string { return "eject" }
 
-// Remove patches the workload and deletes the objects. The patch goes first: no
-// pod is to be created that waits for a ConfigMap that is gone. A pod that runs
-// keeps what it has mounted.
+// Remove patches the workload and then deletes the objects, so that no new pod waits
+// for a ConfigMap that is gone. A running pod keeps what it has mounted.
 func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, err error) {
 	w, err := workload.Read(ctx, t.Client, t.ID, t.Ref)
 	if err != nil {
@@ -88,10 +87,9 @@ func (t Target) AwaitGone(ctx context.Context, removal deploy.Removal) (gone boo
 	return err == nil, err
 }
 
-// awaitClean waits for the rollout of pods without the workspace. What goes wrong
-// with those that are terminating is of no interest; but a pod of a StatefulSet
-// that its controller created meanwhile, and that cannot become ready, would be
-// waited for forever.
+// awaitClean waits for the rollout of pods without the workspace. Failures of those
+// that are terminating are ignored. A pod of a StatefulSet that was created
+// meanwhile and cannot become ready would block the rollout: it is deleted.
 func (t Target) awaitClean(ctx context.Context, w *workload.Workload, follower *follow.Follower, report func([]*corev1.Pod)) error {
 	tried := map[types.UID]bool{}
 	return follower.Until(ctx, func(s watch.State) bool {

@@ -63,8 +63,8 @@ func whyPodsStay(w *workload.Workload, namespace string) string {
 }
 
 // deleteStuckPods deletes the pods of a StatefulSet that have the workspace of
-// another job, or of any if none is named, and are not ready: the controller
-// waits for them before it creates others, and they wait in vain.
+// another job, or of any if job is empty, and are not ready: the controller waits
+// for them before it creates others.
 func (t Target) deleteStuckPods(ctx context.Context, w *workload.Workload, job string) error {
 	if kind, _ := workload.Kind(w.Ref); kind != watch.KindStatefulSet || w.Object == nil {
 		return nil

@@ -56,7 +56,7 @@ func (t Target) mayUndo(object map[string]any, job string, changes deploy.Change
 	switch {
 	case err != nil:
 		return err
-	case record == nil: // this run did not get as far, or somebody was faster
+	case record == nil: // this run did not get as far, or it has been taken out already
 		return nil
 	case changes.Replaced:
 		return fault.New(fault.Conflict, "it was there before this run")

@@ -17,11 +17,9 @@ type operation struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// changeTo is the change of a workload into what it is to be after it. Of the
-// fields that are to stay as they are, none is written. The patch applies to this
-// very pod template or not at all. The resourceVersion would be too much to ask:
-// every pod that becomes ready during a rollout is another one, and a busy
-// workload would never be patched.
+// changeTo is the patch that turns a workload into after. It writes only what differs,
+// and applies to this very pod template or not at all. It does not test the
+// resourceVersion, which changes with every pod that becomes ready.
 func changeTo(workload, after map[string]any) (Change, error) {
 	var patch []operation
 	for _, path := range [][]string{{"metadata", "uid"}, {"spec", "template"}} {
@@ -64,7 +62,7 @@ func diffOfFields(path string, before, after map[string]any) (patch []operation)
 		at := path + "/" + escape(key)
 		_, isMap := after[key].(map[string]any)
 		if _, there := before[key]; isMap && !there {
-			// If somebody has made it meanwhile, what is theirs must not be overwritten.
+			// If it has been created meanwhile, it must not be overwritten.
 			patch = append(patch, operation{Op: "test", Path: at, Value: json.RawMessage("null")})
 		}
 		patch = append(patch, diff(at, before[key], after[key])...)

@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Severity says what a finding means for who wants to inject.
+// Severity says whether a finding prevents the injection.
 type Severity int
 
 // The severities.
 const (
 	Notice     Severity = iota // worth knowing
 	Warning                    // it may not last, or not come about by itself
-	Refusal                    // there is no point in it, unless somebody insists
+	Refusal                    // it makes no sense, unless it is forced
 	Impossible                 // the API server would refuse it, or nothing is there
 )
 
@@ -59,7 +59,7 @@ func (x *examination) possible() {
 	}
 	if host, _ := lookup(x.workload, "spec", "template", "spec", "hostPID").(bool); host {
 		x.say(Impossible, "HostPID", "choose another workload",
-			"%s shares the processes of its node (hostPID), and can share them with nobody else then", x)
+			"%s shares the processes of its node (hostPID), so its containers cannot share theirs with the workspace", x)
 	}
 	if x.replicas() == 0 {
 		x.say(Refusal, "NoReplicas", x.kubectl("scale", "--replicas 1"), "%s has no replicas: there is no pod to enter", x)
@@ -90,7 +90,7 @@ func (x *examination) rollout(id string) {
 	}
 	if text(x.workload, "spec", "updateStrategy", "type") == "OnDelete" {
 		x.say(Warning, "OnDelete", "",
-			"%s replaces its pods only when they are deleted (updateStrategy OnDelete): until somebody does so, they do not have workspace %s, and this waits; `kubectl delete pod NAME --namespace %s`",
+			"%s replaces its pods only when they are deleted (updateStrategy OnDelete): until then they do not have workspace %s, and this command waits; `kubectl delete pod NAME --namespace %s`",
 			x, id, x.namespace)
 	}
 	partition, ok := number(lookup(x.workload, "spec", "updateStrategy", "rollingUpdate", "partition"))

@@ -6,9 +6,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// fit finds what the pod template has already that the workspace would bring
-// along: two containers, or two volumes, of one name, and ports, which all
-// containers of a pod share.
+// fit returns an error if the pod template already has a container, a volume or a
+// port of the workspace. All containers of a pod share its ports.
 func (p Parts) fit(workload map[string]any) error {
 	spec, _ := lookup(workload, "spec", "template", "spec").(map[string]any)
 	var problems []string

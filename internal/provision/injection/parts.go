@@ -29,12 +29,12 @@ type Parts struct {
 	LeftOut []string
 }
 
-// containerPodman cannot run inside somebody else's pod.
+// containerPodman cannot run inside a workload's pod.
 const containerPodman = "k8shell-podman"
 
-// Make takes apart what the chart renders for a workspace of its own. Names get
-// the canonical ID in front; what is backed by a Secret is left out, for the
-// workload's namespace is read by others than the workspace's owner.
+// Make takes apart what the chart renders for a workspace of its own. Names get the
+// canonical ID in front. What is backed by a Secret is left out: the owner of the
+// workspace is not the only reader of the workload's namespace.
 func Make(id string, target Target, objects []*unstructured.Unstructured) (Parts, error) {
 	p := Parts{ID: id}
 	pod := kube.OfKind(objects, "Pod")

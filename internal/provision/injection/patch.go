@@ -114,7 +114,7 @@ func eject(object map[string]any, r *Record) {
 	removeNamed(object, r.Volumes, "spec", "template", "spec", "volumes")
 	restore(object, r.Labels, r.Replaced.Labels, "labels")
 	restore(object, r.Annotations, r.Replaced.Annotations, "annotations")
-	// If it is not true any more, somebody has changed it since: that is theirs.
+	// If it is not true any more, others have changed it since: it stays.
 	if shared, ok := lookup(object, "spec", "template", "spec", "shareProcessNamespace").(bool); ok && shared {
 		switch {
 		case r.SharePID == nil:

@@ -1,7 +1,6 @@
 // Package injection is the pure core of injecting a workspace into a running
-// workload and of taking it out again: what goes into the pod template, the
-// patch that puts it there, the patch that leaves the template as it was, and
-// what stands in the way. No cluster is asked.
+// workload and of taking it out again: the parts, both patches, and what prevents
+// them.
 package injection
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Record is what stands on a workload about the workspace that is injected into
+// Record is the annotation of a workload about the workspace that is injected into
 // it. The first five keys are a convention that others read and write as well;
 // the rest is what eject needs to leave the template as it was.
 type Record struct {
@@ -22,8 +21,7 @@ type Record struct {
 	// SharePID is shareProcessNamespace before; null if it was absent.
 	SharePID *bool `json:"sharePID"`
 
-	// Hash tells two injections of one workspace apart: whatever differs between
-	// them but the job.
+	// Hash is over everything that goes into the workload, but for the job.
 	Hash string `json:"hash,omitempty"`
 	// Labels and Annotations are the keys that were set on the template.
 	Labels      []string `json:"labels,omitempty"`
@@ -49,7 +47,7 @@ func RecordOf(annotations map[string]string) (*Record, error) {
 		return nil, fault.New(fault.Conflict, "the annotation %s of the workload cannot be read: %q", kube.AnnotationInjection, text).
 			WithHint("correct it, or remove it together with what was injected")
 	}
-	if r.Labels == nil { // written by somebody who keeps to the convention alone
+	if r.Labels == nil { // written by another program
 		r.Labels = conventionalLabels()
 	}
 	if r.Annotations == nil {

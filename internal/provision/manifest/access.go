@@ -90,8 +90,8 @@ func gitSecretOf(s Spec) string {
 // cloned with.
 func GitSecret(id string) string { return kube.Name(id, "git") }
 
-// Check refuses an address with a password in it: it would stand in Helm's
-// record and in a ConfigMap.
+// Check refuses an address with a password in it, which Helm's record and a
+// ConfigMap would contain.
 func (r *Repository) Check() error {
 	if r == nil {
 		return nil

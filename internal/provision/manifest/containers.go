@@ -54,9 +54,8 @@ func agentVersion(image string) string {
 	return hash[:min(len(hash), 12)]
 }
 
-// podman is nil without the sidecar. Where the blueprint does not say how, it
-// runs privileged: containers inside a container take that, or a cluster that is
-// prepared for them.
+// podman is nil without the sidecar. By default it is privileged, which containers
+// inside a container require unless the cluster is prepared for them.
 func podman(p blueprint.Podman) any {
 	if !p.Enabled {
 		return nil

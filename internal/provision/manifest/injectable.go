@@ -8,9 +8,8 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 )
 
-// Injectable leaves out of a blueprint what an injected workspace does not have
-// and the chart would otherwise prepare: storages that are home directories. It
-// returns their names as well.
+// Injectable removes from a blueprint what an injected workspace does not have: the
+// podman sidecar and home directories. It also returns the names of those.
 func Injectable(b blueprint.Blueprint) (blueprint.Blueprint, []string) {
 	var homes []string
 	kept := map[string]blueprint.Storage{}

@@ -49,7 +49,7 @@ func policyName(id, class string) string { return kube.Name("np", id, class) }
 //	user          as workspace, and the user's own workspaces in the namespace, both ways
 //	organization  as workspace, and the organization's in the namespace, both ways
 //
-// What the blueprint allows besides may be reached in every class.
+// What the blueprint allows in addition may be reached in every class.
 func policySpec(class string, labels map[string]string, n blueprint.Network) networkingv1.NetworkPolicySpec {
 	spec := networkingv1.NetworkPolicySpec{
 		PodSelector: having(labels, kube.LabelCanonicalID),
@@ -71,7 +71,7 @@ func policySpec(class string, labels map[string]string, n blueprint.Network) net
 		spec.Ingress = append(spec.Ingress, networkingv1.NetworkPolicyIngressRule{From: peers})
 		spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{To: peers})
 	}
-	if allowed := besides(n); len(allowed) > 0 {
+	if allowed := additional(n); len(allowed) > 0 {
 		spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{To: allowed})
 	}
 	return spec
@@ -89,8 +89,8 @@ func internet() []networkingv1.NetworkPolicyPeer {
 	}
 }
 
-// besides is what a blueprint allows to be reached.
-func besides(n blueprint.Network) (peers []networkingv1.NetworkPolicyPeer) {
+// additional is what a blueprint allows to be reached.
+func additional(n blueprint.Network) (peers []networkingv1.NetworkPolicyPeer) {
 	for _, cidr := range n.AllowEgressToCIDRs {
 		peers = append(peers, networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: cidr}})
 	}

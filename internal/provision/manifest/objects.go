@@ -31,8 +31,8 @@ func headlessService(subdomain string) *unstructured.Unstructured {
 	return service
 }
 
-// Private are objects that belong to the workspace and hold what must not stand in Helm's
-// record: the credentials that its repository is cloned with.
+// Private are objects of the workspace that must not be in Helm's record: the
+// credentials that its repository is cloned with.
 func (s Spec) Private() []*unstructured.Unstructured {
 	name := gitSecretOf(s)
 	if name == "" {

@@ -62,9 +62,8 @@ func claimOf(id, name string, s blueprint.Storage) string {
 
 func claimName(id, storage string) string { return kube.Name("pvc", id, storage) }
 
-// SharedClaims are the claims of shared storages. They belong to no release: a
-// release owns its objects alone and takes them along when it is uninstalled,
-// while these are used by several workspaces and outlive all of them.
+// SharedClaims are the claims of shared storages. They belong to no release, since
+// they outlive all the workspaces that use them.
 func (s Spec) SharedClaims() (claims []apply.Wanted) {
 	for _, name := range slices.Sorted(maps.Keys(s.Blueprint.Storages)) {
 		storage := s.Blueprint.Storages[name]

@@ -78,9 +78,8 @@ func (s Spec) Values() (map[string]any, error) {
 	return values, nil
 }
 
-// hostname is empty for the ID. Where a headless Service gives DNS names it is
-// always the ID: the DNS name is made of it, and two workspaces of one blueprint
-// must not have the same.
+// hostname is empty for the ID. With a subdomain it is always the ID, so that the
+// DNS names of two workspaces of one blueprint differ.
 func hostname(b blueprint.Blueprint) string {
 	if b.Subdomain != "" {
 		return ""

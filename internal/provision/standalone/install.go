@@ -87,9 +87,8 @@ func (t Target) install(ctx context.Context, found inventory.Found, d deploy.Dep
 }
 
 // wanted are the objects of the release, and those that Helm's record must not
-// have. The record would be what removes them: instead the first ConfigMap, which
-// every release has, owns them, so that Kubernetes removes them with it, also
-// after `helm uninstall`.
+// contain. The first ConfigMap, which every release has, owns those, so that
+// `helm uninstall` removes them too.
 func wanted(d deploy.Deployment) []apply.Wanted {
 	all, parent := apply.Objects(d.Objects), kube.OfKind(d.Objects, "ConfigMap")
 	for _, object := range d.Spec.Private() {

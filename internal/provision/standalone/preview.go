@@ -11,9 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/watch"
 )
 
-// Preview is what BringUp would change. In the place of an old pod a new one is
-// shown as it is rendered: the API server cannot be asked about it as long as the
-// old one is there.
+// Preview is what BringUp would change. A pod that replaces another is shown as it
+// is rendered: the API server cannot check it while the old one exists.
 func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (apply.Changes, error) {
 	result, err := t.install(ctx, found, d, dry)
 	if err != nil {

@@ -21,10 +21,9 @@ import (
 // recordTime is how long completing the record may take.
 const recordTime = 5 * time.Second
 
-// writeRecord writes Helm's record, pending; a dry run shows how it will be in
-// the end. One that is there, of a run that was cut off or of a pod that somebody
-// deleted, is used again; objects that it names and that are not wanted any more
-// are removed before, so that none is forgotten.
+// writeRecord writes Helm's record, pending; in a dry run, as it will be in the end.
+// An existing one, of an interrupted run or a deleted pod, is updated after what
+// only it names has been removed.
 func (t Target) writeRecord(ctx context.Context, old *helm.Release, chart *release.Rendered, dry apply.DryRun) (record *helm.Release, changes apply.Changes, err error) {
 	record = release.NewRecord(t.ID, t.Client.Namespace, chart, t.Now())
 	if dry != apply.DryRunNone {
@@ -61,9 +60,8 @@ func (t Target) takeOver(ctx context.Context, record, old *helm.Release, chart *
 	return t.applier(dry).Remove(ctx, unwanted)
 }
 
-// Complete marks the record as deployed, once everything is created: also if the
-// time-out or Ctrl-C comes at this moment. A pod whose record somebody removed
-// gets a new one.
+// Complete marks the record as deployed, also if the context ends at this moment. A
+// pod whose record has been removed gets a new one.
 func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy.Result) error {
 	record, write := result.Record, t.Records().Update
 	switch {
@@ -83,9 +81,9 @@ func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy
 	return err
 }
 
-// refused is the end of a workspace of which the cluster refuses the pod, or
-// what that needs. As there is no pod to tell of it, Helm's record does, to
-// whoever looks later. A refusal of no known cause stays the error that it is.
+// refused ends a run whose pod, or what that needs, the cluster refuses. There is no
+// pod that shows it, so Helm's record does, for later commands. A refusal of another
+// object without a known cause stays the error that it is.
 func (t Target) refused(ctx context.Context, held *lock.Lock, d deploy.Deployment, result deploy.Result, by *kube.RefusedError, err error) (deploy.Result, error) {
 	object := by.Call.Object()
 	reading := watch.Refused(by.Message, object, t.Now())
@@ -93,8 +91,8 @@ func (t Target) refused(ctx context.Context, held *lock.Lock, d deploy.Deploymen
 		return result, err
 	}
 	release.Refused(result.Record, object, by.Message)
-	// If the lock was lost meanwhile the record is somebody else's. Left pending, it
-	// is healed as well.
+	// If the lock was lost, the record is another run's. Left pending, it is completed
+	// by the next run.
 	writing, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	if held.Confirm(writing) == nil && writing.Err() == nil {

@@ -52,8 +52,8 @@ func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, 
 	return removal, err
 }
 
-// uninstall deletes objects and, if they are the whole workspace, what belongs to
-// it besides. It returns how many of the objects were deleted, also with an error.
+// uninstall deletes objects and, if they are the whole workspace, also its records
+// and certificate. It returns how many objects were deleted, also with an error.
 func (t Target) uninstall(ctx context.Context, objects []*unstructured.Unstructured, whole bool) (int, error) {
 	removed, err := t.applier(apply.DryRunNone).Remove(ctx, objects)
 	if err != nil || !whole {
@@ -92,7 +92,7 @@ func (t Target) objects(found inventory.Found) ([]*unstructured.Unstructured, er
 		return objects, nil
 	}
 	if found.Pod == nil {
-		return nil, nil // somebody else removed it
+		return nil, nil // it has been removed meanwhile
 	}
 	return manifest.OfPod(found.Pod), nil
 }

@@ -43,7 +43,7 @@ func (Target) Decide(f inventory.Found, _ deploy.Deployment) deploy.Plan {
 	}
 	verdict := f.Reading.Verdict()
 	if verdict != v1.VerdictTerminating && f.Reading.Status == v1.StatusStopping {
-		return deploy.Replace // somebody asked it to stop: it is as good as stopped
+		return deploy.Replace // it has been asked to stop: as good as stopped
 	}
 	switch verdict {
 	case v1.VerdictRunning:

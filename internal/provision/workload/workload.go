@@ -29,7 +29,7 @@ type Workload struct {
 	// Object is the workload as the API server has it; nil if it is gone. It stays
 	// untyped: a field that this version of berth does not know is a field too.
 	Object map[string]any
-	// Record is what stands on it; nil if nothing is injected.
+	// Record is the record of the injection on it; nil if nothing is injected.
 	Record *injection.Record
 }
 
@@ -55,7 +55,7 @@ func Kind(ref userstring.Workload) (kind, resource string) {
 	return kinds[ref.Kind], ref.Kind + "s"
 }
 
-// Subject is what explains how a workload of a namespace stands.
+// Subject is a workload of a namespace as the analyzer names it.
 func Subject(namespace string, ref userstring.Workload) watch.Subject {
 	kind, _ := Kind(ref)
 	return watch.Subject{Kind: kind, Namespace: namespace, Name: ref.Name}
