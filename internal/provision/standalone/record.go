@@ -6,6 +6,7 @@ import (
 	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/apply"
@@ -18,8 +19,11 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// recordTime is how long completing the record may take.
-const recordTime = 5 * time.Second
+// How long completing the record may take, and the pause between two attempts.
+const (
+	recordTime  = 5 * time.Second
+	recordPause = 200 * time.Millisecond
+)
 
 // writeRecord writes Helm's record, pending; in a dry run, as it will be in the end.
 // An existing one, of an interrupted run or a deleted pod, is updated after what
@@ -73,7 +77,16 @@ func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
 	release.Deployed(record, t.Now())
-	err := write(ctx, record)
+	err := wait.PollUntilContextCancel(ctx, recordPause, true, func(ctx context.Context) (done bool, err error) {
+		err = write(ctx, record)
+		if errors.Is(err, release.ErrExists) { // only the answer to the creation was lost
+			return true, nil
+		}
+		if fault.CodeOf(err) == fault.Unavailable { // the watches outlast that, too
+			return false, nil
+		}
+		return true, err
+	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fault.New(fault.Unavailable, "everything is created, but Helm's record could not be completed within %s: %w", recordTime, err).
 			WithHint("provision again: that completes it")

@@ -251,3 +251,24 @@ func TestUndo(t *testing.T) {
 		}
 	}
 }
+
+// A moment in which the API server cannot be reached does not fail a run whose
+// workspace comes up.
+func TestCompleteAfterAnOutage(t *testing.T) {
+	target, client, d := on(t)
+	record := release.NewRecord(id, "dev", d.Chart, time.Now())
+	if err := target.Records().Create(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	tries := 0
+	client.PrependReactor("update", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		tries++
+		return tries < 3, nil, apierrors.NewServiceUnavailable("away")
+	})
+	if err := target.Complete(t.Context(), d, deploy.Result{Record: record}); err != nil || tries != 3 {
+		t.Errorf("after %d tries: %v", tries, err)
+	}
+	if latest, err := target.Records().Latest(t.Context(), id); err != nil || latest.Info.Status != helm.StatusDeployed {
+		t.Errorf("%+v, %v", latest, err)
+	}
+}
