@@ -33,7 +33,7 @@ func TestDoctorBeforeARefusal(t *testing.T) {
 		return err == nil && len(quota.Status.Used) > 0
 	})
 	r := w.must(3, "doctor", "-o", "json")
-	w.item(r, "room", v1.CheckupFailed, "quota bounded wants limits.cpu of each container", "quota bounded allows 1Mi requests.memory")
+	w.item(r, "room", v1.CheckupFailed, "quota bounded requires limits.cpu of each container", "quota bounded allows 1Mi requests.memory")
 	w.contains(w.must(3, "provision", "alice~plain").stderr, "quota")
 	if err := quotas.Delete(w.Context(), "bounded", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

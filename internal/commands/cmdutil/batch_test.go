@@ -57,8 +57,6 @@ func (s *seen) Handle(e v1.Event) {
 // One workspace ends the stream with its own result, several with that of all; none
 // is started without time left, and hints get the flags that led there.
 func TestRunBatch(t *testing.T) {
-	ended, stop := context.WithCancelCause(t.Context())
-	stop(fault.New(fault.DeadlineExceeded, "timed out after 1s"))
 	one, two := wording.Title{ID: "a-1", Flags: []string{"-n t"}}, wording.Title{ID: "b-1"}
 	for name, test := range map[string]struct {
 		late   bool // the time is over
@@ -72,10 +70,12 @@ func TestRunBatch(t *testing.T) {
 		"without time left": {true, wording.Batch{Members: []wording.Title{one, two}, Parallel: 1}, 0, 3, "timed out after 1s: not started "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			view, works, ctx := &seen{}, 0, t.Context()
+			view, works := &seen{}, 0
+			ctx, stop := context.WithCancelCause(t.Context())
 			if test.late {
-				ctx = ended
+				stop(fault.New(fault.DeadlineExceeded, "timed out after 1s"))
 			}
+			defer stop(nil)
 			r := RunBatch(ctx, test.batch, view, func(_ int, begin func(...event.Sink) *event.Stream) v1.Result {
 				works++
 				begin().Step(v1.Step{Name: "work"})
