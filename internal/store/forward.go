@@ -58,7 +58,8 @@ func dialService(ctx context.Context, client *kube.Client, s ServiceConfig) (net
 	select {
 	case <-ctx.Done():
 		go func() {
-			if <-done; err == nil {
+			<-done
+			if err == nil {
 				_ = connection.Close()
 			}
 		}()
