@@ -17,7 +17,7 @@ func TestServerDryRun(t *testing.T) {
 	there.SetNamespace("ns")
 	there.SetManagedFields([]metav1.ManagedFieldsEntry{{
 		Manager: kube.FieldManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1",
-		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{"f:script":{}}}`)},
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:data":{"f:script":{}}}`),
 	}})
 	c := newCluster(there)
 	c.PrependReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
