@@ -20,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -244,12 +245,9 @@ func (w *world) recordsInTheCluster() int {
 
 func (w *world) scaleNATS(replicas int32) {
 	w.Helper()
-	scale, err := w.AppsV1().Deployments(w.namespace).GetScale(w.Context(), "nats", metav1.GetOptions{})
-	if err != nil {
-		w.Fatal(err)
-	}
-	scale.Spec.Replicas = replicas
-	if _, err := w.AppsV1().Deployments(w.namespace).UpdateScale(w.Context(), "nats", scale, metav1.UpdateOptions{}); err != nil {
+	// A patch, as the controller of the Deployment writes as well.
+	scale := fmt.Appendf(nil, `{"spec": {"replicas": %d}}`, replicas)
+	if _, err := w.AppsV1().Deployments(w.namespace).Patch(w.Context(), "nats", types.MergePatchType, scale, metav1.PatchOptions{}); err != nil {
 		w.Fatal(err)
 	}
 	if replicas > 0 {

@@ -29,7 +29,7 @@ func TestResolve(t *testing.T) {
 	if repo.status != 2 {
 		t.Errorf("a repository that nobody reads: status %d", repo.status)
 	}
-	w.contains(repo.stderr, "none of the configured identity providers reads repositories")
+	w.contains(repo.stderr, "no configured identity provider reads repositories")
 	w.contains(w.must(7, "resolve", "alice~nope").stderr, `blueprint "nope" not found`)
 	w.contains(w.must(0, "resolve", "alice~dev").stdout, "Made from:    dev ← tiny ← base", "# ← tiny (")
 	if left := w.leftovers(); len(left) > 0 {
