@@ -89,7 +89,7 @@ func (c *readOnly) Patch(context.Context, string, types.PatchType, []byte, metav
 }
 
 func (c *readOnly) Apply(_ context.Context, _ string, object *unstructured.Unstructured, _ metav1.ApplyOptions, _ ...string) (*unstructured.Unstructured, error) {
-	return object, nil
+	return merge(c.current, object)
 }
 
 func (c *readOnly) Delete(context.Context, string, metav1.DeleteOptions, ...string) error {

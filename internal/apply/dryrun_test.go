@@ -4,7 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -47,4 +49,46 @@ func TestServerDryRun(t *testing.T) {
 	}
 	slices.Sort(c.writes)
 	expect(t, c.writes, "create configmaps", "create persistentvolumeclaims", "delete configmaps", "patch configmaps", "patch configmaps")
+}
+
+// Without the API server, what is wanted is laid over what is there: fields that
+// the cluster has added are no change.
+func TestClientDryRun(t *testing.T) {
+	const (
+		service = `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{name: ssh, port: 22}]}}`
+		live    = `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, spec: {clusterIP: 10.0.0.1, ports: [{name: ssh, port: 22, protocol: TCP, targetPort: 22}]}}`
+		issued  = `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a}, spec: {names: [x], issuer: {name: i}}}`
+		ready   = `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: ns}, spec: {names: [x], issuer: {name: i, kind: Issuer}}, status: {ready: true}}`
+		longer  = `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: ns}, spec: {names: [x, y], issuer: {name: i, kind: Issuer}}}`
+	)
+	for name, test := range map[string]struct {
+		there, wanted, action string
+		result                string // without the marks
+	}{
+		"unchanged":                   {live, service, "unchanged Service", live},
+		"unchanged, of another kind":  {ready, issued, "unchanged Certificate", ready},
+		"a list of another kind":      {longer, issued, "update Certificate", `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: ns}, spec: {names: [x], issuer: {name: i, kind: Issuer}}}`},
+		"new":                         {"", service, "create Service", `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns}, spec: {ports: [{name: ssh, port: 22}]}}`},
+		"changed in one of its ports": {live, `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{name: sftp, port: 22}]}}`, "update Service", `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, spec: {clusterIP: 10.0.0.1, ports: [{name: sftp, port: 22, protocol: TCP, targetPort: 22}]}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owner := newCluster().applier().Owner
+			var there []*unstructured.Unstructured
+			if test.there != "" {
+				there = append(there, owner.mark(parse(t, test.there)[0]))
+			}
+			c := newCluster(there...)
+			a := c.applier()
+			a.DryRun = DryRunClient
+			changes, err := a.Apply(t.Context(), Objects(parse(t, test.wanted)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(t, actions(changes), test.action)
+			if want := owner.mark(parse(t, test.result)[0]); !equality.Semantic.DeepEqual(changes[0].Object, want) {
+				t.Errorf("it would be %v, want %v", changes[0].Object, want)
+			}
+			expect(t, c.writes)
+		})
+	}
 }

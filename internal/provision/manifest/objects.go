@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"encoding/base64"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/apply"
@@ -42,8 +44,9 @@ func (s Spec) Private() []*unstructured.Unstructured {
 	object := kube.Named("Secret", name)
 	object.SetLabels(podLabels(s))
 	object.Object["type"] = "kubernetes.io/basic-auth"
-	object.Object["stringData"] = map[string]any{
-		"username": credentials.Username, "password": credentials.Password.Reveal(),
+	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	object.Object["data"] = map[string]any{
+		"username": encode(credentials.Username), "password": encode(credentials.Password.Reveal()),
 	}
 	return []*unstructured.Unstructured{object}
 }
