@@ -56,46 +56,44 @@ func ForEach(n, parallel int, work func(i int)) {
 	_ = group.Wait() // each keeps its own error
 }
 
-// Work does what a command does with workspace i of its batch. It begins the
-// stream of events of that workspace, with sinks besides the view.
-type Work func(i int, begin func(sinks ...event.Sink) *event.Stream) v1.Result
-
-// RunBatch works on the workspaces of a batch, some at a time, and shows that in
-// view. total makes the result of the command of those of the workspaces. A
-// workspace for which there is no time left is not started.
-func RunBatch(ctx context.Context, b wording.Batch, view event.Sink, work Work, total func([]v1.Result) v1.Result) v1.Result {
-	sink, finish := view, func(v1.Result) {}
-	if !b.Single { // their events are on one stream, which ends with the result of all
-		joint := event.NewStream("", time.Now, view)
-		sink, finish = joint.Join(), joint.Finish
-	}
-	results := make([]v1.Result, len(b.Members))
-	ForEach(len(b.Members), b.Parallel, func(i int) {
-		var stream *event.Stream
-		begin := func(sinks ...event.Sink) *event.Stream {
-			stream = event.NewStream(b.Members[i].ID, time.Now, append(sinks, sink)...)
-			return stream
-		}
-		var r v1.Result
-		if ctx.Err() == nil {
-			r = work(i, begin)
-		} else {
-			r = notStarted(ctx)
-			begin()
-		}
-		if r.Error != nil {
-			r.Error.Hint = b.Members[i].Located(r.Error.Hint)
-		}
-		results[i] = r
-		stream.Finish(r)
-	})
-	r := total(results)
-	finish(r)
-	return r
+// Batch is the work of a command on its workspaces: each has a stream of events,
+// which the view shows, and a result.
+type Batch struct {
+	wording.Batch
+	Results []v1.Result
+	sink    event.Sink    // of the streams of the workspaces
+	joint   *event.Stream // of all of them; nil if there is only one
 }
 
-// notStarted is the result of a workspace for which there was no time left.
-func notStarted(ctx context.Context) v1.Result {
+// NewBatch starts the work on a batch, which view shows.
+func NewBatch(b wording.Batch, view event.Sink) *Batch {
+	batch := &Batch{Batch: b, Results: make([]v1.Result, len(b.Members)), sink: view}
+	if !b.Single {
+		batch.joint = event.NewStream("", time.Now, view)
+		batch.sink = batch.joint.Join()
+	}
+	return batch
+}
+
+// Stream starts the stream of workspace i, with sinks besides the view.
+func (b *Batch) Stream(i int, sinks ...event.Sink) *event.Stream {
+	return event.NewStream(b.Members[i].ID, time.Now, append(sinks, b.sink)...)
+}
+
+// Finish ends the stream of workspace i with its result.
+func (b *Batch) Finish(i int, stream *event.Stream, r v1.Result) {
+	if r.Error != nil {
+		r.Error.Hint = b.Members[i].Located(r.Error.Hint)
+	}
+	b.Results[i] = r
+	stream.Finish(r)
+}
+
+// FinishAll ends the work on several workspaces with the result of all.
+func (b *Batch) FinishAll(r v1.Result) { b.joint.Finish(r) }
+
+// NotStarted is the result of a workspace for which no time is left.
+func NotStarted(ctx context.Context) v1.Result {
 	why := *fault.From(context.Cause(ctx))
 	why.Message += ": not started"
 	return v1.Result{Error: result.NewError(&why)}

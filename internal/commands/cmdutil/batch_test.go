@@ -8,7 +8,6 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -54,45 +53,43 @@ func (s *seen) Handle(e v1.Event) {
 	s.events = append(s.events, e)
 }
 
-// One workspace ends the stream with its own result, several with that of all; none
-// is started without time left, and hints get the flags that led there.
-func TestRunBatch(t *testing.T) {
+// One workspace ends the stream with its own result, several with that of all, and
+// hints get the flags that led there.
+func TestBatch(t *testing.T) {
 	one, two := wording.Title{ID: "a-1", Flags: []string{"-n t"}}, wording.Title{ID: "b-1"}
 	for name, test := range map[string]struct {
-		late   bool // the time is over
 		batch  wording.Batch
-		works  int
 		events int
-		want   string // the message and the hint of the first result
 	}{
-		"one":               {false, wording.Batch{Single: true, Members: []wording.Title{one}, Parallel: 4}, 1, 2, "failed `berth status -n t`"},
-		"several":           {false, wording.Batch{Members: []wording.Title{one, two}, Parallel: 1}, 2, 5, "failed `berth status -n t`"},
-		"without time left": {true, wording.Batch{Members: []wording.Title{one, two}, Parallel: 1}, 0, 3, "timed out after 1s: not started "},
+		"one":     {wording.Batch{Single: true, Members: []wording.Title{one}}, 2},
+		"several": {wording.Batch{Members: []wording.Title{one, two}}, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			view, works := &seen{}, 0
-			ctx, stop := context.WithCancelCause(t.Context())
-			if test.late {
-				stop(fault.New(fault.DeadlineExceeded, "timed out after 1s"))
-			}
-			defer stop(nil)
-			r := RunBatch(ctx, test.batch, view, func(_ int, begin func(...event.Sink) *event.Stream) v1.Result {
-				works++
-				begin().Step(v1.Step{Name: "work"})
-				return v1.Result{Error: &v1.Error{Message: "failed", Hint: "`berth status`"}}
-			}, func(results []v1.Result) v1.Result {
-				if test.batch.Single {
-					return results[0]
-				}
-				return v1.Result{Error: results[0].Error, Summary: &v1.ProvisionSummary{Totals: v1.Totals{Failed: len(results)}}}
+			view := &seen{}
+			b := NewBatch(test.batch, view)
+			ForEach(len(b.Members), 1, func(i int) {
+				stream := b.Stream(i)
+				stream.Step(v1.Step{Name: "work"})
+				b.Finish(i, stream, v1.Result{Error: &v1.Error{Message: "failed", Hint: "`berth status`"}})
 			})
-			last := view.events[len(view.events)-1]
-			if got := r.Error.Message + " " + r.Error.Hint; got != test.want || works != test.works {
-				t.Errorf("%q after %d works", got, works)
+			if !b.Single {
+				b.FinishAll(v1.Result{Summary: &v1.ProvisionSummary{}})
 			}
+			if got := b.Results[0].Error.Hint; got != "`berth status -n t`" {
+				t.Errorf("the hint is %q", got)
+			}
+			last := view.events[len(view.events)-1]
 			if last.Result == nil || (last.Result.Summary == nil) != test.batch.Single || len(view.events) != test.events {
 				t.Errorf("the view was given %+v", view.events)
 			}
 		})
+	}
+}
+
+func TestNotStarted(t *testing.T) {
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(fault.New(fault.DeadlineExceeded, "timed out after 1s"))
+	if got := NotStarted(ctx).Error; got.Message != "timed out after 1s: not started" || got.ExitStatus != fault.DeadlineExceeded.Exit() {
+		t.Errorf("%+v", got)
 	}
 }

@@ -13,25 +13,14 @@ import (
 	"github.com/berthdev/berth/internal/terminal/result"
 )
 
-// DryRun is the value of --dry-run, as kubectl and helm have it; empty if it was
-// not given.
-type DryRun string
-
-// The modes: one writes nothing, the other has the API server check everything
-// and keep nothing.
-const (
-	DryRunClient DryRun = "client"
-	DryRunServer DryRun = "server"
-)
-
 // AddDryRunFlag adds --dry-run.
-func AddDryRunFlag(cmd *cobra.Command, mode *DryRun) {
-	EnumVar(cmd, mode, "dry-run", "print the objects that would change, and change nothing; with server, the API server checks them", DryRunClient, DryRunServer)
+func AddDryRunFlag(cmd *cobra.Command, mode *apply.DryRun) {
+	EnumVar(cmd, mode, "dry-run", "print the objects that would change, and change nothing; with server, the API server checks them", apply.DryRunClient, apply.DryRunServer)
 }
 
-// Because replaces the error of a dry run that was stopped by the reason for that:
-// nothing but reading was under way.
-func (d DryRun) Because(ctx context.Context, err error) error {
+// DryRunError is the error of a dry run: if its context has ended, the reason for
+// that, since nothing but reading was under way.
+func DryRunError(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
@@ -42,9 +31,9 @@ func (d DryRun) Because(ctx context.Context, err error) error {
 	return &why
 }
 
-// Show prints the changes, or passes on why there are none.
-func (d DryRun) Show(ctx context.Context, s terminal.Streams, format printer.Format, changes apply.Changes, err error) error {
-	if err := d.Because(ctx, err); err != nil {
+// PrintChanges prints the changes of a dry run, or returns why there are none.
+func PrintChanges(ctx context.Context, s terminal.Streams, format printer.Format, mode apply.DryRun, changes apply.Changes, err error) error {
+	if err := DryRunError(ctx, err); err != nil {
 		return err
 	}
 	objects := result.NewObjects()
@@ -55,7 +44,7 @@ func (d DryRun) Show(ctx context.Context, s terminal.Streams, format printer.For
 		return err
 	}
 	checked := ""
-	if d == DryRunServer && len(changes) > 0 {
+	if mode == apply.DryRunServer && len(changes) > 0 {
 		checked = " The API server has checked them."
 	}
 	printer.PrintNote(s, fmt.Sprintf("dry run: %d changes.%s Nothing was changed.", len(changes), checked))

@@ -24,7 +24,7 @@ func TestADryRunThatEnds(t *testing.T) {
 		if test.cause != nil {
 			cancel(test.cause)
 		}
-		err := DryRunClient.Because(ctx, broken)
+		err := DryRunError(ctx, broken)
 		cancel(nil)
 		if fault.CodeOf(err) != test.code || err.Error() != test.says {
 			t.Errorf("%v: %s %q", test.cause, fault.CodeOf(err), err)

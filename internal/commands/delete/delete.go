@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
@@ -33,7 +34,7 @@ type Options struct {
 	NoWait         bool // until its pod is gone
 	Timeout        time.Duration
 	Parallel       int
-	DryRun         cmdutil.DryRun
+	DryRun         apply.DryRun
 	Output         printer.Format
 }
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
-	"github.com/berthdev/berth/internal/commands/cmdutil"
 	deletion "github.com/berthdev/berth/internal/commands/delete"
 	"github.com/berthdev/berth/internal/terminal"
 )
@@ -19,7 +19,7 @@ func TestOptions(t *testing.T) {
 			Want: deletion.Options{Args: []string{"alice", "bob"}, Parallel: 2, Timeout: 2 * time.Minute, IgnoreNotFound: true, Wait: true, NoWait: true, Flags: []string{"-n team"}},
 		},
 		"all of an owner":              {Args: "--owner alice -A -y", Want: deletion.Options{Args: []string{}, ByOwner: true, Owner: "alice", AllNamespaces: true, Yes: true, Parallel: 4}},
-		"a dry run":                    {Args: "alice --dry-run=SERVER", Want: deletion.Options{Args: []string{"alice"}, DryRun: cmdutil.DryRunServer, Parallel: 4}},
+		"a dry run":                    {Args: "alice --dry-run=SERVER", Want: deletion.Options{Args: []string{"alice"}, DryRun: apply.DryRunServer, Parallel: 4}},
 		"a dry run of several":         {Args: "alice bob --dry-run=client", Err: "--dry-run accepts only one workspace"},
 		"a dry run of an owner's":      {Args: "--owner alice --dry-run=client", Err: "--dry-run accepts only one workspace"},
 		"a dry run of an unknown kind": {Args: "alice --dry-run=none", Err: "must be one of: client, server"},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
@@ -39,11 +38,16 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	batch := o.batch(p, removals)
 	view := progress.New(o.IO, o.Output, batch)
-	r := cmdutil.RunBatch(ctx, batch, view, func(i int, begin func(...event.Sink) *event.Stream) v1.Result {
-		return o.deleteOne(ctx, p, removals[i], begin())
-	}, func(results []v1.Result) v1.Result {
-		return o.result(removals, results, cmdutil.Totals(results, time.Since(begun), p.Client.Requests.Count()))
+	all := cmdutil.NewBatch(batch, view)
+	cmdutil.ForEach(len(removals), o.Parallel, func(i int) {
+		stream := all.Stream(i)
+		all.Finish(i, stream, o.deleteOne(ctx, p, removals[i], stream))
 	})
+	r := all.Results[0]
+	if o.many() {
+		r = summary(removals, all.Results, cmdutil.Totals(all.Results, time.Since(begun), p.Client.Requests.Count()))
+		all.FinishAll(r)
+	}
 	return cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
 }
 
@@ -83,6 +87,9 @@ func (o *Options) again() string {
 
 // deleteOne deletes one workspace.
 func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m removal, stream *event.Stream) v1.Result {
+	if ctx.Err() != nil {
+		return cmdutil.NotStarted(ctx)
+	}
 	err := orDenied(m.err)
 	if fault.CodeOf(err) == fault.NotFound {
 		if !o.ByOwner {
@@ -116,11 +123,8 @@ func orDenied(err error) error {
 	return err
 }
 
-// result is that of the one workspace, or the summary of several.
-func (o *Options) result(removals []removal, results []v1.Result, totals v1.Totals) v1.Result {
-	if !o.many() {
-		return results[0]
-	}
+// summary is the result of several.
+func summary(removals []removal, results []v1.Result, totals v1.Totals) v1.Result {
 	items := make([]v1.DeletionItem, len(results))
 	for i, r := range results {
 		m := removals[i]
@@ -136,11 +140,11 @@ func (o *Options) result(removals []removal, results []v1.Result, totals v1.Tota
 func (o *Options) preview(ctx context.Context, p *provision.Provisioner, m removal) error {
 	err := orDenied(m.err)
 	if o.IgnoreNotFound && fault.CodeOf(err) == fault.NotFound {
-		return o.DryRun.Show(ctx, o.IO, o.Output, nil, nil)
+		return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, nil, nil)
 	}
 	if err != nil {
-		return o.DryRun.Because(ctx, err)
+		return cmdutil.DryRunError(ctx, err)
 	}
-	changes, err := p.PreviewDelete(ctx, m.target, apply.DryRun(o.DryRun))
-	return o.DryRun.Show(ctx, o.IO, o.Output, changes, err)
+	changes, err := p.PreviewDelete(ctx, m.target, o.DryRun)
+	return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
 }

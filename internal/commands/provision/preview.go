@@ -5,7 +5,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
@@ -17,13 +17,13 @@ import (
 // preview prints what the provisioning would change.
 func (o *Options) preview(ctx context.Context, p *provision.Provisioner, u userstring.UserString) error {
 	stream := event.NewStream(u.ID(), time.Now, notes{o.IO})
-	changes, err := p.Preview(ctx, u, apply.DryRun(o.DryRun), stream)
+	changes, err := p.Preview(ctx, u, o.DryRun, stream)
 	stream.Finish(v1.Result{})
 	if o.IfNotExists && fault.CodeOf(err) == fault.AlreadyExists {
 		printer.PrintNote(o.IO, fault.From(err).Message)
 		changes, err = nil, nil
 	}
-	return o.DryRun.Show(ctx, o.IO, o.Output, changes, err)
+	return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
 }
 
 // notes prints the remarks of a stream, and nothing else.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
@@ -35,7 +36,7 @@ type Options struct {
 	Force       bool // injection where it is risky
 
 	CreateNamespace bool
-	DryRun          cmdutil.DryRun
+	DryRun          apply.DryRun
 	Set             cmdutil.SetFlags
 	Output          printer.Format
 }

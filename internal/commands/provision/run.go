@@ -48,7 +48,7 @@ func Run(ctx context.Context, o *Options) error {
 	defer recorders.Close()
 	batch := o.batch(p, users)
 	view := progress.New(o.IO, o.Output, batch)
-	r := o.provisionAll(ctx, p, batch, users, view, recorders)
+	r := o.provisionAll(ctx, p, users, cmdutil.NewBatch(batch, view), recorders)
 	defer recorders.Warn(o.IO)
 	err = cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
 	if o.Timing {
@@ -101,30 +101,34 @@ func (o *Options) batch(p *provision.Provisioner, users []userstring.UserString)
 
 // provisionAll provisions all of them, some at a time. They share the connection
 // and the blueprints; each keeps a record of its own.
-func (o *Options) provisionAll(ctx context.Context, p *provision.Provisioner, b wording.Batch, users []userstring.UserString, view event.Sink, recorders *cmdutil.Recorders) v1.Result {
+func (o *Options) provisionAll(ctx context.Context, p *provision.Provisioner, users []userstring.UserString, all *cmdutil.Batch, recorders *cmdutil.Recorders) v1.Result {
 	begun, load := time.Now(), p.Blueprints
 	blueprints := sync.OnceValues(func() (*catalog.Set, error) { return load(ctx) })
-	return cmdutil.RunBatch(ctx, b, view, func(i int, begin func(...event.Sink) *event.Stream) v1.Result {
+	p.Blueprints = func(context.Context) (*catalog.Set, error) { return blueprints() }
+	cmdutil.ForEach(len(users), o.Parallel, func(i int) {
 		own := *p
-		own.Blueprints = func(context.Context) (*catalog.Set, error) { return blueprints() }
 		recorder, sinks := recorders.New()
 		own.Jobs = recorder
-		r := o.provisionOne(ctx, &own, users[i], begin(sinks...))
-		if !b.Single {
-			withoutRequests(r)
-		}
-		return r
-	}, func(results []v1.Result) v1.Result {
-		if b.Single {
-			return results[0]
-		}
-		return summary(users, results, cmdutil.Totals(results, time.Since(begun), p.Client.Requests.Count()))
+		stream := all.Stream(i, sinks...)
+		all.Finish(i, stream, o.provisionOne(ctx, &own, users[i], stream))
 	})
+	if !o.FromFile {
+		return all.Results[0]
+	}
+	r := summary(users, all.Results, cmdutil.Totals(all.Results, time.Since(begun), p.Client.Requests.Count()))
+	all.FinishAll(r)
+	return r
 }
 
 // provisionOne provisions one workspace.
 func (o *Options) provisionOne(ctx context.Context, p *provision.Provisioner, u userstring.UserString, stream *event.Stream) v1.Result {
+	if ctx.Err() != nil {
+		return cmdutil.NotStarted(ctx)
+	}
 	outcome, err := p.Provision(ctx, u, stream)
+	if w := outcome.Workspace; w != nil && w.Timing != nil && o.FromFile {
+		w.Timing.Requests = 0 // they share the connection: only the number of all is known
+	}
 	if err == nil || o.IfNotExists && fault.CodeOf(err) == fault.AlreadyExists && outcome.Workspace != nil {
 		return v1.Result{Workspace: outcome.Workspace}
 	}
@@ -132,18 +136,6 @@ func (o *Options) provisionOne(ctx context.Context, p *provision.Provisioner, u 
 	document.Workspace, document.Logs = outcome.Workspace, outcome.Logs
 	document.Left, document.Problems = outcome.Left, append(document.Problems, outcome.Problems...)
 	return v1.Result{Error: document}
-}
-
-// withoutRequests leaves out the number of requests of one workspace: several
-// share the connection, and only the number of all is known.
-func withoutRequests(r v1.Result) {
-	w := r.Workspace
-	if r.Error != nil {
-		w = r.Error.Workspace
-	}
-	if w != nil && w.Timing != nil {
-		w.Timing.Requests = 0
-	}
 }
 
 // summary is the result of several.
