@@ -87,7 +87,7 @@ func (c *Checker) Pairs(n *yaml.Node, each func(key, value *yaml.Node)) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := Resolve(n.Content[i]), n.Content[i+1]
 		switch first, duplicate := lines[key.Value]; {
-		case IsMerge(key):
+		case isMerge(key):
 			merged = append(merged, value)
 		case key.Kind != yaml.ScalarNode || CustomTag(key) != "":
 			c.Problemf(key, "a key must be a string, found %s", Describe(key))

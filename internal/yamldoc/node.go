@@ -31,8 +31,8 @@ func Expand(n *yaml.Node) *yaml.Node {
 // IsNull reports whether a node is null, however it is written.
 func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// IsMerge reports whether a key is <<.
-func IsMerge(key *yaml.Node) bool {
+// isMerge reports whether a key is <<.
+func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.ShortTag() == "!!merge"
 }
 

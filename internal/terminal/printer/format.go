@@ -22,11 +22,6 @@ const (
 	formatTemplate formatKind = "go-template"
 )
 
-// Formats are the values of --output, as help and completion show them.
-func Formats() []string {
-	return []string{"text", "json", "yaml", "jsonl", "wide", "name", "jsonpath=…", "go-template=…"}
-}
-
 // Format is a parsed value of --output. The zero value is text.
 type Format struct {
 	kind     formatKind
@@ -78,7 +73,7 @@ func ParseFormat(s string) (Format, error) {
 
 func unknownFormat(s string) error {
 	return fault.New(fault.InvalidArgument, "unknown output format %q", s).
-		WithHint("--output must be one of: %s", strings.Join(Formats(), ", "))
+		WithHint("--output must be one of: text, json, yaml, jsonl, wide, name, jsonpath=…, go-template=…")
 }
 
 func (f Format) withPath(expression string) (Format, error) {

@@ -25,7 +25,6 @@ func render(t *testing.T, s *terminaltest.Script, output string) (stdout, stderr
 	for _, e := range s.Events {
 		r.Handle(e)
 	}
-	r.Stop()
 	return b.Out.String(), b.Err.String()
 }
 
@@ -78,20 +77,5 @@ func TestPlainHasNoColourEvenWhenForced(t *testing.T) {
 	}
 	if out := b.Err.String(); strings.Contains(out, "\x1b") || out == "" {
 		t.Errorf("escape sequences in plain lines: %q", out)
-	}
-}
-
-func TestStoppedRenderersAreSilent(t *testing.T) {
-	for _, output := range []string{"text", "jsonl"} {
-		streams, b := terminal.Test("", terminaltest.T0)
-		r := New(streams, format(t, output), terminaltest.Single(terminaltest.Alice))
-		r.Stop()
-		r.Stop()
-		for _, e := range terminaltest.ImageNotFound().Events {
-			r.Handle(e)
-		}
-		if b.Out.Len()+b.Err.Len() > 0 || r.Shown() {
-			t.Errorf("%s wrote after Stop: %q %q", output, b.Out, b.Err)
-		}
 	}
 }

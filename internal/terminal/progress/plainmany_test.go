@@ -31,7 +31,6 @@ func renderBatch(t *testing.T, b *terminaltest.Many, output string) (stdout, std
 	for _, e := range b.Events {
 		r.Handle(e)
 	}
-	r.Stop()
 	return buffers.Out.String(), buffers.Err.String()
 }
 

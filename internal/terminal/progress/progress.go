@@ -19,9 +19,6 @@ import (
 // the result.
 type Renderer interface {
 	event.Sink
-	// Stop ends it before that. It may be called at any time and more than once,
-	// and gives the cursor back.
-	Stop()
 	// Shown says whether the result, and so an error, was shown.
 	Shown() bool
 }
@@ -70,13 +67,6 @@ func (l *lines) Handle(e v1.Event) {
 	l.closed = e.Result != nil
 	_, err := io.WriteString(l.out, l.of(e))
 	l.shown = l.closed && err == nil
-}
-
-// Stop makes it write nothing more.
-func (l *lines) Stop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
 }
 
 // Shown says whether the result was written.

@@ -132,7 +132,7 @@ func TestPseudoTerminals(t *testing.T) {
 					for ; next < len(b.Events) && b.Events[next].At.Before(terminaltest.T0.Add(until)); next++ {
 						r.Handle(b.Events[next])
 					}
-					r.Stop()
+					stopLive(r)
 				})
 				p.close()
 				if p.Hidden || len(p.Unknown) > 0 || p.Wrapped > 0 && sizes[len(sizes)-1] >= 80 {
@@ -177,7 +177,7 @@ func TestWhatIsDrawnWhere(t *testing.T) {
 			synctest.Test(t, func(*testing.T) {
 				r := New(p.streams(test.env), printer.Format{}, b.Batch)
 				terminaltest.Play(r, b.Events, time.Hour)
-				r.Stop()
+				stopLive(r)
 			})
 			p.close()
 			raw := p.raw.String()

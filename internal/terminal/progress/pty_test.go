@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/live"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
@@ -45,7 +46,7 @@ func TestLiveInAPseudoTerminal(t *testing.T) {
 				}}
 				r := New(streams, printer.Format{}, terminaltest.Single(terminaltest.Alice))
 				terminaltest.Play(r, s.Events, stop)
-				r.Stop()
+				stopLive(r)
 			})
 			tty.Close()
 			<-read
@@ -60,5 +61,12 @@ func TestLiveInAPseudoTerminal(t *testing.T) {
 				t.Errorf("final screen (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// stopLive stops a live view before its result, as an exit does.
+func stopLive(r Renderer) {
+	if view, ok := r.(*live.Live); ok {
+		view.Stop()
 	}
 }

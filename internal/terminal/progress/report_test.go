@@ -19,7 +19,7 @@ func TestReportPrintsAnErrorOnce(t *testing.T) {
 	for _, shown := range []bool{true, false} {
 		for _, output := range []string{"text", "name", "jsonpath=.id", "json", "yaml"} {
 			for code, story := range map[string]*terminaltest.Script{"FAILED": terminaltest.ImageNotFound(), "CONFLICT": terminaltest.Refused()} {
-				stdout, stderr := reported(t, output, story, !shown)
+				stdout, stderr := reported(t, output, story, shown)
 				wantText, wantDoc := 1, 0
 				if output == "json" || output == "yaml" {
 					wantText, wantDoc = map[bool]int{true: 1}[shown], 1
@@ -34,32 +34,31 @@ func TestReportPrintsAnErrorOnce(t *testing.T) {
 
 func TestReportPrintsTheDocument(t *testing.T) {
 	for output, want := range map[string]string{"text": "", "wide": "", "name": "alice-3f9c2e1\n", "jsonpath={.stage}": "Running"} {
-		if stdout, _ := reported(t, output, terminaltest.Succeeding(), false); stdout != want {
+		if stdout, _ := reported(t, output, terminaltest.Succeeding(), true); stdout != want {
 			t.Errorf("%s: got %q, want %q", output, stdout, want)
 		}
 	}
 	var w v1.Workspace
-	stdout, _ := reported(t, "json", terminaltest.Succeeding(), false)
+	stdout, _ := reported(t, "json", terminaltest.Succeeding(), true)
 	if err := json.Unmarshal([]byte(stdout), &w); err != nil || w.ID != terminaltest.Alice.ID {
 		t.Errorf("json: %+v, %v", w, err)
 	}
-	stdout, _ = reported(t, "jsonl", terminaltest.Succeeding(), false)
+	stdout, _ = reported(t, "jsonl", terminaltest.Succeeding(), true)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	if last, n := lines[len(lines)-1], len(terminaltest.Succeeding().Events); len(lines) != n || !strings.Contains(last, `"kind":"Workspace"`) {
 		t.Errorf("jsonl: %d lines, want %d; the last is %s", len(lines), n, last)
 	}
 }
 
-func reported(t *testing.T, output string, story *terminaltest.Script, stopped bool) (stdout, stderr string) {
+func reported(t *testing.T, output string, story *terminaltest.Script, shown bool) (stdout, stderr string) {
 	t.Helper()
 	s, b := terminal.Test("", terminaltest.Now)
 	r := New(s, format(t, output), terminaltest.Single(terminaltest.Alice))
-	if stopped {
-		r.Stop()
-	}
 	events := story.Events
-	for _, e := range events {
-		r.Handle(e)
+	if shown {
+		for _, e := range events {
+			r.Handle(e)
+		}
 	}
 	if err := printer.Report(s, format(t, output), result.Of(*events[len(events)-1].Result, wording.Batch{}), r.Shown()); err != nil {
 		t.Fatal(err)
