@@ -34,9 +34,6 @@ type Applier struct {
 	// ByName lets Remove delete objects by their names, without looking whose they
 	// are: under a lock, and if the names are the owner's alone.
 	ByName bool
-	// Wait lets Remove wait until what it deleted is gone, before it goes on with
-	// the next wave.
-	Wait bool
 	// DryRun keeps everything from being written.
 	DryRun DryRun
 }
@@ -44,8 +41,9 @@ type Applier struct {
 // Wanted is an object that is to be there.
 type Wanted struct {
 	Object *unstructured.Unstructured
-	// Parent is another object of the same set. It is made before this one and
-	// becomes its owner, so that the cluster deletes this one with it.
+	// Parent is another object of the same set, of the same or an earlier wave and
+	// without a parent. It is made before this one and becomes its owner, so that the
+	// cluster deletes this one with it.
 	Parent *unstructured.Unstructured
 	// Merge computes what is applied to an object that exists, instead of Object;
 	// nil if nothing is to change.
@@ -79,7 +77,11 @@ func (a Applier) Apply(ctx context.Context, wanted []Wanted) (Changes, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, wave := range r.waves() {
+	waves := r.waves(waveOf)
+	if err := checkParents(waves); err != nil {
+		return nil, err
+	}
+	for _, wave := range waves {
 		r.prepare(wave)
 		if err = sideBySide(ctx, wave, r.apply); err != nil {
 			break
@@ -123,7 +125,7 @@ func (a Applier) begin(ctx context.Context, wanted []Wanted) (*run, error) {
 func (r *run) prepare(wave []*item) {
 	for _, it := range wave {
 		it.api = r.client(it)
-		if parent, ok := r.changes().Of(it.Parent); ok && parent.Object.GetUID() != "" {
+		if parent, ok := r.changes().Of(it.Parent, r.Namespace); ok && parent.Object.GetUID() != "" {
 			it.object.SetOwnerReferences(append(it.object.GetOwnerReferences(), owned(parent.Object)))
 		}
 	}

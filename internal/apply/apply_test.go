@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -147,16 +148,21 @@ func TestOrder(t *testing.T) {
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}}
 {apiVersion: v1, kind: Namespace, metadata: {name: n}}`)
+	objects = append(objects, parse(t, `{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}}
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}, status: {conditions: [{type: Established, status: "True"}, {type: NamesAccepted, status: "True"}]}}`)...)
 	c := newCluster()
 	if _, err := c.applier().Apply(t.Context(), Objects(objects)); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, c.writes, "create namespaces", "create clusterroles", "create deployments", "create validatingwebhookconfigurations")
+	slices.Sort(c.writes[:2]) // side by side
+	slices.Sort(c.writes[2:4])
+	expect(t, c.writes, "create customresourcedefinitions", "create namespaces", "create clusterroles", "create crews", "create deployments", "create validatingwebhookconfigurations")
 	c.writes = nil
 	if _, err := c.applier().Remove(t.Context(), objects); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, c.writes, "delete validatingwebhookconfigurations", "delete deployments", "delete clusterroles", "delete namespaces")
+	slices.Sort(c.writes[4:])
+	expect(t, c.writes, "delete validatingwebhookconfigurations", "delete crews", "delete deployments", "delete clusterroles", "delete customresourcedefinitions", "delete namespaces")
 }
 
 // An object of the same name that belongs to somebody else is left alone.
@@ -279,9 +285,41 @@ func TestParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, c.writes[2:], "create secrets", "create pods")
-	made, _ := changes.Of(secret)
+	made, _ := changes.Of(secret, "ns")
 	if owners := made.Object.GetOwnerReferences(); len(owners) != 1 || owners[0].UID != "u1" || owners[0].Name != "a" || owners[0].Kind != "ConfigMap" {
 		t.Errorf("owned by %v", owners)
+	}
+}
+
+// A parent that would be made too late, or not at all, is an error before anything
+// is written.
+func TestParentTooLate(t *testing.T) {
+	objects := workspace(t)
+	for name, parent := range map[string]*unstructured.Unstructured{
+		"in a later wave": objects[2], "not in the set": kube.Named("ConfigMap", "other"),
+	} {
+		c := newCluster()
+		_, err := c.applier().Apply(t.Context(), append(Objects(objects), Wanted{Object: kube.Named("Secret", "git"), Parent: parent}))
+		if fault.CodeOf(err) != fault.Internal || !strings.Contains(err.Error(), "secret/git in namespace ns would be created before its parent") {
+			t.Errorf("%s: %v", name, err)
+		}
+		expect(t, c.writes)
+	}
+}
+
+// An object that names no namespace is the one of the applier's namespace.
+func TestChangesOfANamespace(t *testing.T) {
+	other := workspace(t)[0]
+	other.SetNamespace("other")
+	changes, err := newCluster().applier().Apply(t.Context(), Objects([]*unstructured.Unstructured{other, workspace(t)[0]}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range []*unstructured.Unstructured{other, workspace(t)[0]} {
+		change, known := changes.Of(object, "ns")
+		if want := cmp.Or(object.GetNamespace(), "ns"); !known || change.Object.GetNamespace() != want {
+			t.Errorf("%v, want the one in %s", change.Object, want)
+		}
 	}
 }
 

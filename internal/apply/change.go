@@ -1,6 +1,10 @@
 package apply
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+import (
+	"cmp"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
 
 // Action is what was done with an object, or would be in a dry run.
 type Action string
@@ -28,10 +32,11 @@ type Change struct {
 // whose state is not known, because an answer was lost, is not among them.
 type Changes []Change
 
-// Of is what became of an object, if that is known.
-func (c Changes) Of(object *unstructured.Unstructured) (Change, bool) {
+// Of is what became of an object, if that is known. The namespace is that of the
+// object if it names none.
+func (c Changes) Of(object *unstructured.Unstructured, namespace string) (Change, bool) {
 	for _, change := range c {
-		if object != nil && same(change.Object, object) {
+		if object != nil && same(change.Object, object, namespace) {
 			return change, true
 		}
 	}
@@ -50,9 +55,9 @@ func (c Changes) With(actions ...Action) (some Changes) {
 	return some
 }
 
-// same is true for two descriptions of one object. One that has no namespace
-// stands for any.
-func same(a, b *unstructured.Unstructured) bool {
+// same is true for two descriptions of one object. The namespace is that of the
+// one which names none.
+func same(a, b *unstructured.Unstructured, namespace string) bool {
 	return a.GetName() == b.GetName() && a.GroupVersionKind().GroupKind() == b.GroupVersionKind().GroupKind() &&
-		(a.GetNamespace() == b.GetNamespace() || a.GetNamespace() == "" || b.GetNamespace() == "")
+		cmp.Or(a.GetNamespace(), namespace) == cmp.Or(b.GetNamespace(), namespace)
 }

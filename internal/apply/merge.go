@@ -29,5 +29,6 @@ func merge(current, wanted *unstructured.Unstructured) (*unstructured.Unstructur
 		return nil, err
 	}
 	merged := &unstructured.Unstructured{}
-	return merged, merged.UnmarshalJSON(patch)
+	err = merged.UnmarshalJSON(patch)
+	return merged, err
 }

@@ -5,7 +5,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -15,6 +17,7 @@ const (
 	waveFoundations = iota
 	waveObjects
 	waveWorkloads
+	waveCustomResources // of a removal
 	waveWebhooks
 	waveCount
 )
@@ -32,9 +35,18 @@ func waveOf(kind schema.GroupVersionKind) int {
 	return waveObjects
 }
 
+// removalWaveOf is the wave in which an object is removed: custom resources before
+// the workloads, which may be their controllers.
+func removalWaveOf(kind schema.GroupVersionKind) int {
+	if wave := waveOf(kind); wave != waveObjects || scheme.Scheme.IsGroupRegistered(kind.Group) {
+		return wave
+	}
+	return waveCustomResources
+}
+
 // waves are the items in the order in which they are applied. Of each wave those
 // that have a parent follow the others.
-func (r *run) waves() (waves [][]*item) {
+func (r *run) waves(waveOf func(schema.GroupVersionKind) int) (waves [][]*item) {
 	for wave := range waveCount {
 		for _, child := range []bool{false, true} {
 			var some []*item
@@ -49,6 +61,22 @@ func (r *run) waves() (waves [][]*item) {
 		}
 	}
 	return waves
+}
+
+// checkParents refuses an object that would be made before its parent.
+func checkParents(waves [][]*item) error {
+	made := map[*unstructured.Unstructured]bool{nil: true}
+	for _, wave := range waves {
+		for _, it := range wave {
+			if !made[it.Parent] {
+				return fault.New(fault.Internal, "%s would be created before its parent %s", it.describe(), kube.Object(it.Parent.GetKind(), it.Parent.GetName()))
+			}
+		}
+		for _, it := range wave {
+			made[it.Object] = true
+		}
+	}
+	return nil
 }
 
 const (

@@ -7,8 +7,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/berthdev/berth/internal/kube"
 )
@@ -17,7 +15,8 @@ import (
 const annotationKeep = "helm.sh/resource-policy"
 
 // Remove deletes objects of the owner, in the reverse order of applying, so that
-// nothing restarts without its ConfigMap. One that carries a UID is deleted only
+// nothing restarts without its ConfigMap; custom resources before the workloads,
+// among which may be the controllers that have to remove their finalizers. One that carries a UID is deleted only
 // if it still is the one. What is gone already is no error. It returns what was
 // deleted, also with an error.
 func (a Applier) Remove(ctx context.Context, objects []*unstructured.Unstructured) (Changes, error) {
@@ -31,12 +30,9 @@ func (a Applier) Remove(ctx context.Context, objects []*unstructured.Unstructure
 			r.items = append(r.items, &item{Wanted: Wanted{Object: object}, target: targets[i]})
 		}
 	}
-	for _, wave := range slices.Backward(r.waves()) {
+	for _, wave := range slices.Backward(r.waves(removalWaveOf)) {
 		r.prepare(wave)
 		if err = sideBySide(ctx, wave, r.remove); err != nil {
-			break
-		}
-		if err = r.awaitGone(ctx, wave); err != nil {
 			break
 		}
 	}
@@ -81,36 +77,13 @@ func (r *run) removable(ctx context.Context, it *item) (*unstructured.Unstructur
 	return current, nil
 }
 
-// awaitGone waits until what was deleted is gone, if that is wanted.
-func (r *run) awaitGone(ctx context.Context, wave []*item) error {
-	if !r.Wait || r.DryRun != DryRunNone {
-		return nil
-	}
-	return sideBySide(ctx, wave, func(ctx, waiting context.Context, it *item) error {
-		if it.change == nil {
-			return nil
-		}
-		return wait.PollUntilContextCancel(waiting, deletionPoll, true, func(context.Context) (bool, error) {
-			current, err := it.api.Get(ctx, it.name, metav1.GetOptions{})
-			if apierrors.IsNotFound(err) {
-				return true, nil
-			}
-			return err == nil && !isOne(current, it.change.Object.GetUID()), kube.Fault(err, it.call("get"))
-		})
-	})
-}
-
-// isOne is false for another object than the one with this UID, if that is known.
-func isOne(object *unstructured.Unstructured, uid types.UID) bool {
-	return uid == "" || object.GetUID() == uid
-}
-
 // Leftovers are the objects of an older set that a newer one does not have any
-// more. What holds the data of users, and what is marked to be kept, stays.
-func Leftovers(older, newer []*unstructured.Unstructured) (remove, keep []*unstructured.Unstructured) {
+// more. What holds the data of users, and what is marked to be kept, stays. The
+// namespace is that of the objects which name none.
+func Leftovers(older, newer []*unstructured.Unstructured, namespace string) (remove, keep []*unstructured.Unstructured) {
 	for _, object := range older {
 		switch {
-		case slices.ContainsFunc(newer, func(o *unstructured.Unstructured) bool { return same(o, object) }):
+		case slices.ContainsFunc(newer, func(o *unstructured.Unstructured) bool { return same(o, object, namespace) }):
 		case isKind(object, kindClaim, kindDefinition, kindNamespace), object.GetAnnotations()[annotationKeep] == "keep":
 			keep = append(keep, object)
 		default:

@@ -73,7 +73,10 @@ func TestRemovesOnlyItsOwn(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	objects := workspace(t)
 	kept := parse(t, `{apiVersion: v1, kind: Secret, metadata: {name: s, annotations: {helm.sh/resource-policy: keep}}}`)
-	remove, keep := Leftovers(append(objects, kept...), objects[2:])
+	newer := []*unstructured.Unstructured{objects[2].DeepCopy(), objects[0].DeepCopy()}
+	newer[0].SetNamespace("ns")
+	newer[1].SetNamespace("other")
+	remove, keep := Leftovers(append(objects, kept...), newer, "ns")
 	if len(remove) != 1 || remove[0].GetKind() != "ConfigMap" {
 		t.Errorf("removes %v", remove)
 	}

@@ -23,7 +23,7 @@ func Applier(r inventory.Reader, owner apply.Owner, dry apply.DryRun) apply.Appl
 // for now: the spec of a claim cannot be changed later.
 func WarnOfClaims(d Deployment, there apply.Changes, steps *Steps) {
 	for _, claim := range append(apply.Unwrap(d.Shared), d.Objects...) {
-		have, known := there.Of(claim)
+		have, known := there.Of(claim, d.Spec.Namespace)
 		if claim.GetKind() != kindClaim || !known {
 			continue
 		}

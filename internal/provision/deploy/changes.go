@@ -22,9 +22,9 @@ func (c Changes) Any() bool { return c.Begun || len(c.Objects.With(apply.Created
 // Removable are those of the wanted objects that this run may remove: what it
 // created and, in the workspace's first run, what it may have created although the
 // answer was lost. A claim may hold data: it has to be known as created.
-func (c Changes) Removable(wanted []*unstructured.Unstructured, first bool) (mine []*unstructured.Unstructured) {
+func (c Changes) Removable(wanted []*unstructured.Unstructured, namespace string, first bool) (mine []*unstructured.Unstructured) {
 	for _, object := range wanted {
-		change, known := c.Objects.Of(object)
+		change, known := c.Objects.Of(object, namespace)
 		switch {
 		case change.Action == apply.Created:
 			mine = append(mine, change.Object) // this very one, by its UID
@@ -36,9 +36,9 @@ func (c Changes) Removable(wanted []*unstructured.Unstructured, first bool) (min
 }
 
 // Keeps says whether an object stays when the workspace is removed: a claim that
-// this run is not known to have created.
+// this run is not known to have created. The object is one of the cluster.
 func (c Changes) Keeps(object *unstructured.Unstructured) bool {
-	change, _ := c.Objects.Of(object)
+	change, _ := c.Objects.Of(object, "")
 	return object.GetKind() == kindClaim && change.Action != apply.Created
 }
 

@@ -67,7 +67,7 @@ func TestRemovable(t *testing.T) {
 			}
 		}
 		var got []string
-		for _, object := range c.Removable(wanted, test.first) {
+		for _, object := range c.Removable(wanted, "ns", test.first) {
 			got = append(got, object.GetKind())
 		}
 		if !slices.Equal(got, test.want) {

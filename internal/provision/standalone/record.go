@@ -53,7 +53,7 @@ func (t Target) takeOver(ctx context.Context, record, old *helm.Release, chart *
 	if err != nil {
 		return nil, err
 	}
-	unwanted, kept := apply.Leftovers(objects, chart.Objects)
+	unwanted, kept := apply.Leftovers(objects, chart.Objects, t.Client.Namespace)
 	for _, object := range kept {
 		text, err := yaml.Marshal(object.Object)
 		if err != nil {

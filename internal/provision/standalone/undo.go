@@ -15,7 +15,7 @@ import (
 // workspace is left.
 func (t Target) Undo(ctx context.Context, before inventory.Found, d deploy.Deployment, result deploy.Result) (string, error) {
 	first := before.Record == nil && (before.Pod == nil || before.Reading.Verdict() == v1.VerdictTerminating)
-	removed, err := t.uninstall(ctx, result.Changes.Removable(d.Objects, first), first)
+	removed, err := t.uninstall(ctx, result.Changes.Removable(d.Objects, t.Client.Namespace, first), first)
 	if err != nil {
 		return "", fmt.Errorf("what was created could not be removed: %w", err)
 	}
