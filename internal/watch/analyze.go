@@ -23,6 +23,7 @@ import (
 // their order, and what explains it. The time is when the reading may change
 // without any event; zero if it will not.
 func Analyze(s State, p cause.Policy, now time.Time) (v1.Snapshot, time.Time) {
+	p, now = s.correct(p, now)
 	if !s.subject.isPod() {
 		return analyzeWorkload(s, p, now)
 	}
@@ -47,42 +48,28 @@ func absent(subject Subject, gone bool) v1.Snapshot {
 // reading is one pod at one moment, and what was found out about it.
 type reading struct {
 	evidence.Pod
+	clock
 	policy cause.Policy
-	now    time.Time
-
-	next   time.Time
 	pulls  []pull
 	judged cause.Judgement
 }
 
 func newReading(s State, pod *corev1.Pod, p cause.Policy, now time.Time) *reading {
-	r := &reading{Pod: s.evidenceOf(pod), policy: p, now: now}
+	r := &reading{Pod: s.evidenceOf(pod), policy: p, clock: clock{now: now}}
 	r.findPulls()
 	return r
-}
-
-// askAt asks for another reading at a time; the earliest counts.
-func (r *reading) askAt(t time.Time) { r.next = earlier(r.next, t) }
-
-// earlier is the earlier of two times to ask at; zero is never.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 func (r *reading) snapshot() v1.Snapshot {
 	is := r.stage()
 	is.why = r.explain(is)
 	snapshot := v1.Snapshot{
-		Stage:    is.stage,
-		Status:   statusOf(is.stage, r.Pod.Pod),
-		Since:    is.since.UTC(),
-		Message:  is.message,
-		Node:     r.Spec.NodeName,
-		Warnings: r.warnings(),
-		Ignored:  r.judged.IgnoredCodes(),
+		Stage:   is.stage,
+		Status:  statusOf(is.stage, r.Pod.Pod),
+		Since:   is.since.UTC(),
+		Message: is.message,
+		Node:    r.Spec.NodeName,
+		Ignored: r.judged.IgnoredCodes(),
 	}
 	if is.why != nil {
 		c := is.why.Cause
@@ -92,6 +79,7 @@ func (r *reading) snapshot() v1.Snapshot {
 		c.Tentative = is.stage != v1.StageFailed && r.tentative(*is.why)
 		snapshot.Cause = &c
 	}
+	snapshot.Warnings = r.warnings(snapshot.Cause != nil && snapshot.Cause.Tentative)
 	for _, c := range r.Containers {
 		snapshot.Containers = append(snapshot.Containers, r.container(c))
 	}
@@ -153,16 +141,7 @@ func (r *reading) explain(is stageResult) *cause.Finding {
 	return is.why
 }
 
-// tentative is true for what a stage waits for while it has not lasted: most of
-// that passes within moments, such as a volume that is still being made.
-func (r *reading) tentative(f cause.Finding) bool {
-	due := f.Begins(r.Pod).Add(r.policy.CauseDelay)
-	if !r.now.Before(due) {
-		return false
-	}
-	r.askAt(due)
-	return true
-}
+func (r *reading) tentative(f cause.Finding) bool { return r.recent(f.Begins(r.Pod), r.policy) }
 
 // Refused is the reading of a pod that does not exist because the API server did
 // not accept it, or something that it needs: nobody tries again.

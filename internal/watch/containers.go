@@ -28,8 +28,7 @@ func (r *reading) findPulls() {
 		if !open {
 			continue
 		}
-		if due := since.Add(r.policy.PullDelay); r.now.Before(due) {
-			r.askAt(due)
+		if r.waits(since.Add(r.policy.PullDelay)) {
 			continue
 		}
 		r.pulls = append(r.pulls, pull{container: c.Name, image: c.Image, since: since})

@@ -43,14 +43,6 @@ func (s State) Events() []*corev1.Event {
 	return s.eventsAbout(uids...)
 }
 
-// LatestEvent is when the newest event that is known happened; zero if none is.
-func (s State) LatestEvent() (latest time.Time) {
-	for _, e := range all[*corev1.Event](s.objects) {
-		latest = evidence.Later(latest, evidence.LastSeen(e))
-	}
-	return latest
-}
-
 // ObjectEvent is an event as it is printed.
 func ObjectEvent(e *corev1.Event) v1.ObjectEvent {
 	return v1.ObjectEvent{

@@ -124,9 +124,7 @@ func (r *reading) terminating() stageResult {
 		message = fmt.Sprintf("grace period %d s", *grace)
 	}
 	if held := HeldBy(r.Pod.Pod); held != "" {
-		if mention := since.Add(finalizersAfter); r.now.Before(mention) {
-			r.askAt(mention)
-		} else {
+		if !r.waits(since.Add(finalizersAfter)) {
 			message = joined(message, held)
 		}
 	}

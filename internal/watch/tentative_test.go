@@ -95,6 +95,56 @@ func TestTentativeCauses(t *testing.T) {
 	}
 }
 
+// A clock that is behind the cluster's does not hide for how long a cause has
+// lasted: one reading is all that a list makes.
+func TestLateClock(t *testing.T) {
+	pod := watchtest.NewPod("web", "1", unscheduled("0/1 nodes are available: 1 Insufficient cpu.", 0)).Pod
+	written := pod.DeepCopy()
+	at := metav1.NewTime(watchtest.After(time.Minute))
+	written.ManagedFields = []metav1.ManagedFieldsEntry{{Time: &at}}
+	again := warning("", "FailedScheduling", "0/1 nodes are available: 1 Insufficient cpu.")
+	again.FirstTimestamp, again.LastTimestamp = metav1.NewTime(watchtest.Epoch), at
+	for name, state := range map[string]State{
+		"the condition":    stateOf(pod),
+		"the last write":   stateOf(written),
+		"the latest event": stateOf(pod, again),
+		"a workload's pod": deploymentState(replicaSet("b", "2"), watchtest.Owned("b", unscheduled("no", 0)).Pod),
+		"a workload":       deploymentState(refusing(replicaSet("b", "2"), "exceeded quota: small", 0)),
+	} {
+		for _, late := range []time.Duration{time.Second, 10 * time.Minute} {
+			got, next := Analyze(state, cause.DefaultPolicy(), watchtest.After(-late))
+			if got.Cause == nil || got.Cause.Tentative || !next.IsZero() {
+				t.Errorf("%s, %s late: %+v, asks again at %s", name, late, got.Cause, next)
+			}
+		}
+	}
+	if got, _ := AnalyzePods(stateOf(pod), cause.DefaultPolicy(), watchtest.After(-time.Minute)); got.Cause == nil || got.Cause.Tentative {
+		t.Errorf("pods alone: %+v", got.Cause)
+	}
+}
+
+// The scheduler's warning is not handed out before the cause is.
+func TestTentativeWarning(t *testing.T) {
+	unbound := "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims."
+	failed := warning("", "FailedScheduling", unbound)
+	failed.FirstTimestamp, failed.LastTimestamp = metav1.NewTime(watchtest.After(5*time.Second)), metav1.NewTime(watchtest.After(5*time.Second))
+	pod := watchtest.NewPod("web", "1", unscheduled(unbound, 5*time.Second)).Pod
+	ofReplica := failed.DeepCopy()
+	ofReplica.InvolvedObject.UID = "pod"
+	for name, state := range map[string]State{
+		"the event":        stateOf(watchtest.NewPod("web", "1").Pod, failed),
+		"the condition":    stateOf(pod, failed),
+		"a workload's pod": deploymentState(replicaSet("b", "2"), watchtest.Owned("b", unscheduled(unbound, 5*time.Second)).Pod, ofReplica),
+	} {
+		for now, want := range map[time.Duration]int{7 * time.Second: 0, 8 * time.Second: 1} {
+			got, _ := Analyze(state, cause.DefaultPolicy(), watchtest.After(now))
+			if len(got.Warnings) != want || got.Cause == nil || got.Cause.Tentative != (want == 0) {
+				t.Errorf("%s after %s: %+v, %+v; want %d warnings", name, now, got.Warnings, got.Cause, want)
+			}
+		}
+	}
+}
+
 // The scheduler's reason is the stage's message, too, but not while it is tentative.
 func TestTentativeMessage(t *testing.T) {
 	if got, _ := Analyze(stateOf(watchtest.NewPod("web", "1", unscheduled("", 0)).Pod), cause.DefaultPolicy(), watchtest.Epoch); got.Message != "" || got.Cause != nil {

@@ -11,11 +11,12 @@ import (
 )
 
 // warnings are the pod's and its claims' events that are warnings, one for each
-// object, reason and kind of message, the latest last.
-func (r *reading) warnings() []v1.Warning {
+// object, reason and kind of message, the latest last. The scheduler's complaints
+// need no attention while the cause is tentative, or once the pod has a node.
+func (r *reading) warnings(tentative bool) []v1.Warning {
 	var folded folder
 	for _, e := range r.Events {
-		if isPlacing(e) && r.placing() {
+		if isPlacing(e) && (tentative || r.Spec.NodeName != "") {
 			continue
 		}
 		name := evidence.ContainerOf(e)
@@ -42,21 +43,6 @@ func (r *reading) warnings() []v1.Warning {
 // isPlacing is true for events about a node that is looked for.
 func isPlacing(e *corev1.Event) bool {
 	return e.Reason == "FailedScheduling" || e.Reason == "NotTriggerScaleUp"
-}
-
-// placing is true while the scheduler's complaints need no attention: the pod
-// has just been made, and the volume that it needs is often not bound yet, or it
-// has a node by now.
-func (r *reading) placing() bool {
-	if r.Spec.NodeName != "" {
-		return true
-	}
-	due := r.CreationTimestamp.Add(r.policy.CauseDelay)
-	if r.now.Before(due) {
-		r.askAt(due)
-		return true
-	}
-	return false
 }
 
 // restarts is the restart count of a container.

@@ -34,6 +34,7 @@ func analyzeWorkload(s State, p cause.Policy, now time.Time) (v1.Snapshot, time.
 // there are no others.
 func AnalyzePods(s State, p cause.Policy, now time.Time) (v1.Snapshot, time.Time) {
 	pods := slices.DeleteFunc(s.Pods(), isReplaced)
+	p, now = s.correct(p, now)
 	if len(pods) == 0 {
 		pods = s.Pods()
 	}
@@ -49,24 +50,21 @@ func isReplaced(pod *corev1.Pod) bool {
 func (s State) read(w workload, pods []*corev1.Pod, p cause.Policy, now time.Time) (v1.Snapshot, time.Time) {
 	var readings []v1.Snapshot
 	var replicas []v1.Replica
-	var next time.Time
+	c := clock{now: now}
 	for _, pod := range pods {
 		r := newReading(s, pod, p, now)
 		snapshot := r.snapshot()
 		readings, replicas = append(readings, snapshot), append(replicas, replica(pod.Name, snapshot))
-		next = earlier(next, r.next)
+		c.askAt(r.next)
 	}
 	if w.waiting != nil {
-		if due := w.waiting.Begun.Add(p.CauseDelay); now.Before(due) {
-			w.waiting.Tentative = true
-			next = earlier(next, due)
-		}
+		w.waiting.Tentative = c.recent(w.waiting.Begun, p)
 	}
 	w.countReady(readings)
 	snapshot := w.combine(readings)
 	snapshot.Replicas, snapshot.Ignored = byName(replicas), everyIgnored(readings)
 	snapshot.Warnings = s.workloadWarnings(w, readings, p)
-	return snapshot, next
+	return snapshot, c.next
 }
 
 // podsOf gives the pods that count for a workload.

@@ -59,9 +59,9 @@ func TestPullDelayIsDrivenByTime(t *testing.T) {
 	})
 }
 
-// What is final is told when it happens, without any time passing, and so is the
+// What is final is reported when it happens, without any time passing, and so is the
 // first word of what may pass: as tentative, until it has lasted.
-func TestCausesAreToldAtOnce(t *testing.T) {
+func TestCausesAreReportedAtOnce(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		began := time.Now()
 		fw.pods.add(watchtest.NewPod("web", "1").Version(1).Pod)

@@ -19,6 +19,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
 // server is an API server for one kind: it answers lists with what it holds and
@@ -132,6 +133,7 @@ type follow struct {
 
 func start(t *testing.T, ctx context.Context) *follow {
 	t.Helper()
+	time.Sleep(time.Until(watchtest.Epoch)) // when the pods are made
 	fw := &follow{pods: newServer(), events: newServer(), ended: make(chan error, 1)}
 	f, err := Open(ctx, web, PodSource(fw.pods, "dev", "web"), EventSource(fw.events, "dev", watch.KindPod, "web"))
 	if err != nil {
