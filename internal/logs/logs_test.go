@@ -64,26 +64,23 @@ func TestReadable(t *testing.T) {
 
 func TestReached(t *testing.T) {
 	asked := pod(corev1.PodPending, waiting("ContainerCreating"))
-	another := pod(corev1.PodPending, waiting("ContainerCreating"))
-	another.UID = "2"
 	running := pod(corev1.PodRunning, corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
 	deleted := pod(corev1.PodFailed, corev1.ContainerStatus{State: ended("")})
 	deleted.DeletionTimestamp = &metav1.Time{}
 	r := Request{Container: "main"}
 	for name, tc := range map[string]struct {
-		now     *corev1.Pod
-		deleted bool
-		done    bool
-		code    fault.Code
+		now  *corev1.Pod
+		gone bool
+		done bool
+		code fault.Code
 	}{
 		"still waits":  {asked, false, false, ""},
 		"runs":         {running, false, true, ""},
 		"deleted":      {asked, true, false, fault.NotFound},
 		"goes":         {deleted, false, false, fault.NotFound},
-		"another pod":  {another, false, false, fault.NotFound},
 		"never starts": {pod(corev1.PodFailed, corev1.ContainerStatus{}), false, false, fault.Failed},
 	} {
-		done, err := reached(asked, tc.now, tc.deleted, r)
+		done, err := reached(asked, tc.now, tc.gone, r)
 		if done != tc.done || fault.CodeOf(err) != tc.code {
 			t.Errorf("%s: %v, %v", name, done, err)
 		}
