@@ -25,7 +25,7 @@ type Applier struct {
 	// Namespace is that of the objects which name none.
 	Namespace string
 	Owner     Owner
-	// Shared leaves an object that exists as it is, whoever owns it, except for
+	// Shared leaves an object that exists as it is, with any owner, except for
 	// what Merge makes of an object of the owner.
 	Shared bool
 	// Force takes over fields that another field manager has set. Without it they

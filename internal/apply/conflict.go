@@ -24,9 +24,9 @@ func (it *item) conflict(causes []metav1.StatusCause) error {
 	for i, cause := range causes {
 		problems[i] = fmt.Sprintf("field %s: %s", cause.Field, cause.Message)
 	}
-	err := fault.New(fault.Conflict, "%s has fields that others have set: %s", it.describe(), problems[0])
+	err := fault.New(fault.Conflict, "%s conflicts with other field managers: %s", it.describe(), problems[0])
 	if len(problems) > 1 {
-		err.Message, err.Problems = it.describe()+" has fields that others have set", problems
+		err.Message, err.Problems = it.describe()+" conflicts with other field managers", problems
 	}
 	return err.WithHint("undo their change, or delete the object, then try again; see who set what: %s --show-managed-fields", it.kubectlGet())
 }

@@ -115,7 +115,7 @@ func stillThere(pod *corev1.Pod, now time.Time) (what, hint string) {
 	parts := []string{"phase " + string(pod.Status.Phase), fmt.Sprintf("%s of its grace period left", left)}
 	hint = fmt.Sprintf("keep waiting with `berth delete id/%s`", pod.Name)
 	if left <= 0 {
-		parts[1] = "its grace period is over"
+		parts[1] = "its grace period has expired"
 		hint = fmt.Sprintf("its node has not reported that its containers ended: kubectl describe pod %s --namespace %s", pod.Name, pod.Namespace)
 	}
 	if held := watch.HeldBy(pod); held != "" {

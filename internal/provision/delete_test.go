@@ -68,12 +68,12 @@ func TestStillThere(t *testing.T) {
 		},
 		{
 			"on a node that does not answer", corev1.PodRunning, -time.Minute, nil,
-			"pod p is still there: phase Running, its grace period is over", "kubectl describe pod p --namespace n",
+			"pod p is still there: phase Running, its grace period has expired", "kubectl describe pod p --namespace n",
 		},
 		{
 			"held", corev1.PodFailed, -time.Second,
 			[]string{"foo.example.com/bar"},
-			"pod p is still there: phase Failed, its grace period is over, held by finalizer foo.example.com/bar", "kubectl patch pod p --namespace n",
+			"pod p is still there: phase Failed, its grace period has expired, held by finalizer foo.example.com/bar", "kubectl patch pod p --namespace n",
 		},
 	} {
 		end := metav1.NewTime(now.Add(test.left))

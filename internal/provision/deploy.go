@@ -3,7 +3,6 @@ package provision
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
@@ -12,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -19,7 +19,7 @@ import (
 func (s provisioning) deploy(ctx context.Context, in inputs, turn deploy.Turn) (deploy.Turn, ending, error) {
 	result, err := s.bringUp(ctx, in.deployment, turn)
 	if errors.Is(err, release.ErrExists) {
-		// Somebody worked between the lookup and the lock: look at what they left.
+		// Another run worked between the lookup and the lock.
 		again, err := s.lookAgain(ctx, in, acquired{turn: turn, seen: ending{found: turn.Found, job: s.jobID}})
 		if err != nil {
 			return turn, again.seen, err
@@ -62,7 +62,7 @@ func (s provisioning) share(ctx context.Context, plan deploy.Plan, d deploy.Depl
 		if err == nil {
 			deploy.WarnOfClaims(d, there, s.steps)
 		}
-		return fmt.Sprintf("%d objects of the namespace", len(there)), err
+		return evidence.Plural(len(there), "object") + " of the namespace", err
 	})
 }
 

@@ -28,8 +28,8 @@ type target interface {
 	Watch(context.Context, inventory.Found, deploy.Deployment) (*follow.Follower, error)
 	// BringUp carries the plan out, while it is this run's turn.
 	BringUp(context.Context, deploy.Turn, deploy.Deployment) (deploy.Result, error)
-	// Complete records that everything is created. Nobody waits for that but the
-	// release of the lock.
+	// Complete records that everything is created. Only the release of the lock
+	// waits for that.
 	Complete(context.Context, deploy.Deployment, deploy.Result) error
 	// Undo removes what BringUp has created, and says what it did.
 	Undo(ctx context.Context, before inventory.Found, d deploy.Deployment, result deploy.Result) (string, error)

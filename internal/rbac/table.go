@@ -78,7 +78,7 @@ func provision() Command {
 func expiredRecords() Rule {
 	return Rule{
 		Resource: "configmaps", Verbs: []string{"deletecollection"}, Why: "records of jobs that have expired",
-		Without: "they stay until the next provisioning by somebody who may delete them",
+		Without: "they stay until the next provisioning by a user who may delete them",
 	}
 }
 

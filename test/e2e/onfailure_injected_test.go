@@ -46,7 +46,7 @@ func TestOnFailureKeepsWhatIsNotItsOwn(t *testing.T) {
 	before := tg.template()
 	w.must(3, "provision", tg.user("wrong-tag"))
 	e := decode[v1.Error](w, w.must(3, "provision", tg.user("wrong-tag"), "--on-failure", "delete", "-o", "json"))
-	if e.Left != v1.LeftKept || !strings.Contains(strings.Join(e.Problems, " "), "not taken out of deployment/web: it was there before this run") {
+	if e.Left != v1.LeftKept || !strings.Contains(strings.Join(e.Problems, " "), "not taken out of deployment/web: it existed before this run") {
 		t.Errorf("there before: %+v", e)
 	}
 	w.must(0, "delete", tg.user("wrong-tag"))
@@ -57,7 +57,7 @@ func TestOnFailureKeepsWhatIsNotItsOwn(t *testing.T) {
 	tg.patch(`{"spec":{"template":{"metadata":{"labels":{"` + kube.LabelJobID + `":"somebody-elses"}}}}}`)
 	r := run.wait()
 	r.mustBe(w, 5)
-	w.contains(r.stderr, "not taken out of deployment/web: somebody else", "kept")
+	w.contains(r.stderr, "not taken out of deployment/web: it was injected again or relabelled", "kept")
 	if tg.template() == before {
 		t.Error("it was taken out")
 	}

@@ -2,7 +2,6 @@ package injected
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/workload"
+	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -35,7 +35,7 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 		if err := begin(turn.Follower, patched); err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("%s, %d objects", t.Ref, len(d.Objects)), t.deleteStuckPods(ctx, patched, d.Spec.JobID)
+		return t.Ref.String() + ", " + evidence.Plural(len(d.Objects), "object"), t.deleteStuckPods(ctx, patched, d.Spec.JobID)
 	})
 	return result, err
 }

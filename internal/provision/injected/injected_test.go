@@ -160,7 +160,7 @@ func TestReplacedIsKnownBeforeAnythingIsCreated(t *testing.T) {
 		t.Errorf("%v, created: %t", err, result.Changes.Any())
 	}
 	there := map[string]any{"metadata": map[string]any{"annotations": map[string]any{kube.AnnotationInjection: `{"canonicalId":"` + id + `"}`}}}
-	if err := target.mayUndo(there, "mine", result.Changes); err == nil || err.Error() != "it was there before this run" {
+	if err := target.mayUndo(there, "mine", result.Changes); err == nil || err.Error() != "it existed before this run" {
 		t.Errorf("it says %v", err)
 	}
 }
@@ -175,10 +175,10 @@ func TestMayUndo(t *testing.T) {
 		{"not injected yet", "", "", false, ""},
 		{"as this run left it", `{"canonicalId":"alice-1"}`, "mine", false, ""},
 		{"there before", `{"canonicalId":"alice-1"}`, "mine", true, "before this run"},
-		{"injected again by somebody", `{"canonicalId":"alice-1"}`, "theirs", false, "somebody else"},
-		{"rolled back by somebody", `{"canonicalId":"alice-1"}`, "", false, "somebody else"},
+		{"injected again", `{"canonicalId":"alice-1"}`, "theirs", false, "injected again or relabelled"},
+		{"rolled back", `{"canonicalId":"alice-1"}`, "", false, "injected again or relabelled"},
 		{"another workspace", `{"canonicalId":"bob-2"}`, "theirs", false, "bob-2"},
-		{"a record that nobody can read", `{`, "mine", false, "cannot be read"},
+		{"a record that cannot be read", `{`, "mine", false, "cannot be read"},
 	} {
 		object := map[string]any{
 			"metadata": map[string]any{},

@@ -73,10 +73,10 @@ func (t Target) resources() []string {
 // and refuses what makes no sense.
 func (t Target) examine(w *workload.Workload, parts injection.Parts, homes []string) error {
 	for _, name := range homes {
-		t.Steps.Note("storage %s is left out: it is a home directory, which an injected workspace does not have", name)
+		t.Steps.Note("storage %s is skipped: it is a home directory, which an injected workspace does not have", name)
 	}
 	for _, name := range parts.LeftOut {
-		t.Steps.Note("%s is left out: an injected workspace does not have it", name)
+		t.Steps.Note("%s is skipped: an injected workspace does not have it", name)
 	}
 	var refused []injection.Finding
 	for _, f := range injection.Examine(w.Object, parts) {

@@ -2,7 +2,6 @@ package injected
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -51,7 +51,7 @@ func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, 
 		return removal, err
 	}
 	removed, err := t.applier(apply.DryRunNone).Remove(ctx, objects)
-	removal.Objects, removal.Done = len(removed), fmt.Sprintf("%s, %d objects", t.Ref, len(removed))
+	removal.Objects, removal.Done = len(removed), t.Ref.String()+", "+evidence.Plural(len(removed), "object")
 	return removal, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/workload"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // Undo takes the workspace that this run has injected out of its workload again.
@@ -43,7 +44,7 @@ func (t Target) undo(ctx context.Context, job string, changes deploy.Changes) (s
 	if err != nil {
 		return "", err
 	}
-	text := fmt.Sprintf("taken out of %s, %d objects", t.Ref, len(removed))
+	text := fmt.Sprintf("taken out of %s, %s", t.Ref, evidence.Plural(len(removed), "object"))
 	if !t.warnIfPodsStay(w) && !t.isClean(ctx, w) {
 		text += ", pods that have it are still terminating"
 	}
@@ -59,11 +60,11 @@ func (t Target) mayUndo(object map[string]any, job string, changes deploy.Change
 	case record == nil: // this run did not get as far, or it has been taken out already
 		return nil
 	case changes.Replaced:
-		return fault.New(fault.Conflict, "it was there before this run")
+		return fault.New(fault.Conflict, "it existed before this run")
 	case record.CanonicalID != t.ID:
-		return fault.New(fault.Conflict, "workspace %s is in its place", record.CanonicalID)
+		return fault.New(fault.Conflict, "workspace %s is injected instead", record.CanonicalID)
 	case workload.JobOf(object) != job:
-		return fault.New(fault.Conflict, "somebody else has injected it again or changed its labels since")
+		return fault.New(fault.Conflict, "it was injected again or relabelled since")
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // BringUp makes sure that the release is installed, and follows its pod from
@@ -36,7 +37,7 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 		if err == nil && result.Pod != nil {
 			turn.Follower.Expect(result.Pod.UID)
 		}
-		return fmt.Sprintf("%d objects", len(d.Objects)), err
+		return evidence.Plural(len(d.Objects), "object"), err
 	})
 	if by, refused := errors.AsType[*kube.RefusedError](err); refused {
 		return t.refused(ctx, turn.Lock, d, result, by, err)

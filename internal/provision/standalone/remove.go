@@ -2,7 +2,6 @@ package standalone
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -48,7 +48,7 @@ func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, 
 		return removal, err
 	}
 	removal.Objects, err = t.uninstall(ctx, objects, true)
-	removal.Done = fmt.Sprintf("%d objects", removal.Objects)
+	removal.Done = evidence.Plural(removal.Objects, "object")
 	return removal, err
 }
 
