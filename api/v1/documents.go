@@ -101,6 +101,7 @@ type Error struct {
 	Reason     string `json:"reason,omitempty"`
 	ExitStatus int    `json:"exitStatus"`
 	Message    string `json:"message"`
+	Detail     string `json:"-"` // the part of Message after how and when the command ended
 	Hint       string `json:"hint,omitempty"`
 	// Problems are the parts of an error that found more than one.
 	Problems []string `json:"problems,omitempty"`

@@ -12,6 +12,9 @@ import (
 type Error struct {
 	Code    Code
 	Message string
+	// Detail is the last part of the message, where the first says how the command
+	// ended: "still Pulling: web:1.0" of "timed out after 5m0s: still Pulling: web:1.0".
+	Detail string
 	// Hint says what to do about it: one sentence or command. Never empty talk:
 	// leave it out where there is nothing to say.
 	Hint string
@@ -40,6 +43,12 @@ func New(code Code, format string, args ...any) *Error {
 // WithHint adds what to do about it.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// WithDetail adds the last part of the message.
+func (e *Error) WithDetail(detail string) *Error {
+	e.Message, e.Detail = e.Message+": "+detail, detail
 	return e
 }
 

@@ -92,8 +92,7 @@ func (s session) notRemoved(ctx context.Context, follower *follow.Follower, err 
 	} else if pod := terminating(follower); pod != nil {
 		what, why.Hint = stillThere(pod, s.Now())
 	}
-	why.Message = fmt.Sprintf("%s: %s", why.Message, what)
-	return &why
+	return why.WithDetail(what)
 }
 
 // terminating is the pod that is followed until it is gone; nil without one.

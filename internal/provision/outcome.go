@@ -101,11 +101,11 @@ func interrupted(ctx context.Context, about deploy.About, e ending, err error) e
 	}
 	why := *fault.From(context.Cause(ctx))
 	if why.Code == fault.DeadlineExceeded {
-		why.Message = fmt.Sprintf("%s: %s", why.Message, soFar(e))
+		detail := soFar(e)
 		if ignored := e.reading.Ignored; len(ignored) > 0 {
-			why.Message += "; ignored on request: " + strings.Join(ignored, ", ")
+			detail += "; ignored on request: " + strings.Join(ignored, ", ")
 		}
-		why.Hint = about.Hint(e.reading)
+		why.WithDetail(detail).Hint = about.Hint(e.reading)
 	}
 	return &why
 }

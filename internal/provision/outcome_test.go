@@ -49,7 +49,7 @@ func TestInterrupted(t *testing.T) {
 		},
 	} {
 		err := interrupted(ctx, nil, test.end, ctx.Err())
-		if fault.CodeOf(err) != fault.DeadlineExceeded || err.Error() != "timed out after 1s: "+test.says {
+		if fault.CodeOf(err) != fault.DeadlineExceeded || err.Error() != "timed out after 1s: "+test.says || fault.From(err).Detail != test.says {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -95,8 +95,7 @@ func (b *Batch) FinishAll(r v1.Result) { b.joint.Finish(r) }
 // NotStarted is the result of a workspace for which no time is left.
 func NotStarted(ctx context.Context) v1.Result {
 	why := *fault.From(context.Cause(ctx))
-	why.Message += ": not started"
-	return v1.Result{Error: result.NewError(&why)}
+	return v1.Result{Error: result.NewError(why.WithDetail("not started"))}
 }
 
 // Totals counts how several workspaces ended, and decides the exit status: that of

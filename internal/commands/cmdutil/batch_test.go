@@ -89,7 +89,7 @@ func TestBatch(t *testing.T) {
 func TestNotStarted(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(fault.New(fault.DeadlineExceeded, "timed out after 1s"))
-	if got := NotStarted(ctx).Error; got.Message != "timed out after 1s: not started" || got.ExitStatus != fault.DeadlineExceeded.Exit() {
+	if got := NotStarted(ctx).Error; got.Message != "timed out after 1s: not started" || got.Detail != "not started" || got.ExitStatus != fault.DeadlineExceeded.Exit() {
 		t.Errorf("%+v", got)
 	}
 }

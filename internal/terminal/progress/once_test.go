@@ -30,7 +30,7 @@ func TestAnOutcomeIsSaidOnce(t *testing.T) {
 			"timed out after 10s: still Starting: no image; ignored on request: ImageNotFound",
 		},
 		"timed out at once": {
-			v1.Error{Code: "DEADLINE_EXCEEDED", Message: "timed out after 10s: nothing is installed yet", Workspace: &none},
+			v1.Error{Code: "DEADLINE_EXCEEDED", Message: "timed out after 10s: nothing is installed yet", Detail: "nothing is installed yet", Workspace: &none},
 			"timed out after 10s: nothing is installed yet",
 		},
 		"timed out elsewhere": {v1.Error{Code: "DEADLINE_EXCEEDED", Message: "timed out after 10s"}, "timed out after 10s"},

@@ -21,7 +21,7 @@ func NewError(err error) *v1.Error {
 	f := fault.From(err)
 	return &v1.Error{
 		Code: string(f.Code), Reason: f.Reason, ExitStatus: f.Code.Exit(),
-		Message: f.Message, Hint: f.Hint, Problems: f.Problems,
+		Message: f.Message, Detail: f.Detail, Hint: f.Hint, Problems: f.Problems,
 	}
 }
 
@@ -112,30 +112,19 @@ func (e Error) gist() string {
 // news is what the message says beyond how it ended and after what time: that is
 // the first half of the headline.
 func (e Error) news() string {
-	switch {
-	case e.interrupted():
-		return strings.TrimLeft(strings.TrimPrefix(e.Message, "interrupted"), ": ")
-	case strings.HasPrefix(e.Message, "timed out after "):
-		_, rest, _ := strings.Cut(e.Message, ": ")
-		return rest
+	if e.Stopped() {
+		return e.Detail
 	}
 	return e.Message
 }
 
-// beyond is the message if it says more than the gist of it; that it names the
-// workspace in front of that is nothing more.
+// beyond is the message of a failure if the gist does not say it: the gist is the
+// cause, and the error may be another one.
 func (e Error) beyond() string {
-	message := strings.TrimRight(e.news(), ". \n")
-	known := []string{e.gist(), strings.TrimPrefix(e.gist(), "still ")}
-	if e.Workspace != nil && e.Workspace.Cause != nil {
-		known = append(known, e.Workspace.Cause.Message+wording.IgnoredText(e.Workspace.Ignored))
+	if !e.failed() || e.Message == e.gist() || e.Workspace != nil && e.Workspace.Cause != nil && e.Message == e.Workspace.Cause.Message {
+		return ""
 	}
-	for _, k := range known {
-		if k != "" && strings.HasSuffix(message, strings.TrimRight(k, ". \n")) {
-			return ""
-		}
-	}
-	return e.news()
+	return e.Message
 }
 
 // Summary says how it ended, what that means, and what the container logged last.

@@ -12,9 +12,9 @@ func TestNothingOfAMessageIsLost(t *testing.T) {
 	cause := &v1.Cause{Message: "exit code 1", Container: "main"}
 	w := terminaltest.Workspace(v1.StageFailed, v1.Snapshot{Cause: cause})
 	for message, more := range map[string]bool{
-		"workspace alice failed: main: exit code 1":              false,
-		"main keeps crashing: exit code 1.":                      false,
-		"workspace alice failed":                                 true,
+		"exit code 1":            false,
+		"main: exit code 1":      false,
+		"workspace alice failed": true,
 		"exit code 1; ignored: 3 warnings about volume \"data\"": true,
 	} {
 		e := Error{v1.Error{Code: "FAILED", Message: message, Workspace: &w}}

@@ -77,7 +77,7 @@ func Broken() *Many {
 	b.Add(Member("alice", "dev"), 0, Succeeding())
 	b.Add(Member("bob", "dev"), 11*sc, Interrupted())
 	s := &Script{}
-	s.Add(0, v1.Event{Result: &v1.Result{Error: &v1.Error{Code: "INTERRUPTED", ExitStatus: 130, Message: "interrupted: it was not begun"}}})
+	s.Add(0, v1.Event{Result: &v1.Result{Error: &v1.Error{Code: "INTERRUPTED", ExitStatus: 130, Message: "interrupted: not started", Detail: "not started"}}})
 	b.Add(Member("carol", "dev"), 23*sc, s)
 	return b.End()
 }

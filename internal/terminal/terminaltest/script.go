@@ -125,7 +125,7 @@ func Ending(after time.Duration, code string, exit int, e v1.Error, w *v1.Worksp
 func ImageNotFound() *Script {
 	w := Workspace(v1.StageFailed, v1.Snapshot{Cause: &v1.Cause{Code: "ImageNotFound", Message: "image not found", Container: "k8shell-main"}})
 	return Ending(2300*ms, "FAILED", 3, v1.Error{
-		Message: "workspace alice-3f9c2e1 failed: k8shell-main: image not found",
+		Message: "image not found",
 		Hint: "registry.example.com/dev-tools:1.5 does not exist: the registry answered, but has no such tag.\n" +
 			"Check \"image\" in blueprint dev (blueprints/dev.yaml:7).",
 	}, &w)
@@ -135,7 +135,7 @@ func ImageNotFound() *Script {
 func CrashLoop() *Script {
 	w := Workspace(v1.StageFailed, v1.Snapshot{Cause: &v1.Cause{Code: "CrashLoop", Message: "k8shell-main keeps crashing: exit code 1, 3 restarts", Container: "k8shell-main"}})
 	return Ending(41*sc, "FAILED", 3, v1.Error{
-		Message: "workspace alice-3f9c2e1 failed: k8shell-main keeps crashing: exit code 1, 3 restarts",
+		Message: "k8shell-main keeps crashing: exit code 1, 3 restarts",
 		Logs: &v1.LogTail{Container: "k8shell-main", Previous: true, Lines: []string{
 			"starting workspace", "  indented \x1b[31mred\x1b[0m\x1b[2A moved", "/etc/profile.d/team.sh: line 3: nodenv: not found",
 		}},
@@ -147,8 +147,8 @@ func TimedOut() *Script {
 	why := "0/3 nodes: 3 insufficient memory (asks for 64Gi, largest free 12Gi)"
 	w := Workspace(v1.StageScheduling, v1.Snapshot{Cause: &v1.Cause{Code: "Unschedulable", Message: why}})
 	return Ending(120*sc, "DEADLINE_EXCEEDED", 5, v1.Error{
-		Message: "workspace alice-3f9c2e1 is not running after 2m: Scheduling: " + why,
-		Hint:    "ask for less in blueprint dev, or wait for room and try again",
+		Message: "timed out after 2m0s: still Scheduling: " + why, Detail: "still Scheduling: " + why,
+		Hint: "ask for less in blueprint dev, or wait for room and try again",
 	}, &w)
 }
 
@@ -156,7 +156,7 @@ func TimedOut() *Script {
 func Interrupted() *Script {
 	w := Workspace(v1.StagePulling, v1.Snapshot{Message: "dev-tools:1.5"})
 	return Ending(12*sc, "INTERRUPTED", 130, v1.Error{
-		Message: "interrupted while alice-3f9c2e1 is Pulling: dev-tools:1.5",
+		Message: "interrupted",
 		Hint:    "the workspace goes on starting in the cluster",
 	}, &w)
 }
