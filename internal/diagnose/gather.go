@@ -20,9 +20,9 @@ import (
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
-// Gather reads from the cluster what explains a subject: itself, its pods, their
+// gather reads from the cluster what explains a subject: itself, its pods, their
 // claims, and the events about all of them.
-func Gather(ctx context.Context, client kube.Interface, subject watch.Subject) (Dump, error) {
+func gather(ctx context.Context, client kube.Interface, subject watch.Subject) (Dump, error) {
 	object, err := Get(ctx, client, subject)
 	if err != nil {
 		return Dump{}, err

@@ -17,7 +17,7 @@ import (
 // Live diagnoses a subject on a cluster, with the last log lines of the container
 // that failed.
 func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p cause.Policy, now time.Time) (v1.Diagnosis, error) {
-	dump, err := Gather(ctx, client, subject)
+	dump, err := gather(ctx, client, subject)
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
@@ -46,7 +46,7 @@ func Podless(pod *corev1.Pod, reading v1.Snapshot, now time.Time) v1.Diagnosis {
 		Hint: cause.Hint(reading.Cause, about),
 	}
 	if d.Verdict == v1.VerdictGone {
-		d.Hint = "If somebody deleted the pod, " + about.Provision() + ", or delete the workspace."
+		d.Hint = "If the pod was deleted, " + about.Provision() + ", or delete the workspace."
 	}
 	return d
 }

@@ -26,8 +26,8 @@ func Containers(pod *corev1.Pod) (names []string) {
 
 func hasContainer(pod *corev1.Pod, name string) bool { return slices.Contains(Containers(pod), name) }
 
-// Readable says what stands in the way of reading a log, if something does.
-func Readable(pod *corev1.Pod, r Request) error {
+// readable says what stands in the way of reading a log, if something does.
+func readable(pod *corev1.Pod, r Request) error {
 	if !hasContainer(pod, r.Container) {
 		return fault.New(fault.NotFound, "workspace %s has no container %q", pod.Name, r.Container).
 			WithHint("its containers are: %s", strings.Join(Containers(pod), ", "))

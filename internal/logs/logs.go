@@ -90,7 +90,7 @@ const retryAfter = 200 * time.Millisecond
 
 // ready makes sure that there is a log to be read.
 func ready(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request) error {
-	err := Readable(pod, r)
+	err := readable(pod, r)
 	if err == nil || !r.Follow || r.Previous || !hasContainer(pod, r.Container) {
 		return err
 	}

@@ -54,7 +54,7 @@ func TestReadable(t *testing.T) {
 		"deleted before it came": {pod(corev1.PodFailed, corev1.ContainerStatus{State: ended("")}), Request{Container: "main"}, fault.Failed, "has never started: the pod is Failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := Readable(tc.pod, tc.request)
+			err := readable(tc.pod, tc.request)
 			if fault.CodeOf(err) != tc.code || err != nil && !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%v, want %s %q", err, tc.code, tc.says)
 			}

@@ -44,7 +44,7 @@ func reached(asked, now *corev1.Pod, gone bool, r Request) (bool, error) {
 	case started(statusOf(now, r.Container)):
 		return true, nil
 	case over(now):
-		return false, Readable(now, r)
+		return false, readable(now, r)
 	}
 	return false, nil
 }

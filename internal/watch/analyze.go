@@ -3,8 +3,7 @@
 //
 // State is what has been said so far. Analyze makes a reading of it, a pure
 // function of state, policy and time that remembers nothing: the same state
-// gives the same reading, and who calls decides when to stop. Classify says
-// what a single Kubernetes event means. Nothing here asks the API server: that is
+// gives the same reading, and the caller decides when to stop. Nothing here asks the API server: that is
 // package follow.
 package watch
 

@@ -9,46 +9,46 @@ import (
 )
 
 // The severity table of the provisioning flow, and how the kubelet writes it.
-func TestClassify(t *testing.T) {
+func TestIsWarning(t *testing.T) {
 	for _, test := range []struct {
 		kind, reason, message string
-		facts                 Circumstances
-		want                  Severity
+		facts                 circumstances
+		want                  bool
 	}{
-		{reason: "ImagePullBackOff", want: Critical},
-		{reason: "ErrImagePull", want: Critical},
-		{reason: "InvalidImageName", want: Critical},
-		{reason: "OOMKilled", want: Critical},
-		{reason: "BackOff", message: "Back-off restarting failed container app in pod x", facts: Circumstances{Restarts: 3}, want: Critical},
-		{reason: "BackOff", message: "Back-off restarting failed container app in pod x", facts: Circumstances{Restarts: 2}, want: Warning},
-		{kind: "PersistentVolumeClaim", reason: "FailedBinding", want: Critical},
-		{kind: "PersistentVolumeClaim", reason: "FailedBinding", facts: Circumstances{Bound: true}, want: Info},
-		{kind: "PersistentVolumeClaim", reason: "ProvisioningFailed", want: Warning},
-		{kind: "PersistentVolumeClaim", reason: "WaitForFirstConsumer", want: Info},
-		{kind: "PersistentVolumeClaim", reason: "ExternalProvisioning", want: Info},
-		{reason: "FailedScheduling", want: Warning},
-		{reason: "Unhealthy", want: Warning},
-		{reason: "NotTriggerScaleUp", want: Warning},
-		{reason: "Scheduled", want: Info},
-		{reason: "Pulled", want: Info},
-		{reason: "Created", want: Info},
+		{reason: "ImagePullBackOff"},
+		{reason: "ErrImagePull"},
+		{reason: "InvalidImageName"},
+		{reason: "OOMKilled"},
+		{reason: "BackOff", message: "Back-off restarting failed container app in pod x", facts: circumstances{restarts: 3}},
+		{reason: "BackOff", message: "Back-off restarting failed container app in pod x", facts: circumstances{restarts: 2}, want: true},
+		{kind: "PersistentVolumeClaim", reason: "FailedBinding"},
+		{kind: "PersistentVolumeClaim", reason: "FailedBinding", facts: circumstances{bound: true}},
+		{kind: "PersistentVolumeClaim", reason: "ProvisioningFailed", want: true},
+		{kind: "PersistentVolumeClaim", reason: "WaitForFirstConsumer"},
+		{kind: "PersistentVolumeClaim", reason: "ExternalProvisioning"},
+		{reason: "FailedScheduling", want: true},
+		{reason: "Unhealthy", want: true},
+		{reason: "NotTriggerScaleUp", want: true},
+		{reason: "Scheduled"},
+		{reason: "Pulled"},
+		{reason: "Created"},
 		// What the kubelet writes for the table's names.
-		{reason: "Failed", message: `Failed to pull image "x:1": not found`, want: Critical},
-		{reason: "Failed", message: "Error: ErrImagePull", want: Critical},
-		{reason: "Failed", message: "Error: ImagePullBackOff", want: Critical},
-		{reason: "BackOff", message: `Back-off pulling image "x:1"`, want: Critical},
-		{reason: "InspectFailed", message: `Failed to apply default image tag "X:1": couldn't parse image name`, want: Critical},
-		{reason: "InspectFailed", message: `Failed to inspect image "x:1": rpc error`, want: Warning},
-		{reason: "ErrImageNeverPull", want: Critical},
-		{reason: "Failed", message: `(combined from similar events): Failed to pull image "x:1": not found`, want: Critical},
-		{reason: "BackOff", message: `(combined from similar events): Back-off pulling image "x:1"`, want: Critical},
-		{reason: "Failed", message: `Failed to pull image "x:1": not found`, facts: Circumstances{Excused: true}, want: Warning},
-		{kind: "PersistentVolumeClaim", reason: "FailedBinding", facts: Circumstances{Excused: true}, want: Warning},
+		{reason: "Failed", message: `Failed to pull image "x:1": not found`},
+		{reason: "Failed", message: "Error: ErrImagePull"},
+		{reason: "Failed", message: "Error: ImagePullBackOff"},
+		{reason: "BackOff", message: `Back-off pulling image "x:1"`},
+		{reason: "InspectFailed", message: `Failed to apply default image tag "X:1": couldn't parse image name`},
+		{reason: "InspectFailed", message: `Failed to inspect image "x:1": rpc error`, want: true},
+		{reason: "ErrImageNeverPull"},
+		{reason: "Failed", message: `(combined from similar events): Failed to pull image "x:1": not found`},
+		{reason: "BackOff", message: `(combined from similar events): Back-off pulling image "x:1"`},
+		{reason: "Failed", message: `Failed to pull image "x:1": not found`, facts: circumstances{excused: true}, want: true},
+		{kind: "PersistentVolumeClaim", reason: "FailedBinding", facts: circumstances{excused: true}, want: true},
 		// What it does not name, by its type.
-		{reason: "Failed", message: `Error: configmap "x" not found`, want: Warning},
-		{reason: "FailedMount", want: Warning},
-		{reason: "FailedCreatePodSandBox", want: Warning},
-		{reason: "Killing", want: Info},
+		{reason: "Failed", message: `Error: configmap "x" not found`, want: true},
+		{reason: "FailedMount", want: true},
+		{reason: "FailedCreatePodSandBox", want: true},
+		{reason: "Killing"},
 	} {
 		kind := test.kind
 		if kind == "" {
@@ -58,8 +58,8 @@ func TestClassify(t *testing.T) {
 			InvolvedObject: corev1.ObjectReference{Kind: kind},
 			Type:           typeOf(test.reason), Reason: test.reason, Message: test.message,
 		}
-		if got := Classify(e, test.facts, cause.DefaultPolicy()); got != test.want {
-			t.Errorf("%s %q with %+v: %s, want %s", test.reason, test.message, test.facts, got, test.want)
+		if got := isWarning(e, test.facts, cause.DefaultPolicy()); got != test.want {
+			t.Errorf("%s %q with %+v: %t, want %t", test.reason, test.message, test.facts, got, test.want)
 		}
 	}
 }
@@ -67,17 +67,18 @@ func TestClassify(t *testing.T) {
 // typeOf is the type that Kubernetes gives to events of a reason.
 func typeOf(reason string) string {
 	switch reason {
-	case "Failed", "FailedMount", "FailedCreatePodSandBox", "InspectFailed", "Unhealthy", "FailedScheduling", "ProvisioningFailed":
+	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "OOMKilled", "BackOff", "FailedBinding",
+		"Failed", "FailedMount", "FailedCreatePodSandBox", "InspectFailed", "Unhealthy", "FailedScheduling", "ProvisioningFailed":
 		return corev1.EventTypeWarning
 	}
 	return corev1.EventTypeNormal
 }
 
-func TestClassifyIgnores(t *testing.T) {
+func TestIsWarningIgnores(t *testing.T) {
 	e := &corev1.Event{Reason: "Failed", Message: "Error: ErrImagePull", Type: corev1.EventTypeWarning}
 	p := cause.DefaultPolicy()
 	p.IgnoreReasons = []string{"ErrImagePull"}
-	if got := Classify(e, Circumstances{}, p); got != Warning {
-		t.Errorf("%s, want a warning", got)
+	if !isWarning(e, circumstances{}, p) {
+		t.Error("what is ignored is a warning")
 	}
 }

@@ -20,18 +20,18 @@ func (r *reading) warnings(tentative bool) []v1.Warning {
 			continue
 		}
 		name := evidence.ContainerOf(e)
-		facts := Circumstances{Restarts: r.restarts(name), Excused: r.judged.Excuses(name)}
-		if facts.Excused && evidence.PullFailed(e) && evidence.IsEcho(e) {
+		facts := circumstances{restarts: r.restarts(name), excused: r.judged.Excuses(name)}
+		if facts.excused && evidence.PullFailed(e) && evidence.IsEcho(e) {
 			continue
 		}
-		if Classify(e, facts, r.policy) == Warning {
+		if isWarning(e, facts, r.policy) {
 			folded.add(e)
 		}
 	}
 	for _, c := range r.Claims {
 		for _, e := range c.Events {
-			facts := Circumstances{Bound: c.IsBound(), Excused: r.judged.Excuses(evidence.ObjectOf(e))}
-			if Classify(e, facts, r.policy) == Warning {
+			facts := circumstances{bound: c.IsBound(), excused: r.judged.Excuses(evidence.ObjectOf(e))}
+			if isWarning(e, facts, r.policy) {
 				folded.add(e)
 			}
 		}

@@ -157,7 +157,7 @@ func progress(stage v1.Stage) int {
 func (s State) workloadWarnings(w workload, readings []v1.Snapshot, p cause.Policy) []v1.Warning {
 	var folded folder
 	for _, e := range s.eventsAbout(w.uid, w.owner) {
-		if Classify(e, Circumstances{}, p) == Warning {
+		if isWarning(e, circumstances{}, p) {
 			folded.add(e)
 		}
 	}

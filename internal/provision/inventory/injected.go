@@ -79,7 +79,7 @@ func (r Reader) lookupPod(ctx context.Context, id string) (f Found, err error) {
 	}
 	if f.Pod == nil {
 		return Found{}, fault.New(fault.NotFound, "workspace %s has no pod in namespace %s, and you may not see whether it is installed: %w", id, r.Client.Namespace, refusal).
-			WithHint("`berth help rbac` has the Role that shows it")
+			WithHint("`berth help rbac` lists the required Role")
 	}
 	return r.byStatus(f), nil
 }
@@ -93,7 +93,7 @@ func (r Reader) lookupRemains(ctx context.Context, id string, ref userstring.Wor
 	objects, err := workload.Objects(ctx, r.Client, id)
 	if fault.CodeOf(err) == fault.PermissionDenied {
 		return Found{}, fault.New(fault.NotFound, "workspace %s is not in %s, and you may not see whether anything of it is left: %w", id, ref, err).
-			WithHint("`berth help rbac` has the Role that shows it")
+			WithHint("`berth help rbac` lists the required Role")
 	}
 	f.Remains = len(objects)
 	return f, err

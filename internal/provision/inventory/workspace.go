@@ -183,4 +183,4 @@ func WorkloadOf(o metav1.Object) userstring.Workload {
 	return userstring.Workload{Kind: strings.ToLower(kind), Name: name}
 }
 
-func notIn(workload userstring.Workload) string { return "not in " + workload.String() + " any more" }
+func notIn(workload userstring.Workload) string { return "no longer in " + workload.String() }

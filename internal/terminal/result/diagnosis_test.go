@@ -45,7 +45,7 @@ func diagnoses() map[string]*v1.Diagnosis {
 		},
 		"gone": {
 			Subject: "pod/api", Namespace: "shop", At: terminaltest.T0, Verdict: v1.VerdictGone, Stage: v1.StageUnknown, Status: v1.StatusUnknown,
-			Since: terminaltest.T0, Message: "deleted", Hint: "Somebody deleted it.",
+			Since: terminaltest.T0, Message: "deleted", Hint: "The pod was deleted.",
 		},
 	}
 }

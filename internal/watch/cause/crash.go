@@ -173,7 +173,7 @@ func signals() map[int]string {
 	return map[int]string{
 		1:  "SIGHUP: its terminal went away",
 		2:  "SIGINT: it was interrupted",
-		3:  "SIGQUIT: it was told to quit",
+		3:  "SIGQUIT: it was asked to quit",
 		4:  "SIGILL: an instruction that this processor does not have",
 		6:  "SIGABRT: the program aborted itself, as after a failed assertion",
 		7:  "SIGBUS: memory that cannot be reached, as when /dev/shm is full",
@@ -181,6 +181,6 @@ func signals() map[int]string {
 		9:  "SIGKILL: it was killed from outside, as after a failing liveness probe or a stop that took too long",
 		11: "SIGSEGV: the program crashed by using memory that is not its own",
 		13: "SIGPIPE: the reader of its output went away",
-		15: "SIGTERM: it was told to end",
+		15: "SIGTERM: it was asked to terminate",
 	}
 }

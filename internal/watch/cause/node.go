@@ -17,7 +17,7 @@ const (
 	NodeAffinity       = "NodeAffinity"       // the node no longer matches
 	DeadlineExceeded   = "DeadlineExceeded"   // activeDeadlineSeconds
 	PodFailed          = "PodFailed"          // for another reason
-	PodDeleted         = "PodDeleted"         // somebody deleted it
+	PodDeleted         = "PodDeleted"         // the pod was deleted
 )
 
 const sandboxFailed = "FailedCreatePodSandBox"
@@ -37,7 +37,7 @@ func node() []entry {
 		{code: NodeAffinity, hint: "The node's labels no longer fit what {spec} asks for. {anew}"},
 		{code: DeadlineExceeded, hint: "It ran for longer than activeDeadlineSeconds permits. Raise that in {spec}. {again}"},
 		{code: PodFailed, hint: "The pod has ended and is not restarted. {anew}"},
-		{code: PodDeleted, hint: "Somebody deleted it, or what it belonged to. {anew}"},
+		{code: PodDeleted, hint: "The pod was deleted, or what it belonged to. {anew}"},
 	}
 }
 

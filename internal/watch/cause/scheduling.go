@@ -107,7 +107,7 @@ func nodes(c v1.Cause, a About) string {
 		return "No node can take the pod." + asks
 	}
 	if waitsForVolume(m[2]) {
-		return "The pod waits for its volume to be made."
+		return "The pod is waiting for its volume to be provisioned."
 	}
 	var parts []string
 	for reason := range strings.SplitSeq(m[2], ", ") {
@@ -127,7 +127,7 @@ func nodes(c v1.Cause, a About) string {
 // room says how the pod gets a node: no resources bind a volume.
 func room(c v1.Cause, a About) string {
 	if waitsForVolume(c.Message) {
-		return "If that does not end, `kubectl describe pvc" + a.option() + "` says why."
+		return "If this persists, `kubectl describe pvc" + a.option() + "` says why."
 	}
 	return "Lower " + a.field(v1.Cause{}, "resources", "resources.requests") +
 		", delete what is not needed, or add a node (`kubectl describe nodes` shows what is left)."
@@ -168,7 +168,7 @@ func schedulerReasons() []struct{ words, meaning string } {
 		{"Too many pods", "no room for more pods"},
 		{"untolerated taint", "a taint: reserved for other pods"},
 		{"didn't match Pod's node affinity/selector", "other labels than nodeSelector or affinity ask for"},
-		{"didn't match pod anti-affinity", "a pod already that this one must not be beside"},
+		{"didn't match pod anti-affinity", "a pod excluded by anti-affinity"},
 		{"didn't match pod topology spread", "too many of such pods already"},
 		{"were unschedulable", "been closed for new pods (cordoned)"},
 		{"didn't have free ports", "the host port taken"},

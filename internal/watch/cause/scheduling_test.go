@@ -67,7 +67,7 @@ func TestSchedulingHints(t *testing.T) {
 // No resources bind a volume.
 func TestHintForAnUnboundClaim(t *testing.T) {
 	unbound := v1.Cause{Code: Unschedulable, Message: "0/1 nodes: pod has unbound immediate PersistentVolumeClaims"}
-	want := "The pod waits for its volume to be made. If that does not end, `kubectl describe pvc --namespace shop` says why."
+	want := "The pod is waiting for its volume to be provisioned. If this persists, `kubectl describe pvc --namespace shop` says why."
 	if hint := Hint(&unbound, About{Namespace: "shop", Blueprint: "dev", Requests: "1 cpu"}); hint != want {
 		t.Errorf("%q, want %q", hint, want)
 	}

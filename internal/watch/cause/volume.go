@@ -39,7 +39,7 @@ func volume() []entry {
 		},
 		{
 			code: VolumePending, reasons: []string{provisioningFailed},
-			hint: "The volume is still being provisioned. If that does not end, the storage class cannot do it: `kubectl describe pvc{ns}` says why.",
+			hint: "The volume is still being provisioned. If this persists, the storage class cannot do it: `kubectl describe pvc{ns}` says why.",
 		},
 		{
 			code: StorageClassMissing, reasons: []string{provisioningFailed},

@@ -12,6 +12,11 @@ import (
 // Until waits for a state that is what the caller waits for. It looks at the
 // newest state only.
 func (f *Follower) Until(ctx context.Context, reached func(watch.State) bool) error {
+	return f.until(ctx, reached, nil, nil)
+}
+
+// until also looks at the state each time that a clock ticks.
+func (f *Follower) until(ctx context.Context, reached func(watch.State) bool, tick <-chan time.Time, look func(watch.State)) error {
 	for {
 		f.mu.Lock()
 		state, err, changed := f.state, f.err, f.changed
@@ -26,6 +31,8 @@ func (f *Follower) Until(ctx context.Context, reached func(watch.State) bool) er
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-tick:
+			look(state)
 		case <-changed:
 		}
 	}
@@ -43,26 +50,12 @@ func (f *Follower) WaitGone(ctx context.Context, uid types.UID) error {
 	f.mu.Unlock()
 	look := time.NewTicker(appearTime)
 	defer look.Stop()
-	for {
-		f.mu.Lock()
-		state, err, changed := f.state, f.err, f.changed
-		f.mu.Unlock()
-		switch {
-		case state.IsGone(uid):
-			return nil
-		case err != nil:
-			return err
+	gone := func(s watch.State) bool { return s.IsGone(uid) }
+	return f.until(ctx, gone, look.C, func(s watch.State) {
+		if !s.Has(uid) {
+			f.look(ctx, uid)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-look.C:
-			if !state.Has(uid) {
-				f.look(ctx, uid)
-			}
-		case <-changed:
-		}
-	}
+	})
 }
 
 // look lists the pods if this one has never been seen: it may have been removed

@@ -186,7 +186,7 @@ func TestAWorkloadThatMayNotBeRead(t *testing.T) {
 	}
 }
 
-// A workspace that is not in the template any more is read by the pods that still
+// A workspace that is no longer in the template is read by the pods that still
 // have it.
 func TestAWorkspaceThatIsTakenOut(t *testing.T) {
 	id := idOf(t)
@@ -194,7 +194,7 @@ func TestAWorkspaceThatIsTakenOut(t *testing.T) {
 		Workload: deployment(id, func(d *appsv1.Deployment) { d.Annotations = nil }),
 		Pods:     []*corev1.Pod{replica(id, "web-new-1", "new", watchtest.OnNode, watchtest.AppReady)},
 	}.Workspace(cause.DefaultPolicy(), watchtest.Epoch)
-	if got := summary(w); got != "Running 1 of 1 ready; not in deployment/web any more [web-new-1:Running]" {
+	if got := summary(w); got != "Running 1 of 1 ready; no longer in deployment/web [web-new-1:Running]" {
 		t.Error(got)
 	}
 }
