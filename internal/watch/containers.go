@@ -2,10 +2,10 @@ package watch
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/registry/image"
 	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
@@ -81,18 +81,7 @@ func impliedPull(containers []evidence.Container) (since time.Time, open bool) {
 // one is progress, not a hang.
 func (r *reading) pullingImages() stageResult {
 	first := slices.MinFunc(r.pulls, func(a, b pull) int { return a.since.Compare(b.since) })
-	return stageResult{stage: v1.StagePulling, since: first.since, message: shortImage(first.image)}
-}
-
-// shortImage is an image's name without registry and path: dev-tools:1.4.
-func shortImage(image string) string {
-	name, digest, pinned := strings.Cut(image, "@")
-	name = name[strings.LastIndex(name, "/")+1:]
-	if pinned && !strings.Contains(name, ":") {
-		algorithm, hex, _ := strings.Cut(digest, ":")
-		name += "@" + algorithm + ":" + hex[:min(7, len(hex))]
-	}
-	return name
+	return stageResult{stage: v1.StagePulling, since: first.since, message: image.Parse(first.image).Short()}
 }
 
 // container is a container as it is printed.

@@ -3,9 +3,9 @@ package manifest
 import (
 	"cmp"
 	"maps"
-	"strings"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/registry/image"
 )
 
 func resources(r blueprint.Resources) map[string]any {
@@ -37,21 +37,13 @@ func agent(k blueprint.K8shelld) any {
 	return map[string]any{"image": k.Image, "imagePullPolicy": cmp.Or(k.ImagePullPolicy, defaultPullPolicy)}
 }
 
-// agentVersion is the tag of the agent's image, or the begin of its digest.
-func agentVersion(image string) string {
-	if image == "" {
+// agentVersion is the tag of the agent's image, or the beginning of its digest.
+func agentVersion(ref string) string {
+	if ref == "" {
 		return ""
 	}
-	name, digest, pinned := strings.Cut(image, "@")
-	name = name[strings.LastIndex(name, "/")+1:]
-	if _, tag, ok := strings.Cut(name, ":"); ok {
-		return tag
-	}
-	if !pinned {
-		return "latest"
-	}
-	_, hash, _ := strings.Cut(digest, ":")
-	return hash[:min(len(hash), 12)]
+	r := image.Parse(ref)
+	return cmp.Or(r.Tag, r.Hex(12), "latest")
 }
 
 // podman is nil without the sidecar. By default it is privileged, which containers

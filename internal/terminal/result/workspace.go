@@ -9,6 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/registry/image"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -195,26 +196,17 @@ func containerTable(cs []v1.Container, p style.Page) []string {
 		{Title: "IMAGE", Name: true, Least: 12},
 	}
 	return table(cols, cs, p, func(c v1.Container) []string {
-		name, image := c.Name, c.Image
+		name, ref := c.Name, c.Image
 		if c.Init {
 			name += " (init)"
 		}
 		if !p.Wide {
-			image = shortImage(image)
+			ref = image.Parse(ref).Short()
 		}
 		restarts := c.Restarts
 		c.Restarts = 0 // it has a column of its own
-		return []string{name, wording.ContainerText(c), strconv.Itoa(restarts), style.OrDash(image)}
+		return []string{name, wording.ContainerText(c), strconv.Itoa(restarts), style.OrDash(ref)}
 	})
-}
-
-// shortImage leaves the registry and the path out: dev-tools:1.4.
-func shortImage(image string) string {
-	name := image[strings.LastIndex(image, "/")+1:]
-	if base, digest, ok := strings.Cut(name, "@sha256:"); ok {
-		return base + "@" + digest[:min(len(digest), 7)]
-	}
-	return name
 }
 
 // replicaTable is the pods of a workload that the workspace is a part of.
