@@ -58,10 +58,7 @@ func (s session) previewNamespace(ctx context.Context, dry apply.DryRun) (apply.
 	if !apierrors.IsNotFound(err) || !s.CreateNamespace {
 		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "namespaces", Namespace: name, Name: name})
 	}
-	if dry == apply.DryRunServer {
-		return s.applyNamespace(ctx, dry)
-	}
-	return apply.Changes{{Action: apply.Created, Object: kube.Named("Namespace", name)}}, nil
+	return s.applyNamespace(ctx, dry)
 }
 
 // checkCertificate checks that the cluster has certificates at all, if they are

@@ -28,7 +28,7 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, noWait bo
 	ctx, stop := context.WithCancel(ctx) // the watches end with this call
 	defer stop()
 	var removal deploy.Removal
-	err := s.steps.Do(s.target.RemoveStep(), func() (_ string, err error) {
+	err := s.steps.Do("remove", func() (_ string, err error) {
 		removal, err = s.remove(ctx, t.Found, !noWait)
 		return removal.Done, err
 	})
@@ -78,12 +78,12 @@ func (s session) lockForDelete(ctx context.Context) (*lock.Lock, error) {
 // notRemoved gives a deletion that its context ended the reason for that, the
 // time-out or the signal, and what is still there.
 func (s session) notRemoved(ctx context.Context, follower *follow.Follower, err error) error {
-	if err == nil || ctx.Err() == nil {
+	why, ended := reason(ctx, err)
+	if !ended {
 		return err
 	}
-	why := *fault.From(context.Cause(ctx))
 	if why.Code != fault.DeadlineExceeded {
-		return &why
+		return why
 	}
 	what := fmt.Sprintf("workspace %s is not removed yet", s.id)
 	why.Hint = fmt.Sprintf("continue with `berth delete id/%s`", s.id)

@@ -61,11 +61,8 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 	if err != nil {
 		return inputs{}, err
 	}
-	if in.deployment, err = s.target.Prepare(spec, in.found, may); err != nil {
-		return inputs{}, err
-	}
-	in.plan = s.target.Decide(in.found, in.deployment)
-	return in, nil
+	in.deployment, in.plan, err = s.target.Prepare(spec, in.found, may)
+	return in, err
 }
 
 // specify completes the blueprint, which takes knowing the user, and checks what

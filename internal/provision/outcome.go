@@ -96,10 +96,10 @@ func leftBy(e ending, err error) v1.Left {
 // interrupted gives a run that its context ended the reason for that, the
 // time-out or the signal, and how far it got.
 func interrupted(ctx context.Context, about deploy.About, e ending, err error) error {
-	if err == nil || ctx.Err() == nil {
+	why, ended := reason(ctx, err)
+	if !ended {
 		return err
 	}
-	why := *fault.From(context.Cause(ctx))
 	if why.Code == fault.DeadlineExceeded {
 		detail := soFar(e)
 		if ignored := e.reading.Ignored; len(ignored) > 0 {
@@ -107,7 +107,16 @@ func interrupted(ctx context.Context, about deploy.About, e ending, err error) e
 		}
 		why.WithDetail(detail).Hint = about.Hint(e.reading)
 	}
-	return &why
+	return why
+}
+
+// reason is why the context ended, the time-out or the signal, if an error came of
+// that. It is a copy that may be completed.
+func reason(ctx context.Context, err error) (why *fault.Error, ended bool) {
+	if err == nil || ctx.Err() == nil {
+		return nil, false
+	}
+	return new(*fault.From(context.Cause(ctx))), true
 }
 
 // soFar is the stage, and its cause if it is known.

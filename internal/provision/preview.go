@@ -14,7 +14,7 @@ import (
 // Preview is what Provision would change. It makes the same reads and checks. In a
 // dry run by the server, the objects are what the API server answers.
 func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, dry apply.DryRun, stream *event.Stream) (apply.Changes, error) {
-	if err := p.validate(u); err != nil {
+	if err := p.Injection.allow(u); err != nil {
 		return nil, err
 	}
 	s := p.For(u).begin(u, stream)

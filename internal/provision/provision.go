@@ -54,7 +54,7 @@ type Provisioner struct {
 // does, and reports on the stream. The outcome is the state of the workspace at the
 // end, as far as it is known; it is also returned with an error.
 func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, stream *event.Stream) (Outcome, error) {
-	if err := p.validate(u); err != nil {
+	if err := p.Injection.allow(u); err != nil {
 		return Outcome{}, err
 	}
 	s := p.For(u).begin(u, stream)

@@ -15,12 +15,15 @@ import (
 )
 
 // target is where a workspace is deployed: in a pod of its own or in the pods of
-// a workload. Nothing but the target knows which of them it is.
+// a workload. The pipeline does not ask which of them it is; what differs is in the
+// values that both fill in, such as the Record and the Pod of what was found, which
+// an injected workspace does not have, and Deployment.OwnPod.
 type target interface {
 	// Lookup reads what is there under the workspace's name.
 	Lookup(context.Context) (inventory.Found, error)
-	// Prepare renders the workspace and makes every check that writes nothing.
-	Prepare(manifest.Spec, inventory.Found, deploy.Permissions) (deploy.Deployment, error)
+	// Prepare renders the workspace, decides what to do about what was found, and
+	// makes every check that writes nothing.
+	Prepare(manifest.Spec, inventory.Found, deploy.Permissions) (deploy.Deployment, deploy.Plan, error)
 	// Decide says what to do about what was found. Before Prepare the deployment
 	// is empty.
 	Decide(inventory.Found, deploy.Deployment) deploy.Plan
@@ -38,8 +41,6 @@ type target interface {
 
 	// MayRemove checks the permissions for Remove.
 	MayRemove(context.Context, inventory.Found, deploy.Permissions) error
-	// RemoveStep is the name under which Remove is reported.
-	RemoveStep() string
 	// Remove removes the workspace, while the lock is held. If wait is set it
 	// opens the watches before.
 	Remove(ctx context.Context, wait bool) (deploy.Removal, error)

@@ -18,13 +18,6 @@ func Supported(u userstring.UserString) error {
 	return nil
 }
 
-func (p *Provisioner) validate(u userstring.UserString) error {
-	if err := Supported(u); err != nil {
-		return err
-	}
-	return p.Injection.allow(u)
-}
-
 // InjectionRules say where workspaces may be injected, and how.
 type InjectionRules struct {
 	// Namespaces are those where injection is allowed; * is all of them. Nil leaves

@@ -17,34 +17,34 @@ import (
 
 // Prepare renders what goes into the workload, checks the permissions, and
 // examines the workload if it is to be patched.
-func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, error) {
+func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Permissions) (d deploy.Deployment, plan deploy.Plan, err error) {
 	var homes []string
 	spec.Blueprint, homes = manifest.Injectable(spec.Blueprint)
 	chart, err := deploy.Render(spec)
 	if err != nil {
-		return deploy.Deployment{}, err
+		return d, "", err
 	}
 	parts, err := injection.Make(t.ID, injection.Target{Kind: t.Ref.Kind, Name: t.Ref.Name}, chart.Objects)
 	if err != nil {
-		return deploy.Deployment{}, err
+		return d, "", err
 	}
-	d := deploy.Deployment{Spec: spec, Chart: chart, Objects: parts.Objects, Shared: spec.SharedClaims(), Parts: parts}
+	d = deploy.Deployment{Spec: spec, Chart: chart, Objects: parts.Objects, Shared: spec.SharedClaims(), Parts: parts}
 	if err := may.Check("provisioning "+t.ID, rbac.Inject, d.Objects, t.resources()...); err != nil {
-		return d, err
+		return d, "", err
 	}
 	template := found.Workload.Object
-	if t.Decide(found, d).Writes() {
+	if plan = t.Decide(found, d); plan.Writes() {
 		if err := t.examine(found.Workload, parts, homes); err != nil {
-			return d, err
+			return d, plan, err
 		}
 		change, err := injection.Inject(found.Workload.Object, parts)
 		if err != nil {
-			return d, err
+			return d, plan, err
 		}
 		template = change.After
 	}
 	d.About = t.about(spec, template)
-	return d, nil
+	return d, plan, nil
 }
 
 // about knows the pod template, in which there are also containers that no

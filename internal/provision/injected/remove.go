@@ -28,9 +28,6 @@ func (t Target) MayRemove(ctx context.Context, _ inventory.Found, may deploy.Per
 	return may.Check("deleting "+t.ID, rbac.Inject, objects, t.resources()...)
 }
 
-// RemoveStep is how Remove is reported.
-func (Target) RemoveStep() string { return "eject" }
-
 // Remove patches the workload and then deletes the objects, so that no new pod waits
 // for a ConfigMap that is gone. A running pod keeps what it has mounted.
 func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, err error) {

@@ -26,9 +26,6 @@ func (t Target) MayRemove(_ context.Context, found inventory.Found, may deploy.P
 	return may.Check("deleting "+t.ID, rbac.Delete, objects)
 }
 
-// RemoveStep is how Remove is reported.
-func (Target) RemoveStep() string { return "uninstall" }
-
 // Remove deletes objects and records: what there is now, since the lock is held.
 // The record is deleted last, so that a run that is cut off finds it again.
 func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, err error) {

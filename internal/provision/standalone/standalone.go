@@ -61,10 +61,10 @@ func (Target) Decide(f inventory.Found, _ deploy.Deployment) deploy.Plan {
 }
 
 // Prepare renders the chart and checks the permissions for all of its objects.
-func (t Target) Prepare(spec manifest.Spec, _ inventory.Found, may deploy.Permissions) (deploy.Deployment, error) {
+func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
 	chart, err := deploy.Render(spec)
 	if err != nil {
-		return deploy.Deployment{}, err
+		return deploy.Deployment{}, "", err
 	}
 	d := deploy.Deployment{Spec: spec, Chart: chart, Objects: chart.Objects, Shared: spec.Shared(), OwnPod: true}
 	about := cause.About{Namespace: spec.Namespace, Blueprint: spec.Blueprint.Name, Origin: spec.Blueprint.Origin}
@@ -73,7 +73,7 @@ func (t Target) Prepare(spec manifest.Spec, _ inventory.Found, may deploy.Permis
 		d.About = func(c *v1.Cause) cause.About { return about.Of(podSpec, c) }
 	}
 	wanted := slices.Concat(d.Objects, apply.Unwrap(d.Shared), spec.Private())
-	return d, may.Check("provisioning "+t.ID, rbac.Provision, wanted)
+	return d, t.Decide(found, d), may.Check("provisioning "+t.ID, rbac.Provision, wanted)
 }
 
 // Watch opens the watches of the pod, its events and its claims. The pod's watch
