@@ -2,7 +2,7 @@ package v1
 
 import "time"
 
-// Diagnosis says how a workspace, a pod or a workload stands, and why.
+// Diagnosis is the state of a workspace, a pod or a workload, and the cause.
 type Diagnosis struct {
 	TypeMeta
 	// Subject is what was looked at, as kind/name.

@@ -2,7 +2,7 @@ package v1
 
 import "time"
 
-// Workspace is one workspace as it stands on the cluster.
+// Workspace is one workspace in its current state.
 type Workspace struct {
 	TypeMeta
 	// ID is the canonical ID: the name of the pod, the Service and the release.
@@ -105,7 +105,7 @@ type Error struct {
 	Hint       string `json:"hint,omitempty"`
 	// Problems are the parts of an error that found more than one.
 	Problems []string `json:"problems,omitempty"`
-	// Workspace is how the workspace stood when the command gave up.
+	// Workspace is the state of the workspace when the command gave up.
 	Workspace *Workspace `json:"workspace,omitempty"`
 	// Logs are the last lines of the container that failed.
 	Logs *LogTail `json:"logs,omitempty"`

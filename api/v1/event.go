@@ -30,7 +30,7 @@ type ObjectEvent struct {
 	Message string `json:"message"`
 	Count   int    `json:"count"`
 	// FirstAt and At are when it happened first and last: of events that are
-	// listed, not of those that are told as they happen.
+	// listed, not of those that are reported as they happen.
 	FirstAt time.Time `json:"firstAt,omitzero"`
 	At      time.Time `json:"at,omitzero"`
 }

@@ -68,7 +68,7 @@ func (s Snapshot) Restarts() int {
 	return n
 }
 
-// Replica is how one pod of a workload stands.
+// Replica is the state of one pod of a workload.
 type Replica struct {
 	Name    string `json:"name"`
 	Stage   Stage  `json:"stage"`

@@ -47,7 +47,7 @@ type Issuer struct {
 	Kind string `yaml:"kind"`
 }
 
-// Credentials are a username and a password, which stands here, in a file or in
+// Credentials are a username and a password, which is here, in a file or in
 // a variable. The latter two are read only when they are needed.
 type Credentials struct {
 	Username     string      `yaml:"username"`
@@ -56,7 +56,7 @@ type Credentials struct {
 	PasswordEnv  string      `yaml:"passwordEnv"`
 }
 
-// Read gives the password, wherever it stands.
+// Read gives the password, wherever it is kept.
 func (c Credentials) Read(getenv func(string) string) (secret.Text, error) {
 	password := string(c.Password)
 	switch {

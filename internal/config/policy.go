@@ -23,7 +23,7 @@ type PolicyFile struct {
 }
 
 // policy lays the environment and the flags that were given over the file and
-// checks the whole; all that is wrong is told at once, each with its origin.
+// checks the whole; it reports all problems at once, each with its origin.
 func (f PolicyFile) policy(flags *pflag.FlagSet, getenv func(string) string) (cause.Policy, error) {
 	p := cause.DefaultPolicy()
 	s := settings{flags: flags, getenv: getenv}

@@ -32,12 +32,12 @@ type Meaning struct {
 // Table is the contract between codes and exit statuses.
 func Table() []Meaning {
 	return []Meaning{
-		{1, []Code{Internal}, "a defect of berth, or an answer that nobody expected"},
+		{1, []Code{Internal}, "a defect of berth, or an unexpected response"},
 		{2, []Code{InvalidArgument}, "flags, user string, blueprint or configuration are wrong"},
 		{3, []Code{Failed}, "the workspace failed for a reason that will not pass, or was refused by quota, admission or pod security"},
 		{4, []Code{PermissionDenied, Unauthenticated}, "the cluster or an identity provider does not allow it"},
-		{5, []Code{DeadlineExceeded}, "the time given by --timeout is over"},
-		{6, []Code{AlreadyExists, Conflict}, "it is running already, or somebody else is working on it"},
+		{5, []Code{DeadlineExceeded}, "timed out (--timeout)"},
+		{6, []Code{AlreadyExists, Conflict}, "already running, or locked by another command"},
 		{7, []Code{NotFound}, "no such workspace, blueprint or namespace"},
 		{8, []Code{Unavailable}, "the cluster, a provider or a source could not be reached"},
 		{130, []Code{Interrupted}, "Ctrl-C"},

@@ -27,7 +27,7 @@ type Error struct {
 	Err error
 }
 
-// Error is the message alone; code and hint are shown by who prints it.
+// Error is the message alone; what prints it adds the code and the hint.
 func (e *Error) Error() string { return e.Message }
 
 // Unwrap gives what was met underneath.
@@ -66,8 +66,8 @@ func ReasonOf(err error) string {
 	return ""
 }
 
-// From gives err as an Error. What is no Error becomes INTERNAL: an answer
-// that nobody expected.
+// From gives err as an Error. Any other error becomes INTERNAL, since
+// nothing expected it.
 func From(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

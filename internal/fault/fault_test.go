@@ -29,7 +29,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("%+v is not found in what wraps it", err)
 	}
 	if got := From(fs.ErrNotExist); got.Code != Internal || !errors.Is(got, fs.ErrNotExist) {
-		t.Errorf("what nobody expected is %+v", got)
+		t.Errorf("an unexpected error is %+v", got)
 	}
 	if CodeOf(nil) != "" {
 		t.Error("no error has a code")

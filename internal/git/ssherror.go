@@ -23,7 +23,7 @@ func (r Remote) sshFault(err error, ofClient bool, stderr string) error {
 			WithHint("check the spelling; if it is private, check which key `%s` logs in with", r.sshCommand())
 	case !ofClient:
 	case strings.Contains(stderr, "HOST IDENTIFICATION HAS CHANGED"):
-		return fault.New(fault.Unauthenticated, "the SSH host key of %s has changed: the host has a new one, or somebody intercepts the connection", r.URL.Host).
+		return fault.New(fault.Unauthenticated, "the SSH host key of %s has changed: someone may be intercepting the connection, or the host has a new key", r.URL.Host).
 			WithReason(ReasonHostNotTrusted).
 			WithHint("ask the administrator of the host; if the change is theirs, remove the old key with `ssh-keygen -R '%s'` and connect once with `%s`", r.knownHost(), r.sshCommand())
 	case strings.Contains(stderr, "Host key verification failed"):

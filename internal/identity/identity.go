@@ -72,7 +72,7 @@ type Repositories interface {
 
 // ErrNotResponsible is the answer of a provider to a question that the next one
 // may answer.
-var ErrNotResponsible = errors.New("another provider has to be asked")
+var ErrNotResponsible = errors.New("the provider is not responsible")
 
 // DefaultRemote is where repositories are if nothing is configured.
 const DefaultRemote = "https://github.com/{owner}/{name}.git"

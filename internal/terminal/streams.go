@@ -16,7 +16,7 @@ type Streams struct {
 	In  Input
 	Out Output
 	Err Output
-	// Now is the time that ages are told from.
+	// Now is the time that ages are counted from.
 	Now func() time.Time
 	// Flags are repeated in the commands that a printed document proposes: see
 	// Title.

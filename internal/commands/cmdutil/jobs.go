@@ -25,7 +25,7 @@ const jobsTimeout = 5 * time.Second
 func (d *Dependencies) OpenJobs(ctx context.Context) (Jobs, error) {
 	stores, err := d.jobStores(ctx)
 	if err == nil && stores == nil {
-		err = fault.New(fault.InvalidArgument, "no job records are kept: jobs.store is none").
+		err = fault.New(fault.InvalidArgument, "job records are disabled (jobs.store: none)").
 			WithHint("set jobs.store to auto, nats or cluster in the configuration")
 	}
 	return Jobs{stores}, err

@@ -30,7 +30,7 @@ type Options struct {
 	AllNamespaces  bool
 	Yes            bool
 	IgnoreNotFound bool
-	Wait           bool // for whoever provisions it
+	Wait           bool // for another command that provisions it
 	NoWait         bool // until its pod is gone
 	Timeout        time.Duration
 	Parallel       int

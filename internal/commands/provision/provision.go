@@ -23,14 +23,14 @@ type Options struct {
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
 
-	UserString  string // empty for the workspace of whoever calls
+	UserString  string // empty for the workspace of the caller
 	FromFile    bool   // several from File, instead of UserString
 	File        string
 	Parallel    int
 	Timeout     time.Duration
 	Timing      bool
 	IfNotExists bool
-	Wait        bool // for whoever deletes it
+	Wait        bool // for another command that deletes it
 	NoWait      bool // until it runs
 	OnFailure   provision.OnFailure
 	Force       bool // injection where it is risky

@@ -98,7 +98,7 @@ func TestListedNotThere(t *testing.T) {
 	}
 }
 
-func TestDocumentProblemsAreToldTogether(t *testing.T) {
+func TestDocumentProblemsAreReportedTogether(t *testing.T) {
 	_, err := parseDocument("u.yaml", "file", []byte(`users:
 - username: Alice
   uid: many

@@ -118,7 +118,7 @@ func TestProgressIsShownUntilItsStepEnds(t *testing.T) {
 	}
 }
 
-// A pull is told of 8 s late; the lines agree with the timing all the same.
+// A pull is reported 8 s late; the lines agree with the timing all the same.
 func TestAPullCountsFromItsBegin(t *testing.T) {
 	for since, want := range map[time.Duration]time.Duration{3 * sc: 1 * sc, -time.Minute: 0, time.Minute: 9 * sc} {
 		s := &terminaltest.Script{}

@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
-// ends gives how a provisioning that ended with a workspace is told, live and plain.
+// ends gives how a provisioning that ended with a workspace is shown, live and plain.
 func ends(t *testing.T, w v1.Workspace) (live, plain string) {
 	t.Helper()
 	s := &terminaltest.Script{}

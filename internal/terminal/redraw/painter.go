@@ -70,7 +70,7 @@ func (p *Painter) Paint(final, region []string, width int) {
 	}
 	b.WriteString(eraseBelow + endSync)
 	p.region, p.width, p.hidden = region, width, true
-	_, _ = io.WriteString(p.Out, b.String()) // nobody is left to be told that the terminal is gone
+	_, _ = io.WriteString(p.Out, b.String()) // there is nowhere to report that the terminal is gone
 }
 
 // Close lets the region stand as it is and gives the cursor back.

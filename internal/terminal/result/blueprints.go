@@ -21,8 +21,8 @@ func (l Blueprints) Names() []string {
 func (l Blueprints) Text(p style.Page) ([]string, error) {
 	cols := []style.Column{
 		{Title: "NAME", Name: true, Least: 12},
-		{Title: "TEMPLATE", Name: true, Least: 8, Spare: 2},
-		{Title: "KIND", Spare: 1},
+		{Title: "TEMPLATE", Name: true, Least: 8, DropOrder: 2},
+		{Title: "KIND", DropOrder: 1},
 		{Title: "DESCRIPTION", Least: 16},
 	}
 	if p.Wide {

@@ -32,11 +32,11 @@ func (j Job) Text(p style.Page) ([]string, error) {
 		{"Took", style.Brief(j.took(p.Now))},
 	})
 	cols := []style.Column{
-		{Title: "TIME", Spare: 3},
+		{Title: "TIME", DropOrder: 3},
 		{Title: "OFFSET"},
 		{Title: "TYPE"},
 		{Title: "STATUS", Name: true, Least: 8},
-		{Title: "OBJECT", Name: true, Least: 12, Spare: 1},
+		{Title: "OBJECT", Name: true, Least: 12, DropOrder: 1},
 		{Title: "MESSAGE", Least: 20},
 	}
 	return append(lines, style.Paragraph(table(cols, j.Events, p, j.cells))...), nil
@@ -131,14 +131,14 @@ func (l Jobs) Text(p style.Page) ([]string, error) {
 	cols := []style.Column{
 		{Title: "JOB"},
 		{Title: "WORKSPACE", Name: true, Least: 12},
-		{Title: "USER", Name: true, Least: 6, Spare: 2},
+		{Title: "USER", Name: true, Least: 6, DropOrder: 2},
 		{Title: "STATUS", Style: func(row int) lipgloss.Style { return Job{l.Items[row]}.colour(p) }},
 		{Title: "AGE"},
-		{Title: "DURATION", Spare: 1},
+		{Title: "DURATION", DropOrder: 1},
 		{Title: "STAGE"},
 	}
 	if p.Wide {
-		cols = append(cols, style.Column{Title: "CODE", Spare: 3}, style.Column{Title: "UPDATED", Spare: 4})
+		cols = append(cols, style.Column{Title: "CODE", DropOrder: 3}, style.Column{Title: "UPDATED", DropOrder: 4})
 	}
 	return table(cols, l.Items, p, func(j v1.Job) []string {
 		return []string{

@@ -1,5 +1,5 @@
 // Package result is how each kind of document looks: its text for people, its
-// names, and, of those that commands with progress end with, how that is told.
+// names, and, of those that end a command with progress, its summary.
 // Each kind is one file. What is printed as JSON is the kind itself.
 package result
 
@@ -31,7 +31,7 @@ type Ending interface {
 	// Took is how long the command worked: by its own account, else the time
 	// between its first event and its last.
 	Took(between time.Duration) time.Duration
-	// Row is how it stands in a table of several.
+	// Row is its line in a table of several.
 	Row(p style.Page) Row
 	// Summary is what stays below the live view.
 	Summary(p style.Page, t wording.Title, between time.Duration) []string

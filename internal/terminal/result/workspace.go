@@ -232,10 +232,10 @@ func eventTable(events []v1.ObjectEvent, p style.Page) []string {
 	}
 	cols := []style.Column{
 		{Title: "AGE"},
-		{Title: "COUNT", Spare: 2},
-		{Title: "TYPE", Spare: 1, Style: level},
+		{Title: "COUNT", DropOrder: 2},
+		{Title: "TYPE", DropOrder: 1, Style: level},
 		{Title: "REASON", Name: true, Least: 10},
-		{Title: "OBJECT", Name: true, Least: 12, Spare: 3},
+		{Title: "OBJECT", Name: true, Least: 12, DropOrder: 3},
 		{Title: "MESSAGE", Least: 16},
 	}
 	return table(cols, events, p, func(e v1.ObjectEvent) []string {

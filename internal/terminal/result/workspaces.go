@@ -70,25 +70,25 @@ func (l Workspaces) Columns(p style.Page) []style.Column {
 		cols = append(cols, c)
 	}
 	namespace := func(spare int) {
-		add(style.Column{Title: "NAMESPACE", Name: true, Least: 9, Spare: spare}, func(w v1.Workspace) string { return w.Namespace })
+		add(style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: spare}, func(w v1.Workspace) string { return w.Namespace })
 	}
 	if l.Table.Namespaces {
 		namespace(0)
 	}
 	add(style.Column{Title: "NAME", Name: true, Least: 16}, func(w v1.Workspace) string { return w.ID })
-	add(style.Column{Title: "OWNER", Name: true, Least: 8, Spare: 3}, func(w v1.Workspace) string { return style.OrDash(w.Owner) })
-	add(style.Column{Title: "BLUEPRINT", Name: true, Least: 9, Spare: 1}, func(w v1.Workspace) string { return style.OrDash(w.Blueprint) })
+	add(style.Column{Title: "OWNER", Name: true, Least: 8, DropOrder: 3}, func(w v1.Workspace) string { return style.OrDash(w.Owner) })
+	add(style.Column{Title: "BLUEPRINT", Name: true, Least: 9, DropOrder: 1}, func(w v1.Workspace) string { return style.OrDash(w.Blueprint) })
 	add(style.Column{Title: "STAGE", Style: func(row int) lipgloss.Style { return p.Stage(items[row].Stage) }}, func(w v1.Workspace) string { return string(w.Stage) })
 	add(style.Column{Title: "AGE"}, func(w v1.Workspace) string { return style.Age(w.CreatedAt, p.Now) })
-	add(style.Column{Title: "RESTARTS", Spare: 2}, func(w v1.Workspace) string { return strconv.Itoa(w.Restarts()) })
+	add(style.Column{Title: "RESTARTS", DropOrder: 2}, func(w v1.Workspace) string { return strconv.Itoa(w.Restarts()) })
 	if p.Wide && !l.Table.Namespaces {
 		namespace(6)
 	}
 	if p.Wide {
-		add(style.Column{Title: "NODE", Name: true, Least: 10, Spare: 4}, func(w v1.Workspace) string { return style.OrDash(w.Node) })
-		add(style.Column{Title: "WORKLOAD", Name: true, Least: 10, Spare: 7}, func(w v1.Workspace) string { return style.OrDash(w.Workload) })
-		add(style.Column{Title: "IMAGE", Name: true, Least: 12, Spare: 8}, func(w v1.Workspace) string { return style.OrDash(w.MainImage()) })
-		add(style.Column{Title: "USERSTRING", Name: true, Least: 10, Spare: 5}, func(w v1.Workspace) string { return style.OrDash(w.UserString) })
+		add(style.Column{Title: "NODE", Name: true, Least: 10, DropOrder: 4}, func(w v1.Workspace) string { return style.OrDash(w.Node) })
+		add(style.Column{Title: "WORKLOAD", Name: true, Least: 10, DropOrder: 7}, func(w v1.Workspace) string { return style.OrDash(w.Workload) })
+		add(style.Column{Title: "IMAGE", Name: true, Least: 12, DropOrder: 8}, func(w v1.Workspace) string { return style.OrDash(w.MainImage()) })
+		add(style.Column{Title: "USERSTRING", Name: true, Least: 10, DropOrder: 5}, func(w v1.Workspace) string { return style.OrDash(w.UserString) })
 	}
 	add(style.Column{Title: "WHY", Least: 12}, func(w v1.Workspace) string { return why(w, p.Now) })
 	return cols

@@ -17,8 +17,8 @@ type Column struct {
 	// its end; least is how narrow it may get, 0 for never cut.
 	Name  bool
 	Least int
-	// Spare columns are left out where there is no room, the highest first.
-	Spare int
+	// DropOrder says which columns are omitted where there is no room, the highest first; 0 is never.
+	DropOrder int
 }
 
 // gap is what stands between two columns.
@@ -67,23 +67,23 @@ func Natural(cols []Column) (widths []int, total int) {
 	return widths, total
 }
 
-// affordable leaves spare columns out until the rest fits when it is cut.
+// affordable leaves drop columns out until the rest fits when it is cut.
 func affordable(cols []Column, room int) []Column {
 	for {
 		widths, total := Natural(cols)
-		spare := 0
+		drop := 0
 		for i, c := range cols {
 			if c.Least > 0 {
 				total -= widths[i] - min(widths[i], c.narrowest())
 			}
-			if c.Spare > cols[spare].Spare {
-				spare = i
+			if c.DropOrder > cols[drop].DropOrder {
+				drop = i
 			}
 		}
-		if total <= room || cols[spare].Spare == 0 {
+		if total <= room || cols[drop].DropOrder == 0 {
 			return cols
 		}
-		cols = slices.Delete(slices.Clone(cols), spare, spare+1)
+		cols = slices.Delete(slices.Clone(cols), drop, drop+1)
 	}
 }
 

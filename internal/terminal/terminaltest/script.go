@@ -12,7 +12,7 @@ var (
 	Now = T0.Add(3 * time.Hour)
 	// T0 is when everything begins.
 	T0 = time.Date(2026, 11, 20, 23, 50, 25, 0, time.UTC)
-	// Alice is who is told of.
+	// Alice is the workspace of most scripts.
 	Alice = wording.Title{UserString: "alice~dev", ID: "alice-3f9c2e1", Namespace: "workspaces", Verb: "provision"}
 )
 
@@ -102,7 +102,7 @@ func Single(t wording.Title) wording.Batch {
 	return wording.Batch{Single: true, Members: []wording.Title{t}}
 }
 
-// Workspace is that of alice as it stands.
+// Workspace is that of alice in a stage.
 func Workspace(stage v1.Stage, snapshot v1.Snapshot) v1.Workspace {
 	snapshot.Stage, snapshot.Status = stage, stage.Status()
 	return v1.Workspace{

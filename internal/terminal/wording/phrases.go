@@ -119,7 +119,7 @@ func Known(cause, message string, shown []v1.Warning) bool {
 func contains(s, part string) bool { return part != "" && strings.Contains(s, part) }
 
 // InProgress tells the stages that one goes through from those that one ends in;
-// the latter are told with the result.
+// the latter are shown with the result.
 func InProgress(s v1.Snapshot) bool {
 	v := s.Verdict()
 	return v == v1.VerdictWaiting || v == v1.VerdictTerminating

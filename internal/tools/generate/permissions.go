@@ -8,11 +8,11 @@ import (
 )
 
 const permissionsAbout = "berth does what the caller's kubeconfig may do, and nothing is installed in the cluster for it. Each command below\n" +
-	"has the Role that is enough for it, and of which nothing can be left out but what says so. The end-to-end tests run with\n" +
+	"has the Role that is enough for it; every permission is required unless marked optional. The end-to-end tests run with\n" +
 	"exactly these, and show of each permission that it is asked for and that it is named if it is missing. `provision` and `delete` ask for all their permissions before anything is changed, and name all that are\n" +
 	"missing. Everybody may ask what they may do; where that is not so, or where an authorizer outside the API server decides,\n" +
 	"a missing permission is found when it is used.\n\n" +
-	"Put the namespace for `team` and whoever is meant for `developers`.\n"
+	"Replace `team` with your namespace and `developers` with your group.\n"
 
 // permissionsPage is the page about permissions: what each command takes, and
 // why, as Roles to copy.
