@@ -8,10 +8,11 @@ import (
 )
 
 const permissionsAbout = "berth does what the caller's kubeconfig may do, and nothing is installed in the cluster for it. Each command below\n" +
-	"has the Role that is enough for it; every permission is required unless marked optional. The end-to-end tests run with\n" +
-	"exactly these, and show of each permission that it is asked for and that it is named if it is missing. `provision` and `delete` ask for all their permissions before anything is changed, and name all that are\n" +
-	"missing. Everybody may ask what they may do; where that is not so, or where an authorizer outside the API server decides,\n" +
-	"a missing permission is found when it is used.\n\n" +
+	"has the Role that is enough for it. Where the table says what happens without a permission, the command works\n" +
+	"without it; every other one is required. The end-to-end tests run with exactly these Roles, and show of each permission\n" +
+	"that it is asked for and that it is named if it is missing. `provision` and `delete` check all their permissions before\n" +
+	"anything is changed, and name all that are missing. Everybody may ask what they may do; where that is not so, or where\n" +
+	"an authorizer outside the API server decides, a missing permission is found when it is used.\n\n" +
 	"Replace `team` with your namespace and `developers` with your group.\n"
 
 // permissionsPage is the page about permissions: what each command takes, and
