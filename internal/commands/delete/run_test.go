@@ -1,6 +1,7 @@
 package delete
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -25,5 +26,15 @@ func TestOrDenied(t *testing.T) {
 		if got := orDenied(test.err); fault.CodeOf(got) != test.want {
 			t.Errorf("%v became %v", test.err, got)
 		}
+	}
+}
+
+// Nothing is begun once the time is over: without a provisioner it would panic.
+func TestNoTimeLeft(t *testing.T) {
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(fault.New(fault.DeadlineExceeded, "timed out after 1s"))
+	got := new(Options).deleteOne(ctx, nil, removal{err: fault.New(fault.NotFound, "gone")}, nil)
+	if got.Error == nil || got.Error.Message != "timed out after 1s: not started" {
+		t.Errorf("%+v", got)
 	}
 }
