@@ -43,10 +43,12 @@ func Run(ctx context.Context, o *Options) error {
 		stream := all.Stream(i)
 		all.Finish(i, stream, o.deleteOne(ctx, p, removals[i], stream))
 	})
-	r := all.Results[0]
-	if o.many() {
+	var r v1.Result
+	if o.many() { // also of an owner without any
 		r = summary(removals, all.Results, cmdutil.Totals(all.Results, time.Since(begun), p.Client.Requests.Count()))
 		all.FinishAll(r)
+	} else {
+		r = all.Results[0]
 	}
 	return cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
 }
