@@ -35,7 +35,7 @@ func TestServerDryRun(t *testing.T) {
 			return false, nil, nil
 		}
 		if !slices.Equal(dryRun, []string{metav1.DryRunAll}) {
-			t.Errorf("%s %s is no dry run", action.GetVerb(), action.GetResource().Resource)
+			t.Errorf("%s %s is not a dry run", action.GetVerb(), action.GetResource().Resource)
 		}
 		return false, nil, nil
 	})

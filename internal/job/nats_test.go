@@ -25,15 +25,6 @@ func inNATS(t *testing.T, c store.NATSConfig) *Stores {
 	return withFallback(connection.Bucket(Bucket, "", Retention))
 }
 
-func until(t *testing.T, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("timed out waiting for it")
-		}
-	}
-}
-
 // The server is killed and started again while a job is running: nothing is
 // missing, in the order in which it happened.
 func TestNATSIsLostAndComesBack(t *testing.T) {
@@ -55,14 +46,14 @@ func TestNATSIsLostAndComesBack(t *testing.T) {
 		}
 	}
 	tell(v1.StageScheduling)
-	until(t, has(1))
+	storetest.Until(t, has(1))
 	port := storetest.Port(t, s)
 	s.Shutdown()
 	s.WaitForShutdown()
 	tell(v1.StagePulling, v1.StageInitializing)
 	storetest.NATS(t, dir, port, nil)
 	tell(v1.StageStarting)
-	until(t, has(4))
+	storetest.Until(t, has(4))
 	tell(v1.StageRunning)
 	stream.Finish(v1.Result{})
 	want := []v1.Stage{v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting, v1.StageRunning}
@@ -97,7 +88,7 @@ func TestRecordWithoutNATS(t *testing.T) {
 			r := NewRecorder(stores, time.Now)
 			stream := event.NewStream("alice-1", time.Now, r)
 			// On a busy machine, the answer may take longer than the end of a command.
-			until(t, func() bool {
+			storetest.Until(t, func() bool {
 				_, err := get(t.Context(), stores.nats, "a")
 				return c.code == "" && fault.CodeOf(err) == fault.NotFound || c.code != "" && fault.CodeOf(err) == c.code
 			})

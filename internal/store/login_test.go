@@ -124,13 +124,13 @@ func clientOf(by, trusted *certtest.Authority, until time.Time) store.TLSConfig 
 // answer: it says so beside, and the request waits.)
 func uses(t *testing.T, b *store.Bucket, code fault.Code, says string) {
 	t.Helper()
-	ctx := within(t, patience)
+	ctx := within(t, storetest.Patience)
 	if code == fault.PermissionDenied {
 		ctx = within(t, 5*time.Second)
 	}
 	_, err := b.Put(ctx, store.Document{Key: "a", Value: []byte("x")})
 	if ctx.Err() != nil && code != fault.PermissionDenied {
-		t.Errorf("it took %s", patience)
+		t.Errorf("it took %s", storetest.Patience)
 	}
 	if code == "" {
 		if d, getErr := b.Get(t.Context(), "a"); err != nil || getErr != nil || string(d.Value) != "x" {
@@ -158,7 +158,7 @@ func TestRefusalAfterAnAbsence(t *testing.T) {
 		t.Errorf("while it is away: %v", err)
 	}
 	storetest.NATS(t, t.TempDir(), port, overTLS(t, ca.Issue(time.Now().Add(time.Hour), "127.0.0.1"), ""))
-	until(t, func() bool {
+	storetest.Until(t, func() bool {
 		_, err := b.Put(t.Context(), store.Document{Key: "a"})
 		return fault.CodeOf(err) == fault.Unauthenticated && strings.Contains(err.Error(), "jobs.nats.tls.ca")
 	})

@@ -38,19 +38,6 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// patience is how long a test waits for what has to come: no promise, as a
-// machine may be busy.
-const patience = 2 * time.Minute
-
-func until(t *testing.T, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !condition(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("timed out waiting for it")
-		}
-	}
-}
-
 func TestBucketConforms(t *testing.T) {
 	storetest.Conform(t, openBucket(t, store.NATSConfig{URL: storetest.NATS(t, t.TempDir(), -1, nil).ClientURL()}))
 }
@@ -66,7 +53,7 @@ func TestNATSIsLostAndComesBack(t *testing.T) {
 		_, err := b.Put(within(t, d), store.Document{Key: "a", Value: []byte(value)})
 		return err
 	}
-	check(t, write("1", patience))
+	check(t, write("1", storetest.Patience))
 	began, ended := make(chan struct{}), make(chan error, 1)
 	var seen []string
 	go func() {
@@ -84,7 +71,7 @@ func TestNATSIsLostAndComesBack(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	storetest.NATS(t, dir, port, nil)
-	until(t, func() bool { return write("2", patience) == nil })
+	storetest.Until(t, func() bool { return write("2", storetest.Patience) == nil })
 	check(t, <-ended)
 	if seen = slices.Compact(seen); !slices.Equal(seen, []string{"1", "2"}) {
 		t.Errorf("seen %q", seen)

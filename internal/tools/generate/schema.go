@@ -107,7 +107,7 @@ func editorSchema(of any, dir, name, title, about string) (*jsonschema.Schema, e
 func property(of *jsonschema.Schema, name string) *jsonschema.Schema {
 	schema, ok := of.Properties.Get(name)
 	if !ok {
-		panic("there is no field " + name)
+		panic("unknown field " + name)
 	}
 	return schema
 }
