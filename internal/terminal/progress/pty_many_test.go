@@ -3,6 +3,7 @@
 package progress
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +18,6 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/term"
 
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -43,10 +43,6 @@ func newPseudo(t *testing.T, width, height int) *pseudo {
 	}
 	p := &pseudo{VT: terminaltest.NewVT(width, height), t: t, tty: tty, ended: make(chan struct{})}
 	t.Cleanup(func() { _ = master.Close() })
-	// What is written comes out as it is, so that it can be counted.
-	if _, err := term.MakeRaw(int(tty.Fd())); err != nil {
-		t.Fatal(err)
-	}
 	p.setSize(width, height)
 	go func() {
 		defer close(p.ended)
@@ -65,7 +61,7 @@ func (c counter) Write(b []byte) (int, error) {
 // Write writes as the view does, to the terminal.
 func (p *pseudo) Write(b []byte) (int, error) {
 	n, err := p.tty.Write(b)
-	p.written.Add(int64(n))
+	p.written.Add(int64(n + bytes.Count(b[:n], []byte("\n")))) // the line discipline writes \r\n
 	return n, err
 }
 
@@ -84,7 +80,9 @@ func (p *pseudo) setSize(width, height int) {
 	}
 }
 
+// close waits first: what a terminal has not been read of may be lost with it.
 func (p *pseudo) close() {
+	p.waitForScreen()
 	_ = p.tty.Close()
 	<-p.ended
 }
@@ -180,7 +178,7 @@ func TestWhatIsDrawnWhere(t *testing.T) {
 				stopLive(r)
 			})
 			p.close()
-			raw := p.raw.String()
+			raw := strings.ReplaceAll(p.raw.String(), "\r\n", "\n")
 			if !test.live {
 				if diff := cmp.Diff(lines, raw); diff != "" {
 					t.Errorf("want the dated lines (-want +got):\n%s", diff)
