@@ -63,6 +63,7 @@ func (f *fleet) createNode(ctx context.Context) error {
 		return err
 	}
 	now := metav1.Now()
+	made.ResourceVersion = "" // the node's controllers write it too, but not this
 	made.Status.Conditions = []corev1.NodeCondition{{
 		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Fleet", LastHeartbeatTime: now, LastTransitionTime: now,
 	}}
