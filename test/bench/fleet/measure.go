@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -46,10 +47,11 @@ func measure(ctx context.Context, o options) error {
 		}
 	}
 	all := commands(paths.Berth, paths.Kubectl)
-	took, memory, lines := make([][]time.Duration, len(all)), make([]int64, len(all)), make([]int, len(all))
+	took, memory, written := make([][]time.Duration, len(all)), make([]int64, len(all)), make([]lines, len(all))
 	for round := range o.rounds + 1 {
 		for i, argv := range all {
-			usage, out, err := process.Run(ctx, process.Env(home, o.kubeconfig), argv)
+			var out lines
+			usage, err := process.Run(ctx, process.Env(home, o.kubeconfig), &out, argv)
 			if err != nil {
 				return err
 			}
@@ -57,16 +59,24 @@ func measure(ctx context.Context, o options) error {
 				continue // fills kubectl's cache of what there is to ask for
 			}
 			took[i] = append(took[i], usage.Exited.Sub(usage.Started))
-			memory[i], lines[i] = max(memory[i], usage.MaxRSS), strings.Count(out, "\n")
+			memory[i], written[i] = max(memory[i], usage.MaxRSS), out
 		}
 	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "COMMAND\tMEDIAN\tSLOWEST\tMAX RSS\tLINES")
 	for i, argv := range all {
 		slices.Sort(took[i])
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d MiB\t%d\n", name(argv), seconds(took[i][len(took[i])/2]), seconds(took[i][len(took[i])-1]), memory[i]>>20, lines[i])
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d MiB\t%d\n", name(argv), seconds(took[i][len(took[i])/2]), seconds(took[i][len(took[i])-1]), memory[i]>>20, written[i])
 	}
 	return table.Flush()
+}
+
+// lines counts those that a command writes, and keeps none.
+type lines int
+
+func (n *lines) Write(b []byte) (int, error) {
+	*n += lines(bytes.Count(b, []byte("\n")))
+	return len(b), nil
 }
 
 func name(argv []string) string {

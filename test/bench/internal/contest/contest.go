@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -79,7 +80,7 @@ func (c Contest) run(ctx context.Context, s Subject, program Program, namespace 
 	}
 	time.Sleep(rest)
 	c.Proxy.Take()
-	usage, _, err := process.Run(ctx, c.Env, program.Commands(namespace)...)
+	usage, err := process.Run(ctx, c.Env, io.Discard, program.Commands(namespace)...)
 	if err != nil {
 		return report.Sample{}, err
 	}

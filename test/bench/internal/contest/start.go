@@ -3,6 +3,7 @@ package contest
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/berthdev/berth/test/bench/internal/process"
 	"github.com/berthdev/berth/test/bench/internal/report"
@@ -23,7 +24,7 @@ func Start(ctx context.Context, env []string, p tools.Paths, runs int) (report.S
 	}
 	for run := range runs + 1 {
 		for _, command := range commands {
-			usage, _, err := process.Run(ctx, env, command.argv)
+			usage, err := process.Run(ctx, env, io.Discard, command.argv)
 			if err != nil {
 				return section, err
 			}

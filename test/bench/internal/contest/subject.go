@@ -39,19 +39,19 @@ func Take(ctx context.Context, checkout, dir, namespace string, env []string, p 
 		Blueprints: filepath.Join(checkout, "test", "bench", "blueprints"),
 		Values:     filepath.Join(dir, "values.yaml"), Manifest: filepath.Join(dir, "manifest.yaml"),
 	}
-	if _, _, err := process.Run(ctx, env, berth(p, s, namespace)); err != nil {
+	if _, err := process.Output(ctx, env, berth(p, s, namespace)...); err != nil {
 		return s, err
 	}
-	_, names, err := process.Run(ctx, env, []string{p.Helm, "list", "--short", "--namespace", namespace})
+	names, err := process.Output(ctx, env, p.Helm, "list", "--short", "--namespace", namespace)
 	if err != nil {
 		return s, err
 	}
 	s.Release = strings.TrimSpace(names)
-	_, values, err := process.Run(ctx, env, []string{p.Helm, "get", "values", s.Release, "--namespace", namespace, "--output", "yaml"})
+	values, err := process.Output(ctx, env, p.Helm, "get", "values", s.Release, "--namespace", namespace, "--output", "yaml")
 	if err != nil {
 		return s, err
 	}
-	_, manifest, err := process.Run(ctx, env, []string{p.Helm, "get", "manifest", s.Release, "--namespace", namespace})
+	manifest, err := process.Output(ctx, env, p.Helm, "get", "manifest", s.Release, "--namespace", namespace)
 	if err != nil {
 		return s, err
 	}

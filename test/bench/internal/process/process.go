@@ -2,9 +2,9 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +17,9 @@ import (
 type Usage struct {
 	Started, Exited time.Time
 	CPU             time.Duration
-	MaxRSS          int64 // bytes, of the largest
+	// MaxRSS is in bytes, of the largest. Linux counts what had the memory before
+	// the program was loaded, too: never less than this process itself had.
+	MaxRSS int64
 }
 
 // Env is all that the programs see of the environment: nothing that is set
@@ -27,28 +29,33 @@ func Env(home, kubeconfig string) []string {
 	return []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "KUBECONFIG=" + kubeconfig}
 }
 
-// Run runs commands one after the other and gives back what the last one wrote
-// to standard output.
-func Run(ctx context.Context, env []string, commands ...[]string) (Usage, string, error) {
+// Output runs one command and gives back what it wrote to standard output.
+func Output(ctx context.Context, env []string, argv ...string) (string, error) {
+	var stdout strings.Builder
+	_, err := Run(ctx, env, &stdout, argv)
+	return stdout.String(), err
+}
+
+// Run runs commands one after the other. What they write to standard output is
+// passed on and not kept: it may be much.
+func Run(ctx context.Context, env []string, stdout io.Writer, commands ...[]string) (Usage, error) {
 	var total Usage
-	var out string
 	for i, argv := range commands {
-		var stdout, stderr bytes.Buffer
+		var stderr strings.Builder
 		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-		cmd.Env, cmd.Stdout, cmd.Stderr = env, &stdout, &stderr
+		cmd.Env, cmd.Stdout, cmd.Stderr = env, stdout, &stderr
 		if i == 0 {
 			total.Started = time.Now()
 		}
 		err := cmd.Run()
 		total.Exited = time.Now()
 		if err != nil {
-			return total, "", fmt.Errorf("%s %s: %w\n%s%s", filepath.Base(argv[0]), strings.Join(argv[1:], " "), err, stdout.String(), stderr.String())
+			return total, fmt.Errorf("%s %s: %w\n%s", filepath.Base(argv[0]), strings.Join(argv[1:], " "), err, stderr.String())
 		}
 		total.CPU += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		total.MaxRSS = max(total.MaxRSS, maxRSS(cmd.ProcessState))
-		out = stdout.String()
 	}
-	return total, out, nil
+	return total, nil
 }
 
 // maxRSS is in KiB on Linux.
