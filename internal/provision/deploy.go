@@ -6,12 +6,12 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/release"
-	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -62,7 +62,7 @@ func (s provisioning) share(ctx context.Context, plan deploy.Plan, d deploy.Depl
 		if err == nil {
 			deploy.WarnOfClaims(d, there, s.steps)
 		}
-		return evidence.Plural(len(there), "object") + " of the namespace", err
+		return english.Plural(len(there), "object") + " of the namespace", err
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/evidence"
@@ -98,7 +99,7 @@ func doing(c evidence.Container) string {
 		text += " is being created"
 	}
 	if n := int(c.Status.RestartCount); n > 0 {
-		text += ", " + evidence.Plural(n, "restart")
+		text += ", " + english.Plural(n, "restart")
 	}
 	return text
 }

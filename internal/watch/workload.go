@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/watch/cause"
-	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // analyzeWorkload reads a workload by its newest revision: the pods of older
@@ -137,7 +137,7 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 		if w.waiting != nil {
 			snapshot.Cause = &w.waiting.Cause
 			if w.serving > 0 {
-				snapshot.Message = joined(snapshot.Message, evidence.Plural(w.serving, "pod")+" of the revision before still ready")
+				snapshot.Message = joined(snapshot.Message, english.Plural(w.serving, "pod")+" of the revision before still ready")
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -16,7 +17,6 @@ import (
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
-	"github.com/berthdev/berth/internal/terminal/style"
 )
 
 // removal is one workspace that is to be deleted.
@@ -144,7 +144,7 @@ func (o *Options) confirm(ctx context.Context, list *v1.WorkspaceList) error {
 	if err := printer.Print(onErr, printer.Format{}, result.Workspaces{WorkspaceList: *list, Table: result.Table{Namespaces: o.AllNamespaces}}); err != nil {
 		return err
 	}
-	yes, err := terminal.Confirm(ctx, o.IO, fmt.Sprintf("Delete %s of %s?", style.Plural(len(list.Items), "workspace"), o.Owner))
+	yes, err := terminal.Confirm(ctx, o.IO, fmt.Sprintf("Delete %s of %s?", english.Plural(len(list.Items), "workspace"), o.Owner))
 	if err == nil && !yes {
 		err = fault.New(fault.Interrupted, "not confirmed: nothing was deleted")
 	}

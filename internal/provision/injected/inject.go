@@ -7,11 +7,11 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/workload"
-	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -35,7 +35,7 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 		if err := begin(turn.Follower, patched); err != nil {
 			return "", err
 		}
-		return t.Ref.String() + ", " + evidence.Plural(len(d.Objects), "object"), t.deleteStuckPods(ctx, patched, d.Spec.JobID)
+		return t.Ref.String() + ", " + english.Plural(len(d.Objects), "object"), t.deleteStuckPods(ctx, patched, d.Spec.JobID)
 	})
 	return result, err
 }

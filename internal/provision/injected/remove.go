@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
@@ -15,7 +16,6 @@ import (
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/watch"
-	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -48,7 +48,7 @@ func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, 
 		return removal, err
 	}
 	removed, err := t.applier(apply.DryRunNone).Remove(ctx, objects)
-	removal.Objects, removal.Done = len(removed), t.Ref.String()+", "+evidence.Plural(len(removed), "object")
+	removal.Objects, removal.Done = len(removed), t.Ref.String()+", "+english.Plural(len(removed), "object")
 	return removal, err
 }
 

@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/workload"
-	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // Undo takes the workspace that this run has injected out of its workload again.
@@ -44,7 +44,7 @@ func (t Target) undo(ctx context.Context, job string, changes deploy.Changes) (s
 	if err != nil {
 		return "", err
 	}
-	text := fmt.Sprintf("taken out of %s, %s", t.Ref, evidence.Plural(len(removed), "object"))
+	text := fmt.Sprintf("taken out of %s, %s", t.Ref, english.Plural(len(removed), "object"))
 	if !t.warnIfPodsStay(w) && !t.isClean(ctx, w) {
 		text += ", pods that have it are still terminating"
 	}

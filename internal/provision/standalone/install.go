@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch"
-	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // BringUp makes sure that the release is installed, and follows its pod from
@@ -37,7 +37,7 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 		if err == nil && result.Pod != nil {
 			turn.Follower.Expect(result.Pod.UID)
 		}
-		return evidence.Plural(len(d.Objects), "object"), err
+		return english.Plural(len(d.Objects), "object"), err
 	})
 	if by, refused := errors.AsType[*kube.RefusedError](err); refused {
 		return t.refused(ctx, turn.Lock, d, result, by, err)

@@ -7,13 +7,13 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
-	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -45,7 +45,7 @@ func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, 
 		return removal, err
 	}
 	removal.Objects, err = t.uninstall(ctx, objects, true)
-	removal.Done = evidence.Plural(removal.Objects, "object")
+	removal.Done = english.Plural(removal.Objects, "object")
 	return removal, err
 }
 

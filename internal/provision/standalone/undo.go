@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
-	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // Undo removes what this run has created. Where it was the first, nothing of the
@@ -20,7 +20,7 @@ func (t Target) Undo(ctx context.Context, before inventory.Found, d deploy.Deplo
 	if err != nil {
 		return "", fmt.Errorf("what was created could not be removed: %w", err)
 	}
-	text := evidence.Plural(removed, "object")
+	text := english.Plural(removed, "object")
 	if result.Pod != nil && !t.isGone(ctx, result.Pod.UID) {
 		text += ", the pod is still terminating"
 	}

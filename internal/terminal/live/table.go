@@ -8,6 +8,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
@@ -86,7 +87,7 @@ func (b *batchModel) finalTable(v view) []string {
 }
 
 func (b *batchModel) header(v view) string {
-	text := style.Paint(v.Bold, style.Plural(len(b.members), "workspace"))
+	text := style.Paint(v.Bold, english.Plural(len(b.members), "workspace"))
 	if b.Namespace != "" {
 		text += style.Paint(v.Grey, " in "+v.Text(b.Namespace))
 	}

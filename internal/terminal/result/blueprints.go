@@ -2,6 +2,7 @@ package result
 
 import (
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
@@ -42,5 +43,5 @@ type BlueprintCheck struct{ v1.BlueprintCheck }
 
 // Text says how many there are.
 func (c BlueprintCheck) Text(style.Page) ([]string, error) {
-	return []string{style.Plural(c.Blueprints, "blueprint") + " in " + style.Plural(len(c.Files), "file") + ": no problems found"}, nil
+	return []string{english.Plural(c.Blueprints, "blueprint") + " in " + english.Plural(len(c.Files), "file") + ": no problems found"}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
@@ -40,7 +41,7 @@ func (c Checkup) Text(p style.Page) ([]string, error) {
 		}
 	}
 	return append(lines, "", fmt.Sprintf("%d ok, %s, %d failed, %d skipped", counts[v1.CheckupOK],
-		style.Plural(counts[v1.CheckupWarning], "warning"), counts[v1.CheckupFailed], counts[v1.CheckupSkipped])), nil
+		english.Plural(counts[v1.CheckupWarning], "warning"), counts[v1.CheckupFailed], counts[v1.CheckupSkipped])), nil
 }
 
 func checkupSign(s v1.CheckupStatus, st style.Styles) (lipgloss.Style, string) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -37,9 +38,9 @@ func (d Deletion) facts() []string {
 	case d.NotFound:
 		return []string{"not found"}
 	case !d.Gone:
-		return []string{style.Plural(d.Objects, "object"), "the pod may still be terminating"}
+		return []string{english.Plural(d.Objects, "object"), "the pod may still be terminating"}
 	}
-	return []string{style.Plural(d.Objects, "object")}
+	return []string{english.Plural(d.Objects, "object")}
 }
 
 // Row says what was deleted.

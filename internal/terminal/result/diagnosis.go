@@ -8,6 +8,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -85,7 +86,7 @@ func numbers(c v1.Cause) string {
 		text += fmt.Sprintf(", exit code %d", *c.ExitCode)
 	}
 	if c.Restarts != nil && !strings.Contains(c.Message, "restart") {
-		text += ", " + style.Plural(*c.Restarts, "restart")
+		text += ", " + english.Plural(*c.Restarts, "restart")
 	}
 	return text
 }

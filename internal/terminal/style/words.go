@@ -1,17 +1,8 @@
 package style
 
 import (
-	"fmt"
 	"strings"
 )
-
-// Plural counts things: 1 object, 2 objects.
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 // OrDash is what stands in a table where there is nothing to say.
 func OrDash(s string) string {

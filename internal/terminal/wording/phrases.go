@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
@@ -135,7 +136,7 @@ func ContainerText(c v1.Container) string {
 		text += fmt.Sprintf(", exit code %d", *c.ExitCode)
 	}
 	if c.Restarts > 0 {
-		text += ", " + style.Plural(c.Restarts, "restart")
+		text += ", " + english.Plural(c.Restarts, "restart")
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -50,11 +51,11 @@ func crashed(c evidence.Container, p Policy) (Finding, bool) {
 	case c.Init && !c.Sidecar && t.ExitCode != 0 && (looping || !c.Restarts || !p.Patient()):
 		text := fmt.Sprintf("init container failed with exit code %d", t.ExitCode)
 		if looping {
-			text += " after " + evidence.Plural(restarts, "restart")
+			text += " after " + english.Plural(restarts, "restart")
 		}
 		return exited(c, InitFailed, t, text), true
 	case looping && c.Serves():
-		text := fmt.Sprintf("crash loop: %s, last exit code %d", evidence.Plural(restarts, "restart"), t.ExitCode)
+		text := fmt.Sprintf("crash loop: %s, last exit code %d", english.Plural(restarts, "restart"), t.ExitCode)
 		return exited(c, CrashLoop, t, text+hookText(c)+probeText(c)), true
 	case !c.Restarts && t.ExitCode != 0:
 		return exited(c, ContainerExited, t, fmt.Sprintf("ended with exit code %d and is not restarted", t.ExitCode)), true
@@ -77,7 +78,7 @@ func endedOnce(c evidence.Container) (Finding, bool) {
 	}
 	text := fmt.Sprintf("ended with exit code %d", t.ExitCode)
 	if restarts > 0 {
-		text += " after " + evidence.Plural(restarts, "restart")
+		text += " after " + english.Plural(restarts, "restart")
 	}
 	return exited(c, ContainerExited, t, text), true
 }

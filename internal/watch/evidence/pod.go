@@ -4,7 +4,6 @@
 package evidence
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -133,12 +132,4 @@ func Later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// Plural is a number of things: 1 restart, 2 restarts.
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
