@@ -35,7 +35,7 @@ func Fault(err error, call Call) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &f), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &f), isContextError(err):
 		return err
 	case denied(err.Error()):
 		message, _ := refusal(err)
@@ -62,6 +62,17 @@ func Fault(err error, call Call) error {
 	default:
 		return fault.New(fault.Internal, "cannot %s: %w", call, err)
 	}
+}
+
+// isContextError reports whether an error is that of a context. errors.Is would take
+// the time-out of a connection for one, too.
+func isContextError(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if err == context.Canceled || err == context.DeadlineExceeded { //nolint:errorlint // see above
+			return true
+		}
+	}
+	return false
 }
 
 // forbidden distinguishes a missing permission from an object that is refused: the

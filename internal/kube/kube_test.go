@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -61,6 +63,33 @@ func TestFault(t *testing.T) {
 	}
 	if Fault(nil, call) != nil || !errors.Is(Fault(context.Canceled, call), context.Canceled) {
 		t.Error("no error and the context's own stay as they are")
+	}
+}
+
+// The time-out of a connection is an error of the cluster, and not the end of the
+// context, though errors.Is says so.
+func TestFaultOfATimeOut(t *testing.T) {
+	dialer := net.Dialer{Timeout: time.Nanosecond}
+	_, dialed := dialer.DialContext(t.Context(), "tcp", "127.0.0.1:1")
+	if !errors.Is(dialed, context.DeadlineExceeded) {
+		t.Fatalf("dialing ends with %v", dialed)
+	}
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer slow.Close()
+	client := http.Client{Timeout: 50 * time.Millisecond}
+	_, requested := client.Get(slow.URL)
+	over, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	request, _ := http.NewRequestWithContext(over, http.MethodGet, slow.URL, nil)
+	_, ended := http.DefaultClient.Do(request)
+	call := Call{Verb: "get", Resource: "pods"}
+	for _, err := range []error{dialed, requested} {
+		if code := fault.CodeOf(Fault(err, call)); code != fault.Unavailable {
+			t.Errorf("%v is %s", err, code)
+		}
+	}
+	if Fault(ended, call) != ended { //nolint:errorlint // this very one
+		t.Errorf("%v is not returned as it is", ended)
 	}
 }
 
