@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,9 +33,18 @@ func (r *run) apply(ctx, waiting context.Context, it *item) error {
 		}
 		return true, kube.Fault(err, it.call("create"))
 	})
-	if wait.Interrupted(err) && waiting.Err() == nil {
+	_, answered := errors.AsType[*fault.Error](err) // by a request, which may have timed out too
+	switch {
+	case !wait.Interrupted(err), answered, waiting.Err() != nil:
+		return err
+	case it.isTerminating():
 		return fault.New(fault.Conflict, "timed out waiting for deletion of %s", it.describe()).
 			WithHint("see what holds it: %s", it.kubectlGet())
 	}
-	return err
+	return fault.New(fault.Conflict, "%s is being changed by another client", it.describe()).WithHint("try again")
+}
+
+// isTerminating reports whether the object was being deleted when it was read last.
+func (it *item) isTerminating() bool {
+	return it.change != nil && it.change.Before != nil && it.change.Before.GetDeletionTimestamp() != nil
 }

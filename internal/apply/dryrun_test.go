@@ -92,3 +92,22 @@ func TestClientDryRun(t *testing.T) {
 		})
 	}
 }
+
+// A dry run does not wait for an object that is being deleted: there will be
+// another one.
+func TestDryRunDoesNotWait(t *testing.T) {
+	for _, mode := range []DryRun{DryRunClient, DryRunServer} {
+		leaving := newCluster().applier().Owner.mark(parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: ns, deletionTimestamp: "2026-01-02T03:04:05Z", finalizers: [example.com/slow]}}`)[0])
+		c := newCluster(leaving)
+		a := c.applier()
+		a.DryRun = mode
+		changes, err := a.Apply(t.Context(), Objects(parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: a}}`)))
+		if err != nil {
+			t.Fatalf("%s: %v", mode, err)
+		}
+		expect(t, actions(changes), "create Pod")
+		if changes[0].Object.GetDeletionTimestamp() != nil {
+			t.Errorf("%s: it would be %v", mode, changes[0].Object)
+		}
+	}
+}

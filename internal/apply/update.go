@@ -33,6 +33,10 @@ func (r *run) update(ctx context.Context, it *item) (done bool, err error) {
 		return true, nil
 	case !mine:
 		return true, it.foreign(r.Owner)
+	case current.GetDeletionTimestamp() != nil && r.DryRun != DryRunNone:
+		// Nothing can be checked while it is there, and a dry run does not wait.
+		it.change = &Change{Action: Created, Object: it.object}
+		return true, nil
 	case current.GetDeletionTimestamp() != nil:
 		return false, nil
 	case isKind(current, kindPod, kindClaim): // which cannot be changed in place
