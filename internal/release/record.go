@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	helm "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -74,39 +75,44 @@ func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, 
 	case err != nil:
 		return apply.Change{}, kube.Fault(err, r.call(verb, key(release)))
 	}
+	return r.change(action, secret)
+}
+
+// Purge removes every record of a release, and returns those that it has removed,
+// also with an error.
+func (r Records) Purge(ctx context.Context, name string, dry apply.DryRun) (purged apply.Changes, err error) {
+	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector(name)})
+	if err != nil {
+		return nil, kube.Fault(err, r.call("list", ""))
+	}
+	// One by one: like helm uninstall, this takes no more than the verb delete.
+	for i := range list.Items {
+		secret := &list.Items[i]
+		if dry != apply.DryRunClient {
+			err = r.Secrets.Delete(ctx, secret.Name, metav1.DeleteOptions{DryRun: dry.Options()})
+		}
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return purged, kube.Fault(err, r.call("delete", secret.Name))
+		}
+		change, err := r.change(apply.Deleted, secret)
+		if err != nil {
+			return purged, err
+		}
+		purged = append(purged, change)
+	}
+	return purged, nil
+}
+
+func (r Records) change(action apply.Action, secret *corev1.Secret) (apply.Change, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secret)
 	object := &unstructured.Unstructured{Object: content}
 	object.SetAPIVersion("v1")
 	object.SetKind("Secret")
 	object.SetNamespace(r.Namespace)
 	return apply.Change{Action: action, Object: object}, err
-}
-
-// Names are the names of the Secrets with a release's records.
-func (r Records) Names(ctx context.Context, name string) (names []string, err error) {
-	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector(name)})
-	if err != nil {
-		return nil, kube.Fault(err, r.call("list", ""))
-	}
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
-	}
-	return names, nil
-}
-
-// Purge removes every record of a release.
-func (r Records) Purge(ctx context.Context, name string) error {
-	secrets, err := r.Names(ctx, name)
-	if err != nil {
-		return err
-	}
-	// One by one: like helm uninstall, this takes no more than the verb delete.
-	for _, secret := range secrets {
-		if err := r.Secrets.Delete(ctx, secret, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			return kube.Fault(err, r.call("delete", secret))
-		}
-	}
-	return nil
 }
 
 func (r Records) call(verb, name string) kube.Call {

@@ -5,9 +5,7 @@ import (
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/provision/deploy"
-	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/inventory"
-	"github.com/berthdev/berth/internal/provision/workload"
 )
 
 // Preview is what BringUp would create, and the workload as it would be patched.
@@ -19,13 +17,7 @@ func (t Target) Preview(ctx context.Context, _ deploy.Plan, found inventory.Foun
 // PreviewRemove is what Remove would delete, and the workload as it would be
 // patched.
 func (t Target) PreviewRemove(ctx context.Context, found inventory.Found, dry apply.DryRun) (apply.Changes, error) {
-	_, patched, err := t.patch(ctx, found.Workload, func(object map[string]any) (injection.Change, error) {
-		return injection.Eject(object, t.ID)
-	}, dry)
-	if err != nil {
-		return nil, err
-	}
-	objects, err := workload.Objects(ctx, t.Client, t.ID)
+	patched, objects, err := t.takeOut(ctx, found.Workload, t.eject, dry)
 	if err != nil {
 		return nil, err
 	}

@@ -41,9 +41,7 @@ func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, 
 			return removal, err
 		}
 	}
-	objects, err := t.takeOut(ctx, w, func(object map[string]any) (injection.Change, error) {
-		return injection.Eject(object, t.ID)
-	})
+	_, objects, err := t.takeOut(ctx, w, t.eject, apply.DryRunNone)
 	if err != nil {
 		return removal, err
 	}
@@ -52,19 +50,27 @@ func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, 
 	return removal, err
 }
 
+// eject computes the patch that takes the workspace out of its workload.
+func (t Target) eject(object map[string]any) (injection.Change, error) {
+	return injection.Eject(object, t.ID)
+}
+
 // takeOut applies the change that takes the workspace out of its workload, and
 // returns the objects that are left of it.
-func (t Target) takeOut(ctx context.Context, w *workload.Workload, change change) ([]*unstructured.Unstructured, error) {
+func (t Target) takeOut(ctx context.Context, w *workload.Workload, change change, dry apply.DryRun) (patched apply.Changes, left []*unstructured.Unstructured, err error) {
 	if w.Object != nil {
-		patched, _, err := t.patch(ctx, w, change, apply.DryRunNone)
-		if err != nil {
-			return nil, err
+		var newest *workload.Workload
+		if newest, patched, err = t.patch(ctx, w, change, dry); err != nil {
+			return nil, nil, err
 		}
-		if err := t.deleteStuckPods(ctx, patched, ""); err != nil {
-			return nil, err
+		if dry == apply.DryRunNone {
+			if err := t.deleteStuckPods(ctx, newest, ""); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
-	return workload.Objects(ctx, t.Client, t.ID)
+	left, err = workload.Objects(ctx, t.Client, t.ID)
+	return patched, left, err
 }
 
 // AwaitGone waits until no pod has the workspace any more. Pods that keep it by

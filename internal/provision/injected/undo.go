@@ -31,12 +31,12 @@ func (t Target) undo(ctx context.Context, job string, changes deploy.Changes) (s
 	if err != nil {
 		return "", err
 	}
-	objects, err := t.takeOut(ctx, w, func(object map[string]any) (injection.Change, error) {
+	_, objects, err := t.takeOut(ctx, w, func(object map[string]any) (injection.Change, error) {
 		if err := t.mayUndo(object, job, changes); err != nil {
 			return injection.Change{}, err
 		}
-		return injection.Eject(object, t.ID)
-	})
+		return t.eject(object)
+	}, apply.DryRunNone)
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
-	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/watch"
 )
 
@@ -19,7 +18,7 @@ func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.F
 		return nil, err
 	}
 	changes := result.Changes.Objects
-	if pod := kube.OfKind(d.Objects, watch.KindPod); pod != nil && (plan == deploy.Replace || plan == deploy.Await) {
+	if pod := kube.OfKind(d.Objects, watch.KindPod); pod != nil && plan == deploy.Replace {
 		pod = pod.DeepCopy()
 		pod.SetNamespace(t.Client.Namespace)
 		changes = append(changes,
@@ -36,14 +35,6 @@ func (t Target) PreviewRemove(ctx context.Context, found inventory.Found, dry ap
 	if err != nil {
 		return nil, err
 	}
-	objects = append(objects, manifest.Certified(objects)...)
-	objects = append(objects, kube.Named("Secret", manifest.GitSecret(t.ID))) // deleted with its ConfigMap
-	records, err := t.Records().Names(ctx, t.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range records {
-		objects = append(objects, kube.Named("Secret", name))
-	}
-	return t.applier(dry).Remove(ctx, objects)
+	removed, beside, err := t.uninstall(ctx, objects, true, dry)
+	return append(removed, beside...), err
 }

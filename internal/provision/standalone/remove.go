@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
@@ -44,24 +45,30 @@ func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, 
 	if err != nil {
 		return removal, err
 	}
-	removal.Objects, err = t.uninstall(ctx, objects, true)
-	removal.Done = english.Plural(removal.Objects, "object")
+	removed, _, err := t.uninstall(ctx, objects, true, apply.DryRunNone)
+	removal.Objects, removal.Done = len(removed), english.Plural(len(removed), "object")
 	return removal, err
 }
 
-// uninstall deletes objects and, if they are the whole workspace, also its records
-// and certificate. It returns how many objects were deleted, also with an error.
-func (t Target) uninstall(ctx context.Context, objects []*unstructured.Unstructured, whole bool) (int, error) {
-	removed, err := t.applier(apply.DryRunNone).Remove(ctx, objects)
-	if err != nil || !whole {
-		return len(removed), err
+// uninstall deletes objects and, if they are the whole workspace, the Secrets beside
+// them: those of certificates and, last, Helm's records. It returns what was deleted,
+// also with an error.
+func (t Target) uninstall(ctx context.Context, objects []*unstructured.Unstructured, whole bool, dry apply.DryRun) (removed, beside apply.Changes, err error) {
+	remove := t.applier(dry).Remove
+	if removed, err = remove(ctx, objects); err != nil || !whole {
+		return removed, nil, err
 	}
 	// cert-manager leaves the Secret of a certificate behind, and creates it again
 	// as long as the certificate is there.
-	if _, err := t.applier(apply.DryRunNone).Remove(ctx, manifest.Certified(objects)); err != nil {
-		return len(removed), err
+	secrets := manifest.Certified(objects)
+	if dry != apply.DryRunNone {
+		secrets = append(secrets, kube.Named("Secret", manifest.GitSecret(t.ID))) // deleted with its ConfigMap
 	}
-	return len(removed), t.Records().Purge(ctx, t.ID)
+	if beside, err = remove(ctx, secrets); err != nil {
+		return removed, beside, err
+	}
+	purged, err := t.Records().Purge(ctx, t.ID, dry)
+	return removed, append(beside, purged...), err
 }
 
 // AwaitGone waits until the pod is gone. What goes wrong with it meanwhile is of

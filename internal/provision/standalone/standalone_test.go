@@ -155,7 +155,7 @@ func TestComplete(t *testing.T) {
 		if err != nil || completed == nil || completed.Info.Status != helm.StatusDeployed {
 			t.Errorf("%s: %+v, %v", name, completed, err)
 		}
-		if err := target.Records().Purge(t.Context(), id); err != nil {
+		if _, err := target.Records().Purge(t.Context(), id, apply.DryRunNone); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -16,11 +17,11 @@ import (
 // workspace is left.
 func (t Target) Undo(ctx context.Context, before inventory.Found, d deploy.Deployment, result deploy.Result) (string, error) {
 	first := before.Record == nil && (before.Pod == nil || before.Reading.Verdict() == v1.VerdictTerminating)
-	removed, err := t.uninstall(ctx, result.Changes.Removable(d.Objects, t.Client.Namespace, first), first)
+	removed, _, err := t.uninstall(ctx, result.Changes.Removable(d.Objects, t.Client.Namespace, first), first, apply.DryRunNone)
 	if err != nil {
 		return "", fmt.Errorf("what was created could not be removed: %w", err)
 	}
-	text := english.Plural(removed, "object")
+	text := english.Plural(len(removed), "object")
 	if result.Pod != nil && !t.isGone(ctx, result.Pod.UID) {
 		text += ", the pod is still terminating"
 	}
