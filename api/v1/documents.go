@@ -17,15 +17,15 @@ type Workspace struct {
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	Snapshot
 	// Events are those that Kubernetes recorded about the pod and its claims,
-	// the one that happened last at the end; repeats are one with a count. They
-	// are there where they were asked for.
+	// the one that happened last at the end; repeats are one with a count. Only
+	// set with --events.
 	Events []ObjectEvent `json:"events,omitempty"`
 	// Timing is set on the answer to a command that made or changed something.
 	Timing *Timing `json:"timing,omitempty"`
 }
 
 // MainContainer is the name of the container that a workspace is; injected into
-// somebody else's pod, it has the ID in front.
+// the pod of a workload, it has the ID in front.
 const MainContainer = "k8shell-main"
 
 // MainImage is the image of the main container; of the first container where

@@ -53,8 +53,7 @@ type Step struct {
 	Seconds float64   `json:"seconds,omitempty"`
 }
 
-// Progress is a sign of life of something that takes long: a remark while
-// waiting, with numbers where there are any.
+// Progress is a remark while something takes long, with numbers if there are any.
 type Progress struct {
 	Message string `json:"message"`
 	Done    int64  `json:"done,omitempty"`

@@ -11,8 +11,8 @@ type Job struct {
 	WorkspaceName string    `json:"workspaceName"`
 	Username      string    `json:"username"`
 	Status        JobStatus `json:"status"`
-	// State says more than the status: how the job ended, and whether somebody
-	// is still at work on one that has not.
+	// State says how the job ended or, if it has not, whether a command is still
+	// working on it.
 	State JobState `json:"state"`
 	// Code is that of the error that the job ended with: see `berth help exit-codes`.
 	Code string `json:"code,omitempty"`
@@ -34,7 +34,7 @@ const (
 	JobStatusCompleted JobStatus = "completed"
 )
 
-// JobState says how a job stands.
+// JobState is the state of a job.
 type JobState string
 
 // The states of a job.
@@ -42,7 +42,7 @@ const (
 	JobRunning   JobState = "Running"
 	JobSucceeded JobState = "Succeeded"
 	JobFailed    JobState = "Failed"
-	// JobInterrupted is a job that somebody stopped, or whose program was killed.
+	// JobInterrupted is a job that was stopped, or whose program was killed.
 	JobInterrupted JobState = "Interrupted"
 )
 

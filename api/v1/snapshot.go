@@ -7,11 +7,11 @@ import "time"
 type Snapshot struct {
 	Stage  Stage  `json:"stage"`
 	Status Status `json:"status"`
-	// Since is when the stage began, as far as the cluster tells.
+	// Since is when the stage began, as far as is known.
 	Since time.Time `json:"since,omitzero"`
 	// Message is what the stage is about, in a few words: the node, the image.
 	Message string `json:"message,omitempty"`
-	// Gone is true once a pod that had been seen is no more.
+	// Gone is true once a pod that existed has been deleted.
 	Gone       bool        `json:"gone,omitempty"`
 	Node       string      `json:"node,omitempty"`
 	Containers []Container `json:"containers,omitempty"`
@@ -27,7 +27,7 @@ type Snapshot struct {
 	Ignored []string `json:"ignored,omitempty"`
 }
 
-// Verdict says what the snapshot means for somebody who waits.
+// Verdict says what the snapshot means to a caller that waits.
 func (s Snapshot) Verdict() Verdict {
 	switch {
 	case s.Gone:

@@ -54,8 +54,7 @@ func (s Stage) Status() Status {
 	}
 }
 
-// Verdict is the answer to "how does it stand": what a stage means for
-// somebody who waits.
+// Verdict is what a stage means to a caller that waits.
 type Verdict string
 
 // The verdicts.

@@ -28,7 +28,7 @@ type DeletionSummary struct {
 
 // DeletionItem is one of them: exactly one of Deletion and Error is set.
 type DeletionItem struct {
-	// Argument is what it was asked for by; absent where all of an owner were.
+	// Argument is the argument that named it; absent with --owner.
 	Argument   string    `json:"argument,omitempty"`
 	UserString string    `json:"userString,omitempty"`
 	ID         string    `json:"id"`

@@ -80,7 +80,7 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 	return root
 }
 
-// unknownCommand refuses what is no command, and suggests what is like it.
+// unknownCommand refuses what is not a command, and suggests what is similar.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -67,7 +67,7 @@ func readDocument(raw json.RawMessage) ([]watch.Record, error) {
 		return nil, err
 	}
 	if doc.Kind == "" {
-		return nil, errors.New(`there is no "kind"`)
+		return nil, errors.New(`"kind" is required`)
 	}
 	itemKind, list := strings.CutSuffix(doc.Kind, "List")
 	if !list {

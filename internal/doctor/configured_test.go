@@ -40,7 +40,7 @@ func TestConfigured(t *testing.T) {
 	}{
 		"no bucket yet":             {NATS(store.Probe{Address: "nats://a"}, 2*day, nil), v1.CheckupOK, "the first record creates the bucket workspace-provision-jobs, which keeps them for 48h"},
 		"the bucket as configured":  {NATS(made(2*day), 2*day, nil), v1.CheckupOK, "keeps records for 48h (3 in bucket"},
-		"a bucket of its own":       {NATS(made(90*time.Minute), 2*day, nil), v1.CheckupOK, "keeps records for 1h30m0s, as its bucket workspace-provision-jobs was made, not for 48h"},
+		"a bucket of its own":       {NATS(made(90*time.Minute), 2*day, nil), v1.CheckupOK, "keeps records for 1h30m0s (set in bucket workspace-provision-jobs) instead of 48h"},
 		"a bucket for ever":         {NATS(made(0), 2*day, nil), v1.CheckupWarning, "forever"},
 		"NATS refuses":              {NATS(store.Probe{}, 2*day, refused), v1.CheckupWarning, "jobs.nats.token"},
 		"records":                   {Records(job.Counts{Kept: 2}, false), v1.CheckupOK, "2 in the namespace"},

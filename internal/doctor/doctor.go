@@ -68,7 +68,7 @@ func (c Check) run(ctx context.Context, each time.Duration) Finding {
 		Finding
 		err error
 	}
-	answered := make(chan answer, 1) // nobody may wait for it any more
+	answered := make(chan answer, 1) // the receiver may be gone
 	go func() {
 		f, err := c.Look(ctx)
 		answered <- answer{f, err}

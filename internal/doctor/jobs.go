@@ -27,7 +27,7 @@ func NATS(p store.Probe, keep time.Duration, err error) Finding {
 		return Warning(fmt.Sprintf("%s keeps records forever (%d in bucket %s)", p.Address, p.Documents, job.Bucket),
 			fmt.Sprintf("give the bucket an age: nats stream edit KV_%s --max-age %s", job.Bucket, hours(keep)))
 	case p.Keep != keep:
-		return OK(fmt.Sprintf("%s keeps records for %s, as its bucket %s was made, not for %s", p.Address, hours(p.Keep), job.Bucket, hours(keep)))
+		return OK(fmt.Sprintf("%s keeps records for %s (set in bucket %s) instead of %s", p.Address, hours(p.Keep), job.Bucket, hours(keep)))
 	}
 	return OK(fmt.Sprintf("%s keeps records for %s (%d in bucket %s)", p.Address, hours(p.Keep), p.Documents, job.Bucket))
 }

@@ -55,7 +55,7 @@ func NetworkPolicies(sets []appsv1.DaemonSet) Finding {
 			}
 		}
 	}
-	const try = "; to be sure, try from a workspace of class isolated what it must not reach"
+	const try = "; to verify, try to reach a forbidden address from a workspace of class isolated"
 	switch {
 	case best == nil:
 		return Skipped("no known network plugin runs as a DaemonSet: cannot tell whether network policies are enforced" + try)

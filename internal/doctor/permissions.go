@@ -6,8 +6,8 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-// Permissions judges what the caller may do of what a command takes. That of
-// which only some workspaces have need, or nobody at all, is a warning.
+// Permissions judges whether the caller may do what a command needs. What only
+// some workspaces need, or only some options, is a warning.
 func Permissions(c rbac.Command, review rbac.Review) Finding {
 	if review.Incomplete {
 		return Skipped("the API server cannot list your permissions; each is tried when it is used")
@@ -18,7 +18,7 @@ func Permissions(c rbac.Command, review rbac.Review) Finding {
 	}
 	f := Failed("berth "+c.Name+" would fail in namespace "+review.Namespace, "")
 	if len(needed) == 0 {
-		f = Warning("berth "+c.Name+" works in namespace "+review.Namespace+" with less than all of its features", "")
+		f = Warning("berth "+c.Name+" works in namespace "+review.Namespace+", but not with all features", "")
 	}
 	for _, a := range rest {
 		f.Problems = append(f.Problems, "missing: "+a.String())

@@ -50,7 +50,7 @@ func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
 	}
 	if err != nil && missingProgram(err) {
 		return 0, fault.New(fault.InvalidArgument, "program %q not found in workspace %s", r.Command[0], r.Pod).
-			WithHint("the image determines which programs there are")
+			WithHint("install it in the image, or check the name")
 	}
 	return 0, kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod})
 }

@@ -29,7 +29,7 @@ func (u User) MayUse(blueprint string) error {
 	err := fault.New(fault.PermissionDenied, "user %s may not use blueprint %q (according to %s)", u.Username, blueprint, u.Provider).
 		WithReason(ReasonNotAllowed)
 	if len(u.Blueprints) == 0 {
-		return err.WithHint("%s allows %s no blueprint: ask its administrator", u.Provider, u.Username)
+		return err.WithHint("%s allows %s no blueprints: ask its administrator", u.Provider, u.Username)
 	}
 	return err.WithHint("%s may use: %s", u.Username, strings.Join(u.Blueprints, ", "))
 }

@@ -84,10 +84,10 @@ func TestFold(t *testing.T) {
 			[]v1.Event{
 				{At: at(0), Step: &v1.Step{Name: "install", State: v1.StepBegun}},
 				{At: at(1), Step: &v1.Step{Name: "install", State: v1.StepEnded, Message: "7 objects"}},
-				{At: at(2), Progress: &v1.Progress{Message: "watching is interrupted"}},
-				{At: at(9), Progress: &v1.Progress{Message: "watching is interrupted"}},
+				{At: at(2), Progress: &v1.Progress{Message: "connection lost"}},
+				{At: at(9), Progress: &v1.Progress{Message: "connection lost"}},
 			},
-			[]string{"1 01 progress|install|ended|7 objects", "2 02 progress|||watching is interrupted (x2 over 7s)"},
+			[]string{"1 01 progress|install|ended|7 objects", "2 02 progress|||connection lost (x2 over 7s)"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -108,7 +108,7 @@ func (h *Lock) renew(renewing, requests context.Context) {
 
 // ErrTaken is the error of a lock that another process holds now, or that is gone.
 var ErrTaken = fault.New(fault.Conflict, "the lock was lost: another command has taken it").
-	WithHint("run the command again to follow them")
+	WithHint("run the command again to follow it")
 
 func (h *Lock) renewOnce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, renewEvery)

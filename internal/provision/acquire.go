@@ -70,7 +70,7 @@ func (s session) expire(ctx context.Context, locker lock.Locker, holder *lock.Ob
 	if !holder.Overdue {
 		return nil, busy(s.id, holder)
 	}
-	s.steps.Note("%s does not answer; waiting for their lock to expire", holder.Holder.Human())
+	s.steps.Note("%s has not renewed the lock; waiting for it to expire", holder.Holder.Human())
 	return locker.Wait(ctx, s.id, holder, func(seen *lock.Observed) error {
 		if seen != holder {
 			return busy(s.id, seen)

@@ -91,7 +91,7 @@ func (s provisioning) specify(ctx context.Context, user identity.User, composed 
 		}
 	}
 	if b.Subdomain != "" && b.Hostname != "" && b.Hostname != s.id {
-		s.steps.Note("hostname %s is not used: with a subdomain the DNS name is made of the ID", b.Hostname)
+		s.steps.Note("hostname %s is ignored: with a subdomain, the hostname is the workspace's ID", b.Hostname)
 	}
 	spec.Repository = spec.Access.Clone(s.user)
 	return spec, spec.Repository.Check()

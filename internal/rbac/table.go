@@ -8,7 +8,7 @@ const (
 	Inject    = "provision into a workload"
 	Delete    = "delete"
 
-	Impersonation   = "acting for somebody else"
+	Impersonation   = "acting for another user"
 	CreateNamespace = "provision --create-namespace"
 	StatusOfAll     = "status --all-namespaces"
 	DeleteOfAll     = "delete --owner --all-namespaces"

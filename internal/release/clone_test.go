@@ -127,9 +127,9 @@ func TestCloneAfterOneThatWasCutOff(t *testing.T) {
 func TestCloneFails(t *testing.T) {
 	w := newWorkspace(t)
 	for _, bad := range [][3]string{
-		{"file:///does/not/exist.git", "", "not cloned, git says above why; the next start of the container tries again: file:///does/not/exist.git\n"},
-		{"file://" + w.origin, "no-such-ref", w.origin + " at no-such-ref\n"},
-		{"file://" + w.origin, "--upload-pack=touch x", "is no ref\n"},
+		{"file:///does/not/exist.git", "", "cannot clone file:///does/not/exist.git (see git's output above); the next start of the container tries again\n"},
+		{"file://" + w.origin, "no-such-ref", w.origin + " at no-such-ref (see git's output above); the next start of the container tries again\n"},
+		{"file://" + w.origin, "--upload-pack=touch x", "invalid ref: --upload-pack=touch x\n"},
 	} {
 		if out, err := w.clone(bad[0], bad[1]); err == nil || !strings.Contains(out, bad[2]) {
 			t.Errorf("%s: %v: %s", bad, err, out)
@@ -149,7 +149,7 @@ func TestCloneWithoutGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := w.sh("/usr/bin/env", "PATH="+bin, "/bin/sh", filepath.Join(w.k8shell, "runtime", "clone.sh"))
-	if err != nil || !strings.Contains(out, "the image has no git: https://git.example.com/org/proj.git") {
+	if err != nil || !strings.Contains(out, "git is not installed in the image: https://git.example.com/org/proj.git") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -97,15 +97,15 @@ func readRecord(line []byte) (record Record, ok bool, err error) {
 	case watch.Bookmark, watch.Error:
 		return Record{}, false, nil
 	default:
-		return Record{}, false, fmt.Errorf("the type is %q, not ADDED, MODIFIED or DELETED", raw.Type)
+		return Record{}, false, fmt.Errorf("type %q: must be one of ADDED, MODIFIED, DELETED", raw.Type)
 	}
 	switch {
 	case raw.At == nil:
-		return Record{}, false, errors.New(`there is no "at", the time in seconds since 1970`)
+		return Record{}, false, errors.New(`"at" is required: a time in seconds since 1970`)
 	case *raw.At < 0 || *raw.At > latestTime:
-		return Record{}, false, fmt.Errorf(`"at" is %v, which is no time in seconds since 1970`, *raw.At)
+		return Record{}, false, fmt.Errorf(`invalid "at" %v: must be a time in seconds since 1970`, *raw.At)
 	case len(raw.Object) == 0:
-		return Record{}, false, errors.New(`there is no "object"`)
+		return Record{}, false, errors.New(`"object" is required`)
 	}
 	obj, _, err := scheme.Codecs.UniversalDeserializer().Decode(raw.Object, nil, nil)
 	if runtime.IsNotRegisteredError(err) {

@@ -4,7 +4,7 @@ CLUSTER_DRIVER := cd $(dir $(lastword $(MAKEFILE_LIST))) && go run .
 
 .PHONY: cluster-up cluster-down
 
-cluster-up: ## Start a real Kubernetes cluster to test on (root; about 7 minutes the first time, then 5 seconds)
+cluster-up: ## Start a real Kubernetes cluster to test on (root; some minutes the first time, then 5 seconds)
 	@$(CLUSTER_DRIVER) up
 
 cluster-down: ## Remove that cluster, with every trace

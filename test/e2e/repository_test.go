@@ -37,7 +37,7 @@ func TestRepository(t *testing.T) {
 	if out := w.must(0, "exec", "alice~repo=org/proj", "--", "sh", "-c", "echo $COLOUR").stdout; strings.TrimSpace(out) != "green" {
 		t.Errorf("the colour is %q", out)
 	}
-	w.contains(w.must(0, "logs", "alice~repo=org/proj").stdout, "not cloned, the image has no git: https://github.com/org/proj.git")
+	w.contains(w.must(0, "logs", "alice~repo=org/proj").stdout, "not cloned: git is not installed in the image: https://github.com/org/proj.git")
 	// What only the platform may set is refused, whatever the branch.
 	refused := run("provision", "alice~repo=org/proj+ref=Wild")
 	refused.mustBe(w, 2)
@@ -112,8 +112,8 @@ func TestRepositoryIsNotCloned(t *testing.T) {
 	made.mustBe(w, 0)
 	w.contains(made.stderr, "Running")
 	log := run("logs", user).stdout
-	w.contains(log, "Authentication failed for '"+address+"/org/proj.git/'", "repository: not cloned, git says above why",
-		"failed with status 1; going on", "workspace: ready")
+	w.contains(log, "Authentication failed for '"+address+"/org/proj.git/'", "repository: cannot clone "+address+"/org/proj.git (see git's output above)",
+		"failed with status 1; continuing", "workspace: ready")
 	// What came after it was run, and nothing half-done is left.
 	w.must(0, "exec", user, "--", "sh", "-ec", "test -e /tmp/next; cd; test -z \"$(ls -d *proj* .proj* 2>/dev/null)\"")
 	if strings.Contains(made.stdout+made.stderr+log, wrong) {

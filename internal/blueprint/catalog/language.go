@@ -16,9 +16,9 @@ import (
 
 // The limits of all expressions together, as each takes time to compile.
 const (
-	maxExpressions = 400
-	maxExpressed   = 16 << 10 // bytes
-	maxEvaluated   = 100      // expressions of one blueprint
+	maxExpressions     = 400
+	maxExpressionBytes = 16 << 10 // bytes
+	maxEvaluated       = 100      // expressions of one blueprint
 )
 
 // language is the language of expressions, created with the first one.
@@ -43,7 +43,7 @@ func (l *language) checker(file string) *yamldoc.Checker {
 			c.Problemf(n, "unknown tag %s; use %s", yamldoc.CustomTag(n), layer.ExpressionTag)
 		case result == "":
 			_, expected := yamldoc.Expected(t)
-			c.Problemf(n, "expected %s, found an expression, which can stand for a string, a number or a boolean", expected)
+			c.Problemf(n, "expected %s, found an expression, which can only replace a string, a number or a boolean", expected)
 		default:
 			if err := l.check(n.Value, result); err != nil {
 				c.Problemf(n, "%s", err)
@@ -57,8 +57,8 @@ func (l *language) checker(file string) *yamldoc.Checker {
 func (l *language) check(text string, expected expression.Result) error {
 	l.count++
 	l.length += len(text)
-	if l.count > maxExpressions || l.length > maxExpressed {
-		return fmt.Errorf("too many expressions: more than %d in total, or longer than %d KiB", maxExpressions, maxExpressed>>10)
+	if l.count > maxExpressions || l.length > maxExpressionBytes {
+		return fmt.Errorf("too many expressions: more than %d in total, or longer than %d KiB", maxExpressions, maxExpressionBytes>>10)
 	}
 	cel, err := l.get()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 )
 
-// CompletionTimeout is how long somebody who pressed Tab waits for the cluster.
+// CompletionTimeout is how long a user who pressed Tab waits for the cluster.
 const CompletionTimeout = 2 * time.Second
 
 // NoFlagValues says that there is nothing to complete for the values of flags.

@@ -147,7 +147,7 @@ func (d *Dependencies) Provisioner() (*provision.Provisioner, error) {
 	return p, nil
 }
 
-// Remover removes workspaces. It needs to know nobody's identity.
+// Remover removes workspaces. It needs no user's identity.
 func (d *Dependencies) Remover() (*provision.Provisioner, error) {
 	reader, err := d.Inventory()
 	return &provision.Provisioner{Reader: reader}, err

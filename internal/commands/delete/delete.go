@@ -57,8 +57,8 @@ if any of them failed; each one's own code is in the document. For a single
 workspace it is that of its code. --timeout is for all of them together.
 
 With --owner, delete all workspaces of a user in the namespace, or in all
-namespaces. They are listed, and you are asked to confirm; --yes answers that, and
-is required without a terminal. Not to confirm exits with status 130.`,
+namespaces. They are listed and you are asked to confirm; --yes skips the question
+and is required without a terminal. If you do not confirm, the exit status is 130.`,
 		Example: `  berth delete alice~dev
   berth delete id/alice-2bd806c --no-wait
   berth delete alice~dev bob~dev --ignore-not-found --timeout 2m

@@ -121,7 +121,7 @@ func (o *Options) ownedBy(ctx context.Context, p *provision.Provisioner) ([]remo
 		return nil, nil
 	case len(list.Items) == 0:
 		return nil, fault.New(fault.NotFound, "no workspaces of %s found %s", o.Owner, where).
-			WithHint("`berth status` lists all workspaces; with --ignore-not-found this is no error")
+			WithHint("`berth status` lists all workspaces; pass --ignore-not-found to ignore this")
 	}
 	if err := o.confirm(ctx, list); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (o *Options) confirm(ctx context.Context, list *v1.WorkspaceList) error {
 		return nil
 	}
 	onErr := o.IO
-	onErr.Out = o.IO.Err // a question is no result
+	onErr.Out = o.IO.Err // a question is not a result
 	if err := printer.Print(onErr, printer.Format{}, result.Workspaces{WorkspaceList: *list, Table: result.Table{Namespaces: o.AllNamespaces}}); err != nil {
 		return err
 	}

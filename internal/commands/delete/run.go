@@ -114,7 +114,7 @@ func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m rem
 }
 
 // orDenied is the permission that was missing to see whether there is such a
-// workspace, if that is why it was not found: what nobody could see is not gone.
+// workspace, if that is why it was not found: what could not be seen is not gone.
 func orDenied(err error) error {
 	if fault.CodeOf(err) != fault.NotFound {
 		return err

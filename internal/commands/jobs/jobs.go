@@ -36,8 +36,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Short: "List recent provisionings, or show or follow one",
 		Long: `Every provisioning keeps a record of each stage that it reached and of what
 Kubernetes reported on the way. Without an argument, list them; with the ID of a
-job, show what happened. With --follow, go on until the job has ended, and exit as
-it did: 0 if the workspace runs, 3 if it failed.
+job, show what happened. With --follow, follow it until it ends, and exit with its
+status: 0 if the workspace runs, 3 if it failed.
 
 Records are kept for 48 hours, in NATS if that is configured, otherwise in the
 cluster.`,
@@ -55,7 +55,7 @@ cluster.`,
 	cmd.ValidArgsFunction = cmdutil.CompleteOne(o.ids)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "wide", "json", "yaml", "name", "jsonpath=", "go-template=")
 	cmd.Flags().StringVar(&o.Workspace, "workspace", "", "list only the jobs of this workspace (user string or ID)")
-	cmd.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on until the job has ended, and exit as it did")
+	cmd.Flags().BoolVarP(&o.Follow, "follow", "f", false, "follow the job until it ends, and exit with its status")
 	_ = cmd.RegisterFlagCompletionFunc("workspace", f.CompleteWorkspace)
 	return cmd
 }

@@ -38,7 +38,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Use:   "logs USERSTR|ID",
 		Short: "Print the logs of a workspace",
 		Long: `Print the log of a workspace's main container, of another container, or of all.
-With --follow, go on until the container ends; one that has not started yet is
+With --follow, follow it until the container ends; one that has not started yet is
 waited for.`,
 		Example: `  berth logs alice~dev
   berth logs alice~dev --follow --tail 20
@@ -53,12 +53,12 @@ waited for.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.Container, "container", "c", "", "the container, or init container (default: "+v1.MainContainer+")")
-	flags.BoolVar(&o.AllContainers, "all-containers", false, "all containers, each line behind the container's name")
-	flags.BoolVarP(&o.Follow, "follow", "f", false, "go on until the container ends")
-	flags.BoolVarP(&o.Previous, "previous", "p", false, "the log of the instance before the last restart")
+	flags.BoolVar(&o.AllContainers, "all-containers", false, "print all containers, with the container's name before each line")
+	flags.BoolVarP(&o.Follow, "follow", "f", false, "follow the log until the container ends")
+	flags.BoolVarP(&o.Previous, "previous", "p", false, "print the log of the previous instance")
 	flags.Int64Var(&o.Tail, "tail", -1, "how many of the last lines to print (-1: all)")
 	flags.DurationVar(&o.Since, "since", 0, "only lines newer than this, such as 30s or 2h (0: all)")
-	flags.BoolVar(&o.Timestamps, "timestamps", false, "begin each line with its time")
+	flags.BoolVar(&o.Timestamps, "timestamps", false, "print the time of each line")
 	_ = cmd.RegisterFlagCompletionFunc("container", cobra.FixedCompletions([]string{v1.MainContainer}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

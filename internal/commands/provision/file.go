@@ -20,7 +20,7 @@ const fileHint = "one user string per line, such as alice~dev, or a YAML or JSON
 type entry struct {
 	line int
 	text string
-	// problem is set where there is no user string at all.
+	// problem is set if the line has no user string at all.
 	problem string
 }
 
@@ -69,7 +69,7 @@ func parseFile(name string, content []byte) ([]userstring.UserString, error) {
 	return users, nil
 }
 
-// parseEntries finds those that are no user strings, that cannot be provisioned,
+// parseEntries finds those that are not user strings, that cannot be provisioned,
 // and that name a workspace that another one has named.
 func parseEntries(entries []entry) (users []userstring.UserString, problems []string) {
 	first := map[string]entry{}

@@ -45,8 +45,8 @@ const long = `Bring up the workspace that a user string names, and follow it unt
 entered or until it is certain that it cannot. Without a user string, that is your
 own workspace.
 
-It is safe to run again at any time: what is on its way is followed, what was left
-unfinished is completed, what has failed is created anew.
+It is safe to run again at any time: a workspace that is starting is followed, an
+unfinished one is completed, a failed one is recreated.
 
 With workload=KIND/NAME and ns=NAMESPACE, the workspace is injected into the pods
 of a Deployment, StatefulSet or DaemonSet, beside its containers, and every replica

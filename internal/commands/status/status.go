@@ -42,8 +42,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "status [USERSTR|ID]",
 		Short: "Show a workspace, or list all",
-		Long: `Show one workspace in full: its stage, its containers, what went wrong and what to
-do about it. Without an argument, list the workspaces of the namespace, including
+		Long: `Show one workspace in full: its stage, its containers, what went wrong, and which
+command to run next. Without an argument, list the workspaces of the namespace, including
 those that are injected into a workload. With --sort-by age the youngest come first,
 with --sort-by restarts those with the most.
 

@@ -32,7 +32,7 @@ func networkPolicy(s Spec) (any, error) {
 	}
 	labels := podLabels(s)
 	if class == blueprint.NetworkOrganization && labels[kube.LabelOrganization] == "" {
-		return nil, fault.New(fault.InvalidArgument, "blueprint %s: network.networkPolicyClass is organization, and %s belongs to none",
+		return nil, fault.New(fault.InvalidArgument, "blueprint %s: network.networkPolicyClass organization requires an organization, and %s has none",
 			s.Blueprint.Name, s.Identity.Username).WithHint("choose the class user or workspace")
 	}
 	spec := policySpec(class, labels, s.Blueprint.Network)

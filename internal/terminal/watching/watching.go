@@ -30,8 +30,8 @@ type View struct {
 	Keep func(v1.Workspace) bool
 }
 
-// New makes what shows them: a picture redrawn in place for somebody who
-// watches, a row for each change elsewhere, a document for each change where
+// New makes what shows them: a picture redrawn in place on a live
+// terminal, a row for each change elsewhere, a document for each change where
 // documents are asked for.
 func New(s terminal.Streams, f printer.Format, v View) Display {
 	switch {
@@ -45,4 +45,4 @@ func New(s terminal.Streams, f printer.Format, v View) Display {
 }
 
 // interruption is the line about a connection that is lost.
-func interruption(err error) string { return "connection lost: " + err.Error() + "; retrying" }
+func interruption(err error) string { return "connection lost, retrying: " + err.Error() }

@@ -40,7 +40,7 @@ func watched(t *testing.T, output string, v View, play [][]v1.Workspace) string 
 	w.Interrupted(errors.New("connection refused"))
 	w.Close()
 	w.Changed(play[0])
-	if got := b.Err.String(); got != "connection lost: connection refused; retrying\n" {
+	if got := b.Err.String(); got != "connection lost, retrying: connection refused\n" {
 		t.Errorf("stderr has %q", got)
 	}
 	return b.Out.String()

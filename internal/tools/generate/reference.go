@@ -16,7 +16,7 @@ import (
 const kubectlFlags = "All other flags of `kubectl` that say how a cluster is reached work too, such as\n" +
 	"`--server`, `--token`, `--as` and `--request-timeout`: see `kubectl options`."
 
-// manualDate stands in the man pages. It does not follow the calendar, as the
+// manualDate is the date of the man pages. It does not follow the calendar, as the
 // pages would otherwise change without the code having changed.
 func manualDate() time.Time { return time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC) }
 

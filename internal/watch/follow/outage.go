@@ -23,7 +23,7 @@ type outage struct {
 func (o *outage) began(in *input, err error) {
 	if len(o.down) == 0 {
 		o.down = map[*input]bool{}
-		o.notices = append(o.notices, v1.Progress{Message: "watching is interrupted, trying again: " + shortCause(err)})
+		o.notices = append(o.notices, v1.Progress{Message: "connection lost, retrying: " + shortCause(err)})
 	}
 	o.down[in] = true
 }
@@ -40,7 +40,7 @@ func (o *outage) ended(in *input) {
 	case last >= 0:
 		o.notices = o.notices[:last]
 	default:
-		o.notices = append(o.notices, v1.Progress{Message: "watching again"})
+		o.notices = append(o.notices, v1.Progress{Message: "connection restored"})
 	}
 }
 

@@ -44,7 +44,7 @@ func TestOneNoticeOfAnOutage(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
 		both := func(change func(*server)) { fw.pods.set(change); fw.events.set(change) }
-		const interrupted, again = "watching is interrupted, trying again: connection refused", "watching again"
+		const interrupted, again = "connection lost, retrying: connection refused", "connection restored"
 		var want []string
 		for range 2 {
 			both(func(s *server) { s.refuse = refused() })

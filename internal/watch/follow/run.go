@@ -20,7 +20,7 @@ type Change struct {
 	Warnings []v1.Warning
 	// Objects are the events that Kubernetes recorded.
 	Objects []v1.ObjectEvent
-	// Notices say that watching is interrupted and tried again, and that it goes on.
+	// Notices say that the connection is lost or restored.
 	Notices []v1.Progress
 }
 

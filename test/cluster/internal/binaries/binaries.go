@@ -113,7 +113,7 @@ func build(ctx context.Context, source, dir string, say func(string)) error {
 	if err != nil {
 		return errors.New("no go command in PATH: the cluster builds its Kubernetes programs with it; install Go, or add it to PATH (sudo leaves it out)")
 	}
-	say("building Kubernetes " + Version + " and etcd: about 7 minutes on 2 cores the first time, and never again")
+	say("building Kubernetes " + Version + " and etcd: this takes some minutes the first time")
 	cmd := exec.CommandContext(ctx, compiler, "build", "-trimpath", "-ldflags="+ldflags(), "-o", binary(dir)+".new", ".")
 	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")

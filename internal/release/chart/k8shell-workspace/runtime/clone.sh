@@ -12,16 +12,16 @@ partial=.$name.partial
 say() { echo "repository: $*"; }
 
 if [ -e "$name" ]; then
-	say "$name is in the home directory already"
+	say "$name already exists in the home directory"
 	exit 0
 fi
 if ! command -v git >/dev/null 2>&1; then
-	say "not cloned, the image has no git: $url"
+	say "not cloned: git is not installed in the image: $url"
 	exit 0
 fi
 case $ref in
 -*)
-	say "$ref is no ref"
+	say "invalid ref: $ref"
 	exit 1
 	;;
 esac
@@ -38,7 +38,7 @@ fi
 
 failed() {
 	rm -rf "$partial"
-	say "not cloned, git says above why; the next start of the container tries again: $url${ref:+ at $ref}"
+	say "cannot clone $url${ref:+ at $ref} (see git's output above); the next start of the container tries again"
 	exit 1
 }
 

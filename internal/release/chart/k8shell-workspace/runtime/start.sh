@@ -45,7 +45,7 @@ run_init_scripts() {
 		if in_background /bin/sh "$script"; then
 			mkdir -p "$flags" && : >"$flags/$name"
 		else
-			say "init script $name failed with status $?; going on"
+			say "init script $name failed with status $?; continuing"
 		fi
 	done
 }
