@@ -60,7 +60,7 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c := file // what is no scalar stands in the file alone
+	c := file // what is not a scalar can only be set in the file
 	v := viper.New()
 	v.SetEnvPrefix(EnvPrefix)
 	v.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))

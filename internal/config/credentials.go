@@ -76,7 +76,7 @@ func (c Credentials) Read(getenv func(string) string) (secret.Text, error) {
 	return secret.Text(password), nil
 }
 
-// source names where the password stands.
+// source names where the password is written.
 func (c Credentials) source() string {
 	switch {
 	case c.PasswordFile != "":

@@ -65,7 +65,7 @@ func (s *story) see(at time.Time, reading v1.Snapshot) {
 	})
 }
 
-// look takes the one reading of how things stand. Of what was before, only the
+// look takes the one reading of the current state. Of what was before, only the
 // beginning is certain: every pod has been looked for a node for.
 func (s *story) look(subject watch.Subject, records []watch.Record, p cause.Policy, at time.Time) {
 	state := watch.NewState(subject)

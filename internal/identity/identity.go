@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// User is somebody a workspace is made for.
+// User is the user that a workspace is made for.
 type User struct {
 	Username string
 	UID, GID int

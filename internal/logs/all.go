@@ -41,7 +41,7 @@ func CopyPods(ctx context.Context, client *kube.Client, pods []*corev1.Pod, r Re
 	return copyParts(ctx, client, all, r, out)
 }
 
-// part is one of several logs, and what its lines stand behind.
+// part is one of several logs, and the name before its lines.
 type part struct {
 	pod             *corev1.Pod
 	container, name string

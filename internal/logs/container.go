@@ -26,7 +26,7 @@ func Containers(pod *corev1.Pod) (names []string) {
 
 func hasContainer(pod *corev1.Pod, name string) bool { return slices.Contains(Containers(pod), name) }
 
-// readable says what stands in the way of reading a log, if something does.
+// readable says what prevents a log from being read, if something does.
 func readable(pod *corev1.Pod, r Request) error {
 	if !hasContainer(pod, r.Container) {
 		return fault.New(fault.NotFound, "workspace %s has no container %q", pod.Name, r.Container).

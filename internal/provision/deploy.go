@@ -122,10 +122,10 @@ func jobOf(turn deploy.Turn, own string) string {
 	return own
 }
 
-// jobAtWork is the job of the holder of the lock; empty if it is not known. They
+// holderJob is the job of the holder of the lock; empty if it is not known. They
 // continue the job of a workspace that is starting, or begin the one that their
 // lock names.
-func jobAtWork(found inventory.Found, plan deploy.Plan, holder *lock.Observed) string {
+func holderJob(found inventory.Found, plan deploy.Plan, holder *lock.Observed) string {
 	if plan.Writes() {
 		return holder.Job
 	}

@@ -132,7 +132,7 @@ func TestSharedEnd(t *testing.T) {
 		"it failed once and is starting":         {deploy.Resume, pod(v1.StageStarting), &failed, "", ""},
 		"it runs":                                {deploy.Refuse, pod(v1.StageRunning), nil, "", ""},
 	} {
-		reading, left, over := sharedEnd(deploy.Turn{Plan: test.plan, Found: test.found}, test.failed)
+		reading, left, over := sameOutcome(deploy.Turn{Plan: test.plan, Found: test.found}, test.failed)
 		if over != (test.says != "") || reading.Message != test.says || left != test.left {
 			t.Errorf("%s: %t, %+v, %q", name, over, reading, left)
 		}
@@ -159,7 +159,7 @@ func TestJobs(t *testing.T) {
 	} {
 		f := inventory.Found{Pod: &corev1.Pod{}}
 		f.Pod.Labels = map[string]string{kube.LabelJobID: test.pod}
-		if got := jobAtWork(f, test.plan, &lock.Observed{Job: test.locked}); got != test.atWork {
+		if got := holderJob(f, test.plan, &lock.Observed{Job: test.locked}); got != test.atWork {
 			t.Errorf("%s: at work is %q, want %q", test.name, got, test.atWork)
 		}
 		if got := jobOf(deploy.Turn{Found: f, Plan: test.plan}, "mine"); got != test.become {

@@ -25,13 +25,13 @@ func (s provisioning) lookAgain(ctx context.Context, in inputs, a acquired) (acq
 	}
 	a.turn.Plan = s.target.Decide(a.turn.Found, in.deployment)
 	if a.turn.Plan == deploy.Install && release.RefusedSince(in.found.Record, a.turn.Found.Record) {
-		a.seen, err = s.refusedToo(in.deployment, a.turn.Found)
+		a.seen, err = s.refusedBefore(in.deployment, a.turn.Found)
 	}
 	return a, err
 }
 
-// refusedToo is the failure that the record reports, and whose job it was.
-func (s provisioning) refusedToo(d deploy.Deployment, found inventory.Found) (ending, error) {
+// refusedBefore is the failure that the record reports, and whose job it was.
+func (s provisioning) refusedBefore(d deploy.Deployment, found inventory.Found) (ending, error) {
 	pod, reading := (&inventory.Target{ID: s.id, Namespace: s.Client.Namespace, Found: found}).Podless()
 	reading = d.About.Explain(reading)
 	s.steps.Reached(reading)
@@ -48,7 +48,7 @@ func (s provisioning) leaveTo(ctx context.Context, in inputs, a acquired, holder
 		return a, err
 	}
 	plan := s.target.Decide(found, in.deployment)
-	a.seen = ending{found: found, reading: found.Reading, pod: found.Pod, job: jobAtWork(found, plan, holder)}
+	a.seen = ending{found: found, reading: found.Reading, pod: found.Pod, job: holderJob(found, plan, holder)}
 	a.leave = true
 	return a, nil
 }
@@ -86,7 +86,7 @@ func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker
 	if err != nil || holder.Purpose != forProvisioning {
 		return a, err
 	}
-	reading, left, over := sharedEnd(a.turn, failed)
+	reading, left, over := sameOutcome(a.turn, failed)
 	if !over {
 		return a, nil
 	}
@@ -94,9 +94,9 @@ func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker
 	return a, about.Failure(reading)
 }
 
-// sharedEnd says whether a run ends as the one that it has waited for: the workspace
+// sameOutcome says whether a run ends as the one that it has waited for: the workspace
 // failed and still exists, or failed and was removed by --on-failure delete.
-func sharedEnd(turn deploy.Turn, failed *v1.Snapshot) (reading v1.Snapshot, left v1.Left, over bool) {
+func sameOutcome(turn deploy.Turn, failed *v1.Snapshot) (reading v1.Snapshot, left v1.Left, over bool) {
 	found := turn.Found
 	switch {
 	case turn.Plan == deploy.Replace && found.Reading.Verdict() == v1.VerdictFailed:

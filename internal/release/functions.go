@@ -69,7 +69,7 @@ func add(a, b any) (total int64, err error) {
 	return total, nil
 }
 
-// files are those of the chart that are no templates.
+// files are those of the chart that are not templates.
 type files []*chart.File
 
 // Get is the content of a file; empty if there is none of that name.

@@ -35,7 +35,7 @@ type Store interface {
 	// if that is empty; otherwise CONFLICT: read it again, and decide again.
 	Update(ctx context.Context, d Document) (revision string, err error)
 	// Delete deletes a document, only if it still has that revision (otherwise
-	// CONFLICT) unless it is empty. One that does not exist is no error.
+	// CONFLICT) unless it is empty. It is not an error if it does not exist.
 	Delete(ctx context.Context, key, revision string) error
 	// Watch delivers a document as it is now and whenever it changes, or all
 	// documents if key is empty, until deliver is done: the newest state of each, not

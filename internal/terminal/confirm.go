@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
-// CanAsk says whether somebody is there to answer a question.
+// CanAsk says whether there is a user to answer a question.
 func (s Streams) CanAsk() bool { return s.In.TTY && s.Err.TTY }
 
 // Confirm asks a question that is answered by yes or no, on stderr. Anything but
@@ -26,7 +26,7 @@ func Confirm(ctx context.Context, s Streams, question string) (bool, error) {
 	go func() {
 		line, err := bufio.NewReader(s.In).ReadString('\n')
 		if err != nil {
-			line = "" // half a line is no answer
+			line = "" // half a line is not an answer
 		}
 		answer <- line
 	}()

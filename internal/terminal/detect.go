@@ -7,13 +7,13 @@ import (
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
-// defaultWidth is what is assumed when nobody knows the width.
+// defaultWidth is assumed when the width is unknown.
 const defaultWidth = 80
 
 // Capabilities are what an output can do.
 type Capabilities struct {
 	TTY bool
-	// Live is whether lines can be redrawn in place for somebody who watches.
+	// Live is whether lines can be redrawn in place.
 	Live    bool
 	Profile style.Profile
 	Unicode bool
@@ -70,7 +70,7 @@ func unicode(env environment) bool {
 	return false
 }
 
-// columns is the width of an output that is no terminal.
+// columns is the width of an output that is not a terminal.
 func columns(env environment) int {
 	if n, err := strconv.Atoi(env.get("COLUMNS")); err == nil && n > 0 {
 		return n

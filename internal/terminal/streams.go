@@ -31,7 +31,7 @@ type exitHooks struct {
 	hooks []func()
 }
 
-// AtExit registers what gives the terminal back if the process is told to exit at
+// AtExit registers what gives the terminal back if the process has to exit at
 // once. It may be called more than once.
 func (s Streams) AtExit(restore func()) {
 	if s.atExit == nil {
@@ -72,7 +72,7 @@ func (o Output) Width() int {
 	return width
 }
 
-// Room is how wide a table may be that is cut to fit; 0 where nobody watches, so
+// Room is how wide a table may be that is cut to fit; 0 without a terminal, so
 // that scripts and grep see all of it.
 func (o Output) Room() int {
 	if !o.TTY {
@@ -87,7 +87,7 @@ type Buffers struct {
 }
 
 // Test gives Streams for tests: no terminal, no colour, 80 columns, a clock
-// that stands still. The caller may change any of it.
+// that does not move. The caller may change any of it.
 func Test(stdin string, now time.Time) (Streams, Buffers) {
 	b := Buffers{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
 	size := func() (int, int) { return defaultWidth, 0 }

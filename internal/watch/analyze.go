@@ -143,7 +143,7 @@ func (r *reading) explain(is stageResult) *cause.Finding {
 func (r *reading) tentative(f cause.Finding) bool { return r.recent(f.Begins(r.Pod), r.policy) }
 
 // Refused is the reading of a pod that does not exist because the API server did
-// not accept it, or something that it needs: nobody tries again.
+// not accept it, or something that it needs: nothing tries again.
 func Refused(message, object string, at time.Time) v1.Snapshot {
 	return v1.Snapshot{Stage: v1.StageFailed, Status: v1.StageFailed.Status(), Since: at.UTC(), Cause: cause.Refusal(message, object)}
 }

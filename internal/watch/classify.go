@@ -11,26 +11,26 @@ import (
 type circumstances struct {
 	restarts int  // of the container that the event is about
 	bound    bool // the claim that the event is about is bound by now
-	// excused is true if the failure that the event reports does not count: its
+	// tolerated is true if the failure that the event reports does not count: its
 	// cause is ignored, or in its grace period.
-	excused bool
+	tolerated bool
 }
 
 // isWarning reports whether an event is passed on as a warning, by the flow's
 // severity table. What the table calls critical is the cause of a failure, and a
-// warning only if that is excused. What it does not name is a warning if
+// warning only if that is tolerated. What it does not name is a warning if
 // Kubernetes calls it one.
 func isWarning(e *corev1.Event, c circumstances, p cause.Policy) bool {
 	meaning := evidence.Meaning(e)
-	excused := c.excused || p.Ignores(meaning, e.Reason)
+	tolerated := c.tolerated || p.Ignores(meaning, e.Reason)
 	switch meaning {
 	case evidence.ImagePullBackOff, evidence.ErrImagePull, evidence.InvalidImageName,
 		evidence.ErrImageNeverPull, evidence.OOMKilled:
-		return excused
+		return tolerated
 	case "BackOff":
-		return excused || c.restarts <= p.CrashLoopThreshold
+		return tolerated || c.restarts <= p.CrashLoopThreshold
 	case "FailedBinding":
-		return excused && !c.bound
+		return tolerated && !c.bound
 	case "ProvisioningFailed", "FailedScheduling", "Unhealthy", "NotTriggerScaleUp":
 		// The autoscaler calls NotTriggerScaleUp normal, but without it there is no
 		// node.

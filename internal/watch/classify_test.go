@@ -42,8 +42,8 @@ func TestIsWarning(t *testing.T) {
 		{reason: "ErrImageNeverPull"},
 		{reason: "Failed", message: `(combined from similar events): Failed to pull image "x:1": not found`},
 		{reason: "BackOff", message: `(combined from similar events): Back-off pulling image "x:1"`},
-		{reason: "Failed", message: `Failed to pull image "x:1": not found`, facts: circumstances{excused: true}, want: true},
-		{kind: "PersistentVolumeClaim", reason: "FailedBinding", facts: circumstances{excused: true}, want: true},
+		{reason: "Failed", message: `Failed to pull image "x:1": not found`, facts: circumstances{tolerated: true}, want: true},
+		{kind: "PersistentVolumeClaim", reason: "FailedBinding", facts: circumstances{tolerated: true}, want: true},
 		// What it does not name, by its type.
 		{reason: "Failed", message: `Error: configmap "x" not found`, want: true},
 		{reason: "FailedMount", want: true},

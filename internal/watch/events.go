@@ -17,7 +17,7 @@ import (
 //
 // The order is that in which they were written, not that of their times, which
 // have whole seconds only. A repeated event is one object that is written again,
-// so it stands where it was seen last.
+// so its place is where it was seen last.
 func (s State) eventsAbout(uids ...types.UID) []*corev1.Event {
 	return slices.DeleteFunc(all[*corev1.Event](s.objects), func(e *corev1.Event) bool {
 		uid := e.InvolvedObject.UID

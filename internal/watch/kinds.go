@@ -31,7 +31,7 @@ type workload struct {
 	podsOnly      bool           // nothing else is known of it
 }
 
-// kind is one kind of workload: each has a file.
+// kind is one kind of workload.
 type kind struct {
 	is func(metav1.Object) bool
 	// read reads its status. What a status says of an older generation than the

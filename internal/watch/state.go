@@ -181,7 +181,7 @@ func byVersion[T metav1.Object](a, b T) int {
 func older(a, b string) bool { return compareVersions(a, b) < 0 }
 
 // compareVersions orders resourceVersions. Those of one kind of object are
-// numbers that grow; what is no number (an aggregated API) has no order.
+// numbers that grow; what is not a number (an aggregated API) has no order.
 func compareVersions(a, b string) int {
 	c, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {

@@ -20,8 +20,8 @@ func (r *reading) warnings(tentative bool) []v1.Warning {
 			continue
 		}
 		name := evidence.ContainerOf(e)
-		facts := circumstances{restarts: r.restarts(name), excused: r.judged.Excuses(name)}
-		if facts.excused && evidence.PullFailed(e) && evidence.IsEcho(e) {
+		facts := circumstances{restarts: r.restarts(name), tolerated: r.judged.Tolerates(name)}
+		if facts.tolerated && evidence.PullFailed(e) && evidence.IsEcho(e) {
 			continue
 		}
 		if isWarning(e, facts, r.policy) {
@@ -30,7 +30,7 @@ func (r *reading) warnings(tentative bool) []v1.Warning {
 	}
 	for _, c := range r.Claims {
 		for _, e := range c.Events {
-			facts := circumstances{bound: c.IsBound(), excused: r.judged.Excuses(evidence.ObjectOf(e))}
+			facts := circumstances{bound: c.IsBound(), tolerated: r.judged.Tolerates(evidence.ObjectOf(e))}
 			if isWarning(e, facts, r.policy) {
 				folded.add(e)
 			}

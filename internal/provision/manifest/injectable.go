@@ -26,7 +26,7 @@ func Injectable(b blueprint.Blueprint) (blueprint.Blueprint, []string) {
 }
 
 // isHome is true for a storage that is called home, or mounted where homes are:
-// a person's files are no business of a workload that several people share.
+// a person's files do not belong in a workload that several people share.
 func isHome(name, at, home string) bool {
 	at = path.Clean(at)
 	return name == "home" || at == "/root" || at == "/home" || path.Dir(at) == "/home" || home != "" && at == path.Clean(home)

@@ -43,7 +43,7 @@ func owner(uid, gid *int64) (text string) {
 	return text
 }
 
-// claimOf is the name of a storage's claim; empty if it is none.
+// claimOf is the name of a storage's claim; empty if the storage is not a claim.
 func claimOf(id, name string, s blueprint.Storage) string {
 	switch {
 	case !s.Claimed():

@@ -24,8 +24,7 @@ type Renderer interface {
 }
 
 // New makes the renderer of a command that works on a batch: lines of JSON if the
-// result is to be that, the live view for somebody who watches, dated lines
-// elsewhere.
+// result is to be that, the live view on a terminal, dated lines elsewhere.
 func New(s terminal.Streams, f printer.Format, b wording.Batch) Renderer {
 	switch {
 	case f.IsJSONL():

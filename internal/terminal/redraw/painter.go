@@ -73,7 +73,7 @@ func (p *Painter) Paint(final, region []string, width int) {
 	_, _ = io.WriteString(p.Out, b.String()) // there is nowhere to report that the terminal is gone
 }
 
-// Close lets the region stand as it is and gives the cursor back.
+// Close leaves the region as it is and gives the cursor back.
 func (p *Painter) Close() {
 	p.region = nil
 	if p.hidden {

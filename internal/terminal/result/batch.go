@@ -147,13 +147,13 @@ func (b batch) next() []wording.Command {
 }
 
 // failure is one or more workspaces that failed alike: a cluster that is out of
-// reach is one piece of news, not fifty.
+// reach is reported once, not fifty times.
 type failure struct {
 	Error
 	titles []wording.Title
 }
 
-// failed are the failures, in the order of the batch. An interruption is none.
+// failed are the failures, in the order of the batch. An interruption is not a failure.
 func (b batch) failed() []failure {
 	var failures []failure
 	index := map[[4]string]int{}
@@ -161,7 +161,7 @@ func (b batch) failed() []failure {
 		if m.err == nil || m.err.interrupted() {
 			continue
 		}
-		key := [4]string{m.err.Code + string(m.err.Left), m.err.gist(), m.err.Hint}
+		key := [4]string{m.err.Code + string(m.err.Left), m.err.shortMessage(), m.err.Hint}
 		if m.err.Logs != nil || len(m.err.Problems) > 0 {
 			key[3] = m.ID // it has something of its own to say
 		}
@@ -211,7 +211,7 @@ func (f failure) lines(p style.Page) []string {
 		names[i] = style.Paint(p.Bold, p.Text(t.Target()))
 	}
 	lines := p.Indent(strings.Join(names, ", "))
-	lines = append(lines, p.Indent(p.Paragraphs(f.gist())...)...)
+	lines = append(lines, p.Indent(p.Paragraphs(f.shortMessage())...)...)
 	lines = append(lines, p.Indent(f.problems(p)...)...)
 	lines = append(lines, p.Indent(p.Paragraphs(f.Hint)...)...)
 	if f.Logs != nil {
@@ -238,7 +238,7 @@ func (b batch) Entries(p style.Page, _ wording.Title, _ time.Duration, _ bool) [
 	head, rest := b.headline()
 	entries := []Entry{{Label: "summary", Text: strings.TrimSuffix(head+", "+rest, ", ")}}
 	for _, f := range b.failed() {
-		why := strings.Join(strings.Fields(f.gist()), " ")
+		why := strings.Join(strings.Fields(f.shortMessage()), " ")
 		for _, t := range f.titles {
 			entries = append(entries, Entry{ID: t.ID, Label: "summary " + f.Code, Text: t.Target() + ": " + why})
 			for _, text := range p.Paragraphs(f.Hint) {

@@ -134,7 +134,7 @@ func (d Diagnosis) next(flags []string) []wording.Command {
 	case v1.VerdictWaiting:
 		provision.Why = "follow it"
 	}
-	if d.UserString == "" { // nobody knows what to provision
+	if d.UserString == "" { // what to provision is not known
 		return []wording.Command{remove}
 	}
 	return []wording.Command{provision, remove}

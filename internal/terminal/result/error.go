@@ -80,15 +80,15 @@ func (e Error) word(p style.Page) (word string, colour lipgloss.Style, sign stri
 // Row says why, in one line.
 func (e Error) Row(p style.Page) Row {
 	word, colour, sign := e.word(p)
-	why, _, _ := strings.Cut(e.gist(), "\n")
+	why, _, _ := strings.Cut(e.shortMessage(), "\n")
 	return Row{Sign: sign, Word: word, Colour: colour, Why: why}
 }
 
-// gist is the outcome in half a line. The message of the error names the workspace,
-// which is in the first line already.
-func (e Error) gist() string {
+// shortMessage is the outcome in half a line. The message of the error names the
+// workspace, which is in the first line already.
+func (e Error) shortMessage() string {
 	if e.Workspace == nil {
-		return e.news()
+		return e.detailOrMessage()
 	}
 	s := e.Workspace.Snapshot
 	why := s.Message
@@ -103,25 +103,25 @@ func (e Error) gist() string {
 	case why != "":
 		return "still " + string(s.Stage) + ": " + why + wording.IgnoredText(s.Ignored)
 	case s.Stage == "" || s.Stage == v1.StageUnknown:
-		return e.news() // a stage that says nothing
+		return e.detailOrMessage() // a stage that says nothing
 	default:
 		return "still " + string(s.Stage)
 	}
 }
 
-// news is what the message says beyond how it ended and after what time: that is
-// the first half of the headline.
-func (e Error) news() string {
+// detailOrMessage is what the error says beyond how it ended and after what time:
+// that is the first half of the headline.
+func (e Error) detailOrMessage() string {
 	if e.Stopped() {
 		return e.Detail
 	}
 	return e.Message
 }
 
-// beyond is the message of a failure if the gist does not say it: the gist is the
-// cause, and the error may be another one.
-func (e Error) beyond() string {
-	if !e.failed() || e.Message == e.gist() || e.Workspace != nil && e.Workspace.Cause != nil && e.Message == e.Workspace.Cause.Message {
+// furtherMessage is the message of a failure if the short message does not say it:
+// that is the cause, and the error may be another one.
+func (e Error) furtherMessage() string {
+	if !e.failed() || e.Message == e.shortMessage() || e.Workspace != nil && e.Workspace.Cause != nil && e.Message == e.Workspace.Cause.Message {
 		return ""
 	}
 	return e.Message
@@ -134,8 +134,8 @@ func (e Error) Summary(p style.Page, t wording.Title, between time.Duration) []s
 		return lines
 	}
 	word, colour, sign := e.word(p)
-	lines := p.Headline(style.Paint(colour, sign+" "+word)+" after "+style.Brief(e.Took(between)), p.Text(e.gist()))
-	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.beyond())...))...)
+	lines := p.Headline(style.Paint(colour, sign+" "+word)+" after "+style.Brief(e.Took(between)), p.Text(e.shortMessage()))
+	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.furtherMessage())...))...)
 	lines = append(lines, style.Paragraph(p.Indent(e.problems(p)...))...)
 	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.Hint)...))...)
 	if e.Left == v1.LeftDeleted {
@@ -169,9 +169,9 @@ func (e Error) Entries(p style.Page, t wording.Title, between time.Duration, alo
 		}
 	}
 	word, _, _ := e.word(p)
-	what := strings.Join(strings.Fields(e.gist()), " ")
+	what := strings.Join(strings.Fields(e.shortMessage()), " ")
 	add("error "+e.Code, strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", strings.ToLower(word), style.Brief(e.Took(between)), what), ": "))
-	if more := e.beyond(); more != "" {
+	if more := e.furtherMessage(); more != "" {
 		add("error "+e.Code, more)
 	}
 	add("problem", e.Problems...)

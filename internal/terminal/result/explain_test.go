@@ -18,7 +18,7 @@ func TestNothingOfAMessageIsLost(t *testing.T) {
 		"exit code 1; ignored: 3 warnings about volume \"data\"": true,
 	} {
 		e := Error{v1.Error{Code: "FAILED", Message: message, Workspace: &w}}
-		if got := e.beyond(); (got != "") != more {
+		if got := e.furtherMessage(); (got != "") != more {
 			t.Errorf("%q: got %q", message, got)
 		}
 	}
@@ -30,7 +30,7 @@ func TestTentativeCause(t *testing.T) {
 	if got := wording.CauseOrMessage(w.Snapshot); got != "no node" {
 		t.Errorf("while it waits: %q", got)
 	}
-	if got := (Error{v1.Error{Code: "DEADLINE_EXCEEDED", Workspace: &w}}).gist(); got != "still Scheduling: no volume" {
+	if got := (Error{v1.Error{Code: "DEADLINE_EXCEEDED", Workspace: &w}}).shortMessage(); got != "still Scheduling: no volume" {
 		t.Errorf("at the end: %q", got)
 	}
 }

@@ -76,7 +76,7 @@ func created(at time.Time, p style.Page) string {
 	return at.UTC().Format(time.RFC3339) + " (" + style.Age(at, p.Now) + " ago)"
 }
 
-// next are the commands to type next for a workspace as it stands.
+// next are the commands to type next for a workspace in this state.
 func (w Workspace) next(flags []string) []wording.Command {
 	t := wording.Title{UserString: w.UserString, ID: w.ID, Flags: flags}
 	diagnose := wording.Command{Line: t.Command("diagnose"), Why: "everything that is known about it"}
@@ -86,7 +86,7 @@ func (w Workspace) next(flags []string) []wording.Command {
 	case v1.VerdictFailed:
 		return []wording.Command{diagnose, {Line: t.Command("delete"), Why: "delete it"}}
 	case v1.VerdictWaiting:
-		if w.UserString == "" { // nobody knows what to provision
+		if w.UserString == "" { // what to provision is not known
 			return []wording.Command{diagnose}
 		}
 		return []wording.Command{{Line: t.Command("provision"), Why: "follow it"}, diagnose}

@@ -38,7 +38,7 @@ func CleanText(s string) string {
 	return strings.Join(rows, "\n")
 }
 
-// isDirection tells the signs that reorder what stands around them.
+// isDirection is true for the characters that reorder those around them.
 func isDirection(r rune) bool { return uni.Is(uni.Bidi_Control, r) }
 
 // Paragraphs splits a text of several lines into clean ones.

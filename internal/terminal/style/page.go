@@ -8,7 +8,7 @@ import (
 // Page is what lines are laid out on.
 type Page struct {
 	Styles
-	// Width is how many columns a line has; far too many where nobody watches.
+	// Width is how many columns a line has; practically unlimited without a terminal.
 	Width int
 	// Room is how wide a table may be; 0 for as wide as it is.
 	Room int

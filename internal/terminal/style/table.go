@@ -21,7 +21,7 @@ type Column struct {
 	DropOrder int
 }
 
-// gap is what stands between two columns.
+// gap separates two columns.
 const gap = "   "
 
 // Table lays columns out. With room > 0 it leaves columns out and cuts the

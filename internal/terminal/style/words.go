@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// OrDash is what stands in a table where there is nothing to say.
+// OrDash is what a table shows where there is nothing to say.
 func OrDash(s string) string {
 	if s == "" {
 		return "-"

@@ -55,7 +55,7 @@ func (b *Many) End() *Many {
 	return b
 }
 
-// BatchOf is a batch of nobody yet.
+// BatchOf is a batch without members yet.
 func BatchOf(parallel int) *Many {
 	return &Many{Batch: wording.Batch{Namespace: "workspaces", Parallel: parallel, Again: "berth provision -f team.txt --if-not-exists"}}
 }

@@ -152,7 +152,7 @@ func TimedOut() *Script {
 	}, &w)
 }
 
-// Interrupted is one that somebody stopped watching.
+// Interrupted is one that a user stopped watching.
 func Interrupted() *Script {
 	w := Workspace(v1.StagePulling, v1.Snapshot{Message: "dev-tools:1.5"})
 	return Ending(12*sc, "INTERRUPTED", 130, v1.Error{
@@ -171,7 +171,7 @@ func Deleted(gone bool) *Script {
 	return s
 }
 
-// Refused is a provisioning that another command stands in the way of.
+// Refused is a provisioning that is refused because of another command.
 func Refused() *Script {
 	s := Opening()
 	s.Step(300*ms, "lock", v1.StepBegun, "", 0)

@@ -99,7 +99,7 @@ func CauseOrMessage(s v1.Snapshot) string {
 	return s.Message
 }
 
-// IgnoredText names the causes that are no failure because somebody said so.
+// IgnoredText names the causes that are not failures because they are ignored on request.
 func IgnoredText(codes []string) string {
 	if len(codes) == 0 {
 		return ""

@@ -13,7 +13,7 @@ import (
 // unknown.
 type About struct {
 	UserString string
-	Blueprint  string // empty for what is no workspace
+	Blueprint  string // empty for what is not a workspace
 	Origin     string // file:line of the blueprint
 	Controlled bool   // a controller replaces the pod when it is gone
 	Namespace  string

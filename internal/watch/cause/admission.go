@@ -13,8 +13,8 @@ import (
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
-// The causes for which the API server does not accept a pod. It fails where
-// nobody tries again; a controller does, so that a workload waits.
+// The causes for which the API server does not accept a pod. A pod of its own
+// fails, as nothing tries again; a workload waits, as its controller does.
 const (
 	QuotaExceeded = "QuotaExceeded"
 	PodRefused    = "PodRefused" // admission, pod security, service account

@@ -44,7 +44,7 @@ func entryOf(code string) entry {
 }
 
 // Reasons are the names by which causes can be ignored: their codes, and
-// Kubernetes' own words that are none of those. Both are sorted.
+// Kubernetes' own reasons that are not among them. Both are sorted.
 func Reasons() (codes, kubernetes []string) {
 	for _, e := range entries() {
 		codes, kubernetes = append(codes, e.code), append(kubernetes, e.reasons...)
@@ -55,7 +55,7 @@ func Reasons() (codes, kubernetes []string) {
 }
 
 // Reason gives the proper spelling of a name by which a cause can be ignored;
-// false if there is none of that name in any case.
+// false if there is none of that name, whatever the case of its letters.
 func Reason(name string) (proper string, ok bool) {
 	codes, kubernetes := Reasons()
 	for _, known := range slices.Concat(codes, kubernetes) {

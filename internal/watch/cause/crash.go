@@ -63,9 +63,9 @@ func crashed(c evidence.Container, p Policy) (Finding, bool) {
 	return Finding{}, false
 }
 
-// forgives is true for a container that has been ready for so long that the end
+// ignoresRestarts is true for a container that has been ready for so long that the end
 // of an instance before no longer counts.
-func (j *judge) forgives(c evidence.Container) bool {
+func (j *judge) ignoresRestarts(c evidence.Container) bool {
 	since, ready := c.ReadySince(j.Pod)
 	return ready && c.Status.LastTerminationState.Terminated != nil && !j.waits(since.Add(j.policy.ReadyForgives))
 }
@@ -148,7 +148,7 @@ func probed(c v1.Cause, a About) string {
 	return "It is ended because of its probe. " + asked(c, a)
 }
 
-// exitText says in words what an exit code stands for. Codes above 128 are
+// exitText says in words what an exit code means. Codes above 128 are
 // signals; 126 and 127 are what a shell says.
 func exitText(code *int) string {
 	if code == nil {

@@ -46,9 +46,9 @@ func Judge(p evidence.Pod, policy Policy, now time.Time) Judgement {
 	return judged
 }
 
-// Excuses is true for a container or a claim of which a failure does not count,
+// Tolerates is true for a container or a claim of which a failure does not count,
 // because it is ignored or in its grace period.
-func (j Judgement) Excuses(name string) bool {
+func (j Judgement) Tolerates(name string) bool {
 	return name != "" && slices.ContainsFunc(slices.Concat(j.Graced, j.Ignored), func(f Finding) bool {
 		return f.Container == name || f.Object == name
 	})
@@ -110,7 +110,7 @@ func (j *judge) failure(c evidence.Container) (Finding, bool) {
 	if f, ok := failedPull(c); ok {
 		return f, true
 	}
-	if j.forgives(c) {
+	if j.ignoresRestarts(c) {
 		return Finding{}, false
 	}
 	return crashed(c, j.policy)
@@ -129,7 +129,7 @@ func (j *judge) slow() []Finding {
 }
 
 // stuck reads the reasons for a container to wait that will not pass by
-// themselves. (CrashLoopBackOff and PostStartHookError are none of them: the
+// themselves. (CrashLoopBackOff and PostStartHookError are not among them: the
 // container is restarted, which the crash loop counts.)
 func stuck(c evidence.Container) (Finding, bool) {
 	for _, detect := range []func(evidence.Container) (Finding, bool){notPulled, notCreated, outOfMemoryWait} {

@@ -39,8 +39,8 @@ func TestIgnored(t *testing.T) {
 		if (got.Failed != nil) != (test.ignored == "") || strings.Join(got.IgnoredCodes(), ",") != test.ignored {
 			t.Errorf("%s: failed %+v, ignored %q, want %q", test.reason, got.Failed, got.IgnoredCodes(), test.ignored)
 		}
-		if test.ignored != "" != got.Excuses("app") {
-			t.Errorf("%s excuses the container: %t", test.reason, got.Excuses("app"))
+		if test.ignored != "" != got.Tolerates("app") {
+			t.Errorf("%s tolerates the container: %t", test.reason, got.Tolerates("app"))
 		}
 	}
 }
@@ -62,8 +62,8 @@ func TestJudgeEndsAtTheFirstFailure(t *testing.T) {
 	if len(got.Ignored) != 2 || !slices.Equal(got.IgnoredCodes(), []string{ImageNotFound}) {
 		t.Errorf("ignored %+v", got.Ignored)
 	}
-	if !got.Excuses("b") || got.Excuses("d") || got.Excuses("") {
-		t.Error("it excuses what it did not look at")
+	if !got.Tolerates("b") || got.Tolerates("d") || got.Tolerates("") {
+		t.Error("it tolerates what it did not look at")
 	}
 }
 
@@ -73,7 +73,7 @@ func TestGracePeriod(t *testing.T) {
 	pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode), refuses)
 	for after, waits := range map[time.Duration]bool{59 * time.Second: true, 60 * time.Second: false} {
 		got := Judge(pod, patient(), watchtest.After(after))
-		if waits != (got.Failed == nil) || waits != got.Next.Equal(watchtest.After(time.Minute)) || waits != got.Excuses("app") {
+		if waits != (got.Failed == nil) || waits != got.Next.Equal(watchtest.After(time.Minute)) || waits != got.Tolerates("app") {
 			t.Errorf("after %s: %+v", after, got)
 		}
 		if text := " (did not pass within 1m)"; !waits && !strings.HasSuffix(got.Failed.Message, text) {

@@ -58,7 +58,7 @@ func exactly(e *corev1.Event) time.Time {
 func Text(e *corev1.Event) string { return strings.TrimSpace(WithoutCombined(e.Message)) }
 
 // WithoutCombined is a message without what the recorder puts before it when it
-// stands for several.
+// combines several.
 func WithoutCombined(message string) string {
 	return strings.TrimPrefix(message, "(combined from similar events): ")
 }

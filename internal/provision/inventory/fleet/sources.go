@@ -108,7 +108,7 @@ func (in *input) Apply(change apiwatch.EventType, object runtime.Object) {
 	if !ok {
 		return
 	}
-	o.SetManagedFields(nil) // nobody reads them
+	o.SetManagedFields(nil) // nothing reads them
 	in.known[o.GetUID()] = object
 	if change == apiwatch.Deleted {
 		delete(in.known, o.GetUID())
