@@ -34,15 +34,15 @@ func (d DryRun) Options() []string {
 // asked, nothing is written.
 func (r *run) client(it *item) dynamic.ResourceInterface {
 	api := it.in(r.Client)
-	if r.DryRun == DryRunClient || r.DryRun == DryRunServer && r.onlyImagined(it) {
+	if r.DryRun == DryRunClient || r.DryRun == DryRunServer && r.dependsOnDryRun(it) {
 		return &readOnly{ResourceInterface: api, it: it}
 	}
 	return api
 }
 
-// onlyImagined is true for an object whose namespace or kind would be created by
+// dependsOnDryRun is true for an object whose namespace or kind would be created by
 // the same dry run: the API server cannot be asked about it.
-func (r *run) onlyImagined(it *item) bool {
+func (r *run) dependsOnDryRun(it *item) bool {
 	for _, other := range r.items {
 		if other.change == nil || other.change.Action != Created {
 			continue

@@ -16,9 +16,9 @@ const annotationKeep = "helm.sh/resource-policy"
 
 // Remove deletes objects of the owner, in the reverse order of applying, so that
 // nothing restarts without its ConfigMap; custom resources before the workloads,
-// among which may be the controllers that have to remove their finalizers. One that carries a UID is deleted only
-// if it still is the one. What is gone already is no error. It returns what was
-// deleted, also with an error.
+// among which may be the controllers that have to remove their finalizers. An object
+// with a UID is deleted only if the cluster's has the same one. That it does not
+// exist is not an error. It returns what was deleted, also with an error.
 func (a Applier) Remove(ctx context.Context, objects []*unstructured.Unstructured) (Changes, error) {
 	targets, err := a.lookUp(ctx, objects)
 	if err != nil {

@@ -76,12 +76,21 @@ func TestFaultOfATimeOut(t *testing.T) {
 	}
 	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer slow.Close()
-	client := http.Client{Timeout: 50 * time.Millisecond}
-	_, requested := client.Get(slow.URL)
+	get := func(ctx context.Context, client http.Client) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, slow.URL, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(request)
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		return err
+	}
+	requested := get(t.Context(), http.Client{Timeout: 50 * time.Millisecond})
 	over, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	request, _ := http.NewRequestWithContext(over, http.MethodGet, slow.URL, nil)
-	_, ended := http.DefaultClient.Do(request)
+	ended := get(over, http.Client{})
 	call := Call{Verb: "get", Resource: "pods"}
 	for _, err := range []error{dialed, requested} {
 		if code := fault.CodeOf(Fault(err, call)); code != fault.Unavailable {

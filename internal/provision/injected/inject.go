@@ -66,5 +66,5 @@ func begin(follower *follow.Follower, w *workload.Workload) error {
 	return err
 }
 
-// Complete does nothing: an injected workspace is no release.
+// Complete does nothing: an injected workspace is not a release.
 func (Target) Complete(context.Context, deploy.Deployment, deploy.Result) error { return nil }
