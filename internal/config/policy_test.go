@@ -41,9 +41,9 @@ const ofFile = `policy:
 func TestPolicyPrecedence(t *testing.T) {
 	check := func(p cause.Policy, err error, want cause.Policy) {
 		t.Helper()
-		want.ReadyForgives = time.Minute
+		want.RecoveryTime = time.Minute
 		if err != nil || p.Name != want.Name || p.CrashLoopThreshold != want.CrashLoopThreshold || p.PullDelay != want.PullDelay ||
-			p.GracePeriod != want.GracePeriod || p.ReadyForgives != want.ReadyForgives || !slices.Equal(p.IgnoreReasons, want.IgnoreReasons) {
+			p.GracePeriod != want.GracePeriod || p.RecoveryTime != want.RecoveryTime || !slices.Equal(p.IgnoreReasons, want.IgnoreReasons) {
 			t.Errorf("%+v, %v, want %+v", p, err, want)
 		}
 	}

@@ -222,7 +222,7 @@ func TestAnalyze(t *testing.T) {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(5*second), watchtest.ExitedBefore(1, "Error", 3))),
 			now: 6 * second, stage: v1.StageFailed, cause: "CrashLoop: 3 restarts, last exit code 1",
 		},
-		"a crash loop is forgiven only after 60 s of readiness": {
+		"a crash loop is ignored only after 60 s of readiness": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady, watchtest.App(watchtest.Ready(5*second), watchtest.ExitedBefore(1, "Error", 3))),
 			now: 64 * second, stage: v1.StageFailed, next: 65 * second, cause: "CrashLoop",
 		},

@@ -67,7 +67,7 @@ func crashed(c evidence.Container, p Policy) (Finding, bool) {
 // of an instance before no longer counts.
 func (j *judge) ignoresRestarts(c evidence.Container) bool {
 	since, ready := c.ReadySince(j.Pod)
-	return ready && c.Status.LastTerminationState.Terminated != nil && !j.waits(since.Add(j.policy.ReadyForgives))
+	return ready && c.Status.LastTerminationState.Terminated != nil && !j.waits(since.Add(j.policy.RecoveryTime))
 }
 
 // endedOnce is a container that ended and is restarted, not too often yet.

@@ -42,8 +42,8 @@ func TestInitContainersThreshold(t *testing.T) {
 	}
 }
 
-// A crash is forgiven once the container has been ready for long enough.
-func TestReadyForgives(t *testing.T) {
+// A crash is ignored once the container has been ready for long enough.
+func TestRecoveryTime(t *testing.T) {
 	pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady,
 		watchtest.App(watchtest.Ready(5*time.Second), watchtest.ExitedBefore(137, "OOMKilled", 1))))
 	for after, want := range map[time.Duration]string{64 * time.Second: "OOMKilled", 65 * time.Second: ""} {

@@ -35,9 +35,9 @@ type Policy struct {
 	// still a hiccup; one more is a crash loop. Under Patient it holds for init
 	// containers, too.
 	CrashLoopThreshold int
-	// ReadyForgives is how long a container must have been ready for the crash
-	// of an instance before it to stop counting.
-	ReadyForgives time.Duration
+	// RecoveryTime is how long a container must have been ready for the crashes
+	// of earlier instances to be ignored.
+	RecoveryTime time.Duration
 	// GracePeriod is how long Patient waits for what is known to pass, counted
 	// from when it began or from the last progress of the pod.
 	GracePeriod time.Duration
@@ -55,7 +55,7 @@ func DefaultPolicy() Policy {
 		PullDelay:          8 * time.Second,
 		CauseDelay:         3 * time.Second,
 		CrashLoopThreshold: 2,
-		ReadyForgives:      60 * time.Second,
+		RecoveryTime:       60 * time.Second,
 		GracePeriod:        10 * time.Minute,
 	}
 }
