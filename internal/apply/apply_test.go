@@ -165,7 +165,7 @@ func TestOrder(t *testing.T) {
 	expect(t, c.writes, "delete validatingwebhookconfigurations", "delete crews", "delete deployments", "delete clusterroles", "delete customresourcedefinitions", "delete namespaces")
 }
 
-// An object of the same name that belongs to somebody else is left alone.
+// An object of the same name that belongs to someone else is left alone.
 func TestForeignObject(t *testing.T) {
 	foreign := workspace(t)[0]
 	foreign.SetNamespace("ns")
@@ -248,7 +248,7 @@ func TestShared(t *testing.T) {
 		merge func(current, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error)
 		want  string
 	}{
-		"of somebody else":                  {false, merge, "unchanged ConfigMap"},
+		"of another owner":                  {false, merge, "unchanged ConfigMap"},
 		"of berth, with nothing to merge":   {true, nil, "unchanged ConfigMap"},
 		"of berth, with something to merge": {true, merge, "update ConfigMap"},
 	} {
@@ -367,7 +367,7 @@ func TestKinds(t *testing.T) {
 		!strings.Contains(err.Error(), "example.com/v1, Kind=Boat; example.com/v1, Kind=Harbour") {
 		t.Errorf("%v after %q", err, c.writes)
 	}
-	changes, err := c.applier().Remove(t.Context(), objects[:2]) // of which there can be none
+	changes, err := c.applier().Remove(t.Context(), objects[:2]) // their kinds are unknown, so none can exist
 	if err != nil || len(changes) > 0 {
 		t.Error(changes, err)
 	}

@@ -52,7 +52,7 @@ func TestServerDryRun(t *testing.T) {
 }
 
 // Without the API server, what is wanted is laid over what is there: fields that
-// the cluster has added are no change.
+// the cluster has added are not a change.
 func TestClientDryRun(t *testing.T) {
 	const (
 		service = `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{name: ssh, port: 22}]}}`

@@ -37,7 +37,7 @@ func TestRemoveWithAnError(t *testing.T) {
 	expect(t, c.writes, "delete pods")
 }
 
-// Whose object it is is asked, unless the name says it.
+// The owner of an object is looked up, unless its name shows it.
 func TestRemovesOnlyItsOwn(t *testing.T) {
 	for name, test := range map[string]struct {
 		byName, marked bool
@@ -45,7 +45,7 @@ func TestRemovesOnlyItsOwn(t *testing.T) {
 		want           []string
 	}{
 		"its own":                     {false, true, "", []string{"delete ConfigMap"}},
-		"of somebody else":            {false, false, "", nil},
+		"of another owner":            {false, false, "", nil},
 		"by name":                     {true, false, "", []string{"delete ConfigMap"}},
 		"the very one":                {false, true, "u1", []string{"delete ConfigMap"}},
 		"another one of the name now": {false, true, "u0", nil},

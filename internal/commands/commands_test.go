@@ -85,7 +85,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// A wrong identity provider keeps nobody from a workspace that exists.
+// A wrong identity provider does not block access to an existing workspace.
 func TestWrongIdentityProvider(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -121,7 +121,7 @@ identity:
 func TestMissingFile(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	if _, err := load(t, "", ""); err != nil {
-		t.Errorf("no file is no error: %v", err)
+		t.Errorf("a missing default file is an error: %v", err)
 	}
 	if _, err := load(t, "/does/not/exist", ""); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("a file that was named must exist: %v", err)

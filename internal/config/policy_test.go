@@ -64,7 +64,7 @@ func TestPolicyPrecedence(t *testing.T) {
 	check(p, err, cause.Policy{Name: "patient", GracePeriod: time.Minute, IgnoreReasons: []string{"BackOff", "ExecFormat"}})
 }
 
-// Everything that is wrong is told at once, each with where it was given.
+// All errors are reported at once, each with the source of the value.
 func TestWrongPolicies(t *testing.T) {
 	t.Setenv("BERTH_PULL_DELAY", "soon")
 	t.Setenv("BERTH_CRASH_LOOP_THRESHOLD", "many")

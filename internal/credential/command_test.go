@@ -106,8 +106,8 @@ func TestGitHelper(t *testing.T) {
 	}
 }
 
-// A helper without a login is an error: nobody is prompted, by whatever way git
-// has to prompt.
+// A helper without a login is an error: git does not prompt, by any of the ways
+// that it has.
 func TestGitHelperFails(t *testing.T) {
 	remote := &url.URL{Scheme: "https", Host: "git.example.com"}
 	for name, script := range map[string]string{"it fails": "echo " + token + " >&2; exit 1", "no login": "exit 0"} {
@@ -123,7 +123,7 @@ func TestGitHelperFails(t *testing.T) {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}
 			if _, err := os.Stat(prompted); err == nil {
-				t.Error("somebody was prompted")
+				t.Error("the user was prompted")
 			}
 		})
 	}

@@ -46,7 +46,7 @@ func TestConfigured(t *testing.T) {
 		"records":                   {Records(job.Counts{Kept: 2}, false), v1.CheckupOK, "2 in the namespace"},
 		"expired records":           {Records(job.Counts{Expired: 7}, false), v1.CheckupOK, "7 that expired: the next command that keeps a record here removes them"},
 		"records wait for NATS":     {Records(job.Counts{Kept: 2, Pending: 1}, true), v1.CheckupOK, "1 wait for NATS: the next command that reaches it moves them"},
-		"records wait for nobody":   {Records(job.Counts{Kept: 2, Pending: 1}, false), v1.CheckupWarning, "not configured"},
+		"records wait, no NATS":     {Records(job.Counts{Kept: 2, Pending: 1}, false), v1.CheckupWarning, "not configured"},
 		"certificates":              {Certificates(true, nil, "team"), v1.CheckupOK, "cert-manager"},
 		"no cert-manager":           {Certificates(false, []rbac.Access{create}, "team"), v1.CheckupFailed, "certificates.cert-manager.io"},
 		"certificates may not be":   {Certificates(true, []rbac.Access{create}, "team"), v1.CheckupFailed, "you may not create certificates.cert-manager.io in namespace team"},

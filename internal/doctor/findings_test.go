@@ -94,12 +94,12 @@ func TestFindings(t *testing.T) {
 		"all permissions":         {Permissions(rbac.Named(rbac.Provision), everything), v1.CheckupOK},
 		"no permissions":          {Permissions(rbac.Named(rbac.Provision), rbac.Review{}), v1.CheckupFailed},
 		"unknown permissions":     {Permissions(rbac.Named(rbac.Provision), rbac.Review{Incomplete: true}), v1.CheckupSkipped},
-		"a lock at work":          {Locks([]coordinationv1.Lease{lease(5)}, at(10)), v1.CheckupOK},
+		"a lock in use":           {Locks([]coordinationv1.Lease{lease(5)}, at(10)), v1.CheckupOK},
 		"a lock that was left":    {Locks([]coordinationv1.Lease{lease(5)}, at(50)), v1.CheckupWarning},
 		"a complete release":      {Releases(record("alice-2bd806c", "deployed"), nil, at(0)), v1.CheckupOK},
 		"half a release":          {Releases(record("alice-2bd806c", "pending-install"), nil, at(0)), v1.CheckupWarning},
-		"one that is worked at":   {Releases(record("alice-2bd806c", "pending-install"), []coordinationv1.Lease{lease(0)}, at(5)), v1.CheckupOK},
-		"somebody else's release": {Releases(record("nginx", "failed"), nil, at(0)), v1.CheckupOK},
+		"a release in progress":   {Releases(record("alice-2bd806c", "pending-install"), []coordinationv1.Lease{lease(0)}, at(5)), v1.CheckupOK},
+		"another tool's release":  {Releases(record("nginx", "failed"), nil, at(0)), v1.CheckupOK},
 	} {
 		if c.got.Status != c.want {
 			t.Errorf("%s: %+v, want %s", name, c.got, c.want)

@@ -118,8 +118,8 @@ func exited(status string) string {
 		"details":{"causes":[{"reason":"ExitCode","message":"` + status + `"}]}}`
 }
 
-// What the command ends with is passed on; what is no end of a command is an
-// error, and of the right kind.
+// What the command ends with is passed on; anything else is an error of the
+// right kind.
 func TestRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		ending string

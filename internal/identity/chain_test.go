@@ -15,7 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// stub is a provider that gives the same answers to everybody.
+// stub is a provider that gives the same answers for every user.
 type stub struct {
 	user      User
 	userErr   error
@@ -63,7 +63,7 @@ func TestChain(t *testing.T) {
 		"unreachable, known later":    {Chain{link("a", down), link("b", knows(Active))}, fault.Unavailable, ReasonUnavailable, "provider a"},
 		"unknown, then unreachable":   {Chain{link("a", stranger), link("b", down)}, fault.Unavailable, ReasonUnavailable, "provider b"},
 		"silent":                      {Chain{link("a", stub{silent: true}), link("b", knows(Active))}, fault.Unavailable, ReasonUnavailable, "a did not answer within 1s"},
-		"nobody knows users":          {Chain{{Name: "git", Repositories: knows(Active)}}, fault.Unauthenticated, ReasonUnknown, "no configured identity provider knows users"},
+		"no provider of users":        {Chain{{Name: "git", Repositories: knows(Active)}}, fault.Unauthenticated, ReasonUnknown, "no configured identity provider knows users"},
 		"an outage with its own hint": {Chain{link("a", stub{userErr: fault.New(fault.Unavailable, "down").WithHint("do this")})}, fault.Unavailable, ReasonUnavailable, "down"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// A caller who gives up is no outage of the provider.
+// A cancelled call is not reported as an outage of the provider.
 func TestChainCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := fault.New(fault.Interrupted, "interrupted")
@@ -103,9 +103,9 @@ func TestChainCustom(t *testing.T) {
 		"second":                     {Chain{link("a", elsewhere), link("b", has)}, true, ""},
 		"not seen by the first":      {Chain{link("a", unseen), link("b", has)}, true, ""},
 		"the repository has none":    {Chain{link("a", none), link("b", unseen)}, false, ""},
-		"seen by nobody":             {Chain{link("a", unseen), link("b", elsewhere)}, false, fault.NotFound},
-		"nobody reads repositories":  {Chain{link("a", elsewhere)}, false, fault.InvalidArgument},
-		"users are no repositories":  {Chain{{Name: "a", Users: has}}, false, fault.InvalidArgument},
+		"seen by none":               {Chain{link("a", unseen), link("b", elsewhere)}, false, fault.NotFound},
+		"none reads repositories":    {Chain{link("a", elsewhere)}, false, fault.InvalidArgument},
+		"users, not repositories":    {Chain{{Name: "a", Users: has}}, false, fault.InvalidArgument},
 		"unreachable, had by second": {Chain{link("a", stub{customErr: errors.New("down")}), link("b", has)}, false, fault.Unavailable},
 	} {
 		custom, err := test.chain.Custom(t.Context(), u)
@@ -115,11 +115,12 @@ func TestChainCustom(t *testing.T) {
 	}
 	named, _ := userstring.Parse("alice~dev")
 	if custom, err := (Chain{link("a", elsewhere)}).Custom(t.Context(), named); custom != nil || err != nil {
-		t.Errorf("a name that nobody has: %v, %v", custom, err)
+		t.Errorf("an unknown name: %v, %v", custom, err)
 	}
 }
 
-// The first provider that knows the caller answers; repositories know nobody.
+// The first provider that knows the caller answers; providers of
+// repositories know no users.
 func TestChainCaller(t *testing.T) {
 	knows, down := stub{user: User{Username: "alice"}}, stub{userErr: errors.New("down")}
 	for name, test := range map[string]struct {

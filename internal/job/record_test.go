@@ -109,7 +109,7 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// However long it goes on, the record fits, and no change of stage is missing.
+// However long the job runs, the record fits, and no change of stage is missing.
 func TestFit(t *testing.T) {
 	var r Record
 	long := strings.Repeat("<&>\"", 200)

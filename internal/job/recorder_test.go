@@ -56,7 +56,7 @@ func (m *memory) Put(ctx context.Context, d store.Document) (string, error) {
 
 func (m *memory) Update(_ context.Context, d store.Document) (string, error) {
 	if d.Key == m.contested {
-		return "", fault.New(fault.Conflict, "changed by somebody else")
+		return "", fault.New(fault.Conflict, "changed by another writer")
 	}
 	r, err := Decode(d.Value)
 	m.mu.Lock()
@@ -305,7 +305,7 @@ func TestRecorderWithoutAJob(t *testing.T) {
 	}
 }
 
-// A job that was cut off goes on in the same record.
+// A job that was cut off continues in the same record.
 func TestRecorderResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &memory{records: map[string]Record{"a": {ID: "a", Status: v1.JobStatusRunning, CreatedAt: at(0), Events: []v1.JobEvent{{ID: "1", Type: v1.JobEventStatus, Message: "Scheduling", Status: "Provisioning"}}}}}

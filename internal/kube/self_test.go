@@ -26,7 +26,7 @@ func TestSelf(t *testing.T) {
 		config *rest.Config
 		want   string
 	}{
-		"nobody":                {&rest.Config{}, ""},
+		"no user":               {&rest.Config{}, ""},
 		"no configuration":      {nil, ""},
 		"a certificate":         {&rest.Config{TLSClientConfig: rest.TLSClientConfig{CertData: certificateOf(t, "alice")}}, "alice"},
 		"a spoilt certificate":  {&rest.Config{TLSClientConfig: rest.TLSClientConfig{CertData: []byte("x")}}, ""},

@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// brings has one blueprint, whoever asks.
+// brings returns the same blueprint for every user.
 type brings struct {
 	text  string
 	err   error
@@ -30,7 +30,7 @@ func (b brings) Custom(context.Context, userstring.UserString) (*blueprint.Sourc
 const mine = "template: default\nenv: {A: !cel metadata.name}\n"
 
 func TestWhichBlueprintIsMeant(t *testing.T) {
-	away := fault.New(fault.Unavailable, "nobody answers")
+	away := fault.New(fault.Unavailable, "no answer")
 	for name, tc := range map[string]struct {
 		user, own string
 		err       error
@@ -39,13 +39,13 @@ func TestWhichBlueprintIsMeant(t *testing.T) {
 		notice    string
 		code      fault.Code
 	}{
-		"the default asks nobody":       {"alice", mine, nil, 0, "default base", "", ""},
+		"the default, not asked":        {"alice", mine, nil, 0, "default base", "", ""},
 		"a platform blueprint":          {"alice~default", "", nil, 1, "default base", "", ""},
 		"of the platform wins":          {"alice~default", mine, nil, 1, "default base", "the platform's blueprint default is used, not your own", ""},
-		"whoever is away then":          {"alice~default", "", away, 1, "default base", "", ""},
+		"of the platform, outage":       {"alice~default", "", away, 1, "default base", "", ""},
 		"one's own":                     {"alice~tools", mine, nil, 1, "tools default base", "", ""},
-		"nobody's":                      {"alice~nope", "", nil, 1, "", "", fault.NotFound},
-		"nobody can tell":               {"alice~tools", "", away, 1, "", "", fault.Unavailable},
+		"unknown":                       {"alice~nope", "", nil, 1, "", "", fault.NotFound},
+		"unknown in an outage":          {"alice~tools", "", away, 1, "", "", fault.Unavailable},
 		"a repository's":                {"alice~repo=org/proj", mine, nil, 1, "repo-org-proj default base", "", ""},
 		"a repository's without":        {"alice~repo=org/proj+ref=Main", "", nil, 1, "repo-org-proj default base", "org/proj has no .k8shell.yaml at Main: blueprint default is used", ""},
 		"a repository that is away":     {"alice~repo=org/proj", "", away, 1, "", "", fault.Unavailable},
@@ -81,7 +81,7 @@ func TestWhichBlueprintIsMeant(t *testing.T) {
 			}
 			name, _, _ := strings.Cut(tc.lineage, " ")
 			if b.Name != name || b.Platform != "default" {
-				t.Errorf("%s stands upon %s", b.Name, b.Platform)
+				t.Errorf("%s is based on %s", b.Name, b.Platform)
 			}
 			if a, own := b.Env["A"]; own && a != name {
 				t.Errorf("metadata.name is %q", a)

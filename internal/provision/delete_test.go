@@ -18,7 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/release"
 )
 
-// A workspace that waits is removed by who may not see what its claims wait for.
+// A waiting workspace can be removed without the permission to see its claims.
 func TestRemovalWithoutALookAtClaims(t *testing.T) {
 	pod := workspacePod()
 	pod.Spec.Volumes = []corev1.Volume{{Name: "home", VolumeSource: corev1.VolumeSource{

@@ -62,7 +62,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// What is said to be left of a workspace.
+// What is reported to be left of a workspace.
 func TestLeft(t *testing.T) {
 	failed, refused := fault.New(fault.Failed, "no"), fault.New(fault.PermissionDenied, "no")
 	for name, test := range map[string]struct {
@@ -75,8 +75,8 @@ func TestLeft(t *testing.T) {
 		"failed, nothing created":     {ending{}, failed, ""},
 		"failed":                      {created(v1.Snapshot{}), failed, v1.LeftKept},
 		"failed, the record is there": {ending{found: inventory.Found{Record: &helm.Release{}}}, failed, v1.LeftKept},
-		"failed, somebody's pod":      {ending{pod: &corev1.Pod{}}, failed, v1.LeftKept},
-		"removed by somebody":         {ending{pod: &corev1.Pod{}, left: v1.LeftDeleted}, failed, v1.LeftDeleted},
+		"failed, another's pod":       {ending{pod: &corev1.Pod{}}, failed, v1.LeftKept},
+		"removed by another":          {ending{pod: &corev1.Pod{}, left: v1.LeftDeleted}, failed, v1.LeftDeleted},
 		"Ctrl-C":                      {created(v1.Snapshot{}), fault.New(fault.Interrupted, "stop"), v1.LeftKept},
 	} {
 		if got := leftBy(test.end, test.err); got != test.want {
@@ -109,7 +109,7 @@ func TestCleansUp(t *testing.T) {
 	}
 }
 
-// Who has waited for a run that failed ends the same.
+// A run that waited for another that failed ends the same.
 func TestSharedEnd(t *testing.T) {
 	failed := v1.Snapshot{Stage: v1.StageFailed, Message: "seen"}
 	pod := func(stage v1.Stage) inventory.Found {
@@ -119,7 +119,7 @@ func TestSharedEnd(t *testing.T) {
 		plan   deploy.Plan
 		found  inventory.Found
 		failed *v1.Snapshot
-		says   string // empty if the run goes on
+		says   string // empty if the run continues
 		left   v1.Left
 	}{
 		"it failed":                              {deploy.Replace, pod(v1.StageFailed), &failed, "found", ""},
@@ -139,8 +139,8 @@ func TestSharedEnd(t *testing.T) {
 	}
 }
 
-// Who does not wait is told the job of who works on the workspace: never their
-// own, of which there will be no record. And whose record a run continues.
+// With --no-wait the reported job is that of the run that holds the workspace, never
+// its own, which gets no record. And whose record a run continues.
 func TestJobs(t *testing.T) {
 	for _, test := range []struct {
 		name           string
@@ -160,10 +160,10 @@ func TestJobs(t *testing.T) {
 		f := inventory.Found{Pod: &corev1.Pod{}}
 		f.Pod.Labels = map[string]string{kube.LabelJobID: test.pod}
 		if got := holderJob(f, test.plan, &lock.Observed{Job: test.locked}); got != test.atWork {
-			t.Errorf("%s: at work is %q, want %q", test.name, got, test.atWork)
+			t.Errorf("%s: the reported job is %q, want %q", test.name, got, test.atWork)
 		}
 		if got := jobOf(deploy.Turn{Found: f, Plan: test.plan}, "mine"); got != test.become {
-			t.Errorf("%s: it becomes %q, want %q", test.name, got, test.become)
+			t.Errorf("%s: its own job becomes %q, want %q", test.name, got, test.become)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func workspacePod() *corev1.Pod {
 	}}
 }
 
-// lockedByBob is a lock that somebody else has, for a job of theirs.
+// lockedByBob is a lock that another user holds, for a job of theirs.
 func lockedByBob(t *testing.T, s provisioning) *lock.Lock {
 	t.Helper()
 	locker := s.locker(forProvisioning)
@@ -77,7 +77,7 @@ func lockedByBob(t *testing.T, s provisioning) *lock.Lock {
 	return held
 }
 
-// A pod that somebody deletes while it is followed ends that at once.
+// Following a pod ends as soon as it is deleted.
 func TestSaysThatThePodIsGone(t *testing.T) {
 	s, client, in := runOn(t, workspacePod())
 	if in.plan != deploy.Resume {
@@ -113,7 +113,7 @@ func TestSaysThatThePodIsGone(t *testing.T) {
 	}
 }
 
-// Who does not wait beside somebody else is told their job.
+// With --no-wait the job of the run that holds the lock is reported.
 func TestNoWaitBesideAnother(t *testing.T) {
 	s, _, in := runOn(t)
 	s.NoWait = true
@@ -154,7 +154,7 @@ func endedRefused(t *testing.T, s provisioning, in inputs, seen ending, err erro
 	}
 }
 
-// Who waits for a run whose pod is refused ends the same, and writes nothing.
+// A run that waits for another whose pod is refused ends the same, and writes nothing.
 func TestWaitingForARefusal(t *testing.T) {
 	s, client, in := runOn(t)
 	theirs := lockedByBob(t, s)

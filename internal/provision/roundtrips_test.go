@@ -19,7 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// everybody knows everybody, without a request.
+// everybody knows every user, without a request.
 type everybody struct{}
 
 func (everybody) Resolve(_ context.Context, name string) (identity.User, error) {
@@ -29,7 +29,7 @@ func (everybody) Resolve(_ context.Context, name string) (identity.User, error) 
 func (everybody) Caller(context.Context) (string, error) { return "alice", nil }
 
 // run is what a provisioning has asked of the API server. Its times are those of
-// the test's own clock, which runs only while everybody waits: between two of them
+// the test's own clock, which runs only while all goroutines wait: between two of them
 // lie as many delays as there were dependent requests, and whatever else was
 // waited for.
 type run struct {

@@ -95,7 +95,7 @@ func TestCloneAtARef(t *testing.T) {
 			t.Errorf("at %q something is left: %s", ref, left)
 		}
 	}
-	// Whoever works on a branch wants to be on it.
+	// A branch is checked out, so that commits go to it.
 	w := origin
 	w.T, w.home = t, t.TempDir()
 	if out, err := w.clone("file://"+w.origin, "Feature/x"); err != nil {
@@ -114,7 +114,7 @@ func TestCloneLeavesWhatIsThere(t *testing.T) {
 	}
 }
 
-// What a run that was cut off left is begun anew.
+// What an interrupted run left is started from scratch.
 func TestCloneAfterOneThatWasCutOff(t *testing.T) {
 	w := newWorkspace(t)
 	w.write(filepath.Join(w.home, ".proj.partial", "half"), "")
@@ -123,7 +123,7 @@ func TestCloneAfterOneThatWasCutOff(t *testing.T) {
 	}
 }
 
-// A clone that fails says so by its status: it is tried again at the next start.
+// A clone that fails exits with an error and is tried again at the next start.
 func TestCloneFails(t *testing.T) {
 	w := newWorkspace(t)
 	for _, bad := range [][3]string{

@@ -84,7 +84,7 @@ func TestTheChartIsWhole(t *testing.T) {
 	}
 }
 
-// Which refusals are news to who has looked before.
+// Which refusals are new since an earlier look.
 func TestRefusedSince(t *testing.T) {
 	now := time.Now()
 	record := func(at time.Time) *helm.Release { return NewRecord("a", "ns", &Rendered{}, at) }
@@ -103,7 +103,7 @@ func TestRefusedSince(t *testing.T) {
 		{"refused, where nothing was", nil, refusal(now), true},
 		{"refused, what was being installed", record(now), refusal(now), true},
 		{"the refusal from before", refusal(now), refusal(now), false},
-		{"refused once more", refusal(now.Add(-time.Minute)), refusal(now), true},
+		{"refused again", refusal(now.Add(-time.Minute)), refusal(now), true},
 		{"being installed again", refusal(now), record(now), false},
 	} {
 		if got := RefusedSince(test.before, test.now); got != test.want {

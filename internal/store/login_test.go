@@ -120,8 +120,8 @@ func clientOf(by, trusted *certtest.Authority, until time.Time) store.TLSConfig 
 }
 
 // uses writes a document and reads it again, or fails with that code, without
-// waiting for the deadline. (A server that does not allow something does not
-// answer: it says so beside, and the request waits.)
+// waiting for the deadline. (A server that denies a request does not answer it: it
+// reports that asynchronously, and the request waits.)
 func uses(t *testing.T, b *store.Bucket, code fault.Code, says string) {
 	t.Helper()
 	ctx := within(t, storetest.Patience)
@@ -164,8 +164,8 @@ func TestRefusalAfterAnAbsence(t *testing.T) {
 	})
 }
 
-// The error of a user who may neither create the bucket nor use it says so, and a
-// bucket that was created for them is enough for one who may only do the latter.
+// A user who may neither create nor use the bucket gets an error that names it, and an
+// existing bucket is enough for one who may only use it.
 func TestBucketThatMayNotBeCreated(t *testing.T) {
 	use := []string{"$KV." + bucket + ".>", "$JS.API.STREAM.INFO.KV_" + bucket, "$JS.API.DIRECT.GET.KV_" + bucket + ".>"}
 	s := storetest.NATS(t, t.TempDir(), -1, func(o *server.Options) {

@@ -42,7 +42,7 @@ func TestBucketConforms(t *testing.T) {
 	storetest.Conform(t, openBucket(t, store.NATSConfig{URL: storetest.NATS(t, t.TempDir(), -1, nil).ClientURL()}))
 }
 
-// While the server is away an error comes when the time is over. A watch goes on when it is back, and
+// While the server is away an error comes when the time is over. A watch continues when it is back, and
 // misses nothing that was written since.
 func TestNATSIsLostAndComesBack(t *testing.T) {
 	dir := t.TempDir()

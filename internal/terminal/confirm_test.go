@@ -24,7 +24,7 @@ func asked(t *testing.T, ctx context.Context, answer func(typed func(string))) (
 	defer tty.Close()
 	streams := Streams{In: Input{Reader: tty, TTY: true}, Err: Output{Writer: tty, Capabilities: Capabilities{TTY: true}}}
 	if !streams.CanAsk() {
-		t.Fatal("there is a terminal, and nobody can be asked")
+		t.Fatal("there is a terminal, but no question can be asked")
 	}
 	question := make(chan string, 1)
 	go func() {
@@ -52,7 +52,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// Who is asked can also press Ctrl-C.
+// Ctrl-C interrupts the question.
 func TestConfirmInterrupted(t *testing.T) {
 	why := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -63,7 +63,7 @@ func TestConfirmInterrupted(t *testing.T) {
 	}
 }
 
-// Without a terminal on both sides, there is nobody to ask.
+// Without a terminal on both sides, no question can be asked.
 func TestCanAsk(t *testing.T) {
 	for _, test := range []struct{ in, err, want bool }{{true, true, true}, {true, false, false}, {false, true, false}, {false, false, false}} {
 		s := Streams{In: Input{TTY: test.in}, Err: Output{Capabilities: Capabilities{TTY: test.err}}}

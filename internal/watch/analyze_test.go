@@ -65,7 +65,7 @@ func TestAnalyze(t *testing.T) {
 			events: []*corev1.Event{watchtest.Event("web", "1", "app", "Pulled", "already present").Event},
 			now:    20 * second, stage: v1.StageStarting,
 		},
-		"a pull whose end nobody told, but the container runs": {
+		"a pull whose end was not reported, but the container runs": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(6*second))), events: []*corev1.Event{pulling},
 			now: 20 * second, stage: v1.StageStarting, message: "app is not ready",
 		},
@@ -423,12 +423,12 @@ func TestSchedulerThatFindsNoPlace(t *testing.T) {
 		return len(got.Warnings)
 	}
 	if n := warnings(2*time.Second, pod); n != 0 {
-		t.Errorf("the first attempt fails often and is no warning, got %d", n)
+		t.Errorf("the first attempt fails often and is not a warning, got %d", n)
 	}
 	if n := warnings(3*time.Second, pod); n != 1 {
-		t.Errorf("who still has no place is warned of, got %d", n)
+		t.Errorf("a pod that is still unscheduled needs one warning, got %d", n)
 	}
 	if n := warnings(5*time.Second, watchtest.NewPod("web", "1", watchtest.OnNode)); n != 0 {
-		t.Errorf("who has a place is not, got %d", n)
+		t.Errorf("a scheduled pod needs no warning, got %d", n)
 	}
 }

@@ -98,7 +98,7 @@ func TestPatience(t *testing.T) {
 			said:   []spoken{at(0, webPod()), at(1, noCPU), at(10, grows), quiet(71)},
 			stages: []v1.Stage{scheduling, failed}, cause: "Unschedulable: did not pass within 1m",
 		},
-		"it tries once more": {
+		"it tries again": {
 			said:   []spoken{at(0, webPod()), at(1, noCPU), at(10, grows), at(65, about("", "TriggeredScaleUp", "pod triggered scale-up: [{other 0->1}]")), quiet(120)},
 			stages: []v1.Stage{scheduling}, cause: "Unschedulable: other 0->1",
 		},

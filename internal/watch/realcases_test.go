@@ -26,8 +26,8 @@ type spoken struct {
 	change watch.EventType // Modified if empty
 }
 
-// at says something a number of seconds after the pod was made. Events carry the
-// time at which they are said.
+// at reports an object a number of seconds after the pod was made. Events carry the
+// time of the report.
 func at(seconds int, object runtime.Object) spoken {
 	d := time.Duration(seconds) * time.Second
 	if e, ok := object.(*corev1.Event); ok {
@@ -38,7 +38,7 @@ func at(seconds int, object runtime.Object) spoken {
 	return spoken{after: d, object: object}
 }
 
-// quiet is a moment at which nothing is said.
+// quiet is a moment at which nothing is reported.
 func quiet(seconds int) spoken { return spoken{after: time.Duration(seconds) * time.Second} }
 
 func removed(seconds int, object runtime.Object) spoken {
@@ -47,7 +47,7 @@ func removed(seconds int, object runtime.Object) spoken {
 	return s
 }
 
-// tale replays what was said and gives the stages in their order, the last
+// tale replays the reports and returns the stages in their order, the last
 // reading, and every warning that there was.
 func tale(subject Subject, p cause.Policy, said []spoken) (stages []v1.Stage, last v1.Snapshot, warnings []string) {
 	var history []Record
@@ -101,7 +101,7 @@ type realCase struct {
 }
 
 // The cases by their number and sentence. 20 and 21 are about provisioning and
-// stand in its tests; what to check in case 10 is in those of package cause.
+// are in its tests; what to check in case 10 is in those of package cause.
 func TestRealCases(t *testing.T) {
 	for _, c := range slices.Concat(placeCases(), imageCases(), containerCases(), workloadCases()) {
 		t.Run(c.name, func(t *testing.T) {

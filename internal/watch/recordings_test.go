@@ -125,7 +125,7 @@ func history(t *testing.T, name string) []Record {
 	return history
 }
 
-// contains reports whether all of want stand in got in this order.
+// contains reports whether got has all of want in this order.
 func contains(got, want []v1.Stage) bool {
 	for _, stage := range want {
 		i := slices.Index(got, stage)

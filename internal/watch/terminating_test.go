@@ -12,8 +12,8 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// What holds a pod that is going is said, but not at once: a finalizer that is
-// about to be taken away is no news.
+// What blocks the deletion of a pod is reported, but not at once: a finalizer that is
+// about to be removed is not worth a message.
 func TestTerminatingNamesFinalizers(t *testing.T) {
 	asked := time.Date(2026, 11, 20, 23, 50, 0, 0, time.UTC)
 	for _, test := range []struct {

@@ -92,7 +92,7 @@ func replicaSet(uid types.UID, revision string) *appsv1.ReplicaSet {
 }
 
 // Every pod of the newest revision is a replica, by name; those of older
-// revisions, those that go and those that were replaced are none.
+// revisions, terminating ones and replaced ones are not.
 func TestReplicas(t *testing.T) {
 	named := func(name string, pod watchtest.MadePod) *corev1.Pod {
 		pod.Name, pod.UID = name, types.UID(name)

@@ -58,7 +58,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Who knows a tag is asked, with the type that is expected there.
+// The handler of a tag is called with the type that is expected there.
 func TestTagged(t *testing.T) {
 	top, _ := Read("f.yaml", []byte("size: !cel 1 + 1\n"))
 	var asked []reflect.Kind

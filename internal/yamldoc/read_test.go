@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// bomb has n levels, each of which stands for the one before it ten times.
+// bomb has n levels, each of which repeats the one before it ten times.
 func bomb(n int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
@@ -51,7 +51,7 @@ func TestReadAtTheLimits(t *testing.T) {
 	}
 }
 
-// Nothing is no problem, however it is written.
+// An empty document is not a problem, however it is written.
 func TestReadNothing(t *testing.T) {
 	for _, raw := range []string{"", "\n", "# a remark\n", "---\n", "null\n", "~\n"} {
 		if top, problems := Read("f.yaml", []byte(raw)); top != nil || problems != nil {
@@ -75,7 +75,7 @@ func TestExpand(t *testing.T) {
 }
 
 // Whatever is read ends with a document or with a problem that has a place, and
-// what it stands for is no larger than the limits say.
+// what it expands to is no larger than the limits say.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{bomb(9), "a: &a [*a]", nested(70), "a: 1\n---\nb", "<<: [{a: 1}, 2]", "\xff", "? [a]\n: b"} {
 		f.Add([]byte(seed))

@@ -122,7 +122,7 @@ func TestCluster(t *testing.T) {
 		first.run(t, "down")
 		first.gone(t)
 	})
-	t.Run("the other one goes on", func(t *testing.T) { podsRun(t, second) })
+	t.Run("the other one still works", func(t *testing.T) { podsRun(t, second) })
 	t.Run("a killed cluster comes back", func(t *testing.T) { clusterComesBack(t, second) })
 	t.Run("down after a killed up", func(t *testing.T) { downAfterKilledUp(t, first) })
 	second.run(t, "down")
@@ -149,7 +149,7 @@ func clusterComesBack(t *testing.T, d driver) {
 	after, err := os.ReadFile(filepath.Join(d.dir, "kubeconfig"))
 	check(t, err)
 	if !bytes.Equal(kubeconfig, after) {
-		t.Error("the kubeconfig changed, so those handed out before are of no use")
+		t.Error("the kubeconfig changed, so earlier copies no longer work")
 	}
 	podsRun(t, d)
 }
@@ -176,8 +176,8 @@ func kill(t *testing.T, d driver, name string) {
 	check(t, syscall.Kill(pid, syscall.SIGKILL))
 }
 
-// patience is how long a test waits for anything before it gives up. It is no
-// promise: a machine may be busy.
+// patience is how long a test waits for anything before it gives up. It is
+// not a target: a machine may be busy.
 const patience = 3 * time.Minute
 
 func eventually(t *testing.T, what string, met func() bool) {

@@ -55,7 +55,7 @@ func podsRun(t *testing.T, d driver) {
 		t.Fatalf("apply: %v\n%s", err, out)
 	}
 	d.run(t, "kubectl", "wait", "--for=condition=Ready", "pod/workspace", "--timeout="+patience.String())
-	eventually(t, "an event tells that the image was pulled", func() bool {
+	eventually(t, "an event reports that the image was pulled", func() bool {
 		return strings.Contains(d.run(t, "kubectl", "events", "--for=pod/workspace"), "Successfully pulled image")
 	})
 	if user := inside(t, d, "id -un"); user != "dev\n" {
@@ -107,7 +107,7 @@ func daemonsComeBack(t *testing.T, d driver) {
 	podsRun(t, d)
 }
 
-// A kubeconfig of the user's, good or bad, is none of the cluster's business.
+// A kubeconfig of the user's, good or bad, is not read by the cluster.
 func TestEnvWithoutCluster(t *testing.T) {
 	first, _ := setUp(t)
 	cmd := first.command("env")

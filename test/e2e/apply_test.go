@@ -137,7 +137,7 @@ func TestApplyToASecret(t *testing.T) {
 	}
 }
 
-// An object that somebody else made is not touched.
+// An object that another owner made is not touched.
 func TestApplyToAForeignObject(t *testing.T) {
 	f := newField(t)
 	if _, err := f.api("ConfigMap").Create(t.Context(), f.parse(scripts)[0].Object, metav1.CreateOptions{}); err != nil {
@@ -157,7 +157,7 @@ func TestApplyToAForeignObject(t *testing.T) {
 	}
 }
 
-// A field that somebody else has set is a conflict, unless it is to be taken over.
+// A field that another manager has set is a conflict, unless it is to be taken over.
 func TestApplyConflict(t *testing.T) {
 	f := newField(t)
 	f.applies(scripts, "create ConfigMap")
@@ -200,22 +200,22 @@ func (a *afterGet) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// An object that is deleted and made again between reading and applying is looked
-// at again: it may be somebody else's by now.
+// An object that is deleted and made again between reading and applying is read
+// again: it may have another owner now.
 func TestApplyToAnObjectThatWasMadeAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		owner string
 		code  fault.Code
 		want  string
 	}{
-		"by the owner":      {"", "", "update ConfigMap"},
-		"by somebody else":  {"somebody", fault.Conflict, "unchanged ConfigMap"},
-		"by nobody, so far": {"nobody", "", "create ConfigMap"},
+		"by the owner":     {"", "", "update ConfigMap"},
+		"by another owner": {"somebody", fault.Conflict, "unchanged ConfigMap"},
+		"not made again":   {"nobody", "", "create ConfigMap"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newField(t)
 			f.applies(strings.ReplaceAll(scripts, "old", "older"), "create ConfigMap")
-			f.applies(scripts, "update ConfigMap") // after which nothing but the UID tells the two apart
+			f.applies(scripts, "update ConfigMap") // now only the UID distinguishes the two
 			again := f.parse(scripts)[0].Object
 			again.SetLabels(map[string]string{"example.com/owner": cmp.Or(test.owner, f.namespace)})
 			hook := &afterGet{do: func() {

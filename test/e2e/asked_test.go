@@ -36,8 +36,8 @@ const (
 	forgetful mood = "forgetful"
 )
 
-// record is a kubeconfig that leads to the API server past whoever writes down
-// what is asked.
+// record returns a kubeconfig for a proxy to the API server that records what is
+// asked.
 func (w *world) record(to *asked, m mood) (kubeconfig string) {
 	w.Helper()
 	return w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -89,7 +89,7 @@ func (a *asked) has(name string) bool {
 }
 
 // accesses are what the API server's authorizer is asked because of a request;
-// nothing if everybody may do it.
+// nothing if every user may do it.
 func accesses(r *http.Request) []rbac.Access {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	var a rbac.Access

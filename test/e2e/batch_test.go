@@ -16,7 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/schematest"
 )
 
-// five are workspaces of which two fail, each for another reason.
+// five are workspaces of which two fail, for different reasons.
 const five = `# the team
 alice~plain
 bob~wrong-tag   # fails: no such image
@@ -36,7 +36,7 @@ func (w *world) teamFile(text string) string {
 	return name
 }
 
-// Many at once, as one document: who fails stops nobody else, the status is 3,
+// Many at once, as one document: a failure stops no other, the status is 3,
 // and each has its own code, cause and hint.
 func TestBatchAsDocument(t *testing.T) {
 	w := newWorld(t)
@@ -120,7 +120,7 @@ func TestBatchAtATerminal(t *testing.T) {
 	}
 }
 
-// Ctrl-C stops following all of them and says how to go on; that is taken up.
+// Ctrl-C stops following all of them and says how to continue; that is then run.
 func TestBatchInterrupted(t *testing.T) {
 	w := newWorld(t)
 	file := w.teamFile("alice~gated\nbob~gated\ncarol~plain\n")

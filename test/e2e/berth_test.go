@@ -36,7 +36,7 @@ type world struct {
 	kubeconfig string       // of berth
 	account    string       // likewise, a ServiceAccount of the namespace
 	namespace  string
-	acting     bool // whether the accounts of the namespace may act for anybody
+	acting     bool // whether the accounts of the namespace may act for any user
 }
 
 // newWorld makes a namespace and waits until pods can be made in it. The test
@@ -55,7 +55,7 @@ func newWorldAlone(t *testing.T) *world {
 	return w.as(w.role(rbac.Developer()))
 }
 
-// newBareWorld makes a namespace in which nobody may do anything.
+// newBareWorld makes a namespace in which no user may do anything.
 func newBareWorld(t *testing.T) *world {
 	t.Helper()
 	kubeconfig := os.Getenv(kubeconfigVariable)
@@ -86,8 +86,8 @@ func newBareWorld(t *testing.T) *world {
 	return w
 }
 
-// patience is how long a test waits for anything before it gives up. It is no
-// promise of berth's: a machine may be busy.
+// patience is how long a test waits for anything before it gives up. It is
+// not a target for berth: a machine may be busy.
 const patience = 3 * time.Minute
 
 // eventually waits for a condition.
@@ -168,7 +168,7 @@ func decode[T any](w *world, r result) T {
 	var document T
 	decoder := json.NewDecoder(strings.NewReader(r.stdout))
 	if err := decoder.Decode(&document); err != nil {
-		w.Fatalf("stdout is no document: %v\n%s", err, r.stdout)
+		w.Fatalf("stdout is not a document: %v\n%s", err, r.stdout)
 	}
 	if decoder.More() {
 		w.Fatalf("stdout is more than one document:\n%s", r.stdout)

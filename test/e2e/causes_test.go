@@ -10,7 +10,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// Each cause that may pass is told with what to do about it when it has lasted,
+// Each cause that may pass is reported with what to do about it when it has lasted,
 // and again when the time is up.
 func TestCausesThatMayPass(t *testing.T) {
 	for _, test := range []struct {
@@ -26,8 +26,8 @@ func TestCausesThatMayPass(t *testing.T) {
 	}
 }
 
-// Of an injected workspace the workload's own containers count too. What is
-// wrong with them is told as soon: what is final ends the command.
+// Of an injected workspace the workload's own containers count too. Their
+// causes are reported as early: a final one ends the command.
 func TestFinalCausesOfWorkloads(t *testing.T) {
 	for _, test := range []struct {
 		cause  string
@@ -54,7 +54,7 @@ func TestFinalCausesOfWorkloads(t *testing.T) {
 	}
 }
 
-// What may pass is told, and waited for.
+// A cause that may pass is reported, and waited for.
 func TestCausesOfWorkloadsThatMayPass(t *testing.T) {
 	for _, test := range []struct {
 		cause  string

@@ -76,7 +76,7 @@ func TestWhatWorkspacesShare(t *testing.T) {
 	}
 }
 
-// A claim cannot become what a changed blueprint asks for: that is said.
+// A claim cannot become what a changed blueprint asks for: that is reported.
 func TestChangedClaim(t *testing.T) {
 	w := newWorld(t)
 	dir := t.TempDir()

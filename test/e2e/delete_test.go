@@ -17,7 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-// patchPod changes a workspace's pod as somebody else would.
+// patchPod changes a workspace's pod as another client would.
 func (w *world) patchPod(id, patch string, subresources ...string) {
 	w.Helper()
 	_, err := w.CoreV1().Pods(w.namespace).Patch(w.Context(), id, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
@@ -26,8 +26,8 @@ func (w *world) patchPod(id, patch string, subresources ...string) {
 	}
 }
 
-// Several at once: bad arguments are told together before anything is done; one
-// that is not there stops no other; twice the same is once.
+// Several at once: bad arguments are reported together before anything is done; one
+// that does not exist stops no other; twice the same is once.
 func TestDeleteSeveral(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "-f", w.teamFile("alice~plain\nbob~plain\n"))
@@ -124,7 +124,7 @@ func TestDeleteInAllNamespaces(t *testing.T) {
 	_ = w.CoreV1().Namespaces().Delete(t.Context(), other.namespace, metav1.DeleteOptions{})
 }
 
-// What holds a pod is said while waiting, and when the time is over.
+// What blocks a pod's deletion is reported while waiting, and on timeout.
 func TestDeleteHeldByAFinalizer(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain")
@@ -177,7 +177,7 @@ func TestOnFailure(t *testing.T) {
 	// What was there before this run stays, its record included.
 	again := decode[v1.Error](w, w.must(3, "provision", "alice~wrong-tag", "--on-failure", "delete", "-o", "json"))
 	if again.Left != v1.LeftDeleted || w.pod(w.idOf("alice~wrong-tag")) != nil || len(w.leftovers()) == 0 {
-		t.Errorf("made anew: %+v, %v", again, w.leftovers())
+		t.Errorf("created again: %+v, %v", again, w.leftovers())
 	}
 	w.must(0, "delete", "alice~wrong-tag")
 	if left := w.leftovers(); len(left) > 0 {
@@ -220,7 +220,7 @@ func TestOnFailureSparesClaims(t *testing.T) {
 	w.contains(w.must(0, "exec", "alice~dev", "--", "cat", "/home/dev/file").stdout, "kept")
 }
 
-// A running workspace is told whole with the refusal; one that has stopped, or
+// A running workspace is part of the refusal; one that has stopped, or
 // was asked to, is started again.
 func TestProvisionWhatHasStopped(t *testing.T) {
 	w := newWorld(t)
@@ -240,8 +240,8 @@ func TestProvisionWhatHasStopped(t *testing.T) {
 	if started.UID == before || started.Annotations["k8shell.io/stop-requested"] != "" {
 		t.Fatalf("asked to stop: %s is still there", before)
 	}
-	// The kubelet knows better, and says so sooner or later: what it says may come
-	// between, and then the test says it again.
+	// The kubelet overwrites the status sooner or later: if that comes in between, the
+	// test writes it again.
 	w.eventually("what has stopped is started again", func() bool {
 		w.patchPod(id, `{"status":{"phase":"Succeeded"}}`, "status")
 		w.berth("provision", "alice~plain", "--if-not-exists")
@@ -250,8 +250,8 @@ func TestProvisionWhatHasStopped(t *testing.T) {
 	})
 }
 
-// Who may not list what is installed is not told that there is nothing: with the
-// pod gone, only the record says that there is.
+// A user who may not list releases does not get "not found": with the pod gone, only
+// the record shows that the workspace exists.
 func TestDeleteWithoutListSecretsAndPod(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "gone~plain")

@@ -100,8 +100,8 @@ func TestCreateNamespace(t *testing.T) {
 	}
 }
 
-// Without waiting a provisioning ends when everything is created, and whoever
-// provisions again follows.
+// Without waiting a provisioning ends when everything is created, and the next one
+// follows the same pod.
 func TestNoWait(t *testing.T) {
 	w := newWorld(t)
 	r := w.must(0, "provision", "alice~gated", "--no-wait", "-o", "json")

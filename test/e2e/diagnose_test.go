@@ -44,7 +44,7 @@ func TestDiagnoseWorkspace(t *testing.T) {
 	w.contains(text, "Failed", "crash loop", "nodenv: not found", "berth provision alice~crashing", "berth delete alice~crashing")
 }
 
-// What waits is told with its reason; what runs, with how to enter it.
+// A waiting workspace is shown with the reason, a running one with how to enter it.
 func TestDiagnoseWorkspaceThatDidNotFail(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain")
@@ -62,7 +62,7 @@ func TestDiagnoseWorkspaceThatDidNotFail(t *testing.T) {
 	}
 	w.contains(d.Hint, "too little cpu left", "asks for 64 cpu", "blueprint huge")
 
-	// Somebody deletes the pod; the release stays.
+	// The pod is deleted; the release stays.
 	_ = w.CoreV1().Pods(w.namespace).Delete(t.Context(), w.idOf("alice~huge"), *metav1.NewDeleteOptions(0))
 	w.eventually("the pod is gone", func() bool { return w.pod(w.idOf("alice~huge")) == nil })
 	if d = decode[v1.Diagnosis](w, w.must(0, "diagnose", "alice~huge", "-o", "json")); d.Verdict != v1.VerdictGone {

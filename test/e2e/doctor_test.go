@@ -46,8 +46,8 @@ func TestDoctorBeforeARefusal(t *testing.T) {
 	w.contains(w.must(3, "provision", "bob~plain").stderr, "violates PodSecurity")
 }
 
-// A NATS that is not there and a cert-manager that is not there are told; what
-// a developer may not look at is skipped.
+// A missing NATS and a missing cert-manager are reported; what a developer may not
+// read is skipped.
 func TestDoctorOfWhatIsConfigured(t *testing.T) {
 	w := newWorldAlone(t) // another test has the cluster know certificates for a while
 	config := filepath.Join(t.TempDir(), "config.yaml")

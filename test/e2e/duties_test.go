@@ -12,7 +12,7 @@ import (
 // take all of its Role and nothing else.
 type duty struct {
 	command rbac.Command
-	// with are Roles in the namespace that it takes beside its own, and withAll
+	// with are Roles in the namespace that it takes besides its own, and withAll
 	// those in all namespaces.
 	with, withAll []rbac.Command
 	uses          []use
@@ -28,7 +28,7 @@ type duty struct {
 	elsewhere map[string]string
 }
 
-// beside are the grants that the duty takes beside its own.
+// beside are the grants that the duty takes besides its own.
 func (d duty) beside(w *world) (grants []grant) {
 	for _, c := range d.with {
 		grants = append(grants, w.role(c))
@@ -50,13 +50,13 @@ type use struct {
 	config string // of berth
 	// until is what stdout has, or is asked for, before the use is interrupted.
 	until string
-	// api is how the API server is, if not in its right mind.
+	// api is how the API server misbehaves, if it does.
 	api mood
-	// before is what stands there when it begins.
+	// before makes what exists when the use begins.
 	before func(w *world)
-	// optional is what is asked for and, if it is refused, not missed.
+	// optional is what is asked for and may be refused.
 	optional []string
-	// says is what is said of what was not permitted.
+	// says is what is printed about what was not permitted.
 	says string
 }
 

@@ -90,8 +90,7 @@ func TestRolesInTheCluster(t *testing.T) {
 	}
 }
 
-// Blueprints and users that stand in another namespace are read there and
-// nothing else is.
+// Blueprints and users in another namespace are read there, and nothing else is.
 func TestRoleForConfigMapsElsewhere(t *testing.T) {
 	w, platform := newWorld(t), newWorldAlone(t)
 	platform.keep(inCluster)
@@ -103,7 +102,7 @@ func TestRoleForConfigMapsElsewhere(t *testing.T) {
 	platform.names(refused.stderr, rbac.Access{Verb: "get", Resource: "configmaps"})
 }
 
-// Nobody acts for somebody else who may not impersonate them.
+// A user acts for another only with the permission to impersonate them.
 func TestActingForSomebodyElse(t *testing.T) {
 	t.Parallel()
 	w := newBareWorld(t)

@@ -45,7 +45,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A failure is also told line by line, with the next commands.
+// A failure is also printed line by line, with the next commands.
 func TestFailureInText(t *testing.T) {
 	w := newWorld(t)
 	r := w.must(3, "provision", "alice~crashing")
@@ -57,7 +57,7 @@ func TestFailureInText(t *testing.T) {
 	w.contains(one, "Failed", "exit code 1")
 }
 
-// What was provisioned wrongly is made anew by provisioning it again.
+// A failed workspace is replaced by provisioning it again.
 func TestFailedIsReplaced(t *testing.T) {
 	w := newWorld(t)
 	w.must(3, "provision", "alice~wrong-tag")
@@ -68,7 +68,7 @@ func TestFailedIsReplaced(t *testing.T) {
 	}
 }
 
-// Waiting too long is no failure, but the reason is said.
+// A timeout is not a failure, but the reason is reported.
 func TestTimeout(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~huge", "--no-wait")

@@ -22,7 +22,7 @@ import (
 type meddler func(out http.ResponseWriter, r *http.Request, next http.Handler)
 
 // A provisioning that is followed through a bad network ends as it does through
-// a good one, and no stage is told after a later one.
+// a good one, and no stage is reported after a later one.
 func TestFollowingThroughFaults(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -46,7 +46,7 @@ func TestFollowingThroughFaults(t *testing.T) {
 	}
 }
 
-// While the API server is away that is said, and when it is back that is, too.
+// An outage of the API server is reported, and so is its end.
 func TestFollowingThroughAnOutage(t *testing.T) {
 	w := newWorld(t)
 	var server outage
@@ -62,8 +62,8 @@ func TestFollowingThroughAnOutage(t *testing.T) {
 	w.neverBackwards(r.stdout)
 }
 
-// A pod that somebody deletes while nothing can be watched is missed as soon as
-// it can be again.
+// The deletion of a pod during an outage of the watches is noticed as soon as they
+// are back.
 func TestPodDeletedDuringAnOutage(t *testing.T) {
 	w := newWorld(t)
 	var server outage
@@ -80,7 +80,7 @@ func TestPodDeletedDuringAnOutage(t *testing.T) {
 	w.contains(r.stderr, "deleted")
 }
 
-// neverBackwards fails the test if a stage is told after a later one.
+// neverBackwards fails the test if a stage is reported after a later one.
 func (w *world) neverBackwards(lines string) {
 	w.Helper()
 	order := []v1.Stage{v1.StageUnknown, v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting, v1.StageRunning}
@@ -98,12 +98,12 @@ func (w *world) neverBackwards(lines string) {
 		}
 		now := slices.Index(order, e.Stage.Stage)
 		if now < farthest {
-			w.Errorf("%s is told after %s", e.Stage.Stage, order[farthest])
+			w.Errorf("%s is reported after %s", e.Stage.Stage, order[farthest])
 		}
 		farthest = max(farthest, now)
 	}
 	if order[farthest] != v1.StageRunning {
-		w.Errorf("the last stage told is %s", order[farthest])
+		w.Errorf("the last stage reported is %s", order[farthest])
 	}
 }
 
@@ -256,7 +256,7 @@ func (o *outage) enter(r *http.Request) (ctx context.Context, leave func(), ok b
 func (o *outage) meddle(out http.ResponseWriter, r *http.Request, next http.Handler) {
 	ctx, leave, ok := o.enter(r)
 	if !ok {
-		http.Error(out, "nobody is there", http.StatusServiceUnavailable)
+		http.Error(out, "server is down", http.StatusServiceUnavailable)
 		return
 	}
 	defer leave()

@@ -19,8 +19,8 @@ const identityUsers = `users:
 - {username: carol, status: invalid}
 `
 
-// Who may not have a workspace gets none: nothing is written, and scripts can
-// tell why.
+// A user who may not have a workspace gets none: nothing is written, and scripts
+// can see why.
 func TestIdentityRefuses(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.CoreV1().ConfigMaps(w.namespace).Create(t.Context(), &corev1.ConfigMap{

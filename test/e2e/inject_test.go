@@ -154,7 +154,7 @@ func (w *world) nothingIsLeft() {
 }
 
 // Injected and taken out again, a workload is as it was to the byte: every kind,
-// whatever stood for shareProcessNamespace.
+// with each value of shareProcessNamespace.
 func TestInjectAndEject(t *testing.T) {
 	for _, test := range []struct {
 		kind     string
@@ -233,7 +233,7 @@ func TestInjectedWorkspaceIsFound(t *testing.T) {
 	tg.clean(before)
 }
 
-// A workspace that cannot come up: the cause is said, and taking it out lets the
+// A workspace that cannot come up: the cause is reported, and ejecting it lets the
 // workload recover; of a StatefulSet that takes more than a patch.
 func TestInjectionFails(t *testing.T) {
 	for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
@@ -246,7 +246,7 @@ func TestInjectionFails(t *testing.T) {
 			if doc.Workspace == nil || doc.Workspace.Cause == nil || doc.Workspace.Cause.Code != "ImageNotFound" {
 				t.Errorf("%+v", doc.Workspace)
 			}
-			// Once more: it is patched anew, and ends the same.
+			// The second time it is patched anew, and ends the same.
 			w.must(3, "provision", tg.user("wrong-tag"))
 			w.must(0, "delete", tg.user("wrong-tag"))
 			tg.clean(before)
@@ -255,8 +255,8 @@ func TestInjectionFails(t *testing.T) {
 	}
 }
 
-// What would have no point is refused, what may not last is said, before
-// anything is written.
+// What cannot work is refused, and what may not last is reported, before anything
+// is written.
 func TestInjectionIsExamined(t *testing.T) {
 	w := newWorld(t)
 	tg := w.workload("deployment", 1, nil)
@@ -268,13 +268,13 @@ func TestInjectionIsExamined(t *testing.T) {
 	tg.patch(`{"spec": {"paused": false}}`)
 	r = w.must(0, "provision", tg.user("plain"))
 	w.contains(r.stderr, "GitOpsOwned", "Argo CD")
-	// Paused again, it keeps its pods: that is said instead of waited for.
+	// Paused again, it keeps its pods: that is reported instead of waited for.
 	tg.patch(`{"spec": {"paused": true}}`)
 	w.contains(w.must(0, "delete", tg.user("plain")).stderr, "kubectl rollout resume deployment/web")
 	tg.clean(before)
 }
 
-// With OnDelete, pods get the workspace when somebody deletes them.
+// With OnDelete, pods get the workspace when they are deleted.
 func TestInjectOnDelete(t *testing.T) {
 	w := newWorld(t)
 	tg := w.workload("statefulset", 1, func(spec, _ map[string]any) {
@@ -320,7 +320,7 @@ func TestInjectNamespaces(t *testing.T) {
 	w.contains(r.stderr, "PERMISSION_DENIED", "elsewhere")
 }
 
-// While somebody else keeps writing to the workload, the patch is made anew from
+// While another client keeps writing to the workload, the patch is made anew from
 // what they wrote, and nothing of theirs is lost.
 func TestInjectMeetsOtherWriters(t *testing.T) {
 	w := newWorld(t)

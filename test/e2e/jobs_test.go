@@ -65,11 +65,11 @@ func (w *world) mustHave(job v1.Job, stages []string, reasons map[string]bool) {
 		}
 	}
 	if recorded = slices.Compact(recorded); !slices.Equal(recorded, stages) || len(reasons) > 0 {
-		w.Errorf("the record has the stages %s, the run told of %s; events that are missing: %v", recorded, stages, reasons)
+		w.Errorf("the record has the stages %s, the run reported %s; missing events: %v", recorded, stages, reasons)
 	}
 }
 
-// The record in the cluster is all that the run has told, outlives the
+// The record in the cluster has all that the run reported, outlives the
 // workspace, and can be followed from another terminal, which ends as the run.
 func TestJobInTheCluster(t *testing.T) {
 	for blueprint, status := range map[string]int{"busy": 0, "crashing": 3} {
@@ -105,7 +105,7 @@ func TestJobInTheCluster(t *testing.T) {
 	}
 }
 
-// A record that cannot be written is no reason to fail: a warning says so.
+// A record that cannot be written is a warning, not a failure.
 func TestJobThatCannotBeRecorded(t *testing.T) {
 	w := newWorld(t)
 	kubeconfig := w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// follower is `berth logs -f` at work; what it prints can be read meanwhile.
+// follower is a running `berth logs -f`; what it prints can be read meanwhile.
 type follower struct {
 	w              *world
 	cmd            *exec.Cmd
@@ -53,7 +53,7 @@ func (f *follower) end() int {
 		}
 		return 0
 	case <-time.After(patience):
-		f.w.Fatalf("still at work; stdout:\n%s\nstderr:\n%s", f.stdout.String(), f.stderr.String())
+		f.w.Fatalf("still running; stdout:\n%s\nstderr:\n%s", f.stdout.String(), f.stderr.String())
 		return -1
 	}
 }
@@ -91,7 +91,7 @@ func TestLogs(t *testing.T) {
 	w.contains(w.must(7, "logs", "alice~plain").stderr, "not found in namespace", "NOT_FOUND")
 }
 
-// Following ends with Ctrl-C, which is no error, or with the container.
+// Following ends with Ctrl-C, which is not an error, or with the container.
 func TestLogsAreFollowed(t *testing.T) {
 	w := newWorld(t)
 	provisioning := w.start("provision", "alice~busy")

@@ -123,7 +123,7 @@ func (w *world) followedInNATS(berth func(args ...string) *exec.Cmd, user string
 	w.mustHave(list.Items[0], stages, reasons)
 }
 
-// item fails the test unless a check of the document says so.
+// item fails the test unless the named check has this status and these words.
 func (w *world) item(r result, name string, status v1.CheckupStatus, words ...string) {
 	w.Helper()
 	for _, item := range decode[v1.Checkup](w, r).Items {

@@ -13,7 +13,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// Who does not wait beside another is told the other's job.
+// With --no-wait beside another run, the other's job is reported.
 func TestNoWaitBesideAnother(t *testing.T) {
 	w := newWorld(t)
 	came, goOn := make(chan struct{}), make(chan struct{})
@@ -31,7 +31,7 @@ func TestNoWaitBesideAnother(t *testing.T) {
 	select {
 	case <-came:
 	case <-time.After(patience):
-		t.Error("the first one makes no pod")
+		t.Error("the first run does not create a pod")
 	}
 	beside := w.berth("provision", "alice~plain", "--no-wait", "-o", "json")
 	close(goOn)
@@ -39,7 +39,7 @@ func TestNoWaitBesideAnother(t *testing.T) {
 	r := first.wait()
 	r.mustBe(w, 0)
 	if theirs, named := decode[v1.Workspace](w, r).JobID, decode[v1.Workspace](w, beside).JobID; named != theirs {
-		t.Errorf("the job at work is %s, and %q was named", theirs, named)
+		t.Errorf("the reported job is %q, want %q", named, theirs)
 	}
 }
 
@@ -47,15 +47,15 @@ func isCreation(r *http.Request, resource string) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/"+resource)
 }
 
-// unanswered keeps a request until whoever sent it gives up.
+// unanswered keeps a request open until the client gives up.
 func unanswered(r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body) // only then is it noticed that the client is gone
 	<-r.Context().Done()
 	panic(http.ErrAbortHandler)
 }
 
-// Without waiting, whenever the time is over: what is said is true, and the same
-// command again ends well.
+// A timeout with --no-wait, at any point: the report is true, and the same command
+// then succeeds.
 func TestNoWaitTimesOut(t *testing.T) {
 	for _, onFailure := range []string{"delete", "keep"} {
 		for _, moment := range []string{"POST configmaps", "POST pods", "PUT secrets"} {

@@ -38,8 +38,8 @@ func TestOnFailureEjects(t *testing.T) {
 	}
 }
 
-// It is kept, and said why, if it was there before this run, or somebody else has
-// changed it since.
+// It is kept, with the reason, if it existed before this run or was changed by
+// another since.
 func TestOnFailureKeepsWhatIsNotItsOwn(t *testing.T) {
 	w := newWorld(t)
 	tg := w.workload("deployment", 1, nil)

@@ -33,7 +33,7 @@ func TestPatientPolicy(t *testing.T) {
 	}
 }
 
-// The policy can stand in the configuration file.
+// The policy can be set in the configuration file.
 func TestPolicyOfTheFile(t *testing.T) {
 	w := newWorld(t)
 	file := filepath.Join(t.TempDir(), "config.yaml")

@@ -14,7 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// process is berth at work.
+// process is a running berth.
 type process struct {
 	w      *world
 	cmd    *exec.Cmd
@@ -23,7 +23,7 @@ type process struct {
 	ended  chan error
 }
 
-// start starts berth and leaves it at work.
+// start starts berth in the background.
 func (w *world) start(args ...string) *process {
 	w.Helper()
 	return w.launch(w.command(args...))
@@ -65,7 +65,7 @@ func (p *process) wait() result {
 		}
 		return r
 	case <-time.After(patience):
-		p.w.Fatalf("still at work after %s; stderr:\n%s", patience, p.stderr.String())
+		p.w.Fatalf("still running after %s; stderr:\n%s", patience, p.stderr.String())
 		return result{}
 	}
 }

@@ -110,7 +110,7 @@ func TestProvisionWhileTheOldPodIsEnding(t *testing.T) {
 	}
 }
 
-// Somebody deletes the pod while it is waited for: that is said at once.
+// The deletion of a pod that is waited for is reported at once.
 func TestPodDeletedWhileWaiting(t *testing.T) {
 	w := newWorld(t)
 	run := w.start("provision", "alice~huge")
@@ -125,8 +125,8 @@ func TestPodDeletedWhileWaiting(t *testing.T) {
 	w.contains(r.stderr, "deleted")
 }
 
-// A script that is taken out of a blueprint is gone from the workspace that is
-// made anew.
+// A script that is removed from a blueprint is gone when the workspace is created
+// again.
 func TestRemovedScriptIsGone(t *testing.T) {
 	w := newWorld(t)
 	blueprints := t.TempDir()

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// proxy stands between berth and the API server and does something to berth
+// proxy runs between berth and the API server and does something to berth
 // when a certain request comes.
 type proxy struct {
 	kubeconfig string

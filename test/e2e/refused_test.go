@@ -14,9 +14,9 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// A pod that the cluster does not take is a failure with its cause and what
-// helps, and stays one for whoever looks later; once the rule allows it, the
-// same command ends well.
+// A pod that the cluster rejects is a failure with its cause and hint, and later
+// commands still show it; once the rule allows the pod, the same command
+// succeeds.
 func TestRefusedPods(t *testing.T) {
 	for _, test := range []struct {
 		name, cause string

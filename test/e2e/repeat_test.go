@@ -14,7 +14,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// Ctrl-C stops following, says how to go on, and the next run follows the same
+// Ctrl-C stops following, says how to continue, and the next run follows the same
 // pod to its end.
 func TestInterrupted(t *testing.T) {
 	for signal, status := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
@@ -34,7 +34,7 @@ func TestInterrupted(t *testing.T) {
 			w.open("alice~gated")
 			again.wait().mustBe(w, 0)
 			if w.pod(w.idOf("alice~gated")).UID != before {
-				t.Error("the pod was made anew instead of followed")
+				t.Error("the pod was replaced instead of followed")
 			}
 		})
 	}
@@ -99,8 +99,7 @@ func TestSeveralAtOnceFail(t *testing.T) {
 	}
 }
 
-// And so they do when the cluster does not take the pod, of which there is none to
-// follow then.
+// And so they do when the cluster rejects the pod, so that there is none to follow.
 func TestSeveralAtOnceRefused(t *testing.T) {
 	w := newWorld(t)
 	noPods(w)

@@ -17,7 +17,8 @@ import (
 )
 
 // The workspace of a repository is made as its .k8shell.yaml says, at the ref that
-// is asked for. That an image without git cannot clone is said, and no failure.
+// is asked for. An image without git cannot clone: that is reported, and is not a
+// failure.
 func TestRepository(t *testing.T) {
 	w := newWorld(t)
 	r := w.repositories()
@@ -119,7 +120,7 @@ func TestRepositoryIsNotCloned(t *testing.T) {
 	if strings.Contains(made.stdout+made.stderr+log, wrong) {
 		t.Errorf("the password is shown:\n%s%s", made.stderr, log)
 	}
-	// With the right one, the workspace is made anew and has it.
+	// With the right one, the workspace is created again and has it.
 	run("delete", user).mustBe(w, 0)
 	w.configured(r.configuration(address, gitPassword), "provision", user).mustBe(w, 0)
 	w.must(0, "exec", user, "--", "test", "-e", "/root/proj/.k8shell.yaml")
@@ -149,7 +150,7 @@ func TestRepositoryIsClonedOnce(t *testing.T) {
 			t.Errorf("the work is %q; the log:\n%s", out, log)
 		}
 		if strings.Contains(log, "repository") || !strings.Contains(log, "workspace: ready") {
-			t.Errorf("it was cloned once more:\n%s", log)
+			t.Errorf("it was cloned again:\n%s", log)
 		}
 	}
 	run("provision", user)
@@ -174,8 +175,8 @@ func TestRepositoryIsClonedOnce(t *testing.T) {
 	})
 }
 
-// ownedByTheWorkspace fails the test unless the Secret goes when the workspace
-// goes, whoever removes that.
+// ownedByTheWorkspace fails the test unless the Secret is deleted with the
+// workspace, however that is removed.
 func (w *world) ownedByTheWorkspace(secret string) {
 	w.Helper()
 	object, err := w.CoreV1().Secrets(w.namespace).Get(w.Context(), secret, metav1.GetOptions{})

@@ -27,7 +27,7 @@ func TestResolve(t *testing.T) {
 	}
 	repo := w.configured("identity: {providers: [{kind: kubernetes}]}\n", "resolve", "alice~repo=org/proj")
 	if repo.status != 2 {
-		t.Errorf("a repository that nobody reads: status %d", repo.status)
+		t.Errorf("a repository that no provider reads: status %d", repo.status)
 	}
 	w.contains(repo.stderr, "no configured identity provider reads repositories")
 	w.contains(w.must(7, "resolve", "alice~nope").stderr, `blueprint "nope" not found`)

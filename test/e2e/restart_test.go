@@ -12,13 +12,13 @@ import (
 // restart its daemons.
 const clusterVariable = "BERTH_TEST_CLUSTER"
 
-// Provisioning goes on over an API server that is killed and comes back, and ends
-// with the right verdict. This test runs before the others, which would not
-// like that: it is the only one that is not parallel.
+// Provisioning survives an API server that is killed and comes back, and ends with
+// the right verdict. This test runs before the others, which the outage would
+// break: it is the only one that is not parallel.
 func TestAPIServerRestartsDuringProvisioning(t *testing.T) {
 	dir := os.Getenv(clusterVariable)
 	if dir == "" {
-		t.Skipf("%s is not set: the API server of somebody's cluster is not to be killed", clusterVariable)
+		t.Skipf("%s is not set: the API server of a cluster in use must not be killed", clusterVariable)
 	}
 	w := newWorldAlone(t)
 	for user, status := range map[string]int{"alice~gated": 0, "alice~crashing": 3} {

@@ -32,7 +32,7 @@ func TestRolesOfReading(t *testing.T) {
 			for _, a := range d.command.All() {
 				u, used := users[a]
 				if !used {
-					continue // which suffices has told
+					continue // suffices has reported it
 				}
 				t.Run("without "+a.String(), func(t *testing.T) {
 					t.Parallel()
@@ -108,7 +108,7 @@ func less(t *testing.T, d duty) {
 
 func (w *world) words() *strings.Replacer { return strings.NewReplacer("NAMESPACE", w.namespace) }
 
-// grants are rules of a command where they belong, and what it takes beside.
+// grants are rules of a command where they belong, and what else it takes.
 func (w *world) grants(d duty, rules []rbacv1.PolicyRule) []grant {
 	g := grant{w.namespace, rules}
 	if d.command.Cluster {
@@ -167,7 +167,7 @@ func (w *world) used(d duty, all []*asked) map[rbac.Access]use {
 	return users
 }
 
-// lacks runs a use without a permission that it takes: that is told, by its name.
+// lacks runs a use without a permission that it needs: the error names it.
 func (w *world) lacks(d duty, u use, a rbac.Access, words *strings.Replacer) {
 	w.Helper()
 	limited := w.as(w.grants(d, without(d.command, a))...)
@@ -185,7 +185,7 @@ func (w *world) lacks(d duty, u use, a rbac.Access, words *strings.Replacer) {
 		status = 125
 	}
 	r.mustBe(w, status)
-	said := r.stdout + r.stderr // a document tells it on stdout
+	said := r.stdout + r.stderr // a document has it on stdout
 	w.contains(said, "PERMISSION_DENIED")
 	w.names(said, a)
 	if after := w.leftovers(); !slices.Equal(before, after) {
@@ -193,8 +193,8 @@ func (w *world) lacks(d duty, u use, a rbac.Access, words *strings.Replacer) {
 	}
 }
 
-// lacksAll runs a command that may find out what is there and nothing else: all
-// that it lacks is told at once.
+// lacksAll runs a command that may find out what exists and nothing else: all
+// missing permissions are reported at once.
 func (w *world) lacksAll(d duty) {
 	w.Helper()
 	find := rbac.Named("status").PolicyRules()
@@ -251,7 +251,7 @@ func (w *world) run(u use, to *asked, words *strings.Replacer) result {
 	}
 	p := w.launch(cmd)
 	if u.until != "" {
-		w.eventually("berth "+strings.Join(args, " ")+" has told or asked for "+u.until, func() bool {
+		w.eventually("berth "+strings.Join(args, " ")+" has printed or asked for "+u.until, func() bool {
 			return strings.Contains(p.stdout.String(), words.Replace(u.until)) || to != nil && to.has(u.until) || len(p.ended) > 0
 		})
 		_ = p.cmd.Process.Signal(os.Interrupt) // it may have ended
@@ -284,7 +284,7 @@ func (w *world) oneOfEach() (targets []*target) {
 }
 
 // prepareReading makes what the commands that read are about, and says what the
-// words in their arguments stand for.
+// placeholders in their arguments are.
 func (w *world) prepareReading() *strings.Replacer {
 	w.Helper()
 	waiting := w.start("provision", "alice~huge", "--timeout", "1h")

@@ -152,12 +152,12 @@ func TestStatusEvents(t *testing.T) {
 		t.Errorf("the events are %+v", one.Events)
 	}
 	if one := decode[v1.Workspace](w, w.must(0, "status", "alice~plain", "-o", "json")); len(one.Events) > 0 {
-		t.Error("events that nobody asked for")
+		t.Error("events without --events")
 	}
 }
 
-// Watching tells every change, as rows and as documents, of all and of one, until
-// Ctrl-C; nothing is lost on the way.
+// Watching reports every change, as rows and as documents, of all and of one, until
+// Ctrl-C; nothing is lost.
 func TestStatusWatch(t *testing.T) {
 	w := newWorld(t)
 	first := w.unscheduled("bob-1", map[string]string{"k8shell.io/username": "bob"})
@@ -180,7 +180,7 @@ func TestStatusWatch(t *testing.T) {
 		r := run.wait()
 		r.mustBe(w, 130)
 		if r.stderr != "" {
-			t.Errorf("Ctrl-C is told: %q", r.stderr)
+			t.Errorf("Ctrl-C is reported: %q", r.stderr)
 		}
 	}
 	if n := strings.Count(rows.stdout.String(), "NAME "); n != 1 {
@@ -193,7 +193,7 @@ func TestStatusWatch(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &ws); err != nil || ws.Owner != "alice" {
 			t.Fatalf("%q: %v", line, err)
 		}
-		if ws.ID != id || ws.Stage == v1.StagePulling { // which is told where it takes long
+		if ws.ID != id || ws.Stage == v1.StagePulling { // reported only if it takes long
 			continue
 		}
 		if len(stages) == 0 || stages[len(stages)-1] != ws.Stage {

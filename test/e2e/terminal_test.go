@@ -60,7 +60,7 @@ func TestExec(t *testing.T) {
 	interrupted := run.wait()
 	interrupted.mustBe(w, 130)
 	if n := strings.Count(interrupted.stderr, "\n"); n > 2 {
-		t.Errorf("an interruption is told in %d lines:\n%s", n, interrupted.stderr)
+		t.Errorf("an interruption is reported in %d lines:\n%s", n, interrupted.stderr)
 	}
 	if r := w.must(126, "exec", "alice~plain", "--", "sh", "-c", "exit 126"); r.stderr != "" {
 		t.Errorf("the command's own status is explained: %q", r.stderr)

@@ -34,8 +34,8 @@ func (m moment) String() string {
 // victim is a command that is killed.
 type victim struct {
 	name string
-	// prepare makes what stands there before, and says which command it is and
-	// how to end well afterwards: nothing of berth's may be left then.
+	// prepare makes what exists before, and returns the command's arguments and how
+	// to clean up afterwards: nothing of berth's may be left then.
 	prepare func(w *world) (args []string, again func())
 }
 
@@ -77,8 +77,8 @@ func victims(blueprint string) []victim {
 	}
 }
 
-// Killed with SIGKILL at each of its API calls, the same command again ends well
-// and leaves nothing behind. BERTH_TEST_TORTURE=full kills on both sides of every
+// After a SIGKILL at each of its API calls, the same command succeeds and leaves
+// nothing behind. BERTH_TEST_TORTURE=full kills on both sides of every
 // call, on the smallest chart and on one with everything (`make torture`).
 func TestTorture(t *testing.T) {
 	blueprints, sides := []string{"plain"}, []bool{false}
@@ -112,7 +112,7 @@ func torture(w *world, v victim, m moment) {
 	w.nothingIsLeft()
 }
 
-// countOf is how many requests a command makes that nobody disturbs.
+// countOf is how many requests an undisturbed command makes.
 func countOf(t *testing.T, v victim) int {
 	t.Helper()
 	var n atomic.Int64
@@ -178,7 +178,7 @@ func (u *unheard) WriteHeader(int) {}
 func (u *unheard) Write(p []byte) (int, error) { return len(p), nil }
 
 // Twenty provisions of one user string at once: one release, one job that
-// worked, and nobody hangs.
+// worked, and none hangs.
 func TestTwentyAtOnce(t *testing.T) {
 	w := newWorld(t)
 	var runs []*process

@@ -105,13 +105,13 @@ func injecting() duty {
 }
 
 // certified says where it is shown that certificates take permissions: as a
-// cluster has them or not, they are no part of what is shown here.
+// cluster has them or not, they are not part of what is shown here.
 var certified = map[string]string{
 	"create certificates.cert-manager.io": "TestCertificate", "get certificates.cert-manager.io": "TestCertificate",
 	"patch certificates.cert-manager.io": "TestCertificate", "delete certificates.cert-manager.io": "TestCertificate",
 }
 
-// telling is the same use, of which this is said.
+// telling is the same use, with this as its says.
 func (u use) telling(says string) use {
 	u.says = says
 	return u

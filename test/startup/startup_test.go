@@ -4,8 +4,8 @@
 // program, its memory and its time, compared with a trivial program with the
 // same client-go that is built beside it.
 //
-// A package that is linked is initialized at every start, whether anybody asked
-// for it or not. GODEBUG=inittrace=1 berth version shows which ones take what.
+// A package that is linked is initialized at every start, whether it is used
+// or not. GODEBUG=inittrace=1 berth version shows which ones take what.
 package startup
 
 import (
@@ -133,7 +133,7 @@ func (p *program) initialized(t *testing.T, args ...string) (bytes int64) {
 	}
 	packages := initTrace.FindAllSubmatch(out, -1)
 	if len(packages) < 100 {
-		t.Fatalf("only %d packages tell what they initialize:\n%s", len(packages), out)
+		t.Fatalf("only %d packages report what they initialize:\n%s", len(packages), out)
 	}
 	for _, found := range packages {
 		n, _ := strconv.ParseInt(string(found[1]), 10, 64)

@@ -157,7 +157,7 @@ func TestHostileCustomBlueprintsAreRefused(t *testing.T) {
 	}
 }
 
-// Nothing that anybody writes makes a panic, or sets what only the platform may.
+// No input causes a panic, or sets what only the platform may set.
 func FuzzCustom(f *testing.F) {
 	for _, text := range []string{
 		"template: dev\nenv: {A: !cel user.email}", "template: dev\n<<: {image: x}", "template: dev\nstorages: {a: {type: local}}",

@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// hostile are files that must be refused, and what is said about them.
+// hostile are files that must be refused, and the errors for them.
 func hostile() map[string]struct{ text, says string } {
 	laughs := "x0: &x0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n"
 	for i := 1; i < 20; i++ {

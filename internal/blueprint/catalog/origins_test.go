@@ -49,7 +49,7 @@ func TestOriginsSayWhichLayerSetEachField(t *testing.T) {
 	want := map[string]string{
 		"name":                  "dev (t.yaml:8)",
 		"image":                 "dev (t.yaml:10)",
-		"env.A":                 "dev (t.yaml:5)", // by <<: dev says so, on the line of the anchor
+		"env.A":                 "dev (t.yaml:5)", // merged by <<: reported as dev's, on the line of the anchor
 		"env.B":                 "dev (t.yaml:13)",
 		"env.C":                 "dev (t.yaml:14)",
 		"resources.cpu":         "base (built in:5)",
@@ -128,7 +128,7 @@ func TestProblemsOfResolvedBlueprintsHavePlaces(t *testing.T) {
 		}
 	}
 	if strings.Contains(all, "four") {
-		t.Errorf("what stands upon a broken blueprint is judged:\n%s", all)
+		t.Errorf("a blueprint based on a broken one is checked:\n%s", all)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestMergeLists(t *testing.T) {
 			platformStrategies(), "initScripts: [{name: a, script: '1'}]", "initScripts: [{name: a, script: '2'}, {name: a, script: '3'}]",
 			"initScripts: [{name: a, script: '2'}, {name: a, script: '3'}]",
 		},
-		"one's own scripts replace nobody's": {
+		"a user's scripts replace no others": {
 			customStrategies(), "initScripts: [{name: a, script: '1'}]", "initScripts: [{name: a, script: '2'}]",
 			"initScripts: [{name: a, script: '1'}, {name: a, script: '2'}]",
 		},

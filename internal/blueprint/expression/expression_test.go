@@ -71,7 +71,7 @@ func TestWhatIsWrongIsFoundWithoutAUser(t *testing.T) {
 	}
 }
 
-// Whatever somebody writes, it ends soon and takes little.
+// Whatever a user writes, evaluation ends soon and takes little memory.
 func TestHostileExpressionsAreRefused(t *testing.T) {
 	list := "[1,2,3,4,5,6,7,8,9,10]"
 	loops := strings.Repeat(list+".all(x, ", 9) + "true" + strings.Repeat(")", 9)

@@ -66,7 +66,7 @@ func TestBlueprintShow(t *testing.T) {
 	template, _ := cmdtest.Must(t, 0, "blueprint", "show", "team", "--blueprints", "bp", "-o", "json", "--origins")
 	cmdtest.Must(t, 7, "blueprint", "show", "nope")
 
-	// What is shown can stand in a file again, comments and all.
+	// The output can be used as a file again, including the comments.
 	for _, shown := range []string{plain, withOrigins} {
 		again := "blueprints:\n  - " + strings.ReplaceAll(strings.TrimSpace(shown), "\n", "\n    ") + "\n"
 		if err := os.WriteFile("again.yaml", []byte(again), 0o600); err != nil {

@@ -40,7 +40,7 @@ clusters: [{name: x, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name
 func TestConfigurationIsReadOnce(t *testing.T) {
 	f, reads := configured(t, "defaultBlueprint: dev")
 	if *reads != 0 {
-		t.Error("the configuration is read before anybody asks for it")
+		t.Error("the configuration is read before it is needed")
 	}
 	cmd := &cobra.Command{Use: "x"}
 	deps := f.For(cmd)
@@ -65,7 +65,7 @@ func TestConfigurationIsReadOnce(t *testing.T) {
 	}
 }
 
-// Who only enters a workspace depends on nothing that is configured.
+// Entering a workspace does not depend on the configuration.
 func TestWorkspacesNeedNoConfiguration(t *testing.T) {
 	f, reads := configured(t, "identity: {providers: [{kind: nonsense}]}")
 	reader, err := f.Workspaces()

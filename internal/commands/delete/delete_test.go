@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/internal/schematest"
 )
 
-// What is wrong with a deletion is said before the cluster is asked, all of it.
+// All errors in the arguments are reported, before any request to the cluster.
 func TestDeleteErrors(t *testing.T) {
 	cmdtest.Unreachable(t)
 	for _, test := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 )
 
-// blind is a cluster on which the caller may see pods, leases and workloads, of which there
-// are none, and nothing else. A lock that is asked for fails the test.
+// blind is an empty cluster on which the caller may see pods, leases and workloads,
+// and nothing else. Requesting a lock fails the test.
 func blind(t *testing.T) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,8 +34,8 @@ func blind(t *testing.T) {
 	cmdtest.Cluster(t, server.URL)
 }
 
-// Who may not see whether there is a workspace is told so, by the permission that
-// is missing: that is not the same as that there is none.
+// A user who may not see whether a workspace exists gets an error that names the
+// missing permission, not one that says that it does not exist.
 func TestDeleteOfWhatCannotBeSeen(t *testing.T) {
 	blind(t)
 	const secrets, configMaps = "you may not list secrets in namespace team", "you may not list configmaps in namespace team"

@@ -11,7 +11,7 @@ import (
 // Only what was not found for want of a permission is that; everything else stays.
 func TestOrDenied(t *testing.T) {
 	denied := fault.New(fault.PermissionDenied, "you may not list secrets")
-	gone := fault.New(fault.NotFound, "there is none")
+	gone := fault.New(fault.NotFound, "not found")
 	for _, test := range []struct {
 		err  error
 		want fault.Code
@@ -21,7 +21,7 @@ func TestOrDenied(t *testing.T) {
 		{gone, fault.NotFound},
 		{fault.New(fault.NotFound, "it cannot be seen: %w", denied), fault.PermissionDenied},
 		{fault.New(fault.NotFound, "it cannot be read: %w", gone), fault.NotFound},
-		{errors.New("nobody expected this"), fault.Internal},
+		{errors.New("unexpected"), fault.Internal},
 	} {
 		if got := orDenied(test.err); fault.CodeOf(got) != test.want {
 			t.Errorf("%v became %v", test.err, got)

@@ -107,7 +107,7 @@ func (want expectation) check(t *testing.T, d v1.Diagnosis) {
 	}
 }
 
-// A dump goes on no further: what it ends with is told, however short it lasted.
+// A dump does not continue: the cause at its end is reported, however short it lasted.
 func TestDiagnoseOfADumpThatEndsEarly(t *testing.T) {
 	file := recordings + "unsched-cpu.jsonl"
 	records, err := os.ReadFile(file)

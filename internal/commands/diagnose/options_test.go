@@ -21,6 +21,6 @@ func TestOptions(t *testing.T) {
 		"a dump without a name":  {Args: "--filename=", Err: "--filename must not be empty"},
 		"a dump and a workspace": {Args: "-f x.json alice", Err: "--subject alice"},
 		"a subject without dump": {Args: "--subject alice x", Err: "--subject and --now require --filename"},
-		"a time that is none":    {Args: "-f - --now yesterday", Err: `invalid --now "yesterday": use RFC 3339, for example 2026-11-20T23:50:25Z`},
+		"an invalid time":        {Args: "-f - --now yesterday", Err: `invalid --now "yesterday": use RFC 3339, for example 2026-11-20T23:50:25Z`},
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/schematest"
 )
 
-// What is wrong with a batch is said before the cluster is asked, all of it.
+// All errors in a batch are reported, before any request to the cluster.
 func TestBatchErrors(t *testing.T) {
 	cmdtest.Unreachable(t)
 	large := filepath.Join(t.TempDir(), "large")

@@ -41,7 +41,7 @@ func TestParseFile(t *testing.T) {
 	}
 }
 
-// All that is wrong is said at once, with the lines.
+// All errors are reported at once, with their lines.
 func TestParseFileProblems(t *testing.T) {
 	for name, test := range map[string]struct {
 		text string
@@ -77,8 +77,8 @@ func TestParseFileProblems(t *testing.T) {
 	}
 }
 
-// Whatever stands in a file, it is user strings that can be provisioned, each
-// once, or an error that says what is wrong.
+// Every file gives user strings that can be provisioned, each once, or an error that
+// says what is wrong.
 func FuzzParseFile(f *testing.F) {
 	for _, seed := range []string{"alice~dev\n# x\nbob", "- alice\n- userString: bob", `["a",{"userString":"b"}]`, "- &a [*a]", "---\n...\n", "{", "-\t\n-"} {
 		f.Add([]byte(seed))

@@ -83,7 +83,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// A list that is not there says nothing about anybody.
+// A missing list is not a statement about any user.
 func TestListedNotThere(t *testing.T) {
 	client := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "berth", Name: "other"}})
 	for name, provider := range map[string]*userList{

@@ -37,7 +37,7 @@ func TestResolve(t *testing.T) {
 		{"Alice@example.com", false, "alice", ""},
 		{"alice", false, "bob", fault.PermissionDenied},
 		{"alice", true, "bob", ""},
-		// An account of the same last name is somebody else.
+		// An account of the same name in another namespace is another user.
 		{"system:serviceaccount:other:alice", false, "alice", fault.PermissionDenied},
 		{"system:serviceaccount:ci:deploy", false, "system-serviceaccount-ci-deploy", ""},
 	} {

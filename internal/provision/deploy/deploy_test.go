@@ -12,8 +12,8 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// The claims that are followed are those that the pod mounts, whoever made them,
-// and those that are created.
+// The claims that are followed are those that the pod mounts, including those of
+// others, and those that are created.
 func TestClaims(t *testing.T) {
 	pod := kube.Named("Pod", "a")
 	pod.Object["spec"] = map[string]any{"volumes": []any{

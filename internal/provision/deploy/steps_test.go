@@ -18,7 +18,7 @@ func TestPullIsMeasuredFromItsBegin(t *testing.T) {
 		starting, pulling float64
 	}{
 		"since a second after":            {after(3), 1, 12},
-		"since when nobody knows":         {time.Time{}, 9, 4},
+		"since an unknown time":           {time.Time{}, 9, 4},
 		"a clock that is behind":          {after(-60), 0, 13},
 		"a clock that is ahead":           {after(70), 9, 4},
 		"a pull that began with Starting": {after(2), 0, 13},

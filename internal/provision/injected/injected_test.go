@@ -149,8 +149,8 @@ func TestWhetherThePatchIsWritten(t *testing.T) {
 	}
 }
 
-// That the workspace was there before is known also where a claim is refused: who
-// injected it is not somebody else who came since.
+// That the workspace was there before is known also where a claim is refused: the
+// run that injected it is not mistaken for a later one.
 func TestReplacedIsKnownBeforeAnythingIsCreated(t *testing.T) {
 	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "data", errors.New("exceeded quota: q"))
 	target, turn := into(t, "create", "persistentvolumeclaims", refused)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is said of a workload before it is patched.
+// What is reported about a workload before it is patched.
 func TestExamine(t *testing.T) {
 	meta := func(text string) func(string) string {
 		return func(w string) string { return strings.Replace(w, "metadata: {", "metadata: {"+text+", ", 1) }
@@ -61,7 +61,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// A claim that many can mount is no reason to refuse.
+// A claim that many can mount is not refused.
 func TestAVolumeForMany(t *testing.T) {
 	p := parts(t, "deployment")
 	workload := parse(t, strings.Replace(workloadOf("Deployment"), "replicas: 1", "replicas: 3", 1))

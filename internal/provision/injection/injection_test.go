@@ -180,7 +180,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// Whatever stood there, eject leaves the template as it was: for every kind and
+// Eject restores the original template, for every kind and
 // each value of shareProcessNamespace, also after a second injection.
 func TestEjectLeavesTheTemplateAsItWas(t *testing.T) {
 	for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
@@ -218,7 +218,7 @@ func roundTrip(t *testing.T, before map[string]any, p Parts) {
 	}
 }
 
-// The same for templates that nobody has thought of.
+// The same for random templates.
 func FuzzEjectLeavesTheTemplateAsItWas(f *testing.F) {
 	f.Add(uint16(0), uint8(0), "k8shell.io/username", "x")
 	f.Add(uint16(0xffff), uint8(7), "a/b~c", "y")
@@ -247,7 +247,7 @@ func FuzzEjectLeavesTheTemplateAsItWas(f *testing.F) {
 		if bit(6) {
 			object["metadata"] = map[string]any{"name": "web", "uid": "u-1", "annotations": map[string]any{"x": key}}
 		}
-		text, err := json.Marshal(object) // what is no UTF-8 is no JSON either
+		text, err := json.Marshal(object) // invalid UTF-8 is not valid JSON either
 		if err != nil {
 			t.Skip()
 		}
@@ -285,7 +285,7 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// What somebody else has injected, keeping to the convention alone, can be taken
+// What another tool has injected, following the convention only, can be taken
 // out; what was changed since is left as it is.
 func TestEjectKeepsToTheConvention(t *testing.T) {
 	workload := parse(t, `
@@ -313,7 +313,7 @@ spec:
 		t.Error(diff)
 	}
 	if other, err := Eject(workload, "bob-1"); other.Patch != nil || err != nil {
-		t.Error("somebody else's is taken out")
+		t.Error("another workspace is taken out")
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/release"
 )
 
-// Why a workspace has no pod stands in Helm's record.
+// The reason that a workspace has no pod is in Helm's record.
 func TestPodless(t *testing.T) {
 	const manifest = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: alice-1, labels: {k8shell.io/blueprint: dev}}\n"
 	record := func(status helm.Status) *helm.Release {

@@ -89,7 +89,7 @@ func specs(t *testing.T) map[string]Spec {
 	return map[string]Spec{"small": small, "full": full, "agent": agent, "podman": podman}
 }
 
-// The manifests as they stand on the cluster. What needs more than an API server
+// The manifests as they are on the cluster. What needs more than an API server
 // to be tried, a NetworkPolicy, a certificate, the podman sidecar, a real agent,
 // is checked here as objects.
 func TestManifests(t *testing.T) {

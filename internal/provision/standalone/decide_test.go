@@ -30,7 +30,7 @@ func TestDecide(t *testing.T) {
 		{"initializing", pod(v1.StageInitializing), deploy.Resume},
 		{"starting", pod(v1.StageStarting), deploy.Resume},
 		{"starting, the record pending", half(v1.StageStarting), deploy.Resume},
-		{"nobody knows", pod(v1.StageUnknown), deploy.Resume},
+		{"unknown", pod(v1.StageUnknown), deploy.Resume},
 		{"terminating", pod(v1.StageTerminating), deploy.Await},
 		{"terminating, without a record", bare(v1.StageTerminating), deploy.Await},
 		{"failed", pod(v1.StageFailed), deploy.Replace},

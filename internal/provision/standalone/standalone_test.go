@@ -87,7 +87,7 @@ func TestWaitsForTheOldPod(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := target.BringUp(short, turn, d); err == nil {
-		t.Error("it went on beside the old pod")
+		t.Error("it continued beside the old pod")
 	}
 	if record, err := target.Records().Latest(t.Context(), id); err != nil || record != nil {
 		t.Errorf("a record was written: %+v, %v", record, err)
@@ -137,7 +137,7 @@ func TestHealsTheRecordOfAKilledRun(t *testing.T) {
 }
 
 // Once all is created the record is completed, though the time is over; a record
-// that somebody removed is written again.
+// that was removed meanwhile is written again.
 func TestComplete(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -161,8 +161,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// A record that the API server declines is not written, nor is one of somebody
-// else; one whose answer is lost may be.
+// A record that the API server declines is not written, nor is one of another
+// user; one whose answer is lost may be.
 func TestWhetherTheRecordIsWritten(t *testing.T) {
 	secrets := schema.GroupResource{Resource: "secrets"}
 	for _, test := range []struct {
@@ -187,7 +187,7 @@ func TestWhetherTheRecordIsWritten(t *testing.T) {
 	}
 }
 
-// Only who has the lock writes the refusal: the record may be somebody else's.
+// Only the holder of the lock writes the refusal: the record may be another's.
 func TestRefusalIsWrittenUnderTheLock(t *testing.T) {
 	const overQuota = `pods "` + id + `" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`
 	by := &kube.RefusedError{Call: kube.Call{Verb: "create", Resource: "pods", Namespace: "dev", Name: id}, Message: overQuota}

@@ -31,8 +31,8 @@ func TestRemovalsAtATerminal(t *testing.T) {
 	}
 }
 
-// What is left of a workspace that failed is said in a line, and only what there
-// is is proposed to be removed.
+// What is left of a failed workspace is reported in a line, and only what exists is
+// proposed for removal.
 func TestLeft(t *testing.T) {
 	for left, test := range map[v1.Left]struct{ says, notSays string }{
 		v1.LeftKept:    {"delete what was created; it was kept", "deleted what was created"},

@@ -39,7 +39,7 @@ func TestLiveFramesAreCalm(t *testing.T) {
 			t.Errorf("painted after %s, want nothing before %s", first, quietFor)
 		}
 		if len(f.At) < 100 {
-			t.Errorf("only %d frames in 21 s: the spinner stands still", len(f.At))
+			t.Errorf("only %d frames in 21 s: the spinner does not move", len(f.At))
 		}
 		for i, from := range f.At {
 			n := 0

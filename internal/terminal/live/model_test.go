@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
-// names tells a model's story in short.
+// names summarizes a model's story.
 func names(m *model) []string {
 	var s []string
 	for _, it := range m.items {
@@ -68,7 +68,7 @@ func TestStepsSideBySide(t *testing.T) {
 	}
 }
 
-// Who follows a workspace that was there before sees how long it has waited; a
+// A workspace that existed before is shown with how long it has waited; a
 // cluster's clock that is a little slow changes nothing.
 func TestStageBegunBeforeUs(t *testing.T) {
 	for since, want := range map[time.Duration]time.Duration{2 * time.Minute: 2 * time.Minute, 1 * sc: 0, 0: 0} {

@@ -34,7 +34,7 @@ func batchOf(b *terminaltest.Many, after time.Duration) *batchModel {
 	return m
 }
 
-// screenful is the whole table as it stands at a moment.
+// screenful is the whole table at a given moment.
 func screenful(b *terminaltest.Many, at time.Duration, width, height int, look terminal.Capabilities) []string {
 	c := batchOf(b, at)
 	v := view{Page: style.Page{Width: width, Now: terminaltest.T0.Add(at), Styles: look.Styles()}, height: height, frame: 2}
@@ -45,7 +45,7 @@ func screenful(b *terminaltest.Many, at time.Duration, width, height int, look t
 	return slices.Concat(p.final, p.live)
 }
 
-// screen is the whole story as it stands at a moment, nothing scrolled away.
+// screen is the whole story at a given moment, nothing scrolled away.
 func screen(s *terminaltest.Script, at time.Duration, width int, look terminal.Capabilities) []string {
 	m := singleOf(s, at)
 	v := view{Page: style.Page{Width: width, Now: terminaltest.T0.Add(at), Styles: look.Styles()}, height: 50, frame: 2}

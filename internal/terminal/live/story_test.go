@@ -104,8 +104,8 @@ func TestTheTimeHasAColumnOfItsOwn(t *testing.T) {
 	}
 }
 
-// An image is longer than a narrow terminal: what does not fit goes on below,
-// not at the edge.
+// An image is longer than a narrow terminal: what does not fit continues
+// below, indented.
 func TestALongWordKeepsTheIndent(t *testing.T) {
 	image := "registry.example.com/a-team-with-a-long-name/and-an-image-to-match:2026.11.20-nightly"
 	w := terminaltest.Workspace(v1.StageFailed, v1.Snapshot{Cause: &v1.Cause{Message: "image " + image + " not found"}})

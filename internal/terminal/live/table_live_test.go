@@ -50,11 +50,11 @@ func TestBatchFramesAreCalm(t *testing.T) {
 			}
 		}
 		if len(f.Writes) < 300 {
-			t.Errorf("%d frames in 39 s: the spinners stand still", len(f.Writes))
+			t.Errorf("%d frames in 39 s: the spinners do not move", len(f.Writes))
 		}
 		last := f.Writes[len(f.Writes)-1]
 		if !strings.Contains(last, "Pulling") || strings.Contains(last, "alice") || strings.Contains(last, "bob") {
-			t.Errorf("the last frame is %q: want what is at work, and not who is done", last)
+			t.Errorf("the last frame is %q: want only the rows that are in progress", last)
 		}
 		if f.Wrapped > 0 {
 			t.Errorf("%d lines wrapped", f.Wrapped)
@@ -63,7 +63,7 @@ func TestBatchFramesAreCalm(t *testing.T) {
 	})
 }
 
-// Whoever leaves at once finds every row as it stood, and the cursor.
+// Leaving at once keeps every row as it is, and restores the cursor.
 func TestBatchStopInTheMiddle(t *testing.T) {
 	for _, height := range []int{50, 5} {
 		synctest.Test(t, func(t *testing.T) {

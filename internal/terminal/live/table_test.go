@@ -60,7 +60,7 @@ func TestBatchFitsTheHeight(t *testing.T) {
 		if height >= 8 {
 			for i := 36; i < 40; i++ {
 				if name := fmt.Sprintf("user-%03d", i); !strings.Contains(text, name) {
-					t.Errorf("height %d: %s is at work and not shown:\n%s", height, name, text)
+					t.Errorf("height %d: %s is in progress but not shown:\n%s", height, name, text)
 				}
 			}
 		}

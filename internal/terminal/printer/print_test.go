@@ -54,7 +54,7 @@ func TestDocumentsSayWhatTheyAre(t *testing.T) {
 	}
 	for _, list := range []result.Kind{result.Workspaces{}, result.Jobs{}, result.Blueprints{}, result.ProvisionSummary{}, result.DeletionSummary{}, result.Checkup{}} {
 		if got := printed(t, "json", list, 0, style.NoColour); !strings.Contains(got, `"items": []`) {
-			t.Errorf("an empty list is no list: %s", got)
+			t.Errorf("an empty list is not printed as a list: %s", got)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
-// How it ended is said once: by the headline.
+// The outcome is reported once: by the headline.
 func TestAnOutcomeIsSaidOnce(t *testing.T) {
 	scheduling, none := terminaltest.Workspace(v1.StageScheduling, v1.Snapshot{}), terminaltest.Workspace(v1.StageUnknown, v1.Snapshot{})
 	none.CreatedAt = time.Time{}

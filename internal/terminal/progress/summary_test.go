@@ -31,7 +31,7 @@ func TestAWorkspaceThatRanBefore(t *testing.T) {
 	w.Since = time.Time{}
 	live, plain = ends(t, w)
 	if !strings.Contains(live, "✔ Running\n") || !strings.Contains(plain, "stage Running\n") {
-		t.Errorf("since nobody knows when; live:\n%splain:\n%s", live, plain)
+		t.Errorf("since an unknown time; live:\n%splain:\n%s", live, plain)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestFresh(t *testing.T) {
 	}
 	for name := range present {
 		if _, ok := wanted[name]; !ok {
-			t.Errorf("%s is made by nobody any more: run make generate", name)
+			t.Errorf("%s is no longer generated: run make generate", name)
 		}
 	}
 }

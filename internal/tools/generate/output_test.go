@@ -42,7 +42,7 @@ func TestOutputExamples(t *testing.T) {
 func check(t *testing.T, kind string, text []byte) {
 	t.Helper()
 	if !bytes.Contains(text, []byte(`"kind": "`+kind+`"`)) {
-		t.Errorf("the example is no %s", kind)
+		t.Errorf("the example is not of kind %s", kind)
 	}
 	schematest.Validate(t, text)
 }

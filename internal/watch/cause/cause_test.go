@@ -38,7 +38,7 @@ func patient() Policy {
 	return p
 }
 
-// compare checks a finding against "Code: words"; empty is none.
+// compare checks a finding against "Code: words"; empty means no finding.
 func compare(t *testing.T, got *Finding, want string) {
 	t.Helper()
 	code, words, _ := strings.Cut(want, ": ")
@@ -79,11 +79,11 @@ func TestHintOfNothing(t *testing.T) {
 	}
 }
 
-// Every code that is declared in a family stands in the catalogue, once.
+// Every code that is declared in a family is in the catalogue, once.
 func TestEveryCodeIsInTheCatalogue(t *testing.T) {
 	codes, _ := Reasons()
 	if len(slices.Compact(slices.Clone(codes))) != len(codes) {
-		t.Errorf("a code stands there twice: %q", codes)
+		t.Errorf("a code is listed twice: %q", codes)
 	}
 	declared := 0
 	files, err := filepath.Glob("*.go")

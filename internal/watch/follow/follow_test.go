@@ -114,7 +114,7 @@ func TestStagesAreNotSkippedForASlowReader(t *testing.T) {
 		fw.pods.add(watchtest.NewPod("web", "1").Version(1).Pod)
 		fw.pods.modify(watchtest.NewPod("web", "1", watchtest.OnNode).Version(2).Pod)
 		fw.pods.modify(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(3).Pod)
-		synctest.Wait() // all is said before anybody reads
+		synctest.Wait() // everything is sent before it is read
 		fw.run(ctx)
 		want := []v1.Stage{v1.StageScheduling, v1.StageStarting, v1.StageRunning}
 		if got := fw.stages(); !slices.Equal(got, want) {
@@ -169,7 +169,7 @@ func TestAWatchThatEndsIsReplaced(t *testing.T) {
 func TestWhatIsRemovedMeanwhileIsGone(t *testing.T) {
 	for name, end := range map[string]func(*server){
 		"not listed": func(s *server) { s.forget(9); s.live.Stop() },
-		"told by the next watch": func(s *server) {
+		"reported by the next watch": func(s *server) {
 			s.bookmark("6")
 			s.live.Stop()
 			s.remove(watchtest.NewPod("web", "1", watchtest.OnNode).Version(7).Pod)
@@ -403,7 +403,7 @@ func TestARunCanGoOnWhereAnotherStopped(t *testing.T) {
 		fw.pods.modify(watchtest.NewPod("web", "1", watchtest.OnNode).Version(2).Pod)
 		fw.pods.modify(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady).Version(3).Pod)
 		synctest.Wait()
-		// The last of them finds nothing new, and is told what is known.
+		// The last of them finds nothing new, and gets what is known.
 		for _, want := range []v1.Stage{v1.StageScheduling, v1.StageStarting, v1.StageRunning, v1.StageRunning} {
 			err := fw.f.Run(t.Context(), cause.DefaultPolicy(), time.Now, func(c Change) bool {
 				if c.Snapshot.Stage != want {

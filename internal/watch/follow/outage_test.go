@@ -38,8 +38,8 @@ func (fw *follow) notices() (messages []string) {
 	return messages
 }
 
-// However many watches there are and however often they are tried, who waits is
-// told once that they are interrupted and once that they are not any more.
+// However many watches there are and however often they are tried, the user is
+// notified once that they are interrupted and once that they are restored.
 func TestOneNoticeOfAnOutage(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(5).Pod)
@@ -65,7 +65,7 @@ func TestOneNoticeOfAnOutage(t *testing.T) {
 				t.Fatalf("half over: %q, want %q", got, want)
 			}
 			fw.events.set(func(s *server) { s.refuse = nil })
-			time.Sleep(longestPause + watchGrace + time.Second) // long enough for the watches to have been of use
+			time.Sleep(longestPause + watchGrace + time.Second) // long enough for the watches to count as restored
 			want = append(want, again)
 			if got := fw.notices(); !slices.Equal(got, want) {
 				t.Fatalf("over: %q, want %q", got, want)
@@ -74,7 +74,7 @@ func TestOneNoticeOfAnOutage(t *testing.T) {
 	})
 }
 
-// An interruption that was over before anybody could be told is none.
+// An interruption that is over before it could be reported is not reported.
 func TestNoNoticeOfWhatIsOver(t *testing.T) {
 	pods, events := &input{}, &input{}
 	o := outage{}

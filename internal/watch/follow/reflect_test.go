@@ -42,7 +42,7 @@ func (s streaming) Watch(ctx context.Context, opts metav1.ListOptions) (apiwatch
 	return w, err
 }
 
-// notes is a Sink that writes down what it is told.
+// notes is a Sink that records its calls.
 type notes struct{ said []string }
 
 func (n *notes) Listing()          { n.said = append(n.said, "listing") }

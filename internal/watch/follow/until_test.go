@@ -15,8 +15,8 @@ import (
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
-// A workload that has just been written is not what it was before, whatever was
-// told of that and not read yet.
+// A workload that has just been written is not what it was before, even if older
+// events of it are still unread.
 func TestBegin(t *testing.T) {
 	subject := watch.Subject{Kind: watch.KindDeployment, Namespace: "dev", Name: "web"}
 	f, err := Open(t.Context(), subject)

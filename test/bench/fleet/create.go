@@ -20,7 +20,7 @@ import (
 const (
 	namespace = "berth-fleet"
 	node      = "berth-fleet-node"
-	// leases is where a node's sign of life stands. Without one its pods are
+	// leases is where a node's heartbeat is kept. Without one its pods are
 	// marked as not ready after 40 seconds and evicted after some minutes.
 	leases    = "kube-node-lease"
 	alive     = 10 * time.Second
@@ -57,7 +57,7 @@ func (f *fleet) create(ctx context.Context) error {
 func (f *fleet) createNode(ctx context.Context) error {
 	made, err := f.client.CoreV1().Nodes().Create(ctx, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: node},
-		Spec:       corev1.NodeSpec{Unschedulable: true}, // for everybody else
+		Spec:       corev1.NodeSpec{Unschedulable: true}, // for all other pods
 	}, metav1.CreateOptions{})
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func TestCacheReportsChanges(t *testing.T) {
 	}
 }
 
-// What time alone changes is due then.
+// What changes only with time is read again at that time.
 func TestCacheReadsAgainWhenItIsDue(t *testing.T) {
 	now := watchtest.Epoch
 	pod := named("alice-1", watchtest.OnNode)
@@ -99,7 +99,7 @@ func TestCacheReadsAgainWhenItIsDue(t *testing.T) {
 	}
 }
 
-// What does not match any more is reported once more; what never did is not.
+// An object that no longer matches is reported one last time; one that never did is not.
 func TestCacheFollowsTheQuery(t *testing.T) {
 	now := watchtest.Epoch
 	c, in := cached(t, Query{Namespace: "dev", Stages: []v1.Stage{v1.StageStarting}}, &now, named("alice-1").Pod)
@@ -114,8 +114,8 @@ func TestCacheFollowsTheQuery(t *testing.T) {
 	}
 }
 
-// A workload that may not be watched is no reason to end: its workspace is read by
-// its pods.
+// A workload that may not be watched does not end the watch: its workspace is read
+// by its pods.
 func TestWatchWithoutPermissionForWorkloads(t *testing.T) {
 	id := idOf(t)
 	client := fake.NewClientset(replica(id, "web-new-1", "new", watchtest.OnNode, watchtest.AppReady))

@@ -210,7 +210,7 @@ func workloads(objects []runtime.Object) (found []runtime.Object) {
 	return found
 }
 
-// watched is what a watch hands out of the only workspace, once it has been told of
+// watched is what a watch reports of the only workspace after it has received
 // these objects.
 func watched(t *testing.T, r inventory.Reader, objects []runtime.Object) v1.Workspace {
 	t.Helper()

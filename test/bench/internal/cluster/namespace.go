@@ -43,7 +43,7 @@ func Create(ctx context.Context, client kubernetes.Interface, name string) error
 }
 
 // Remove deletes a namespace with all that is in it and waits until it is gone,
-// so that its end does not disturb who is measured next. Pods and claims go
+// so that its deletion does not disturb the next measurement. Pods and claims go
 // first: a namespace that meets their finalizers looks again much later.
 func Remove(ctx context.Context, client kubernetes.Interface, name string) error {
 	core, now := client.CoreV1(), int64(0)

@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Ready tells when a pod became ready: when a watch of our own says so, for the
-// condition's own time has no fractions of a second. It returns when the watch
-// is open; it ends with ctx.
+// Ready sends the time at which a pod became ready, as seen by a watch of its own,
+// since the condition's time has no fractions of a second. It returns when the watch
+// is open; the watch ends with ctx.
 func Ready(ctx context.Context, client kubernetes.Interface, namespace, pod string) (<-chan time.Time, error) {
 	watcher, err := client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, pod).String(),

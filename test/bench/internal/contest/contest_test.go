@@ -30,7 +30,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("read gives %d objects, pod %q, %v", objects, pod, err)
 	}
 	if _, _, err := read("kind: ConfigMap\n"); err == nil {
-		t.Error("a manifest without a pod is no subject")
+		t.Error("a manifest without a pod is accepted")
 	}
 }
 

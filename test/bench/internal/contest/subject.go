@@ -31,7 +31,7 @@ type Subject struct {
 
 // Take lets berth provision once in an empty namespace and asks helm for what
 // it recorded, so that all install the same. It also brings the image to the
-// node and fills nobody's caches for the runs that count but berth's own, which
+// node. It fills no caches for the measured runs: only berth runs here, and it
 // has none.
 func Take(ctx context.Context, checkout, dir, namespace string, env []string, p tools.Paths) (Subject, error) {
 	s := Subject{

@@ -7,8 +7,7 @@ import (
 
 // WriteKubeconfig writes one that leads through the proxy. Its user has the
 // certificate of the one whom the proxy speaks for, as their own kubeconfig would,
-// and a token that nobody looks at: some clients ask who one is if they are told
-// nothing.
+// and a token that is ignored: some clients prompt for credentials without one.
 func (p *Proxy) WriteKubeconfig(path string) error {
 	const name = "bench"
 	config := api.NewConfig()

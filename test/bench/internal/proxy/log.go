@@ -15,7 +15,7 @@ type Log struct {
 }
 
 // Take returns what went by since the last time. Requests that are still open
-// are among it as they stand.
+// are included as they are so far.
 func (l *Log) Take() []record.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package proxy stands between a client and an API server: it makes the way to
-// it longer and writes down what goes by.
+// Package proxy runs between a client and an API server: it adds latency and
+// records the requests.
 package proxy
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 // Proxy speaks HTTP/2 to both sides and identifies itself to the API server as
-// the kubeconfig's user, whoever asks: it listens on this host alone. A request
+// the kubeconfig's user for every client: it listens on this host only. A request
 // is held back before it is passed on; setting up a connection is not, so a
 // client that opens several is not punished for it.
 type Proxy struct {

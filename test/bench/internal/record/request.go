@@ -24,7 +24,7 @@ type Request struct {
 	Answered, Ended time.Time
 }
 
-// IsWatch is true for a request whose answer goes on until somebody ends it.
+// IsWatch is true for a request whose answer continues until either side ends it.
 func (r Request) IsWatch() bool {
 	query, err := url.ParseQuery(r.Query)
 	if err != nil {
@@ -34,7 +34,7 @@ func (r Request) IsWatch() bool {
 	return watch == "true" || watch == "1"
 }
 
-// Done is when the client could go on: a watch is open once it is answered.
+// Done is when the client could continue: a watch is open once it is answered.
 func (r Request) Done() (time.Time, bool) {
 	if r.IsWatch() {
 		return r.Answered, !r.Answered.IsZero()

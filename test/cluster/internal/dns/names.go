@@ -20,7 +20,7 @@ type API interface {
 	Get(ctx context.Context, path string, out any) error
 }
 
-// records is what a name stands for.
+// records is what a name resolves to.
 type records struct {
 	addresses []net.IP
 	alias     string

@@ -68,7 +68,7 @@ func Missing() []string {
 	return missing
 }
 
-// present looks in [Path], as the PATH of whoever calls may lack half of it.
+// present looks in [Path], as the caller's PATH may lack half of it.
 func present(tool string) bool {
 	return slices.ContainsFunc(append(filepath.SplitList(Path), ""), func(dir string) bool {
 		_, err := os.Stat(dir + "/" + tool)

@@ -16,8 +16,7 @@ exec /bin/busybox chmod 755 "$2/k8shelld"
 `
 
 // agent stands in for k8shelld: the first process of a workspace, which answers
-// on port 2822 and ends when it is told to. It uses nothing of the image that it
-// runs in.
+// on port 2822 and ends on SIGTERM. It uses nothing of the image that it runs in.
 const agent = `#!@DIR@/busybox sh
 trap 'kill $server; exit 0' TERM INT
 @DIR@/busybox httpd -f -p 2822 -h @DIR@ &

@@ -11,7 +11,7 @@ import (
 )
 
 // Down removes the cluster and every trace of it, in whatever state it is. It
-// is fine if there is none.
+// is not an error if there is no cluster.
 func (i *Instance) Down() error {
 	if err := host.CheckRoot(os.Geteuid()); err != nil {
 		return err

@@ -36,7 +36,7 @@ func TestWrite(t *testing.T) {
 	}
 	write()
 	if after, _ := os.ReadFile(filepath.Join(dir, "ca.crt")); !bytes.Equal(after, before) {
-		t.Error("writing again makes another authority, and kubeconfigs handed out before are of no use")
+		t.Error("writing again makes another authority, so earlier kubeconfigs no longer work")
 	}
 	kubeconfig, err := Kubeconfig(dir, "admin", "test", "https://127.0.0.1:1")
 	if err != nil || !strings.Contains(string(kubeconfig), "server: https://127.0.0.1:1\n") || strings.Contains(string(kubeconfig), "%!") {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestKill(t *testing.T) {
-	cmd := exec.Command("sleep", fmt.Sprintf("86399.%d", os.Getpid())) // nobody else's
+	cmd := exec.Command("sleep", fmt.Sprintf("86399.%d", os.Getpid())) // unlike any other process
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestKill(t *testing.T) {
 	if err != nil || !StartedAt(start)(pid) || StartedAt(start+"0")(pid) {
 		t.Errorf("not recognized by its start time %q: %v", start, err)
 	}
-	// Nobody waits for it yet, so it stays as a zombie: gone all the same.
+	// It is not waited for yet, so it stays as a zombie, which counts as gone.
 	if err := Kill(pid, HasArgs(cmd.Args), time.Minute); err != nil {
 		t.Fatal(err)
 	}

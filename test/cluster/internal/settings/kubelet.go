@@ -3,9 +3,9 @@ package settings
 import "fmt"
 
 // kubeletFile: disk space is not watched beyond the last percent and no image
-// is ever collected, since what else fills the disk is none of the cluster's
-// business. Events come without a limit, as tests read them. The oom score
-// stays as it is, because not every machine lets root lower it.
+// is ever collected, since other programs may fill the disk. Events come without
+// a limit, as tests read them. The oom score stays as it is, because not every
+// machine lets root lower it.
 func (c Cluster) kubeletFile() string {
 	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -43,7 +43,7 @@ crashLoopBackOff: {maxContainerRestartPeriod: 3s}
 }
 
 // oldCgroups is for machines with control groups of version 1, which the
-// kubelet refuses unless told otherwise.
+// kubelet refuses by default.
 func (c Cluster) oldCgroups() string {
 	if c.Unified {
 		return ""

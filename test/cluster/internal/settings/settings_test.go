@@ -30,11 +30,11 @@ func TestPodSubnet(t *testing.T) {
 func TestControlGroupsOfBothVersions(t *testing.T) {
 	c := cluster()
 	if file := c.Files()["kubelet.yaml"]; !strings.Contains(file, "failCgroupV1: false\n") {
-		t.Error("on version 1 the kubelet is not told to accept it")
+		t.Error("on version 1 the kubelet is not configured to accept it")
 	}
 	c.Unified = true
 	if file := c.Files()["kubelet.yaml"]; strings.Contains(file, "failCgroupV1") {
-		t.Error("on version 2 the kubelet is told about version 1")
+		t.Error("on version 2 the kubelet is configured for version 1")
 	}
 }
 

@@ -37,7 +37,7 @@ func mount(dir string, plan Plan) error {
 	for name, value := range plan.Sysctls {
 		target := "/proc/sys/" + name
 		if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
-			continue // this kernel does not have it, so nobody will write it
+			continue // this kernel does not have it, so nothing writes it
 		}
 		source := filepath.Join(dir, "sysctl", name)
 		if err := bindFile(source, value+"\n", target); err != nil {

@@ -11,7 +11,7 @@ import (
 
 const probeTimeout = 2 * time.Second
 
-// probe returns nil if something answers at the address, or there is none.
+// probe returns nil if something answers at the address, or if it is empty.
 func probe(address string) error {
 	if address == "" {
 		return nil
@@ -40,7 +40,7 @@ func dial(network, address string) error {
 }
 
 // get does not check the certificate: it asks a daemon that this very process
-// started, inside a namespace that nobody else is in.
+// started, inside a namespace of its own.
 func get(address string) error {
 	client := &http.Client{
 		Timeout: probeTimeout,

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// poll is how often things are looked at that nobody reports.
+// poll is how often state without notifications is checked.
 const poll = 50 * time.Millisecond
 
 // maxDelay is the longest pause before a daemon that keeps ending is started
