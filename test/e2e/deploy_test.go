@@ -113,6 +113,7 @@ func TestNoWait(t *testing.T) {
 	again := w.must(0, "provision", "alice~gated", "--no-wait")
 	w.contains(again.stderr, "berth status alice~gated")
 	following := w.start("provision", "alice~gated")
+	following.waitFor("Starting") // otherwise it may find a workspace that is already running
 	w.open("alice~gated")
 	r = following.wait()
 	r.mustBe(w, 0)

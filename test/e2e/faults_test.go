@@ -70,7 +70,7 @@ func TestPodDeletedDuringAnOutage(t *testing.T) {
 	run := w.launch(w.through([]string{"provision", "alice~huge"}, server.meddle))
 	run.waitFor("stage Scheduling")
 	server.begin()
-	run.waitFor("interrupted")
+	run.waitFor("connection lost")
 	if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), w.idOf("alice~huge"), *metav1.NewDeleteOptions(0)); err != nil {
 		t.Fatal(err)
 	}

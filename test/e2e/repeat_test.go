@@ -31,6 +31,7 @@ func TestInterrupted(t *testing.T) {
 			}
 			before := w.pod(w.idOf("alice~gated")).UID
 			again := w.start("provision", "alice~gated")
+			again.waitFor("Starting") // otherwise it may find a workspace that is already running
 			w.open("alice~gated")
 			again.wait().mustBe(w, 0)
 			if w.pod(w.idOf("alice~gated")).UID != before {
