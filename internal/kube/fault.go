@@ -115,7 +115,8 @@ func notFound(err error, call Call) error {
 func isUnreachable(err error) bool {
 	var netErr net.Error
 	var urlErr *url.Error
-	return errors.As(err, &netErr) || errors.As(err, &urlErr) ||
+	brokenOff := strings.Contains(err.Error(), "when reading response body") // client-go has no type for it
+	return errors.As(err, &netErr) || errors.As(err, &urlErr) || brokenOff ||
 		apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
 		apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -53,6 +54,7 @@ func TestFault(t *testing.T) {
 		{apierrors.NewConflict(pods, "alice-1", errors.New("modified")), fault.Conflict, "modified"},
 		{apierrors.NewServiceUnavailable("starting"), fault.Unavailable, "starting"},
 		{&url.Error{Op: "Get", URL: "https://x", Err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}, fault.Unavailable, "connection refused"},
+		{fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", io.ErrUnexpectedEOF), fault.Unavailable, "unexpected EOF"},
 		{errors.New("never seen"), fault.Internal, "never seen"},
 		{fault.New(fault.Conflict, "as it is"), fault.Conflict, "as it is"},
 	} {
