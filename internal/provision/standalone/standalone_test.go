@@ -252,6 +252,27 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// A removal that is only previewed names the record and leaves it.
+func TestPreviewedRemovalKeepsTheRecord(t *testing.T) {
+	target, client, d := on(t)
+	if err := target.Records().Create(t.Context(), release.NewRecord(id, "dev", d.Chart, time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []apply.DryRun{apply.DryRunClient, apply.DryRunServer} {
+		client.ClearActions()
+		purged, err := target.Records().Purge(t.Context(), id, mode)
+		if err != nil || len(purged) != 1 || purged[0].Action != apply.Deleted || purged[0].Object.GetKind() != "Secret" {
+			t.Errorf("%s: %+v, %v", mode, purged, err)
+		}
+		for _, action := range client.Actions() {
+			deletion, is := action.(clienttesting.DeleteActionImpl)
+			if is && (mode == apply.DryRunClient || len(deletion.DeleteOptions.DryRun) != 1) {
+				t.Errorf("%s: the record is deleted with %+v", mode, deletion.DeleteOptions)
+			}
+		}
+	}
+}
+
 // A moment in which the API server cannot be reached does not fail a run whose
 // workspace comes up.
 func TestCompleteAfterAnOutage(t *testing.T) {
