@@ -245,19 +245,14 @@ func (w *world) recordsInTheCluster() int {
 
 func (w *world) scaleNATS(replicas int32) {
 	w.Helper()
-	// A patch, as the controller of the Deployment writes as well.
+	// A patch, as the controller of the StatefulSet writes as well.
 	scale := fmt.Appendf(nil, `{"spec": {"replicas": %d}}`, replicas)
-	if _, err := w.AppsV1().Deployments(w.namespace).Patch(w.Context(), "nats", types.MergePatchType, scale, metav1.PatchOptions{}); err != nil {
+	if _, err := w.AppsV1().StatefulSets(w.namespace).Patch(w.Context(), "nats", types.MergePatchType, scale, metav1.PatchOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	if replicas > 0 {
-		return
+	if replicas == 0 {
+		w.eventually("no NATS is left", func() bool { return len(w.podsOfNATS()) == 0 })
 	}
-	w.eventually("no NATS is left", func() bool {
-		w.killNATS()
-		d, err := w.AppsV1().Deployments(w.namespace).Get(w.Context(), "nats", metav1.GetOptions{})
-		return err == nil && d.Status.ObservedGeneration == d.Generation && d.Status.Replicas == 0 && len(w.podsOfNATS()) == 0
-	})
 }
 
 // recordEvent records an event about the pod of a workspace.
@@ -275,8 +270,9 @@ func (w *world) recordEvent(user, reason string) {
 	}
 }
 
-// installNATS runs a server as a Deployment that keeps what it has, itself
-// included, in a volume of its own. It speaks TLS if there is a Secret nats-tls.
+// installNATS runs a server that keeps what it has, itself included, in a volume of
+// its own. It is a StatefulSet, so that two never write to that volume at once. It
+// speaks TLS if there is a Secret nats-tls.
 func (w *world) installNATS() {
 	w.Helper()
 	program := filepath.Join(w.TempDir(), "nats")
@@ -328,9 +324,11 @@ func (w *world) createNATS() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	_, err = w.AppsV1().Deployments(w.namespace).Create(w.Context(), &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
-		Selector: &metav1.LabelSelector{MatchLabels: labels},
+	_, err = w.AppsV1().StatefulSets(w.namespace).Create(w.Context(), &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
+		ServiceName: "nats",
+		Selector:    &metav1.LabelSelector{MatchLabels: labels},
 		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+			TerminationGracePeriodSeconds: new(int64(1)),
 			Containers: []corev1.Container{{
 				Name: "nats", Image: "busybox:stable",
 				Command:        []string{"sh", "-c", "until [ -x /data/nats ]; do sleep 0.1; done; exec /data/nats /data/store $(ls /tls/tls.crt /tls/tls.key 2>/dev/null)"},
@@ -349,14 +347,18 @@ func (w *world) createNATS() {
 	}
 }
 
-// killNATS removes its pod without a word; another one takes its place.
+// killNATS ends the server, which has no time to say so, and returns when it is
+// gone; another one takes its place.
 func (w *world) killNATS() {
 	w.Helper()
-	now := int64(0)
-	err := w.CoreV1().Pods(w.namespace).DeleteCollection(w.Context(), metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{LabelSelector: "app=nats"})
-	if err != nil {
+	killed := w.podsOfNATS()[0]
+	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), killed.Name, *metav1.NewPreconditionDeleteOptions(string(killed.UID))); err != nil {
 		w.Fatal(err)
 	}
+	w.eventually("the killed NATS is gone", func() bool {
+		pods := w.podsOfNATS()
+		return len(pods) == 0 || pods[0].UID != killed.UID
+	})
 }
 
 func (w *world) podsOfNATS() []corev1.Pod {

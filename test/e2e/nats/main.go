@@ -23,6 +23,7 @@ func run(dir string, pair []string) error {
 	options := &server.Options{
 		Host: "0.0.0.0", Port: 4222, JetStream: true, StoreDir: dir, SyncInterval: time.Second,
 		Username: "berth", Password: "berth-test",
+		NoSigs: true, // a signal ends it at once, as a crash does
 	}
 	if len(pair) == 2 {
 		certificate, err := tls.LoadX509KeyPair(pair[0], pair[1])
