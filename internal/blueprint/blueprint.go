@@ -18,6 +18,10 @@ type Blueprint struct {
 	Image string `yaml:"image" json:"image"`
 	// ImagePullPolicy is Kubernetes' own.
 	ImagePullPolicy string `yaml:"imagePullPolicy" json:"imagePullPolicy"`
+	// HelperImage is the image of the containers that prepare a workspace, such as
+	// the one that clones its repository: an image of the platform's, with a /bin/sh
+	// and git.
+	HelperImage string `yaml:"helperImage" json:"helperImage,omitempty"`
 	// Hostname of the workspace; its canonical ID if not given.
 	Hostname string `yaml:"hostname" json:"hostname,omitempty"`
 	// Subdomain is the headless Service that gives the workspace its DNS name,
@@ -49,6 +53,9 @@ type Blueprint struct {
 	// to the agent as they are.
 	Apps map[string]any `yaml:"apps" json:"apps,omitempty"`
 
+	// Proxies are the variables of the environment by which platform blueprints name
+	// proxies. The containers that prepare a workspace have no others.
+	Proxies map[string]string `yaml:"-" json:"-"`
 	// Lineage is the name and its ancestors, nearest first.
 	Lineage []string `yaml:"-" json:"-"`
 	// Platform is the platform blueprint that it is, or that a custom one inherits
@@ -75,6 +82,9 @@ type Resources struct {
 	// Memory is asked for, and the limit as well.
 	Memory string `yaml:"memory" json:"memory"`
 }
+
+// DefaultHelperImage is the helper image of blueprints that name none.
+const DefaultHelperImage = "alpine/git:v2.49.1"
 
 // InitScript is run once in a new workspace's home, by /bin/sh.
 type InitScript struct {

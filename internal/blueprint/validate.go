@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -29,6 +28,7 @@ func (b Blueprint) Validate() (problems []string) {
 	}
 	imageName(report, "image", b.Image)
 	pullPolicy(report, "imagePullPolicy", b.ImagePullPolicy)
+	imageName(report, "helperImage", b.HelperImage)
 	ifGiven(report, "hostname", b.Hostname, validation.IsDNS1123Label)
 	ifGiven(report, "subdomain", b.Subdomain, validation.IsDNS1035Label)
 	if n := len(b.Splash); n > maxSplash {
@@ -39,6 +39,7 @@ func (b Blueprint) Validate() (problems []string) {
 		reportAll(report, "env."+name, validation.IsEnvVarName(name))
 	}
 	validateStorages(report, b.Storages)
+	validateHome(report, b)
 	validateNetwork(report, b.Network)
 	validatePodman(report, b.Podman)
 	validateAgent(report, b)
@@ -61,13 +62,6 @@ func validateScripts(report reporter, scripts []InitScript) {
 		if strings.TrimSpace(script.Script) == "" {
 			report("%s.script: required", field)
 		}
-	}
-}
-
-// validatePath requires a path that can be mounted: Kubernetes allows no colon.
-func validatePath(report reporter, field, file string) {
-	if !path.IsAbs(file) || path.Clean(file) != file || strings.ContainsRune(file, ':') || strings.ContainsFunc(file, unicode.IsControl) {
-		report("%s: invalid path %q: must be absolute and clean, without colons", field, file)
 	}
 }
 

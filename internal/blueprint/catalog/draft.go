@@ -1,9 +1,12 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/blueprint/expression"
@@ -37,7 +40,7 @@ func (d Draft) Resolve(ctx context.Context, known expression.Facts) (blueprint.B
 	for _, p := range problems {
 		failed = append(failed, subject(p))
 	}
-	if problems = append(problems, validate(b, failed)...); len(problems) > 0 {
+	if problems = append(problems, d.validate(b, failed)...); len(problems) > 0 {
 		return blueprint.Blueprint{}, d.invalid(problems)
 	}
 	if d.order.As != "" && d.order.As != b.Name {
@@ -52,15 +55,23 @@ func (d Draft) check() error {
 	if err != nil {
 		return err
 	}
-	if problems := validate(b, d.merged.Expressions()); len(problems) > 0 {
+	if problems := d.validate(b, d.merged.Expressions()); len(problems) > 0 {
 		return d.invalid(problems)
 	}
 	return nil
 }
 
 // validate leaves out problems about some fields.
-func validate(b blueprint.Blueprint, except []string) []string {
-	return slices.DeleteFunc(b.Validate(), func(p string) bool { return about(p, except) })
+func (d Draft) validate(b blueprint.Blueprint, except []string) []string {
+	problems := append(b.Validate(), b.ValidateOwn(d.isOwn)...)
+	return slices.DeleteFunc(problems, func(p string) bool { return about(p, except) })
+}
+
+// isOwn reports whether a field has been set by a user: in their own blueprint, or
+// by a flag.
+func (d Draft) isOwn(field string) bool {
+	at, ok := d.merged.Lookup(field)
+	return ok && (at.File == "" || d.own.custom && at.File == d.own.file)
 }
 
 func (d Draft) decode(v layer.Value) (blueprint.Blueprint, error) {
@@ -74,7 +85,16 @@ func (d Draft) decode(v layer.Value) (blueprint.Blueprint, error) {
 		b.Platform = d.own.template
 	}
 	b.Image = registry.Qualify(b.Image, d.order.Registry)
+	b.HelperImage = registry.Qualify(cmp.Or(b.HelperImage, blueprint.DefaultHelperImage), d.order.Registry)
+	b.Proxies = maps.Clone(b.Env)
+	maps.DeleteFunc(b.Proxies, func(name, _ string) bool { return !isProxy(name) || d.isOwn("env."+name) })
 	return b, nil
+}
+
+// isProxy reports whether a variable names a proxy, or says what to reach without
+// one. Programs read them in both cases.
+func isProxy(name string) bool {
+	return slices.Contains([]string{"all_proxy", "http_proxy", "https_proxy", "no_proxy"}, strings.ToLower(name))
 }
 
 // origins are the layers that set the fields of a blueprint.

@@ -101,14 +101,20 @@ func join(path, key string) string { return strings.TrimPrefix(path+"."+key, "."
 // Find returns where a path was written. If there is nothing at the path, it is
 // the place of the nearest part around it.
 func (v Value) Find(path string) Place {
+	at, _ := v.Lookup(path)
+	return at
+}
+
+// Lookup is Find, and reports whether there is something at the path.
+func (v Value) Lookup(path string) (at Place, ok bool) {
 	for path != "" {
 		inner, rest, ok := v.step(path)
 		if !ok {
-			break
+			return v.At, false
 		}
 		v, path = inner, rest
 	}
-	return v.At
+	return v.At, true
 }
 
 // step goes down one part of a path. A key may contain dots, so the longest
