@@ -32,6 +32,9 @@ type RepositoryCredentials struct {
 	// URL is a host, such as https://github.com, or one with the begin of a path.
 	URL         string `yaml:"url"`
 	Credentials `yaml:",inline"`
+	// InWorkspace hands the credentials to the workspaces of repositories there, to
+	// push with. Everything that runs in such a workspace can read them.
+	InWorkspace bool `yaml:"inWorkspace"`
 }
 
 // Certificate says whether workspaces get certificates of cert-manager.

@@ -19,7 +19,7 @@ type workspace struct {
 func newWorkspace(t *testing.T) workspace {
 	t.Helper()
 	w := workspace{T: t, k8shell: t.TempDir(), home: t.TempDir(), origin: filepath.Join(t.TempDir(), "proj.git")}
-	for _, file := range []string{"clone.sh", "credentials.sh"} {
+	for _, file := range []string{"clone.sh", "credentials.sh", "init-repository.sh", "take.sh"} {
 		text, err := charts.ReadFile("chart/" + ChartName + "/runtime/" + file)
 		if err != nil {
 			t.Fatal(err)
@@ -63,12 +63,25 @@ func (w workspace) sh(name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// clone runs the script as the runtime does.
+// configure writes what the scripts read.
+func (w workspace) configure(url, ref, kept string) {
+	w.Helper()
+	for file, text := range map[string]string{"url": url, "ref": ref, "name": "proj", "kept": kept} {
+		w.write(filepath.Join(w.k8shell, "runtime", "repository."+file), text)
+	}
+}
+
+// script runs one as a workspace does.
+func (w workspace) script(name string, args ...string) (string, error) {
+	w.Helper()
+	return w.sh("/bin/sh", append([]string{filepath.Join(w.k8shell, "runtime", name)}, args...)...)
+}
+
+// clone clones into the home directory, as in an injected workspace.
 func (w workspace) clone(url, ref string) (string, error) {
 	w.Helper()
-	w.write(filepath.Join(w.k8shell, "runtime", "repository.url"), url)
-	w.write(filepath.Join(w.k8shell, "runtime", "repository.ref"), ref)
-	return w.sh("/bin/sh", filepath.Join(w.k8shell, "runtime", "clone.sh"))
+	w.configure(url, ref, "")
+	return w.script("clone.sh")
 }
 
 func (w workspace) content() string {
@@ -127,8 +140,8 @@ func TestCloneAfterOneThatWasCutOff(t *testing.T) {
 func TestCloneFails(t *testing.T) {
 	w := newWorkspace(t)
 	for _, bad := range [][3]string{
-		{"file:///does/not/exist.git", "", "cannot clone file:///does/not/exist.git (see git's output above); the next start of the container tries again\n"},
-		{"file://" + w.origin, "no-such-ref", w.origin + " at no-such-ref (see git's output above); the next start of the container tries again\n"},
+		{"file:///does/not/exist.git", "", "cannot clone file:///does/not/exist.git (see git's output above); the next start of the workspace tries again\n"},
+		{"file://" + w.origin, "no-such-ref", w.origin + " at no-such-ref (see git's output above); the next start of the workspace tries again\n"},
 		{"file://" + w.origin, "--upload-pack=touch x", "invalid ref: --upload-pack=touch x\n"},
 	} {
 		if out, err := w.clone(bad[0], bad[1]); err == nil || !strings.Contains(out, bad[2]) {
@@ -142,8 +155,7 @@ func TestCloneFails(t *testing.T) {
 
 func TestCloneWithoutGit(t *testing.T) {
 	w := newWorkspace(t)
-	w.write(filepath.Join(w.k8shell, "runtime", "repository.url"), "https://git.example.com/org/proj.git")
-	w.write(filepath.Join(w.k8shell, "runtime", "repository.ref"), "")
+	w.configure("https://git.example.com/org/proj.git", "", "")
 	bin := t.TempDir()
 	if err := os.Symlink("/bin/cat", filepath.Join(bin, "cat")); err != nil {
 		t.Fatal(err)

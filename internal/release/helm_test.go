@@ -66,7 +66,9 @@ storages:
 configuration: {splash: "Welcome\n", user.json: "{\"a\": 1}"}
 initScripts: [{file: 01-one, script: "echo 1\n---\necho 2"}, {file: 02-two, script: ""}]
 extFiles: [{key: a, path: /etc/a.conf, content: "a\n"}]
-repository: {url: https://git.example.com/org/proj.git, ref: main}
+home: {path: /home/dev, storage: home, workingDir: /home/dev}
+helper: {image: registry.example.com/git:1, env: {https_proxy: "http://proxy"}, asRoot: {runAsUser: 0}, asUser: {runAsUser: 1000}}
+repository: {url: https://git.example.com/org/proj.git, ref: main, name: proj, apart: true, kept: "", inWorkspace: true}
 gitSecret: alice-1-git
 names: {config: alice-1-config, initScripts: alice-1-init, extFiles: alice-1-files}
 `,
@@ -78,6 +80,11 @@ podman: {image: quay.io/podman/stable:v5, imagePullPolicy: IfNotPresent, sizeLim
 port: 2823
 storages: [{name: home, type: claim, path: /home/dev, owner: "1000:1000", claim: alice-1-home}]
 initScripts: [{file: 01-one, script: echo 1}]
+`,
+		"injected": `
+id: alice-1
+home: {path: /work}
+repository: {url: https://git.example.com/org/proj.git, ref: "", name: proj, apart: false, kept: /k8shell/repository/kept}
 `,
 		"without a default": `{id: alice-1, imagePullPolicy: null, runtime: {probeSeconds: 7.0}, names: {config: null}}`,
 	} {

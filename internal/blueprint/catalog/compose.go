@@ -129,6 +129,9 @@ func (s *Set) merge(chain []entry, o Order) Draft {
 		}
 		delete(d.merged.Fields, "name") // of a parent
 		d.merged = strategies.Merge(d.merged, e.layer())
+		if !e.custom {
+			d.platform = d.merged
+		}
 	}
 	return d
 }

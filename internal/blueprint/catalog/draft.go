@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +19,7 @@ type Draft struct {
 	own      entry
 	lineage  []string
 	merged   layer.Value
+	platform layer.Value // the same without what a user has set
 	order    Order
 	language *language
 }
@@ -43,10 +43,26 @@ func (d Draft) Resolve(ctx context.Context, known expression.Facts) (blueprint.B
 	if problems = append(problems, d.validate(b, failed)...); len(problems) > 0 {
 		return blueprint.Blueprint{}, d.invalid(problems)
 	}
+	b.Proxies = d.proxies(ctx, known)
 	if d.order.As != "" && d.order.As != b.Name {
 		b.Name, b.Origins["name"] = d.order.As, "the user string"
 	}
 	return b, nil
+}
+
+// proxies are the variables by which the platform names proxies. They have been
+// validated as a part of the blueprint, unless the user has replaced them.
+func (d Draft) proxies(ctx context.Context, known expression.Facts) map[string]string {
+	env := map[string]layer.Value{}
+	for name, value := range d.platform.Fields["env"].Fields {
+		if isProxy(name) {
+			env[name] = value
+		}
+	}
+	final, _ := d.language.resolve(ctx, layer.Value{Fields: map[string]layer.Value{"env": {Fields: env}}}, known)
+	var b blueprint.Blueprint
+	_ = final.Node().Decode(&b)
+	return b.Env
 }
 
 // check validates what does not depend on expressions.
@@ -86,8 +102,6 @@ func (d Draft) decode(v layer.Value) (blueprint.Blueprint, error) {
 	}
 	b.Image = registry.Qualify(b.Image, d.order.Registry)
 	b.HelperImage = registry.Qualify(cmp.Or(b.HelperImage, blueprint.DefaultHelperImage), d.order.Registry)
-	b.Proxies = maps.Clone(b.Env)
-	maps.DeleteFunc(b.Proxies, func(name, _ string) bool { return !isProxy(name) || d.isOwn("env."+name) })
 	return b, nil
 }
 

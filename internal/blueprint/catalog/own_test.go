@@ -16,7 +16,7 @@ import (
 const guarded = `blueprints:
 - name: guarded
   template: base
-  env: {HTTPS_PROXY: "http://proxy:1", no_proxy: .svc, TEAM: blue}
+  env: {HTTPS_PROXY: "http://proxy:1", no_proxy: !cel "'.svc,' + user.username", TEAM: blue}
   securityContext: {runAsNonRoot: true}
   storages:
     home: {type: memory, path: /work/me, fsOwnerUid: 7}
@@ -125,7 +125,7 @@ func TestProxies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}
-	if diff := cmp.Diff(map[string]string{"HTTPS_PROXY": "http://proxy:1"}, b.Proxies); diff != "" {
+	if diff := cmp.Diff(map[string]string{"HTTPS_PROXY": "http://proxy:1", "no_proxy": ".svc,alice"}, b.Proxies); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -168,7 +168,9 @@ func access(c config.Config, getenv func(string) string) (manifest.Access, error
 		if err != nil {
 			return a, err
 		}
-		a.Repositories = append(a.Repositories, manifest.RepositoryAccess{URL: r.URL, Username: r.Username, Password: password})
+		a.Repositories = append(a.Repositories, manifest.RepositoryAccess{
+			URL: r.URL, Username: r.Username, Password: password, InWorkspace: r.InWorkspace,
+		})
 	}
 	return a, nil
 }

@@ -80,6 +80,8 @@ In the file only:
       - url: https://github.com
         username: NAME
         passwordEnv: VARIABLE
+        inWorkspace: false   (true: workspaces can read them, to push; see
+                             docs/blueprints.md)
   certificate:               a cert-manager certificate for each workspace
     enabled: true
     issuer: {name: NAME, kind: ClusterIssuer}

@@ -18,8 +18,7 @@ import (
 // Prepare renders what goes into the workload, checks the permissions, and
 // examines the workload if it is to be patched.
 func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Permissions) (d deploy.Deployment, plan deploy.Plan, err error) {
-	var homes []string
-	spec.Blueprint, homes = manifest.Injectable(spec.Blueprint)
+	spec, leftOut := spec.Injectable()
 	chart, err := deploy.Render(spec)
 	if err != nil {
 		return d, "", err
@@ -34,7 +33,7 @@ func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Pe
 	}
 	template := found.Workload.Object
 	if plan = t.Decide(found, d); plan.Writes() {
-		if err := t.examine(found.Workload, parts, homes); err != nil {
+		if err := t.examine(found.Workload, parts, leftOut); err != nil {
 			return d, plan, err
 		}
 		change, err := injection.Inject(found.Workload.Object, parts)
@@ -71,9 +70,9 @@ func (t Target) resources() []string {
 
 // examine reports what is to be known about the workload before it is patched,
 // and refuses what makes no sense.
-func (t Target) examine(w *workload.Workload, parts injection.Parts, homes []string) error {
-	for _, name := range homes {
-		t.Steps.Note("storage %s is skipped: it is a home directory, which an injected workspace does not have", name)
+func (t Target) examine(w *workload.Workload, parts injection.Parts, leftOut []string) error {
+	for _, message := range leftOut {
+		t.Steps.Note("%s", message)
 	}
 	for _, name := range parts.LeftOut {
 		t.Steps.Note("%s is skipped: an injected workspace does not have it", name)

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/registry"
@@ -30,6 +29,9 @@ type RepositoryAccess struct {
 	URL      string
 	Username string
 	Password secret.Text
+	// InWorkspace hands them to the workspace, for its git: whatever runs in there
+	// can read them.
+	InWorkspace bool
 }
 
 // Clone is the repository that a user string names, if it names one.
@@ -74,13 +76,29 @@ func covers(prefix, address string) bool {
 	return strings.HasPrefix(strings.TrimSuffix(a.Path, "/")+"/", begin) || begin == "/"
 }
 
-// gitSecretOf is the Secret that the clone is made with; empty if the
-// repository is public or none.
-func gitSecretOf(s Spec) string {
-	if s.Repository == nil {
+// credentials are those that the repository is cloned with; not ok if there are
+// none for it, or no repository. An injected workspace has none: the owner of the
+// workspace is not the only reader of the workload's namespace.
+func (s Spec) credentials() (r RepositoryAccess, ok bool) {
+	if s.Repository == nil || s.Injected {
+		return r, false
+	}
+	return s.Access.repository(s.Repository.URL)
+}
+
+// HandsOver says which credentials the workspace itself gets, as a message; empty
+// for none.
+func (s Spec) HandsOver() string {
+	r, ok := s.credentials()
+	if !ok || !r.InWorkspace {
 		return ""
 	}
-	if _, ok := s.Access.repository(s.Repository.URL); !ok {
+	return "the credentials of " + r.URL + " are in the workspace (inWorkspace): everything that runs there can read them, the repository's own scripts too"
+}
+
+// gitSecretOf is the Secret with them; empty for none.
+func gitSecretOf(s Spec) string {
+	if _, ok := s.credentials(); !ok {
 		return ""
 	}
 	return GitSecret(s.User.ID())
@@ -89,16 +107,3 @@ func gitSecretOf(s Spec) string {
 // GitSecret is the name of the Secret that a workspace's repository may be
 // cloned with.
 func GitSecret(id string) string { return kube.Name(id, "git") }
-
-// Check refuses an address with a password in it, which Helm's record and a
-// ConfigMap would contain.
-func (r *Repository) Check() error {
-	if r == nil {
-		return nil
-	}
-	if u, err := url.Parse(r.URL); err == nil && u.User != nil {
-		return fault.New(fault.InvalidArgument, "the repository's address has credentials in it: %s", u.Redacted()).
-			WithHint("put them into the configuration under repositories.credentials")
-	}
-	return nil
-}

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"cmp"
-	"maps"
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/registry/image"
@@ -12,22 +11,7 @@ func resources(r blueprint.Resources) map[string]any {
 	return map[string]any{"cpu": r.CPU, "memory": r.Memory}
 }
 
-const (
-	defaultPullPolicy = "IfNotPresent"
-	// podmanSocket is where the sidecar answers.
-	podmanSocket = "unix:///k8shell/podman/podman.sock"
-)
-
-// environment is the blueprint's, and where the podman sidecar is, unless the
-// blueprint says otherwise.
-func environment(b blueprint.Blueprint) map[string]string {
-	env := map[string]string{}
-	if b.Podman.Enabled {
-		env["CONTAINER_HOST"], env["DOCKER_HOST"] = podmanSocket, podmanSocket
-	}
-	maps.Copy(env, b.Env)
-	return env
-}
+const defaultPullPolicy = "IfNotPresent"
 
 // agent is nil for the shell runtime.
 func agent(k blueprint.K8shelld) any {

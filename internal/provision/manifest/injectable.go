@@ -1,33 +1,30 @@
 package manifest
 
 import (
+	"fmt"
 	"maps"
-	"path"
 	"slices"
 
 	"github.com/berthdev/berth/internal/blueprint"
 )
 
-// Injectable removes from a blueprint what an injected workspace does not have: the
-// podman sidecar and home directories. It also returns the names of those.
-func Injectable(b blueprint.Blueprint) (blueprint.Blueprint, []string) {
-	var homes []string
+// Injectable removes what an injected workspace does not have: the podman sidecar,
+// home directories, and credentials. It also returns what a user may miss, as
+// messages.
+func (s Spec) Injectable() (injectable Spec, leftOut []string) {
 	kept := map[string]blueprint.Storage{}
-	for _, name := range slices.Sorted(maps.Keys(b.Storages)) {
-		if s := b.Storages[name]; s.On() && isHome(name, s.Path, b.Env["HOME"]) {
-			homes = append(homes, name)
+	for _, name := range slices.Sorted(maps.Keys(s.Blueprint.Storages)) {
+		if storage := s.Blueprint.Storages[name]; storage.On() && s.Blueprint.IsHome(name) {
+			leftOut = append(leftOut, fmt.Sprintf("storage %s is skipped: it is a home directory, which an injected workspace does not have", name))
 		} else {
-			kept[name] = s
+			kept[name] = storage
 		}
 	}
-	b.Storages = kept
-	b.Podman.Enabled = false // so that nothing speaks of a sidecar that is not there
-	return b, homes
-}
-
-// isHome is true for a storage that is called home, or mounted where homes are:
-// a person's files do not belong in a workload that several people share.
-func isHome(name, at, home string) bool {
-	at = path.Clean(at)
-	return name == "home" || at == "/root" || at == "/home" || path.Dir(at) == "/home" || home != "" && at == path.Clean(home)
+	if r, ok := s.credentials(); ok {
+		leftOut = append(leftOut, fmt.Sprintf("the credentials of %s are left out: an injected workspace has no Secrets, so it clones its repository only if that is public", r.URL))
+	}
+	s.Blueprint.Storages = kept
+	s.Blueprint.Podman.Enabled = false // so that nothing speaks of a sidecar that is not there
+	s.Injected = true
+	return s, leftOut
 }

@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,8 +18,21 @@ func TestInjectable(t *testing.T) {
 			"data": {Path: "/data"}, "deep": {Path: "/home/dev/data"},
 		},
 	}
-	got, homes := Injectable(b)
-	if strings.Join(homes, " ") != "a b c home" || len(got.Storages) != 2 || len(b.Storages) != 6 {
-		t.Errorf("left out: %s; kept: %v", homes, got.Storages)
+	s := spec(t, "alice~repo=org/proj+ns=workspaces+workload=deployment/web", b)
+	s.Access.Repositories = []RepositoryAccess{{URL: "https://github.com", Username: "alice", Password: "hunter2", InWorkspace: true}}
+	s.Repository = s.Access.Clone(s.User)
+	got, leftOut := s.Injectable()
+	want := []string{"storage a is", "storage b is", "storage c is", "storage home is", "the credentials of https://github.com are left out"}
+	if !slices.EqualFunc(leftOut, want, strings.HasPrefix) || len(got.Blueprint.Storages) != 2 || len(b.Storages) != 6 {
+		t.Errorf("left out: %q; kept: %v", leftOut, got.Blueprint.Storages)
+	}
+	pod := podOf(t, got)
+	if len(pod.Spec.InitContainers) > 0 || len(got.Private()) > 0 || strings.Contains(fmt.Sprint(pod.Spec), "GIT_CONFIG") {
+		t.Errorf("it has more than it may: %+v", pod.Spec)
+	}
+	for _, v := range pod.Spec.Volumes {
+		if v.Secret != nil || v.Name == "repository" {
+			t.Errorf("it has volume %s", v.Name)
+		}
 	}
 }

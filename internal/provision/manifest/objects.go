@@ -36,12 +36,11 @@ func headlessService(subdomain string) *unstructured.Unstructured {
 // Private are objects of the workspace that must not be in Helm's record: the
 // credentials that its repository is cloned with.
 func (s Spec) Private() []*unstructured.Unstructured {
-	name := gitSecretOf(s)
-	if name == "" {
+	credentials, ok := s.credentials()
+	if !ok {
 		return nil
 	}
-	credentials, _ := s.Access.repository(s.Repository.URL)
-	object := kube.Named("Secret", name)
+	object := kube.Named("Secret", GitSecret(s.User.ID()))
 	object.SetLabels(podLabels(s))
 	object.Object["type"] = "kubernetes.io/basic-auth"
 	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }

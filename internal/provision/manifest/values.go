@@ -32,21 +32,9 @@ type Spec struct {
 	Access      Access
 	Certificate *Certificate // nil for none
 	JobID       string
-}
-
-// Repository is a git repository that a workspace has in it.
-type Repository struct {
-	// URL is where it is cloned from, over HTTPS.
-	URL string
-	// Ref is the branch, tag or commit as typed; its default branch if empty.
-	Ref string
-}
-
-func (r *Repository) value() any {
-	if r == nil {
-		return nil
-	}
-	return map[string]any{"url": r.URL, "ref": r.Ref}
+	// Injected is true for a workspace in the pods of a workload, which has no
+	// Secrets, and no container that keeps the others waiting for a repository.
+	Injected bool
 }
 
 // Values are the values of the workspace chart.
@@ -68,12 +56,12 @@ func (s Spec) Values() (map[string]any, error) {
 		"id": id, "labels": podLabels(s), "annotations": annotations,
 		"image": b.Image, "imagePullPolicy": b.ImagePullPolicy, "imagePullSecrets": s.Access.pullSecrets(),
 		"hostname": hostname(b), "subdomain": b.Subdomain,
-		"env": environment(b), "securityContext": b.SecurityContext, "resources": resources(b.Resources),
-		"agent": agent(b.K8shelld), "podman": podman(b.Podman),
+		"env": environment(s), "home": home(b), "securityContext": b.SecurityContext, "resources": resources(b.Resources),
+		"helper": helper(b), "agent": agent(b.K8shelld), "podman": podman(b.Podman),
 		"networkPolicy": policy, "certificate": s.Certificate.value(s),
 		"storages": storages(id, b.Storages), "configuration": configuration,
 		"initScripts": initScripts(b), "extFiles": extFiles(b),
-		"names": configMapNames(id), "repository": s.Repository.value(), "gitSecret": gitSecretOf(s),
+		"names": configMapNames(id), "repository": repository(s), "gitSecret": gitSecretOf(s),
 	}).(map[string]any)
 	return values, nil
 }

@@ -1,13 +1,14 @@
 package manifest
 
 import (
+	"cmp"
 	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/blueprint"
@@ -25,6 +26,7 @@ func spec(t *testing.T, text string, b blueprint.Blueprint) Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.HelperImage = cmp.Or(b.HelperImage, helperImage)
 	return Spec{
 		User: u, Namespace: "workspaces", Blueprint: b, JobID: "00000000-0000-4000-8000-000000000000",
 		Identity: identity.User{Username: u.User, Organization: "Example, Inc.", Provider: "kubernetes"},
@@ -105,7 +107,7 @@ func TestManifests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
+		if diff := gocmp.Diff(string(want), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", golden, diff)
 		}
 	}

@@ -72,8 +72,12 @@ func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Pe
 		podSpec := deploy.PodSpec(pod.Object, "spec")
 		d.About = func(c *v1.Cause) cause.About { return about.Of(podSpec, c) }
 	}
+	plan := t.Decide(found, d)
+	if message := spec.HandsOver(); message != "" && plan.Writes() {
+		t.Steps.Note("%s", message)
+	}
 	wanted := slices.Concat(d.Objects, apply.Unwrap(d.Shared), spec.Private())
-	return d, t.Decide(found, d), may.Check("provisioning "+t.ID, rbac.Provision, wanted)
+	return d, plan, may.Check("provisioning "+t.ID, rbac.Provision, wanted)
 }
 
 // Watch opens the watches of the pod, its events and its claims. The pod's watch

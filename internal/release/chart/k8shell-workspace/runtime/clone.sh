@@ -1,18 +1,17 @@
-# The first init script of a repository's workspace: clones it into the home
-# directory, which is the working directory, at the ref.
+# Clones the repository of a workspace into the working directory, at the ref: in the
+# container init-repository, or, in an injected workspace, as the first init script,
+# in the home directory.
 k8shell=${K8SHELL_DIR:-/k8shell}
 export K8SHELL_DIR="$k8shell" GIT_TERMINAL_PROMPT=0
 url=$(cat "$k8shell/runtime/repository.url") || exit 1
 ref=$(cat "$k8shell/runtime/repository.ref") || exit 1
-name=${url%/}
-name=${name##*/}
-name=${name%.git}
+name=$(cat "$k8shell/runtime/repository.name") || exit 1
 partial=.$name.partial
 
 say() { echo "repository: $*"; }
 
 if [ -e "$name" ]; then
-	say "$name already exists in the home directory"
+	say "$name already exists"
 	exit 0
 fi
 if ! command -v git >/dev/null 2>&1; then
@@ -28,7 +27,8 @@ esac
 
 # The password goes from its file to git, which asks this host's helper for it:
 # it is in no argument, and not in the clone's configuration.
-set -- -c credential.helper=
+# A server that says nothing for a minute is given up: the workspace waits for it.
+set -- -c credential.helper= -c http.lowSpeedLimit=1 -c http.lowSpeedTime=60
 if [ -e "$k8shell/git/password" ]; then
 	scheme=${url%%://*}
 	host=${url#*://}
@@ -38,7 +38,7 @@ fi
 
 failed() {
 	rm -rf "$partial"
-	say "cannot clone $url${ref:+ at $ref} (see git's output above); the next start of the container tries again"
+	say "cannot clone $url${ref:+ at $ref} (see git's output above); the next start of the workspace tries again"
 	exit 1
 }
 

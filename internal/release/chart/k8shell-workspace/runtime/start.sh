@@ -3,6 +3,7 @@
 # forwarding signals to what it has started.
 state=/k8shell/state
 home=${HOME:-/}
+mkdir -p "$home" 2>/dev/null
 [ -d "$home" ] && [ -w "$home" ] || home=$state
 flags=$home/.k8shell/flags
 child=

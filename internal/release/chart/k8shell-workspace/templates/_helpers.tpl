@@ -24,11 +24,18 @@ resources:
 {{- end }}
 
 {{- define "workspace.env" -}}
-{{- with .Values.env }}
+{{- with .env }}
 env:
   {{- range $name, $value := . }}
   - name: {{ $name | quote }}
     value: {{ $value | quote }}
   {{- end }}
 {{- end }}
+{{- end }}
+
+{{- /* The name of the init script that brings the repository: one that no script of
+a blueprint can have, and one for each repository, as several workspaces may share
+a home directory, and its flags. */ -}}
+{{- define "workspace.repositoryFlag" -}}
+k8shell.repository-{{ .Values.repository.url | sha256sum | trunc 7 }}
 {{- end }}

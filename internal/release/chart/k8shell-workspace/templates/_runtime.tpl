@@ -28,7 +28,8 @@ readinessProbe:
 {{- define "workspace.initContainers" -}}
 {{- $owned := list }}
 {{- range .Values.storages }}{{- if .owner }}{{- $owned = append $owned . }}{{- end }}{{- end }}
-{{- if or .Values.agent $owned }}
+{{- $apart := and .Values.repository .Values.repository.apart }}
+{{- if or .Values.agent $owned $apart }}
 initContainers:
   {{- with .Values.agent }}
   # The agent's image knows how to install itself.
@@ -36,6 +37,7 @@ initContainers:
     image: {{ .image | quote }}
     imagePullPolicy: {{ .imagePullPolicy }}
     args: ["install", "/k8shell/agent"]
+    {{- with include "workspace.securityContext" $.Values.securityContext }}{{ nindent 4 (trim .) }}{{ end }}
     {{- with include "workspace.resources" $.Values.resources }}{{ nindent 4 (trim .) }}{{ end }}
     volumeMounts:
       - name: agent
@@ -45,29 +47,61 @@ initContainers:
   # fsGroup could give a storage to a group, but to no user, to one group a pod
   # only, and not on every kind of volume. So root does it, with the one
   # capability that it takes, and for the directory itself: what is in it
-  # belongs to whoever wrote it.
+  # belongs to whoever wrote it. It runs the platform's image, with the storages
+  # where they hide nothing of it, whatever paths they have in the workspace.
   - name: init-storage
-    image: {{ $.Values.image | quote }}
-    imagePullPolicy: {{ $.Values.imagePullPolicy }}
+    image: {{ $.Values.helper.image | quote }}
+    imagePullPolicy: IfNotPresent
     command: ["/bin/sh", "-ec", "while [ $# -gt 0 ]; do chown \"$1\" \"$2\"; shift 2; done", "init-storage"]
     args:
       {{- range . }}
       - {{ .owner | quote }}
-      - {{ .path | quote }}
+      - /k8shell/storage/{{ .name }}
       {{- end }}
-    securityContext:
-      runAsUser: 0
-      runAsNonRoot: false
-      allowPrivilegeEscalation: false
-      capabilities: {drop: [ALL], add: [CHOWN]}
+    {{- with include "workspace.securityContext" $.Values.helper.asRoot }}{{ nindent 4 (trim .) }}{{ end }}
     {{- with include "workspace.resources" $.Values.resources }}{{ nindent 4 (trim .) }}{{ end }}
     volumeMounts:
       {{- range . }}
       - name: storage-{{ .name }}
-        mountPath: {{ .path | quote }}
+        mountPath: /k8shell/storage/{{ .name }}
       {{- end }}
   {{- end }}
+  {{- if $apart }}{{ include "workspace.initRepository" . | nindent 2 }}{{ end }}
 {{- end }}
+{{- end }}
+
+{{- define "workspace.initRepository" -}}
+# It alone has the credentials, and runs nothing of the repository's. It may look
+# into the home directory, whether the repository is there already, and does not
+# write to it: who else does could reach the credentials through git.
+- name: init-repository
+  image: {{ .Values.helper.image | quote }}
+  imagePullPolicy: IfNotPresent
+  command: ["/bin/sh", "/k8shell/runtime/init-repository.sh"]
+  args:
+    - {{ include "workspace.repositoryFlag" . }}
+    - {{ printf "/k8shell/home%s" .Values.home.path | quote }}
+  {{- with include "workspace.env" .Values.helper }}{{ nindent 2 (trim .) }}{{ end }}
+  {{- with include "workspace.securityContext" .Values.helper.asUser }}{{ nindent 2 (trim .) }}{{ end }}
+  {{- with include "workspace.resources" .Values.resources }}{{ nindent 2 (trim .) }}{{ end }}
+  volumeMounts:
+    - name: runtime
+      mountPath: /k8shell/runtime
+      readOnly: true
+    - name: repository
+      mountPath: /k8shell/repository
+    {{- if .Values.gitSecret }}
+    - name: git
+      mountPath: /k8shell/git
+      readOnly: true
+    {{- end }}
+    {{- range .Values.storages }}
+    {{- if eq .name $.Values.home.storage }}
+    - name: storage-{{ .name }}
+      mountPath: {{ printf "/k8shell/home%s" .path | quote }}
+      readOnly: true
+    {{- end }}
+    {{- end }}
 {{- end }}
 
 {{- define "workspace.podman" -}}

@@ -14,10 +14,17 @@
   mountPath: /k8shell/init
   readOnly: true
 {{- end }}
-{{- if .Values.gitSecret }}
+{{- with .Values.repository }}
+{{- if .apart }}
+- name: repository
+  mountPath: /k8shell/repository
+{{- end }}
+{{- if .inWorkspace }}
+# The user's configuration says so.
 - name: git
   mountPath: /k8shell/git
   readOnly: true
+{{- end }}
 {{- end }}
 {{- if .Values.certificate }}
 - name: tls
@@ -58,6 +65,10 @@
 - name: init-scripts
   configMap:
     name: {{ .Values.names.initScripts }}
+{{- end }}
+{{- if and .Values.repository .Values.repository.apart }}
+- name: repository
+  emptyDir: {}
 {{- end }}
 {{- with .Values.gitSecret }}
 # Not in this chart: berth makes it, so that it is in no record of Helm.

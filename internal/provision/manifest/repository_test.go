@@ -1,0 +1,110 @@
+package manifest
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/blueprint"
+)
+
+// mounting are the containers that mount a volume.
+func mounting(pod corev1.Pod, volume string) (names []string) {
+	for name, c := range containers(pod) {
+		if slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volume }) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func variables(c corev1.Container) map[string]string {
+	all := map[string]string{}
+	for _, v := range c.Env {
+		all[v.Name] = v.Value
+	}
+	return all
+}
+
+// Only the container that clones has the credentials, unless the user's
+// configuration hands them over: then git has them too, for that host.
+func TestWhoHasTheCredentials(t *testing.T) {
+	b := blueprint.Blueprint{Name: "dev", Image: "x", Env: map[string]string{"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Alice"}}
+	s := withRepository(t, b)
+	pod := podOf(t, s)
+	if got := mounting(pod, "git"); !slices.Equal(got, []string{"init-repository"}) {
+		t.Errorf("mounted by %s", got)
+	}
+	if env := variables(pod.Spec.Containers[0]); len(env) != 3 || s.HandsOver() != "" {
+		t.Errorf("%v, %q", env, s.HandsOver())
+	}
+	s.Access.Repositories[0].InWorkspace = true
+	pod = podOf(t, s)
+	if got := mounting(pod, "git"); !slices.Equal(got, []string{"init-repository", "k8shell-main"}) {
+		t.Errorf("mounted by %s", got)
+	}
+	env := variables(pod.Spec.Containers[0])
+	if env["GIT_CONFIG_COUNT"] != "2" || env["GIT_CONFIG_KEY_0"] != "user.name" || env["GIT_CONFIG_KEY_1"] != "credential.https://git.example.com.helper" || s.HandsOver() == "" {
+		t.Errorf("%v, %q", env, s.HandsOver())
+	}
+	// Those of another host are nobody's.
+	s.Access.Repositories[0].URL = "https://example.com"
+	if pod = podOf(t, s); len(mounting(pod, "git"))+len(s.Private()) > 0 || s.HandsOver() != "" {
+		t.Errorf("mounted by %s", mounting(pod, "git"))
+	}
+}
+
+// The home directory is told to whatever runs in a workspace, and looked into by
+// the container that clones.
+func TestHomeOfTheWorkspace(t *testing.T) {
+	for name, test := range map[string]struct {
+		env                      map[string]string
+		path                     string // of a storage
+		home, workingDir, looked string
+	}{
+		"in a storage":            {nil, "/home/dev", "/home/dev", "/home/dev", "/k8shell/home/home/dev"},
+		"below a storage":         {map[string]string{"HOME": "/home/dev"}, "/home", "/home/dev", "", "/k8shell/home/home"},
+		"in no storage":           {map[string]string{"HOME": "/work"}, "/data", "/work", "", ""},
+		"the image's":             {nil, "/data", "", "", ""},
+		"what is not clean":       {map[string]string{"HOME": "/home/dev/"}, "/home/dev", "/home/dev/", "/home/dev", "/k8shell/home/home/dev"},
+		"the only one below home": {nil, "/home/me", "/home/me", "/home/me", "/k8shell/home/home/me"},
+	} {
+		s := withRepository(t, blueprint.Blueprint{Name: "dev", Image: "x", Env: test.env, Storages: map[string]blueprint.Storage{"files": {Type: "emptyDir", Path: test.path}}})
+		pod := podOf(t, s)
+		main, looked := pod.Spec.Containers[0], ""
+		for _, m := range pod.Spec.InitContainers[0].VolumeMounts {
+			if m.Name == "storage-files" && m.ReadOnly {
+				looked = m.MountPath
+			}
+		}
+		if home := variables(main)["HOME"]; home != test.home || main.WorkingDir != test.workingDir || looked != test.looked {
+			t.Errorf("%s: HOME %q, working directory %q, looked into at %q", name, home, main.WorkingDir, looked)
+		}
+	}
+}
+
+// A container that prepares a workspace is confined as the blueprint's own is, and
+// is nobody where that only must not be root.
+func TestHelpersAreConfined(t *testing.T) {
+	profile := map[string]any{"type": "Localhost", "localhostProfile": "x.json"}
+	got := helper(blueprint.Blueprint{SecurityContext: map[string]any{"privileged": true, "runAsNonRoot": true, "seccompProfile": profile, "capabilities": map[string]any{"add": []any{"SYS_ADMIN"}}}})
+	user, _ := got["asUser"].(map[string]any)
+	root, _ := got["asRoot"].(map[string]any)
+	if user["runAsUser"] != nobody || user["runAsNonRoot"] != true || user["privileged"] != nil || root["runAsUser"] != 0 || root["runAsNonRoot"] != false {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestRepositoryAddresses(t *testing.T) {
+	for address, name := range map[string]string{
+		"https://github.com/org/proj.git": "proj", "https://github.com/org/proj/": "proj", "https://github.com/org/pro.j": "pro.j",
+		"https://github.com/org/..": "", "https://github.com/org/...git": "", "https://alice:x@github.com/org/proj": "", "https://github.com/org/.git": "",
+	} {
+		r := &Repository{URL: address}
+		if err := r.Check(); (err == nil) != (name != "") || err == nil && r.name() != name {
+			t.Errorf("%s: %q, %v", address, r.name(), err)
+		}
+	}
+}
