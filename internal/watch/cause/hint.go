@@ -21,7 +21,7 @@ func Hint(c *v1.Cause, a About) string {
 	text := strings.NewReplacer(
 		"{why}", why,
 		"{spec}", a.spec(),
-		"{image-field}", a.field(*c, "image", "image"),
+		"{image-field}", a.field(*c, imageField(c.Container), "image"),
 		"{memory-field}", a.field(*c, "resources.memory", "resources.limits.memory"),
 		"{requests-field}", a.field(v1.Cause{}, "resources", "resources.requests"),
 		"{again}", a.again(),
@@ -66,6 +66,19 @@ func (a About) field(c v1.Cause, ofBlueprint, ofPod string) string {
 		return fmt.Sprintf("%q of container %s in %s", ofPod, c.Container, a.spec())
 	}
 	return fmt.Sprintf("%q in %s", ofPod, a.spec())
+}
+
+// imageField is the field of a blueprint that has the image of a container; in a
+// workload, the workspace's ID is in front of its name.
+func imageField(container string) string {
+	for name, field := range map[string]string{
+		"init-base": "k8shelld.image", "init-repository": "helperImage", "init-storage": "helperImage", "k8shell-podman": "podman.image",
+	} {
+		if container == name || strings.HasSuffix(container, "-"+name) {
+			return field
+		}
+	}
+	return "image"
 }
 
 // again is how a change takes effect.

@@ -86,9 +86,9 @@ func trimStart(message string) string {
 }
 
 // command says what to do about a program that is not there.
-func command(_ v1.Cause, a About) string {
+func command(c v1.Cause, a About) string {
 	if a.Blueprint != "" {
-		return "a workspace needs a /bin/sh. Use another image: " + a.field(v1.Cause{}, "image", "image")
+		return "a workspace needs a /bin/sh. Use another image: " + a.field(v1.Cause{}, imageField(c.Container), "image")
 	}
 	return `correct "command" in the pod's spec, or use an image that has the program`
 }
