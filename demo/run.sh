@@ -45,7 +45,15 @@ say "A workspace for alice"
 typed berth provision "$blueprint"
 typed berth status
 # shellcheck disable=SC2016 # the workspace's shell expands it
-typed berth exec "$blueprint" -- sh -c 'echo "hello from $(hostname), I am $(id -un)"'
+typed berth exec "$blueprint" -- sh -c 'echo "hello from $(hostname), I am $(id -un), at home in $HOME"'
+
+if [ "$blueprint" = alice~dev ]; then
+	say "What is in ~ outlives the pod, as the home has a storage"
+	typed berth exec "$blueprint" -- sh -c 'echo "still here" > ~/note'
+	cluster kubectl delete pod "$(berth status "$blueprint" --output name)"
+	typed berth provision "$blueprint"
+	typed berth exec "$blueprint" -- cat note
+fi
 typed berth delete "$blueprint"
 
 if [ "$blueprint" = alice~dev ]; then

@@ -135,3 +135,8 @@ repositories:
   - {url: %[2]s, username: %[3]s, password: %[4]s}
 `, r.dir, address, gitUser, password)
 }
+
+// handingOver is the same with the password in the workspaces, too.
+func (r repositories) handingOver(address, password string) string {
+	return strings.Replace(r.configuration(address, password), "password: "+password, "password: "+password+", inWorkspace: true", 1)
+}

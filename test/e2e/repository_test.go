@@ -17,17 +17,19 @@ import (
 )
 
 // The workspace of a repository is made as its .k8shell.yaml says, at the ref that
-// is asked for. An image without git cannot clone: that is reported, and is not a
-// failure.
+// is asked for. A repository that cannot be reached is reported, and is not a failure.
 func TestRepository(t *testing.T) {
 	w := newWorld(t)
 	r := w.repositories()
 	r.create("org/proj", "template: tiny\nenv: {COLOUR: green}\n")
 	r.git("org/proj", "checkout", "--quiet", "-b", "Wild")
-	r.commit("org/proj", "template: tiny\nsecurityContext: {privileged: true}\n")
+	r.commit("org/proj", "template: tiny\nsecurityContext: {privileged: true}\nhelperImage: evil.example.com/x\n")
+	r.git("org/proj", "checkout", "--quiet", "-b", "Over", "main")
+	r.commit("org/proj", "template: tiny\nstorages:\n  a: {type: emptyDir, path: /bin, fsOwnerUid: 0}\n  b: {type: emptyDir, path: /k8shell/runtime}\n  c: {type: emptyDir, path: /home/../etc}\n")
 	r.git("org/proj", "checkout", "--quiet", "main")
 
-	configuration := "identity: {providers: [{kind: kubernetes}, {kind: git, url: 'file://" + r.dir + "/{owner}/{name}.git'}]}\n"
+	configuration := "identity: {providers: [{kind: kubernetes}, {kind: git, url: 'file://" + r.dir + "/{owner}/{name}.git'}]}\n" +
+		"repositories: {url: 'http://127.0.0.1:1/{owner}/{name}.git'}\n"
 	run := func(args ...string) result { return w.configured(configuration, args...) }
 	made := run("provision", "alice~repo=org/proj", "-o", "json")
 	made.mustBe(w, 0)
@@ -38,11 +40,14 @@ func TestRepository(t *testing.T) {
 	if out := w.must(0, "exec", "alice~repo=org/proj", "--", "sh", "-c", "echo $COLOUR").stdout; strings.TrimSpace(out) != "green" {
 		t.Errorf("the colour is %q", out)
 	}
-	w.contains(w.must(0, "logs", "alice~repo=org/proj").stdout, "not cloned: git is not installed in the image: https://github.com/org/proj.git")
+	w.contains(w.must(0, "logs", "alice~repo=org/proj").stdout, "cannot clone http://127.0.0.1:1/org/proj.git", "there is no proj in the home directory", "workspace: ready")
 	// What only the platform may set is refused, whatever the branch.
 	refused := run("provision", "alice~repo=org/proj+ref=Wild")
 	refused.mustBe(w, 2)
-	w.contains(refused.stderr, "securityContext")
+	w.contains(refused.stderr, "securityContext", "helperImage")
+	refused = run("provision", "alice~repo=org/proj+ref=Over")
+	refused.mustBe(w, 2)
+	w.contains(refused.stderr, `storages.a.path: "/bin" is not available to users`, `storages.b.path: "/k8shell/runtime" would hide`, `storages.c.path: invalid path`)
 	missing := run("provision", "alice~repo=org/nothing")
 	missing.mustBe(w, 7)
 	w.must(0, "delete", "alice~repo=org/proj")
@@ -165,6 +170,7 @@ func TestRepositoryIsClonedOnce(t *testing.T) {
 	run("delete", user)
 	run("provision", user)
 	work()
+	w.contains(run("logs", user, "--container", "init-repository").stdout, "proj has been cloned before")
 	run("provision", other)
 	w.contains(run("logs", other).stdout, "repository: cloned "+address+"/org/other.git to other")
 	w.must(0, "exec", other, "--", "test", "-e", "/home/dev/other/.k8shell.yaml")

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -101,7 +100,10 @@ func (d Draft) decode(v layer.Value) (blueprint.Blueprint, error) {
 		b.Platform = d.own.template
 	}
 	b.Image = registry.Qualify(b.Image, d.order.Registry)
-	b.HelperImage = registry.Qualify(cmp.Or(b.HelperImage, blueprint.DefaultHelperImage), d.order.Registry)
+	if b.HelperImage == "" {
+		b.HelperImage, b.Origins["helperImage"] = blueprint.DefaultHelperImage, "default (built in)"
+	}
+	b.HelperImage = registry.Qualify(b.HelperImage, d.order.Registry)
 	return b, nil
 }
 

@@ -52,6 +52,7 @@ func TestOriginsSayWhichLayerSetEachField(t *testing.T) {
 		"env.A":                 "dev (t.yaml:5)", // merged by <<: reported as dev's, on the line of the anchor
 		"env.B":                 "dev (t.yaml:13)",
 		"env.C":                 "dev (t.yaml:14)",
+		"helperImage":           "default (built in)",
 		"resources.cpu":         "base (built in:5)",
 		"resources.memory":      "dev (t.yaml:15)",
 		"initScripts[0].name":   "team (t.yaml:7)",
