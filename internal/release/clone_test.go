@@ -170,11 +170,7 @@ func TestCloneWithoutGit(t *testing.T) {
 // no argument and not in the clone; another host gets none.
 func TestCloneWithCredentials(t *testing.T) {
 	w := newWorkspace(t)
-	backend, err := exec.Command("git", "--exec-path").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := serveGit(t, strings.TrimSpace(string(backend)), filepath.Dir(w.origin), "alice", "hunter2")
+	server := w.serve("alice", "hunter2")
 	if out, err := w.clone(server+"/proj.git", ""); err == nil {
 		t.Fatalf("without credentials it is cloned: %s", out)
 	}

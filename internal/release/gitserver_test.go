@@ -4,26 +4,30 @@ import (
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
+	"os/exec"
 	"path/filepath"
-	"testing"
+	"strings"
 )
 
-// serveGit serves the repositories of a directory over HTTP to who knows the
-// password.
-func serveGit(t *testing.T, execPath, dir, username, password string) (url string) {
-	t.Helper()
-	backend := &cgi.Handler{
-		Path: filepath.Join(execPath, "git-http-backend"),
-		Env:  []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1"},
+// serve serves the repository over HTTP to who knows the password, if there is one.
+func (w workspace) serve(username, password string) (url string) {
+	w.Helper()
+	programs, err := exec.CommandContext(w.Context(), "git", "--exec-path").Output()
+	if err != nil {
+		w.Fatal(err)
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	backend := &cgi.Handler{
+		Path: filepath.Join(strings.TrimSpace(string(programs)), "git-http-backend"),
+		Env:  []string{"GIT_PROJECT_ROOT=" + filepath.Dir(w.origin), "GIT_HTTP_EXPORT_ALL=1"},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if u, p, _ := r.BasicAuth(); u != username || p != password {
-			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			w.WriteHeader(http.StatusUnauthorized)
+			out.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			out.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		backend.ServeHTTP(w, r)
+		backend.ServeHTTP(out, r)
 	}))
-	t.Cleanup(server.Close)
+	w.Cleanup(server.Close)
 	return server.URL
 }

@@ -1,10 +1,10 @@
 package release
 
 import (
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,46 +89,47 @@ func TestRepositoryIsTakenOnce(t *testing.T) {
 	}
 }
 
-// The repository becomes the property of the workspace's user, whoever cloned it.
+// as runs a program as another user, with no rights.
+func (w workspace) as(uid uint32, name string, args ...string) (string, error) {
+	w.Helper()
+	cmd := exec.CommandContext(w.Context(), name, args...)
+	cmd.Dir = w.home
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "GIT_CONFIG_NOSYSTEM=1", "K8SHELL_DIR=" + w.k8shell}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// The repository becomes the property of the workspace's user, whoever cloned it, so
+// that git trusts it.
 func TestRepositoryGetsItsOwner(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can give files to another user")
+		t.Skip("only root can run programs as other users")
 	}
+	const helper, user = 65534, 4711
 	for _, inStorage := range []bool{true, false} {
 		w := newWorkspace(t)
 		kept := ""
 		if !inStorage {
 			kept = w.kept()
 		}
-		w.configure("file://"+w.origin, "", kept)
-		if err := os.MkdirAll(filepath.Join(w.k8shell, "repository"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := w.script("init-repository.sh", flag, w.home); err != nil {
+		w.configure(w.serve("", "")+"/proj.git", "", kept)
+		if out, err := w.sh("/bin/sh", "-ec", `mkdir "$1/repository"; chmod -R a+rX "$1" "$2"; chmod a+x "${2%/*}"; chmod 777 "$1/repository"; chown "$3" .`,
+			"sh", w.k8shell, w.home, strconv.Itoa(user)); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if out, err := w.sh("chown", "-R", "4711:4711", filepath.Join(w.k8shell, "repository", "clone")); err != nil {
+		if out, err := w.as(helper, "/bin/sh", filepath.Join(w.k8shell, "runtime", "init-repository.sh"), flag, w.home); err != nil || !strings.Contains(out, "cloned") {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if out, err := w.script("take.sh"); err != nil || w.content() != "main" {
+		if out, err := w.as(user, "/bin/sh", filepath.Join(w.k8shell, "runtime", "take.sh")); err != nil || w.content() != "main" {
 			t.Fatalf("%v, %q: %s", err, w.content(), out)
 		}
-		root, err := filepath.EvalSymlinks(filepath.Join(w.home, "proj"))
-		if err != nil {
-			t.Fatal(err)
+		w.write(filepath.Join(w.home, "proj", "file"), "mine")
+		if out, err := w.as(user, "git", "-C", "proj", "status", "--porcelain"); err != nil || strings.TrimSpace(out) != "M file" {
+			t.Errorf("git status: %v: %s", err, out)
 		}
-		err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			info, err := entry.Info()
-			if stat, ok := info.Sys().(*syscall.Stat_t); err == nil && ok && stat.Uid != 0 {
-				t.Errorf("%s belongs to %d", path, stat.Uid)
-			}
-			return err
-		})
-		if err != nil {
-			t.Error(err)
+		if found, err := w.sh("find", "-L", "proj", "!", "-user", strconv.Itoa(user)); err != nil || found != "" {
+			t.Errorf("not the user's: %v: %s", err, found)
 		}
 	}
 }
@@ -183,11 +184,7 @@ func TestRepositoryIsClonedIntoNothing(t *testing.T) {
 // can see; unless it is handed over, for git to push with.
 func TestCredentialsStayApart(t *testing.T) {
 	w := newWorkspace(t)
-	backend, err := exec.Command("git", "--exec-path").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := serveGit(t, strings.TrimSpace(string(backend)), filepath.Dir(w.origin), "alice", "hunter2")
+	server := w.serve("alice", "hunter2")
 	w.configure(server+"/proj.git", "", w.kept())
 	w.write(filepath.Join(w.k8shell, "git", "username"), "alice")
 	w.write(filepath.Join(w.k8shell, "git", "password"), "hunter2")

@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -162,6 +163,7 @@ func FuzzCustom(f *testing.F) {
 	for _, text := range []string{
 		"template: dev\nenv: {A: !cel user.email}", "template: dev\n<<: {image: x}", "template: dev\nstorages: {a: {type: local}}",
 		"{template: dev, initScripts: [{name: a, script: b}]}", "template: dev\nnetwork: {allowEgressToPods: [{labels: {a: b}}]}", "&a [*a]",
+		"template: dev\nenv: {HOME: /}\nstorages: {home: {type: memory, path: /k8shell/.., fsOwnerUid: 0}}", "template: dev\nstorages: {a: {type: memory, path: /data}}",
 	} {
 		f.Add(text)
 	}
@@ -170,8 +172,14 @@ func FuzzCustom(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if b.SecurityContext["runAsUser"] != 1000 || len(b.SecurityContext) != 1 || b.ExtFiles != nil || b.Hostname != "" || b.K8shelld.Image != "" || b.Podman.Image != "" {
+		if b.SecurityContext["runAsUser"] != 1000 || len(b.SecurityContext) != 1 || b.ExtFiles != nil || b.Hostname != "" || b.K8shelld.Image != "" || b.Podman.Image != "" ||
+			b.HelperImage != "docker.io/"+blueprint.DefaultHelperImage {
 			t.Errorf("%q sets what it must not: %+v", text, b)
+		}
+		for name, s := range b.Storages {
+			if top, _, _ := strings.Cut(strings.TrimPrefix(path.Clean(s.Path), "/"), "/"); s.On() && slices.Contains([]string{"", "bin", "etc", "k8shell", "lib", "usr"}, top) {
+				t.Errorf("%q mounts storage %s at %q", text, name, s.Path)
+			}
 		}
 	})
 }

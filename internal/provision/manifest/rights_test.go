@@ -144,7 +144,7 @@ func moreRights(template, pod corev1.Pod) (problems []string) {
 		twin, has := known[name]
 		switch name {
 		case "k8shell-main":
-			problems = append(problems, mainRights(template, twin, c)...)
+			problems = append(problems, mainRights(twin, c)...)
 		case "init-storage":
 			problems = append(problems, helperRights(known["k8shell-main"], c, has)...)
 			for i, arg := range c.Args {
@@ -195,7 +195,7 @@ func guarded(pod corev1.Pod) (all []corev1.Volume) {
 	return slices.DeleteFunc(all, func(v corev1.Volume) bool { return v.ConfigMap != nil && v.Name == "init-scripts" })
 }
 
-func mainRights(template corev1.Pod, twin, c corev1.Container) (problems []string) {
+func mainRights(twin, c corev1.Container) (problems []string) {
 	report := func(format string, args ...any) {
 		problems = append(problems, "k8shell-main: "+fmt.Sprintf(format, args...))
 	}

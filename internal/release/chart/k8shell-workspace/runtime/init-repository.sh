@@ -21,6 +21,7 @@ if ! mkdir "$repository/clone" || ! cd "$repository/clone"; then
 	echo "repository: not cloned: $repository/clone cannot be made"
 	exit 0
 fi
+unset HOME XDG_CONFIG_HOME # git is configured by its image alone
 export GIT_CEILING_DIRECTORIES="$repository"
 /bin/sh "$k8shell/runtime/clone.sh" 2>&1 | tee "$repository/log"
 exit 0

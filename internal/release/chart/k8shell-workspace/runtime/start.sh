@@ -2,13 +2,17 @@
 # nothing but a /bin/sh: runs the init scripts, reports ready, and then waits,
 # forwarding signals to what it has started.
 state=/k8shell/state
-home=${HOME:-/}
-mkdir -p "$home" 2>/dev/null
-[ -d "$home" ] && [ -w "$home" ] || home=$state
-flags=$home/.k8shell/flags
 child=
 
 say() { echo "workspace: $*"; }
+
+home=${HOME:-/}
+mkdir -p "$home" 2>/dev/null
+if [ ! -d "$home" ] || [ ! -w "$home" ]; then
+	say "user $(id -u) cannot write to the home directory $home"
+	home=$state
+fi
+flags=$home/.k8shell/flags
 
 stop() {
 	rm -f "$state/ready"
