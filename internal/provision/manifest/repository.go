@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -43,18 +44,21 @@ func (r *Repository) name() string {
 }
 
 // Check refuses an address with a password in it, which Helm's record and a
-// ConfigMap would contain, and one without a name for the directory.
+// ConfigMap would contain, and one that leads elsewhere than it seems to: what
+// credentials are for is told by how it begins.
 func (r *Repository) Check() error {
 	if r == nil {
 		return nil
 	}
-	if u, err := url.Parse(r.URL); err == nil && u.User != nil {
+	u, err := url.Parse(r.URL)
+	if err == nil && u.User != nil {
 		return fault.New(fault.InvalidArgument, "the repository's address has credentials in it: %s", u.Redacted()).
 			WithHint("put them into the configuration under repositories.credentials")
 	}
-	if name := r.name(); name == "" || name == "." || name == ".." {
-		return fault.New(fault.InvalidArgument, "invalid repository address %s: a directory cannot be called %q", r.URL, name).
-			WithHint("correct the repository, or repositories.url in the configuration")
+	dots := func(part string) bool { return part == "." || part == ".." }
+	if err != nil || r.name() == "" || dots(r.name()) || slices.ContainsFunc(strings.Split(u.Path, "/"), dots) {
+		return fault.New(fault.InvalidArgument, "invalid repository address %q", r.URL).
+			WithHint("correct the repository in the user string, or repositories.url in the configuration")
 	}
 	return nil
 }

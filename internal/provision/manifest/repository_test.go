@@ -101,6 +101,7 @@ func TestRepositoryAddresses(t *testing.T) {
 	for address, name := range map[string]string{
 		"https://github.com/org/proj.git": "proj", "https://github.com/org/proj/": "proj", "https://github.com/org/pro.j": "pro.j",
 		"https://github.com/org/..": "", "https://github.com/org/...git": "", "https://alice:x@github.com/org/proj": "", "https://github.com/org/.git": "",
+		"https://github.com/team/../proj.git": "", "https://github.com/team/%2e%2e/proj.git": "", "https://github.com/te\x00am/proj": "",
 	} {
 		r := &Repository{URL: address}
 		if err := r.Check(); (err == nil) != (name != "") || err == nil && r.name() != name {
