@@ -22,7 +22,7 @@ env
 cat /proc/[0-9]*/environ
 git config --list --show-origin
 cat ~/proj/.git/config
-find / -xdev -name password -o -name username
+find / \( -path /proc -o -path /sys \) -prune -o -name password -print -o -name username -print
 grep -rs "correct-hors[e]" /k8shell /root /home /tmp/x /etc /run /var
 true
 `
