@@ -20,6 +20,9 @@ type Workspace struct {
 	// the one that happened last at the end; repeats are one with a count. Only
 	// set with --events.
 	Events []ObjectEvent `json:"events,omitempty"`
+	// Drift are the settings in which a workspace that runs or starts differs from
+	// what would be provisioned now. They are only compared by `berth provision`.
+	Drift []string `json:"drift,omitempty"`
 	// Timing is set on the answer to a command that made or changed something.
 	Timing *Timing `json:"timing,omitempty"`
 }

@@ -18,6 +18,8 @@ type inputs struct {
 	found      inventory.Found
 	deployment deploy.Deployment
 	plan       deploy.Plan
+	// drift is in what a workspace that runs or starts differs from the deployment.
+	drift []string
 }
 
 // gather makes all reads that do not depend on each other in parallel, and then
@@ -61,8 +63,15 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 	if err != nil {
 		return inputs{}, err
 	}
-	in.deployment, in.plan, err = s.target.Prepare(spec, in.found, may)
-	return in, err
+	if in.deployment, in.plan, err = s.target.Prepare(spec, in.found, may); err != nil {
+		return in, err
+	}
+	if !in.plan.Writes() {
+		if in.drift = s.target.Drift(in.found, in.deployment); len(in.drift) > 0 {
+			s.steps.Warn("BlueprintChanged", "", deploy.Drifted(s.user.String(), in.drift))
+		}
+	}
+	return in, nil
 }
 
 // specify completes the blueprint, which takes knowing the user, and checks what

@@ -61,7 +61,7 @@ func (s provisioning) workspace(in inputs, e ending) *v1.Workspace {
 	w := &v1.Workspace{
 		ID: s.id, Namespace: s.Client.Namespace, UserString: s.user.String(),
 		Owner: s.user.User, Blueprint: in.deployment.Spec.Blueprint.Name, JobID: e.job,
-		Workload: s.user.Workload.String(), Snapshot: e.reading,
+		Workload: s.user.Workload.String(), Snapshot: e.reading, Drift: in.drift,
 		Timing: s.steps.Timing(s.Client.Requests.Count()),
 	}
 	if e.pod != nil {
@@ -76,6 +76,7 @@ func (s provisioning) workspace(in inputs, e ending) *v1.Workspace {
 // alreadyRunning ends a run that has nothing to do.
 func (s provisioning) alreadyRunning(in inputs) (Outcome, error) {
 	w := in.found.Describe(s.id, s.Client.Namespace)
+	w.Drift = in.drift
 	return Outcome{Workspace: &w}, fault.New(fault.AlreadyExists, "workspace %s is already running", s.id).
 		WithHint("enter it with `berth exec %s`, or pass --if-not-exists", s.user)
 }

@@ -27,6 +27,9 @@ type target interface {
 	// Decide says what to do about what was found. Before Prepare the deployment
 	// is empty.
 	Decide(inventory.Found, deploy.Deployment) deploy.Plan
+	// Drift says in what a workspace that runs or starts is not what would be brought
+	// up now.
+	Drift(inventory.Found, deploy.Deployment) []string
 	// Watch opens the watches.
 	Watch(context.Context, inventory.Found, deploy.Deployment) (*follow.Follower, error)
 	// BringUp carries the plan out, while it is this run's turn.

@@ -51,6 +51,11 @@ func TestWorkspaceFromBeginningToEnd(t *testing.T) {
 	if name := w.must(0, "provision", "alice~dev", "--if-not-exists", "-o", "name").stdout; strings.TrimSpace(name) != doc.ID {
 		t.Errorf("--if-not-exists prints %q", name)
 	}
+	other := w.must(0, "provision", "alice~dev", "--if-not-exists", "--image", "busybox:other", "-o", "json")
+	w.contains(other.stderr, "created with, which have changed since: image", "(now ")
+	if drift := decode[v1.Workspace](w, other).Drift; len(drift) != 1 || !strings.Contains(drift[0], "busybox:other") {
+		t.Errorf("the drift is %q", drift)
+	}
 	list := decode[v1.WorkspaceList](w, w.must(0, "status", "--output", "json"))
 	if len(list.Items) != 1 || list.Items[0].ID != doc.ID || list.Items[0].Stage != v1.StageRunning {
 		t.Errorf("status lists %+v", list.Items)

@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/wording"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -26,12 +27,15 @@ func (o *Options) preview(ctx context.Context, p *provision.Provisioner, u users
 	return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
 }
 
-// notes prints the remarks of a stream, and nothing else.
+// notes prints the remarks and warnings of a stream, and nothing else.
 type notes struct{ streams terminal.Streams }
 
-// Handle prints a remark.
+// Handle prints a remark or a warning.
 func (n notes) Handle(e v1.Event) {
-	if e.Progress != nil {
+	switch {
+	case e.Progress != nil:
 		printer.PrintNote(n.streams, e.Progress.Message)
+	case e.Warning != nil:
+		printer.PrintNote(n.streams, wording.WarningText(*e.Warning))
 	}
 }

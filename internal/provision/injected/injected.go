@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -63,6 +64,19 @@ func decide(found inventory.Found, outdated bool) deploy.Plan {
 		return deploy.Replace
 	}
 	return deploy.Resume
+}
+
+// Drift compares what was injected with what would be now.
+func (t Target) Drift(found inventory.Found, d deploy.Deployment) []string {
+	w := found.Workload
+	if !w.Injected() || injection.Current(w.Record, d.Parts) {
+		return nil
+	}
+	wanted := injection.Settings(t.ID, d.Parts.Containers)
+	if fields := manifest.Drift(injection.Settings(t.ID, injection.Containers(w.Object)), wanted); len(fields) > 0 {
+		return fields
+	}
+	return []string{deploy.AnotherBlueprint}
 }
 
 // applier is for objects of no release: they belong to the workspace whose

@@ -80,6 +80,18 @@ func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Pe
 	return d, plan, may.Check("provisioning "+t.ID, rbac.Provision, wanted)
 }
 
+// Drift compares the blueprint that the pod was made of with the one of now.
+func (Target) Drift(found inventory.Found, d deploy.Deployment) []string {
+	wanted := kube.OfKind(d.Objects, watch.KindPod)
+	if found.Pod == nil || wanted == nil || found.Pod.Annotations[kube.AnnotationManifestHash] == wanted.GetAnnotations()[kube.AnnotationManifestHash] {
+		return nil
+	}
+	if found.Record == nil {
+		return []string{deploy.AnotherBlueprint}
+	}
+	return manifest.Drift(found.Record.Config, d.Chart.Values)
+}
+
 // Watch opens the watches of the pod, its events and its claims. The pod's watch
 // goes on from what the lookup saw.
 func (t Target) Watch(ctx context.Context, found inventory.Found, d deploy.Deployment) (*follow.Follower, error) {
