@@ -1,0 +1,213 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+
+	"github.com/berthdev/berth/internal/blueprint/catalog"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+// rounds is how often something is tried: a few times with every test, and as often
+// as it takes to believe it in `make chaos` (BERTH_TEST_CHAOS=full).
+func rounds(few, full int) int {
+	if os.Getenv("BERTH_TEST_CHAOS") == "full" {
+		return full
+	}
+	return few
+}
+
+// dice are the same in each run with the same BERTH_TEST_SEED, which is logged.
+func dice(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed, err := strconv.ParseUint(os.Getenv("BERTH_TEST_SEED"), 10, 64)
+	if err != nil {
+		seed = rand.Uint64()
+	}
+	t.Logf("BERTH_TEST_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, seed))
+}
+
+// Killed at any moment, and the command that heals it killed as well, a workspace
+// comes up or goes away with the next one, and nothing is left.
+func TestChaosKilled(t *testing.T) {
+	random := dice(t)
+	for n := range rounds(8, 200) {
+		all := victims("plain")
+		v := all[n%len(all)]
+		first, second := shortly(random), shortly(random)
+		t.Run(fmt.Sprintf("%s after %s and %s", v.name, first, second), func(t *testing.T) {
+			w := newWorld(t)
+			args, again := v.prepare(w)
+			w.killedAfter(first, args...)
+			w.killedAfter(second, args...)
+			again()
+			w.nothingIsLeft()
+		})
+	}
+}
+
+// shortly is a time within which a command does most of its work.
+func shortly(random *rand.Rand) time.Duration {
+	return time.Duration(random.IntN(900)) * time.Millisecond
+}
+
+// killedAfter runs a command and kills it after a time, unless it has ended.
+func (w *world) killedAfter(after time.Duration, args ...string) {
+	w.Helper()
+	run := w.start(args...)
+	killer := time.AfterFunc(after, func() { _ = run.cmd.Process.Kill() })
+	defer killer.Stop()
+	run.wait()
+}
+
+// Thirty workspaces at once, each by a command of its own.
+func TestChaosDifferentAtOnce(t *testing.T) {
+	w := newWorld(t)
+	n := rounds(6, 30)
+	for _, verb := range [][]string{{"provision"}, {"delete"}} {
+		var runs []*process
+		for i := range n {
+			runs = append(runs, w.start(append(verb, fmt.Sprintf("user%d~plain", i))...))
+		}
+		for _, run := range runs {
+			run.wait().mustBe(w, 0)
+		}
+	}
+	w.nothingIsLeft()
+}
+
+// What others do with their own tools between two commands, or beside one, breaks
+// neither of them: a pod, a ConfigMap or the release is removed, a label is changed.
+func TestChaosBetween(t *testing.T) {
+	for name, do := range map[string]func(w *world, id string){
+		"helm uninstall":       func(w *world, id string) { w.asAdmin(os.Getenv("BERTH_TEST_HELM"), "uninstall", id, "--ignore-not-found") },
+		"the pod deleted":      func(w *world, id string) { w.kubectl("delete", "pod", id, "--wait=false") },
+		"a ConfigMap deleted":  func(w *world, id string) { w.kubectl("delete", "configmap", id+"-config") },
+		"the Service deleted":  func(w *world, id string) { w.kubectl("delete", "service", id) },
+		"the record deleted":   func(w *world, id string) { w.kubectl("delete", "secret", "--selector", "owner=helm") },
+		"the pod labelled":     func(w *world, id string) { w.kubectl("label", "pod", id, "by=somebody") },
+		"a ConfigMap edited":   func(w *world, id string) { w.kubectl("annotate", "configmap", id+"-config", "by=somebody") },
+		"everything annotated": func(w *world, id string) { w.kubectl("annotate", "pods,services,configmaps", "--all", "by=somebody") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			id := w.idOf("alice~plain")
+			w.must(0, "provision", "alice~plain")
+			do(w, id)
+			w.must(0, "provision", "alice~plain", "--if-not-exists")
+			w.must(0, "exec", "alice~plain", "--", "true")
+			do(w, id)
+			w.must(0, "delete", "alice~plain", "--ignore-not-found")
+			w.nothingIsLeft()
+		})
+	}
+}
+
+func (w *world) kubectl(args ...string) { w.asAdmin(os.Getenv("BERTH_TEST_KUBECTL"), args...) }
+
+// asAdmin runs another tool.
+func (w *world) asAdmin(program string, args ...string) {
+	w.Helper()
+	out, err := exec.Command(program, append(args, "--namespace", w.namespace, "--kubeconfig", w.admin)...).CombinedOutput()
+	if err != nil {
+		w.Fatalf("%s %s: %v\n%s", program, args, err, out)
+	}
+}
+
+// A third party that writes to the workload all the time neither stops an injection
+// nor loses what it wrote.
+func TestChaosThirdParty(t *testing.T) {
+	for n := range rounds(1, 8) {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			w := newWorld(t)
+			web := w.workload("deployment", 1, nil)
+			user := web.user("plain")
+			ctx, stop := context.WithCancel(t.Context())
+			wrote := make(chan int)
+			go func() {
+				i := 0
+				for ; ctx.Err() == nil; i++ {
+					web.patch(fmt.Sprintf(`{"metadata": {"annotations": {"example.com/count": "%d"}}}`, i))
+				}
+				wrote <- i
+			}()
+			w.must(0, "provision", user)
+			w.must(0, "exec", user, "--", "true")
+			w.must(0, "delete", user)
+			stop()
+			if got, want := web.get().GetAnnotations()["example.com/count"], strconv.Itoa(<-wrote-1); got != want {
+				t.Errorf("the other's annotation is %q, want %q", got, want)
+			}
+			web.nothingIsLeft()
+		})
+	}
+}
+
+// The clock of the client is wrong by ten minutes: nothing depends on it.
+func TestChaosClock(t *testing.T) {
+	for _, off := range []time.Duration{-10 * time.Minute, 10 * time.Minute} {
+		t.Run(off.String(), func(t *testing.T) {
+			w := newWorld(t)
+			now := func() time.Time { return time.Now().Add(off) }
+			untyped, err := dynamic.NewForConfig(w.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &provision.Provisioner{
+				Reader: inventory.Reader{
+					Client: &kube.Client{Interface: w.Interface, Dynamic: untyped, Config: w.config, Namespace: w.namespace},
+					Policy: cause.DefaultPolicy(), Now: now,
+				},
+				Users:            anyUser{},
+				Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("testdata/blueprints") },
+				DefaultBlueprint: "default",
+			}
+			u, err := userstring.Parse("alice~plain")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Provision(t.Context(), u, event.NewStream(u.ID(), now)); err != nil {
+				t.Fatal(err)
+			}
+			w.must(6, "provision", "alice~plain")
+			arg, err := inventory.ParseArgument("alice~plain")
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := p.Find(t.Context(), arg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if deletion, err := p.Delete(t.Context(), found, false, event.NewStream(u.ID(), now)); err != nil || !deletion.Gone {
+				t.Errorf("%+v, %v", deletion, err)
+			}
+			w.nothingIsLeft()
+		})
+	}
+}
+
+// anyUser knows every user.
+type anyUser struct{}
+
+func (anyUser) Resolve(_ context.Context, name string) (identity.User, error) {
+	return identity.User{Username: name, Blueprints: []string{"*"}}, nil
+}
+
+func (anyUser) Caller(context.Context) (string, error) { return "alice", nil }
