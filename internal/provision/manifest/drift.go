@@ -9,7 +9,7 @@ import (
 )
 
 // derived are the values that differ between any two runs, or follow from others.
-var derived = []string{"annotations", "gitSecret", "id", "labels", "names"}
+var derived = []string{"annotations", "gitSecret", "helper", "home", "id", "labels", "names"}
 
 // contents are values that may be long, or secret: only that they differ is said.
 var contents = []string{"configuration", "extFiles", "initScripts"}
