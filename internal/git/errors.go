@@ -94,6 +94,13 @@ func (r Remote) fault(ctx context.Context, err error, ref string) error {
 		return NoRef(r.String(), ref)
 	case errors.Is(err, errUnpackedTooLarge):
 		return r.tooLarge("unpacks to", r.Limits.Unpacked)
+	case errors.Is(err, errDeltasTooLarge):
+		return r.tooLarge("has deltas that take", maxHeld)
+	case errors.Is(err, errObjectTooLarge):
+		return r.tooLarge("or a directory of it takes", maxMeta)
+	case errors.Is(err, errTooManyObjects):
+		return fault.New(fault.Failed, "repository %s is too large: a single commit has more than %d objects", r, maxObjects).
+			WithHint("%s", partialHint)
 	case errors.Is(err, exec.ErrNotFound):
 		return fault.New(fault.InvalidArgument, "reading repository %s requires git, which is not installed", r)
 	}
@@ -105,8 +112,10 @@ func (r Remote) fault(ctx context.Context, err error, ref string) error {
 
 func (r Remote) tooLarge(verb string, limit int64) error {
 	return fault.New(fault.Failed, "repository %s is too large: a single commit %s more than %d KiB", r, verb, limit>>10).
-		WithHint("use a remote that allows partial clones (uploadpack.allowFilter), or read it through the API of its host")
+		WithHint("%s", partialHint)
 }
+
+const partialHint = "use a remote that allows partial clones (uploadpack.allowFilter), or read it through the API of its host"
 
 // isMissingCommit recognizes the answer of a remote that does not have a commit,
 // or does not send it. There is no type for it.

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
@@ -56,7 +60,7 @@ func (r Remote) open(ctx context.Context) (session, error) {
 type fetcher struct {
 	remote       Remote
 	capabilities *capability.List
-	storage      *storage
+	objects      *objects
 }
 
 // withoutBlobs is the filter that leaves file contents out, or none if the
@@ -101,14 +105,15 @@ func (f *fetcher) get(ctx context.Context, session session, want plumbing.Hash, 
 	if err != nil {
 		return err
 	}
-	return f.storage.unpack(content)
+	return f.objects.add(ctx, content)
 }
 
 // blob returns a file's content, and fetches it if the filter left it out.
-func (f *fetcher) blob(ctx context.Context, hash plumbing.Hash) (*object.Blob, error) {
-	blob, err := object.GetBlob(f.storage, hash)
+func (f *fetcher) blob(ctx context.Context, hash plumbing.Hash) ([]byte, error) {
+	limit := f.remote.Limits.File
+	content, err := f.objects.get(ctx, plumbing.BlobObject, hash, limit)
 	if !errors.Is(err, plumbing.ErrObjectNotFound) {
-		return blob, err
+		return content, err
 	}
 	session, err := f.remote.open(ctx)
 	if err != nil {
@@ -121,5 +126,28 @@ func (f *fetcher) blob(ctx context.Context, hash plumbing.Hash) (*object.Blob, e
 	if err := f.get(ctx, session, hash, ""); err != nil {
 		return nil, err
 	}
-	return object.GetBlob(f.storage, hash)
+	return f.objects.get(ctx, plumbing.BlobObject, hash, limit)
+}
+
+// entry finds what a path leads to, directory by directory.
+func (f *fetcher) entry(ctx context.Context, tree plumbing.Hash, path string) (*object.TreeEntry, error) {
+	var found *object.TreeEntry
+	for name := range strings.SplitSeq(path, "/") {
+		if found != nil {
+			if found.Mode != filemode.Dir {
+				return nil, fs.ErrNotExist
+			}
+			tree = found.Hash
+		}
+		var dir object.Tree
+		if err := f.objects.decode(ctx, tree, &dir); err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(dir.Entries, func(e object.TreeEntry) bool { return e.Name == name })
+		if i < 0 {
+			return nil, fs.ErrNotExist
+		}
+		found = &dir.Entries[i]
+	}
+	return found, nil
 }

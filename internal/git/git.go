@@ -9,9 +9,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/storage/memory"
 
 	"github.com/berthdev/berth/internal/credential"
 )
@@ -32,7 +32,7 @@ type Remote struct {
 // Limits bound a fetch; the context bounds its time.
 type Limits struct {
 	Transfer int64 // bytes that the remote may send in one answer
-	Unpacked int64 // bytes of all objects, unpacked
+	Unpacked int64 // bytes that are unpacked, all in all
 	File     int64 // bytes of a file
 }
 
@@ -49,7 +49,7 @@ type Snapshot struct {
 	Commit string
 
 	fetcher *fetcher
-	tree    *object.Tree
+	tree    plumbing.Hash
 }
 
 // Fetch gets the commit of the first of refs that exists: a branch, a tag, or a
@@ -77,22 +77,19 @@ func (r Remote) fetch(ctx context.Context, refs []string) (*Snapshot, error) {
 	if !ok {
 		return nil, NoRef(r.String(), refs[0])
 	}
-	f := &fetcher{
-		remote: r, capabilities: advertised.Capabilities,
-		storage: &storage{Storage: memory.NewStorage(), left: r.Limits.Unpacked},
-	}
+	f := &fetcher{remote: r, capabilities: advertised.Capabilities, objects: &objects{left: r.Limits.Unpacked}}
 	if err := f.get(ctx, session, hash, f.withoutBlobs()); err != nil {
 		return nil, err
 	}
-	if tag, err := object.GetTag(f.storage, hash); err == nil {
+	var tag object.Tag
+	if err := f.objects.decode(ctx, hash, &tag); err == nil {
 		hash = tag.Target // an annotated tag, by its own hash
 	}
-	commit, err := object.GetCommit(f.storage, hash)
-	if err != nil {
+	var commit object.Commit
+	if err := f.objects.decode(ctx, hash, &commit); err != nil {
 		return nil, err
 	}
-	tree, err := commit.Tree()
-	return &Snapshot{Ref: ref, Commit: hash.String(), fetcher: f, tree: tree}, err
+	return &Snapshot{Ref: ref, Commit: hash.String(), fetcher: f, tree: commit.TreeHash}, nil
 }
 
 // Location names a file in messages: github.com/org/proj@main:dir/file.
@@ -103,22 +100,21 @@ func (s *Snapshot) Location(path string) string {
 // ReadFile returns the content of a regular file. The error is fs.ErrNotExist
 // if there is nothing at path.
 func (s *Snapshot) ReadFile(ctx context.Context, path string) ([]byte, error) {
-	entry, err := s.tree.FindEntry(path)
+	entry, err := s.fetcher.entry(ctx, s.tree, path)
 	switch {
-	case errors.Is(err, object.ErrEntryNotFound), errors.Is(err, object.ErrDirectoryNotFound):
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fs.ErrNotExist
 	case err != nil:
 		return nil, s.fetcher.remote.fault(ctx, err, s.Ref)
 	case entry.Mode != filemode.Regular && entry.Mode != filemode.Executable && entry.Mode != filemode.Deprecated:
 		return nil, NotAFile(s.Location(path))
 	}
-	blob, err := s.fetcher.blob(ctx, entry.Hash)
-	if err != nil {
+	text, err := s.fetcher.blob(ctx, entry.Hash)
+	switch {
+	case errors.Is(err, errObjectTooLarge):
+		return nil, TooLarge(s.Location(path), s.fetcher.remote.Limits.File)
+	case err != nil:
 		return nil, s.fetcher.remote.fault(ctx, err, s.Ref)
 	}
-	if limit := s.fetcher.remote.Limits.File; blob.Size > limit {
-		return nil, TooLarge(s.Location(path), limit)
-	}
-	text, err := object.NewFile(path, entry.Mode, blob).Contents()
-	return []byte(text), err
+	return text, nil
 }
