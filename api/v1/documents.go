@@ -100,7 +100,7 @@ type Error struct {
 	// Code is one of the codes of `berth help exit-codes`.
 	Code string `json:"code"`
 	// Reason tells errors of one code apart: USER_UNKNOWN, USER_LOCKED,
-	// USER_INVALID, BLUEPRINT_NOT_ALLOWED, PROVIDER_UNAVAILABLE, REPOSITORY_NOT_VISIBLE.
+	// USER_INVALID, BLUEPRINT_NOT_ALLOWED, PROVIDER_UNAVAILABLE, REPOSITORY_NOT_VISIBLE, RECORD_UNREADABLE.
 	Reason     string `json:"reason,omitempty"`
 	ExitStatus int    `json:"exitStatus"`
 	Message    string `json:"message"`

@@ -142,7 +142,15 @@ func (s *apiServer) list(at string) map[string]any {
 			items = append(items, object)
 		}
 	}
-	return map[string]any{"metadata": map[string]any{"resourceVersion": strconv.Itoa(s.version)}, "items": items}
+	kinds := map[string]string{
+		"pods": "Pod", "events": "Event", "secrets": "Secret", "configmaps": "ConfigMap", "persistentvolumeclaims": "PersistentVolumeClaim",
+		"networkpolicies": "NetworkPolicy", "certificates": "Certificate",
+	}
+	apiVersion, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(at, "/apis/"), "/api/"), "/namespaces/")
+	return map[string]any{
+		"apiVersion": apiVersion, "kind": kinds[path.Base(at)] + "List",
+		"metadata": map[string]any{"resourceVersion": strconv.Itoa(s.version)}, "items": items,
+	}
 }
 
 // watch says what changes from now on, which is all that a watch without a list

@@ -15,16 +15,20 @@ import (
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
-// deploy carries the plan out, and begins the record of the job.
+// deploy carries the plan out, and begins the record of the job. If another run
+// worked between the lookup and the lock, it decides once more.
 func (s provisioning) deploy(ctx context.Context, in inputs, turn deploy.Turn) (deploy.Turn, ending, error) {
 	result, err := s.bringUp(ctx, in.deployment, turn)
 	if errors.Is(err, release.ErrExists) {
-		// Another run worked between the lookup and the lock.
-		again, err := s.lookAgain(ctx, in, acquired{turn: turn, seen: ending{found: turn.Found, job: s.jobID}})
-		if err != nil {
-			return turn, again.seen, err
+		again, lookErr := s.lookAgain(ctx, in, acquired{turn: turn, seen: ending{found: turn.Found, job: s.jobID}})
+		if lookErr != nil {
+			return turn, again.seen, lookErr
 		}
-		return s.deploy(ctx, in, again.turn)
+		turn = again.turn
+		result, err = s.bringUp(ctx, in.deployment, turn)
+	}
+	if errors.Is(err, release.ErrExists) {
+		err = s.Records().Taken(s.id) // it is not found under the lock either
 	}
 	if turn.Plan != deploy.Refuse { // then another run has done the work
 		s.beginJob(ctx, turn)

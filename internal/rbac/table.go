@@ -206,6 +206,9 @@ func deletion() Command {
 			{Resource: "persistentvolumeclaims", Verbs: remove, Why: "its storages", Made: true},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: remove, Why: "its network policies", Made: true},
 			{Group: groupCertificates, Resource: "certificates", Verbs: remove, Why: "its certificate", Made: true},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: "its storages, if Helm's record cannot be read", Without: "those that its pod does not name are kept, and named as not looked for"},
+			{Group: groupNetworking, Resource: "networkpolicies", Verbs: []string{"list"}, Why: "the same for its network policies", Without: "the same"},
+			{Group: groupCertificates, Resource: "certificates", Verbs: []string{"list"}, Why: "the same for its certificate", Without: "the same"},
 		},
 	}
 }

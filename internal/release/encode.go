@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 
 	helm "helm.sh/helm/v3/pkg/release"
@@ -56,22 +55,4 @@ func encode(release *helm.Release, stamp string) (*corev1.Secret, error) {
 		Type:       recordType,
 		Data:       map[string][]byte{recordKey: []byte(base64.StdEncoding.EncodeToString(packed.Bytes()))},
 	}, nil
-}
-
-// decode reads the record in a Secret.
-func decode(secret *corev1.Secret) (*helm.Release, error) {
-	packed, err := base64.StdEncoding.DecodeString(string(secret.Data[recordKey]))
-	if err != nil {
-		return nil, err
-	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	document, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	release := &helm.Release{Labels: secret.Labels}
-	return release, json.Unmarshal(document, release)
 }

@@ -1,8 +1,10 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
@@ -13,11 +15,20 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
 // ErrExists is the error of a record that another process has created.
 var ErrExists = errors.New("the release has a record already")
+
+// Taken is the error of a release whose record can be neither created nor found: a
+// Secret of its name is not labelled as Helm labels records.
+func (r Records) Taken(name string) error {
+	secret := key(&helm.Release{Name: name, Version: 1})
+	return fault.New(fault.Conflict, "Secret %s/%s exists and is not labelled as Helm's record of release %s", r.Namespace, secret, name).
+		WithHint("look at it with `kubectl get secret %s --namespace %s --show-labels`, and delete it, or label it owner=helm and name=%s", secret, r.Namespace, name)
+}
 
 // Records are Helm's records in one namespace, in Helm's default storage: a Secret
 // for each revision.
@@ -26,20 +37,22 @@ type Records struct {
 	Namespace string
 }
 
-// Latest is the newest record of a release, nil if there is none.
+// Latest is the newest record of a release, nil if there is none. The error has
+// ReasonUnreadable if it cannot be read.
 func (r Records) Latest(ctx context.Context, name string) (*helm.Release, error) {
 	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector(name)})
 	if err != nil {
 		return nil, kube.Fault(err, r.call("list", ""))
 	}
-	var latest *helm.Release
-	for i := range list.Items {
-		release, err := decode(&list.Items[i])
-		if err == nil && (latest == nil || release.Version > latest.Version) { // as Helm, which skips what it cannot read
-			latest = release
-		}
+	if len(list.Items) == 0 {
+		return nil, nil
 	}
-	return latest, nil
+	latest := slices.MaxFunc(list.Items, func(a, b corev1.Secret) int { return cmp.Compare(version(&a), version(&b)) })
+	release, err := decode(&latest, name)
+	if err != nil {
+		return nil, unreadable(r.Namespace, latest.Name, name, err)
+	}
+	return release, nil
 }
 
 // Create writes a new record; ErrExists if there is one of that revision.

@@ -21,10 +21,10 @@ const (
 	nodeWeight = 16      // bytes that a node counts beside its text
 )
 
-// tooManyNodes estimates the number of nodes before a file is parsed: each takes
-// some two hundred bytes, however short it is.
-func tooManyNodes(raw []byte) bool {
-	marks, lineStart := 0, true
+// Marks counts the characters that can begin a node, before a text is parsed: each
+// node takes some two hundred bytes, however short it is.
+func Marks(raw []byte) (marks int) {
+	lineStart := true
 	for _, c := range raw {
 		switch c {
 		case '\n':
@@ -41,7 +41,7 @@ func tooManyNodes(raw []byte) bool {
 			lineStart = false
 		}
 	}
-	return marks > maxMarks
+	return marks
 }
 
 // checkSize measures a document with its aliases expanded, without expanding

@@ -30,7 +30,7 @@ func Read(file string, raw []byte) (top *yaml.Node, problems []string) {
 	if len(raw) > MaxFile {
 		return nil, []string{fmt.Sprintf("%s: larger than %d MiB", file, MaxFile>>20)}
 	}
-	if tooManyNodes(raw) {
+	if Marks(raw) > maxMarks {
 		return nil, []string{file + ": too many values"}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))

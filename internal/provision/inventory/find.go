@@ -45,7 +45,7 @@ func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
 
 func (t Target) exists() bool {
 	f := t.Found
-	return f.Pod != nil || f.Record != nil || f.Workload.Injected() || f.Remains > 0
+	return f.Pod != nil || f.installed() || f.Workload.Injected() || f.Remains > 0
 }
 
 func (r Reader) look(ctx context.Context, c candidate) (Target, error) {

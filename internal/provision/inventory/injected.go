@@ -53,7 +53,7 @@ func (r Reader) lookupAs(ctx context.Context, c candidate) (Found, error) {
 		return r.lookupRemains(ctx, c.id, c.workload)
 	}
 	f, err := r.lookupPod(ctx, c.id)
-	if err != nil && fault.CodeOf(err) != fault.NotFound || !c.literal || f.Pod != nil || f.Record != nil {
+	if err != nil && fault.CodeOf(err) != fault.NotFound || !c.literal || f.Pod != nil || f.installed() {
 		return f, err
 	}
 	ref, whereErr := r.whereInjected(ctx, c.id)

@@ -44,6 +44,8 @@ type Found struct {
 	Version string // of the list that the pod was or was not in
 	Reading v1.Snapshot
 	Record  *helm.Release
+	// Unreadable is why the record that there is cannot be read; nil if it can.
+	Unreadable error
 	// Workload is what the workspace is, or is to be, injected into.
 	Workload *workload.Workload
 	// Remains is the number of ConfigMaps and claims of a workspace that is not
@@ -52,6 +54,9 @@ type Found struct {
 
 	objects Objects // that the reading was made of
 }
+
+// installed says whether there is a record, whether it can be read or not.
+func (f Found) installed() bool { return f.Record != nil || f.Unreadable != nil }
 
 // Job is the job that made what was found.
 func (f Found) Job() string {

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -43,6 +44,9 @@ func (r Reader) LookupStatus(ctx context.Context, id string) (f Found, err error
 	})
 	group.Go(func() (err error) {
 		f.Record, err = r.Records().Latest(groupCtx, id)
+		if fault.ReasonOf(err) == release.ReasonUnreadable {
+			f.Unreadable, err = err, nil // the workspace can be seen and removed all the same
+		}
 		return err
 	})
 	if err := group.Wait(); err != nil {

@@ -13,9 +13,14 @@ import (
 // Podless is the reading of a workspace that is installed without its pod: the pod
 // as Helm's record has it, and why it is not there, as far as that is known.
 func (t *Target) Podless() (*corev1.Pod, v1.Snapshot) {
-	pod := wanted(t.Found.Record)
+	pod, reading := &corev1.Pod{}, v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown}
+	if err := t.Found.Unreadable; err != nil {
+		reading.Message = err.Error() + "; restore it, or delete the workspace"
+	} else {
+		pod, reading = wanted(t.Found.Record), missing(t.Found.Record)
+	}
 	pod.Name, pod.Namespace = t.ID, t.Namespace
-	return pod, missing(t.Found.Record)
+	return pod, reading
 }
 
 // wanted is the pod of a record; empty if there is none that can be read.

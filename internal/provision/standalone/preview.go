@@ -31,10 +31,6 @@ func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.F
 // PreviewRemove is what Remove would delete: of what the workspace can have, what
 // exists.
 func (t Target) PreviewRemove(ctx context.Context, found inventory.Found, dry apply.DryRun) (apply.Changes, error) {
-	objects, err := t.objects(found)
-	if err != nil {
-		return nil, err
-	}
-	removed, beside, err := t.uninstall(ctx, objects, true, dry)
+	removed, beside, err := t.removeAll(ctx, found, dry)
 	return append(removed, beside...), err
 }

@@ -8,7 +8,6 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -19,8 +18,8 @@ import (
 )
 
 // MayRemove checks the permissions to remove what the record names.
-func (t Target) MayRemove(_ context.Context, found inventory.Found, may deploy.Permissions) error {
-	objects, err := t.objects(found)
+func (t Target) MayRemove(ctx context.Context, found inventory.Found, may deploy.Permissions) error {
+	objects, err := t.objects(ctx, found)
 	if err != nil {
 		return err
 	}
@@ -41,11 +40,7 @@ func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, 
 		}
 		removal.Follower.Expect(found.Pod.UID)
 	}
-	objects, err := t.objects(found)
-	if err != nil {
-		return removal, err
-	}
-	removed, _, err := t.uninstall(ctx, objects, true, apply.DryRunNone)
+	removed, _, err := t.removeAll(ctx, found, apply.DryRunNone)
 	removal.Objects, removal.Done = len(removed), english.Plural(len(removed), "object")
 	return removal, err
 }
@@ -84,18 +79,28 @@ func (t Target) AwaitGone(ctx context.Context, removal deploy.Removal) (gone boo
 	return err == nil, err
 }
 
+// removeAll deletes the workspace as it was found.
+func (t Target) removeAll(ctx context.Context, found inventory.Found, dry apply.DryRun) (removed, beside apply.Changes, err error) {
+	if found.Unreadable != nil {
+		return t.removeUnreadable(ctx, found, dry)
+	}
+	objects, err := t.objects(ctx, found)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.uninstall(ctx, objects, true, dry)
+}
+
 // objects are those of the record. Without one they are what a workspace of that
 // ID can have: its names follow from the ID.
-func (t Target) objects(found inventory.Found) ([]*unstructured.Unstructured, error) {
-	if found.Record != nil {
-		objects, err := release.Objects(found.Record.Manifest)
-		if err != nil {
-			return nil, fault.New(fault.Internal, "the record of release %s cannot be read: %w", t.ID, err).
-				WithHint("`helm uninstall %s` may still work", t.ID)
-		}
-		return objects, nil
-	}
-	if found.Pod == nil {
+func (t Target) objects(ctx context.Context, found inventory.Found) ([]*unstructured.Unstructured, error) {
+	switch {
+	case found.Unreadable != nil:
+		objects, _, err := t.labelled(ctx, found)
+		return objects, err
+	case found.Record != nil:
+		return release.Objects(found.Record.Manifest)
+	case found.Pod == nil:
 		return nil, nil // it has been removed meanwhile
 	}
 	return manifest.OfPod(found.Pod), nil

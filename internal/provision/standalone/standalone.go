@@ -3,6 +3,7 @@
 package standalone
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -28,9 +29,11 @@ type Target struct {
 	Steps *deploy.Steps
 }
 
-// Lookup finds the pod and Helm's record.
+// Lookup finds the pod and Helm's record. It has to be one that can be read: what it
+// names is what a provisioning continues.
 func (t Target) Lookup(ctx context.Context) (inventory.Found, error) {
-	return t.Reader.Lookup(ctx, t.ID)
+	f, err := t.Reader.Lookup(ctx, t.ID)
+	return f, cmp.Or(err, f.Unreadable)
 }
 
 // Decide says what a provisioning does about what it has found.

@@ -1,0 +1,115 @@
+package release
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	helm "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/yamldoc"
+)
+
+// The limits of a record, unpacked: a Secret of 1 MiB can hold a gigabyte, and a
+// short text a great many values. Records of berth have a tenth of this at most.
+const (
+	maxDocument = 16 << 20 // bytes
+	maxValues   = 100_000  // of the JSON
+	maxMarks    = 300_000  // characters of the manifest that can begin a value
+)
+
+// ReasonUnreadable is the reason of the error of a record that cannot be read.
+const ReasonUnreadable = "RECORD_UNREADABLE"
+
+// unreadable is the error of a record that cannot be read.
+func unreadable(namespace, secret, name string, err error) error {
+	return fault.New(fault.Failed, "Helm's record of release %s, Secret %s/%s, cannot be read: %w", name, namespace, secret, err).
+		WithReason(ReasonUnreadable).
+		WithHint("restore the Secret, or remove the workspace together with it: berth delete id/%s --namespace %s", name, namespace)
+}
+
+// decode reads the record of a release in a Secret. It is one that everything else
+// can work with: nothing of it is nil, and its manifest can be read.
+func decode(secret *corev1.Secret, name string) (*helm.Release, error) {
+	if secret.Type != recordType {
+		return nil, fmt.Errorf("its type is %s, not %s", secret.Type, recordType)
+	}
+	document, err := unpack(secret.Data[recordKey])
+	if err != nil {
+		return nil, err
+	}
+	release := &helm.Release{Labels: secret.Labels}
+	if err := json.Unmarshal(document, release); err != nil {
+		return nil, fmt.Errorf("not JSON of a release: %w", err)
+	}
+	switch {
+	case release.Name != name || key(release) != secret.Name:
+		return nil, fmt.Errorf("it is not about release %s", name)
+	case release.Info == nil:
+		return nil, errors.New("it has no status")
+	case yamldoc.Marks([]byte(release.Manifest)) > maxMarks:
+		return nil, fmt.Errorf("its manifest has more than %d values", maxMarks)
+	}
+	_, err = Objects(release.Manifest)
+	return release, err
+}
+
+// unpack is the JSON in a record.
+func unpack(data []byte) ([]byte, error) {
+	if len(data) == 0 {
+		return nil, errors.New("it has no release")
+	}
+	packed, err := base64.StdEncoding.AppendDecode(nil, data)
+	if err != nil {
+		return nil, fmt.Errorf("not base64: %w", err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("not gzip: %w", err)
+	}
+	var document bytes.Buffer
+	n, err := io.Copy(&document, io.LimitReader(r, maxDocument+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("not gzip: %w", err)
+	case n > maxDocument:
+		return nil, fmt.Errorf("larger than %d MiB when unpacked", maxDocument>>20)
+	case countValues(document.Bytes()) > maxValues:
+		return nil, fmt.Errorf("more than %d values", maxValues)
+	}
+	return document.Bytes(), nil
+}
+
+// countValues is how many values a JSON document has at most, without reading it.
+func countValues(document []byte) (count int) {
+	text, escaped := false, false
+	for _, c := range document {
+		switch {
+		case escaped:
+			escaped = false
+		case c == '\\':
+			escaped = text
+		case c == '"':
+			text = !text
+		case !text && (c == ',' || c == '[' || c == '{'):
+			count++
+		}
+	}
+	return count
+}
+
+// version is the revision of a record by its label; 0 if that is not a number.
+func version(secret *corev1.Secret) int {
+	n, err := strconv.Atoi(secret.Labels["version"])
+	if err != nil {
+		return 0
+	}
+	return n
+}
