@@ -36,7 +36,7 @@ func (s *Stores) Move(ctx context.Context) (moved int, err error) {
 		return 0, err
 	}
 	for _, d := range waiting {
-		record, err := Decode(d.Value)
+		record, err := Decode(d.Key, d.Value)
 		if err != nil {
 			continue // a damaged record stays
 		}
@@ -57,7 +57,7 @@ func (s *Stores) move(ctx context.Context, waiting store.Document, record Record
 		return err
 	}
 	// A run that went on with the job may have written more.
-	if known, err := Decode(there.Value); err != nil || record.UpdatedAt.After(known.UpdatedAt) {
+	if known, err := Decode(waiting.Key, there.Value); err != nil || record.UpdatedAt.After(known.UpdatedAt) {
 		if _, err := s.nats.Update(ctx, store.Document{Key: waiting.Key, Value: waiting.Value, Revision: there.Revision}); err != nil {
 			return err
 		}

