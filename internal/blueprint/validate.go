@@ -8,11 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
-
-const maxSplash = 4096
 
 // Validate returns the problems of a resolved blueprint, each as "path: message".
 func (b Blueprint) Validate() (problems []string) {
@@ -20,8 +17,8 @@ func (b Blueprint) Validate() (problems []string) {
 	if n := len(b.Name); n > 40 {
 		report("name: must have at most 40 characters, has %d", n)
 	}
-	if n := len(b.Description); n > 500 {
-		report("description: must have at most 500 characters, has %d", n)
+	if n := len(b.Description); n > maxDescription {
+		report("description: must have at most %d characters, has %d", maxDescription, n)
 	}
 	if b.Image == "" {
 		report("image: required")
@@ -47,6 +44,7 @@ func (b Blueprint) Validate() (problems []string) {
 	for _, file := range slices.Sorted(maps.Keys(b.ExtFiles)) {
 		validatePath(report, "extFiles", file)
 	}
+	validateBounds(report, b)
 	return problems
 }
 
@@ -75,7 +73,7 @@ func reportAll(report reporter, field string, problems []string) {
 
 func oneOf(report reporter, field, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
-		report("%s: %q: must be one of %s", field, value, strings.Join(allowed, ", "))
+		report("%s: %q: must be one of %s", field, shorten(value), strings.Join(allowed, ", "))
 	}
 }
 
@@ -94,19 +92,7 @@ func ifGiven(report reporter, field, value string, rule func(string) []string) {
 
 func imageName(report reporter, field, image string) {
 	if strings.ContainsFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		report("%s: %q contains a space or a control character", field, image)
-	}
-}
-
-func quantity(report reporter, field, value string) {
-	if value == "" {
-		return
-	}
-	switch parsed, err := resource.ParseQuantity(value); {
-	case err != nil:
-		report("%s: invalid quantity %q: use one such as 500m, 2, 512Mi, 10Gi", field, value)
-	case parsed.Sign() < 0:
-		report("%s: %q must not be negative", field, value)
+		report("%s: %q contains a space or a control character", field, shorten(image))
 	}
 }
 

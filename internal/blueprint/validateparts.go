@@ -18,7 +18,7 @@ func validateNetwork(report reporter, n Network) {
 	}
 	for i, cidr := range n.AllowEgressToCIDRs {
 		if _, err := netip.ParsePrefix(cidr); err != nil {
-			report("network.allowEgressToCIDRs[%d]: invalid CIDR %q: use one such as 10.0.0.0/8, 2001:db8::/32", i, cidr)
+			report("network.allowEgressToCIDRs[%d]: invalid CIDR %q: use one such as 10.0.0.0/8, 2001:db8::/32", i, shorten(cidr))
 		}
 	}
 	for i, pods := range n.AllowEgressToPods {
@@ -41,13 +41,16 @@ func validatePodman(report reporter, p Podman) {
 	imageName(report, "podman.image", p.Image)
 	pullPolicy(report, "podman.imagePullPolicy", p.ImagePullPolicy)
 	validateResources(report, "podman.resources", p.Resources)
-	quantity(report, "podman.sizeLimit", p.SizeLimit)
-	structured(report, "podman.securityContext", p.SecurityContext, &corev1.SecurityContext{})
+	quantity(report, "podman.sizeLimit", p.SizeLimit, maxSize)
+	var c corev1.SecurityContext
+	if structured(report, "podman.securityContext", p.SecurityContext, &c) {
+		validateSecurity(report, "podman.securityContext", c)
+	}
 }
 
 func validateResources(report reporter, field string, r Resources) {
-	quantity(report, field+".cpu", r.CPU)
-	quantity(report, field+".memory", r.Memory)
+	quantity(report, field+".cpu", r.CPU, maxCPU)
+	quantity(report, field+".memory", r.Memory, maxSize)
 }
 
 // validateAgent requires the security context that the agent needs: it starts as
@@ -56,7 +59,11 @@ func validateAgent(report reporter, b Blueprint) {
 	imageName(report, "k8shelld.image", b.K8shelld.Image)
 	pullPolicy(report, "k8shelld.imagePullPolicy", b.K8shelld.ImagePullPolicy)
 	var c corev1.SecurityContext
-	if !structured(report, "securityContext", b.SecurityContext, &c) || b.K8shelld.Image == "" {
+	if !structured(report, "securityContext", b.SecurityContext, &c) {
+		return
+	}
+	validateSecurity(report, "securityContext", c)
+	if b.K8shelld.Image == "" {
 		return
 	}
 	if c.RunAsUser != nil && *c.RunAsUser != 0 {

@@ -3,7 +3,6 @@ package blueprint
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -33,7 +32,7 @@ func validateStorage(report reporter, field, name string, s Storage) {
 	if s.SizeLimit != "" && s.Claimed() {
 		report("%s.sizeLimit: only allowed with types emptyDir and memory; a claim has claimSpec.resources", field)
 	}
-	quantity(report, field+".sizeLimit", s.SizeLimit)
+	quantity(report, field+".sizeLimit", s.SizeLimit, maxSize)
 	ifGiven(report, field+".id", s.ID, validation.IsDNS1123Label)
 	if s.ID != "" && s.Type != StorageShared {
 		report("%s.id: only allowed with type shared", field)
@@ -41,12 +40,6 @@ func validateStorage(report reporter, field, name string, s Storage) {
 	userID(report, field+".fsOwnerUid", s.FsOwnerUID)
 	userID(report, field+".fsOwnerGid", s.FsOwnerGID)
 	validateClaim(report, field, s)
-}
-
-func userID(report reporter, field string, id *int64) {
-	if id != nil && (*id < 0 || *id > math.MaxInt32) {
-		report("%s: %d: must be from 0 to %d", field, *id, math.MaxInt32)
-	}
 }
 
 func validateClaim(report reporter, field string, s Storage) {
@@ -75,7 +68,7 @@ func validateClaim(report reporter, field string, s Storage) {
 // validateClaimSpec requires what the API server requires of a claim.
 func validateClaimSpec(report reporter, field string, written map[string]any) {
 	var spec corev1.PersistentVolumeClaimSpec
-	if !structured(report, field, written, &spec) {
+	if !quantities(report, field+".resources", written["resources"]) || !structured(report, field, written, &spec) {
 		return
 	}
 	if len(spec.AccessModes) == 0 {

@@ -43,10 +43,10 @@ func AsksOf(b blueprint.Blueprint) Asks {
 // resourcesOf are those of a container: memory is its limit as well.
 func resourcesOf(r blueprint.Resources) corev1.ResourceRequirements {
 	out := corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
-	if q, err := resource.ParseQuantity(r.CPU); err == nil {
+	if q, err := blueprint.ParseQuantity(r.CPU); err == nil {
 		out.Requests[corev1.ResourceCPU] = q
 	}
-	if q, err := resource.ParseQuantity(r.Memory); err == nil {
+	if q, err := blueprint.ParseQuantity(r.Memory); err == nil {
 		out.Requests[corev1.ResourceMemory], out.Limits[corev1.ResourceMemory] = q, q
 	}
 	return out

@@ -7,9 +7,10 @@ import (
 	"reflect"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/berthdev/berth/internal/blueprint"
 )
 
 // StorageOf is the name of the storage that a claim is for.
@@ -51,11 +52,11 @@ func sameQuantity(a, b any) bool {
 	if b == nil {
 		return false
 	}
-	x, err := resource.ParseQuantity(fmt.Sprint(a))
+	x, err := blueprint.ParseQuantity(fmt.Sprint(a))
 	if err != nil {
 		return false
 	}
-	y, err := resource.ParseQuantity(fmt.Sprint(b))
+	y, err := blueprint.ParseQuantity(fmt.Sprint(b))
 	return err == nil && x.Cmp(y) == 0
 }
 
