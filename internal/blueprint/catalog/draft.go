@@ -70,10 +70,25 @@ func (d Draft) check() error {
 	if err != nil {
 		return err
 	}
-	if problems := d.validate(b, d.merged.Expressions()); len(problems) > 0 {
+	// Which values expressions have is not known, but whether they are too many, or
+	// too much work.
+	problems := d.language.limits(context.Background(), d.merged, standIn(d.lineage[0]))
+	if problems = append(problems, d.validate(b, d.merged.Expressions())...); len(problems) > 0 {
 		return d.invalid(problems)
 	}
 	return nil
+}
+
+// standIn is somebody for whom expressions are evaluated whose user is not known.
+func standIn(name string) expression.Facts {
+	return expression.Facts{
+		User: expression.User{
+			Username: "user", UID: 1000, GID: 1000, Email: "user@example.com", Organization: "organization",
+			Roles: []string{"role"}, Blueprints: []string{"*"},
+		},
+		WorkspaceName: "user-0000000",
+		Metadata:      expression.Metadata{Name: name, RepoOwner: "owner", RepoName: "name", Ref: "main"},
+	}
 }
 
 // validate leaves out problems about some fields.

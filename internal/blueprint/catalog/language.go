@@ -70,6 +70,17 @@ func (l *language) check(text string, expected expression.Result) error {
 // resolve evaluates the expressions of a blueprint. They see it without the
 // expressions, so that their order does not matter.
 func (l *language) resolve(ctx context.Context, v layer.Value, known expression.Facts) (layer.Value, []string) {
+	return l.all(ctx, v, known, func(error) bool { return true })
+}
+
+// limits are the problems of a blueprint's expressions that it has for everybody.
+func (l *language) limits(ctx context.Context, v layer.Value, known expression.Facts) []string {
+	_, problems := l.all(ctx, v, known, expression.IsLimit)
+	return problems
+}
+
+// all evaluates the expressions, and reports some of their errors.
+func (l *language) all(ctx context.Context, v layer.Value, known expression.Facts, report func(error) bool) (layer.Value, []string) {
 	var problems []string
 	root := reflect.TypeFor[blueprint.Blueprint]()
 	plain := sync.OnceValue(func() map[string]any {
@@ -86,8 +97,10 @@ func (l *language) resolve(ctx context.Context, v layer.Value, known expression.
 			return layer.Null()
 		}
 		result, err := l.evaluate(ctx, text, resultOf(t), known, plain())
-		if err != nil {
+		if err != nil && report(err) {
 			problems = append(problems, path+": "+err.Error())
+		}
+		if err != nil {
 			return layer.Null()
 		}
 		return result

@@ -1,8 +1,6 @@
 package expression
 
 import (
-	"fmt"
-
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
@@ -48,7 +46,7 @@ func (b boundConstructor) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 func checked(value ref.Val) ref.Val {
 	left := maxValues
 	if text, ok := value.(types.String); ok && len(text) > maxText || !fits(value, &left) {
-		return types.WrapErr(fmt.Errorf("an intermediate value is larger than %d KiB or %d values", maxText>>10, maxValues))
+		return types.WrapErr(errSize)
 	}
 	return value
 }

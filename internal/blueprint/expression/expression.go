@@ -107,12 +107,22 @@ func (l *Language) Evaluate(ctx context.Context, text string, expected Result, k
 	})
 	switch {
 	case err != nil && strings.Contains(err.Error(), "cost limit exceeded"):
-		return nil, errors.New("the expression exceeds its limit of steps")
+		return nil, errSteps
+	case err != nil && strings.Contains(err.Error(), errSize.Error()):
+		return nil, errSize
 	case err != nil:
 		return nil, errors.New(oneLine(err.Error()))
 	}
 	return plain(value, expected)
 }
+
+// IsLimit reports whether an expression was too much work, whoever it is for.
+func IsLimit(err error) bool { return errors.Is(err, errSteps) || errors.Is(err, errSize) }
+
+var (
+	errSteps = errors.New("the expression exceeds its limit of steps")
+	errSize  = fmt.Errorf("an intermediate value is larger than %d KiB or %d values", maxText>>10, maxValues)
+)
 
 func plain(value ref.Val, expected Result) (any, error) {
 	kind, ok := value.Type().(*types.Type)
