@@ -34,20 +34,27 @@ func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Err }
 
 // New makes an error whose message is formatted as by fmt.Errorf; a %w in it
-// becomes what Unwrap gives.
+// becomes what Unwrap gives. Each argument is a Line.
 func New(code Code, format string, args ...any) *Error {
+	asLines(args)
 	err := fmt.Errorf(format, args...)
-	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err)}
+	inner := errors.Unwrap(err)
+	if f, ok := inner.(foreignError); ok { //nolint:errorlint // this very one, as it was made above
+		inner = f.error
+	}
+	return &Error{Code: code, Message: err.Error(), Err: inner}
 }
 
-// WithHint adds what to do about it.
+// WithHint adds what to do about it. Each argument is a Line.
 func (e *Error) WithHint(format string, args ...any) *Error {
+	asLines(args)
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
-// WithDetail adds the last part of the message.
+// WithDetail adds the last part of the message, a Line.
 func (e *Error) WithDetail(detail string) *Error {
+	detail = Line(detail)
 	e.Message, e.Detail = e.Message+": "+detail, detail
 	return e
 }
@@ -72,7 +79,7 @@ func From(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	return &Error{Code: Internal, Message: err.Error(), Err: err}
+	return &Error{Code: Internal, Message: Line(err.Error()), Err: err}
 }
 
 // CodeOf is the code of err; empty for nil.

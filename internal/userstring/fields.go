@@ -110,9 +110,26 @@ func (p *parser) fail(at int, format string, args ...any) error {
 	return invalid(p.text, utf8.RuneCountInString(p.text[:min(at, len(p.text))]), format, args...)
 }
 
+// maxShown is how much of a text is shown, in characters: one that is longer is too
+// long.
+const maxShown = 2 * MaxLength
+
+// visible keeps the characters of a text in their columns: those that take none, or
+// begin a line, are replaced.
+func visible(r rune) rune {
+	if !unicode.IsPrint(r) {
+		return '\uFFFD'
+	}
+	return r
+}
+
 // invalid points at a character, counted from 1 as editors do.
 func invalid(text string, at int, format string, args ...any) error {
 	err := fault.New(fault.InvalidArgument, format, args...)
-	err.Message = "user string: " + err.Message + "\n  " + text + "\n  " + strings.Repeat(" ", at) + "^ character " + strconv.Itoa(at+1)
+	shown := []rune(strings.Map(visible, text))
+	if len(shown) > maxShown {
+		shown = append(shown[:maxShown], '…')
+	}
+	err.Message = "user string: " + err.Message + "\n  " + string(shown) + "\n  " + strings.Repeat(" ", min(at, len(shown))) + "^ character " + strconv.Itoa(at+1)
 	return err.WithHint("USER, USER~BLUEPRINT, USER~repo=OWNER/NAME or USER~pod=NAME; see `berth help user-strings`")
 }

@@ -39,7 +39,7 @@ func (a About) Failure(s v1.Snapshot) error {
 	err := fault.New(fault.Failed, "the workspace is %s", s.Stage)
 	switch {
 	case s.Cause != nil:
-		err.Message = s.Cause.Message
+		err.Message = fault.Line(s.Cause.Message)
 	case s.Verdict() == v1.VerdictTerminating, s.Verdict() == v1.VerdictGone:
 		err.Message = "the pod was deleted while it was being provisioned"
 	}

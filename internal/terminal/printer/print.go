@@ -10,8 +10,6 @@ import (
 	"io"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
@@ -37,7 +35,7 @@ func Print(s terminal.Streams, f Format, doc result.Kind) error {
 		return err
 	}
 	text := b.String()
-	if s.Out.TTY && f.isExpression() {
+	if s.Out.TTY && (f.isExpression() || f.IsName()) {
 		text = style.CleanText(text) // JSON and YAML escape by themselves; a script gets what is there
 	}
 	_, err := io.WriteString(s.Out, text)
@@ -124,17 +122,9 @@ func printText(s terminal.Streams, f Format, doc result.Kind) error {
 func write(w io.Writer, f Format, doc result.Kind) error {
 	switch f.kind {
 	case formatJSON:
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(v1.Complete(doc))
+		return writeJSON(w, v1.Complete(doc), "  ")
 	case formatYAML:
-		b, err := yaml.Marshal(v1.Complete(doc))
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(b)
-		return err
+		return writeYAML(w, v1.Complete(doc))
 	case formatName:
 		named, ok := doc.(interface{ Names() []string })
 		if !ok {
@@ -174,9 +164,7 @@ func JSONLine(doc any) string {
 }
 
 func writeJSONLine(w io.Writer, doc any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v1.Complete(doc))
+	return writeJSON(w, v1.Complete(doc), "")
 }
 
 // evaluate runs an expression over the JSON form of a document, so that it is

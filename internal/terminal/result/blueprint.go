@@ -25,7 +25,7 @@ func (b Blueprint) Text(p style.Page) ([]string, error) {
 		return nil, err
 	}
 	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil { // JSON is YAML
+	if err := yaml.Unmarshal([]byte(style.EscapeJSON(string(text))), &document); err != nil { // JSON is YAML
 		return nil, err
 	}
 	annotate(document.Content[0], "", b.Origins)

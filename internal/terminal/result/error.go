@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,12 +17,29 @@ import (
 // Error is an error, which may be how a provisioning ended.
 type Error struct{ v1.Error }
 
+// The limits of what an error says. What is longer has something in it that is not
+// for people, such as a script that was put into a field of a number.
+const (
+	maxMessage  = 8 << 10 // bytes, of the message and of the hint
+	maxProblem  = 2 << 10 // bytes
+	maxProblems = 200
+)
+
 // NewError is the document of an error.
 func NewError(err error) *v1.Error {
 	f := fault.From(err)
+	problems := make([]string, 0, len(f.Problems))
+	for i, problem := range f.Problems {
+		if i == maxProblems {
+			problems = append(problems, fmt.Sprintf("%d more problems", len(f.Problems)-maxProblems))
+			break
+		}
+		problems = append(problems, fault.Shorten(problem, maxProblem))
+	}
 	return &v1.Error{
 		Code: string(f.Code), Reason: f.Reason, ExitStatus: f.Code.Exit(),
-		Message: f.Message, Detail: f.Detail, Hint: f.Hint, Problems: f.Problems,
+		Message: fault.Shorten(f.Message, maxMessage), Detail: fault.Shorten(f.Detail, maxMessage),
+		Hint: fault.Shorten(f.Hint, maxMessage), Problems: slices.Clip(problems),
 	}
 }
 
