@@ -1,13 +1,12 @@
 package diagnose
 
 import (
-	"encoding/base64"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
@@ -31,8 +30,6 @@ func aboutPod(pod *corev1.Pod) cause.About {
 		Namespace: pod.Namespace, Blueprint: pod.Labels[kube.LabelBlueprint],
 		Controlled: metav1.GetControllerOf(pod) != nil,
 	}
-	if text, err := base64.StdEncoding.DecodeString(pod.Annotations[kube.AnnotationUserString]); err == nil {
-		about.UserString = string(text)
-	}
+	about.UserString = userstring.FromAnnotation(pod.Annotations[kube.AnnotationUserString])
 	return about
 }

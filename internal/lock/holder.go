@@ -9,6 +9,8 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // Holder says who holds a lock, in a way that another process on the same host
@@ -52,11 +54,11 @@ func parseHolder(identity string) Holder {
 	parts := strings.Split(identity, "/")
 	name, host, ok := strings.Cut(parts[0], "@")
 	if !ok || len(parts) != 4 {
-		return Holder{User: identity}
+		return Holder{User: fault.Shorten(identity, maxText)}
 	}
 	pid, err := strconv.Atoi(parts[1])
-	if err != nil {
-		return Holder{User: identity}
+	if err != nil || pid < 1 || len(identity) > 4*maxText {
+		return Holder{User: fault.Shorten(identity, maxText)}
 	}
 	return Holder{User: name, Host: host, PID: pid, Started: parts[2], Nonce: parts[3]}
 }

@@ -54,6 +54,18 @@ type Observed struct {
 // be dead. Otherwise it returns who holds it; given back at the next try, that
 // lets a lock expire by the local clock alone: two hosts' clocks need not agree.
 func (l Locker) Try(ctx context.Context, id string, before *Observed) (*Lock, *Observed, error) {
+	return l.try(ctx, id, before, maxTries)
+}
+
+// maxTries is how often a lock is tried at once that others take and release at the
+// same moment.
+const maxTries = 5
+
+func (l Locker) try(ctx context.Context, id string, before *Observed, left int) (*Lock, *Observed, error) {
+	if left == 0 {
+		return nil, nil, fault.New(fault.Unavailable, "the lease %s in namespace %s cannot be taken: it is there and then it is not, or it changes each time", name(id), l.Namespace).
+			WithHint("look at it with `kubectl get lease %s --namespace %s --output yaml`, and try again", name(id), l.Namespace)
+	}
 	lease, err := l.Leases.Create(ctx, l.lease(id), metav1.CreateOptions{})
 	if err == nil {
 		return l.hold(lease), nil, nil
@@ -63,7 +75,7 @@ func (l Locker) Try(ctx context.Context, id string, before *Observed) (*Lock, *O
 	}
 	current, err := l.Leases.Get(ctx, name(id), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return l.Try(ctx, id, nil)
+		return l.try(ctx, id, nil, left-1)
 	}
 	if err != nil {
 		return nil, nil, kube.Fault(err, l.call("get", id))
@@ -76,7 +88,7 @@ func (l Locker) Try(ctx context.Context, id string, before *Observed) (*Lock, *O
 	current.Spec, current.Annotations = wanted.Spec, wanted.Annotations
 	lease, err = l.Leases.Update(ctx, current, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return l.Try(ctx, id, nil) // another process was faster, or it was released
+		return l.try(ctx, id, nil, left-1) // another process was faster, or it was released
 	}
 	if err != nil {
 		return nil, nil, kube.Fault(err, l.call("update", id))
@@ -129,13 +141,20 @@ func (l Locker) observe(lease *coordinationv1.Lease, before *Observed) *Observed
 	if before != nil && before.spec == string(spec) {
 		return before
 	}
-	seen := &Observed{Purpose: lease.Annotations[annotationPurpose], Job: lease.Annotations[annotationJob], spec: string(spec), at: l.Now()}
+	seen := &Observed{
+		Purpose: fault.Shorten(lease.Annotations[annotationPurpose], maxText), Job: fault.Shorten(lease.Annotations[annotationJob], maxText),
+		spec: string(spec), at: l.Now(),
+	}
 	if renewed := lease.Spec.RenewTime; renewed != nil {
 		seen.Overdue = l.Now().Sub(renewed.Time) > Duration
 	}
 	seen.Holder = parseHolder(identityIn(lease))
 	return seen
 }
+
+// maxText is how much is kept of what a lease says about its holder, in bytes: it is
+// shown to people.
+const maxText = 128
 
 // identityIn is the holder of a lease as it is written there; empty for none.
 func identityIn(lease *coordinationv1.Lease) string {

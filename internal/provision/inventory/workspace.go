@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"cmp"
-	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -153,9 +152,7 @@ func Describe(pod *metav1.ObjectMeta, reading v1.Snapshot) v1.Workspace {
 	if ref := WorkloadOf(pod); !ref.IsZero() {
 		w.Workload = ref.String()
 	}
-	if text, err := base64.StdEncoding.DecodeString(pod.Annotations[kube.AnnotationUserString]); err == nil {
-		w.UserString = string(text)
-	}
+	w.UserString = userstring.FromAnnotation(pod.Annotations[kube.AnnotationUserString])
 	return w
 }
 
@@ -171,10 +168,9 @@ func IsInjected(pod *corev1.Pod) bool { return pod.Labels[kube.LabelInjected] ==
 // zero if it belongs to none. The user string has its whole name; a label may have
 // had to cut it.
 func WorkloadOf(o metav1.Object) userstring.Workload {
-	if text, err := base64.StdEncoding.DecodeString(o.GetAnnotations()[kube.AnnotationUserString]); err == nil {
-		if u, err := userstring.Parse(string(text)); err == nil && !u.Workload.IsZero() {
-			return u.Workload
-		}
+	text := userstring.FromAnnotation(o.GetAnnotations()[kube.AnnotationUserString])
+	if u, err := userstring.Parse(text); err == nil && !u.Workload.IsZero() {
+		return u.Workload
 	}
 	kind, name := o.GetLabels()[kube.LabelWorkloadKind], o.GetLabels()[kube.LabelWorkloadName]
 	if kind == "" || name == "" {

@@ -89,6 +89,11 @@ func Read(ctx context.Context, client *kube.Client, id string, ref userstring.Wo
 // Of is a workload as the API server has it.
 func Of(id string, ref userstring.Workload, object *unstructured.Unstructured) (*Workload, error) {
 	record, err := injection.RecordOf(object.GetAnnotations())
+	if err != nil {
+		err = fault.New(fault.CodeOf(err), "%s in namespace %s: %w", ref, object.GetNamespace(), err).
+			WithHint("restore the annotation; or take what is named %s-… out of the template (kubectl edit %s --namespace %s), remove the annotation (kubectl annotate %s --namespace %s %s-), and delete the workspace, which removes the rest",
+				id, ref, object.GetNamespace(), ref, object.GetNamespace(), kube.AnnotationInjection)
+	}
 	return &Workload{Ref: ref, ID: id, Object: object.Object, Record: record}, err
 }
 
