@@ -20,7 +20,7 @@ const (
 	maxDescription = 500
 	maxSplash      = 4096
 	maxImage       = 1024
-	maxPath        = 4096    // PATH_MAX
+	maxPath        = 4096 // PATH_MAX
 	maxEnvName     = 253
 	maxEnv         = 1000    // variables
 	maxVariable    = 128_000 // bytes of one with its name: MAX_ARG_STRLEN is 131072

@@ -28,19 +28,23 @@ func TestBounds(t *testing.T) {
 		change func(*Blueprint)
 		want   string
 	}{
-		"an exponent":               {func(b *Blueprint) { b.Resources.CPU = "1e2147483647" }, `resources.cpu: invalid quantity "1e2147483647": use`},
-		"a small exponent":          {func(b *Blueprint) { b.Resources.CPU = "1e-2147483647" }, `resources.cpu: invalid quantity "1e-2147483647": use`},
-		"many digits":               {func(b *Blueprint) { b.Resources.Memory = strings.Repeat("9", 100_000) }, `resources.memory: invalid quantity "` + strings.Repeat("9", 60) + `…": use`},
-		"many cores":                {func(b *Blueprint) { b.Resources.CPU = "1e10" }, `resources.cpu: "1e10" must be at most 1M`},
-		"much memory":               {func(b *Blueprint) { b.Resources.Memory = "2Ei" }, `resources.memory: "2Ei" must be at most 1Ei`},
-		"of the sidecar":            {func(b *Blueprint) { b.Podman.Resources.CPU = "1e100" }, `podman.resources.cpu: invalid quantity "1e100"`},
-		"the sidecar's limit":       {func(b *Blueprint) { b.Podman.SizeLimit = "1e99" }, `podman.sizeLimit: "1e99" must be at most 1Ei`},
-		"a storage's limit":         {func(b *Blueprint) { b.Storages = map[string]Storage{"a": {Type: StorageMemory, Path: "/a", SizeLimit: "1E999999"}} }, `storages.a.sizeLimit: invalid quantity "1E999999"`},
-		"a claim":                   {claim("requests", "1e2147483647"), `storages.a.claimSpec.resources.requests.storage: invalid quantity "1e2147483647"`},
-		"a claim's limit":           {claim("limits", "1e999999999"), `storages.a.claimSpec.resources.limits.storage: invalid quantity "1e999999999"`},
-		"a claim's number":          {claim("requests", 1e300), `storages.a.claimSpec.resources.requests.storage: invalid quantity "1e+300"`},
-		"no number":                 {claim("requests", math.Inf(1)), `storages.a.claimSpec.resources.requests.storage: invalid quantity "+Inf"`},
-		"an owner":                  {func(b *Blueprint) { b.Storages = map[string]Storage{"a": {Type: StorageMemory, Path: "/a", FsOwnerGID: new(int64(math.MaxInt64))}} }, "storages.a.fsOwnerGid: 9223372036854775807: must be from 0 to 2147483647"},
+		"an exponent":         {func(b *Blueprint) { b.Resources.CPU = "1e2147483647" }, `resources.cpu: invalid quantity "1e2147483647": use`},
+		"a small exponent":    {func(b *Blueprint) { b.Resources.CPU = "1e-2147483647" }, `resources.cpu: invalid quantity "1e-2147483647": use`},
+		"many digits":         {func(b *Blueprint) { b.Resources.Memory = strings.Repeat("9", 100_000) }, `resources.memory: invalid quantity "` + strings.Repeat("9", 60) + `…": use`},
+		"many cores":          {func(b *Blueprint) { b.Resources.CPU = "1e10" }, `resources.cpu: "1e10" must be at most 1M`},
+		"much memory":         {func(b *Blueprint) { b.Resources.Memory = "2Ei" }, `resources.memory: "2Ei" must be at most 1Ei`},
+		"of the sidecar":      {func(b *Blueprint) { b.Podman.Resources.CPU = "1e100" }, `podman.resources.cpu: invalid quantity "1e100"`},
+		"the sidecar's limit": {func(b *Blueprint) { b.Podman.SizeLimit = "1e99" }, `podman.sizeLimit: "1e99" must be at most 1Ei`},
+		"a storage's limit": {func(b *Blueprint) {
+			b.Storages = map[string]Storage{"a": {Type: StorageMemory, Path: "/a", SizeLimit: "1E999999"}}
+		}, `storages.a.sizeLimit: invalid quantity "1E999999"`},
+		"a claim":          {claim("requests", "1e2147483647"), `storages.a.claimSpec.resources.requests.storage: invalid quantity "1e2147483647"`},
+		"a claim's limit":  {claim("limits", "1e999999999"), `storages.a.claimSpec.resources.limits.storage: invalid quantity "1e999999999"`},
+		"a claim's number": {claim("requests", 1e300), `storages.a.claimSpec.resources.requests.storage: invalid quantity "1e+300"`},
+		"no number":        {claim("requests", math.Inf(1)), `storages.a.claimSpec.resources.requests.storage: invalid quantity "+Inf"`},
+		"an owner": {func(b *Blueprint) {
+			b.Storages = map[string]Storage{"a": {Type: StorageMemory, Path: "/a", FsOwnerGID: new(int64(math.MaxInt64))}}
+		}, "storages.a.fsOwnerGid: 9223372036854775807: must be from 0 to 2147483647"},
 		"a user":                    {func(b *Blueprint) { b.SecurityContext = map[string]any{"runAsUser": int64(1) << 40} }, "securityContext.runAsUser: 1099511627776: must be from 0 to 2147483647"},
 		"a group of the sidecar":    {func(b *Blueprint) { b.Podman.SecurityContext = map[string]any{"runAsGroup": -1} }, "podman.securityContext.runAsGroup: -1: must be from 0"},
 		"a variable":                {func(b *Blueprint) { b.Env = map[string]string{"A": long} }, "env.A: must have at most 128000 bytes, has 200001"},

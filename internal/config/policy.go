@@ -107,6 +107,9 @@ func (s *settings) count(v setting) int {
 	return n
 }
 
+// maxDuration is a year.
+const maxDuration = 365 * 24 * time.Hour
+
 func (s *settings) duration(v setting) time.Duration {
 	d, err := time.ParseDuration(v.text)
 	switch {
@@ -114,6 +117,8 @@ func (s *settings) duration(v setting) time.Duration {
 		s.problem("%s %q: must be a duration, such as 30s or 10m", v.origin, v.text)
 	case d < 0:
 		s.problem("%s must not be negative, got %s", v.origin, d)
+	case d > maxDuration:
+		s.problem("%s must be at most %s, got %s", v.origin, maxDuration, d)
 	}
 	return d
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/berthdev/berth/internal/store"
 )
 
+// maxRetention is ten years.
+const maxRetention = 10 * 365 * 24 * time.Hour
+
 // Retention is how long a record is kept, if nothing else is configured.
 const Retention = 48 * time.Hour
 
@@ -56,8 +59,8 @@ func (c Config) Problems() (problems []string) {
 	if c.Store == StoreNATS && !c.NATS.IsSet() {
 		problems = append(problems, "jobs.store nats requires jobs.nats.url or jobs.nats.service")
 	}
-	if d, err := time.ParseDuration(c.Retention); c.Retention != "" && (err != nil || d < time.Minute) {
-		problems = append(problems, fmt.Sprintf("jobs.retention %q: must be a duration of at least a minute, such as 48h", c.Retention))
+	if d, err := time.ParseDuration(c.Retention); c.Retention != "" && (err != nil || d < time.Minute || d > maxRetention) {
+		problems = append(problems, fmt.Sprintf("jobs.retention %q: must be a duration from a minute to ten years, such as 48h", c.Retention))
 	}
 	return append(problems, c.NATS.Problems("jobs.nats")...)
 }

@@ -210,6 +210,7 @@ func TestProblems(t *testing.T) {
 		"all at once":         {Config{Store: "redis", Retention: "-1s", NATS: store.NATSConfig{Password: "x"}}, []string{`jobs.store "redis": must be one of`, `jobs.retention "-1s": must be a duration`, "jobs.nats.password"}},
 		"nats without NATS":   {Config{Store: StoreNATS}, []string{"jobs.store nats requires jobs.nats.url or jobs.nats.service"}},
 		"a retention of less": {Config{Retention: "59s"}, []string{"jobs.retention"}},
+		"one of centuries":    {Config{Retention: "2000000h"}, []string{"jobs.retention"}},
 	} {
 		got := c.config.Problems()
 		if len(got) != len(c.want) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	helm "helm.sh/helm/v3/pkg/release"
@@ -37,15 +38,20 @@ type Records struct {
 	Namespace string
 }
 
+// maxRecords is how many records of a release are read. Helm keeps ten, berth one.
+const maxRecords = 50
+
 // Latest is the newest record of a release, nil if there is none. The error has
 // ReasonUnreadable if it cannot be read.
 func (r Records) Latest(ctx context.Context, name string) (*helm.Release, error) {
-	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector(name)})
-	if err != nil {
+	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector(name), Limit: maxRecords})
+	switch {
+	case err != nil:
 		return nil, kube.Fault(err, r.call("list", ""))
-	}
-	if len(list.Items) == 0 {
+	case len(list.Items) == 0:
 		return nil, nil
+	case list.Continue != "":
+		return nil, unreadable(r.Namespace, list.Items[0].Name, name, fmt.Errorf("there are more than %d of them", maxRecords))
 	}
 	latest := slices.MaxFunc(list.Items, func(a, b corev1.Secret) int { return cmp.Compare(version(&a), version(&b)) })
 	release, err := decode(&latest, name)

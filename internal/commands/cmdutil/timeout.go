@@ -14,10 +14,16 @@ func AddTimeoutFlag(cmd *cobra.Command, timeout *time.Duration) {
 	cmd.Flags().DurationVar(timeout, "timeout", 0, "give up after this time, such as 90s or 5m (0: never)")
 }
 
-// CheckTimeout refuses a negative --timeout.
+// maxTimeout is a year: whoever asks for more means never.
+const maxTimeout = 365 * 24 * time.Hour
+
+// CheckTimeout refuses a --timeout that is negative or absurd.
 func CheckTimeout(timeout time.Duration) error {
-	if timeout < 0 {
+	switch {
+	case timeout < 0:
 		return fault.New(fault.InvalidArgument, "--timeout must not be negative, got %s", timeout)
+	case timeout > maxTimeout:
+		return fault.New(fault.InvalidArgument, "--timeout must be at most %s, got %s; 0 is never", maxTimeout, timeout)
 	}
 	return nil
 }

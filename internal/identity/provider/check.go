@@ -46,8 +46,8 @@ func (p Settings) check(s *yamldoc.Checker, node *yaml.Node) {
 			s.Problemf(key, "%s is not allowed with kind %s", key.Value, p.Kind)
 		}
 	}
-	if d, err := time.ParseDuration(p.Timeout); p.Timeout != "" && (err != nil || d <= 0) {
-		s.Problemf(place(node, "timeout"), "invalid timeout %q: use a duration such as 10s", p.Timeout)
+	if d, err := time.ParseDuration(p.Timeout); p.Timeout != "" && (err != nil || d <= 0 || d > maxTimeout) {
+		s.Problemf(place(node, "timeout"), "invalid timeout %q: use a duration such as 10s, of at most %s", p.Timeout, maxTimeout)
 	}
 	switch {
 	case p.Kind == KindFile && p.Path == "":
@@ -110,3 +110,6 @@ func place(node *yaml.Node, field string) *yaml.Node {
 	}
 	return node
 }
+
+// maxTimeout bounds how long a provider may be waited for.
+const maxTimeout = time.Hour
