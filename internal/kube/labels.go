@@ -29,6 +29,9 @@ const (
 	AnnotationUserString   = "k8shell.io/userstr"
 	AnnotationInjection    = "k8shell.io/injection" // on the workload
 
+	// AnnotationLock says under which lock an object was written last.
+	AnnotationLock = "berth.dev/lock"
+
 	// StopRequested is true on a pod that is being stopped, not deleted. It may be
 	// a label or an annotation.
 	StopRequested = "k8shell.io/stop-requested"

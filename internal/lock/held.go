@@ -19,11 +19,13 @@ const renewEvery = Duration / 3
 // Lock is a lock that this process holds, until Release or until renewing it
 // fails for as long as it lasts.
 type Lock struct {
-	locker Locker
-	lost   chan struct{}
-	stop   context.CancelFunc // ends the renewing
-	cut    context.CancelFunc // ends a renewal in flight
-	done   sync.WaitGroup
+	locker     Locker
+	generation string // see Token
+	lost       chan struct{}
+	why        error              // that it is lost; set before lost is closed
+	stop       context.CancelFunc // ends the renewing
+	cut        context.CancelFunc // ends a renewal in flight
+	done       sync.WaitGroup
 
 	mu      sync.Mutex
 	lease   *coordinationv1.Lease
@@ -33,19 +35,22 @@ type Lock struct {
 func (l Locker) hold(lease *coordinationv1.Lease) *Lock {
 	requests, cut := context.WithCancel(context.Background())
 	renewing, stop := context.WithCancel(requests)
-	held := &Lock{locker: l, lease: lease, lost: make(chan struct{}), stop: stop, cut: cut, renewed: l.Now().Round(0)}
+	held := &Lock{
+		locker: l, lease: lease, generation: lease.ResourceVersion,
+		lost: make(chan struct{}), stop: stop, cut: cut, renewed: l.Now().Round(0),
+	}
 	held.done.Go(func() { held.renew(renewing, requests) })
 	return held
 }
 
 // Context is ctx as long as the lock is held. Once it could not be renewed in
-// time, or another process took it, the context's cause is ErrTaken.
+// time, or another process took it, the context's cause is an ErrTaken.
 func (h *Lock) Context(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {
 		case <-h.lost:
-			cancel(ErrTaken)
+			cancel(h.why)
 		case <-ctx.Done():
 		}
 	}()
@@ -57,7 +62,7 @@ func (h *Lock) Context(ctx context.Context) (context.Context, context.CancelFunc
 func (h *Lock) Confirm(ctx context.Context) error {
 	select {
 	case <-h.lost:
-		return ErrTaken
+		return h.why
 	default:
 	}
 	if h.age() < Duration/2 {
@@ -99,7 +104,12 @@ func (h *Lock) renew(renewing, requests context.Context) {
 		case err == nil:
 		case requests.Err() != nil:
 			return
-		case errors.Is(err, ErrTaken), h.age() > Duration:
+		case errors.Is(err, ErrTaken):
+			h.why = err
+			close(h.lost)
+			return
+		case h.age() > Duration:
+			h.why = ErrTaken
 			close(h.lost)
 			return
 		}
@@ -139,8 +149,8 @@ func (h *Lock) current(ctx context.Context) (*coordinationv1.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	if identityIn(lease) != h.locker.Self.String() {
-		return nil, ErrTaken
+	if holder := identityIn(lease); holder != h.locker.Self.String() {
+		return nil, TakenBy(Token{Holder: parseHolder(holder).Human()})
 	}
 	return lease, nil
 }
