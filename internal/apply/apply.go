@@ -31,9 +31,8 @@ type Applier struct {
 	// Force takes over fields that another field manager has set. Without it they
 	// are a conflict.
 	Force bool
-	// ByName lets Remove delete objects by their names, without looking whose they
-	// are: under a lock, and if the names are the owner's alone.
-	ByName bool
+	// Fence is the lock under which all of this is done; nil for none.
+	Fence Fence
 	// DryRun keeps everything from being written.
 	DryRun DryRun
 }
@@ -115,7 +114,7 @@ func (a Applier) begin(ctx context.Context, wanted []Wanted) (*run, error) {
 	}
 	r := &run{Applier: a, items: make([]*item, len(wanted))}
 	for i, w := range wanted {
-		r.items[i] = &item{Wanted: w, target: targets[i], object: a.Owner.mark(w.Object)}
+		r.items[i] = &item{Wanted: w, target: targets[i], object: a.fenced(a.Owner.mark(w.Object))}
 		r.items[i].object.SetNamespace(targets[i].namespace)
 	}
 	return r, nil

@@ -86,6 +86,12 @@ func (c *cluster) react(action clienttesting.Action) (bool, runtime.Object, erro
 	if err := c.answers[request]; err != nil {
 		return true, nil, err
 	}
+	if creation, is := action.(clienttesting.CreateAction); is {
+		if object, is := creation.GetObject().(*unstructured.Unstructured); is && object.GetUID() == "" {
+			object.SetUID(types.UID("of-" + object.GetName()))
+		}
+		return false, nil, nil
+	}
 	patch, is := action.(clienttesting.PatchAction)
 	if !is || patch.GetPatchType() != types.ApplyPatchType {
 		return false, nil, nil
@@ -108,6 +114,16 @@ func (c *cluster) applier() Applier {
 	return Applier{Client: c, Discovery: c.discovery, Namespace: "ns", Owner: Owner{
 		Name: "release a", Labels: map[string]string{"by": "Helm"}, Annotations: map[string]string{"release": "a"},
 	}}
+}
+
+// removeFound removes those of the objects that exist and are the owner's.
+func (a Applier) removeFound(t *testing.T, objects []*unstructured.Unstructured) (Changes, error) {
+	t.Helper()
+	own, _, err := a.Find(t.Context(), objects, a.Owner.Owns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Remove(t.Context(), own)
 }
 
 // actions are what became of objects, in their order.
@@ -158,7 +174,7 @@ func TestOrder(t *testing.T) {
 	slices.Sort(c.writes[2:4])
 	expect(t, c.writes, "create customresourcedefinitions", "create namespaces", "create clusterroles", "create crews", "create deployments", "create validatingwebhookconfigurations")
 	c.writes = nil
-	if _, err := c.applier().Remove(t.Context(), objects); err != nil {
+	if _, err := c.applier().removeFound(t, objects); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(c.writes[4:])
@@ -326,6 +342,7 @@ func TestChangesOfANamespace(t *testing.T) {
 func TestClientDryRunWritesNothing(t *testing.T) {
 	there := newCluster().applier().Owner.mark(workspace(t)[0])
 	there.SetNamespace("ns")
+	there.SetUID("u1")
 	c := newCluster(there)
 	a := c.applier()
 	a.DryRun = DryRunClient
@@ -336,8 +353,7 @@ func TestClientDryRunWritesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, actions(changes), "update ConfigMap", "create PersistentVolumeClaim", "create Pod")
-	a.ByName = true
-	changes, err = a.Remove(t.Context(), workspace(t))
+	changes, err = a.removeFound(t, workspace(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +383,7 @@ func TestKinds(t *testing.T) {
 		!strings.Contains(err.Error(), "example.com/v1, Kind=Boat; example.com/v1, Kind=Harbour") {
 		t.Errorf("%v after %q", err, c.writes)
 	}
-	changes, err := c.applier().Remove(t.Context(), objects[:2]) // their kinds are unknown, so none can exist
+	changes, err := c.applier().removeFound(t, objects[:2]) // their kinds are unknown, so none can exist
 	if err != nil || len(changes) > 0 {
 		t.Error(changes, err)
 	}

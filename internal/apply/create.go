@@ -23,6 +23,9 @@ const (
 // being deleted is waited for: a claim outlives the pod that used it by a moment.
 func (r *run) apply(ctx, waiting context.Context, it *item) error {
 	err := wait.PollUntilContextTimeout(waiting, deletionPoll, deletionTime, true, func(context.Context) (done bool, err error) {
+		if err := r.confirm(ctx); err != nil {
+			return true, err
+		}
 		made, err := it.api.Create(ctx, it.object, metav1.CreateOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
 		if apierrors.IsAlreadyExists(err) {
 			it.change = &Change{Action: Unchanged, Object: it.object}

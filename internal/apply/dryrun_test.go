@@ -17,6 +17,7 @@ import (
 func TestServerDryRun(t *testing.T) {
 	there := newCluster().applier().Owner.mark(workspace(t)[0])
 	there.SetNamespace("ns")
+	there.SetUID("u1")
 	there.SetManagedFields([]metav1.ManagedFieldsEntry{{
 		Manager: kube.FieldManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1",
 		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:data":{"f:script":{}}}`),
@@ -44,7 +45,7 @@ func TestServerDryRun(t *testing.T) {
 	if _, err := a.Apply(t.Context(), Objects(workspace(t)[:2])); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Remove(t.Context(), workspace(t)[:1]); err != nil {
+	if _, err := a.removeFound(t, workspace(t)[:1]); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(c.writes)

@@ -8,27 +8,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
 // annotationKeep is Helm's mark of an object that outlives its release.
 const annotationKeep = "helm.sh/resource-policy"
 
-// Remove deletes objects of the owner, in the reverse order of applying, so that
-// nothing restarts without its ConfigMap; custom resources before the workloads,
-// among which may be the controllers that have to remove their finalizers. An object
-// with a UID is deleted only if the cluster's has the same one. That it does not
-// exist is not an error. It returns what was deleted, also with an error.
+// deleteTries is how often an object is deleted that others change meanwhile.
+const deleteTries = 10
+
+// Remove deletes these very objects, as Find has read them, in the reverse order of
+// applying, so that nothing restarts without its ConfigMap; custom resources before
+// the workloads, among which may be the controllers that have to remove their
+// finalizers. That one is gone, or that another one has its name by now, is not an
+// error. It returns what was deleted, also with an error.
 func (a Applier) Remove(ctx context.Context, objects []*unstructured.Unstructured) (Changes, error) {
-	targets, err := a.lookUp(ctx, objects)
+	targets, err := a.targets(ctx, objects)
 	if err != nil {
 		return nil, err
 	}
 	r := &run{Applier: a}
 	for i, object := range objects {
-		if targets[i].known() { // otherwise it does not exist
-			r.items = append(r.items, &item{Wanted: Wanted{Object: object}, target: targets[i]})
+		it := &item{Wanted: Wanted{Object: object}, target: targets[i]}
+		if object.GetUID() == "" {
+			return nil, fault.New(fault.Internal, "%s is to be deleted and has not been read", it.describe())
 		}
+		r.items = append(r.items, it)
 	}
 	for _, wave := range slices.Backward(r.waves(removalWaveOf)) {
 		r.prepare(wave)
@@ -40,41 +46,48 @@ func (a Applier) Remove(ctx context.Context, objects []*unstructured.Unstructure
 }
 
 func (r *run) remove(ctx, _ context.Context, it *item) error {
-	current, err := r.removable(ctx, it)
-	if current == nil || err != nil {
-		return err
+	current := it.Object
+	for try := 1; ; try++ {
+		if err := r.check(ctx, current); err != nil {
+			return err
+		}
+		if err := r.confirm(ctx); err != nil {
+			return err
+		}
+		err := it.api.Delete(ctx, it.name, r.deletion(current))
+		if err == nil {
+			it.change = &Change{Action: Deleted, Object: current, Before: current}
+		}
+		if err == nil || apierrors.IsNotFound(err) {
+			return nil
+		}
+		if !apierrors.IsConflict(err) || try == deleteTries {
+			return kube.Fault(err, it.call("delete"))
+		}
+		again, err := it.api.Get(ctx, it.name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && again.GetUID() != current.GetUID() {
+			return nil
+		}
+		if err != nil {
+			return kube.Fault(err, it.call("get"))
+		}
+		current = again
 	}
-	options := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground), DryRun: r.DryRun.Options()}
-	if uid := current.GetUID(); uid != "" {
-		options.Preconditions = &metav1.Preconditions{UID: &uid}
-	}
-	err = it.api.Delete(ctx, it.name, options)
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && options.Preconditions != nil {
-		return nil
-	}
-	if err == nil {
-		it.change = &Change{Action: Deleted, Object: current, Before: current}
-	}
-	return kube.Fault(err, it.call("delete"))
 }
 
-// removable is the object to be deleted; nil if it does not exist or belongs to
-// another owner.
-func (r *run) removable(ctx context.Context, it *item) (*unstructured.Unstructured, error) {
-	if r.ByName && r.DryRun == DryRunNone {
-		return it.Object, nil
+// deletion is the deletion of the very object; under a lock, of the very version, for
+// a newer run may have taken it over since. A pod is never taken over: a newer run
+// makes another one.
+func (r *run) deletion(current *unstructured.Unstructured) metav1.DeleteOptions {
+	uid, version := current.GetUID(), current.GetResourceVersion()
+	options := metav1.DeleteOptions{
+		PropagationPolicy: new(metav1.DeletePropagationBackground), DryRun: r.DryRun.Options(),
+		Preconditions: &metav1.Preconditions{UID: &uid},
 	}
-	current, err := it.api.Get(ctx, it.name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil
+	if r.Fence != nil && version != "" && !isKind(current, kindPod) {
+		options.Preconditions.ResourceVersion = &version
 	}
-	if err != nil {
-		return nil, kube.Fault(err, it.call("get"))
-	}
-	if uid := it.Object.GetUID(); uid != "" && uid != current.GetUID() || !r.ByName && !r.Owner.Owns(current) {
-		return nil, nil
-	}
-	return current, nil
+	return options
 }
 
 // Leftovers are the objects of an older set that a newer one does not have any
@@ -83,7 +96,7 @@ func (r *run) removable(ctx context.Context, it *item) (*unstructured.Unstructur
 func Leftovers(older, newer []*unstructured.Unstructured, namespace string) (remove, keep []*unstructured.Unstructured) {
 	for _, object := range older {
 		switch {
-		case slices.ContainsFunc(newer, func(o *unstructured.Unstructured) bool { return same(o, object, namespace) }):
+		case contains(newer, object, namespace):
 		case isKind(object, kindClaim, kindDefinition, kindNamespace), object.GetAnnotations()[annotationKeep] == "keep":
 			keep = append(keep, object)
 		default:
@@ -91,4 +104,8 @@ func Leftovers(older, newer []*unstructured.Unstructured, namespace string) (rem
 		}
 	}
 	return remove, keep
+}
+
+func contains(objects []*unstructured.Unstructured, object *unstructured.Unstructured, namespace string) bool {
+	return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return same(o, object, namespace) })
 }

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 func TestRemoveTellsWhatWasThere(t *testing.T) {
@@ -15,7 +17,7 @@ func TestRemoveTellsWhatWasThere(t *testing.T) {
 	if _, err := c.applier().Apply(t.Context(), Objects(workspace(t)[:2])); err != nil {
 		t.Fatal(err)
 	}
-	changes, err := c.applier().Remove(t.Context(), workspace(t))
+	changes, err := c.applier().removeFound(t, workspace(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,43 +32,59 @@ func TestRemoveWithAnError(t *testing.T) {
 	}
 	c.writes = nil
 	c.answers["delete pods"] = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "a", errors.New("denied"))
-	changes, err := c.applier().Remove(t.Context(), workspace(t))
+	changes, err := c.applier().removeFound(t, workspace(t))
 	if err == nil || len(changes) > 0 {
 		t.Error(changes, err)
 	}
 	expect(t, c.writes, "delete pods")
 }
 
-// The owner of an object is looked up, unless its name shows it.
-func TestRemovesOnlyItsOwn(t *testing.T) {
+// An object says itself whose it is: of what a list names, others are left and named.
+func TestFindsOnlyItsOwn(t *testing.T) {
+	a := newCluster().applier()
+	own := a.Owner.mark(workspace(t)[0])
+	foreign := workspace(t)[1]
+	foreign.SetAnnotations(map[string]string{"release": "b"})
+	for _, object := range []*unstructured.Unstructured{own, foreign} {
+		object.SetNamespace("ns")
+		object.SetUID("u1")
+	}
+	c := newCluster(own, foreign)
+	mine, others, err := c.applier().Find(t.Context(), workspace(t), a.Owner.Owns)
+	if err != nil || len(mine) != 1 || mine[0].GetKind() != "ConfigMap" || len(others) != 1 || others[0].GetKind() != "PersistentVolumeClaim" {
+		t.Errorf("its own %v, others %v, %v", mine, others, err)
+	}
+	if c.reads != 3 {
+		t.Errorf("3 objects are read %d times", c.reads)
+	}
+}
+
+// What was read is deleted, and nothing that has its name by now.
+func TestRemovesTheVeryObject(t *testing.T) {
 	for name, test := range map[string]struct {
-		byName, marked bool
-		uid            types.UID
-		want           []string
+		uid  types.UID
+		want []string
 	}{
-		"its own":                     {false, true, "", []string{"delete ConfigMap"}},
-		"of another owner":            {false, false, "", nil},
-		"by name":                     {true, false, "", []string{"delete ConfigMap"}},
-		"the very one":                {false, true, "u1", []string{"delete ConfigMap"}},
-		"another one of the name now": {false, true, "u0", nil},
+		"the very one": {"u1", []string{"delete ConfigMap"}},
+		"another one":  {"u0", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			there := workspace(t)[0]
 			there.SetNamespace("ns")
 			there.SetUID("u1")
-			a := newCluster().applier()
-			if test.marked {
-				there = a.Owner.mark(there)
-			}
-			a.Client, a.ByName = newCluster(there), test.byName
-			object := workspace(t)[0]
+			c := newCluster(there)
+			c.precise()
+			object := there.DeepCopy()
 			object.SetUID(test.uid)
-			changes, err := a.Remove(t.Context(), []*unstructured.Unstructured{object})
+			changes, err := c.applier().Remove(t.Context(), []*unstructured.Unstructured{object})
 			if err != nil {
 				t.Fatal(err)
 			}
 			expect(t, actions(changes), test.want...)
 		})
+	}
+	if _, err := newCluster().applier().Remove(t.Context(), workspace(t)); fault.CodeOf(err) != fault.Internal {
+		t.Errorf("what was never read is deleted: %v", err)
 	}
 }
 

@@ -33,6 +33,11 @@ func (r *run) update(ctx context.Context, it *item) (done bool, err error) {
 		return true, nil
 	case !mine:
 		return true, it.foreign(r.Owner)
+	}
+	if err := r.check(ctx, current); err != nil {
+		return true, err
+	}
+	switch {
 	case current.GetDeletionTimestamp() != nil && r.DryRun != DryRunNone:
 		// Nothing can be checked while it is there, and a dry run does not wait.
 		it.change = &Change{Action: Created, Object: it.object}
@@ -40,7 +45,7 @@ func (r *run) update(ctx context.Context, it *item) (done bool, err error) {
 	case current.GetDeletionTimestamp() != nil:
 		return false, nil
 	case isKind(current, kindPod, kindClaim): // which cannot be changed in place
-		return true, nil
+		return r.markClaim(ctx, it)
 	}
 	wanted := it.object.DeepCopy()
 	if it.Merge != nil {
@@ -48,11 +53,14 @@ func (r *run) update(ctx context.Context, it *item) (done bool, err error) {
 			return true, err
 		}
 	}
+	if r.Fence == nil { // a dry run, which says nothing of the lock
+		annotate(wanted, kube.AnnotationLock, current.GetAnnotations()[kube.AnnotationLock])
+	}
 	return r.send(ctx, it, wanted)
 }
 
-// send applies wanted to the object that was read, and to no other version of it
-// if wanted depends on what was read.
+// send applies wanted to the object that was read, and to no other version of it if
+// wanted depends on what was read, or if another run may have written it since.
 func (r *run) send(ctx context.Context, it *item, wanted *unstructured.Unstructured) (done bool, err error) {
 	current, err := r.upgrade(ctx, it)
 	if isStale(err) {
@@ -62,7 +70,7 @@ func (r *run) send(ctx context.Context, it *item, wanted *unstructured.Unstructu
 		return true, kube.Fault(err, it.call("patch"))
 	}
 	wanted.SetUID(current.GetUID())
-	if it.Merge != nil {
+	if it.Merge != nil || r.Fence != nil {
 		wanted.SetResourceVersion(current.GetResourceVersion())
 	}
 	options := metav1.ApplyOptions{FieldManager: kube.FieldManager, Force: r.Force, DryRun: r.DryRun.Options()}

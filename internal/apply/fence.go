@@ -1,0 +1,95 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Fence is the lock that a run works under. A process that was suspended for longer
+// than its lock lasts wakes up in the middle of its work, where another one has gone
+// on: what that has written carries its mark, and is left alone.
+type Fence interface {
+	// Mark is the annotation that says under which lock an object was written last;
+	// the value is empty for none.
+	Mark() (name, value string)
+	// Check returns an error if what carries these annotations was written under a
+	// newer lock.
+	Check(ctx context.Context, annotations map[string]string) error
+	// Confirm returns an error if the lock is lost. It asks the API server only
+	// after a pause.
+	Confirm(ctx context.Context) error
+}
+
+// confirm makes sure, before a write, that the lock is still held.
+func (a Applier) confirm(ctx context.Context) error {
+	if a.Fence == nil {
+		return nil
+	}
+	return a.Fence.Confirm(ctx)
+}
+
+// check makes sure that an object, as it was read, is not a newer run's.
+func (a Applier) check(ctx context.Context, current *unstructured.Unstructured) error {
+	if a.Fence == nil {
+		return nil
+	}
+	return a.Fence.Check(ctx, current.GetAnnotations())
+}
+
+// fenced marks an object.
+func (a Applier) fenced(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if a.Fence != nil {
+		name, value := a.Fence.Mark()
+		annotate(object, name, value)
+	}
+	return object
+}
+
+func annotate(object *unstructured.Unstructured, name, value string) {
+	if value == "" {
+		return
+	}
+	annotations := object.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[name] = value
+	object.SetAnnotations(annotations)
+}
+
+// markClaim marks a claim that exists, of which nothing else is changed: a run that
+// has lost its lock must not delete it any more. Who may not mark it uses it as it is.
+func (r *run) markClaim(ctx context.Context, it *item) (done bool, err error) {
+	current := it.change.Before
+	if r.Fence == nil || r.DryRun != DryRunNone || !isKind(current, kindClaim) {
+		return true, nil
+	}
+	name, value := r.Fence.Mark()
+	if value == "" {
+		return true, nil
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": current.GetResourceVersion(), "uid": current.GetUID(), "annotations": map[string]string{name: value},
+	}})
+	if err != nil {
+		return true, err
+	}
+	made, err := it.api.Patch(ctx, it.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
+	switch {
+	case isStale(err):
+		return false, nil
+	case apierrors.IsForbidden(err):
+		return true, nil
+	case err != nil:
+		return true, kube.Fault(err, it.call("patch"))
+	}
+	it.change.Object = made
+	return true, nil
+}
