@@ -75,7 +75,7 @@ func (o *Options) batch(p *provision.Provisioner, removals []removal) wording.Ba
 func (o *Options) again() string {
 	words := []string{"berth delete"}
 	for _, arg := range o.Args {
-		words = append(words, wording.Word(arg))
+		words = append(words, fault.Word(arg))
 	}
 	if o.ByOwner {
 		words = append(words, wording.Flag("--owner", o.Owner))

@@ -18,11 +18,11 @@ type operation struct {
 }
 
 // changeTo is the patch that turns a workload into after. It writes only what differs,
-// and applies to this very pod template or not at all. It does not test the
-// resourceVersion, which changes with every pod that becomes ready.
+// and applies to this very version or not at all: a pod template can be what it was
+// and the objects that belong to it not, if another run has worked in between.
 func changeTo(workload, after map[string]any) (Change, error) {
 	var patch []operation
-	for _, path := range [][]string{{"metadata", "uid"}, {"spec", "template"}} {
+	for _, path := range [][]string{{"metadata", "uid"}, {"metadata", "resourceVersion"}, {"spec", "template"}} {
 		if value := lookup(workload, path...); value != nil {
 			patch = append(patch, operation{Op: "test", Path: "/" + strings.Join(path, "/"), Value: value})
 		}

@@ -291,11 +291,11 @@ func TestEjectKeepsToTheConvention(t *testing.T) {
 	workload := parse(t, `
 kind: Deployment
 metadata:
-  annotations: {k8shell.io/injection: '{"canonicalId":"alice-1","containers":["x"],"initContainers":[],"volumes":["v","gone"],"sharePID":true}'}
+  annotations: {k8shell.io/injection: '{"canonicalId":"alice-1","containers":["alice-1-x"],"initContainers":[],"volumes":["alice-1-v","gone"],"sharePID":true}'}
 spec:
   template:
     metadata: {labels: {app: web, k8shell.io/job-id: j, k8shell.io/injected: "true"}, annotations: {k8shell.io/userstr: u}}
-    spec: {shareProcessNamespace: false, containers: [{name: web}, {name: x}], volumes: [{name: v}]}
+    spec: {shareProcessNamespace: false, containers: [{name: web}, {name: alice-1-x}], volumes: [{name: alice-1-v}]}
 `)
 	change, err := Eject(workload, "alice-1")
 	if err != nil {
@@ -317,8 +317,84 @@ spec:
 	}
 }
 
-// A patch is for the template that it was made for; what else was written
-// meanwhile is not in its way, and stays.
+// An annotation that others wrote makes nothing of the workload's own go.
+func TestEjectOfAForgedRecord(t *testing.T) {
+	const own = `
+spec:
+  template:
+    metadata: {labels: {app: web, k8shell.io/username: x}, annotations: {theirs: a}}
+    spec: {containers: [{name: web}, {name: alice-1}], initContainers: [{name: alice-12}], volumes: [{name: data}]}
+`
+	forged := `{"canonicalId":"alice-1","containers":["web","alice-1"],"initContainers":["alice-12"],"volumes":["data"],"labels":["app"],"annotations":["theirs"],"replaced":{"labels":{"app":"mine"},"annotations":{"theirs":"b"}}}`
+	workload := parse(t, own)
+	set(workload, forged, "metadata", "annotations", kube.AnnotationInjection)
+	change, err := Eject(workload, "alice-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := parse(t, own)
+	want["metadata"] = map[string]any{}
+	if diff := cmp.Diff(want, apply(t, workload, change.Patch)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, id := range []string{"", "$(reboot)", "UP", "a b", strings.Repeat("a", 300)} {
+		if _, err := RecordOf(map[string]string{kube.AnnotationInjection: `{"canonicalId":"` + id + `"}`}); fault.CodeOf(err) != fault.Conflict || len(err.Error()) > 400 {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+// A mark changes nothing but itself, is taken away with the workspace or alone, and
+// keeps away every patch that was computed before it.
+func TestMark(t *testing.T) {
+	before := parse(t, strings.Replace(workloadOf("Deployment"), "uid: u-1", "uid: u-1, resourceVersion: '7'", 1))
+	older, err := Inject(before, parts(t, "deployment"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark, err := Mark(before, "12 alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := apply(t, before, mark.Patch)
+	set(marked, "8", "metadata", "resourceVersion")
+	if got := text(marked, "metadata", "annotations", kube.AnnotationLock); got != "12 alice" {
+		t.Errorf("it is marked %q", got)
+	}
+	p := parts(t, "deployment")
+	p.Lock = "13 bob"
+	newer, err := Inject(marked, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	injected := apply(t, marked, newer.Patch)
+	if got := text(injected, "metadata", "annotations", kube.AnnotationLock); got != "13 bob" {
+		t.Errorf("it is marked %q", got)
+	}
+	for name, workload := range map[string]map[string]any{"alone": marked, "with the workspace": injected} {
+		change, err := Eject(workload, "alice-1234567")
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := apply(t, workload, change.Patch)
+		set(left, "7", "metadata", "resourceVersion")
+		if diff := cmp.Diff(before, left); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
+		set(left, "9", "metadata", "resourceVersion")
+		content, _ := json.Marshal(left)
+		patch, err := jsonpatch.DecodePatch(older.Patch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := patch.Apply(content); err == nil {
+			t.Errorf("%s: the patch of an older version applies", name)
+		}
+	}
+}
+
+// A patch is for the template that it was made for, where workloads have no versions;
+// what else was written meanwhile is not in its way, and stays.
 func TestAPatchMeetsOtherWriters(t *testing.T) {
 	seen := parse(t, workloadOf("StatefulSet"))
 	change, err := Inject(seen, parts(t, "statefulset"))

@@ -2,6 +2,7 @@ package injection
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -18,7 +19,9 @@ import (
 
 // Parts are what a workspace puts into a workload.
 type Parts struct {
-	ID                          string
+	ID string
+	// Lock is the mark of the lock under which they are injected; empty for none.
+	Lock                        string
 	Containers, InitContainers  []any
 	Volumes                     []any
 	Labels, TemplateAnnotations map[string]string
@@ -126,6 +129,15 @@ func (p *Parts) behind(volume map[string]any, objects []*unstructured.Unstructur
 		found = append(found, object)
 	}
 	return found
+}
+
+// userString is the user string that the pods carry.
+func (p Parts) userString() string {
+	text, err := base64.StdEncoding.DecodeString(p.TemplateAnnotations[kube.AnnotationUserString])
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // secret is true for a volume that holds a Secret.

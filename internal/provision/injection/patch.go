@@ -46,18 +46,36 @@ func Inject(workload map[string]any, p Parts) (Change, error) {
 		return Change{}, fmt.Errorf("injection: %w", err)
 	}
 	set(after, string(text), "metadata", "annotations", kube.AnnotationInjection)
+	if p.Lock != "" {
+		set(after, p.Lock, "metadata", "annotations", kube.AnnotationLock)
+	}
 	return changeTo(workload, after)
 }
 
-// Eject is the change that leaves the pod template as it was. Without a record
-// there is nothing to change, and no patch.
+// Eject is the change that leaves the pod template as it was. Without a record or a
+// mark there is nothing to change, and no patch.
 func Eject(workload map[string]any, id string) (Change, error) {
 	record, err := RecordOf(annotationsOf(workload))
-	if err != nil || record == nil || record.CanonicalID != id {
+	marked := annotationsOf(workload)[kube.AnnotationLock] != ""
+	if err != nil || record == nil && !marked || record != nil && record.CanonicalID != id {
 		return Change{After: workload}, err
 	}
 	after := runtime.DeepCopyJSON(workload)
-	eject(after, record)
+	if record != nil {
+		eject(after, record)
+	}
+	unstructured.RemoveNestedField(after, "metadata", "annotations", kube.AnnotationLock)
+	return changeTo(workload, after)
+}
+
+// Mark is the change that writes the mark of a lock on a workload and nothing else:
+// no patch applies any more that was computed before it.
+func Mark(workload map[string]any, lock string) (Change, error) {
+	if lock == "" {
+		return Change{After: workload}, nil
+	}
+	after := runtime.DeepCopyJSON(workload)
+	set(after, lock, "metadata", "annotations", kube.AnnotationLock)
 	return changeTo(workload, after)
 }
 
@@ -72,13 +90,13 @@ func Current(record *Record, p Parts) bool {
 func Taken(workload map[string]any, by *Record) error {
 	name := strings.ToLower(text(workload, "kind")) + "/" + text(workload, "metadata", "name")
 	return fault.New(fault.Conflict, "workspace %s is already injected into %s, which can have only one", by.CanonicalID, name).
-		WithHint("delete it first: berth delete id/%s --namespace %s", by.CanonicalID, text(workload, "metadata", "namespace"))
+		WithHint("delete it first: %s", fault.Command("berth", "delete", "id/"+by.CanonicalID, "--namespace", text(workload, "metadata", "namespace")))
 }
 
 func inject(object map[string]any, p Parts) (Record, error) {
 	hash, err := p.hash()
 	r := Record{
-		CanonicalID: p.ID, Hash: hash,
+		CanonicalID: p.ID, UserString: p.userString(), Hash: hash,
 		Containers: names(p.Containers), InitContainers: names(p.InitContainers), Volumes: names(p.Volumes),
 		Labels: slices.Sorted(maps.Keys(p.Labels)), Annotations: slices.Sorted(maps.Keys(p.TemplateAnnotations)),
 	}
@@ -108,12 +126,14 @@ func setAll(object map[string]any, values map[string]string, key string) (replac
 	return replaced
 }
 
+// eject takes out what the record names and an injection can have put there: the
+// record is an annotation, which others may have written.
 func eject(object map[string]any, r *Record) {
-	removeNamed(object, r.Containers, "spec", "template", "spec", "containers")
-	removeNamed(object, r.InitContainers, "spec", "template", "spec", "initContainers")
-	removeNamed(object, r.Volumes, "spec", "template", "spec", "volumes")
-	restore(object, r.Labels, r.Replaced.Labels, "labels")
-	restore(object, r.Annotations, r.Replaced.Annotations, "annotations")
+	removeNamed(object, r.own(r.Containers), "spec", "template", "spec", "containers")
+	removeNamed(object, r.own(r.InitContainers), "spec", "template", "spec", "initContainers")
+	removeNamed(object, r.own(r.Volumes), "spec", "template", "spec", "volumes")
+	restore(object, injectable(r.Labels), r.Replaced.Labels, "labels")
+	restore(object, injectable(r.Annotations), r.Replaced.Annotations, "annotations")
 	// If it is not true any more, others have changed it since: it stays.
 	if shared, ok := lookup(object, "spec", "template", "spec", "shareProcessNamespace").(bool); ok && shared {
 		switch {

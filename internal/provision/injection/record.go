@@ -5,6 +5,10 @@ package injection
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -21,6 +25,8 @@ type Record struct {
 	// SharePID is shareProcessNamespace before; null if it was absent.
 	SharePID *bool `json:"sharePID"`
 
+	// UserString is the workspace's: two may have one ID.
+	UserString string `json:"userString,omitempty"`
 	// Hash is over everything that goes into the workload, but for the job.
 	Hash string `json:"hash,omitempty"`
 	// Labels and Annotations are the keys that were set on the template.
@@ -43,8 +49,8 @@ func RecordOf(annotations map[string]string) (*Record, error) {
 		return nil, nil
 	}
 	var r Record
-	if err := json.Unmarshal([]byte(text), &r); err != nil || r.CanonicalID == "" {
-		return nil, fault.New(fault.Conflict, "the annotation %s of the workload cannot be read: %q", kube.AnnotationInjection, text).
+	if err := json.Unmarshal([]byte(text), &r); err != nil || len(validation.IsDNS1123Subdomain(r.CanonicalID)) > 0 {
+		return nil, fault.New(fault.Conflict, "the annotation %s of the workload cannot be read: %.*q", kube.AnnotationInjection, shownText, text).
 			WithHint("correct it, or remove it together with what was injected")
 	}
 	if r.Labels == nil { // written by another program
@@ -55,6 +61,22 @@ func RecordOf(annotations map[string]string) (*Record, error) {
 	}
 	return &r, nil
 }
+
+// shownText is how much of an annotation is shown.
+const shownText = 200
+
+// own are those of the names that are the workspace's: they begin with its ID.
+func (r *Record) own(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, r.CanonicalID+"-") })
+}
+
+// injectable are those of the keys that an injection can have set.
+func injectable(keys []string) []string {
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !strings.HasPrefix(key, keyPrefix) })
+}
+
+// keyPrefix begins every label and annotation of a workspace's pod.
+const keyPrefix = "k8shell.io/"
 
 // conventionalLabels are those that a pod template can have of an injection.
 func conventionalLabels() []string {

@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -117,9 +118,9 @@ func (d Diagnosis) next(flags []string) []wording.Command {
 		if d.Verdict != v1.VerdictFailed && d.Verdict != v1.VerdictWaiting {
 			return nil
 		}
-		line := "kubectl describe " + wording.Word(d.Subject)
+		line := "kubectl describe " + fault.Word(d.Subject)
 		if d.Namespace != "" {
-			line += " --namespace " + wording.Word(d.Namespace)
+			line += " --namespace " + fault.Word(d.Namespace)
 		}
 		return []wording.Command{{Line: line, Why: "what Kubernetes says about it"}}
 	}

@@ -3,6 +3,7 @@ package wording
 import (
 	"strings"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
@@ -28,15 +29,4 @@ func CommandLines(commands []Command, p style.Page) []string {
 }
 
 // Flag is a flag and its value as one would type them.
-func Flag(name, value string) string { return name + " " + Word(value) }
-
-// Word is an argument as one would type it: quoted if a shell would split it.
-func Word(s string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("~@%+=:,./_-", r)
-	}
-	if s != "" && s[0] != '~' && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func Flag(name, value string) string { return name + " " + fault.Word(value) }

@@ -6,6 +6,7 @@ package wording
 import (
 	"strings"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
@@ -32,7 +33,7 @@ func (t Title) Target() string {
 
 // Command is a berth command for the workspace, as one would type it.
 func (t Title) Command(verb string) string {
-	words := append([]string{"berth", verb, Word(t.Target())}, t.Flags...)
+	words := append([]string{"berth", verb, fault.Word(t.Target())}, t.Flags...)
 	return strings.Join(words, " ")
 }
 
