@@ -42,6 +42,19 @@ func (s provisioning) cleanUpOnFailure(ctx context.Context, in inputs, turn depl
 	return o, failure
 }
 
+// withdrawTime is how long a run that has lost its lock cleans up.
+const withdrawTime = 10 * time.Second
+
+// withdraw removes what a run created before it lost the lock, as far as nobody else
+// has taken it up. What cannot be removed is found by the next run.
+func (s provisioning) withdraw(ctx context.Context, turn deploy.Turn, result deploy.Result) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	defer cancel()
+	if err := s.target.Withdraw(ctx, turn, result); err != nil {
+		s.steps.Warn("NotWithdrawn", "", "something that this run has created may be left: "+err.Error())
+	}
+}
+
 // undo removes what this run created. The time-out that may have ended the run
 // does not count for it, nor does an interruption: a second one exits at once.
 func (s provisioning) undo(ctx context.Context, in inputs, turn deploy.Turn, result deploy.Result) (string, error) {
@@ -52,5 +65,5 @@ func (s provisioning) undo(ctx context.Context, in inputs, turn deploy.Turn, res
 	if err := turn.Lock.Confirm(ctx); err != nil {
 		return "", fmt.Errorf("what was created was not removed: %w", err)
 	}
-	return s.target.Undo(ctx, turn.Found, in.deployment, result)
+	return s.target.Undo(ctx, turn, in.deployment, result)
 }

@@ -55,7 +55,7 @@ func (s session) remove(ctx context.Context, found inventory.Found, wait bool) (
 		return deploy.Removal{}, err
 	}
 	defer s.release(ctx, held)
-	return s.target.Remove(ctx, wait)
+	return s.target.Remove(ctx, deploy.Turn{Lock: held, Found: found}, wait)
 }
 
 func (s session) lockForDelete(ctx context.Context) (*lock.Lock, error) {

@@ -58,7 +58,7 @@ func (s provisioning) bringUp(ctx context.Context, d deploy.Deployment, turn dep
 // share creates what the workspaces of the namespace have in common, if the
 // blueprint or the configuration asks for something of the kind.
 func (s provisioning) share(ctx context.Context, plan deploy.Plan, d deploy.Deployment) error {
-	if len(d.Shared) == 0 || !plan.Writes() {
+	if len(d.Shared) == 0 || !plan.Writes() && plan != deploy.Heal {
 		return nil
 	}
 	return s.steps.Do("share", func() (string, error) {
@@ -74,7 +74,7 @@ func (s provisioning) share(ctx context.Context, plan deploy.Plan, d deploy.Depl
 // first.
 func (s session) sharer(dry apply.DryRun) apply.Applier {
 	owner := apply.Owner{Name: "berth", Labels: map[string]string{"app.kubernetes.io/managed-by": "berth"}}
-	applier := deploy.Applier(s.Reader, owner, dry)
+	applier := deploy.Applier(s.Reader, owner, nil, dry)
 	applier.Shared = true
 	return applier
 }
@@ -98,10 +98,17 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 
 // report reports on the workspace until it runs or is certain not to.
 func (s provisioning) report(ctx context.Context, about deploy.About, follower *follow.Follower) (reading v1.Snapshot, err error) {
+	var changed error
 	err = follower.Run(ctx, s.Policy, s.Now, func(c follow.Change) (done bool) {
+		if changed = s.target.Still(follower.State()); changed != nil {
+			return true
+		}
 		reading = s.steps.Changed(c, about)
 		return reading.Verdict() != v1.VerdictWaiting
 	})
+	if err == nil {
+		err = changed
+	}
 	if err == nil && reading.Verdict() != v1.VerdictRunning {
 		err = about.Failure(reading)
 	}

@@ -5,6 +5,7 @@ package provision
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
@@ -75,6 +77,9 @@ func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, st
 	turn, end, err := s.deploy(ctx, in, got.turn)
 	if err == nil {
 		end.reading, err = s.follow(ctx, in.deployment, turn, end.result)
+	}
+	if errors.Is(err, lock.ErrTaken) {
+		s.withdraw(ctx, turn, end.result)
 	}
 	err = interrupted(ctx, in.deployment.About, end, err)
 	s.Jobs.End(s.steps.Seq(), err)

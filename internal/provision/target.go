@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/provision/standalone"
 	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -37,16 +38,22 @@ type target interface {
 	// Complete records that everything is created. Only the release of the lock
 	// waits for that.
 	Complete(context.Context, deploy.Deployment, deploy.Result) error
+	// Still returns an error if what is followed is not the workspace any more.
+	Still(watch.State) error
 	// Undo removes what BringUp has created, and says what it did.
-	Undo(ctx context.Context, before inventory.Found, d deploy.Deployment, result deploy.Result) (string, error)
+	Undo(context.Context, deploy.Turn, deploy.Deployment, deploy.Result) (string, error)
+	// Withdraw removes what BringUp has created before it lost the lock, as far as
+	// nobody else has taken it up.
+	Withdraw(context.Context, deploy.Turn, deploy.Result) error
 	// Preview is what BringUp would change.
 	Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (apply.Changes, error)
 
 	// MayRemove checks the permissions for Remove.
 	MayRemove(context.Context, inventory.Found, deploy.Permissions) error
-	// Remove removes the workspace, while the lock is held. If wait is set it
-	// opens the watches before.
-	Remove(ctx context.Context, wait bool) (deploy.Removal, error)
+	// Remove removes the workspace, while it is this run's turn. If wait is set it
+	// opens the watches before. What was found before the lock was taken only saves
+	// requests.
+	Remove(ctx context.Context, turn deploy.Turn, wait bool) (deploy.Removal, error)
 	// AwaitGone follows what Remove has left terminating until it is gone.
 	AwaitGone(context.Context, deploy.Removal) (gone bool, err error)
 	// PreviewRemove is what Remove would change.

@@ -23,8 +23,11 @@ const (
 	recordKey  = "release"
 )
 
-func key(release *helm.Release) string {
-	return fmt.Sprintf("sh.helm.release.v1.%s.v%d", release.Name, release.Version)
+func key(release *helm.Release) string { return Key(release.Name, release.Version) }
+
+// Key is the name of the Secret of a release's revision.
+func Key(name string, revision int) string {
+	return fmt.Sprintf("sh.helm.release.v1.%s.v%d", name, revision)
 }
 
 // selector finds the records of a release.
@@ -50,6 +53,7 @@ func encode(release *helm.Release, stamp string) (*corev1.Secret, error) {
 		"name": release.Name, "owner": "helm", "status": release.Info.Status.String(), "version": strconv.Itoa(release.Version),
 		stamp: strconv.FormatInt(release.Info.LastDeployed.Unix(), 10),
 	})
+	delete(all, labelVersion)
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: key(release), Labels: all},
 		Type:       recordType,

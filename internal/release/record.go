@@ -58,6 +58,7 @@ func (r Records) Latest(ctx context.Context, name string) (*helm.Release, error)
 	if err != nil {
 		return nil, unreadable(r.Namespace, latest.Name, name, err)
 	}
+	remember(release, &latest)
 	return release, nil
 }
 
@@ -84,6 +85,7 @@ func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, 
 	switch {
 	case err != nil || dry == apply.DryRunClient:
 	case exists:
+		secret.ResourceVersion = release.Labels[labelVersion]
 		secret, err = r.Secrets.Update(ctx, secret, metav1.UpdateOptions{DryRun: dry.Options()})
 	default:
 		secret, err = r.Secrets.Create(ctx, secret, metav1.CreateOptions{DryRun: dry.Options()})
@@ -94,21 +96,30 @@ func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, 
 	case err != nil:
 		return apply.Change{}, kube.Fault(err, r.call(verb, key(release)))
 	}
+	if dry == apply.DryRunNone {
+		remember(release, secret)
+	}
 	return r.change(action, secret)
 }
 
 // Purge removes every record of a release, and returns those that it has removed,
-// also with an error.
-func (r Records) Purge(ctx context.Context, name string, dry apply.DryRun) (purged apply.Changes, err error) {
+// also with an error. Confirm is called once they are read: one that another run
+// writes after that is not removed.
+func (r Records) Purge(ctx context.Context, name string, confirm func(context.Context) error, dry apply.DryRun) (purged apply.Changes, err error) {
 	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector(name)})
 	if err != nil {
 		return nil, kube.Fault(err, r.call("list", ""))
+	}
+	if err := confirm(ctx); err != nil {
+		return nil, err
 	}
 	// One by one: like helm uninstall, this takes no more than the verb delete.
 	for i := range list.Items {
 		secret := &list.Items[i]
 		if dry != apply.DryRunClient {
-			err = r.Secrets.Delete(ctx, secret.Name, metav1.DeleteOptions{DryRun: dry.Options()})
+			err = r.Secrets.Delete(ctx, secret.Name, metav1.DeleteOptions{
+				DryRun: dry.Options(), Preconditions: &metav1.Preconditions{UID: &secret.UID, ResourceVersion: &secret.ResourceVersion},
+			})
 		}
 		if apierrors.IsNotFound(err) {
 			continue

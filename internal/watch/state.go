@@ -115,6 +115,16 @@ func (s State) Has(uid types.UID) bool {
 	return here
 }
 
+// Object is the subject itself; nil if it is not known, or gone.
+func (s State) Object() metav1.Object {
+	for _, o := range s.objects {
+		if s.subject.Matches(o) {
+			return o
+		}
+	}
+	return nil
+}
+
 // Pods are all pods that are known, of whatever revision.
 func (s State) Pods() []*corev1.Pod { return all[*corev1.Pod](s.objects) }
 

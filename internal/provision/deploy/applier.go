@@ -6,17 +6,22 @@ import (
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 )
 
-// Applier applies the objects of an owner under the lock: it overwrites what others
-// have changed in them, and deletes by name.
-func Applier(r inventory.Reader, owner apply.Owner, dry apply.DryRun) apply.Applier {
-	return apply.Applier{
+// Applier applies the objects of an owner under a lock, which a dry run does not
+// have: it overwrites what others have changed in them.
+func Applier(r inventory.Reader, owner apply.Owner, held *lock.Lock, dry apply.DryRun) apply.Applier {
+	a := apply.Applier{
 		Client: r.Client.Dynamic, Discovery: r.Client.Discovery(), Namespace: r.Client.Namespace,
-		Owner: owner, Force: true, ByName: true, DryRun: dry,
+		Owner: owner, Force: true, DryRun: dry,
 	}
+	if held != nil {
+		a.Fence = held
+	}
+	return a
 }
 
 // WarnOfClaims warns of claims that existed and are not what the blueprint asks

@@ -21,18 +21,19 @@ func (c Changes) Any() bool { return c.Begun || len(c.Objects.With(apply.Created
 
 // Removable are those of the wanted objects that this run may remove: what it
 // created and, in the workspace's first run, what it may have created although the
-// answer was lost. A claim may hold data: it has to be known as created.
-func (c Changes) Removable(wanted []*unstructured.Unstructured, namespace string, first bool) (mine []*unstructured.Unstructured) {
+// answer was lost, which has to be asked whose it is. A claim may hold data: it has to
+// be known as created.
+func (c Changes) Removable(wanted []*unstructured.Unstructured, namespace string, first bool) (mine, unsure []*unstructured.Unstructured) {
 	for _, object := range wanted {
 		change, known := c.Objects.Of(object, namespace)
 		switch {
 		case change.Action == apply.Created:
 			mine = append(mine, change.Object) // this very one, by its UID
 		case first && !known && object.GetKind() != kindClaim:
-			mine = append(mine, object)
+			unsure = append(unsure, object)
 		}
 	}
-	return mine
+	return mine, unsure
 }
 
 // Keeps says whether an object stays when the workspace is removed: a claim that

@@ -9,6 +9,7 @@ const (
 	Install Plan = "install" // something is there, but no pod
 	Refuse  Plan = "refuse"  // it is running
 	Resume  Plan = "resume"  // it is starting: complete what is missing, and follow it
+	Heal    Plan = "heal"    // it is there, and something that belongs to it is gone: create that, and follow it
 	Replace Plan = "replace" // it failed, stopped or was asked to stop: make a new one
 	Await   Plan = "await"   // its pod is terminating: wait for that, then install
 )
@@ -20,6 +21,8 @@ func (p Plan) String() string {
 		return "already running"
 	case Resume:
 		return "already starting: following it"
+	case Heal:
+		return "something that belongs to it is gone: creating it again"
 	case Replace:
 		return "failed or stopped: replacing it"
 	case Await:
@@ -28,5 +31,6 @@ func (p Plan) String() string {
 	return ""
 }
 
-// Writes says whether anything is to be created.
-func (p Plan) Writes() bool { return p != Refuse && p != Resume }
+// Writes says whether the workspace is to be made, for a job of this run. Otherwise
+// it stays that of the job that made it.
+func (p Plan) Writes() bool { return p != Refuse && p != Resume && p != Heal }

@@ -2,16 +2,21 @@ package injected
 
 import (
 	"context"
+	"errors"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/workload"
+	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -21,21 +26,26 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 	if err := turn.Lock.Confirm(ctx); err != nil {
 		return deploy.Result{}, err
 	}
-	if !turn.Plan.Writes() {
+	if turn.Plan == deploy.Resume || turn.Plan == deploy.Refuse {
 		return deploy.Result{Reading: turn.Found.Reading}, begin(turn.Follower, turn.Found.Workload)
 	}
-	result := deploy.Result{Changes: deploy.Changes{Replaced: turn.Plan == deploy.Replace}}
+	result := deploy.Result{Changes: deploy.Changes{Replaced: turn.Plan != deploy.Install}}
 	err := t.Steps.Do("inject", func() (message string, err error) {
-		patched, changes, err := t.inject(ctx, turn.Found.Workload, d, apply.DryRunNone)
+		patched, changes, err := t.inject(ctx, turn, d, apply.DryRunNone)
 		result.Changes.Objects, result.Changes.Begun = changes, patched != nil
 		if err != nil {
 			return "", err
 		}
-		result.Reading = v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StageScheduling.Status(), Message: "the rollout has begun"}
 		if err := begin(turn.Follower, patched); err != nil {
 			return "", err
 		}
-		return t.Ref.String() + ", " + english.Plural(len(d.Objects), "object"), t.deleteStuckPods(ctx, patched, d.Spec.JobID)
+		message = t.Ref.String() + ", " + english.Plural(len(d.Objects), "object")
+		if turn.Plan == deploy.Heal {
+			result.Reading = turn.Found.Reading
+			return message, nil
+		}
+		result.Reading = v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StageScheduling.Status(), Message: "the rollout has begun"}
+		return message, t.deleteStuckPods(ctx, patched, d.Spec.JobID)
 	})
 	return result, err
 }
@@ -43,18 +53,54 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 // inject creates what the volumes are made of, and patches the workload last, so
 // that no pod waits for a ConfigMap and an interrupted run has not changed the
 // workload. That is nil if it has certainly not been patched.
-func (t Target) inject(ctx context.Context, w *workload.Workload, d deploy.Deployment, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
-	changes, err := t.applier(dry).Apply(ctx, apply.Objects(d.Objects))
+func (t Target) inject(ctx context.Context, turn deploy.Turn, d deploy.Deployment, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
+	changes, err := t.applier(turn.Lock, dry).Apply(ctx, apply.Objects(d.Objects))
 	if err != nil {
 		return nil, changes, err
 	}
-	patched, patch, err := t.patch(ctx, w, func(object map[string]any) (injection.Change, error) {
-		return injection.Inject(object, d.Parts)
-	}, dry)
-	if kube.Declined(err) {
+	patched, patch, err := t.patch(ctx, turn.Lock, turn.Found.Workload, t.injection(turn, d.Parts), dry)
+	if kube.Declined(err) || errors.Is(err, lock.ErrTaken) {
 		return nil, changes, err
 	}
 	return patched, append(changes, patch...), err
+}
+
+// injection is the change that puts the workspace into its workload. One that is there
+// and only lacks objects is marked: who took it out now would leave those.
+func (t Target) injection(turn deploy.Turn, parts injection.Parts) change {
+	_, mark := turn.Lock.Mark()
+	parts.Lock = mark
+	return func(object map[string]any) (injection.Change, error) {
+		if turn.Plan != deploy.Heal {
+			return injection.Inject(object, parts)
+		}
+		w, err := workload.Of(t.ID, t.Ref, &unstructured.Unstructured{Object: object})
+		if err == nil && !w.Injected() {
+			err = t.takenOut()
+		}
+		if err != nil {
+			return injection.Change{}, err
+		}
+		return injection.Mark(object, mark)
+	}
+}
+
+// Still returns an error if the workspace is not in the workload any more.
+func (t Target) Still(s watch.State) error {
+	object := s.Object()
+	if object == nil {
+		return nil // which the reading says
+	}
+	record, err := injection.RecordOf(object.GetAnnotations())
+	if err == nil && (record == nil || record.CanonicalID != t.ID) {
+		err = t.takenOut()
+	}
+	return err
+}
+
+func (t Target) takenOut() error {
+	return fault.New(fault.Conflict, "workspace %s was taken out of %s while it was being provisioned", t.ID, t.Ref).
+		WithHint("provision it again")
 }
 
 // begin makes this version of the workload the one that is followed.

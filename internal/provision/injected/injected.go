@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -26,9 +27,10 @@ type Target struct {
 	Steps *deploy.Steps
 }
 
-// Lookup finds the workload and, if the workspace is in it, how that is doing.
+// Lookup finds the workload and, if the workspace is in it, how that is doing and
+// what belongs to it.
 func (t Target) Lookup(ctx context.Context) (inventory.Found, error) {
-	found, err := t.LookupInjected(ctx, t.ID, t.Ref)
+	found, err := t.LookupWhole(ctx, t.ID, t.Ref)
 	if err != nil {
 		return inventory.Found{}, err
 	}
@@ -36,7 +38,7 @@ func (t Target) Lookup(ctx context.Context) (inventory.Found, error) {
 	switch {
 	case w.Object == nil:
 		return inventory.Found{}, fault.New(fault.NotFound, "%s not found in namespace %s", t.Ref, t.Client.Namespace).
-			WithHint("list what there is: kubectl get %ss --namespace %s", t.Ref.Kind, t.Client.Namespace)
+			WithHint("list what there is: %s", fault.Command("kubectl", "get", t.Ref.Kind+"s", "--namespace", t.Client.Namespace))
 	case w.Record != nil && !w.Injected():
 		return inventory.Found{}, injection.Taken(w.Object, w.Record)
 	}
@@ -47,21 +49,25 @@ func (t Target) Lookup(ctx context.Context) (inventory.Found, error) {
 // is not ready yet is replaced if it is not what would be injected now.
 func (Target) Decide(found inventory.Found, d deploy.Deployment) deploy.Plan {
 	rendered := d.Parts.ID != ""
-	return decide(found, rendered && !injection.Current(found.Workload.Record, d.Parts))
+	incomplete := len(apply.Without(d.Objects, found.Objects, d.Spec.Namespace)) > 0
+	return decide(found, rendered && !injection.Current(found.Workload.Record, d.Parts), incomplete)
 }
 
-func decide(found inventory.Found, outdated bool) deploy.Plan {
+// decide is Decide of a workspace that is not what would be injected now, or some of
+// whose objects are gone: a pod that has mounted them runs on, the next one would not
+// start.
+func decide(found inventory.Found, outdated, incomplete bool) deploy.Plan {
 	if !found.Workload.Injected() {
 		return deploy.Install
 	}
-	switch found.Reading.Verdict() {
-	case v1.VerdictRunning:
+	verdict := found.Reading.Verdict()
+	switch {
+	case verdict == v1.VerdictFailed, verdict == v1.VerdictStopped, verdict != v1.VerdictRunning && outdated:
+		return deploy.Replace
+	case incomplete:
+		return deploy.Heal
+	case verdict == v1.VerdictRunning:
 		return deploy.Refuse
-	case v1.VerdictFailed, v1.VerdictStopped:
-		return deploy.Replace
-	}
-	if outdated {
-		return deploy.Replace
 	}
 	return deploy.Resume
 }
@@ -81,7 +87,7 @@ func (t Target) Drift(found inventory.Found, d deploy.Deployment) []string {
 
 // applier is for objects of no release: they belong to the workspace whose
 // canonical ID they carry.
-func (t Target) applier(dry apply.DryRun) apply.Applier {
+func (t Target) applier(held *lock.Lock, dry apply.DryRun) apply.Applier {
 	owner := apply.Owner{Name: "workspace " + t.ID, Labels: map[string]string{kube.LabelCanonicalID: kube.LabelValue(t.ID)}}
-	return deploy.Applier(t.Reader, owner, dry)
+	return deploy.Applier(t.Reader, owner, held, dry)
 }

@@ -35,20 +35,25 @@ func TestDecide(t *testing.T) {
 		by       string
 		stage    v1.Stage
 		outdated bool
+		lacks    bool
 		want     deploy.Plan
 	}{
-		{"nothing in it", "", v1.StageUnknown, true, deploy.Install},
-		{"running", id, v1.StageRunning, false, deploy.Refuse},
-		{"running, of an older blueprint", id, v1.StageRunning, true, deploy.Refuse},
-		{"starting", id, v1.StagePulling, false, deploy.Resume},
-		{"starting, of an older blueprint", id, v1.StageStarting, true, deploy.Replace},
-		{"failed", id, v1.StageFailed, false, deploy.Replace},
+		{"nothing in it", "", v1.StageUnknown, true, true, deploy.Install},
+		{"running", id, v1.StageRunning, false, false, deploy.Refuse},
+		{"running, of an older blueprint", id, v1.StageRunning, true, false, deploy.Refuse},
+		{"running, without its ConfigMap", id, v1.StageRunning, false, true, deploy.Heal},
+		{"starting", id, v1.StagePulling, false, false, deploy.Resume},
+		{"starting, without its ConfigMap", id, v1.StageInitializing, false, true, deploy.Heal},
+		{"starting, of an older blueprint", id, v1.StageStarting, true, false, deploy.Replace},
+		{"starting, of an older blueprint, without its ConfigMap", id, v1.StageStarting, true, true, deploy.Replace},
+		{"failed", id, v1.StageFailed, false, false, deploy.Replace},
+		{"failed, without its ConfigMap", id, v1.StageFailed, false, true, deploy.Replace},
 	} {
 		f := inventory.Found{Workload: &workload.Workload{ID: id}, Reading: v1.Snapshot{Stage: test.stage}}
 		if test.by != "" {
 			f.Workload.Record = &injection.Record{CanonicalID: test.by}
 		}
-		if got := decide(f, test.outdated); got != test.want {
+		if got := decide(f, test.outdated, test.lacks); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}

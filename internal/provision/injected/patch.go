@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/workload"
 )
@@ -27,9 +28,14 @@ const (
 type change func(object map[string]any) (injection.Change, error)
 
 // patch changes the workload as it was read, or as it is by then: the change is
-// computed anew from each version. It returns the newest one, and what was done.
-func (t Target) patch(ctx context.Context, w *workload.Workload, change change, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
+// computed anew from each version, and applies to that one alone. The lock is confirmed
+// between the two, so that whoever takes it later writes after the version was read.
+// It returns the newest version, and what was done.
+func (t Target) patch(ctx context.Context, held *lock.Lock, w *workload.Workload, change change, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
 	for try := 1; ; try++ {
+		if err := confirm(ctx, held, w); err != nil {
+			return w, nil, err
+		}
 		c, err := change(w.Object)
 		if err != nil || c.Patch == nil {
 			return w, nil, err
@@ -58,6 +64,18 @@ func (t Target) patch(ctx context.Context, w *workload.Workload, change change, 
 		case <-time.After(patchPause):
 		}
 	}
+}
+
+// confirm makes sure that the lock is held, and that nothing in the workload is of a
+// newer one. A dry run has none.
+func confirm(ctx context.Context, held *lock.Lock, w *workload.Workload) error {
+	if held == nil {
+		return nil
+	}
+	if err := held.Check(ctx, (&unstructured.Unstructured{Object: w.Object}).GetAnnotations()); err != nil {
+		return err
+	}
+	return held.Confirm(ctx)
 }
 
 // send sends a patch to the API server, unless it is a dry run without it.

@@ -2,6 +2,7 @@ package injected
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -10,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -30,7 +32,7 @@ func (t Target) MayRemove(ctx context.Context, _ inventory.Found, may deploy.Per
 
 // Remove patches the workload and then deletes the objects, so that no new pod waits
 // for a ConfigMap that is gone. A running pod keeps what it has mounted.
-func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, err error) {
+func (t Target) Remove(ctx context.Context, turn deploy.Turn, wait bool) (removal deploy.Removal, err error) {
 	w, err := workload.Read(ctx, t.Client, t.ID, t.Ref)
 	if err != nil {
 		return removal, err
@@ -41,12 +43,15 @@ func (t Target) Remove(ctx context.Context, wait bool) (removal deploy.Removal, 
 			return removal, err
 		}
 	}
-	_, objects, err := t.takeOut(ctx, w, t.eject, apply.DryRunNone)
+	out, err := t.takeOut(ctx, turn.Lock, w, takingOut{change: t.eject})
+	removal.Objects, removal.Done = len(out.removed), t.Ref.String()+", "+english.Plural(len(out.removed), "object")
 	if err != nil {
 		return removal, err
 	}
-	removed, err := t.applier(apply.DryRunNone).Remove(ctx, objects)
-	removal.Objects, removal.Done = len(removed), t.Ref.String()+", "+english.Plural(len(removed), "object")
+	removal.Found.Workload = out.workload
+	if wait {
+		err = begin(removal.Follower, out.workload)
+	}
 	return removal, err
 }
 
@@ -55,22 +60,63 @@ func (t Target) eject(object map[string]any) (injection.Change, error) {
 	return injection.Eject(object, t.ID)
 }
 
-// takeOut applies the change that takes the workspace out of its workload, and
-// returns the objects that are left of it.
-func (t Target) takeOut(ctx context.Context, w *workload.Workload, change change, dry apply.DryRun) (patched apply.Changes, left []*unstructured.Unstructured, err error) {
+// takingOut is how a workspace is taken out.
+type takingOut struct {
+	change
+	keeps func(*unstructured.Unstructured) bool // nil for nothing
+	dry   apply.DryRun
+}
+
+// ejected is what has become of it.
+type ejected struct {
+	workload         *workload.Workload // the newest version
+	patched, removed apply.Changes
+}
+
+// takeOut applies the change that takes the workspace out of its workload, and deletes
+// the objects that are left of it. It returns what was done, also with an error.
+func (t Target) takeOut(ctx context.Context, held *lock.Lock, w *workload.Workload, how takingOut) (out ejected, err error) {
+	out.workload = w
 	if w.Object != nil {
-		var newest *workload.Workload
-		if newest, patched, err = t.patch(ctx, w, change, dry); err != nil {
-			return nil, nil, err
+		if out.workload, out.patched, err = t.patch(ctx, held, w, how.change, how.dry); err != nil {
+			return out, err
 		}
-		if dry == apply.DryRunNone {
-			if err := t.deleteStuckPods(ctx, newest, ""); err != nil {
-				return nil, nil, err
+		if how.dry == apply.DryRunNone {
+			if err := t.deleteStuckPods(ctx, out.workload, ""); err != nil {
+				return out, err
 			}
 		}
 	}
-	left, err = workload.Objects(ctx, t.Client, t.ID)
-	return patched, left, err
+	objects, err := workload.Objects(ctx, t.Client, t.ID)
+	if err != nil {
+		return out, err
+	}
+	if how.keeps != nil {
+		objects = slices.DeleteFunc(objects, how.keeps)
+	}
+	if len(out.patched) > 0 || len(objects) == 0 || out.workload.Object == nil || out.workload.Record != nil || how.dry != apply.DryRunNone {
+		out.removed, err = t.applier(held, how.dry).Remove(ctx, objects)
+		return out, err
+	}
+	return t.removeMarked(ctx, held, out, objects)
+}
+
+// removeMarked deletes what is left of a workspace that is not in its workload. Whoever
+// made it may be about to patch the workload, so that is marked until it is deleted.
+func (t Target) removeMarked(ctx context.Context, held *lock.Lock, out ejected, objects []*unstructured.Unstructured) (ejected, error) {
+	_, mark := held.Mark()
+	var err error
+	out.workload, _, err = t.patch(ctx, held, out.workload, func(object map[string]any) (injection.Change, error) {
+		return injection.Mark(object, mark)
+	}, apply.DryRunNone)
+	if err != nil {
+		return out, err
+	}
+	if out.removed, err = t.applier(held, apply.DryRunNone).Remove(ctx, objects); err != nil {
+		return out, err
+	}
+	out.workload, _, err = t.patch(ctx, held, out.workload, t.eject, apply.DryRunNone)
+	return out, err
 }
 
 // AwaitGone waits until no pod has the workspace any more. Pods that keep it by

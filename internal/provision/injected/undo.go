@@ -3,7 +3,6 @@ package injected
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -18,37 +18,47 @@ import (
 )
 
 // Undo takes the workspace that this run has injected out of its workload again.
-func (t Target) Undo(ctx context.Context, _ inventory.Found, d deploy.Deployment, result deploy.Result) (string, error) {
-	text, err := t.undo(ctx, d.Spec.JobID, result.Changes)
+func (t Target) Undo(ctx context.Context, turn deploy.Turn, d deploy.Deployment, result deploy.Result) (string, error) {
+	text, err := t.undo(ctx, turn.Lock, d.Spec.JobID, result.Changes)
 	if err != nil {
 		return "", fmt.Errorf("the workspace was not taken out of %s: %w", t.Ref, err)
 	}
 	return text, nil
 }
 
-func (t Target) undo(ctx context.Context, job string, changes deploy.Changes) (string, error) {
+func (t Target) undo(ctx context.Context, held *lock.Lock, job string, changes deploy.Changes) (string, error) {
 	w, err := workload.Read(ctx, t.Client, t.ID, t.Ref)
 	if err != nil {
 		return "", err
 	}
-	_, objects, err := t.takeOut(ctx, w, func(object map[string]any) (injection.Change, error) {
+	out, err := t.takeOut(ctx, held, w, takingOut{keeps: changes.Keeps, change: func(object map[string]any) (injection.Change, error) {
 		if err := t.mayUndo(object, job, changes); err != nil {
 			return injection.Change{}, err
 		}
 		return t.eject(object)
-	}, apply.DryRunNone)
+	}})
 	if err != nil {
 		return "", err
 	}
-	removed, err := t.applier(apply.DryRunNone).Remove(ctx, slices.DeleteFunc(objects, changes.Keeps))
-	if err != nil {
-		return "", err
-	}
-	text := fmt.Sprintf("taken out of %s, %s", t.Ref, english.Plural(len(removed), "object"))
+	text := fmt.Sprintf("taken out of %s, %s", t.Ref, english.Plural(len(out.removed), "object"))
 	if !t.warnIfPodsStay(w) && !t.isClean(ctx, w) {
 		text += ", pods that have it are still terminating"
 	}
 	return text, nil
+}
+
+// Withdraw deletes what this run has created and nobody has taken up since, where it
+// has lost the lock before the workload was patched.
+func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, result deploy.Result) error {
+	if result.Changes.Begun {
+		return nil // it is whole, or what another run has made of it
+	}
+	w, err := workload.Read(ctx, t.Client, t.ID, t.Ref)
+	if err != nil || w.Injected() {
+		return err
+	}
+	_, err = t.applier(turn.Lock, apply.DryRunNone).Withdraw(ctx, result.Changes.Objects)
+	return err
 }
 
 // mayUndo refuses to take out what is not this run's work alone.

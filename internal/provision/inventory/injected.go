@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -24,17 +26,46 @@ func (r Reader) LookupInjected(ctx context.Context, id string, ref userstring.Wo
 	if err != nil || !w.Injected() {
 		return Found{Workload: w}, err
 	}
+	return r.explainWorkload(ctx, w)
+}
+
+// LookupWhole is LookupInjected, and reads, beside the rest, the objects that belong to
+// a workspace that is in the workload.
+func (r Reader) LookupWhole(ctx context.Context, id string, ref userstring.Workload) (f Found, err error) {
+	w, err := workload.Read(ctx, r.Client, id, ref)
+	if err != nil || !w.Injected() {
+		return Found{Workload: w}, err
+	}
+	var objects []*unstructured.Unstructured
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		f, err = r.explainWorkload(groupCtx, w)
+		return err
+	})
+	group.Go(func() (err error) {
+		objects, err = workload.Objects(groupCtx, r.Client, id)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return Found{}, err
+	}
+	f.Objects = objects
+	return f, nil
+}
+
+// explainWorkload reads what explains a workload that has the workspace.
+func (r Reader) explainWorkload(ctx context.Context, w *workload.Workload) (Found, error) {
 	typed, err := w.Typed()
 	if err != nil {
 		return Found{}, err
 	}
 	objects := Objects{Workload: typed}
 	object, _ := typed.(runtime.Object)
-	dump, err := diagnose.GatherAround(ctx, r.Client, workload.Subject(r.Client.Namespace, ref), object)
+	dump, err := diagnose.GatherAround(ctx, r.Client, workload.Subject(r.Client.Namespace, w.Ref), object)
 	if err != nil {
 		return Found{}, err
 	}
-	selector := workload.Selector(id)
+	selector := workload.Selector(w.ID)
 	for _, record := range dump.Records {
 		switch pod, ok := record.Object.(*corev1.Pod); {
 		case record.Object == object:

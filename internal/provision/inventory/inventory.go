@@ -7,6 +7,7 @@ import (
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
@@ -51,6 +52,9 @@ type Found struct {
 	// Remains is the number of ConfigMaps and claims of a workspace that is not
 	// in its workload: a killed run has left them.
 	Remains int
+
+	// Objects are the ConfigMaps and claims of one that is, where they were asked for.
+	Objects []*unstructured.Unstructured
 
 	objects Objects // that the reading was made of
 }

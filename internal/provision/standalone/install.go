@@ -12,8 +12,8 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
-	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch"
 )
@@ -33,7 +33,7 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 	}
 	var result deploy.Result
 	err := t.Steps.Do("install", func() (message string, err error) {
-		result, err = t.install(ctx, turn.Found, d, apply.DryRunNone)
+		result, err = t.install(ctx, turn, d, apply.DryRunNone)
 		if err == nil && result.Pod != nil {
 			turn.Follower.Expect(result.Pod.UID)
 		}
@@ -53,6 +53,9 @@ func (t Target) makeRoom(ctx context.Context, turn deploy.Turn) error {
 	}
 	return t.Steps.Do("clean up", func() (string, error) {
 		pod := turn.Found.Pod
+		if err := turn.Lock.Confirm(ctx); err != nil {
+			return "", err
+		}
 		if turn.Plan == deploy.Replace {
 			if err := deploy.DeletePod(ctx, t.Reader, pod); err != nil {
 				return "", err
@@ -63,15 +66,15 @@ func (t Target) makeRoom(ctx context.Context, turn deploy.Turn) error {
 }
 
 // install writes Helm's record, pending, and creates the objects.
-func (t Target) install(ctx context.Context, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (result deploy.Result, err error) {
-	record, changes, err := t.writeRecord(ctx, found.Record, d.Chart, dry)
+func (t Target) install(ctx context.Context, turn deploy.Turn, d deploy.Deployment, dry apply.DryRun) (result deploy.Result, err error) {
+	record, changes, err := t.writeRecord(ctx, turn, d.Chart, dry)
 	result.Record, result.Changes.Objects = record, changes
 	// Of one that was there, nothing is new; the answer about a new one may be lost.
-	result.Changes.Begun = found.Record == nil && !errors.Is(err, release.ErrExists) && !kube.Declined(err)
+	result.Changes.Begun = turn.Found.Record == nil && !errors.Is(err, lock.ErrTaken) && !errors.Is(err, release.ErrExists) && !kube.Declined(err)
 	if err != nil {
 		return result, err
 	}
-	own, err := t.applier(dry).Apply(ctx, wanted(d))
+	own, err := t.applier(turn.Lock, dry).Apply(ctx, wanted(d))
 	result.Changes.Objects = append(result.Changes.Objects, own...)
 	if err != nil {
 		return result, err
@@ -98,6 +101,6 @@ func wanted(d deploy.Deployment) []apply.Wanted {
 	return all
 }
 
-func (t Target) applier(dry apply.DryRun) apply.Applier {
-	return deploy.Applier(t.Reader, release.Owner(t.ID, t.Client.Namespace), dry)
+func (t Target) applier(held *lock.Lock, dry apply.DryRun) apply.Applier {
+	return deploy.Applier(t.Reader, release.Owner(t.ID, t.Client.Namespace), held, dry)
 }

@@ -3,17 +3,20 @@ package standalone
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/watch"
 )
 
 // Preview is what BringUp would change. A pod that replaces another is shown as it
 // is rendered: the API server cannot check it while the old one exists.
 func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (apply.Changes, error) {
-	result, err := t.install(ctx, found, d, dry)
+	result, err := t.install(ctx, deploy.Turn{Found: found, Plan: plan}, d, dry)
 	if err != nil {
 		return nil, err
 	}
@@ -31,6 +34,16 @@ func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.F
 // PreviewRemove is what Remove would delete: of what the workspace can have, what
 // exists.
 func (t Target) PreviewRemove(ctx context.Context, found inventory.Found, dry apply.DryRun) (apply.Changes, error) {
-	removed, beside, err := t.removeAll(ctx, found, dry)
+	_, owned, err := t.survey(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	// The cluster deletes what its ConfigMap owns.
+	private, err := t.find(ctx, []*unstructured.Unstructured{kube.Named("Secret", manifest.GitSecret(t.ID))})
+	if err != nil {
+		return nil, err
+	}
+	owned.secrets = append(owned.secrets, private.objects...)
+	removed, beside, err := t.uninstall(ctx, nil, owned, dry)
 	return append(removed, beside...), err
 }

@@ -28,15 +28,19 @@ const (
 // writeRecord writes Helm's record, pending; in a dry run, as it will be in the end.
 // An existing one, of an interrupted run or a deleted pod, is updated after what
 // only it names has been removed.
-func (t Target) writeRecord(ctx context.Context, old *helm.Release, chart *release.Rendered, dry apply.DryRun) (record *helm.Release, changes apply.Changes, err error) {
+func (t Target) writeRecord(ctx context.Context, turn deploy.Turn, chart *release.Rendered, dry apply.DryRun) (record *helm.Release, changes apply.Changes, err error) {
+	old := turn.Found.Record
 	record = release.NewRecord(t.ID, t.Client.Namespace, chart, t.Now())
 	if dry != apply.DryRunNone {
 		record.Info.Status = helm.StatusDeployed
 	}
 	if old != nil {
-		if changes, err = t.takeOver(ctx, record, old, chart, dry); err != nil {
+		if changes, err = t.takeOver(ctx, turn, record, chart, dry); err != nil {
 			return nil, changes, err
 		}
+	}
+	if err := confirmer(turn.Lock)(ctx); err != nil {
+		return nil, changes, err
 	}
 	change, err := t.Records().Write(ctx, record, old != nil, dry)
 	if err == nil {
@@ -47,8 +51,9 @@ func (t Target) writeRecord(ctx context.Context, old *helm.Release, chart *relea
 
 // takeOver makes a record the next of an older one, and removes what only the
 // older one names.
-func (t Target) takeOver(ctx context.Context, record, old *helm.Release, chart *release.Rendered, dry apply.DryRun) (apply.Changes, error) {
-	record.Version, record.Info.FirstDeployed = old.Version, old.Info.FirstDeployed
+func (t Target) takeOver(ctx context.Context, turn deploy.Turn, record *helm.Release, chart *release.Rendered, dry apply.DryRun) (apply.Changes, error) {
+	old := turn.Found.Record
+	release.Succeed(record, old)
 	objects, err := release.Objects(old.Manifest)
 	if err != nil {
 		return nil, err
@@ -61,7 +66,12 @@ func (t Target) takeOver(ctx context.Context, record, old *helm.Release, chart *
 		}
 		record.Manifest += "---\n" + string(text)
 	}
-	return t.applier(dry).Remove(ctx, unwanted)
+	owned, err := t.find(ctx, unwanted)
+	if err != nil {
+		return nil, err
+	}
+	owned.warn(t.Steps)
+	return t.applier(turn.Lock, dry).Remove(ctx, append(owned.objects, owned.secrets...))
 }
 
 // Complete marks the record as deployed, also if the context ends at this moment. A
@@ -82,6 +92,9 @@ func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy
 		if errors.Is(err, release.ErrExists) { // only the answer to the creation was lost
 			return true, nil
 		}
+		if code := fault.CodeOf(err); code == fault.Conflict || code == fault.NotFound {
+			return true, t.completedBy(ctx, record)
+		}
 		if fault.CodeOf(err) == fault.Unavailable { // the watches outlast that, too
 			return false, nil
 		}
@@ -92,6 +105,19 @@ func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy
 			WithHint("provision again: that completes it")
 	}
 	return err
+}
+
+// completedBy is nil if a record is as this run has written it, of which only the answer
+// was lost. Otherwise another run has removed it or written its own.
+func (t Target) completedBy(ctx context.Context, record *helm.Release) error {
+	now, err := t.Records().Latest(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	if now == nil || now.Info == nil || now.Info.Status != record.Info.Status || !now.Info.LastDeployed.Equal(record.Info.LastDeployed) {
+		return lock.ErrTaken
+	}
+	return nil
 }
 
 // refused ends a run whose pod, or what that needs, the cluster refuses. There is no

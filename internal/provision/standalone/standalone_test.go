@@ -155,7 +155,7 @@ func TestComplete(t *testing.T) {
 		if err != nil || completed == nil || completed.Info.Status != helm.StatusDeployed {
 			t.Errorf("%s: %+v, %v", name, completed, err)
 		}
-		if _, err := target.Records().Purge(t.Context(), id, apply.DryRunNone); err != nil {
+		if _, err := target.Records().Purge(t.Context(), id, confirmer(nil), apply.DryRunNone); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -209,7 +209,7 @@ func TestRefusalIsWrittenUnderTheLock(t *testing.T) {
 		var suspended atomic.Int64
 		target.Now = func() time.Time { return time.Now().Add(time.Duration(suspended.Load())) }
 		held := turnOf(t, target, d).Lock
-		record, _, err := target.writeRecord(ctx, nil, d.Chart, apply.DryRunNone)
+		record, _, err := target.writeRecord(ctx, deploy.Turn{}, d.Chart, apply.DryRunNone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,11 +238,11 @@ func TestUndo(t *testing.T) {
 		"an installed workspace":      {inventory.Found{Record: &helm.Release{}}, false},
 	} {
 		target, _, d := on(t)
-		record, _, err := target.writeRecord(t.Context(), nil, d.Chart, apply.DryRunNone)
+		record, _, err := target.writeRecord(t.Context(), deploy.Turn{}, d.Chart, apply.DryRunNone)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := target.Undo(t.Context(), test.before, d, deploy.Result{Record: record}); err != nil {
+		if _, err := target.Undo(t.Context(), deploy.Turn{Found: test.before}, d, deploy.Result{Record: record}); err != nil {
 			t.Fatal(err)
 		}
 		left, err := target.Records().Latest(t.Context(), id)
@@ -260,7 +260,7 @@ func TestPreviewedRemovalKeepsTheRecord(t *testing.T) {
 	}
 	for _, mode := range []apply.DryRun{apply.DryRunClient, apply.DryRunServer} {
 		client.ClearActions()
-		purged, err := target.Records().Purge(t.Context(), id, mode)
+		purged, err := target.Records().Purge(t.Context(), id, confirmer(nil), mode)
 		if err != nil || len(purged) != 1 || purged[0].Action != apply.Deleted || purged[0].Object.GetKind() != "Secret" {
 			t.Errorf("%s: %+v, %v", mode, purged, err)
 		}

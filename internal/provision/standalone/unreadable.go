@@ -1,9 +1,7 @@
 package standalone
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,18 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 )
 
-// labelled are the objects of a workspace whose record cannot be read: those whose
-// names follow from its ID, and those that carry the ID. Unread are the kinds that
-// the caller may not list.
-func (t Target) labelled(ctx context.Context, found inventory.Found) (objects []*unstructured.Unstructured, unread []string, err error) {
-	pod := cmp.Or(found.Pod, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: t.ID}})
-	objects = manifest.OfPod(pod)
+// labelled are the objects that carry the ID of a workspace whose record cannot be
+// read. Unread are the kinds that the caller may not list.
+func (t Target) labelled(ctx context.Context) (objects []*unstructured.Unstructured, unread []string, err error) {
 	for _, kind := range []schema.GroupVersionKind{
 		corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"),
 		schema.FromAPIVersionAndKind("networking.k8s.io/v1", "NetworkPolicy"),
@@ -40,7 +34,7 @@ func (t Target) labelled(ctx context.Context, found inventory.Found) (objects []
 		}
 		objects = append(objects, some...)
 	}
-	return unique(objects), unread, nil
+	return objects, unread, nil
 }
 
 // ofKind are the objects of a kind that carry the ID and are not in a workload. A
@@ -64,39 +58,11 @@ func (t Target) ofKind(ctx context.Context, kind schema.GroupVersionKind) (objec
 	return objects, nil
 }
 
-// unique leaves out what is there already.
-func unique(objects []*unstructured.Unstructured) (all []*unstructured.Unstructured) {
-	for _, object := range objects {
-		same := func(o *unstructured.Unstructured) bool {
-			return o.GetName() == object.GetName() && o.GroupVersionKind() == object.GroupVersionKind()
-		}
-		if !slices.ContainsFunc(all, same) {
-			all = append(all, object)
-		}
-	}
-	return all
-}
-
-// removeUnreadable deletes the objects that say themselves that they belong to the
-// release, for the record does not, and then the record.
-func (t Target) removeUnreadable(ctx context.Context, found inventory.Found, dry apply.DryRun) (removed, beside apply.Changes, err error) {
-	objects, unread, err := t.labelled(ctx, found)
-	if err != nil {
-		return nil, nil, err
-	}
-	text := found.Unreadable.Error() + "; what carries the ID and is marked as the release's is deleted, and the record with it"
+// unreadable says that the record is, and what that means for a removal.
+func unreadable(found inventory.Found, unread []string) string {
+	text := found.Unreadable.Error() + "; what says that it belongs to the workspace is deleted, and the record with it"
 	if len(unread) > 0 {
 		text += "; what you may not list is kept, unless the pod names it: " + strings.Join(unread, ", ")
 	}
-	t.Steps.Warn("RecordUnreadable", "release/"+t.ID, text)
-	applier := t.applier(dry)
-	applier.ByName = false
-	if removed, err = applier.Remove(ctx, objects); err != nil {
-		return removed, nil, err
-	}
-	if beside, err = applier.Remove(ctx, manifest.Certified(objects)); err != nil {
-		return removed, beside, err
-	}
-	purged, err := t.Records().Purge(ctx, t.ID, dry)
-	return removed, append(beside, purged...), err
+	return text
 }

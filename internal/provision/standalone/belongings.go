@@ -1,0 +1,187 @@
+package standalone
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/english"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// belongings are what belongs to a workspace, as it is on the cluster. Helm's record
+// only says where to look: each object says itself whose it is.
+type belongings struct {
+	objects []*unstructured.Unstructured
+	secrets []*unstructured.Unstructured // of its certificates
+	// foreign are named by the record and belong to others.
+	foreign []*unstructured.Unstructured
+	// unreadable says that the record is; empty if it can be read.
+	unreadable string
+}
+
+// survey looks the workspace up, and reads beside that what was found of it before:
+// only what the record does not name until now takes another round.
+func (t Target) survey(ctx context.Context, before inventory.Found) (found inventory.Found, owned belongings, err error) {
+	known := t.named(before)
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		found, err = t.LookupStatus(groupCtx, t.ID)
+		return err
+	})
+	group.Go(func() (err error) {
+		owned, err = t.find(groupCtx, known)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return found, owned, err
+	}
+	named := t.named(found)
+	if found.Unreadable != nil {
+		others, unread, err := t.labelled(ctx)
+		if err != nil {
+			return found, owned, err
+		}
+		named, owned.unreadable = append(named, others...), unreadable(found, unread)
+	}
+	if more := apply.Without(named, known, t.Client.Namespace); len(more) > 0 {
+		rest, err := t.find(ctx, more)
+		if err != nil {
+			return found, owned, err
+		}
+		owned = owned.with(rest)
+	}
+	pod, err := podObject(found.Pod)
+	if pod != nil {
+		owned.objects = append(owned.objects, pod)
+	}
+	return found, owned, err
+}
+
+// find reads objects, but for the pod, which a lookup has read.
+func (t Target) find(ctx context.Context, named []*unstructured.Unstructured) (owned belongings, err error) {
+	local, foreign := t.local(named)
+	owned.foreign = foreign
+	secrets := manifest.Certified(local)
+	own, others, err := t.applier(nil, apply.DryRunNone).Find(ctx, append(local, secrets...), t.owns)
+	for _, object := range own {
+		if isCertified(object, t.ID) {
+			owned.secrets = append(owned.secrets, object)
+		} else {
+			owned.objects = append(owned.objects, object)
+		}
+	}
+	owned.foreign = append(owned.foreign, others...)
+	return owned, err
+}
+
+// local are those of the objects that a workspace can have: of a kind that berth
+// knows, in the workspace's namespace. Its own pod is left out.
+func (t Target) local(named []*unstructured.Unstructured) (local, foreign []*unstructured.Unstructured) {
+	for _, object := range named {
+		resource, known := kube.ResourceOf(object.GroupVersionKind())
+		namespace := object.GetNamespace()
+		switch {
+		case object.GetKind() == watch.KindPod && object.GetName() == t.ID:
+		case !known, !resource.Namespaced, namespace != "" && namespace != t.Client.Namespace,
+			object.GetName() == "", len(path.IsValidPathSegmentName(object.GetName())) > 0:
+			foreign = append(foreign, object)
+		default:
+			local = append(local, object)
+		}
+	}
+	return local, foreign
+}
+
+// owns says whether an object belongs to the workspace, by the marks of its release or
+// the label of its ID; a certificate's Secret, by the name of the certificate.
+func (t Target) owns(object *unstructured.Unstructured) bool {
+	return release.Owner(t.ID, t.Client.Namespace).Owns(object) || isCertified(object, t.ID) ||
+		object.GetLabels()[kube.LabelCanonicalID] == kube.LabelValue(t.ID)
+}
+
+// annotationCertificate is cert-manager's, on the Secret of a certificate.
+const annotationCertificate = "cert-manager.io/certificate-name"
+
+func isCertified(object *unstructured.Unstructured, certificate string) bool {
+	return object.GetKind() == "Secret" && object.GetAnnotations()[annotationCertificate] == certificate
+}
+
+func (b belongings) with(more belongings) belongings {
+	b.objects, b.secrets = append(b.objects, more.objects...), append(b.secrets, more.secrets...)
+	b.foreign = append(b.foreign, more.foreign...)
+	return b
+}
+
+// shownForeign is how many foreign objects are named.
+const shownForeign = 5
+
+// warn names what is left because it belongs to others.
+func (b belongings) warn(steps *deploy.Steps) {
+	if b.unreadable != "" {
+		steps.Warn("RecordUnreadable", "", b.unreadable)
+	}
+	if len(b.foreign) == 0 {
+		return
+	}
+	var names []string
+	for _, object := range b.foreign[:min(len(b.foreign), shownForeign)] {
+		name := kube.Object(object.GetKind(), object.GetName())
+		if namespace := object.GetNamespace(); namespace != "" {
+			name += " in namespace " + namespace
+		}
+		names = append(names, fmt.Sprintf("%.*s", maxName, name))
+	}
+	if more := len(b.foreign) - len(names); more > 0 {
+		names = append(names, english.Plural(more, "other"))
+	}
+	steps.Warn("NotOwned", "", "left, for it does not belong to the workspace although its record names it: "+strings.Join(names, ", "))
+}
+
+// maxName bounds the names of objects, which a record can have made up.
+const maxName = 100
+
+// named are the objects that a workspace says it has: those of Helm's record and,
+// where that names no pod or cannot be read, those whose names follow from the ID.
+func (t Target) named(found inventory.Found) (named []*unstructured.Unstructured) {
+	pod := found.Pod
+	if found.Record != nil {
+		objects, err := release.Objects(found.Record.Manifest)
+		if err == nil && (pod == nil || kube.OfKind(objects, watch.KindPod) != nil) {
+			return objects
+		}
+		named = objects
+	}
+	switch {
+	case pod == nil && found.Record == nil && found.Unreadable == nil:
+		return nil // it has been removed meanwhile
+	case pod == nil:
+		pod = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: t.ID}}
+	}
+	return append(named, apply.Without(manifest.OfPod(pod), named, t.Client.Namespace)...)
+}
+
+// podObject is the pod as the applier has it; nil for none.
+func podObject(pod *corev1.Pod) (*unstructured.Unstructured, error) {
+	if pod == nil {
+		return nil, nil
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
+	object := &unstructured.Unstructured{Object: content}
+	object.SetAPIVersion("v1")
+	object.SetKind(watch.KindPod)
+	return object, err
+}

@@ -1,0 +1,56 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Objects are the ConfigMaps and claims of an injected workspace as they are, found by
+// their labels: each says itself that it belongs to it. What is shared carries no
+// canonical ID.
+func Objects(ctx context.Context, client *kube.Client, id string) ([]*unstructured.Unstructured, error) {
+	core, ns, opts := client.CoreV1(), client.Namespace, metav1.ListOptions{LabelSelector: Selector(id).String()}
+	var maps, claims []*unstructured.Unstructured
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		list, err := core.ConfigMaps(ns).List(ctx, opts)
+		if err != nil {
+			return kube.Fault(err, kube.Call{Verb: "list", Resource: "configmaps", Namespace: ns})
+		}
+		maps, err = whole("ConfigMap", list.Items)
+		return err
+	})
+	group.Go(func() error {
+		list, err := core.PersistentVolumeClaims(ns).List(ctx, opts)
+		if err != nil {
+			return kube.Fault(err, kube.Call{Verb: "list", Resource: "persistentvolumeclaims", Namespace: ns})
+		}
+		claims, err = whole("PersistentVolumeClaim", list.Items)
+		return err
+	})
+	err := group.Wait()
+	return slices.Concat(maps, claims), err
+}
+
+// whole are the items of a list, which do not say of what kind they are.
+func whole[T any](kind string, items []T) (objects []*unstructured.Unstructured, err error) {
+	for i := range items {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&items[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", kind, err)
+		}
+		object := &unstructured.Unstructured{Object: content}
+		object.SetAPIVersion("v1")
+		object.SetKind(kind)
+		objects = append(objects, object)
+	}
+	return objects, nil
+}

@@ -1,0 +1,25 @@
+package release
+
+import (
+	helm "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// labelVersion keeps, in a release in memory, the version of the Secret that it was
+// read from or written to last: an update is one of this version. It is not written.
+const labelVersion = "resourceVersion"
+
+func remember(release *helm.Release, secret *corev1.Secret) {
+	if release.Labels == nil {
+		release.Labels = map[string]string{}
+	}
+	release.Labels[labelVersion] = secret.ResourceVersion
+}
+
+// Succeed makes a record the next state of an older one, which it replaces.
+func Succeed(record, old *helm.Release) {
+	record.Version, record.Info.FirstDeployed = old.Version, old.Info.FirstDeployed
+	if version := old.Labels[labelVersion]; version != "" {
+		record.Labels = map[string]string{labelVersion: version}
+	}
+}
