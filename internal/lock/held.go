@@ -27,7 +27,9 @@ type Lock struct {
 	cut        context.CancelFunc // ends a renewal in flight
 	done       sync.WaitGroup
 
-	mu      sync.Mutex
+	turn chan struct{} // holds one while nobody renews it
+
+	mu      sync.Mutex // for a moment only: no request is made meanwhile
 	lease   *coordinationv1.Lease
 	renewed time.Time // by the wall clock, which goes on while the host is suspended
 }
@@ -37,8 +39,9 @@ func (l Locker) hold(lease *coordinationv1.Lease) *Lock {
 	renewing, stop := context.WithCancel(requests)
 	held := &Lock{
 		locker: l, lease: lease, generation: lease.ResourceVersion,
-		lost: make(chan struct{}), stop: stop, cut: cut, renewed: l.Now().Round(0),
+		lost: make(chan struct{}), stop: stop, cut: cut, renewed: l.Now().Round(0), turn: make(chan struct{}, 1),
 	}
+	held.turn <- struct{}{}
 	held.done.Go(func() { held.renew(renewing, requests) })
 	return held
 }
@@ -85,9 +88,18 @@ func (h *Lock) Release(ctx context.Context) {
 	defer h.cut()
 	defer context.AfterFunc(ctx, h.cut)()
 	h.done.Wait()
+	select {
+	case <-h.turn:
+		h.locker.remove(ctx, h.current())
+	case <-ctx.Done():
+	}
+}
+
+// current is the lease as it was written last.
+func (h *Lock) current() *coordinationv1.Lease {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.locker.remove(ctx, h.lease)
+	return h.lease
 }
 
 func (h *Lock) renew(renewing, requests context.Context) {
@@ -123,14 +135,18 @@ var ErrTaken = fault.New(fault.Conflict, "the lock was lost: another command has
 func (h *Lock) renewOnce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, renewEvery)
 	defer cancel()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	next := h.lease.DeepCopy()
+	select {
+	case <-h.turn:
+		defer func() { h.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	next := h.current().DeepCopy()
 	now := metav1.NewMicroTime(h.locker.Now())
 	next.Spec.RenewTime = &now
 	lease, err := h.locker.Leases.Update(ctx, next, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {
-		lease, err = h.current(ctx)
+		lease, err = h.readAgain(ctx)
 	}
 	if apierrors.IsNotFound(err) {
 		return ErrTaken
@@ -138,14 +154,16 @@ func (h *Lock) renewOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.lease, h.renewed = lease, h.locker.Now().Round(0)
 	return nil
 }
 
-// current reads the lease again after a conflict. It may be ours: then an
+// readAgain reads the lease again after a conflict. It may be ours: then an
 // earlier renewal arrived and only its answer was lost.
-func (h *Lock) current(ctx context.Context) (*coordinationv1.Lease, error) {
-	lease, err := h.locker.Leases.Get(ctx, h.lease.Name, metav1.GetOptions{})
+func (h *Lock) readAgain(ctx context.Context) (*coordinationv1.Lease, error) {
+	lease, err := h.locker.Leases.Get(ctx, h.current().Name, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,218 @@
+package provision
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// noRepositories has no blueprints of users.
+type noRepositories struct{}
+
+func (noRepositories) Custom(context.Context, userstring.UserString) (*blueprint.Source, error) {
+	return nil, identity.ErrNotResponsible
+}
+
+const modelBlueprints = `
+blueprints:
+  - name: model
+    template: base
+    storages:
+      data:
+        type: local
+        path: /data
+        claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 8Mi}}}
+    initScripts: [{name: hello, script: "true"}]
+`
+
+// webSet is the workload of the model.
+const webSet = `{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web"}, "spec": {
+	"selector": {"matchLabels": {"app": "web"}},
+	"template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "nginx"}]}}}}`
+
+// Two runs on one workspace, the first of which is suspended around any one of its
+// requests until its lock has expired and the second has come to its end. Then it goes
+// on. Whichever the two are, the workspace is whole at the end or not there at all, and
+// it is what the second run has made of it, unless the first has succeeded, too: if not
+// it says CONFLICT.
+func TestSuspendedRuns(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "model.yaml"), []byte(modelBlueprints), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for target, user := range map[string]string{
+		"injected":   "alice~model+workload=daemonset/web+ns=dev",
+		"standalone": "alice~model",
+	} {
+		u, err := userstring.Parse(user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []string{"provision", "delete"} {
+			for _, b := range []string{"provision", "delete"} {
+				t.Run(target+" "+a+" and "+b, func(t *testing.T) {
+					s := suspension{id: u.ID(), user: user, blueprints: dir, a: a, b: b, injected: target == "injected"}
+					requests := s.count(t)
+					t.Logf("%s makes %d requests", a, requests)
+					for at := range requests {
+						for _, done := range []bool{false, true} {
+							for _, lag := range []time.Duration{0, 2 * time.Second} {
+								s.at, s.done, s.lag = at+1, done, lag
+								synctest.Test(t, s.try)
+							}
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// suspension is one case.
+type suspension struct {
+	id, user, blueprints string
+	injected             bool
+	a, b                 string
+	at                   int
+	done                 bool
+	lag                  time.Duration
+}
+
+func (s suspension) String() string {
+	side := "before"
+	if s.done {
+		side = "after"
+	}
+	return fmt.Sprintf("suspended %s request %d, noticed %s later", side, s.at, s.lag)
+}
+
+// prepare makes the cluster on which the first run begins.
+func (s suspension) prepare(t *testing.T) *model {
+	t.Helper()
+	m := newModel(5 * time.Millisecond)
+	m.mu.Lock()
+	if _, err := m.create(daemonSets, []byte(webSet)); err != nil {
+		t.Fatal(err)
+	}
+	m.mu.Unlock()
+	if s.a == "delete" {
+		if err := <-newProcess(m).start(t, "provision", s.user, s.blueprints); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.writes = nil
+	return m
+}
+
+// count is how many requests the first run makes undisturbed.
+func (s suspension) count(t *testing.T) (n int) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		m := s.prepare(t)
+		p := newProcess(m)
+		if err := <-p.start(t, s.a, s.user, s.blueprints); err != nil {
+			t.Fatal(err)
+		}
+		if problems := m.problems(s, s.a == "provision"); len(problems) > 0 {
+			t.Fatalf("undisturbed: %s", strings.Join(problems, "; "))
+		}
+		n = p.requests
+	})
+	return n
+}
+
+func (s suspension) try(t *testing.T) {
+	m := s.prepare(t)
+	p := newProcess(m)
+	p.at, p.done, p.lag = s.at, s.done, s.lag
+	first := p.start(t, s.a, s.user, s.blueprints)
+	select {
+	case <-p.suspended:
+	case err := <-first: // in another order it had fewer requests
+		if err != nil {
+			t.Errorf("%s: it ended before with %v", s, err)
+		}
+		return
+	}
+	time.Sleep(20 * time.Second)
+	if err := <-newProcess(m).start(t, s.b, s.user, s.blueprints); err != nil {
+		t.Errorf("%s: the second run ends with %v", s, err)
+	}
+	second := len(m.writes)
+	p.resume()
+	err := <-first
+	there := s.b == "provision"
+	switch {
+	case err == nil && s.a != s.b:
+		there = len(m.problems(s, true)) == 0 // either is as it was reported
+	case err != nil && fault.CodeOf(err) != fault.Conflict:
+		t.Errorf("%s: the first run ends with %s %v", s, fault.CodeOf(err), err)
+	}
+	if problems := m.problems(s, there); len(problems) > 0 {
+		t.Errorf("%s: the first run ends with %v, but %s\nwritten by then: %q\nand after that: %q", s, err, strings.Join(problems, "; "), m.writes[:second], m.writes[second:])
+	}
+	if err := <-newProcess(m).start(t, "delete", s.user, s.blueprints); err != nil {
+		t.Errorf("%s: the deletion that follows ends with %v", s, err)
+	}
+	if problems := m.problems(s, false); len(problems) > 0 {
+		t.Errorf("%s: after a deletion, %s", s, strings.Join(problems, "; "))
+	}
+}
+
+// problems say what is not as it has to be with a workspace that is there, or not.
+func (m *model) problems(s suspension, there bool) (problems []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	left := map[string]int{} // by kind
+	for _, name := range slices.Sorted(maps.Keys(m.objects)) {
+		o := m.objects[name]
+		if o.GetKind() != "Lease" && (o.GetLabels()[kube.LabelCanonicalID] == s.id || strings.Contains(o.GetName(), s.id)) {
+			left[o.GetKind()]++
+			if !there {
+				say("%s is left", path.Base(path.Dir(name))+"/"+o.GetName())
+			}
+		}
+	}
+	set := m.objects[daemonSets+"/web"]
+	text, _ := json.Marshal(set.Object["spec"])
+	injected, annotated := strings.Contains(string(text), s.id), set.GetAnnotations()[kube.AnnotationInjection] != ""
+	if want := there && s.injected; injected != want || annotated != want {
+		say("the template has it: %t, the annotation: %t", injected, annotated)
+	}
+	if !there && set.GetAnnotations()[kube.AnnotationLock] != "" {
+		say("the workload is still marked")
+	}
+	want := map[string]int{"Pod": 1, "ConfigMap": 2, "PersistentVolumeClaim": 1}
+	if !s.injected {
+		want["Service"], want["Secret"] = 1, 1
+	}
+	if there && !maps.Equal(want, left) {
+		say("there are %v", left)
+	}
+	for name, pod := range m.objects {
+		if path.Dir(name) == modelPods && there && strings.Contains(fmt.Sprint(pod.Object), s.id) {
+			if phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase"); phase != "Running" {
+				say("%s does not run", pod.GetName())
+			}
+		}
+	}
+	return problems
+}

@@ -1,0 +1,153 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/berthdev/berth/internal/blueprint/catalog"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+// process is a run of berth with a connection of its own, which can be suspended at
+// one of its requests, as SIGSTOP does: nothing of it gets through any more, until it
+// continues.
+type process struct {
+	server *model
+	// at is the number of the request, from 1 on; 0 for none. It is held before it
+	// arrives or, if done is set, before its answer arrives.
+	at   int
+	done bool
+	// lag is how long after the request the others go on that were held: the renewal of
+	// the lock may be noticed late.
+	lag time.Duration
+
+	mu                sync.Mutex
+	requests          int
+	stopped           bool
+	suspended, goesOn chan struct{}
+	catchesUp         chan struct{}
+}
+
+func newProcess(server *model) *process {
+	return &process{server: server, suspended: make(chan struct{}), goesOn: make(chan struct{}), catchesUp: make(chan struct{})}
+}
+
+// RoundTrip passes a request on.
+func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
+	p.mu.Lock()
+	p.requests++
+	mine, held := p.requests == p.at, p.stopped
+	if mine && !p.done {
+		p.stopped = true
+		close(p.suspended)
+	}
+	p.mu.Unlock()
+	switch {
+	case mine && !p.done:
+		<-p.goesOn
+	case held:
+		<-p.catchesUp
+	}
+	answer, err := p.server.RoundTrip(r)
+	if mine && p.done {
+		p.mu.Lock()
+		p.stopped = true
+		close(p.suspended)
+		p.mu.Unlock()
+		<-p.goesOn
+	}
+	return answer, err
+}
+
+// resume lets it go on.
+func (p *process) resume() {
+	close(p.goesOn)
+	time.AfterFunc(p.lag, func() { close(p.catchesUp) })
+}
+
+func (p *process) provisioner(t *testing.T, blueprints string) *Provisioner {
+	t.Helper()
+	content := rest.ContentConfig{ContentType: runtime.ContentTypeJSON, AcceptContentTypes: runtime.ContentTypeJSON}
+	config := &rest.Config{Host: "http://cluster", Transport: p, QPS: -1, ContentConfig: content}
+	typed, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	untyped, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Provisioner{
+		Reader: inventory.Reader{
+			Client: &kube.Client{Interface: typed, Dynamic: untyped, Namespace: "dev"}, Policy: cause.DefaultPolicy(), Now: time.Now,
+		},
+		Users:            everybody{},
+		Repositories:     noRepositories{},
+		Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load(blueprints) },
+		DefaultBlueprint: "default",
+	}
+}
+
+// do provisions or deletes the workspace.
+func (p *process) do(ctx context.Context, t *testing.T, what, user, blueprints string) error {
+	t.Helper()
+	pr := p.provisioner(t, blueprints)
+	stream := event.NewStream(user, time.Now)
+	if what == "provision" {
+		u, err := userstring.Parse(user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = pr.Provision(ctx, u, stream)
+		if fault.CodeOf(err) == fault.AlreadyExists {
+			return nil
+		}
+		return err
+	}
+	arg, err := inventory.ParseArgument(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := pr.Find(ctx, arg)
+	if fault.CodeOf(err) == fault.NotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = pr.Delete(ctx, target, false, stream)
+	return err
+}
+
+// started is a run that is under way.
+type started chan error
+
+// start does the same in the background, and ends within a time.
+func (p *process) start(t *testing.T, what, user, blueprints string) started {
+	t.Helper()
+	ended := make(started, 1)
+	go func() {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Minute, fmt.Errorf("%s never returned", what))
+		defer cancel()
+		err := p.do(ctx, t, what, user, blueprints)
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		ended <- err
+	}()
+	return ended
+}

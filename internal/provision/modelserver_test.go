@@ -1,0 +1,366 @@
+package provision
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+)
+
+// model is an API server as far as two runs on one workspace take one, exact in what
+// keeps them apart: versions, preconditions, tests of patches, selectors, watches. Its
+// cluster has a kubelet and a controller of DaemonSets that take no time: a pod is
+// ready as soon as all that it mounts is there.
+type model struct {
+	delay time.Duration
+
+	mu      sync.Mutex
+	version int
+	objects map[string]*unstructured.Unstructured // by their paths
+	watches []modelWatch
+	writes  []string
+}
+
+type modelWatch struct {
+	collection string
+	selects    func(*unstructured.Unstructured) bool
+	to         *stream
+}
+
+func newModel(delay time.Duration) *model {
+	return &model{delay: delay, objects: map[string]*unstructured.Unstructured{}}
+}
+
+// RoundTrip answers a request.
+func (m *model) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+	}
+	time.Sleep(m.delay)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r.Method != http.MethodGet && !strings.Contains(r.URL.Path, "/leases") {
+		m.writes = append(m.writes, r.Method+" "+path.Base(path.Dir(r.URL.Path))+"/"+path.Base(r.URL.Path))
+	}
+	answer, err := m.answer(r, body)
+	var refused *apierrors.StatusError
+	if ok := asStatus(err, &refused); ok {
+		return refuse(refused)
+	}
+	return answer, err
+}
+
+func asStatus(err error, into **apierrors.StatusError) bool {
+	status, ok := err.(*apierrors.StatusError) //nolint:errorlint // it is made here
+	*into = status
+	return ok
+}
+
+func (m *model) answer(r *http.Request, body []byte) (*http.Response, error) {
+	at, query := r.URL.Path, r.URL.Query()
+	current := m.objects[at]
+	switch {
+	case strings.HasSuffix(at, "/selfsubjectrulesreviews"):
+		return respond(http.StatusCreated, map[string]any{"status": map[string]any{"incomplete": true}})
+	case r.Method == http.MethodPost:
+		made, err := m.create(at, body)
+		if err != nil {
+			return nil, err
+		}
+		return respond(http.StatusCreated, made.Object)
+	case r.Method == http.MethodGet && query.Get("watch") != "":
+		return m.watch(at, query.Get("labelSelector"), query.Get("fieldSelector"), query.Get("resourceVersion"))
+	case r.Method == http.MethodGet && isCollection(at):
+		return respond(http.StatusOK, m.list(at, query.Get("labelSelector"), query.Get("fieldSelector")))
+	case current == nil:
+		return nil, apierrors.NewNotFound(resourceAt(at), path.Base(at))
+	case r.Method == http.MethodGet:
+		return respond(http.StatusOK, current.Object)
+	case r.Method == http.MethodDelete:
+		return m.remove(at, body)
+	}
+	made, err := m.change(r, current, body)
+	if err != nil {
+		return nil, err
+	}
+	return respond(http.StatusOK, m.put(at, made).Object)
+}
+
+func isCollection(at string) bool { return path.Base(path.Dir(at)) == "dev" }
+
+func resourceAt(at string) schema.GroupResource {
+	return schema.GroupResource{Resource: path.Base(path.Dir(at))}
+}
+
+func (m *model) create(collection string, body []byte) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(body, &object.Object); err != nil {
+		return nil, err
+	}
+	at := collection + "/" + object.GetName()
+	if m.objects[at] != nil {
+		return nil, apierrors.NewAlreadyExists(resourceAt(at), object.GetName())
+	}
+	object.SetUID(types.UID(fmt.Sprintf("%s-%d", at, m.version)))
+	object.SetCreationTimestamp(metav1.Now())
+	object.SetNamespace("dev")
+	return m.put(at, object), nil
+}
+
+// change is what an update makes of an object.
+func (m *model) change(r *http.Request, current *unstructured.Unstructured, body []byte) (*unstructured.Unstructured, error) {
+	before, err := json.Marshal(current.Object)
+	if err != nil {
+		return nil, err
+	}
+	after := body
+	switch r.Header.Get("Content-Type") {
+	case string(types.JSONPatchType):
+		patch, err := jsonpatch.DecodePatch(body)
+		if err == nil {
+			after, err = patch.Apply(before)
+		}
+		if err != nil {
+			return nil, apierrors.NewInvalid(schema.GroupKind{}, current.GetName(), nil)
+		}
+	case string(types.MergePatchType), string(types.ApplyYAMLPatchType):
+		if after, err = jsonpatch.MergePatch(before, body); err != nil {
+			return nil, err
+		}
+	}
+	made := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(after, &made.Object); err != nil {
+		return nil, err
+	}
+	if version := made.GetResourceVersion(); version != "" && version != current.GetResourceVersion() || made.GetUID() != "" && made.GetUID() != current.GetUID() {
+		return nil, apierrors.NewConflict(resourceAt(r.URL.Path), current.GetName(), fmt.Errorf("the object has been modified"))
+	}
+	made.SetUID(current.GetUID())
+	return made, nil
+}
+
+func (m *model) remove(at string, body []byte) (*http.Response, error) {
+	current := m.objects[at]
+	var options metav1.DeleteOptions
+	if len(body) > 0 {
+		if err := json.Unmarshal(body, &options); err != nil {
+			return nil, err
+		}
+	}
+	if p := options.Preconditions; p != nil && (p.UID != nil && *p.UID != current.GetUID() || p.ResourceVersion != nil && *p.ResourceVersion != current.GetResourceVersion()) {
+		return nil, apierrors.NewConflict(resourceAt(at), current.GetName(), fmt.Errorf("the precondition is not met"))
+	}
+	m.forget(at)
+	return respond(http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
+}
+
+// put keeps an object, tells the watches, and lets the controllers work.
+func (m *model) put(at string, object *unstructured.Unstructured) *unstructured.Unstructured {
+	before := m.objects[at]
+	m.version++
+	object.SetResourceVersion(strconv.Itoa(m.version))
+	if before == nil || !equalJSON(before.Object["spec"], object.Object["spec"]) {
+		object.SetGeneration(object.GetGeneration() + 1)
+	}
+	m.objects[at] = object
+	m.tell(at, before, object)
+	if object.GetKind() != "Lease" {
+		m.control()
+	}
+	return m.objects[at]
+}
+
+func (m *model) forget(at string) {
+	before := m.objects[at]
+	delete(m.objects, at)
+	m.version++
+	last := before.DeepCopy()
+	last.SetResourceVersion(strconv.Itoa(m.version))
+	m.tell(at, last, nil)
+}
+
+func (m *model) tell(at string, before, after *unstructured.Unstructured) {
+	for _, w := range m.watches {
+		if w.collection != path.Dir(at) {
+			continue
+		}
+		was, is := before != nil && w.selects(before), after != nil && w.selects(after)
+		switch {
+		case is && was:
+			w.say(apiwatch.Modified, after)
+		case is:
+			w.say(apiwatch.Added, after)
+		case was && after != nil:
+			w.say(apiwatch.Deleted, after)
+		case was:
+			w.say(apiwatch.Deleted, before)
+		}
+	}
+}
+
+func (w modelWatch) say(change apiwatch.EventType, object *unstructured.Unstructured) {
+	_ = json.NewEncoder(w.to).Encode(map[string]any{"type": change, "object": object.Object})
+}
+
+func selection(byLabel, byField string) func(*unstructured.Unstructured) bool {
+	label, _ := labels.Parse(byLabel)
+	field, _ := fields.ParseSelector(byField)
+	return func(o *unstructured.Unstructured) bool {
+		if label != nil && !label.Matches(labels.Set(o.GetLabels())) {
+			return false
+		}
+		if field == nil || field.Empty() {
+			return true
+		}
+		name, by := field.RequiresExactMatch("metadata.name")
+		return !by || name == o.GetName()
+	}
+}
+
+func (m *model) list(at, byLabel, byField string) map[string]any {
+	items, selects := []any{}, selection(byLabel, byField)
+	for _, name := range slices.Sorted(maps.Keys(m.objects)) {
+		if path.Dir(name) == at && selects(m.objects[name]) {
+			items = append(items, m.objects[name].Object)
+		}
+	}
+	return map[string]any{"metadata": map[string]any{"resourceVersion": strconv.Itoa(m.version)}, "items": items}
+}
+
+func (m *model) watch(at, byLabel, byField, from string) (*http.Response, error) {
+	pipe := &stream{}
+	pipe.some.L = &pipe.mu
+	w := modelWatch{collection: at, selects: selection(byLabel, byField), to: pipe}
+	after, _ := strconv.Atoi(from)
+	for _, name := range slices.Sorted(maps.Keys(m.objects)) {
+		object := m.objects[name]
+		if version, _ := strconv.Atoi(object.GetResourceVersion()); path.Dir(name) == at && version > after && w.selects(object) {
+			w.say(apiwatch.Modified, object)
+		}
+	}
+	m.watches = append(m.watches, w)
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: pipe}, nil
+}
+
+func equalJSON(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
+}
+
+const (
+	daemonSets = "/apis/apps/v1/namespaces/dev/daemonsets"
+	modelPods  = "/api/v1/namespaces/dev/pods"
+)
+
+// control is one round of the controllers.
+func (m *model) control() {
+	if set := m.objects[daemonSets+"/web"]; set != nil {
+		m.rollOut(set)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.objects)) {
+		if pod := m.objects[name]; path.Dir(name) == modelPods && m.canRun(pod) {
+			m.run(name, pod)
+		}
+	}
+}
+
+// rollOut makes the one pod of a DaemonSet anew if its template is another one.
+func (m *model) rollOut(set *unstructured.Unstructured) {
+	template, _, _ := unstructured.NestedMap(set.Object, "spec", "template")
+	generation := strconv.FormatInt(set.GetGeneration(), 10)
+	at := modelPods + "/web-" + generation
+	if m.objects[at] != nil {
+		return
+	}
+	for name := range maps.Clone(m.objects) {
+		if strings.HasPrefix(name, modelPods+"/web-") {
+			m.forget(name)
+		}
+	}
+	pod := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(template)}
+	pod.SetAPIVersion("v1")
+	pod.SetKind("Pod")
+	pod.SetName("web-" + generation)
+	pod.SetNamespace("dev")
+	pod.SetUID(types.UID(at))
+	pod.SetCreationTimestamp(metav1.Now())
+	marked := pod.GetLabels()
+	marked["pod-template-generation"] = generation
+	pod.SetLabels(marked)
+	pod.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "web", UID: set.GetUID(), Controller: new(true)}})
+	next := set.DeepCopy()
+	annotations := next.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations["deprecated.daemonset.template.generation"] = generation
+	next.SetAnnotations(annotations)
+	one := int64(1)
+	next.Object["status"] = map[string]any{
+		"observedGeneration": set.GetGeneration(), "desiredNumberScheduled": one, "updatedNumberScheduled": one,
+		"currentNumberScheduled": one, "numberReady": one, "numberAvailable": one,
+	}
+	m.put(at, pod)
+	m.put(daemonSets+"/web", next)
+}
+
+// canRun is true for a pod that does not run yet and finds all that it mounts.
+func (m *model) canRun(pod *unstructured.Unstructured) bool {
+	if pod.Object["status"] != nil {
+		return false
+	}
+	volumes, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
+	for _, item := range volumes {
+		volume, _ := item.(map[string]any)
+		if name, ok, _ := unstructured.NestedString(volume, "configMap", "name"); ok && m.objects["/api/v1/namespaces/dev/configmaps/"+name] == nil {
+			return false
+		}
+		if name, ok, _ := unstructured.NestedString(volume, "persistentVolumeClaim", "claimName"); ok && m.objects["/api/v1/namespaces/dev/persistentvolumeclaims/"+name] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *model) run(at string, pod *unstructured.Unstructured) {
+	pod = pod.DeepCopy()
+	_ = unstructured.SetNestedField(pod.Object, "node-1", "spec", "nodeName")
+	var statuses []any
+	containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
+	for _, item := range containers {
+		container, _ := item.(map[string]any)
+		statuses = append(statuses, map[string]any{
+			"name": container["name"], "ready": true, "started": true,
+			"state": map[string]any{"running": map[string]any{"startedAt": time.Now().UTC().Format(time.RFC3339)}},
+		})
+	}
+	pod.Object["status"] = map[string]any{
+		"phase": "Running", "containerStatuses": statuses,
+		"conditions": []any{map[string]any{"type": "PodScheduled", "status": "True"}, map[string]any{"type": "Ready", "status": "True"}},
+	}
+	m.put(at, pod)
+}
