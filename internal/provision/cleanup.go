@@ -47,10 +47,10 @@ const withdrawTime = 10 * time.Second
 
 // withdraw removes what a run created before it lost the lock, as far as nobody else
 // has taken it up. What cannot be removed is found by the next run.
-func (s provisioning) withdraw(ctx context.Context, turn deploy.Turn, result deploy.Result) {
+func (s provisioning) withdraw(ctx context.Context, d deploy.Deployment, turn deploy.Turn, result deploy.Result) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	if err := s.target.Withdraw(ctx, turn, result); err != nil {
+	if err := s.target.Withdraw(ctx, turn, d, result); err != nil {
 		s.steps.Warn("NotWithdrawn", "", "something that this run has created may be left: "+err.Error())
 	}
 }

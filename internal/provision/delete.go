@@ -1,12 +1,9 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
@@ -15,8 +12,6 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/rbac"
-	"github.com/berthdev/berth/internal/watch"
-	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // Delete removes a workspace that Find has found and waits until its pod is gone,
@@ -33,11 +28,13 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, noWait bo
 		return removal.Done, err
 	})
 	deletion.Objects, deletion.Gone = removal.Objects, err == nil && removal.Gone
+	var left deploy.Left
 	if err == nil && !noWait && !removal.Gone {
-		deletion.Gone, err = s.target.AwaitGone(ctx, removal)
+		left, err = s.target.AwaitGone(ctx, removal)
+		deletion.Gone = left.Gone
 	}
 	deletion.Seconds = s.steps.Timing(0).Seconds
-	return deletion, s.notRemoved(ctx, removal.Follower, err)
+	return deletion, s.notRemoved(ctx, left, err)
 }
 
 // remove checks the permissions, takes the lock, and removes what there is by then.
@@ -77,7 +74,7 @@ func (s session) lockForDelete(ctx context.Context) (*lock.Lock, error) {
 
 // notRemoved gives a deletion that its context ended the reason for that, the
 // time-out or the signal, and what is still there.
-func (s session) notRemoved(ctx context.Context, follower *follow.Follower, err error) error {
+func (s session) notRemoved(ctx context.Context, left deploy.Left, err error) error {
 	why, ended := reason(ctx, err)
 	if !ended {
 		return err
@@ -85,44 +82,12 @@ func (s session) notRemoved(ctx context.Context, follower *follow.Follower, err 
 	if why.Code != fault.DeadlineExceeded {
 		return why
 	}
-	what := fmt.Sprintf("workspace %s is not removed yet", s.id)
-	why.Hint = fmt.Sprintf("continue with `berth delete id/%s`", s.id)
+	what := cmp.Or(left.What, fmt.Sprintf("workspace %s is not removed yet", s.id))
+	why.Hint = cmp.Or(left.Hint, "continue with `"+fault.Command("berth", "delete", "id/"+s.id, "--namespace", s.Client.Namespace)+"`")
 	if fault.CodeOf(err) == fault.Conflict { // another run has the lock
 		what = fault.From(err).Message
-	} else if pod := terminating(follower); pod != nil {
-		what, why.Hint = stillThere(pod, s.Now())
 	}
 	return why.WithDetail(what)
-}
-
-// terminating is the pod that is followed until it is gone; nil without one.
-func terminating(follower *follow.Follower) *corev1.Pod {
-	if follower == nil {
-		return nil
-	}
-	pod, gone := follower.State().Pod()
-	if gone || pod != nil && pod.DeletionTimestamp == nil {
-		return nil
-	}
-	return pod
-}
-
-// stillThere describes a pod that has been deleted and is not gone, and says what
-// to do about it.
-func stillThere(pod *corev1.Pod, now time.Time) (what, hint string) {
-	left := pod.DeletionTimestamp.Sub(now).Round(time.Second)
-	parts := []string{"phase " + string(pod.Status.Phase), fmt.Sprintf("%s of its grace period left", left)}
-	hint = fmt.Sprintf("keep waiting with `berth delete id/%s`", pod.Name)
-	if left <= 0 {
-		parts[1] = "its grace period has expired"
-		hint = fmt.Sprintf("its node has not reported that its containers ended: kubectl describe pod %s --namespace %s", pod.Name, pod.Namespace)
-	}
-	if held := watch.HeldBy(pod); held != "" {
-		parts = append(parts, held)
-		hint = fmt.Sprintf("whatever set the finalizer has to remove it; if nothing does: kubectl patch pod %s --namespace %s --type merge --patch '{\"metadata\":{\"finalizers\":null}}'",
-			pod.Name, pod.Namespace)
-	}
-	return fmt.Sprintf("pod %s is still there: %s", pod.Name, strings.Join(parts, ", ")), hint
 }
 
 // Forget deletes the lock that a killed run may have left on a workspace that is

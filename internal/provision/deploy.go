@@ -88,9 +88,17 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 		return reading, s.target.Complete(ctx, d, result)
 	}
 	completed := make(chan error, 1)
-	go func() { completed <- s.target.Complete(ctx, d, result) }()
-	reading, err := s.report(ctx, d.About, turn.Follower)
-	if completeErr := <-completed; err == nil {
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		err := s.target.Complete(ctx, d, result)
+		if errors.Is(err, lock.ErrTaken) {
+			stop() // what is followed is not what it was
+		}
+		completed <- err
+	}()
+	reading, err := s.report(following, d.About, turn.Follower)
+	if completeErr := <-completed; err == nil || errors.Is(completeErr, lock.ErrTaken) {
 		err = completeErr
 	}
 	return reading, err

@@ -79,7 +79,7 @@ func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, st
 		end.reading, err = s.follow(ctx, in.deployment, turn, end.result)
 	}
 	if errors.Is(err, lock.ErrTaken) {
-		s.withdraw(ctx, turn, end.result)
+		s.withdraw(ctx, in.deployment, turn, end.result)
 	}
 	err = interrupted(ctx, in.deployment.About, end, err)
 	s.Jobs.End(s.steps.Seq(), err)

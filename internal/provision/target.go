@@ -44,7 +44,7 @@ type target interface {
 	Undo(context.Context, deploy.Turn, deploy.Deployment, deploy.Result) (string, error)
 	// Withdraw removes what BringUp has created before it lost the lock, as far as
 	// nobody else has taken it up.
-	Withdraw(context.Context, deploy.Turn, deploy.Result) error
+	Withdraw(context.Context, deploy.Turn, deploy.Deployment, deploy.Result) error
 	// Preview is what BringUp would change.
 	Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (apply.Changes, error)
 
@@ -55,7 +55,7 @@ type target interface {
 	// requests.
 	Remove(ctx context.Context, turn deploy.Turn, wait bool) (deploy.Removal, error)
 	// AwaitGone follows what Remove has left terminating until it is gone.
-	AwaitGone(context.Context, deploy.Removal) (gone bool, err error)
+	AwaitGone(context.Context, deploy.Removal) (deploy.Left, error)
 	// PreviewRemove is what Remove would change.
 	PreviewRemove(ctx context.Context, found inventory.Found, dry apply.DryRun) (apply.Changes, error)
 }

@@ -23,3 +23,7 @@ func Succeed(record, old *helm.Release) {
 		record.Labels = map[string]string{labelVersion: version}
 	}
 }
+
+// SameVersion says whether two records were read from, or written to, one version of
+// their Secret.
+func SameVersion(a, b *helm.Release) bool { return a.Labels[labelVersion] == b.Labels[labelVersion] }

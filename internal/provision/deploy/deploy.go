@@ -119,6 +119,13 @@ type Removal struct {
 	Follower *follow.Follower
 }
 
+// Left is what there is of a workspace that has been removed.
+type Left struct {
+	Gone bool
+	// What is left, and what to do about it; empty if that is not known.
+	What, Hint string
+}
+
 // DeletePod deletes this very pod. It is no error if it is gone, or if another one
 // has its name by now.
 func DeletePod(ctx context.Context, r inventory.Reader, pod *corev1.Pod) error {

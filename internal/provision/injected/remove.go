@@ -4,9 +4,7 @@ import (
 	"context"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
@@ -17,8 +15,6 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/rbac"
-	"github.com/berthdev/berth/internal/watch"
-	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // MayRemove checks the permissions to take the workspace out of its workload.
@@ -117,39 +113,4 @@ func (t Target) removeMarked(ctx context.Context, held *lock.Lock, out ejected, 
 	}
 	out.workload, _, err = t.patch(ctx, held, out.workload, t.eject, apply.DryRunNone)
 	return out, err
-}
-
-// AwaitGone waits until no pod has the workspace any more. Pods that keep it by
-// themselves are not waited for.
-func (t Target) AwaitGone(ctx context.Context, removal deploy.Removal) (gone bool, err error) {
-	w := removal.Found.Workload
-	if t.warnIfPodsStay(w) {
-		return false, nil
-	}
-	reported := -1
-	err = t.awaitClean(ctx, w, removal.Follower, func(pods []*corev1.Pod) {
-		if len(pods) != reported {
-			reported = len(pods)
-			t.Steps.Reached(leaving(t.ID, pods, t.Now().UTC()))
-		}
-	})
-	return err == nil, err
-}
-
-// awaitClean waits for the rollout of pods without the workspace. Failures of those
-// that are terminating are ignored. A pod of a StatefulSet that was created
-// meanwhile and cannot become ready would block the rollout: it is deleted.
-func (t Target) awaitClean(ctx context.Context, w *workload.Workload, follower *follow.Follower, report func([]*corev1.Pod)) error {
-	tried := map[types.UID]bool{}
-	return follower.Until(ctx, func(s watch.State) bool {
-		pods := s.Pods()
-		for _, pod := range pods {
-			if broken(pod) && !tried[pod.UID] {
-				tried[pod.UID] = true
-				_ = t.deleteStuckPods(ctx, w, "") // it helps, and the waiting goes on without it
-			}
-		}
-		report(pods)
-		return len(pods) == 0
-	})
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/workload"
@@ -53,8 +54,8 @@ func whyPodsStay(w *workload.Workload, namespace string) string {
 	strategy, _, _ := unstructured.NestedString(w.Object, "spec", "updateStrategy", "type")
 	switch {
 	case paused:
-		return fmt.Sprintf("the rollout of %s is paused: its pods keep the workspace until `kubectl rollout resume %s --namespace %s`",
-			w.Ref, w.Ref, namespace)
+		return fmt.Sprintf("the rollout of %s is paused: its pods keep the workspace until `%s`",
+			w.Ref, fault.Command("kubectl", "rollout", "resume", w.Ref.String(), "--namespace", namespace))
 	case strategy == "OnDelete":
 		return fmt.Sprintf("%s replaces its pods only when they are deleted (updateStrategy OnDelete): they keep the workspace until `kubectl delete pod NAME --namespace %s`",
 			w.Ref, namespace)

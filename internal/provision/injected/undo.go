@@ -41,7 +41,7 @@ func (t Target) undo(ctx context.Context, held *lock.Lock, job string, changes d
 		return "", err
 	}
 	text := fmt.Sprintf("taken out of %s, %s", t.Ref, english.Plural(len(out.removed), "object"))
-	if !t.warnIfPodsStay(w) && !t.isClean(ctx, w) {
+	if !t.warnIfPodsStay(out.workload) && !t.isClean(ctx, out.workload) {
 		text += ", pods that have it are still terminating"
 	}
 	return text, nil
@@ -49,7 +49,7 @@ func (t Target) undo(ctx context.Context, held *lock.Lock, job string, changes d
 
 // Withdraw deletes what this run has created and nobody has taken up since, where it
 // has lost the lock before the workload was patched.
-func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, result deploy.Result) error {
+func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, d deploy.Deployment, result deploy.Result) error {
 	if result.Changes.Begun {
 		return nil // it is whole, or what another run has made of it
 	}
@@ -57,7 +57,7 @@ func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, result deploy.Re
 	if err != nil || w.Injected() {
 		return err
 	}
-	_, err = t.applier(turn.Lock, apply.DryRunNone).Withdraw(ctx, result.Changes.Objects)
+	_, err = t.applier(turn.Lock, apply.DryRunNone).Withdraw(ctx, d.Objects, result.Changes.Objects)
 	return err
 }
 
@@ -84,5 +84,9 @@ func (t Target) isClean(ctx context.Context, w *workload.Workload) bool {
 	ctx, cancel := context.WithTimeout(ctx, deploy.GoneTime)
 	defer cancel()
 	follower, err := t.Watch(ctx, inventory.Found{Workload: w}, deploy.Deployment{})
-	return err == nil && t.awaitClean(ctx, w, follower, func([]*corev1.Pod) {}) == nil
+	if err != nil {
+		return false
+	}
+	left, err := t.awaitClean(ctx, w, follower, func([]*corev1.Pod) {})
+	return err == nil && left.Gone
 }

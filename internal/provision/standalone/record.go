@@ -101,6 +101,12 @@ func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy
 		return true, err
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
+		// The time may have passed while this process was suspended.
+		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+		defer cancel()
+		if byNow := t.completedBy(again, record); byNow == nil || errors.Is(byNow, lock.ErrTaken) {
+			return byNow
+		}
 		return fault.New(fault.Unavailable, "everything is created, but Helm's record could not be completed within %s: %w", recordTime, err).
 			WithHint("provision again: that completes it")
 	}
@@ -108,16 +114,20 @@ func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy
 }
 
 // completedBy is nil if a record is as this run has written it, of which only the answer
-// was lost. Otherwise another run has removed it or written its own.
+// was lost. ErrTaken says that another run has removed it or written its own.
 func (t Target) completedBy(ctx context.Context, record *helm.Release) error {
 	now, err := t.Records().Latest(ctx, t.ID)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if now == nil || now.Info == nil || now.Info.Status != record.Info.Status || !now.Info.LastDeployed.Equal(record.Info.LastDeployed) {
+	case now == nil:
 		return lock.ErrTaken
+	case now.Info.LastDeployed.Equal(record.Info.LastDeployed) && now.Info.Status == record.Info.Status:
+		return nil
+	case now.Version == record.Version && release.SameVersion(now, record):
+		return fault.New(fault.Unavailable, "Helm's record is not completed")
 	}
-	return nil
+	return lock.ErrTaken
 }
 
 // refused ends a run whose pod, or what that needs, the cluster refuses. There is no

@@ -66,13 +66,17 @@ func confirmer(held *lock.Lock) func(context.Context) error {
 
 // AwaitGone waits until the pod is gone. What goes wrong with it meanwhile is of
 // no interest: its ConfigMaps are gone before it is.
-func (t Target) AwaitGone(ctx context.Context, removal deploy.Removal) (gone bool, err error) {
-	err = removal.Follower.Run(ctx, t.Policy, t.Now, func(c follow.Change) (done bool) {
+func (t Target) AwaitGone(ctx context.Context, removal deploy.Removal) (deploy.Left, error) {
+	err := removal.Follower.Run(ctx, t.Policy, t.Now, func(c follow.Change) (done bool) {
 		c.Snapshot.Warnings, c.Warnings, c.Objects = nil, nil, nil
 		verdict := c.Snapshot.Verdict()
 		c.Changed = c.Changed && (verdict == v1.VerdictTerminating || verdict == v1.VerdictGone)
 		t.Steps.Changed(c, deploy.AboutPod(t.Client.Namespace))
 		return verdict == v1.VerdictGone
 	})
-	return err == nil, err
+	left := deploy.Left{Gone: err == nil}
+	if pod := terminating(removal.Follower); err != nil && pod != nil {
+		left.What, left.Hint = stillThere(pod, t.Now())
+	}
+	return left, err
 }

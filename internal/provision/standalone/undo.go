@@ -52,14 +52,14 @@ func (Target) Still(watch.State) error { return nil }
 
 // Withdraw deletes what this run has created and nobody has taken up since. As long as
 // there is a record that another run has written, all of it is that run's.
-func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, result deploy.Result) error {
+func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, d deploy.Deployment, result deploy.Result) error {
 	applier, changes := t.applier(turn.Lock, apply.DryRunNone), result.Changes.Objects
 	isRecord := func(c apply.Change) bool {
 		return c.Object.GetKind() == "Secret" && c.Object.GetName() == release.Key(t.ID, 1)
 	}
 	i := slices.IndexFunc(changes, isRecord)
 	if i >= 0 {
-		if _, err := applier.Withdraw(ctx, changes[i:i+1]); err != nil {
+		if _, err := applier.Withdraw(ctx, nil, changes[i:i+1]); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, result deploy.Re
 	if err != nil || record != nil {
 		return err
 	}
-	_, err = applier.Withdraw(ctx, slices.DeleteFunc(slices.Clone(changes), isRecord))
+	_, err = applier.Withdraw(ctx, append(d.Objects, d.Spec.Private()...), slices.DeleteFunc(slices.Clone(changes), isRecord))
 	return err
 }
 
