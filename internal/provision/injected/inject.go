@@ -2,7 +2,6 @@ package injected
 
 import (
 	"context"
-	"errors"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,7 +11,6 @@ import (
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/workload"
@@ -59,7 +57,7 @@ func (t Target) inject(ctx context.Context, turn deploy.Turn, d deploy.Deploymen
 		return nil, changes, err
 	}
 	patched, patch, err := t.patch(ctx, turn.Lock, turn.Found.Workload, t.injection(turn, d.Parts), dry)
-	if kube.Declined(err) || errors.Is(err, lock.ErrTaken) {
+	if kube.Declined(err) {
 		return nil, changes, err
 	}
 	return patched, append(changes, patch...), err

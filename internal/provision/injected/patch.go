@@ -30,15 +30,19 @@ type change func(object map[string]any) (injection.Change, error)
 // patch changes the workload as it was read, or as it is by then: the change is
 // computed anew from each version, and applies to that one alone. The lock is confirmed
 // between the two, so that whoever takes it later writes after the version was read.
-// It returns the newest version, and what was done.
+// It returns the newest version, and what was done; no version with an error if the
+// workload has certainly not been patched.
 func (t Target) patch(ctx context.Context, held *lock.Lock, w *workload.Workload, change change, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
 	for try := 1; ; try++ {
 		if err := confirm(ctx, held, w); err != nil {
-			return w, nil, err
+			return nil, nil, err
 		}
 		c, err := change(w.Object)
-		if err != nil || c.Patch == nil {
-			return w, nil, err
+		if err != nil {
+			return nil, nil, err
+		}
+		if c.Patch == nil {
+			return w, nil, nil
 		}
 		object, err := t.send(ctx, c, dry)
 		if err == nil {
@@ -50,17 +54,17 @@ func (t Target) patch(ctx context.Context, held *lock.Lock, w *workload.Workload
 		}
 		newer, readErr := t.readAgain(ctx)
 		if readErr != nil {
-			return w, nil, readErr
+			return nil, nil, readErr
 		}
 		// A test that fails is an invalid patch to the API server, as is one that
 		// makes no sense: what tells them apart is the version.
 		if version(newer) == version(w) || try == patchTries {
-			return w, nil, t.fault(err)
+			return nil, nil, t.fault(err)
 		}
 		w = newer
 		select {
 		case <-ctx.Done():
-			return w, nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		case <-time.After(patchPause):
 		}
 	}
@@ -71,6 +75,9 @@ func (t Target) patch(ctx context.Context, held *lock.Lock, w *workload.Workload
 func confirm(ctx context.Context, held *lock.Lock, w *workload.Workload) error {
 	if held == nil {
 		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // nothing is sent any more
 	}
 	if err := held.Check(ctx, (&unstructured.Unstructured{Object: w.Object}).GetAnnotations()); err != nil {
 		return err
