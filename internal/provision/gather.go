@@ -41,7 +41,7 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 			return "", err
 		}},
 		deploy.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
-			in.found, err = s.target.Lookup(ctx)
+			in.found, err = s.lookup(ctx)
 			if fault.CodeOf(err) == fault.PermissionDenied {
 				may.Unread = err // reported together with whatever else is missing
 				return "", nil
@@ -72,6 +72,16 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 		}
 	}
 	return in, nil
+}
+
+// lookup finds what is there under the workspace's name, which may be that of another
+// user string.
+func (s provisioning) lookup(ctx context.Context) (inventory.Found, error) {
+	found, err := s.target.Lookup(ctx)
+	if err == nil {
+		err = found.BelongsTo(s.user)
+	}
+	return found, err
 }
 
 // specify completes the blueprint, which takes knowing the user, and checks what

@@ -42,6 +42,17 @@ blueprints:
     initScripts: [{name: hello, script: "true"}]
 `
 
+const modelInjected = "alice~model+workload=daemonset/web+ns=dev"
+
+func modelDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "model.yaml"), []byte(modelBlueprints), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // webSet is the workload of the model.
 const webSet = `{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web"}, "spec": {
 	"selector": {"matchLabels": {"app": "web"}},
@@ -53,12 +64,9 @@ const webSet = `{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"nam
 // it is what the second run has made of it, unless the first has succeeded, too: if not
 // it says CONFLICT.
 func TestSuspendedRuns(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "model.yaml"), []byte(modelBlueprints), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	dir := modelDir(t)
 	for target, user := range map[string]string{
-		"injected":   "alice~model+workload=daemonset/web+ns=dev",
+		"injected":   modelInjected,
 		"standalone": "alice~model",
 	} {
 		u, err := userstring.Parse(user)
@@ -215,4 +223,67 @@ func (m *model) problems(s suspension, there bool) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// What is missing of an injected workspace is created again, whether its pod has
+// noticed yet or not, and nothing is rolled out for that.
+func TestHealsAnInjection(t *testing.T) {
+	dir := modelDir(t)
+	u, err := userstring.Parse(modelInjected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, missing := range []string{"configmaps/" + u.ID() + "-config", "persistentvolumeclaims/pvc-" + u.ID() + "-data"} {
+		for _, restarted := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				s := suspension{id: u.ID(), user: modelInjected, blueprints: dir, injected: true, a: "delete"}
+				m := s.prepare(t)
+				m.mu.Lock()
+				before := m.objects[daemonSets+"/web"].GetGeneration()
+				m.forget("/api/v1/namespaces/dev/" + missing)
+				if restarted { // the controller makes another pod, which waits
+					pod := m.objects[fmt.Sprintf("%s/web-%d", modelPods, before)].DeepCopy()
+					delete(pod.Object, "status")
+					m.put(modelPods+"/"+pod.GetName(), pod)
+				}
+				m.mu.Unlock()
+				if err := <-newProcess(m).start(t, "provision", s.user, dir); err != nil {
+					t.Errorf("without %s, restarted %t: %v", missing, restarted, err)
+				}
+				if problems := m.problems(s, true); len(problems) > 0 {
+					t.Errorf("without %s, restarted %t: %s", missing, restarted, strings.Join(problems, "; "))
+				}
+				if after := m.objects[daemonSets+"/web"].GetGeneration(); after != before {
+					t.Errorf("without %s: it is rolled out again", missing)
+				}
+			})
+		}
+	}
+}
+
+// Of two user strings with one ID, the second gets nothing of the first's: neither to
+// provision nor to delete.
+func TestTwoUserStringsWithOneID(t *testing.T) {
+	const first, second = "alice~bp7936", "alice~bp7947"
+	dir := t.TempDir()
+	blueprints := "blueprints:\n  - {name: bp7936, template: base}\n  - {name: bp7947, template: base}\n"
+	if err := os.WriteFile(filepath.Join(dir, "model.yaml"), []byte(blueprints), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		m := newModel(time.Millisecond)
+		if err := <-newProcess(m).start(t, "provision", first, dir); err != nil {
+			t.Fatal(err)
+		}
+		m.writes = nil
+		for _, what := range []string{"provision", "delete"} {
+			err := <-newProcess(m).start(t, what, second, dir)
+			if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), first) || !strings.Contains(err.Error(), second) {
+				t.Errorf("%s %s ends with %v", what, second, err)
+			}
+		}
+		if writes := slices.DeleteFunc(m.writes, func(w string) bool { return strings.Contains(w, "selfsubject") }); len(writes) > 0 {
+			t.Errorf("written was %q", writes)
+		}
+	})
 }

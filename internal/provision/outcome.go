@@ -78,7 +78,7 @@ func (s provisioning) alreadyRunning(in inputs) (Outcome, error) {
 	w := in.found.Describe(s.id, s.Client.Namespace)
 	w.Drift = in.drift
 	return Outcome{Workspace: &w}, fault.New(fault.AlreadyExists, "workspace %s is already running", s.id).
-		WithHint("enter it with `berth exec %s`, or pass --if-not-exists", s.user)
+		WithHint("enter it with `berth exec %s`, or pass --if-not-exists", fault.Word(s.user.String()))
 }
 
 // leftBy is what is there after a run that gave up, as far as it is known.

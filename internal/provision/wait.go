@@ -20,7 +20,7 @@ import (
 // then, it would refuse to this one too.
 func (s provisioning) lookAgain(ctx context.Context, in inputs, a acquired) (acquired, error) {
 	var err error
-	if a.turn.Found, err = s.target.Lookup(ctx); err != nil {
+	if a.turn.Found, err = s.lookup(ctx); err != nil {
 		return a, err
 	}
 	a.turn.Plan = s.target.Decide(a.turn.Found, in.deployment)
@@ -43,7 +43,7 @@ func (s provisioning) refusedBefore(d deploy.Deployment, found inventory.Found) 
 // It reports how the workspace is doing by now, and their job.
 func (s provisioning) leaveTo(ctx context.Context, in inputs, a acquired, holder *lock.Observed) (acquired, error) {
 	s.steps.Note("%s is already provisioning it", holder.Holder.Human())
-	found, err := s.target.Lookup(ctx)
+	found, err := s.lookup(ctx)
 	if err != nil {
 		return a, err
 	}

@@ -17,6 +17,7 @@ func inject() Command {
 			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace; the record of the job, where no NATS keeps it"},
 			expiredRecords(),
 			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch", "delete"}, Why: "its storages, if it has any"},
+			markedClaims(),
 			logLines(),
 		},
 	}

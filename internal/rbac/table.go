@@ -67,11 +67,20 @@ func provision() Command {
 			expiredRecords(),
 			{Resource: "services", Verbs: whole, Why: "the workspace's address", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch"}, Why: "its storages, if it has any", Made: true},
+			markedClaims(),
 			{Resource: "persistentvolumeclaims", Verbs: []string{"delete"}, Why: "its storages, with --on-failure delete", Without: "--on-failure delete keeps them and says so"},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "its network policies, if they are configured", Made: true},
 			{Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "its certificate, if that is configured", Made: true},
 			logLines(),
 		},
+	}
+}
+
+// markedClaims is the permission to say which run uses a claim that was there before.
+func markedClaims() Rule {
+	return Rule{
+		Resource: "persistentvolumeclaims", Verbs: []string{"patch"}, Why: "a claim that was there is marked as in use, against a deletion that has lost its lock", Made: true,
+		Without: "it is used unmarked",
 	}
 }
 
@@ -191,14 +200,13 @@ func diagnosis() Command {
 }
 
 func deletion() Command {
-	remove := []string{"delete"}
+	remove := []string{"get", "delete"}
 	return Command{
 		Name:  Delete,
 		About: "Remove workspaces and everything that belongs to them.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch", "delete"}, Why: "the workspace, until it is gone"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about its end"},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"get"}, Why: "what a workspace that has not come up waits for", Without: "the workspace is removed without it"},
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, against a provisioning at the same time"},
 			{Resource: "secrets", Verbs: []string{"list", "delete"}, Why: "Helm's record of the release"},
 			{Resource: "configmaps", Verbs: remove, Why: "its scripts and identity", Made: true},
@@ -209,6 +217,7 @@ func deletion() Command {
 			{Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: "its storages, if Helm's record cannot be read", Without: "those that its pod does not name are kept, and named as not looked for"},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: []string{"list"}, Why: "the same for its network policies", Without: "the same"},
 			{Group: groupCertificates, Resource: "certificates", Verbs: []string{"list"}, Why: "the same for its certificate", Without: "the same"},
+			{Resource: "secrets", Verbs: []string{"get"}, Why: "that of its certificate", Made: true},
 		},
 	}
 }

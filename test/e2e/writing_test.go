@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"maps"
+
 	"github.com/berthdev/berth/internal/rbac"
 )
 
@@ -16,6 +18,7 @@ func provisioning() duty {
 	crashing := use{args: []string{"provision", "alice~crashing"}, status: 3}
 	failing := use{args: []string{"provision", "alice~unbindable", "--on-failure", "delete"}, status: 3}
 	plain := use{args: []string{"provision", "alice~plain"}}
+	claimed := use{args: []string{"provision", "alice~data"}, before: killed("POST", "pods", "provision", "alice~data")}
 	return duty{
 		command: rbac.Named(rbac.Provision),
 		uses: []use{
@@ -32,6 +35,7 @@ func provisioning() duty {
 				w.configured("registry: {server: registry.example.com, username: berth, password: old}\n", "provision", "bob~private", "--no-wait").mustBe(w, 0)
 			}},
 			failing,
+			claimed,
 		},
 		gate: func(rbac.Access) use {
 			return use{args: []string{"provision", "alice~everything"}, config: withRegistry}
@@ -41,6 +45,7 @@ func provisioning() duty {
 			"delete persistentvolumeclaims": failing.telling("could not be removed: you may not delete persistentvolumeclaims"),
 			"delete secrets":                failing.telling("could not be removed: you may not delete secrets"),
 			"deletecollection configmaps":   plain,
+			"patch persistentvolumeclaims":  claimed,
 		},
 		elsewhere: certified,
 	}
@@ -60,8 +65,7 @@ func deleting() duty {
 		},
 		prepare:   func(w *world) { w.must(0, "provision", "alice~everything") },
 		gate:      func(rbac.Access) use { return use{args: []string{"delete", "alice~everything"}} },
-		without:   map[string]use{"get persistentvolumeclaims": bulky},
-		elsewhere: certified,
+		elsewhere: certifiedSecrets(),
 	}
 }
 
@@ -70,6 +74,9 @@ func injecting() duty {
 	user := func(kind, blueprint string) string {
 		return "alice~" + blueprint + "+workload=" + kind + "/web+ns=NAMESPACE"
 	}
+	killedInject := use{args: []string{"provision", user("deployment", "data")}, before: func(w *world) {
+		killed("PATCH", "deployments", "provision", w.workload("deployment", 1, nil).user("data"))(w)
+	}}
 	d := duty{
 		command: command,
 		prepare: func(w *world) { w.oneOfEach() },
@@ -81,8 +88,9 @@ func injecting() duty {
 			return use{args: []string{"provision", user(kind, "everything")}, config: withRegistry}
 		},
 		without: map[string]use{
-			"get pods/log":                {args: []string{"provision", user("deployment", "crashing")}, status: 3, before: func(w *world) { w.workload("deployment", 1, nil) }},
-			"deletecollection configmaps": {args: []string{"provision", user("deployment", "plain")}, before: func(w *world) { w.workload("deployment", 1, nil) }},
+			"get pods/log":                 {args: []string{"provision", user("deployment", "crashing")}, status: 3, before: func(w *world) { w.workload("deployment", 1, nil) }},
+			"deletecollection configmaps":  {args: []string{"provision", user("deployment", "plain")}, before: func(w *world) { w.workload("deployment", 1, nil) }},
+			"patch persistentvolumeclaims": killedInject,
 		},
 	}
 	for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
@@ -97,9 +105,7 @@ func injecting() duty {
 			w.must(3, "provision", w.workload("statefulset", 1, nil).user("wrong-tag"))
 		}},
 		use{args: []string{"provision", user("deployment", "crashing")}, status: 3, before: func(w *world) { w.workload("deployment", 1, nil) }},
-		use{args: []string{"provision", user("deployment", "data")}, before: func(w *world) {
-			killed("PATCH", "deployments", "provision", w.workload("deployment", 1, nil).user("data"))(w)
-		}},
+		killedInject,
 	)
 	return d
 }
@@ -109,6 +115,13 @@ func injecting() duty {
 var certified = map[string]string{
 	"create certificates.cert-manager.io": "TestCertificate", "get certificates.cert-manager.io": "TestCertificate",
 	"patch certificates.cert-manager.io": "TestCertificate", "delete certificates.cert-manager.io": "TestCertificate",
+}
+
+// certifiedSecrets is the same for a deletion, which also asks whose the Secret is.
+func certifiedSecrets() map[string]string {
+	all := maps.Clone(certified)
+	all["get secrets"] = "TestCertificate"
+	return all
 }
 
 // telling is the same use, with this as its says.

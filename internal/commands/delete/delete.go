@@ -50,6 +50,14 @@ wait until their pods are gone. What the workspaces of a namespace share is kept
 With --timeout, give up waiting and say what is left: how far the pod is, how much
 of its grace period remains, and which finalizers hold it.
 
+A workspace in a workload is deleted once it is out of the pod template; its pods
+go with the rollout. If the rollout is blocked, a warning names what blocks it, and
+the command ends: the pods go when the rollout goes on. Until then the workspace is
+listed as Terminating.
+
+Only objects that say themselves that they belong to the workspace are deleted. What
+Helm's record names besides is left, and named.
+
 Several workspaces are deleted --parallel at a time. All arguments are checked
 before anything is deleted, and all problems are reported together. If one
 deletion fails, the others go on. The exit status is 0 if all were deleted and 3

@@ -35,6 +35,9 @@ func (a Argument) IDs() []string {
 	return ids
 }
 
+// asked is the user string that the argument is; zero for an ID.
+func (a Argument) asked() userstring.UserString { return a.candidates[0].asked }
+
 // ListedArgument names a workspace of a list.
 func ListedArgument(w v1.Workspace) (Argument, error) {
 	text := "id/" + w.ID
@@ -51,6 +54,8 @@ type candidate struct {
 	id string
 	// owner is who the pod must belong to, where a user string names the pod.
 	owner string
+	// asked is the user string that has the ID; zero where the ID itself is given.
+	asked userstring.UserString
 	// workload is what it is injected into, where a user string says so.
 	workload userstring.Workload
 	// literal is true if the argument is taken as an ID: a pod of that name that
@@ -78,9 +83,9 @@ func candidates(arg string) (all []candidate, namespace string, err error) {
 		return []candidate{{id: u.Pod, owner: u.User}}, u.Namespace, nil
 	}
 	if !u.Workload.IsZero() {
-		return []candidate{{id: u.ID(), workload: u.Workload}}, u.Namespace, nil
+		return []candidate{{id: u.ID(), asked: u, workload: u.Workload}}, u.Namespace, nil
 	}
-	all = []candidate{{id: u.ID()}}
+	all = []candidate{{id: u.ID(), asked: u}}
 	if isID(arg) && arg != u.ID() {
 		all = append(all, candidate{id: arg, literal: true})
 	}

@@ -45,7 +45,7 @@ func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
 
 func (t Target) exists() bool {
 	f := t.Found
-	return f.Pod != nil || f.installed() || f.Workload.Injected() || f.Remains > 0
+	return f.Pod != nil || f.installed() || f.Workload.Injected() || len(f.Objects)+len(f.Leaving) > 0
 }
 
 func (r Reader) look(ctx context.Context, c candidate) (Target, error) {
@@ -58,7 +58,10 @@ func (r Reader) look(ctx context.Context, c candidate) (Target, error) {
 	}
 	if f.Pod != nil && c.owner != "" && f.Pod.Labels[kube.LabelUsername] != kube.LabelValue(c.owner) {
 		return Target{}, fault.New(fault.PermissionDenied, "workspace %s does not belong to %s", c.id, c.owner).
-			WithHint("name its owner: %s~pod=%s", f.Pod.Labels[kube.LabelUsername], c.id)
+			WithHint("name its owner: %s", fault.Word(f.Pod.Labels[kube.LabelUsername]+"~pod="+c.id))
+	}
+	if err := f.BelongsTo(c.asked); err != nil {
+		return Target{}, err
 	}
 	return Target{ID: c.id, Namespace: r.Client.Namespace, Found: f}, nil
 }

@@ -115,18 +115,29 @@ func (r Reader) lookupPod(ctx context.Context, id string) (f Found, err error) {
 	return r.byStatus(f), nil
 }
 
-// lookupRemains is LookupInjected, and counts what a killed run may have left.
+// lookupRemains is LookupInjected, and reads what there is of a workspace that is not
+// in its workload: what a killed run may have left, and pods that are not replaced yet.
 func (r Reader) lookupRemains(ctx context.Context, id string, ref userstring.Workload) (Found, error) {
 	f, err := r.LookupInjected(ctx, id, ref)
 	if err != nil || f.Workload.Injected() {
 		return f, err
 	}
-	objects, err := workload.Objects(ctx, r.Client, id)
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		f.Leaving, err = workload.List(groupCtx, r.Client, id)
+		return err
+	})
+	f.Objects, err = workload.Objects(ctx, r.Client, id)
+	if podsErr := group.Wait(); podsErr != nil {
+		return Found{}, podsErr
+	}
+	if fault.CodeOf(err) == fault.PermissionDenied && len(f.Leaving) > 0 {
+		return f, nil // that it exists is known
+	}
 	if fault.CodeOf(err) == fault.PermissionDenied {
 		return Found{}, fault.New(fault.NotFound, "workspace %s is not in %s, and you may not see whether anything of it is left: %w", id, ref, err).
 			WithHint("`berth help rbac` lists the required Role")
 	}
-	f.Remains = len(objects)
 	return f, err
 }
 

@@ -38,6 +38,9 @@ func (r Reader) inspect(ctx context.Context, arg Argument) (*v1.Workspace, Objec
 		if podsErr != nil || len(objects.Pods) == 0 {
 			return nil, objects, cmp.Or(podsErr, err)
 		}
+		if err := checkPods(arg.asked(), objects.Pods); err != nil {
+			return nil, objects, err
+		}
 		return r.describe(objects)
 	}
 	if err != nil {

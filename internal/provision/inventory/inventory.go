@@ -49,12 +49,12 @@ type Found struct {
 	Unreadable error
 	// Workload is what the workspace is, or is to be, injected into.
 	Workload *workload.Workload
-	// Remains is the number of ConfigMaps and claims of a workspace that is not
-	// in its workload: a killed run has left them.
-	Remains int
-
-	// Objects are the ConfigMaps and claims of one that is, where they were asked for.
+	// Objects are the ConfigMaps and claims of an injected workspace, where they were
+	// asked for. Those of one that is not in its workload a killed run has left.
 	Objects []*unstructured.Unstructured
+	// Leaving are the pods of a workload that still have a workspace which is not in
+	// its template any more.
+	Leaving []*corev1.Pod
 
 	objects Objects // that the reading was made of
 }

@@ -27,7 +27,7 @@ func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
 	if err == nil && len(pods) == 0 {
 		ref := t.Found.Workload.Ref.String()
 		err = fault.New(fault.Failed, "no pod of %s has workspace %s", ref, t.ID).
-			WithHint("see why: kubectl describe %s --namespace %s", ref, t.Namespace)
+			WithHint("see why: %s", fault.Command("kubectl", "describe", ref, "--namespace", t.Namespace))
 	}
 	return pods, err
 }

@@ -59,7 +59,8 @@ func (o Objects) read(p cause.Policy, now time.Time) (v1.Snapshot, time.Time) {
 		return watch.Analyze(o.state(watch.Subject{Namespace: pod.Namespace, Name: pod.Name}), p, now)
 	}
 	reading, next := watch.AnalyzePods(o.state(watch.Subject{Namespace: o.Pods[0].Namespace}), p, now)
-	if o.Workload != nil {
+	if o.Workload != nil { // its pods go when the rollout has come to them
+		reading.Stage, reading.Status = v1.StageTerminating, v1.StatusTerminating
 		reading.Message = strings.TrimPrefix(reading.Message+"; "+notIn(WorkloadOf(o.Pods[0])), "; ")
 	}
 	return reading, next
@@ -152,7 +153,7 @@ func Describe(pod *metav1.ObjectMeta, reading v1.Snapshot) v1.Workspace {
 	if ref := WorkloadOf(pod); !ref.IsZero() {
 		w.Workload = ref.String()
 	}
-	w.UserString = userstring.FromAnnotation(pod.Annotations[kube.AnnotationUserString])
+	w.UserString = UserStringOf(pod.Annotations)
 	return w
 }
 
@@ -168,8 +169,7 @@ func IsInjected(pod *corev1.Pod) bool { return pod.Labels[kube.LabelInjected] ==
 // zero if it belongs to none. The user string has its whole name; a label may have
 // had to cut it.
 func WorkloadOf(o metav1.Object) userstring.Workload {
-	text := userstring.FromAnnotation(o.GetAnnotations()[kube.AnnotationUserString])
-	if u, err := userstring.Parse(text); err == nil && !u.Workload.IsZero() {
+	if u, err := userstring.Parse(UserStringOf(o.GetAnnotations())); err == nil && !u.Workload.IsZero() {
 		return u.Workload
 	}
 	kind, name := o.GetLabels()[kube.LabelWorkloadKind], o.GetLabels()[kube.LabelWorkloadName]

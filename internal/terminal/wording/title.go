@@ -4,6 +4,7 @@
 package wording
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -45,10 +46,22 @@ func (t Title) Located(hint string) string {
 	parts := strings.Split(hint, "`") // those with odd numbers are quoted
 	for i := 1; i < len(parts)-1; i += 2 {
 		if strings.HasPrefix(parts[i], "berth ") && !strings.HasPrefix(parts[i], "berth help ") {
-			parts[i] += " " + strings.Join(t.Flags, " ")
+			parts[i] = strings.Join(append([]string{parts[i]}, t.missingIn(parts[i])...), " ")
 		}
 	}
 	return strings.Join(parts, "`")
+}
+
+// missingIn are the flags that a command does not have. It may name its namespace
+// itself.
+func (t Title) missingIn(command string) []string {
+	isNamespace := func(flag string) bool {
+		return strings.HasPrefix(flag, "-n ") || strings.HasPrefix(flag, "--namespace ")
+	}
+	if !strings.Contains(command, " -n ") && !strings.Contains(command, " --namespace ") {
+		return t.Flags
+	}
+	return slices.DeleteFunc(slices.Clone(t.Flags), isNamespace)
 }
 
 // Header names what is worked on: alice~dev → alice-3f9c2e1 in workspaces.

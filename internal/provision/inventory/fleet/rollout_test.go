@@ -186,15 +186,15 @@ func TestAWorkloadThatMayNotBeRead(t *testing.T) {
 	}
 }
 
-// A workspace that is no longer in the template is read by the pods that still
-// have it.
+// A workspace that is no longer in the template is being removed, as long as pods
+// still have it.
 func TestAWorkspaceThatIsTakenOut(t *testing.T) {
 	id := idOf(t)
 	w, _ := inventory.Objects{
 		Workload: deployment(id, func(d *appsv1.Deployment) { d.Annotations = nil }),
 		Pods:     []*corev1.Pod{replica(id, "web-new-1", "new", watchtest.OnNode, watchtest.AppReady)},
 	}.Workspace(cause.DefaultPolicy(), watchtest.Epoch)
-	if got := summary(w); got != "Running 1 of 1 ready; no longer in deployment/web [web-new-1:Running]" {
+	if got := summary(w); got != "Terminating 1 of 1 ready; no longer in deployment/web [web-new-1:Running]" {
 		t.Error(got)
 	}
 }

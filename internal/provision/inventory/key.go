@@ -1,0 +1,66 @@
+package inventory
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// BelongsTo returns an error if what was found under the ID of a user string is the
+// workspace of another one: an ID ends in 28 bits of a hash, so that two can have the
+// same. What does not say whose it is belongs to whoever asks for the ID.
+func (f Found) BelongsTo(asked userstring.UserString) error {
+	for _, text := range f.userStrings() {
+		if err := collision(asked, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// userStrings are those that what was found carries.
+func (f Found) userStrings() (all []string) {
+	add := func(annotations map[string]string) { all = append(all, UserStringOf(annotations)) }
+	switch {
+	case f.Pod != nil:
+		add(f.Pod.Annotations)
+	case f.Record != nil:
+		add(wanted(f.Record).Annotations)
+	}
+	if f.Workload.Injected() {
+		all = append(all, f.Workload.Record.UserString)
+	}
+	for _, pod := range f.objects.Pods {
+		add(pod.Annotations)
+	}
+	for _, pod := range f.Leaving {
+		add(pod.Annotations)
+	}
+	for _, object := range f.Objects {
+		add(object.GetAnnotations())
+	}
+	return all
+}
+
+// collision compares the canonical key of a user string with that of a text that an
+// object carries; one that is no user string says nothing.
+func collision(asked userstring.UserString, text string) error {
+	found, err := userstring.Parse(text)
+	if text == "" || err != nil || found.Key() == "" || asked.Key() == "" || found.Key() == asked.Key() {
+		return nil //nolint:nilerr // what cannot be read cannot be compared
+	}
+	return fault.New(fault.Conflict, "%s and %s have the same ID, %s, and it is the workspace of %s that exists", asked, found, asked.ID(), found).
+		WithHint("address that one as %s, or choose another blueprint or name for %s", fault.Word("id/"+asked.ID()), asked)
+}
+
+// UserStringOf is the user string in the annotations of an object; empty without one.
+func UserStringOf(annotations map[string]string) string {
+	return userstring.FromAnnotation(annotations[kube.AnnotationUserString])
+}
+
+// checkPods is BelongsTo of pods alone.
+func checkPods(asked userstring.UserString, pods []*corev1.Pod) error {
+	return Found{Leaving: pods}.BelongsTo(asked)
+}

@@ -1,0 +1,170 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
+)
+
+// suspension is a pair of runs on one workspace.
+type suspension struct{ kind, a, b string }
+
+// suspensions are the pairs of runs of which the first is suspended.
+func suspensions() (all []suspension) {
+	for _, kind := range []string{"injected", "standalone"} {
+		for _, a := range []string{"provision", "delete"} {
+			for _, b := range []string{"provision", "delete"} {
+				all = append(all, suspension{kind, a, b})
+			}
+		}
+	}
+	return all
+}
+
+// A process that is stopped (SIGSTOP) at any of its requests for longer than its lock
+// lasts, while another one works, continues (SIGCONT) and leaves the workspace whole or
+// not there at all; unless it ends well it says CONFLICT. BERTH_TEST_SUSPENSIONS says
+// how often each pair is tried; `make chaos` tries 64 of injection and 32 of the others.
+func TestSuspended(t *testing.T) {
+	times := 1
+	if n, err := strconv.Atoi(os.Getenv("BERTH_TEST_SUSPENSIONS")); err == nil {
+		times = n
+	}
+	for _, s := range suspensions() {
+		t.Run(s.kind+" "+s.a+" and "+s.b, func(t *testing.T) {
+			requests := countOf(t, s.victim())
+			for range times {
+				m := moment{request: 1 + rand.IntN(requests), done: rand.IntN(2) == 1}
+				t.Run(m.String(), func(t *testing.T) { s.try(newWorld(t), m) })
+			}
+		})
+	}
+}
+
+// victim is the first run, for the count of its requests.
+func (s suspension) victim() victim {
+	return victim{s.kind + " " + s.a, func(w *world) ([]string, func()) {
+		user, _ := s.prepare(w)
+		return []string{s.a, user}, func() {}
+	}}
+}
+
+// prepare makes what there is when the first run begins.
+func (s suspension) prepare(w *world) (user string, web *target) {
+	w.Helper()
+	user = "alice~data"
+	if s.kind == "injected" {
+		web = w.workload("deployment", 1, nil)
+		user = web.user("data")
+	}
+	if s.a == "delete" {
+		w.must(0, "provision", user)
+	}
+	return user, web
+}
+
+// try suspends the first run at a moment.
+func (s suspension) try(w *world, m moment) {
+	w.Helper()
+	user, web := s.prepare(w)
+	before := ""
+	if web != nil && s.a == "provision" {
+		before = web.template()
+	}
+	first, resume := w.suspendedAt([]string{s.a, user, "--timeout", "3m"}, m)
+	if first == nil {
+		w.Logf("it had ended before %s", m)
+		return
+	}
+	time.Sleep(2 * lock.Duration) // by the wall clock, as the other process sees it
+	second := []string{"delete", user, "--ignore-not-found", "--timeout", "3m"}
+	if s.b == "provision" {
+		second = []string{"provision", user, "--if-not-exists", "--timeout", "3m"}
+	}
+	w.must(0, second...)
+	resume()
+	r := first.wait()
+	if r.status != 0 && r.status != 6 && r.status != 7 {
+		w.Errorf("the first run ends with %d, want 0, CONFLICT or NOT_FOUND:\n%s", r.status, r.stderr)
+	}
+	s.whole(w, user, web)
+	if r.status != 0 && (w.berth("status", user).status == 0) != (s.b == "provision") {
+		w.Errorf("what the second run has done is undone:\n%s", r.stderr)
+	}
+	w.must(0, "delete", user, "--ignore-not-found", "--timeout", "3m")
+	if before != "" {
+		web.clean(before)
+	}
+	w.nothingIsLeft()
+}
+
+// whole fails the test if only a part of the workspace is there.
+func (s suspension) whole(w *world, user string, web *target) {
+	w.Helper()
+	left := w.leftovers()
+	if web != nil {
+		injected := web.get().GetAnnotations()[kube.AnnotationInjection] != ""
+		if injected {
+			w.must(0, "exec", user, "--", "true")
+		}
+		made := func(name string) bool {
+			return strings.HasPrefix(name, "configmap/") || strings.HasPrefix(name, "persistentvolumeclaim/")
+		}
+		if injected != slices.ContainsFunc(left, made) {
+			w.Errorf("injected: %t, and there are %v", injected, left)
+		}
+		return
+	}
+	if w.berth("status", user).status == 0 {
+		w.must(0, "exec", user, "--", "true")
+	} else if len(left) > 0 {
+		w.Errorf("it does not exist, and there are %v", left)
+	}
+}
+
+// suspendedAt runs the command and stops it, until it is resumed; nil if it ended
+// before.
+func (w *world) suspendedAt(args []string, m moment) (run *process, resume func()) {
+	w.Helper()
+	var n atomic.Int64
+	hit, goesOn := make(chan struct{}), make(chan struct{})
+	started := make(chan *os.Process, 1)
+	run = w.launch(w.through(args, func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+		if n.Add(1) != int64(m.request) {
+			next.ServeHTTP(out, r)
+			return
+		}
+		if m.done && !isWatch(r) { // a watch has no end
+			next.ServeHTTP(out, r)
+		}
+		_ = (<-started).Signal(syscall.SIGSTOP)
+		close(hit)
+		<-goesOn
+		if !m.done || isWatch(r) {
+			next.ServeHTTP(out, r)
+		}
+	}))
+	started <- run.cmd.Process
+	select {
+	case <-hit:
+		return run, func() {
+			close(goesOn)
+			run.signal(syscall.SIGCONT)
+		}
+	case err := <-run.ended:
+		run.ended <- err
+		return nil, nil
+	}
+}
