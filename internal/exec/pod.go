@@ -93,5 +93,5 @@ func Container(pod *corev1.Pod) (string, error) {
 		}
 	}
 	return "", fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name, main).
-		WithHint("see why: berth status id/%s", cmp.Or(pod.Labels[kube.LabelCanonicalID], pod.Name))
+		WithHint("see why: %s", fault.Command("berth", "status", "id/"+cmp.Or(pod.Labels[kube.LabelCanonicalID], pod.Name), "--namespace", pod.Namespace))
 }

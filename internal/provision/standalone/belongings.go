@@ -74,7 +74,6 @@ func (t Target) survey(ctx context.Context, before inventory.Found) (found inven
 // find reads objects, but for the pod, which a lookup has read.
 func (t Target) find(ctx context.Context, named []*unstructured.Unstructured) (owned belongings, err error) {
 	local, foreign := t.local(named)
-	owned.foreign = foreign
 	secrets := manifest.Certified(local)
 	own, others, err := t.applier(nil, apply.DryRunNone).Find(ctx, append(local, secrets...), t.owns)
 	for _, object := range own {
@@ -84,7 +83,7 @@ func (t Target) find(ctx context.Context, named []*unstructured.Unstructured) (o
 			owned.objects = append(owned.objects, object)
 		}
 	}
-	owned.foreign = append(owned.foreign, others...)
+	owned.foreign = append(others, foreign...) // those first that are certainly there
 	return owned, err
 }
 
