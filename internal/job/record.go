@@ -23,13 +23,15 @@ type Record struct {
 	// ID is a UUID: the label job-id of the pod, and the key in the store.
 	ID string `json:"id"`
 	// WorkspaceName is the canonical ID of the workspace.
-	WorkspaceName string        `json:"workspaceName"`
-	Username      string        `json:"username"`
-	Status        v1.JobStatus  `json:"status"`
-	CreatedAt     time.Time     `json:"createdAt"`
-	UpdatedAt     time.Time     `json:"updatedAt"`
-	FinishedAt    *time.Time    `json:"finishedAt"`
-	Events        []v1.JobEvent `json:"events"`
+	WorkspaceName string `json:"workspaceName"`
+	// UserString is the workspace's: two may have one ID. Empty if it is not known.
+	UserString string        `json:"userString,omitempty"`
+	Username   string        `json:"username"`
+	Status     v1.JobStatus  `json:"status"`
+	CreatedAt  time.Time     `json:"createdAt"`
+	UpdatedAt  time.Time     `json:"updatedAt"`
+	FinishedAt *time.Time    `json:"finishedAt"`
+	Events     []v1.JobEvent `json:"events"`
 }
 
 // Encode is the stored form.
@@ -58,7 +60,7 @@ func (r Record) After(earlier Record) Record {
 		e.Message = bare
 		whole = whole.add(e, atLeast(count))
 	}
-	whole.ID, whole.WorkspaceName, whole.Username = r.ID, r.WorkspaceName, r.Username
+	whole.ID, whole.WorkspaceName, whole.UserString, whole.Username = r.ID, r.WorkspaceName, r.UserString, r.Username
 	whole.Status, whole.FinishedAt, whole.UpdatedAt = r.Status, r.FinishedAt, r.UpdatedAt
 	return whole
 }

@@ -12,7 +12,7 @@ import (
 
 // Start says which job a record is of.
 type Start struct {
-	ID, WorkspaceName, Username, Namespace string
+	ID, WorkspaceName, UserString, Username, Namespace string
 	// Resumed is true for a job that another run has begun: its record is continued.
 	Resumed bool
 }
@@ -65,6 +65,7 @@ func (r *Recorder) Begin(ctx context.Context, start Start) {
 	}
 	r.begun = true
 	r.record.ID, r.record.WorkspaceName, r.record.Username = start.ID, start.WorkspaceName, start.Username
+	r.record.UserString = start.UserString
 	r.record.Status, r.record.CreatedAt = v1.JobStatusRunning, r.now().UTC()
 	if len(r.record.Events) > 0 {
 		r.record.CreatedAt = r.record.Events[0].Timestamp

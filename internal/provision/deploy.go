@@ -129,7 +129,7 @@ func (s provisioning) beginJob(ctx context.Context, turn deploy.Turn) {
 	id := jobOf(turn, s.jobID)
 	s.Jobs.Begin(ctx, job.Start{
 		ID: id, Resumed: id != s.jobID,
-		WorkspaceName: s.id, Username: s.user.User, Namespace: s.Client.Namespace,
+		WorkspaceName: s.id, UserString: s.user.String(), Username: s.user.User, Namespace: s.Client.Namespace,
 	})
 }
 

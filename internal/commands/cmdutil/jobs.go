@@ -54,13 +54,12 @@ func (j Jobs) Read(ctx context.Context, id string) (*v1.Job, error) {
 // ReadAll reads all records, or those of one workspace, the newest first. Those
 // that wait in the cluster for NATS are moved there.
 func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string) (*v1.JobList, error) {
-	var ids []string
+	var arg inventory.Argument
 	if workspace != "" {
-		arg, err := inventory.ParseArgument(workspace)
-		if err != nil {
+		var err error
+		if arg, err = inventory.ParseArgument(workspace); err != nil {
 			return nil, err
 		}
-		ids = arg.IDs()
 	}
 	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
 	defer cancel()
@@ -79,7 +78,7 @@ func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string)
 	}
 	list := &v1.JobList{}
 	for _, r := range records {
-		if workspace == "" || slices.Contains(ids, r.WorkspaceName) {
+		if workspace == "" || arg.Means(r.WorkspaceName, r.UserString) {
 			list.Items = append(list.Items, r.Document(time.Now()))
 		}
 	}

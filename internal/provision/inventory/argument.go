@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -33,6 +34,14 @@ func (a Argument) IDs() []string {
 		ids[i] = c.id
 	}
 	return ids
+}
+
+// Means says whether the argument names the workspace of that ID, whose user string is
+// empty if it is not known.
+func (a Argument) Means(id, userString string) bool {
+	return slices.ContainsFunc(a.candidates, func(c candidate) bool {
+		return c.id == id && collision(c.asked, userString) == nil
+	})
 }
 
 // asked is the user string that the argument is; zero for an ID.

@@ -38,3 +38,28 @@ func TestCandidates(t *testing.T) {
 		}
 	}
 }
+
+// A record of a job is a workspace's by its ID and, as far as it is known, its user
+// string.
+func TestMeans(t *testing.T) {
+	const id = "alice-b103207" // of both alice~bp7936 and alice~bp7947
+	for _, test := range []struct {
+		argument, id, userString string
+		want                     bool
+	}{
+		{"alice~bp7936", id, "alice~bp7936", true},
+		{"alice~bp7936", id, "", true},
+		{"alice~bp7936", id, "alice~bp7947", false},
+		{"alice~bp7936", "bob-1", "alice~bp7936", false},
+		{"id/" + id, id, "alice~bp7947", true},
+		{id, id, "alice~bp7947", true},
+	} {
+		arg, err := ParseArgument(test.argument)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := arg.Means(test.id, test.userString); got != test.want {
+			t.Errorf("%s means %s of %q: %t", test.argument, test.id, test.userString, got)
+		}
+	}
+}

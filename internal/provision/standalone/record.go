@@ -120,7 +120,7 @@ func (t Target) completedBy(ctx context.Context, record *helm.Release) error {
 	switch {
 	case err != nil:
 		return err
-	case now == nil:
+	case now == nil || now.Info == nil:
 		return lock.ErrTaken
 	case now.Info.LastDeployed.Equal(record.Info.LastDeployed) && now.Info.Status == record.Info.Status:
 		return nil
