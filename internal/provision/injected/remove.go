@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
@@ -98,19 +99,20 @@ func (t Target) takeOut(ctx context.Context, held *lock.Lock, w *workload.Worklo
 }
 
 // removeMarked deletes what is left of a workspace that is not in its workload. Whoever
-// made it may be about to patch the workload, so that is marked until it is deleted.
+// made it may be about to patch the workload, so that is marked until it is deleted;
+// unless the cluster refuses to have it patched, which then keeps everybody from it.
 func (t Target) removeMarked(ctx context.Context, held *lock.Lock, out ejected, objects []*unstructured.Unstructured) (ejected, error) {
 	_, mark := held.Mark()
-	var err error
-	out.workload, _, err = t.patch(ctx, held, out.workload, func(object map[string]any) (injection.Change, error) {
+	marked, _, err := t.patch(ctx, held, out.workload, func(object map[string]any) (injection.Change, error) {
 		return injection.Mark(object, mark)
 	}, apply.DryRunNone)
-	if err != nil {
+	refused := kube.Declined(err)
+	if err != nil && !refused {
 		return out, err
 	}
-	if out.removed, err = t.applier(held, apply.DryRunNone).Remove(ctx, objects); err != nil {
+	if out.removed, err = t.applier(held, apply.DryRunNone).Remove(ctx, objects); err != nil || refused {
 		return out, err
 	}
-	out.workload, _, err = t.patch(ctx, held, out.workload, t.eject, apply.DryRunNone)
+	out.workload, _, err = t.patch(ctx, held, marked, t.eject, apply.DryRunNone)
 	return out, err
 }
