@@ -1,11 +1,12 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,25 +20,22 @@ import (
 func Objects(ctx context.Context, client *kube.Client, id string) ([]*unstructured.Unstructured, error) {
 	core, ns, opts := client.CoreV1(), client.Namespace, metav1.ListOptions{LabelSelector: Selector(id).String()}
 	var maps, claims []*unstructured.Unstructured
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
+	var mapsErr, claimsErr error
+	var both sync.WaitGroup
+	both.Go(func() {
 		list, err := core.ConfigMaps(ns).List(ctx, opts)
-		if err != nil {
-			return kube.Fault(err, kube.Call{Verb: "list", Resource: "configmaps", Namespace: ns})
+		if mapsErr = kube.Fault(err, kube.Call{Verb: "list", Resource: "configmaps", Namespace: ns}); err == nil {
+			maps, mapsErr = whole("ConfigMap", list.Items)
 		}
-		maps, err = whole("ConfigMap", list.Items)
-		return err
 	})
-	group.Go(func() error {
+	both.Go(func() {
 		list, err := core.PersistentVolumeClaims(ns).List(ctx, opts)
-		if err != nil {
-			return kube.Fault(err, kube.Call{Verb: "list", Resource: "persistentvolumeclaims", Namespace: ns})
+		if claimsErr = kube.Fault(err, kube.Call{Verb: "list", Resource: "persistentvolumeclaims", Namespace: ns}); err == nil {
+			claims, claimsErr = whole("PersistentVolumeClaim", list.Items)
 		}
-		claims, err = whole("PersistentVolumeClaim", list.Items)
-		return err
 	})
-	err := group.Wait()
-	return slices.Concat(maps, claims), err
+	both.Wait()
+	return slices.Concat(maps, claims), cmp.Or(mapsErr, claimsErr)
 }
 
 // whole are the items of a list, which do not say of what kind they are.
