@@ -25,15 +25,22 @@ func Main(args []string, streams terminal.Streams, exit func(status int)) int {
 		exit(code.Exit())
 	})
 	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	written := &outputs{cancel: cancel}
+	streams = streams.Checked(written.failed)
 	f := cmdutil.NewFactory(streams, os.Getenv)
 	root := newRoot(f)
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
-	status := f.Exit(ctx, args, err)
-	if own, isSet := command.Annotations[cmdutil.OwnExitStatus]; isSet && isOwn(ctx, err) {
-		status, _ = strconv.Atoi(own)
+	status, own := f.Exit(ctx, args, err), fault.OutputFailed.Exit()
+	if text, isSet := command.Annotations[cmdutil.OwnExitStatus]; isSet {
+		own, _ = strconv.Atoi(text)
+		if isOwn(ctx, err) {
+			status = own
+		}
 	}
-	return status
+	return written.exit(streams, status, own)
 }
 
 // isOwn tells a command's own failure from a status that it passes on, and from an

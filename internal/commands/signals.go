@@ -15,6 +15,10 @@ func withSignals(ctx context.Context, exit func(fault.Code)) (context.Context, f
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// A write to a pipe that nobody reads is an error like others then, so that the
+	// command gives back the terminal and what it holds.
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
 		for first := true; ; first = false {
@@ -32,6 +36,7 @@ func withSignals(ctx context.Context, exit func(fault.Code)) (context.Context, f
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
+		signal.Stop(pipes)
 		close(done)
 		cancel(nil)
 	}

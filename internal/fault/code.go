@@ -18,6 +18,8 @@ const (
 	NotFound         Code = "NOT_FOUND"
 	Unavailable      Code = "UNAVAILABLE"
 	Interrupted      Code = "INTERRUPTED"
+	// OutputFailed says that standard output or standard error cannot be written to.
+	OutputFailed Code = "OUTPUT_FAILED"
 	// Terminated is an interruption by SIGTERM: INTERRUPTED with another status.
 	Terminated Code = "TERMINATED"
 )
@@ -32,7 +34,7 @@ type Meaning struct {
 // Table is the contract between codes and exit statuses.
 func Table() []Meaning {
 	return []Meaning{
-		{1, []Code{Internal}, "a defect of berth, or an unexpected response"},
+		{1, []Code{Internal, OutputFailed}, "a defect of berth, an unexpected response, or output that cannot be written"},
 		{2, []Code{InvalidArgument}, "flags, user string, blueprint or configuration are wrong"},
 		{3, []Code{Failed}, "the workspace failed for a reason that will not pass, or was refused by quota, admission or pod security"},
 		{4, []Code{PermissionDenied, Unauthenticated}, "the cluster or an identity provider does not allow it"},

@@ -38,10 +38,11 @@ func (f *Factory) Exit(ctx context.Context, args []string, err error) int {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = context.Cause(ctx)
 	}
-	if printErr := printer.PrintError(f.IO, formatOf(args), *result.NewError(err)); printErr != nil {
-		return fault.Internal.Exit()
+	if code := fault.CodeOf(err); code != fault.OutputFailed { // which is printed where all of them are
+		_ = printer.PrintError(f.IO, formatOf(args), *result.NewError(err)) // the stream remembers it
+		return code.Exit()
 	}
-	return fault.CodeOf(err).Exit()
+	return fault.OutputFailed.Exit()
 }
 
 // formatOf finds --output among arguments that may not have been parsed: an error
