@@ -30,6 +30,7 @@ func Main(args []string, streams terminal.Streams, exit func(status int)) int {
 	written := &outputs{cancel: cancel}
 	streams = streams.Checked(written.failed)
 	f := cmdutil.NewFactory(streams, os.Getenv)
+	defer f.Close()
 	root := newRoot(f)
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)

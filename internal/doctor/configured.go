@@ -58,7 +58,7 @@ func (l live) room(ctx context.Context, c Configured) (Finding, error) {
 
 // records reads the labels alone: a record can be half a megabyte.
 func (l live) records(ctx context.Context, c job.Config) (Finding, error) {
-	client, err := metadata.NewForConfig(l.client.Config)
+	client, err := metadata.NewForConfigAndClient(l.client.Config, l.client.HTTP)
 	if err != nil {
 		return Finding{}, fault.New(fault.InvalidArgument, "kubeconfig: %w", err)
 	}

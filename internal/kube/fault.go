@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -40,6 +41,9 @@ func Fault(err error, call Call) error {
 	case denied(err.Error()):
 		message, _ := refusal(err)
 		return refused(err, message, call)
+	case isOfPlugin(err):
+		return fault.New(fault.Unauthenticated, "cannot log in to the cluster: %w", innermost(err)).
+			WithHint("run the credential plugin of the kubeconfig by itself (kubectl config view --minify), or choose another context with --context")
 	case apierrors.IsUnauthorized(err):
 		return fault.New(fault.Unauthenticated, "the cluster does not accept your credentials: %w", err).
 			WithHint("log in again, or choose another context with --context")
@@ -56,6 +60,9 @@ func Fault(err error, call Call) error {
 	case strings.Contains(err.Error(), "failed calling webhook"):
 		return fault.New(fault.Unavailable, "the cluster cannot %s: %w", call, err).
 			WithHint("an admission webhook does not respond; ask your cluster administrator")
+	case isFailing(err):
+		return fault.New(fault.Unavailable, "the cluster cannot %s at the moment: %w", call, err).
+			WithHint("it was asked several times; try again in a while, or see `kubectl get --raw /readyz?verbose`")
 	case isUnreachable(err):
 		return fault.New(fault.Unavailable, "the cluster cannot be reached: %w", err).
 			WithHint("check the network and the server of the current context (kubectl config view --minify)")
@@ -73,6 +80,18 @@ func isContextError(err error) bool {
 		}
 	}
 	return false
+}
+
+// isOfPlugin is true for the error of a credential plugin, for which client-go has no
+// type.
+func isOfPlugin(err error) bool { return strings.Contains(err.Error(), "getting credentials: ") }
+
+// innermost is the error of a request without the address.
+func innermost(err error) error {
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		return request.Err
+	}
+	return err
 }
 
 // forbidden distinguishes a missing permission from an object that is refused: the
@@ -110,6 +129,20 @@ func notFound(err error, call Call) error {
 			WithHint("create it with `berth provision --create-namespace`, or choose another with --namespace")
 	}
 	return fault.New(fault.NotFound, "cannot %s: %w", call, err)
+}
+
+// isFailing is true for the answers of an API server, or of a proxy before it, that is
+// not able to do what it is asked, and may be later.
+func isFailing(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch status.Status().Code {
+	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
 }
 
 func isUnreachable(err error) bool {

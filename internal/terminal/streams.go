@@ -18,6 +18,8 @@ type Streams struct {
 	Err Output
 	// Now is the time that ages are counted from.
 	Now func() time.Time
+	// Waits are what the command waits for.
+	Waits *Waits
 	// Flags are repeated in the commands that a printed document proposes: see
 	// Title.
 	Flags []string
@@ -97,6 +99,8 @@ func Test(stdin string, now time.Time) (Streams, Buffers) {
 		Out: Output{Writer: b.Out, Capabilities: caps, Size: size},
 		Err: Output{Writer: b.Err, Capabilities: caps, Size: size},
 		Now: func() time.Time { return now },
+
+		Waits: newWaits(),
 
 		atExit: &exitHooks{},
 	}, b

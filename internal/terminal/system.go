@@ -17,6 +17,8 @@ func System() Streams {
 		Err: OutputOf(os.Stderr, os.Getenv),
 		Now: time.Now,
 
+		Waits: newWaits(),
+
 		atExit: &exitHooks{},
 	}
 }

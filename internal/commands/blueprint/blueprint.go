@@ -107,7 +107,7 @@ func Show(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	c, err := o.Config()
+	c, err := cmdutil.Await(ctx, o.Config)
 	if err != nil {
 		return err
 	}
@@ -163,9 +163,9 @@ user.`,
 }
 
 // Validate checks files of blueprints.
-func Validate(_ context.Context, o *Options) error {
+func Validate(ctx context.Context, o *Options) error {
 	if len(o.Paths) == 0 {
-		c, err := o.Config()
+		c, err := cmdutil.Await(ctx, o.Config)
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func Validate(_ context.Context, o *Options) error {
 		}
 		o.Paths = []string{c.Blueprints}
 	}
-	done, err := catalog.Check(o.Paths)
+	done, err := cmdutil.Await(ctx, func() (catalog.Checked, error) { return catalog.Check(o.Paths) })
 	if err != nil {
 		return err
 	}

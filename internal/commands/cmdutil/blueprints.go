@@ -22,14 +22,14 @@ func AddBlueprintFlags(cmd *cobra.Command) {
 // Blueprints loads the configured blueprints. It asks the cluster only if some of
 // them are there.
 func (d *Dependencies) Blueprints(ctx context.Context) (*catalog.Set, error) {
-	c, err := d.Config()
+	c, err := Await(ctx, d.Config)
 	if err != nil {
 		return nil, err
 	}
 	if len(c.BlueprintConfigMaps) == 0 {
-		return catalog.Load(c.Blueprints)
+		return d.load(ctx, c.Blueprints)
 	}
-	client, err := d.Client()
+	client, err := Await(ctx, d.Client)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,13 @@ func (d *Dependencies) Blueprints(ctx context.Context) (*catalog.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Load(c.Blueprints, found...)
+	return d.load(ctx, c.Blueprints, found...)
+}
+
+// load reads a directory, and what has been found elsewhere.
+func (d *Dependencies) load(ctx context.Context, dir string, found ...blueprint.Source) (*catalog.Set, error) {
+	defer d.IO.Slowly("the blueprints in " + dir + " to be read")()
+	return Await(ctx, func() (*catalog.Set, error) { return catalog.Load(dir, found...) })
 }
 
 // BlueprintDocument is the document of a resolved blueprint.

@@ -82,12 +82,12 @@ func (f *Factory) CompleteFrom(cmd *cobra.Command, flag string, value func(v1.Wo
 }
 
 func (f *Factory) list(cmd *cobra.Command, read func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceList, error)) (*v1.WorkspaceList, error) {
-	reader, err := f.Workspaces()
+	ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
+	defer cancel()
+	reader, err := Await(ctx, f.Workspaces)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
-	defer cancel()
 	return read(ctx, reader, fleet.Query{Namespace: reader.Client.Namespace})
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,14 +32,31 @@ type Factory struct {
 	IO     terminal.Streams
 	Kube   *genericclioptions.ConfigFlags
 	Getenv func(string) string
-	// Client is the connection to the cluster.
+	// Client is the connection to the cluster. Like all that is made of files, it is
+	// asked for with Await.
 	Client func() (*kube.Client, error)
+
+	made atomic.Pointer[kube.Client]
+}
+
+// Close ends what the connection to the cluster has left behind, if there is one.
+func (f *Factory) Close() {
+	if client := f.made.Load(); client != nil {
+		client.Close()
+	}
 }
 
 // NewFactory makes a Factory that works with these streams and variables.
 func NewFactory(streams terminal.Streams, getenv func(string) string) *Factory {
 	f := &Factory{IO: streams, Kube: genericclioptions.NewConfigFlags(true), Getenv: getenv}
-	f.Client = sync.OnceValues(func() (*kube.Client, error) { return kube.NewClient(f.Kube, "berth/"+Version().Version) })
+	f.Client = sync.OnceValues(func() (*kube.Client, error) {
+		defer f.IO.Slowly("the kubeconfig to be read")()
+		client, err := kube.NewClient(f.Kube, "berth/"+Version().Version, f.IO.Waiting)
+		if err == nil {
+			f.made.Store(client)
+		}
+		return client, err
+	})
 	return f
 }
 
@@ -56,7 +74,7 @@ func FindPods(ctx context.Context, open func() (inventory.Reader, error), worksp
 	if err != nil {
 		return nil, nil, err
 	}
-	reader, err := open()
+	reader, err := Await(ctx, open)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,6 +116,7 @@ type Dependencies struct {
 // configuration.
 func (f *Factory) For(cmd *cobra.Command) *Dependencies {
 	return &Dependencies{Factory: f, Config: sync.OnceValues(func() (config.Config, error) {
+		defer f.IO.Slowly("the configuration to be read")()
 		return config.Load(cmd.Flags(), f.Getenv)
 	})}
 }

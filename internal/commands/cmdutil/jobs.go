@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -33,10 +34,14 @@ func (d *Dependencies) OpenJobs(ctx context.Context) (Jobs, error) {
 
 // jobStores opens where records are kept; nil for nowhere.
 func (d *Dependencies) jobStores(ctx context.Context) (*job.Stores, error) {
-	c, client, err := d.configured()
+	client, err := Await(ctx, func() (*kube.Client, error) {
+		_, client, err := d.configured()
+		return client, err
+	})
 	if err != nil {
 		return nil, err
 	}
+	c, _ := d.Config() // it is valid
 	return job.Open(ctx, c.Jobs, client, time.Now), nil
 }
 

@@ -25,7 +25,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	p, err := o.Remover()
+	p, err := cmdutil.Await(ctx, o.Remover)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func Run(ctx context.Context, o *Options) error {
 func (o *Options) diagnose(ctx context.Context) (v1.Diagnosis, error) {
 	switch {
 	case o.FromFile:
-		return o.dump()
+		return cmdutil.Await(ctx, o.dump)
 	case isWorkspace(o.Arg):
 		return o.workspace(ctx)
 	}
@@ -134,7 +134,7 @@ func (o *Options) diagnose(ctx context.Context) (v1.Diagnosis, error) {
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
-	reader, err := o.Inventory()
+	reader, err := cmdutil.Await(ctx, o.Inventory)
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
@@ -154,7 +154,7 @@ func (o *Options) workspace(ctx context.Context) (v1.Diagnosis, error) {
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
-	reader, err := o.Inventory()
+	reader, err := cmdutil.Await(ctx, o.Inventory)
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}

@@ -67,7 +67,13 @@ func (o *Options) validate() error {
 
 // Run prints what the checks find.
 func Run(ctx context.Context, o *Options) error {
-	checkup := doctor.Run(ctx, o.checks(), o.Timeout)
+	reading, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	checks, err := cmdutil.Await(reading, o.checks)
+	if err != nil {
+		return err
+	}
+	checkup := doctor.Run(ctx, checks, o.Timeout)
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -80,8 +86,9 @@ func Run(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// checks are those that can be made with what is configured.
-func (o *Options) checks() []doctor.Check {
+// checks are those that can be made with what is configured. What is wrong with that
+// is found by a check, too.
+func (o *Options) checks() ([]doctor.Check, error) {
 	c, configErr := o.Config()
 	client, clientErr := o.Client()
 	checks := []doctor.Check{
@@ -94,12 +101,12 @@ func (o *Options) checks() []doctor.Check {
 		configured = &doctor.Configured{Jobs: c.Jobs, Certificates: c.Certificate.Enabled, Default: o.defaultBlueprint}
 	}
 	if clientErr != nil {
-		return checks
+		return checks, nil
 	}
 	if configErr == nil {
 		checks = append(checks, o.identities()...)
 	}
-	return append(checks, doctor.Cluster(client, o.IO.Now, configured)...)
+	return append(checks, doctor.Cluster(client, o.IO.Now, configured)...), nil
 }
 
 // done is a check that has been made already.

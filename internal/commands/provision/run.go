@@ -23,16 +23,16 @@ import (
 
 // Run brings the workspaces up; one alone is a batch of one.
 func Run(ctx context.Context, o *Options) error {
-	users, err := o.users() // before the cluster is asked
-	if err != nil {
-		return err
-	}
-	p, err := o.provisioner()
-	if err != nil {
-		return err
-	}
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
+	users, err := cmdutil.Await(ctx, o.users) // before the cluster is asked
+	if err != nil {
+		return err
+	}
+	p, err := cmdutil.Await(ctx, o.provisioner)
+	if err != nil {
+		return err
+	}
 	if users[0].User == "" {
 		if users[0].User, err = p.Users.Caller(ctx); err != nil {
 			return cmdutil.Because(ctx, err)

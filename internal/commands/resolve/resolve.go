@@ -68,7 +68,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	r := resolution(u)
 	if !o.Offline {
-		p, err := o.Provisioner()
+		p, err := cmdutil.Await(ctx, o.Provisioner)
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	reader, err := o.Inventory()
+	reader, err := cmdutil.Await(ctx, o.Inventory)
 	if err != nil {
 		return err
 	}

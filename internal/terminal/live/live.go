@@ -19,9 +19,10 @@ const quietFor = 200 * time.Millisecond
 
 // Live redraws a picture of what happens in place.
 type Live struct {
-	out terminal.Output
-	now func() time.Time
-	st  style.Styles
+	out   terminal.Output
+	now   func() time.Time
+	st    style.Styles
+	waits *terminal.Waits
 
 	mu      sync.Mutex
 	model   *batchModel
@@ -33,13 +34,14 @@ type Live struct {
 	shown   bool // the result
 	closed  bool
 
-	stop func()
+	stop    func()
+	release func() // of the waits, which the picture has from its first frame on
 }
 
-// New starts the view of a batch; it draws until it has handled a result or Stop
+// New starts the view of a batch on stderr; it draws until it has handled a result or Stop
 // is called.
-func New(out terminal.Output, b wording.Batch, now func() time.Time) *Live {
-	l := &Live{out: out, now: now, st: out.Styles(), model: newBatchModel(b), painter: redraw.Painter{Out: out}}
+func New(s terminal.Streams, b wording.Batch) *Live {
+	l := &Live{out: s.Err, now: s.Now, st: s.Err.Styles(), waits: s.Waits, model: newBatchModel(b), painter: redraw.Painter{Out: s.Err}}
 	quit, gone := make(chan struct{}), make(chan struct{})
 	l.stop = sync.OnceFunc(func() { close(quit); <-gone })
 	go func() {
@@ -94,6 +96,9 @@ func (l *Live) Stop() {
 	l.closed = true
 	l.last()
 	l.painter.Close()
+	if l.release != nil {
+		l.release()
+	}
 }
 
 // Shown says whether the result, and so a failure, was shown.
@@ -107,10 +112,14 @@ func (l *Live) Shown() bool {
 func (l *Live) draw() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.model.blank() {
+	v := l.view()
+	v.waits = l.waits.Lines()
+	if l.closed || l.model.blank() && len(v.waits) == 0 && !l.headed {
 		return
 	}
-	v := l.view()
+	if l.release == nil {
+		l.release = l.waits.Shown()
+	}
 	p := l.model.picture(v)
 	l.painter.Paint(p.final, p.live, v.Width)
 	l.written, l.headed = p.written, true

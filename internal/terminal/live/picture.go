@@ -15,6 +15,7 @@ type view struct {
 	// first line is.
 	written int
 	headed  bool
+	waits   []string // what is waited for
 }
 
 // picture is what is to be on the screen: lines that will never change again,
@@ -38,10 +39,15 @@ func (b *batchModel) blank() bool {
 // wraps.
 func (b *batchModel) picture(v view) picture {
 	var p picture
-	if b.Single {
+	switch {
+	case b.blank():
+	case b.Single:
 		p = b.members[0].story(v)
-	} else {
+	default:
 		p = b.table(v)
+	}
+	for _, line := range v.waits {
+		p.live = append(p.live, style.Paint(v.Grey, v.Text(line)))
 	}
 	p.final, p.live = style.Fit(p.final, v.Width), style.Fit(p.live, v.Width)
 	if room := v.height - 1; v.height > 0 && len(p.live) > room {

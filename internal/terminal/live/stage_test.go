@@ -60,19 +60,22 @@ func screen(s *terminaltest.Script, at time.Duration, width int, look terminal.C
 
 // stage sets up a live view in a bubble of time that begins at t0.
 func newStage(width, height int, caps terminal.Capabilities) (*frames, *Live) {
-	f, out, now := stage(width, height, caps)
-	return f, New(out, terminaltest.Single(terminaltest.Alice), now)
+	f, s := stage(width, height, caps)
+	return f, New(s, terminaltest.Single(terminaltest.Alice))
 }
 
 // newBatchStage sets up a live view of several in a bubble of time.
 func newBatchStage(b wording.Batch, width, height int, caps terminal.Capabilities) (*frames, *Live) {
-	f, out, now := stage(width, height, caps)
-	return f, New(out, b, now)
+	f, s := stage(width, height, caps)
+	return f, New(s, b)
 }
 
 // stage is an output that shows what is drawn, and a clock that begins at t0.
-func stage(width, height int, caps terminal.Capabilities) (*frames, terminal.Output, func() time.Time) {
+func stage(width, height int, caps terminal.Capabilities) (*frames, terminal.Streams) {
 	start := time.Now()
 	f := &frames{VT: terminaltest.NewVT(width, height)}
-	return f, terminal.Output{Writer: f, Capabilities: caps, Size: f.Size}, func() time.Time { return terminaltest.T0.Add(time.Since(start)) }
+	s, _ := terminal.Test("", terminaltest.T0)
+	s.Err = terminal.Output{Writer: f, Capabilities: caps, Size: f.Size}
+	s.Now = func() time.Time { return terminaltest.T0.Add(time.Since(start)) }
+	return f, s
 }

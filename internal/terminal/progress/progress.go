@@ -30,7 +30,7 @@ func New(s terminal.Streams, f printer.Format, b wording.Batch) Renderer {
 	case f.IsJSONL():
 		return &lines{out: s.Out, of: func(e v1.Event) string { return printer.JSONLine(document(e, b)) }}
 	case s.Err.Live:
-		view := live.New(s.Err, b, s.Now)
+		view := live.New(s, b)
 		s.AtExit(view.Stop)
 		return view
 	}

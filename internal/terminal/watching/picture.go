@@ -33,6 +33,7 @@ type picture struct {
 	stale   bool
 	drawn   time.Time
 	closed  bool
+	release func() // of the waits, which the picture has from its first frame on
 }
 
 func newPicture(s terminal.Streams, f printer.Format, v View) *picture {
@@ -102,12 +103,18 @@ func (p *picture) Close() {
 	}
 	p.closed = true
 	p.painter.Close()
+	if p.release != nil {
+		p.release()
+	}
 }
 
 // draw paints the picture of this moment; the lock is held.
 func (p *picture) draw() {
 	if p.closed {
 		return
+	}
+	if p.release == nil {
+		p.release = p.s.Waits.Shown()
 	}
 	width, height := p.s.Out.Size()
 	p.painter.Paint(nil, style.Fit(p.lines(width, height), width), width)
@@ -131,6 +138,9 @@ func (p *picture) lines(width, height int) []string {
 	var foot []string
 	if p.trouble != "" {
 		foot = []string{style.Paint(page.Yellow, page.Cut(page.Warning+" "+page.Text(p.trouble), width-1))}
+	}
+	for _, line := range p.s.Waits.Lines() {
+		foot = append(foot, style.Paint(page.Grey, page.Cut(page.Text(line), width-1)))
 	}
 	if room := height - 1 - len(foot); height > 0 && len(lines) > room {
 		left := len(lines) - max(room-1, 0)

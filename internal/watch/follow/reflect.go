@@ -15,6 +15,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/kube/transport"
 )
 
 const (
@@ -105,7 +106,7 @@ func (f *feed) list(ctx context.Context, opts metav1.ListOptions) (runtime.Objec
 	}
 	f.choose(&opts)
 	opts.ResourceVersion = "" // as things are now, not as some cache has them
-	timely, cancel := context.WithTimeout(ctx, requestTime)
+	timely, cancel := context.WithTimeout(transport.Once(ctx), requestTime)
 	defer cancel()
 	list, err := f.Client.List(timely, opts)
 	if err != nil {
@@ -125,7 +126,7 @@ func (f *feed) watch(ctx context.Context, opts metav1.ListOptions) (apiwatch.Int
 	f.choose(&opts)
 	seconds := int64(watchTime.Seconds() * (0.8 + 0.2*rand.Float64()))
 	opts.TimeoutSeconds = &seconds
-	lasting, cancel := context.WithCancel(ctx)
+	lasting, cancel := context.WithCancel(transport.Once(ctx))
 	timely := time.AfterFunc(requestTime, cancel)
 	w, err := f.Client.Watch(lasting, opts)
 	if !timely.Stop() && err != nil {

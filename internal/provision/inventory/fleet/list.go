@@ -84,7 +84,7 @@ func Names(ctx context.Context, r inventory.Reader, q Query) (*v1.WorkspaceList,
 	if err != nil {
 		return nil, err
 	}
-	client, err := metadata.NewForConfig(r.Client.Config)
+	client, err := metadata.NewForConfigAndClient(r.Client.Config, r.Client.HTTP)
 	if err != nil {
 		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: q.Namespace})
 	}

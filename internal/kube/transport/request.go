@@ -1,0 +1,103 @@
+package transport
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+)
+
+// request is a request that may be sent more than once.
+type request struct {
+	*http.Request
+	body       []byte
+	replayable bool // its body is known
+	repeatable bool // also if it has been carried out already
+	stream     bool // its answer has no end
+	began      time.Time
+	attempts   int
+	lost       bool // an attempt may have been carried out
+}
+
+// newRequest reads the body of a request.
+func newRequest(r *http.Request) (*request, error) {
+	q := &request{Request: r, replayable: true, began: time.Now()}
+	query := r.URL.Query()
+	q.stream = query.Get("watch") != "" || path.Base(r.URL.Path) == "log"
+	switch {
+	case r.Body == nil || r.Body == http.NoBody:
+	case r.GetBody == nil:
+		q.replayable = false
+	default:
+		var err error
+		if q.body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		_ = r.Body.Close()
+	}
+	q.repeatable = q.replayable && repeatable(r, q.body)
+	return q, nil
+}
+
+// attempt is the request to send next.
+func (q *request) attempt() *http.Request {
+	q.attempts++
+	if q.body == nil {
+		return q.Clone(q.Context()) // credentials are added to its headers
+	}
+	r := q.Clone(q.Context())
+	r.Body = io.NopCloser(bytes.NewReader(q.body))
+	return r
+}
+
+// object is what is of interest in a body.
+type object struct {
+	Metadata struct {
+		Name, UID, ResourceVersion string
+	}
+	Preconditions struct {
+		UID, ResourceVersion string
+	}
+}
+
+// repeatable says whether a request can be sent again though it may have been carried
+// out: it only reads, it does the same again, or the API server refuses it then.
+func repeatable(r *http.Request, body []byte) bool {
+	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	switch {
+	case r.Method == http.MethodGet, r.Method == http.MethodHead:
+		return r.Header.Get("Upgrade") == ""
+	case r.Method == http.MethodPatch && media == string(types.ApplyPatchType):
+		return true
+	case r.Method == http.MethodPatch && media == string(types.JSONPatchType):
+		return bytes.Contains(body, []byte(`"test"`)) || bytes.Contains(body, []byte(`"/metadata/resourceVersion"`))
+	}
+	var o object
+	if err := yaml.Unmarshal(body, &o); err != nil {
+		return false
+	}
+	switch r.Method {
+	case http.MethodPost:
+		return isReview(r) || o.Metadata.Name != "" && !isSubresource(r)
+	case http.MethodPut, http.MethodPatch:
+		return o.Metadata.ResourceVersion != ""
+	case http.MethodDelete:
+		return o.Preconditions.UID != "" || o.Preconditions.ResourceVersion != ""
+	}
+	return false
+}
+
+// isReview is true for a POST that asks something and creates nothing.
+func isReview(r *http.Request) bool { return strings.HasSuffix(path.Base(r.URL.Path), "reviews") }
+
+// isSubresource tells pods/alice/exec from pods: what is created there has no name of
+// its own.
+func isSubresource(r *http.Request) bool {
+	_, rest, found := strings.Cut(r.URL.Path, "/namespaces/")
+	return found && strings.Count(rest, "/") > 1
+}

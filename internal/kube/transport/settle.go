@@ -1,0 +1,106 @@
+package transport
+
+import (
+	"encoding/json"
+	"net/http"
+	"path"
+	"reflect"
+	"time"
+)
+
+// settle finds out what a conflict means after an attempt whose answer was lost: the
+// object is there because that attempt has created or updated it. It is taken for
+// that if it has everything that was sent and has not been there before. The answer
+// is the object then, as if it had not been lost.
+func (t *retrier) settle(sent *request, response *http.Response, err error) (*http.Response, error) {
+	if err != nil || !sent.lost || response.StatusCode != http.StatusConflict {
+		return response, err
+	}
+	target, status := *sent.URL, http.StatusOK
+	var wanted map[string]any
+	if json.Unmarshal(sent.body, &wanted) != nil {
+		return response, nil
+	}
+	metadata, _ := wanted["metadata"].(map[string]any)
+	switch sent.Method {
+	case http.MethodPost:
+		name, _ := metadata["name"].(string)
+		target.Path, status = path.Join(target.Path, name), http.StatusCreated
+	case http.MethodPut:
+		delete(metadata, "resourceVersion")
+	default:
+		return response, nil
+	}
+	text, found := t.read(sent, target.Path)
+	since := sent.began.Add(time.Duration(t.ahead.Load()) - clockGrain)
+	if !found || !has(text, wanted, since, sent.Method == http.MethodPost) {
+		return response, nil
+	}
+	_ = response.Body.Close()
+	header := http.Header{"Content-Type": {"application/json"}}
+	return &http.Response{
+		Status: http.StatusText(status), StatusCode: status, Proto: response.Proto, ProtoMajor: response.ProtoMajor, ProtoMinor: response.ProtoMinor,
+		Header: header, Body: again(text, http.NoBody), ContentLength: int64(len(text)), Request: sent.Request,
+	}, nil
+}
+
+// clockGrain is how exact a time of creation and the date of an answer are, together.
+const clockGrain = 2 * time.Second
+
+// read reads an object as JSON.
+func (t *retrier) read(sent *request, at string) ([]byte, bool) {
+	r := sent.Clone(sent.Context())
+	r.Method, r.Body, r.GetBody, r.ContentLength = http.MethodGet, nil, nil, 0
+	r.URL.Path, r.URL.RawQuery = at, ""
+	r.Header.Set("Accept", "application/json")
+	r.Header.Del("Content-Type")
+	response, err := t.RoundTrip(r)
+	if err != nil {
+		return nil, false
+	}
+	defer response.Body.Close()
+	text, whole := take(response)
+	return text, whole && response.StatusCode == http.StatusOK
+}
+
+// has says whether an object has everything that was sent, and, if it was created,
+// that it was not there before.
+func has(text []byte, wanted map[string]any, since time.Time, created bool) bool {
+	var found struct {
+		Metadata struct{ CreationTimestamp time.Time }
+	}
+	var all map[string]any
+	if json.Unmarshal(text, &found) != nil || json.Unmarshal(text, &all) != nil {
+		return false
+	}
+	return (!created || !found.Metadata.CreationTimestamp.Before(since)) && includes(all, wanted)
+}
+
+// includes says whether everything of part is in all. The API server adds fields,
+// and items at the end of lists; what is empty it leaves out.
+func includes(all, part any) bool {
+	switch part := part.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		has, _ := all.(map[string]any)
+		for key, value := range part {
+			if !includes(has[key], value) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		has, _ := all.([]any)
+		if len(part) > len(has) {
+			return false
+		}
+		for i := range part {
+			if !includes(has[i], part[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return reflect.DeepEqual(all, part)
+}
