@@ -54,7 +54,7 @@ func hanging(t *testing.T) map[string]struct {
 	setUp func(*testing.T)
 } {
 	silent := func(t *testing.T) string {
-		listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // at once
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}

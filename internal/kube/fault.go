@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -149,7 +150,8 @@ func isUnreachable(err error) bool {
 	var netErr net.Error
 	var urlErr *url.Error
 	brokenOff := strings.Contains(err.Error(), "when reading response body") // client-go has no type for it
-	return errors.As(err, &netErr) || errors.As(err, &urlErr) || brokenOff ||
+	return errors.As(err, &netErr) || errors.As(err, &urlErr) || brokenOff || errors.Is(err, io.ErrUnexpectedEOF) ||
+		strings.HasPrefix(err.Error(), "http2: ") || strings.HasPrefix(err.Error(), "stream error: ") ||
 		apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
 		apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err)
 }

@@ -178,6 +178,6 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 
 func failure(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
 	answer(w, code, metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message, //nolint:gosec // a status fits
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
 	})
 }

@@ -27,12 +27,12 @@ func (s Streams) Waiting(what string) (over func()) {
 	line := "waiting for " + what
 	w.mu.Lock()
 	w.current = append(w.current, &line)
-	print := w.views == 0 && !w.printed[line]
-	if print {
+	isNew := w.views == 0 && !w.printed[line]
+	if isNew {
 		w.printed[line] = true
 	}
 	w.mu.Unlock()
-	if print {
+	if isNew {
 		_, _ = fmt.Fprintln(s.Err, s.Err.Styles().Text(line))
 	}
 	return func() {

@@ -41,7 +41,7 @@ type answer struct {
 
 // RoundTrip sends a request.
 func (g *Guard) RoundTrip(r *http.Request) (*http.Response, error) {
-	w := &wait{options: g.options}
+	w := &wait{options: g.options, quiet: isFollowedLog(r)}
 	w.on(g.options.first())
 	defer w.end()
 	r = r.WithContext(context.WithValue(r.Context(), waitKey{}, w))

@@ -26,16 +26,16 @@ func TestGuard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		go_on, closed := make(chan struct{}), false
+		goOn, closed := make(chan struct{}), false
 		hangs := roundTripper(func(*http.Request) (*http.Response, error) {
-			<-go_on
+			<-goOn
 			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: closing{strings.NewReader(""), &closed}}, nil
 		})
 		begin := time.Now()
 		if _, err := send(ctx, hangs, "GET", pods, "", ""); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Minute {
 			t.Errorf("%v after %s", err, time.Since(begin))
 		}
-		close(go_on)
+		close(goOn)
 		synctest.Wait()
 		if !closed {
 			t.Error("the answer that came later is not closed")
@@ -72,6 +72,21 @@ func TestWaiting(t *testing.T) {
 		}
 		if !slices.Equal(said, want) {
 			t.Errorf("said %q", said)
+		}
+	})
+}
+
+// Nothing is said of a log that has no lines yet.
+func TestQuietLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		options := Options{Server: "server", Waiting: func(what string) func() { t.Error(what); return func() {} }}
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://cluster"+pods+"/alice/log?follow=true", http.NoBody)
+		silent := roundTripper(func(r *http.Request) (*http.Response, error) {
+			time.Sleep(time.Minute)
+			return (&script{answers: []any{200}}).RoundTrip(r)
+		})
+		if _, err := New(silent, options).RoundTrip(r); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

@@ -51,14 +51,15 @@ func (q *request) attempt() *http.Request {
 		return q.Clone(q.Context()) // credentials are added to its headers
 	}
 	r := q.Clone(q.Context())
-	r.Body = io.NopCloser(bytes.NewReader(q.body))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(q.body)), int64(len(q.body))
 	return r
 }
 
 // object is what is of interest in a body.
 type object struct {
 	Metadata struct {
-		Name, UID, ResourceVersion string
+		Name, UID, ResourceVersion           string
+		CreationTimestamp, DeletionTimestamp time.Time
 	}
 	Preconditions struct {
 		UID, ResourceVersion string
@@ -78,18 +79,36 @@ func repeatable(r *http.Request, body []byte) bool {
 		return bytes.Contains(body, []byte(`"test"`)) || bytes.Contains(body, []byte(`"/metadata/resourceVersion"`))
 	}
 	var o object
-	if err := yaml.Unmarshal(body, &o); err != nil {
-		return false
-	}
+	err := yaml.Unmarshal(body, &o)
 	switch r.Method {
+	case http.MethodPut, http.MethodPatch: // of a version, or the same again
+		return true
 	case http.MethodPost:
-		return isReview(r) || o.Metadata.Name != "" && !isSubresource(r)
-	case http.MethodPut, http.MethodPatch:
-		return o.Metadata.ResourceVersion != ""
+		return isReview(r) || err == nil && o.Metadata.Name != "" && !isSubresource(r)
 	case http.MethodDelete:
-		return o.Preconditions.UID != "" || o.Preconditions.ResourceVersion != ""
+		return err == nil && (o.Preconditions.UID != "" || o.Preconditions.ResourceVersion != "")
 	}
 	return false
+}
+
+// isCollection tells pods from pods/alice: group, version, perhaps a namespace,
+// resource.
+func isCollection(at string) bool {
+	parts := strings.Split(strings.Trim(at, "/"), "/")
+	before := 2 // api/v1
+	if parts[0] == "apis" {
+		before = 3
+	}
+	if len(parts) > before+2 && parts[before] == "namespaces" {
+		before += 2
+	}
+	return len(parts) <= before+1
+}
+
+// isFollowedLog is true for a log that is followed: the answer begins with its first
+// line, which may be any time.
+func isFollowedLog(r *http.Request) bool {
+	return path.Base(r.URL.Path) == "log" && r.URL.Query().Get("follow") == "true"
 }
 
 // isReview is true for a POST that asks something and creates nothing.

@@ -55,6 +55,11 @@ func (t *retrier) RoundTrip(r *http.Request) (*http.Response, error) {
 		if f.kind == lost {
 			sent.lost = true
 		}
+		if f.kind == lost && !sent.repeatable {
+			if gone := t.condition(sent); gone != nil {
+				return gone, nil
+			}
+		}
 		pause := f.pause(sent.attempts)
 		if f.kind == lost && !sent.repeatable || t.isEnough(sent, f, pause) {
 			return f.end(response, sent.attempts)

@@ -31,9 +31,9 @@ func (t *retrier) settle(sent *request, response *http.Response, err error) (*ht
 	default:
 		return response, nil
 	}
-	text, found := t.read(sent, target.Path)
-	since := sent.began.Add(time.Duration(t.ahead.Load()) - clockGrain)
-	if !found || !has(text, wanted, since, sent.Method == http.MethodPost) {
+	found, text := t.get(sent, target.Path)
+	since := t.serverTime(sent.began).Add(-clockGrain)
+	if found == nil || found.StatusCode != http.StatusOK || !has(text, wanted, since, sent.Method == http.MethodPost) {
 		return response, nil
 	}
 	_ = response.Body.Close()
@@ -44,11 +44,11 @@ func (t *retrier) settle(sent *request, response *http.Response, err error) (*ht
 	}, nil
 }
 
-// clockGrain is how exact a time of creation and the date of an answer are, together.
-const clockGrain = 2 * time.Second
+// clockGrain is how exact a time of creation is.
+const clockGrain = time.Second
 
-// read reads an object as JSON.
-func (t *retrier) read(sent *request, at string) ([]byte, bool) {
+// get reads an object as JSON; nil if that fails.
+func (t *retrier) get(sent *request, at string) (*http.Response, []byte) {
 	r := sent.Clone(sent.Context())
 	r.Method, r.Body, r.GetBody, r.ContentLength = http.MethodGet, nil, nil, 0
 	r.URL.Path, r.URL.RawQuery = at, ""
@@ -56,19 +56,54 @@ func (t *retrier) read(sent *request, at string) ([]byte, bool) {
 	r.Header.Del("Content-Type")
 	response, err := t.RoundTrip(r)
 	if err != nil {
-		return nil, false
+		return nil, nil
 	}
 	defer response.Body.Close()
 	text, whole := take(response)
-	return text, whole && response.StatusCode == http.StatusOK
+	if !whole {
+		return nil, nil
+	}
+	return response, text
 }
+
+// condition makes a removal whose answer was lost one of that very object, so that it
+// can be sent again: an object of the same name that has been created since is another
+// one. If there is none any more, the API server's answer that says so is returned.
+func (t *retrier) condition(sent *request) (gone *http.Response) {
+	if sent.Method != http.MethodDelete || !sent.replayable || isCollection(sent.URL.Path) {
+		return nil
+	}
+	response, text := t.get(sent, sent.URL.Path)
+	if response == nil {
+		return nil
+	}
+	response.Body = again(text, http.NoBody)
+	var o object
+	options := map[string]any{}
+	switch {
+	case response.StatusCode == http.StatusNotFound:
+		return response
+	case response.StatusCode != http.StatusOK, json.Unmarshal(text, &o) != nil,
+		len(sent.body) > 0 && json.Unmarshal(sent.body, &options) != nil,
+		o.Metadata.CreationTimestamp.After(t.serverTime(sent.began).Add(-clockGrain)):
+		return nil
+	}
+	options["preconditions"] = map[string]string{"uid": o.Metadata.UID}
+	if body, err := json.Marshal(options); err == nil {
+		sent.Header.Set("Content-Type", "application/json")
+		sent.body, sent.repeatable = body, true
+	}
+	return nil
+}
+
+// serverTime is what the server's clock says at a time of this one, a second too early
+// at most.
+func (t *retrier) serverTime(at time.Time) time.Time { return at.Add(time.Duration(t.ahead.Load())) }
 
 // has says whether an object has everything that was sent, and, if it was created,
 // that it was not there before.
 func has(text []byte, wanted map[string]any, since time.Time, created bool) bool {
-	var found struct {
-		Metadata struct{ CreationTimestamp time.Time }
-	}
+	var found object
 	var all map[string]any
 	if json.Unmarshal(text, &found) != nil || json.Unmarshal(text, &all) != nil {
 		return false

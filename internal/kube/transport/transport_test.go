@@ -54,8 +54,8 @@ func response(status int, body string, header ...string) *http.Response {
 }
 
 var (
-	reset   = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}      //nolint:gochecknoglobals // an error
-	refused = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)} //nolint:gochecknoglobals // an error
+	reset   = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+	refused = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 )
 
 const (
@@ -107,12 +107,12 @@ func TestRetry(t *testing.T) {
 		"an eviction":                            {"POST", pods + "/alice/eviction", json, named, []any{500, 201}, 1, 500},
 		"an exec":                                {"POST", pods + "/alice/exec", json, "", []any{reset, 200}, 1, 0},
 		"an update of a version":                 {"PUT", pods + "/alice", json, atRev, []any{reset, 200}, 2, 200},
-		"an update of any version":               {"PUT", pods + "/alice", json, named, []any{500, 200}, 1, 500},
+		"an update of any version":               {"PUT", pods + "/alice", json, named, []any{500, 200}, 2, 200},
 		"an apply":                               {"PATCH", pods + "/alice", apply, "x: y", []any{502, 200}, 2, 200},
 		"a patch with tests":                     {"PATCH", pods + "/alice", patch, tested, []any{502, 200}, 2, 200},
 		"a patch without":                        {"PATCH", pods + "/alice", patch, `[{"op":"add"}]`, []any{502, 200}, 1, 502},
 		"a removal of one UID":                   {"DELETE", pods + "/alice", json, atUID, []any{503, 404}, 2, 404},
-		"a removal of a name":                    {"DELETE", pods + "/alice", json, "", []any{503, 404}, 1, 503},
+		"a removal of several":                   {"DELETE", pods, json, "", []any{503, 404}, 1, 503},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -235,6 +235,35 @@ func TestLostAnswer(t *testing.T) {
 				}
 				if got := server.sent[2]; got != "GET "+pods+"/alice " {
 					t.Errorf("asked %q", got)
+				}
+			})
+		})
+	}
+}
+
+// A removal by name whose answer was lost is sent again for that very object.
+func TestLostRemoval(t *testing.T) {
+	const date = "Sat, 01 Jan 2000 00:01:00 GMT"
+	object := func(created string) *http.Response {
+		return response(200, `{"metadata":{"uid":"u","creationTimestamp":"`+created+`"}}`, "Date", date)
+	}
+	const once, again = "DELETE " + pods + "/alice ", `DELETE ` + pods + `/alice {"preconditions":{"uid":"u"}}`
+	for name, c := range map[string]struct {
+		found  *http.Response
+		status int
+		last   string
+	}{
+		"it is there":   {object("2000-01-01T00:00:00Z"), 200, again},
+		"it is gone":    {response(404, ""), 404, "GET " + pods + "/alice "},
+		"it is another": {object("2000-01-01T00:01:30Z"), 500, "GET " + pods + "/alice "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &script{answers: []any{500, c.found, 200}}
+				time.Sleep(time.Minute)
+				got, err := send(t.Context(), server, "DELETE", pods+"/alice", "application/json", "")
+				if err != nil || got.StatusCode != c.status || server.sent[0] != once || server.sent[len(server.sent)-1] != c.last {
+					t.Errorf("%v, %v, %q", got, err, server.sent)
 				}
 			})
 		})

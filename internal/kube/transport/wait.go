@@ -10,6 +10,7 @@ type waitKey struct{}
 // wait is what one request waits for.
 type wait struct {
 	options Options
+	quiet   bool   // the server need not answer soon
 	pass    func() // the credentials are there: the next one may ask for them
 
 	mu    sync.Mutex
@@ -26,7 +27,7 @@ func (w *wait) on(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.clear()
-	if w.what = what; w.options.Waiting == nil {
+	if w.what = what; w.options.Waiting == nil || w.quiet && what != w.options.Plugin {
 		return
 	}
 	var timer *time.Timer

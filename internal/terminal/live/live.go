@@ -29,19 +29,20 @@ type Live struct {
 	painter redraw.Painter
 	written int
 	headed  bool
+	waited  bool // the picture has what is waited for
 	frame   int
 	result  bool // has been handled
 	shown   bool // the result
 	closed  bool
 
 	stop    func()
-	release func() // of the waits, which the picture has from its first frame on
+	release func() // of the waits, which the picture has
 }
 
 // New starts the view of a batch on stderr; it draws until it has handled a result or Stop
 // is called.
 func New(s terminal.Streams, b wording.Batch) *Live {
-	l := &Live{out: s.Err, now: s.Now, st: s.Err.Styles(), waits: s.Waits, model: newBatchModel(b), painter: redraw.Painter{Out: s.Err}}
+	l := &Live{out: s.Err, now: s.Now, st: s.Err.Styles(), waits: s.Waits, model: newBatchModel(b), painter: redraw.Painter{Out: s.Err}, release: s.Waits.Shown()}
 	quit, gone := make(chan struct{}), make(chan struct{})
 	l.stop = sync.OnceFunc(func() { close(quit); <-gone })
 	go func() {
@@ -96,9 +97,7 @@ func (l *Live) Stop() {
 	l.closed = true
 	l.last()
 	l.painter.Close()
-	if l.release != nil {
-		l.release()
-	}
+	l.release()
 }
 
 // Shown says whether the result, and so a failure, was shown.
@@ -114,22 +113,20 @@ func (l *Live) draw() {
 	defer l.mu.Unlock()
 	v := l.view()
 	v.waits = l.waits.Lines()
-	if l.closed || l.model.blank() && len(v.waits) == 0 && !l.headed {
+	if l.closed || l.model.blank() && len(v.waits) == 0 && !l.waited {
 		return
-	}
-	if l.release == nil {
-		l.release = l.waits.Shown()
 	}
 	p := l.model.picture(v)
 	l.painter.Paint(p.final, p.live, v.Width)
-	l.written, l.headed = p.written, true
+	l.written, l.headed = p.written, !l.model.blank()
+	l.waited = len(v.waits) > 0
 	l.frame++
 }
 
 // last paints what is to stay, if there is anything.
 func (l *Live) last() {
 	v := l.view()
-	if final := l.model.final(v); len(final) > 0 || l.headed {
+	if final := l.model.final(v); len(final) > 0 || l.headed || l.waited {
 		l.painter.Paint(final, nil, v.Width)
 	}
 	l.shown = l.result
