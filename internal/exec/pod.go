@@ -41,7 +41,7 @@ func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
 	if r.TTY {
 		options.Stderr = nil
 	}
-	err = executor.StreamWithContext(ctx, options)
+	err = stream(ctx, executor, options)
 	if exit, ok := errors.AsType[clientexec.CodeExitError](err); ok {
 		return exit.Code, nil
 	}
@@ -52,7 +52,20 @@ func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
 		return 0, fault.New(fault.InvalidArgument, "program %q not found in workspace %s", r.Command[0], r.Pod).
 			WithHint("install it in the image, or check the name")
 	}
-	return 0, kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod})
+	return 0, failure(err, client, r)
+}
+
+// stream runs the command until the context ends, whatever hangs then: credential
+// plugins are run without one.
+func stream(ctx context.Context, executor remotecommand.Executor, options remotecommand.StreamOptions) error {
+	ended := make(chan error, 1)
+	go func() { ended <- executor.StreamWithContext(ctx, options) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // missingProgram reports whether the container runtime could not find the program.

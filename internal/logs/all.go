@@ -89,16 +89,20 @@ func worst(errs []error) error {
 
 // copyLines writes one container's log line by line.
 func copyLines(ctx context.Context, client *kube.Client, p part, r Request, out *lines) error {
+	prefix := "[" + p.name + "] "
+	if r.Follow {
+		return followLog(ctx, client, p.pod, r, func(line string) error { return out.write(prefix, line) })
+	}
 	stream, err := open(ctx, client, p.pod, r)
 	if err != nil {
 		return err
 	}
 	defer stream.Close()
 	text := bufio.NewReader(stream)
-	if !r.Follow && removed(text) {
+	if removed(text) {
 		return nil // the others have one
 	}
-	return kube.Fault(out.copy("["+p.name+"] ", text), call(client, p.pod.Name))
+	return kube.Fault(out.copy(prefix, text), call(client, p.pod.Name))
 }
 
 // lines lets several write to one, a line at a time.

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -27,6 +28,11 @@ type Request struct {
 	Tail int64
 	// Since leaves out what is older; 0: nothing.
 	Since time.Duration
+	// Lost is told why the connection of a log that is followed was lost; it is made
+	// again. It may be nil.
+	Lost func(error)
+
+	sinceTime *metav1.Time // of a log that is followed again
 }
 
 func (r Request) options() *corev1.PodLogOptions {
@@ -38,18 +44,25 @@ func (r Request) options() *corev1.PodLogOptions {
 		seconds := max(int64((r.Since+time.Second-1)/time.Second), 1)
 		o.SinceSeconds = &seconds
 	}
+	o.SinceTime = r.sinceTime
 	return o
 }
 
 // Copy writes the log of one container.
 func Copy(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, out io.Writer) error {
+	if r.Follow {
+		return followLog(ctx, client, pod, r, func(line string) error {
+			_, err := io.WriteString(out, line)
+			return err
+		})
+	}
 	stream, err := open(ctx, client, pod, r)
 	if err != nil {
 		return err
 	}
 	defer stream.Close()
 	text := bufio.NewReader(stream)
-	if !r.Follow && removed(text) {
+	if removed(text) {
 		return fault.New(fault.NotFound, "the node has removed the log of container %s", r.Container).
 			WithHint("it keeps only the last log of a container that has ended; try again, or without --previous")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/logs"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 // Options are what the command line says.
@@ -87,6 +88,7 @@ func Run(ctx context.Context, o *Options) error {
 	request := logs.Request{
 		Container: o.Container, Follow: o.Follow, Previous: o.Previous,
 		Timestamps: o.Timestamps, Tail: o.Tail, Since: o.Since,
+		Lost: func(err error) { printer.PrintNote(o.IO, "connection lost, retrying: "+err.Error()) },
 	}
 	if o.Container == "" {
 		request.Container = kube.MainContainer(pods[0].Labels)

@@ -1,0 +1,60 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/remotecommand"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// What an error of client-go means.
+func TestFailure(t *testing.T) {
+	client := clientOf(t, http.NotFoundHandler())
+	for text, c := range map[string]struct {
+		err  error
+		code fault.Code
+		says string
+	}{
+		"websocket":      {errors.New("error reading from error stream: next reader: websocket: close 1006 (abnormal closure): unexpected EOF"), fault.Unavailable, "was lost"},
+		"reset":          {fmt.Errorf("read tcp: %w", &net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}), fault.Unavailable, "was lost"},
+		"end":            {io.EOF, fault.Unavailable, "was lost"},
+		"refused":        {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, fault.Unavailable, "cannot be reached"},
+		"kubelet":        {errors.New("error dialing backend: dial tcp 10.0.0.1:10250: connect: connection refused"), fault.Unavailable, "the node of workspace alice"},
+		"something else": {errors.New("never seen"), fault.Internal, "cannot run the command in workspace alice: never seen"},
+	} {
+		if err := failure(c.err, client, Request{Pod: "alice"}); fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v (%s)", text, err, fault.CodeOf(err))
+		}
+	}
+	if err := failure(nil, client, Request{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// hanging is an executor that never returns.
+type hanging struct{}
+
+type options = remotecommand.StreamOptions
+
+func (hanging) Stream(options) error                             { select {} }
+func (hanging) StreamWithContext(context.Context, options) error { select {} }
+
+// A command ends with the context, whatever hangs.
+func TestStreamEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := stream(ctx, hanging{}, options{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
