@@ -56,17 +56,22 @@ func ObjectEvent(e *corev1.Event) v1.ObjectEvent {
 
 // ObjectEvents are events as they are listed: repeats folded into one with the
 // newest message and the sum of the counts, the one that happened last at the
-// end.
+// end. Of one object and reason, no more than a few messages are told apart.
 func ObjectEvents(events []*corev1.Event) []v1.ObjectEvent {
-	at := map[WarningKind]int{}
+	at, last, messages := map[WarningKind]int{}, map[WarningKind]int{}, map[WarningKind]int{}
 	var folded []v1.ObjectEvent
 	for _, e := range slices.SortedStableFunc(slices.Values(events), byVersion) {
 		one := ObjectEvent(e)
 		one.FirstAt, one.At = evidence.FirstSeen(e).UTC(), evidence.LastSeen(e).UTC()
 		same := WarningKind{one.Object, one.Type + " " + one.Reason, messageKind(one.Message)}
 		i, known := at[same]
+		alike := WarningKind{object: same.object, reason: same.reason}
+		if !known && messages[alike] >= mostMessages {
+			i, known = last[alike], true
+		}
 		if !known {
-			at[same] = len(folded)
+			messages[alike]++
+			at[same], last[alike] = len(folded), len(folded)
 			folded = append(folded, one)
 			continue
 		}
@@ -77,8 +82,11 @@ func ObjectEvents(events []*corev1.Event) []v1.ObjectEvent {
 	slices.SortStableFunc(folded, func(a, b v1.ObjectEvent) int {
 		return a.At.Truncate(time.Second).Compare(b.At.Truncate(time.Second))
 	})
-	return folded
+	return folded[max(len(folded)-mostListed, 0):]
 }
+
+// mostListed is how many events are listed, the newest of them.
+const mostListed = 200
 
 // merged makes one event of two that are the same but for numbers.
 func merged(a, b v1.ObjectEvent) v1.ObjectEvent {

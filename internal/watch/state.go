@@ -53,6 +53,9 @@ func (s State) Apply(change watch.EventType, obj runtime.Object) State {
 		if known, ok := s.objects[uid]; ok && older(o.GetResourceVersion(), known.GetResourceVersion()) {
 			return s
 		}
+		if e, ok := o.(*corev1.Event); ok {
+			return s.withEvent(e)
+		}
 		s.objects = with(s.objects, uid, o)
 	case watch.Deleted:
 		s = s.remove(uid, o)
@@ -96,7 +99,9 @@ func (s State) IsGone(uid types.UID) bool {
 func (s State) remove(uid types.UID, last metav1.Object) State {
 	s.objects = maps.Clone(s.objects)
 	delete(s.objects, uid)
-	s.removed = with(s.removed, uid, last)
+	if _, ok := last.(*corev1.Event); !ok { // which is only forgotten
+		s.removed = with(s.removed, uid, last)
+	}
 	return s
 }
 

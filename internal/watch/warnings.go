@@ -81,6 +81,12 @@ type WarningKind struct{ object, reason, message string }
 func (f *folder) add(e *corev1.Event) {
 	kind := WarningKind{evidence.ObjectOf(e), e.Reason, messageKind(e.Message)}
 	i := slices.Index(f.kinds, kind)
+	if alike := f.alike(kind); i < 0 && len(alike) >= mostMessages {
+		i = alike[len(alike)-1]
+		f.warnings[i].Count += evidence.Count(e)
+		f.warnings[i].At = evidence.Later(f.warnings[i].At, evidence.LastSeen(e).UTC())
+		return
+	}
 	if i < 0 {
 		i = len(f.kinds)
 		f.kinds = append(f.kinds, kind)
@@ -93,9 +99,25 @@ func (f *folder) add(e *corev1.Event) {
 	}
 }
 
+// mostWarnings is how many there are, the newest of them.
+const mostWarnings = 32
+
+// mostMessages is how many messages of one object and reason are told apart.
+const mostMessages = 3
+
+// alike are the warnings of an object and a reason.
+func (f *folder) alike(kind WarningKind) (at []int) {
+	for i, other := range f.kinds {
+		if other.object == kind.object && other.reason == kind.reason {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
 func (f *folder) sorted() []v1.Warning {
 	slices.SortStableFunc(f.warnings, func(a, b v1.Warning) int { return a.At.Compare(b.At) })
-	return f.warnings
+	return f.warnings[max(len(f.warnings)-mostWarnings, 0):]
 }
 
 var (

@@ -25,6 +25,10 @@ func nothingReported(subject watch.Subject) reported {
 	return reported{snapshot: nothing, warnings: map[watch.WarningKind]int{}, events: map[types.UID]int{}}
 }
 
+// mostReported is how many events are remembered; beyond it, those that are still
+// known.
+const mostReported = 4096
+
 // update notes a reading and says what is new in it.
 func (r *reported) update(state watch.State, snapshot v1.Snapshot) Change {
 	change := Change{Snapshot: snapshot}
@@ -40,10 +44,17 @@ func (r *reported) update(state watch.State, snapshot v1.Snapshot) Change {
 			change.Warnings = append(change.Warnings, w)
 		}
 	}
-	for _, e := range state.Events() {
+	events := state.Events()
+	for _, e := range events {
 		if n := evidence.Count(e); n > r.events[e.UID] {
 			r.events[e.UID] = n
 			change.Objects = append(change.Objects, watch.ObjectEvent(e))
+		}
+	}
+	if len(r.events) > mostReported {
+		r.events = map[types.UID]int{}
+		for _, e := range events {
+			r.events[e.UID] = evidence.Count(e)
 		}
 	}
 	return change

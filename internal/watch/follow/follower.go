@@ -28,6 +28,7 @@ type Follower struct {
 	changed chan struct{} // closed, and replaced, with the next change
 	state   watch.State
 	pending []watch.State // not read yet, each one change after the other
+	events  int           // the last of them that differ in an event alone
 	outage  outage
 	err     error
 	awaited map[types.UID]bool // pods that are gone if a list does not have them
@@ -100,10 +101,26 @@ func (f *Follower) Begin(workload runtime.Object) {
 
 // push makes s the state; the lock is held.
 func (f *Follower) push(s watch.State) {
-	f.state = s
+	f.state, f.events = s, 0
 	f.pending = append(f.pending, s)
 	f.signal()
 }
+
+// pushEvent makes s the state, which knows one event more. A reader who is late reads
+// the newest of many that differ in events alone; the lock is held.
+func (f *Follower) pushEvent(s watch.State) {
+	if f.events++; f.events <= mostPending || len(f.pending) == 0 {
+		events := f.events
+		f.push(s)
+		f.events = events
+		return
+	}
+	f.state, f.pending[len(f.pending)-1] = s, s
+	f.signal()
+}
+
+// mostPending is how many states are kept for a reader that differ in events alone.
+const mostPending = 32
 
 // signal wakes everybody who waits; the lock is held.
 func (f *Follower) signal() {

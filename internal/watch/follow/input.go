@@ -5,11 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
-
-	"github.com/berthdev/berth/internal/watch"
 )
 
 // input is what comes from one source.
@@ -53,7 +52,13 @@ func (in *input) Replace(objects []runtime.Object, version string) {
 
 // Apply takes a change.
 func (in *input) Apply(change apiwatch.EventType, object runtime.Object) {
-	in.change(func(s watch.State) watch.State { return s.Apply(change, object) })
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if _, ok := object.(*corev1.Event); ok {
+		in.pushEvent(in.state.Apply(change, object))
+		return
+	}
+	in.push(in.state.Apply(change, object))
 }
 
 // Opened ends an outage.
