@@ -105,11 +105,10 @@ func (t Target) local(named []*unstructured.Unstructured) (local, foreign []*uns
 	return local, foreign
 }
 
-// owns says whether an object belongs to the workspace, by the marks of its release or
-// the label of its ID; a certificate's Secret, by the name of the certificate.
+// owns says whether an object belongs to the workspace, by the marks of its release; a
+// certificate's Secret, by the name of the certificate.
 func (t Target) owns(object *unstructured.Unstructured) bool {
-	return release.Owner(t.ID, t.Client.Namespace).Owns(object) || isCertified(object, t.ID) ||
-		object.GetLabels()[kube.LabelCanonicalID] == kube.LabelValue(t.ID)
+	return release.Owner(t.ID, t.Client.Namespace).Owns(object) || isCertified(object, t.ID)
 }
 
 // annotationCertificate is cert-manager's, on the Secret of a certificate.
