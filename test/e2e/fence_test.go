@@ -141,7 +141,7 @@ func TestForgedRecord(t *testing.T) {
 func (w *world) forgeManifest(id, more string) {
 	w.Helper()
 	secrets := w.CoreV1().Secrets(w.namespace)
-	secret, err := secrets.Get(w.Context(), "sh.helm.release.v1."+id+".v1", metav1.GetOptions{})
+	secret, err := secrets.Get(w.Context(), recordOf(id), metav1.GetOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -14,17 +14,26 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
+// recordOf is the Secret of a workspace's record.
+func recordOf(id string) string { return "sh.helm.release.v1." + id + ".v1" }
+
+// spoilRecord replaces what is in Helm's record; the data is in base64.
+func (w *world) spoilRecord(id, data string) {
+	w.Helper()
+	patch := `{"data":{"release":"` + data + `"}}`
+	if _, err := w.CoreV1().Secrets(w.namespace).Patch(w.Context(), recordOf(id), types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		w.Fatal(err)
+	}
+}
+
 // A workspace whose record cannot be read is told from others, can be seen, and can
 // be deleted with everything that is its own.
 func TestUnreadableRecord(t *testing.T) {
 	w := newWorld(t)
 	id := decode[v1.Workspace](w, w.must(0, "provision", "alice~dev", "-o", "json")).ID
-	record := "sh.helm.release.v1." + id + ".v1"
+	record := recordOf(id)
 	for name, data := range map[string]string{"nothing": "", "no base64": "e30=", "null": "SDRzSUFIK0NBbXNDLzhzcnpja0JBRS84eXlVRUFBQUE="} {
-		patch := `{"data":{"release":"` + data + `"}}`
-		if _, err := w.CoreV1().Secrets(w.namespace).Patch(w.Context(), record, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		w.spoilRecord(id, data)
 		began := time.Now()
 		failed := decode[v1.Error](w, w.must(3, "provision", "alice~dev", "--timeout", "1m", "-o", "json"))
 		if failed.Reason != "RECORD_UNREADABLE" || !strings.Contains(failed.Message, "Secret "+w.namespace+"/"+record) || !strings.Contains(failed.Hint, "berth delete id/"+id) {
@@ -51,10 +60,7 @@ func TestUnreadableRecordWithoutAPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.eventually("the pod is gone", func() bool { return w.pod(id) == nil })
-	record := "sh.helm.release.v1." + id + ".v1"
-	if _, err := w.CoreV1().Secrets(w.namespace).Patch(w.Context(), record, types.MergePatchType, []byte(`{"data":{"release":""}}`), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	w.spoilRecord(id, "")
 	w.contains(w.must(0, "status", "alice~dev").stdout, "cannot be read")
 	w.must(0, "delete", "alice~dev")
 	if left := w.leftovers(); len(left) > 0 {

@@ -53,6 +53,10 @@ func provisioning() duty {
 
 func deleting() duty {
 	bulky := use{args: []string{"delete", "alice~bulky"}, before: func(w *world) { w.must(0, "provision", "alice~bulky", "--no-wait") }}
+	unreadable := use{args: []string{"delete", "alice~everything"}, says: "what you may not list is kept", before: func(w *world) {
+		w.must(0, "provision", "alice~everything")
+		w.spoilRecord(w.idOf("alice~everything"), "")
+	}}
 	return duty{
 		command: rbac.Named(rbac.Delete),
 		uses: []use{
@@ -62,9 +66,15 @@ func deleting() duty {
 				w.must(0, "provision", "alice~plain")
 				killed("DELETE", "secrets", "delete", "alice~plain")(w)
 			}},
+			unreadable,
 		},
 		prepare:   func(w *world) { w.must(0, "provision", "alice~everything") },
 		gate:      func(rbac.Access) use { return use{args: []string{"delete", "alice~everything"}} },
+		without: map[string]use{
+			"list persistentvolumeclaims":            unreadable,
+			"list networkpolicies.networking.k8s.io": unreadable,
+			"list certificates.cert-manager.io":      unreadable,
+		},
 		elsewhere: certifiedSecrets(),
 	}
 }
