@@ -97,7 +97,9 @@ func TestChaosDifferentAtOnce(t *testing.T) {
 // neither of them: a pod, a ConfigMap or the release is removed, a label is changed.
 func TestChaosBetween(t *testing.T) {
 	for name, do := range map[string]func(w *world, id string){
-		"helm uninstall":       func(w *world, id string) { w.asAdmin(os.Getenv("BERTH_TEST_HELM"), "uninstall", id, "--ignore-not-found") },
+		"helm uninstall": func(w *world, id string) {
+			w.asAdmin(os.Getenv("BERTH_TEST_HELM"), "uninstall", id, "--ignore-not-found")
+		},
 		"the pod deleted":      func(w *world, id string) { w.kubectl("delete", "pod", id, "--wait=false") },
 		"a ConfigMap deleted":  func(w *world, id string) { w.kubectl("delete", "configmap", id+"-config") },
 		"the Service deleted":  func(w *world, id string) { w.kubectl("delete", "service", id) },

@@ -42,9 +42,9 @@ func brokenAnswers(share float64, seed uint64) meddler {
 
 // With 30 % of the answers broken, 20 of 20 commands end well or say that the cluster
 // cannot be reached, and nothing is left behind.
-func TestBrokenAnswers(t *testing.T) {
+func TestChaosBrokenAnswers(t *testing.T) {
 	w := newWorld(t)
-	broken := brokenAnswers(0.3, 1)
+	broken := brokenAnswers(0.3, dice(t).Uint64())
 	for range 4 {
 		for _, args := range []string{"provision alice~plain --if-not-exists", "status alice~plain", "status", "logs alice~plain", "delete alice~plain --ignore-not-found"} {
 			r := w.finish(w.through(strings.Fields(args), broken))
@@ -61,7 +61,7 @@ func TestBrokenAnswers(t *testing.T) {
 
 // An API server that has too many requests for ever ends a command within its time,
 // and is said to have them.
-func TestTooManyRequestsForEver(t *testing.T) {
+func TestChaosTooManyRequests(t *testing.T) {
 	w := newWorld(t)
 	refuse := func(out http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		out.Header().Set("Retry-After", "1")

@@ -3,11 +3,9 @@
 package e2e
 
 import (
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -35,18 +33,19 @@ func suspensions() (all []suspension) {
 
 // A process that is stopped (SIGSTOP) at any of its requests for longer than its lock
 // lasts, while another one works, continues (SIGCONT) and leaves the workspace whole or
-// not there at all; unless it ends well it says CONFLICT. BERTH_TEST_SUSPENSIONS says
-// how often each pair is tried; `make chaos` tries 64 of injection and 32 of the others.
-func TestSuspended(t *testing.T) {
-	times := 1
-	if n, err := strconv.Atoi(os.Getenv("BERTH_TEST_SUSPENSIONS")); err == nil {
-		times = n
-	}
+// not there at all; unless it ends well it says CONFLICT. `make chaos` tries 64 of
+// injection and 32 of the others.
+func TestChaosSuspended(t *testing.T) {
+	random := dice(t)
 	for _, s := range suspensions() {
+		times := rounds(1, 8)
+		if s.kind == "injected" {
+			times = rounds(1, 16)
+		}
 		t.Run(s.kind+" "+s.a+" and "+s.b, func(t *testing.T) {
 			requests := countOf(t, s.victim())
 			for range times {
-				m := moment{request: 1 + rand.IntN(requests), done: rand.IntN(2) == 1}
+				m := moment{request: 1 + random.IntN(requests), done: random.IntN(2) == 1}
 				t.Run(m.String(), func(t *testing.T) { s.try(newWorld(t), m) })
 			}
 		})

@@ -68,8 +68,8 @@ func deleting() duty {
 			}},
 			unreadable,
 		},
-		prepare:   func(w *world) { w.must(0, "provision", "alice~everything") },
-		gate:      func(rbac.Access) use { return use{args: []string{"delete", "alice~everything"}} },
+		prepare: func(w *world) { w.must(0, "provision", "alice~everything") },
+		gate:    func(rbac.Access) use { return use{args: []string{"delete", "alice~everything"}} },
 		without: map[string]use{
 			"list persistentvolumeclaims":            unreadable,
 			"list networkpolicies.networking.k8s.io": unreadable,
