@@ -51,6 +51,7 @@ func validateBounds(report reporter, b Blueprint) {
 	atMost("image", len(b.Image), maxImage, "characters")
 	atMost("podman.image", len(b.Podman.Image), maxImage, "characters")
 	atMost("k8shelld.image", len(b.K8shelld.Image), maxImage, "characters")
+	atMost("helperImage", len(b.HelperImage), maxImage, "characters")
 
 	validateEnv(report, b.Env)
 	scripts := 0

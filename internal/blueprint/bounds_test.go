@@ -54,6 +54,7 @@ func TestBounds(t *testing.T) {
 		"a file that is no text":    {func(b *Blueprint) { b.ExtFiles = map[string]string{"/a": "\xff"} }, "extFiles./a: must be text (UTF-8)"},
 		"a variable's name":         {func(b *Blueprint) { b.Env = map[string]string{long[:300]: ""} }, "env." + long[:300] + ": the name must have at most 253 characters, has 300"},
 		"all variables":             {func(b *Blueprint) { b.Env = numbered(6, long[:100_000]) }, "env: must have at most 512000 bytes in total, has 600"},
+		"the helper image":          {func(b *Blueprint) { b.HelperImage = long[:1025] }, "helperImage: must have at most 1024 characters, has 1025"},
 		"many variables":            {func(b *Blueprint) { b.Env = numbered(1001, "") }, "env: must have at most 1000 variables, has 1001"},
 		"many scripts":              {func(b *Blueprint) { b.InitScripts = scripts(100, "x") }, "initScripts: must have at most 99 scripts, has 100"},
 		"large scripts":             {func(b *Blueprint) { b.InitScripts = scripts(6, long) }, "initScripts: must have at most 1000000 bytes in total, has 1200000"},
