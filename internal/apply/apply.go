@@ -31,6 +31,9 @@ type Applier struct {
 	// Force takes over fields that another field manager has set. Without it they
 	// are a conflict.
 	Force bool
+	// Accept returns an error for an object that exists and must not be used, though it
+	// is the owner's; nil accepts all of them.
+	Accept func(*unstructured.Unstructured) error
 	// Fence is the lock under which all of this is done; nil for none.
 	Fence Fence
 	// DryRun keeps everything from being written.

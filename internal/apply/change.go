@@ -43,6 +43,15 @@ func (c Changes) Of(object *unstructured.Unstructured, namespace string) (Change
 	return Change{}, false
 }
 
+// Objects are the objects that were changed, as the cluster has them.
+func (c Changes) Objects() []*unstructured.Unstructured {
+	objects := make([]*unstructured.Unstructured, len(c))
+	for i, change := range c {
+		objects[i] = change.Object
+	}
+	return objects
+}
+
 // With are the changes with one of these actions.
 func (c Changes) With(actions ...Action) (some Changes) {
 	for _, change := range c {

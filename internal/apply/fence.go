@@ -2,14 +2,8 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/berthdev/berth/internal/kube"
 )
 
 // Fence is the lock that a run works under. A process that was suspended for longer
@@ -62,34 +56,4 @@ func annotate(object *unstructured.Unstructured, name, value string) {
 	}
 	annotations[name] = value
 	object.SetAnnotations(annotations)
-}
-
-// markClaim marks a claim that exists, of which nothing else is changed: a run that
-// has lost its lock must not delete it any more. Who may not mark it uses it as it is.
-func (r *run) markClaim(ctx context.Context, it *item) (done bool, err error) {
-	current := it.change.Before
-	if r.Fence == nil || r.DryRun != DryRunNone || !isKind(current, kindClaim) {
-		return true, nil
-	}
-	name, value := r.Fence.Mark()
-	if value == "" {
-		return true, nil
-	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"resourceVersion": current.GetResourceVersion(), "uid": current.GetUID(), "annotations": map[string]string{name: value},
-	}})
-	if err != nil {
-		return true, err
-	}
-	made, err := it.api.Patch(ctx, it.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
-	switch {
-	case isStale(err):
-		return false, nil
-	case apierrors.IsForbidden(err):
-		return true, nil
-	case err != nil:
-		return true, kube.Fault(err, it.call("patch"))
-	}
-	it.change.Object = made
-	return true, nil
 }

@@ -64,15 +64,23 @@ func (r *run) remove(ctx, _ context.Context, it *item) error {
 		if !apierrors.IsConflict(err) || try == deleteTries {
 			return kube.Fault(err, it.call("delete"))
 		}
-		again, err := it.api.Get(ctx, it.name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) || err == nil && again.GetUID() != current.GetUID() {
-			return nil
+		if current, err = it.newer(ctx, current); current == nil {
+			return err
 		}
-		if err != nil {
-			return kube.Fault(err, it.call("get"))
-		}
-		current = again
 	}
+}
+
+// newer is the object as it is by now; nil if it is gone, or if another one has its
+// name.
+func (it *item) newer(ctx context.Context, current *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	again, err := it.api.Get(ctx, it.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && again.GetUID() != current.GetUID() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, kube.Fault(err, it.call("get"))
+	}
+	return again, nil
 }
 
 // deletion is the deletion of the very object; under a lock, of the very version, for

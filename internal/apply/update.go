@@ -37,6 +37,11 @@ func (r *run) update(ctx context.Context, it *item) (done bool, err error) {
 	if err := r.check(ctx, current); err != nil {
 		return true, err
 	}
+	if r.Accept != nil && current.GetDeletionTimestamp() == nil {
+		if err := r.Accept(current); err != nil {
+			return true, err
+		}
+	}
 	switch {
 	case current.GetDeletionTimestamp() != nil && r.DryRun != DryRunNone:
 		// Nothing can be checked while it is there, and a dry run does not wait.

@@ -32,6 +32,9 @@ const (
 	// AnnotationLock says under which lock an object was written last.
 	AnnotationLock = "berth.dev/lock"
 
+	// LabelKept is true on a claim that has outlived its workspace on request.
+	LabelKept = "berth.dev/kept"
+
 	// StopRequested is true on a pod that is being stopped, not deleted. It may be
 	// a label or an annotation.
 	StopRequested = "k8shell.io/stop-requested"

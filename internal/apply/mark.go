@@ -1,0 +1,115 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Mark sets labels and annotations of these very objects, as Find has read them, and
+// changes nothing else in them. That one is gone, or that another one has its name by
+// now, is not an error. It returns those that are marked.
+func (a Applier) Mark(ctx context.Context, objects []*unstructured.Unstructured, labels, annotations map[string]string) ([]*unstructured.Unstructured, error) {
+	targets, err := a.targets(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Applier: a}
+	for i, object := range objects {
+		r.items = append(r.items, &item{Wanted: Wanted{Object: object}, target: targets[i]})
+	}
+	r.prepare(r.items)
+	err = sideBySide(ctx, r.items, func(ctx, _ context.Context, it *item) error {
+		return r.mark(ctx, it, values(labels), values(annotations))
+	})
+	var marked []*unstructured.Unstructured
+	for _, it := range r.items {
+		if it.object != nil {
+			marked = append(marked, it.object)
+		}
+	}
+	return marked, err
+}
+
+func (r *run) mark(ctx context.Context, it *item, labels, annotations map[string]any) (err error) {
+	current := it.Object
+	for range deleteTries {
+		if err := r.check(ctx, current); err != nil {
+			return err
+		}
+		if err := r.confirm(ctx); err != nil {
+			return err
+		}
+		it.object, err = r.patchMetadata(ctx, it, current, labels, annotations)
+		if !isStale(err) {
+			return kube.Fault(err, it.call("patch"))
+		}
+		if current, err = it.newer(ctx, current); current == nil {
+			return err
+		}
+	}
+	return fault.New(fault.Conflict, "%s is being changed by another client", it.describe()).WithHint("try again")
+}
+
+// markClaim marks a claim that exists, of which nothing else is changed: a run that
+// has lost its lock must not delete it any more. One that was kept belongs to a
+// workspace again. Who may not mark a claim uses it as it is, unless it was kept.
+func (r *run) markClaim(ctx context.Context, it *item) (done bool, err error) {
+	current := it.change.Before
+	if r.Fence == nil || r.DryRun != DryRunNone || !isKind(current, kindClaim) {
+		return true, nil
+	}
+	labels := map[string]any{}
+	_, kept := current.GetLabels()[kube.LabelKept]
+	if kept {
+		labels[kube.LabelKept] = nil
+	}
+	if _, mark := r.Fence.Mark(); mark == "" && !kept {
+		return true, nil
+	}
+	made, err := r.patchMetadata(ctx, it, current, labels, map[string]any{})
+	switch {
+	case isStale(err):
+		return false, nil
+	case apierrors.IsForbidden(err) && !kept:
+		return true, nil
+	case err != nil:
+		return true, kube.Fault(err, it.call("patch"))
+	}
+	it.change.Object = made
+	return true, nil
+}
+
+// patchMetadata changes labels and annotations of the very version that was read, and
+// marks it as written under the lock. A value of nil takes one away.
+func (r *run) patchMetadata(ctx context.Context, it *item, current *unstructured.Unstructured, labels, annotations map[string]any) (*unstructured.Unstructured, error) {
+	if r.Fence != nil {
+		if name, value := r.Fence.Mark(); value != "" {
+			annotations = maps.Clone(annotations)
+			annotations[name] = value
+		}
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": current.GetResourceVersion(), "uid": current.GetUID(), "labels": labels, "annotations": annotations,
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return it.api.Patch(ctx, it.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
+}
+
+func values(texts map[string]string) map[string]any {
+	all := map[string]any{}
+	for name, text := range texts {
+		all[name] = text
+	}
+	return all
+}
