@@ -2,6 +2,7 @@ package injected
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,10 +18,11 @@ import (
 	"github.com/berthdev/berth/internal/provision/workload"
 )
 
-// How often a patch is tried on a template that others have changed
-// meanwhile, and after which pause.
+// How long a patch is tried on a workload that others change all the time, and the
+// longest pause between two attempts. The pauses are random: who writes at intervals
+// would be met again and again.
 const (
-	patchTries = 20
+	patchTime  = 30 * time.Second
 	patchPause = 50 * time.Millisecond
 )
 
@@ -33,7 +35,7 @@ type change func(object map[string]any) (injection.Change, error)
 // It returns the newest version, and what was done; no version with an error if the
 // workload has certainly not been patched.
 func (t Target) patch(ctx context.Context, held *lock.Lock, w *workload.Workload, change change, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
-	for try := 1; ; try++ {
+	for begun := time.Now(); ; {
 		if err := confirm(ctx, held, w); err != nil {
 			return nil, nil, err
 		}
@@ -58,14 +60,17 @@ func (t Target) patch(ctx context.Context, held *lock.Lock, w *workload.Workload
 		}
 		// A test that fails is an invalid patch to the API server, as is one that
 		// makes no sense: what tells them apart is the version.
-		if version(newer) == version(w) || try == patchTries {
+		switch {
+		case version(newer) == version(w):
 			return nil, nil, t.fault(err)
+		case time.Since(begun) > patchTime:
+			return nil, nil, fault.New(fault.Conflict, "%s is being changed by another client all the time", t.Ref).WithHint("try again")
 		}
 		w = newer
 		select {
 		case <-ctx.Done():
 			return nil, nil, ctx.Err()
-		case <-time.After(patchPause):
+		case <-time.After(rand.N(patchPause)):
 		}
 	}
 }
