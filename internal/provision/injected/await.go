@@ -7,9 +7,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/deploy"
@@ -25,6 +27,7 @@ const (
 	lookEvery   = 10 * time.Second
 	failedTime  = 10 * time.Second
 	blockedTime = time.Minute
+	readTime    = 3 * time.Second // for what there is to say at the end
 )
 
 // AwaitGone waits until no pod has the workspace any more. Pods that keep it by
@@ -75,12 +78,17 @@ func (t Target) awaitClean(ctx context.Context, w *workload.Workload, follower *
 		case again != nil:
 			return deploy.Left{}, again
 		case ctx.Err() != nil:
-			return t.left(follower.State(), t.reading(follower.State())), ctx.Err()
+			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
+			defer cancel()
+			return t.left(follower.State(), t.reading(late, follower.State())), ctx.Err()
 		case !errors.Is(err, context.DeadlineExceeded):
 			return deploy.Left{}, err
 		}
-		state := follower.State()
-		if reading := t.reading(state); blocks(state, reading, t.Now().Sub(since)) {
+		state, calm := follower.State(), t.Now().Sub(since)
+		if calm < failedTime {
+			continue
+		}
+		if reading := t.reading(ctx, state); blocks(state, reading, calm) {
 			return t.left(state, reading), nil
 		}
 	}
@@ -101,10 +109,20 @@ func (t Target) injectedAgain(s watch.State) error {
 		WithHint("delete it again if it is not wanted")
 }
 
-// reading is the state of the rollout of pods without the workspace.
-func (t Target) reading(s watch.State) v1.Snapshot {
-	reading, _ := watch.Analyze(s, t.Policy, t.Now())
-	return reading
+// reading is the state of the rollout of pods without the workspace. They are read
+// for it: the watches are of those that have it. It is empty if they cannot be read.
+func (t Target) reading(ctx context.Context, s watch.State) v1.Snapshot {
+	object, ok := s.Object().(runtime.Object)
+	if !ok {
+		return v1.Snapshot{}
+	}
+	subject := workload.Subject(t.Client.Namespace, t.Ref)
+	around, err := diagnose.GatherAround(ctx, t.Client, subject, object)
+	if err != nil {
+		return v1.Snapshot{}
+	}
+	d := around.Diagnose(subject, t.Policy, t.Now())
+	return v1.Snapshot{Stage: d.Stage, Status: d.Status, Cause: d.Cause}
 }
 
 // blocks says whether a rollout does not go on, from its reading and the time for which
