@@ -12,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/identity"
@@ -100,13 +103,13 @@ func TestChaosBetween(t *testing.T) {
 		"helm uninstall": func(w *world, id string) {
 			w.asAdmin(os.Getenv("BERTH_TEST_HELM"), "uninstall", id, "--ignore-not-found")
 		},
-		"the pod deleted":      func(w *world, id string) { w.kubectl("delete", "pod", id, "--wait=false") },
-		"a ConfigMap deleted":  func(w *world, id string) { w.kubectl("delete", "configmap", id+"-config") },
-		"the Service deleted":  func(w *world, id string) { w.kubectl("delete", "service", id) },
-		"the record deleted":   func(w *world, id string) { w.kubectl("delete", "secret", "--selector", "owner=helm") },
+		"the pod deleted":      func(w *world, id string) { w.kubectl("delete", "pod", id, "--wait=false", "--ignore-not-found") },
+		"a ConfigMap deleted":  func(w *world, id string) { w.kubectl("delete", "configmap", id+"-config", "--ignore-not-found") },
+		"the Service deleted":  func(w *world, id string) { w.kubectl("delete", "service", id, "--ignore-not-found") },
+		"the record deleted":   func(w *world, _ string) { w.kubectl("delete", "secret", "--selector", "owner=helm") },
 		"the pod labelled":     func(w *world, id string) { w.kubectl("label", "pod", id, "by=somebody") },
 		"a ConfigMap edited":   func(w *world, id string) { w.kubectl("annotate", "configmap", id+"-config", "by=somebody") },
-		"everything annotated": func(w *world, id string) { w.kubectl("annotate", "pods,services,configmaps", "--all", "by=somebody") },
+		"everything annotated": func(w *world, _ string) { w.kubectl("annotate", "pods,services,configmaps", "--all", "by=somebody") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -142,23 +145,41 @@ func TestChaosThirdParty(t *testing.T) {
 			web := w.workload("deployment", 1, nil)
 			user := web.user("plain")
 			ctx, stop := context.WithCancel(t.Context())
-			wrote := make(chan int)
-			go func() {
-				i := 0
-				for ; ctx.Err() == nil; i++ {
-					web.patch(fmt.Sprintf(`{"metadata": {"annotations": {"example.com/count": "%d"}}}`, i))
-				}
-				wrote <- i
-			}()
+			last := make(chan int)
+			go func() { last <- web.writeUntil(ctx) }()
 			w.must(0, "provision", user)
 			w.must(0, "exec", user, "--", "true")
 			w.must(0, "delete", user)
 			stop()
-			if got, want := web.get().GetAnnotations()["example.com/count"], strconv.Itoa(<-wrote-1); got != want {
+			if got, want := web.get().GetAnnotations()[othersCount], strconv.Itoa(<-last); got != want {
 				t.Errorf("the other's annotation is %q, want %q", got, want)
 			}
 			web.nothingIsLeft()
 		})
+	}
+}
+
+// othersCount is the annotation that a third party writes.
+const othersCount = "example.com/count"
+
+// writeUntil counts in an annotation of the workload, a hundred times a second if the
+// API server is fast enough, until the context ends. It returns the last number that
+// was written.
+func (tg *target) writeUntil(ctx context.Context) (last int) {
+	ticks := time.NewTicker(10 * time.Millisecond)
+	defer ticks.Stop()
+	for i := 1; ; i++ {
+		select {
+		case <-ctx.Done():
+			return last
+		case <-ticks.C:
+		}
+		patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: "%d"}}}`, othersCount, i)
+		if _, err := tg.api.Patch(tg.Context(), "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			tg.Errorf("write %d: %v", i, err)
+			return last
+		}
+		last = i
 	}
 }
 
@@ -178,6 +199,7 @@ func TestChaosClock(t *testing.T) {
 					Policy: cause.DefaultPolicy(), Now: now,
 				},
 				Users:            anyUser{},
+				Repositories:     noRepositories{},
 				Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("testdata/blueprints") },
 				DefaultBlueprint: "default",
 			}
@@ -213,3 +235,10 @@ func (anyUser) Resolve(_ context.Context, name string) (identity.User, error) {
 }
 
 func (anyUser) Caller(context.Context) (string, error) { return "alice", nil }
+
+// noRepositories has no blueprints of users.
+type noRepositories struct{}
+
+func (noRepositories) Custom(context.Context, userstring.UserString) (*blueprint.Source, error) {
+	return nil, identity.ErrNotResponsible
+}
