@@ -39,7 +39,7 @@ fi
 PATH=$PWD/bin:$PATH
 
 # What an earlier demo that was cut off may have left.
-berth delete "$blueprint" --ignore-not-found >/dev/null 2>&1
+berth delete "$blueprint" --ignore-not-found --yes >/dev/null 2>&1
 
 say "A workspace for alice"
 typed berth provision "$blueprint"
@@ -54,7 +54,7 @@ if [ "$blueprint" = alice~dev ]; then
 	typed berth provision "$blueprint"
 	typed berth exec "$blueprint" -- cat note
 fi
-typed berth delete "$blueprint"
+typed berth delete "$blueprint" --yes
 
 if [ "$blueprint" = alice~dev ]; then
 	say "And one that cannot come up: its image does not exist"
@@ -62,6 +62,6 @@ if [ "$blueprint" = alice~dev ]; then
 	typed berth provision alice~typo || status=$?
 	echo "(exit status $status)"
 	[ "$status" = 3 ]
-	typed berth delete alice~typo
+	typed berth delete alice~typo --yes
 fi
 say "That was it."

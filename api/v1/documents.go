@@ -82,6 +82,8 @@ type Deletion struct {
 	Gone bool `json:"gone"`
 	// NotFound is true if there was nothing to delete, and that was no error.
 	NotFound bool `json:"notFound,omitempty"`
+	// Storage are the storages that were deleted with the workspace, or kept.
+	Storage []DeletedStorage `json:"storage,omitempty"`
 }
 
 // Version is the answer to `berth version`.
@@ -100,7 +102,8 @@ type Error struct {
 	// Code is one of the codes of `berth help exit-codes`.
 	Code string `json:"code"`
 	// Reason tells errors of one code apart: USER_UNKNOWN, USER_LOCKED,
-	// USER_INVALID, BLUEPRINT_NOT_ALLOWED, PROVIDER_UNAVAILABLE, REPOSITORY_NOT_VISIBLE, RECORD_UNREADABLE.
+	// USER_INVALID, BLUEPRINT_NOT_ALLOWED, PROVIDER_UNAVAILABLE, REPOSITORY_NOT_VISIBLE, RECORD_UNREADABLE,
+	// STORAGE_OF_ANOTHER.
 	Reason     string `json:"reason,omitempty"`
 	ExitStatus int    `json:"exitStatus"`
 	Message    string `json:"message"`

@@ -14,9 +14,23 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-// Delete removes a workspace that Find has found and waits until its pod is gone,
-// unless noWait is set. What the namespace's workspaces share stays.
-func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, noWait bool, stream *event.Stream) (*v1.Deletion, error) {
+// FindToDelete finds a workspace or, if there is none, the storage that was kept of it.
+func (p *Provisioner) FindToDelete(ctx context.Context, arg inventory.Argument) (*inventory.Target, error) {
+	target, err := p.Find(ctx, arg)
+	if fault.CodeOf(err) != fault.NotFound {
+		return target, err
+	}
+	kept, keptErr := p.FindKept(ctx, arg)
+	switch fault.CodeOf(keptErr) {
+	case fault.NotFound, fault.PermissionDenied: // who may not list claims is told of the workspace
+		return nil, err
+	}
+	return kept, keptErr
+}
+
+// Delete removes a workspace that FindToDelete has found and waits until its pod is gone,
+// if that is wanted. What the namespace's workspaces share stays.
+func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, how deploy.Removing, stream *event.Stream) (*v1.Deletion, error) {
 	p = p.in(t.Namespace)
 	s := p.session(t.ID, t.Found.WorkloadRef(), stream)
 	deletion := &v1.Deletion{ID: t.ID, Namespace: t.Namespace}
@@ -24,22 +38,22 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, noWait bo
 	defer stop()
 	var removal deploy.Removal
 	err := s.steps.Do("remove", func() (_ string, err error) {
-		removal, err = s.remove(ctx, t.Found, !noWait)
+		removal, err = s.remove(ctx, t.Found, how)
 		return removal.Done, err
 	})
-	deletion.Objects, deletion.Gone = removal.Objects, err == nil && removal.Gone
+	deletion.Objects, deletion.Storage, deletion.Gone = removal.Objects, removal.Storage, err == nil && removal.Gone
 	var left deploy.Left
-	if err == nil && !noWait && !removal.Gone {
+	if err == nil && how.Wait && !removal.Gone {
 		left, err = s.target.AwaitGone(ctx, removal)
 		deletion.Gone = left.Gone
 	}
 	deletion.Seconds = s.steps.Timing(0).Seconds
-	return deletion, s.notRemoved(ctx, left, err)
+	return deletion, s.notRemoved(ctx, how, left, err)
 }
 
 // remove checks the permissions, takes the lock, and removes what there is by then.
 // The lock is released before the pod is gone, which a new provisioning waits for.
-func (s session) remove(ctx context.Context, found inventory.Found, wait bool) (deploy.Removal, error) {
+func (s session) remove(ctx context.Context, found inventory.Found, how deploy.Removing) (deploy.Removal, error) {
 	review, err := rbac.Ask(ctx, s.Client, s.Client.Namespace)
 	if err != nil {
 		return deploy.Removal{}, err
@@ -52,7 +66,7 @@ func (s session) remove(ctx context.Context, found inventory.Found, wait bool) (
 		return deploy.Removal{}, err
 	}
 	defer s.release(ctx, held)
-	return s.target.Remove(ctx, deploy.Turn{Lock: held, Found: found}, wait)
+	return s.target.Remove(ctx, deploy.Turn{Lock: held, Found: found}, how)
 }
 
 func (s session) lockForDelete(ctx context.Context) (*lock.Lock, error) {
@@ -74,7 +88,7 @@ func (s session) lockForDelete(ctx context.Context) (*lock.Lock, error) {
 
 // notRemoved gives a deletion that its context ended the reason for that, the
 // time-out or the signal, and what is still there.
-func (s session) notRemoved(ctx context.Context, left deploy.Left, err error) error {
+func (s session) notRemoved(ctx context.Context, how deploy.Removing, left deploy.Left, err error) error {
 	why, ended := reason(ctx, err)
 	if !ended {
 		return err
@@ -83,7 +97,7 @@ func (s session) notRemoved(ctx context.Context, left deploy.Left, err error) er
 		return why
 	}
 	what := cmp.Or(left.What, fmt.Sprintf("workspace %s is not removed yet", s.id))
-	why.Hint = cmp.Or(left.Hint, "continue with `"+fault.Command("berth", "delete", "id/"+s.id, "--namespace", s.Client.Namespace)+"`")
+	why.Hint = cmp.Or(left.Hint, "continue with `"+how.Command(s.id, s.Client.Namespace)+"`")
 	if fault.CodeOf(err) == fault.Conflict { // another run has the lock
 		what = fault.From(err).Message
 	}

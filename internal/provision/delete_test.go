@@ -11,6 +11,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
@@ -44,7 +45,7 @@ func TestRemovalWithoutALookAtClaims(t *testing.T) {
 	if err != nil || target.Found.Pod == nil || target.Found.Record == nil {
 		t.Fatalf("found is %+v, %v", target, err)
 	}
-	deletion, err := s.Delete(t.Context(), target, true, event.NewStream(id, time.Now))
+	deletion, err := s.Delete(t.Context(), target, deploy.Removing{}, event.NewStream(id, time.Now))
 	if err != nil || deletion.Gone {
 		t.Errorf("%+v, %v", deletion, err)
 	}

@@ -73,8 +73,8 @@ func TestSuspendedRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, a := range []string{"provision", "delete"} {
-			for _, b := range []string{"provision", "delete"} {
+		for _, a := range []string{"provision", "delete", "keep"} {
+			for _, b := range []string{"provision", "delete", "keep"} {
 				t.Run(target+" "+a+" and "+b, func(t *testing.T) {
 					s := suspension{id: u.ID(), user: user, blueprints: dir, a: a, b: b, injected: target == "injected"}
 					requests := s.count(t)
@@ -127,7 +127,7 @@ func (s suspension) prepare(t *testing.T) *model {
 		t.Fatal(err)
 	}
 	m.mu.Unlock()
-	if s.a == "delete" {
+	if s.a != "provision" {
 		if err := <-newProcess(m).start(t, "provision", s.user, s.blueprints); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,8 @@ func (s suspension) try(t *testing.T) {
 		return
 	}
 	time.Sleep(20 * time.Second)
-	if err := <-newProcess(m).start(t, s.b, s.user, s.blueprints); err != nil {
+	other := newProcess(m)
+	if err := <-other.start(t, s.b, s.user, s.blueprints); err != nil {
 		t.Errorf("%s: the second run ends with %v", s, err)
 	}
 	second := len(m.writes)
@@ -180,12 +181,16 @@ func (s suspension) try(t *testing.T) {
 	case err != nil && fault.CodeOf(err) != fault.Conflict:
 		t.Errorf("%s: the first run ends with %s %v", s, fault.CodeOf(err), err)
 	}
+	if claims := m.claims(); other.kept != "" && !p.foundKept && len(claims) != 1 {
+		t.Errorf("%s: the second run said that %s, but there are %d claims", s, other.kept, len(claims))
+	}
 	if problems := m.problems(s, there); len(problems) > 0 {
 		t.Errorf("%s: the first run ends with %v, but %s\nwritten by then: %q\nand after that: %q", s, err, strings.Join(problems, "; "), m.writes[:second], m.writes[second:])
 	}
 	if err := <-newProcess(m).start(t, "delete", s.user, s.blueprints); err != nil {
 		t.Errorf("%s: the deletion that follows ends with %v", s, err)
 	}
+	s.a, s.b = "provision", "delete"
 	if problems := m.problems(s, false); len(problems) > 0 {
 		t.Errorf("%s: after a deletion, %s", s, strings.Join(problems, "; "))
 	}
@@ -201,7 +206,11 @@ func (m *model) problems(s suspension, there bool) (problems []string) {
 		o := m.objects[name]
 		if o.GetKind() != "Lease" && (o.GetLabels()[kube.LabelCanonicalID] == s.id || strings.Contains(o.GetName(), s.id)) {
 			left[o.GetKind()]++
-			if !there {
+			kept := o.GetLabels()[kube.LabelKept] != ""
+			if there && kept {
+				say("%s is marked as kept", o.GetName())
+			}
+			if mayStay := kept && (s.a == "keep" || s.b == "keep"); !there && !mayStay {
 				say("%s is left", path.Base(path.Dir(name))+"/"+o.GetName())
 			}
 		}

@@ -13,10 +13,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch/cause"
@@ -37,6 +39,8 @@ type process struct {
 
 	mu                sync.Mutex
 	requests          int
+	kept              string // the storage that it said it kept
+	foundKept         bool   // what it found to delete was kept, without a workspace
 	stopped           bool
 	suspended, goesOn chan struct{}
 	catchesUp         chan struct{}
@@ -102,7 +106,7 @@ func (p *process) provisioner(t *testing.T, blueprints string) *Provisioner {
 	}
 }
 
-// do provisions or deletes the workspace.
+// do provisions or deletes the workspace, or deletes it and keeps its storage.
 func (p *process) do(ctx context.Context, t *testing.T, what, user, blueprints string) error {
 	t.Helper()
 	pr := p.provisioner(t, blueprints)
@@ -122,14 +126,16 @@ func (p *process) do(ctx context.Context, t *testing.T, what, user, blueprints s
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := pr.Find(ctx, arg)
+	target, err := pr.FindToDelete(ctx, arg)
 	if fault.CodeOf(err) == fault.NotFound {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	_, err = pr.Delete(ctx, target, false, stream)
+	p.foundKept = len(target.Found.Kept) > 0
+	deletion, err := pr.Delete(ctx, target, deploy.Removing{Wait: true, KeepStorage: what == "keep"}, stream)
+	p.kept = v1.StorageText(deletion.Storage, true)
 	return err
 }
 

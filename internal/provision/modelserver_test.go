@@ -247,7 +247,14 @@ func (m *model) list(at, byLabel, byField string) map[string]any {
 			items = append(items, m.objects[name].Object)
 		}
 	}
-	return map[string]any{"metadata": map[string]any{"resourceVersion": strconv.Itoa(m.version)}, "items": items}
+	list := map[string]any{"metadata": map[string]any{"resourceVersion": strconv.Itoa(m.version)}, "items": items}
+	if len(items) > 0 { // the untyped client wants a kind
+		first, _ := items[0].(map[string]any)
+		list["kind"], list["apiVersion"] = fmt.Sprint(first["kind"], "List"), first["apiVersion"]
+	} else {
+		list["kind"], list["apiVersion"] = "List", "v1"
+	}
+	return list
 }
 
 func (m *model) watch(at, byLabel, byField, from string) (*http.Response, error) {

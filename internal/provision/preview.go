@@ -48,9 +48,9 @@ func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, dry 
 
 // PreviewDelete is what Delete would remove: of what the workspace can have, what
 // exists.
-func (p *Provisioner) PreviewDelete(ctx context.Context, t *inventory.Target, dry apply.DryRun) (apply.Changes, error) {
+func (p *Provisioner) PreviewDelete(ctx context.Context, t *inventory.Target, how deploy.Removing) (apply.Changes, error) {
 	s := p.in(t.Namespace).session(t.ID, t.Found.WorkloadRef(), nil)
-	changes, err := s.target.PreviewRemove(ctx, t.Found, dry)
+	changes, err := s.target.PreviewRemove(ctx, t.Found, how)
 	return shown(changes), err
 }
 

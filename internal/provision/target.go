@@ -50,14 +50,13 @@ type target interface {
 
 	// MayRemove checks the permissions for Remove.
 	MayRemove(context.Context, inventory.Found, deploy.Permissions) error
-	// Remove removes the workspace, while it is this run's turn. If wait is set it
-	// opens the watches before. What was found before the lock was taken only saves
-	// requests.
-	Remove(ctx context.Context, turn deploy.Turn, wait bool) (deploy.Removal, error)
+	// Remove removes the workspace, while it is this run's turn. What was found before
+	// the lock was taken only saves requests.
+	Remove(ctx context.Context, turn deploy.Turn, how deploy.Removing) (deploy.Removal, error)
 	// AwaitGone follows what Remove has left terminating until it is gone.
 	AwaitGone(context.Context, deploy.Removal) (deploy.Left, error)
 	// PreviewRemove is what Remove would change.
-	PreviewRemove(ctx context.Context, found inventory.Found, dry apply.DryRun) (apply.Changes, error)
+	PreviewRemove(ctx context.Context, found inventory.Found, how deploy.Removing) (apply.Changes, error)
 }
 
 // session is the tools of one command on one workspace.

@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
@@ -126,7 +127,7 @@ func TestDeleteWithAnUnreadableRecord(t *testing.T) {
 			if err != nil || target.Found.Unreadable == nil {
 				t.Fatalf("%+v, %v", target, err)
 			}
-			if _, err := p.Delete(t.Context(), target, true, event.NewStream(id, time.Now)); err != nil {
+			if _, err := p.Delete(t.Context(), target, deploy.Removing{}, event.NewStream(id, time.Now)); err != nil {
 				t.Fatal(err)
 			}
 			if left := slices.Sorted(maps.Keys(server.objects)); !slices.Equal(left, []string{namespacePath + "persistentvolumeclaims/foreign"}) {

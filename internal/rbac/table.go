@@ -80,7 +80,7 @@ func provision() Command {
 func markedClaims() Rule {
 	return Rule{
 		Resource: "persistentvolumeclaims", Verbs: []string{"patch"}, Why: "a claim that was there is marked as in use, against a deletion that has lost its lock", Made: true,
-		Without: "it is used unmarked",
+		Without: "it is used unmarked; one that was kept cannot be used",
 	}
 }
 
@@ -203,7 +203,7 @@ func deletion() Command {
 	remove := []string{"get", "delete"}
 	return Command{
 		Name:  Delete,
-		About: "Remove workspaces and everything that belongs to them.",
+		About: "Remove workspaces and everything that belongs to them. Who has the Role for exec as well is shown, when asked to confirm, how much of the storage is used.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch", "delete"}, Why: "the workspace, until it is gone"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about its end"},
@@ -214,7 +214,8 @@ func deletion() Command {
 			{Resource: "persistentvolumeclaims", Verbs: remove, Why: "its storages", Made: true},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: remove, Why: "its network policies", Made: true},
 			{Group: groupCertificates, Resource: "certificates", Verbs: remove, Why: "its certificate", Made: true},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: "its storages, if Helm's record cannot be read", Without: "those that its pod does not name are kept, and named as not looked for"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: "its storages, if Helm's record cannot be read; those that were kept", Without: "those that its pod does not name are kept, and named as not looked for"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"patch"}, Why: "storages that are kept are marked, with --keep-storage", Made: true, Without: "--keep-storage is refused"},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: []string{"list"}, Why: "the same for its network policies", Without: "the same"},
 			{Group: groupCertificates, Resource: "certificates", Verbs: []string{"list"}, Why: "the same for its certificate", Without: "the same"},
 			{Resource: "secrets", Verbs: []string{"get"}, Why: "that of its certificate", Made: true},

@@ -10,6 +10,9 @@ import (
 // than what is typed, as it is percent-encoded.
 const maxAnnotation = 16 * MaxLength
 
+// ToAnnotation is a user string as the annotation of an object has it.
+func ToAnnotation(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
 // FromAnnotation is the user string in the annotation of a pod, which is in base64;
 // empty if it is none that could be typed: others can write the annotation, too.
 func FromAnnotation(value string) string {

@@ -22,6 +22,7 @@ import (
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch/cause"
@@ -219,7 +220,7 @@ func TestChaosClock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if deletion, err := p.Delete(t.Context(), found, false, event.NewStream(u.ID(), now)); err != nil || !deletion.Gone {
+			if deletion, err := p.Delete(t.Context(), found, deploy.Removing{Wait: true}, event.NewStream(u.ID(), now)); err != nil || !deletion.Gone {
 				t.Errorf("%+v, %v", deletion, err)
 			}
 			w.nothingIsLeft()

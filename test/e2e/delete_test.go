@@ -77,12 +77,12 @@ func TestDeleteAllOfAnOwner(t *testing.T) {
 		t.Errorf("without a terminal: %+v", e)
 	}
 	out, status := w.terminal(w.command("delete", "--owner", "alice"), "n\n")
-	w.contains(ansi.Strip(out), w.idOf("alice~dev"), w.idOf("alice~plain"), "Delete 2 workspaces of alice? [y/N]", "nothing was deleted")
+	w.contains(ansi.Strip(out), w.idOf("alice~dev"), w.idOf("alice~plain"), "STORAGE", "home", "Delete 2 workspaces of alice and the storage? [y/N]", "nothing was deleted")
 	if status != 130 || w.pod(w.idOf("alice~plain")) == nil || strings.Contains(out, w.idOf("bob~plain")) {
 		t.Errorf("declined: status %d:\n%s", status, out)
 	}
 	out, status = w.terminal(w.command("delete", "--owner", "alice"), "y\n")
-	w.contains(ansi.Strip(out), "Delete 2 workspaces of alice? [y/N]", "2 workspaces in "+w.namespace, "✔ alice~dev", "Deleted", "2 deleted in")
+	w.contains(ansi.Strip(out), "Delete 2 workspaces of alice and the storage? [y/N]", "2 workspaces in "+w.namespace, "✔ alice~dev", "Deleted", "2 deleted in")
 	if status != 0 || w.pod(w.idOf("alice~plain")) != nil || w.pod(w.idOf("alice~dev")) != nil {
 		t.Errorf("confirmed: status %d:\n%s", status, out)
 	}

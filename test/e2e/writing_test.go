@@ -57,6 +57,9 @@ func deleting() duty {
 		w.must(0, "provision", "alice~everything")
 		w.spoilRecord(w.idOf("alice~everything"), "")
 	}}
+	keeping := use{args: []string{"delete", "alice~data", "--keep-storage"}, before: func(w *world) { w.must(0, "provision", "alice~data") }}
+	refused := keeping.telling("you may not patch persistentvolumeclaims")
+	refused.status = 4
 	return duty{
 		command: rbac.Named(rbac.Delete),
 		uses: []use{
@@ -67,11 +70,13 @@ func deleting() duty {
 				killed("DELETE", "secrets", "delete", "alice~plain")(w)
 			}},
 			unreadable,
+			keeping,
 		},
 		prepare: func(w *world) { w.must(0, "provision", "alice~everything") },
 		gate:    func(rbac.Access) use { return use{args: []string{"delete", "alice~everything"}} },
 		without: map[string]use{
 			"list persistentvolumeclaims":            unreadable,
+			"patch persistentvolumeclaims":           refused,
 			"list networkpolicies.networking.k8s.io": unreadable,
 			"list certificates.cert-manager.io":      unreadable,
 		},

@@ -29,6 +29,7 @@ type Options struct {
 	Owner          string
 	AllNamespaces  bool
 	Yes            bool
+	KeepStorage    bool
 	IgnoreNotFound bool
 	Wait           bool // for another command that provisions it
 	NoWait         bool // until its pod is gone
@@ -46,6 +47,17 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Short: "Delete workspaces and everything that belongs to them",
 		Long: `Delete workspaces and everything that belongs to them, their storage included, and
 wait until their pods are gone. What the workspaces of a namespace share is kept.
+
+At a terminal, the storage that would be deleted is listed, with its size and, of a
+workspace that runs, how much of it is used, and you are asked to confirm; --yes
+skips the question. Without a terminal, nothing is asked. If you do not confirm, the
+exit status is 130.
+
+With --keep-storage, the claims are kept, marked with the ID and the user string of
+the workspace. The next provisioning of the same user string uses them again; no
+other workspace is given them, though a blueprint may name any claim. To delete what
+is kept, delete the workspace once more: by its name, not with --owner.
+"kubectl get pvc --selector berth.dev/kept" lists all that is kept.
 
 With --timeout, give up waiting and say what is left: how far the pod is, how much
 of its grace period remains, and which finalizers hold it.
@@ -66,8 +78,9 @@ workspace it is that of its code. --timeout is for all of them together.
 
 With --owner, delete all workspaces of a user in the namespace, or in all
 namespaces. They are listed and you are asked to confirm; --yes skips the question
-and is required without a terminal. If you do not confirm, the exit status is 130.`,
+and is required without a terminal.`,
 		Example: `  berth delete alice~dev
+  berth delete alice~dev --keep-storage
   berth delete id/alice-2bd806c --no-wait
   berth delete alice~dev bob~dev --ignore-not-found --timeout 2m
   berth delete --owner alice --all-namespaces --yes`,
@@ -78,6 +91,11 @@ and is required without a terminal. If you do not confirm, the exit status is 13
 		}),
 	}
 	o.Remover = f.For(cmd).Remover
+	o.addFlags(f, cmd)
+	return cmd
+}
+
+func (o *Options) addFlags(f *cmdutil.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	flags.BoolVar(&o.NoWait, "no-wait", false, "do not wait until the pod is gone")
@@ -85,12 +103,12 @@ and is required without a terminal. If you do not confirm, the exit status is 13
 	flags.BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "succeed if there is no such workspace")
 	flags.StringVar(&o.Owner, "owner", "", "delete all workspaces of this user")
 	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "with --owner: in all namespaces")
-	flags.BoolVarP(&o.Yes, "yes", "y", false, "with --owner: do not ask for confirmation")
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
+	flags.BoolVar(&o.KeepStorage, "keep-storage", false, "keep the storage for the next workspace of the same user string")
 	f.CompleteFrom(cmd, "owner", func(w v1.Workspace) string { return w.Owner })
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddParallelFlag(cmd, &o.Parallel)
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
-	return cmd
 }
 
 // many says whether the result is that of several, and not of one workspace.

@@ -7,15 +7,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
-	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
-	"github.com/berthdev/berth/internal/terminal"
-	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
 )
 
@@ -74,7 +70,11 @@ func (o *Options) find(ctx context.Context, p *provision.Provisioner, removals [
 	cmdutil.ForEach(len(removals), o.Parallel, func(i int) {
 		m := &removals[i]
 		if m.err == nil {
-			m.target, m.err = p.Find(ctx, m.arg)
+			find := p.FindToDelete
+			if o.ByOwner { // a workspace that is gone by now is not to take with it what was kept
+				find = p.Find
+			}
+			m.target, m.err = find(ctx, m.arg)
 		}
 		if m.target != nil {
 			m.id, m.namespace = m.target.ID, m.target.Namespace
@@ -102,7 +102,8 @@ func unique(found []removal) (removals []removal, err error) {
 	return removals, invalidArguments(errs, len(found))
 }
 
-// ownedBy lists the workspaces of the owner, and asks whether to delete them.
+// ownedBy lists the workspaces of the owner, also to who is asked whether to delete
+// them.
 func (o *Options) ownedBy(ctx context.Context, p *provision.Provisioner) ([]removal, error) {
 	if !o.Yes && !o.IO.CanAsk() {
 		return nil, fault.New(fault.InvalidArgument, "--yes is required to delete all workspaces of %s without a terminal", o.Owner).
@@ -123,8 +124,11 @@ func (o *Options) ownedBy(ctx context.Context, p *provision.Provisioner) ([]remo
 		return nil, fault.New(fault.NotFound, "no workspaces of %s found %s", o.Owner, where).
 			WithHint("`berth status` lists all workspaces; pass --ignore-not-found to ignore this")
 	}
-	if err := o.confirm(ctx, list); err != nil {
-		return nil, err
+	if o.asks() {
+		all := result.Workspaces{WorkspaceList: *list, Table: result.Table{Namespaces: o.AllNamespaces}}
+		if err := o.show(all); err != nil {
+			return nil, err
+		}
 	}
 	removals := make([]removal, len(list.Items))
 	for i, w := range list.Items {
@@ -132,21 +136,4 @@ func (o *Options) ownedBy(ctx context.Context, p *provision.Provisioner) ([]remo
 		removals[i].arg, removals[i].err = inventory.ListedArgument(w)
 	}
 	return removals, nil
-}
-
-// confirm lists what would be deleted, and asks.
-func (o *Options) confirm(ctx context.Context, list *v1.WorkspaceList) error {
-	if o.Yes {
-		return nil
-	}
-	onErr := o.IO
-	onErr.Out = o.IO.Err // a question is not a result
-	if err := printer.Print(onErr, printer.Format{}, result.Workspaces{WorkspaceList: *list, Table: result.Table{Namespaces: o.AllNamespaces}}); err != nil {
-		return err
-	}
-	yes, err := terminal.Confirm(ctx, o.IO, fmt.Sprintf("Delete %s of %s?", english.Plural(len(list.Items), "workspace"), o.Owner))
-	if err == nil && !yes {
-		err = fault.New(fault.Interrupted, "not confirmed: nothing was deleted")
-	}
-	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/wording"
@@ -35,6 +36,9 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	if o.DryRun != "" {
 		return o.preview(ctx, p, removals[0])
+	}
+	if err := o.confirm(ctx, p, removals); err != nil {
+		return err
 	}
 	batch := o.batch(p, removals)
 	view := progress.New(o.IO, o.Output, batch)
@@ -83,6 +87,9 @@ func (o *Options) again() string {
 	if o.AllNamespaces {
 		words = append(words, "--all-namespaces")
 	}
+	if o.KeepStorage {
+		words = append(words, "--keep-storage")
+	}
 	words = append(words, cmdutil.ParallelFlag(o.Parallel)...)
 	return strings.Join(append(append(words, "--ignore-not-found"), o.Flags...), " ")
 }
@@ -105,7 +112,7 @@ func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m rem
 	}
 	var deletion *v1.Deletion
 	if err == nil {
-		deletion, err = p.Delete(ctx, m.target, o.NoWait, stream)
+		deletion, err = p.Delete(ctx, m.target, deploy.Removing{Wait: !o.NoWait, KeepStorage: o.KeepStorage}, stream)
 	}
 	if err != nil {
 		return v1.Result{Error: result.NewError(err)}
@@ -147,6 +154,6 @@ func (o *Options) preview(ctx context.Context, p *provision.Provisioner, m remov
 	if err != nil {
 		return cmdutil.DryRunError(ctx, err)
 	}
-	changes, err := p.PreviewDelete(ctx, m.target, o.DryRun)
+	changes, err := p.PreviewDelete(ctx, m.target, deploy.Removing{KeepStorage: o.KeepStorage, DryRun: o.DryRun})
 	return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
 }

@@ -24,9 +24,10 @@ func Applier(r inventory.Reader, owner apply.Owner, held *lock.Lock, dry apply.D
 	return a
 }
 
-// WarnOfClaims warns of claims that existed and are not what the blueprint asks
-// for now: the spec of a claim cannot be changed later.
+// WarnOfClaims says which claims were kept, and warns of those that existed and are not
+// what the blueprint asks for now: the spec of a claim cannot be changed later.
 func WarnOfClaims(d Deployment, there apply.Changes, steps *Steps) {
+	noteKept(d, there, steps)
 	for _, claim := range append(apply.Unwrap(d.Shared), d.Objects...) {
 		have, known := there.Of(claim, d.Spec.Namespace)
 		if claim.GetKind() != kindClaim || !known {

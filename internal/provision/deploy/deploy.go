@@ -5,6 +5,7 @@ package deploy
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
@@ -15,6 +16,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
@@ -109,6 +111,10 @@ const GoneTime = 40 * time.Second
 type Removal struct {
 	// Objects is the number of objects that were deleted.
 	Objects int
+	// Storage are the claims that were deleted or kept.
+	Storage []v1.DeletedStorage
+	// Again is the command that removes the workspace in the same way.
+	Again string
 	// Done is what has been done, in a few words.
 	Done string
 	// Gone is true if there is nothing to wait for.
@@ -117,6 +123,15 @@ type Removal struct {
 	Found inventory.Found
 	// Follower follows what is terminating; nil unless that is waited for.
 	Follower *follow.Follower
+}
+
+// Removed adds the objects of a workspace that were deleted.
+func (r Removal) Removed(id string, objects apply.Changes) Removal {
+	r.Objects += len(objects)
+	r.Storage = append(r.Storage, Storage(id, objects.Objects(), false)...)
+	done := []string{r.Done, english.Plural(r.Objects, "object"), v1.StorageText(r.Storage, false), v1.StorageText(r.Storage, true)}
+	r.Done = strings.Join(slices.DeleteFunc(done, func(text string) bool { return text == "" }), ", ")
+	return r
 }
 
 // Left is what there is of a workspace that has been removed.

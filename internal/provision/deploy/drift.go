@@ -17,6 +17,6 @@ func Drifted(user string, fields []string) string {
 	if more := len(fields) - shownFields; more > 0 {
 		fields = append(fields[:shownFields:shownFields], fmt.Sprintf("%d more", more))
 	}
-	return fmt.Sprintf("%s keeps the settings that it was created with, which have changed since: %s; to apply them, delete it and provision it again",
+	return fmt.Sprintf("%s keeps the settings that it was created with, which have changed since: %s; to apply them, delete it with --keep-storage and provision it again",
 		user, strings.Join(fields, ", "))
 }

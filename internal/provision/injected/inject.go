@@ -52,10 +52,13 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 // that no pod waits for a ConfigMap and an interrupted run has not changed the
 // workload. That is nil if it has certainly not been patched.
 func (t Target) inject(ctx context.Context, turn deploy.Turn, d deploy.Deployment, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
-	changes, err := t.applier(turn.Lock, dry).Apply(ctx, apply.Objects(d.Objects))
+	applier := t.applier(turn.Lock, dry)
+	applier.Accept = deploy.Usable(d.Spec.User)
+	changes, err := applier.Apply(ctx, apply.Objects(d.Objects))
 	if err != nil {
 		return nil, changes, err
 	}
+	deploy.WarnOfClaims(d, changes, t.Steps)
 	patched, patch, err := t.patch(ctx, turn.Lock, turn.Found.Workload, t.injection(turn, d.Parts), dry)
 	if kube.Declined(err) {
 		return nil, changes, err

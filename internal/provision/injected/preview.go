@@ -16,7 +16,11 @@ func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.F
 
 // PreviewRemove is what Remove would delete, and the workload as it would be
 // patched.
-func (t Target) PreviewRemove(ctx context.Context, found inventory.Found, dry apply.DryRun) (apply.Changes, error) {
-	out, err := t.takeOut(ctx, nil, found.Workload, takingOut{change: t.eject, dry: dry})
+func (t Target) PreviewRemove(ctx context.Context, found inventory.Found, how deploy.Removing) (apply.Changes, error) {
+	taking := takingOut{change: t.eject, dry: how.DryRun}
+	if how.KeepStorage {
+		taking.keeps = deploy.IsClaim
+	}
+	out, err := t.takeOut(ctx, nil, found.Workload, taking)
 	return append(out.patched, out.removed...), err
 }

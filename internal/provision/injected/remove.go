@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/apply"
-	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
@@ -16,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // MayRemove checks the permissions to take the workspace out of its workload.
@@ -29,27 +29,60 @@ func (t Target) MayRemove(ctx context.Context, _ inventory.Found, may deploy.Per
 
 // Remove patches the workload and then deletes the objects, so that no new pod waits
 // for a ConfigMap that is gone. A running pod keeps what it has mounted.
-func (t Target) Remove(ctx context.Context, turn deploy.Turn, wait bool) (removal deploy.Removal, err error) {
+func (t Target) Remove(ctx context.Context, turn deploy.Turn, how deploy.Removing) (removal deploy.Removal, err error) {
 	w, err := workload.Read(ctx, t.Client, t.ID, t.Ref)
 	if err != nil {
 		return removal, err
 	}
 	removal.Found.Workload = w
-	if wait {
+	if how.Wait {
 		if removal.Follower, err = t.Watch(ctx, removal.Found, deploy.Deployment{}); err != nil {
 			return removal, err
 		}
 	}
-	out, err := t.takeOut(ctx, turn.Lock, w, takingOut{change: t.eject})
-	removal.Objects, removal.Done = len(out.removed), t.Ref.String()+", "+english.Plural(len(out.removed), "object")
+	taking := takingOut{change: t.eject}
+	if how.KeepStorage {
+		taking.keeps = deploy.IsClaim
+		if err := t.keep(ctx, turn); err != nil {
+			return removal, err
+		}
+	}
+	kept, err := t.kept(ctx, turn.Found)
+	if err != nil {
+		return removal, err
+	}
+	removal.Storage = deploy.Storage(t.ID, kept, true)
+	out, err := t.takeOut(ctx, turn.Lock, w, taking)
+	removal.Done = t.Ref.String()
+	removal = removal.Removed(t.ID, out.removed)
 	if err != nil {
 		return removal, err
 	}
 	removal.Found.Workload = out.workload
-	if wait {
+	if how.Wait {
 		err = begin(removal.Follower, out.workload)
 	}
 	return removal, err
+}
+
+// keep marks the claims of the workspace, before anything else is done.
+func (t Target) keep(ctx context.Context, turn deploy.Turn) error {
+	objects, err := workload.Objects(ctx, t.Client, t.ID)
+	if err != nil {
+		return err
+	}
+	_, _, err = deploy.Keep(ctx, t.applier(turn.Lock, apply.DryRunNone), objects, turn.Found.UserString())
+	return err
+}
+
+// kept are the claims that stay, also those that were kept before.
+func (t Target) kept(ctx context.Context, found inventory.Found) ([]*unstructured.Unstructured, error) {
+	user, _ := userstring.Parse(found.UserString()) // of nobody, if it is not known
+	kept, err := t.Kept(ctx, t.ID)
+	if fault.CodeOf(err) == fault.PermissionDenied {
+		return nil, nil // they stay, unnamed
+	}
+	return slices.DeleteFunc(kept, func(claim *unstructured.Unstructured) bool { return inventory.IsKeptForAnother(claim, user) }), err
 }
 
 // eject computes the patch that takes the workspace out of its workload.

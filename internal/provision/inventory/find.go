@@ -43,8 +43,11 @@ func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
 	return &targets[first], nil
 }
 
-func (t Target) exists() bool {
-	f := t.Found
+func (t Target) exists() bool { return t.Found.Exists() }
+
+// Exists says whether there is a workspace, or a part of one. Storage that was kept is
+// none.
+func (f Found) Exists() bool {
 	return f.Pod != nil || f.installed() || f.Workload.Injected() || len(f.Objects)+len(f.Leaving) > 0
 }
 

@@ -56,6 +56,9 @@ type Found struct {
 	// its template any more.
 	Leaving []*corev1.Pod
 
+	// Kept are the claims of a workspace that is deleted, where they were asked for.
+	Kept []*unstructured.Unstructured
+
 	objects Objects // that the reading was made of
 }
 

@@ -1,6 +1,8 @@
 package inventory
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -19,6 +21,9 @@ func (f Found) BelongsTo(asked userstring.UserString) error {
 	}
 	return nil
 }
+
+// UserString is the user string that what was found carries; empty if it carries none.
+func (f Found) UserString() string { return cmp.Or(f.userStrings()...) }
 
 // userStrings are those that what was found carries.
 func (f Found) userStrings() (all []string) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -20,6 +21,15 @@ func StorageOf(values map[string]any, claim string) string {
 		if s, _ := storage.(map[string]any); s["claim"] == claim {
 			return fmt.Sprint(s["name"])
 		}
+	}
+	return claim
+}
+
+// StorageNamed is the name of the storage that a claim of a workspace is named after;
+// that of the claim if it is not named after any.
+func StorageNamed(id, claim string) string {
+	if name, ok := strings.CutPrefix(claim, claimName(id, "")); ok {
+		return name
 	}
 	return claim
 }

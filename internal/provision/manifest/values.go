@@ -5,7 +5,6 @@ package manifest
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -152,6 +151,6 @@ func podAnnotations(s Spec) (map[string]string, error) {
 	return map[string]string{
 		kube.AnnotationIdentity:     s.Identity.Provider + "/" + s.Identity.Organization,
 		kube.AnnotationManifestHash: hex.EncodeToString(sum[:]),
-		kube.AnnotationUserString:   base64.StdEncoding.EncodeToString([]byte(s.User.String())),
+		kube.AnnotationUserString:   userstring.ToAnnotation(s.User.String()),
 	}, nil
 }

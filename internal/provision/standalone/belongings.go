@@ -3,6 +3,7 @@ package standalone
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -14,11 +15,13 @@ import (
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
 )
 
@@ -29,6 +32,8 @@ type belongings struct {
 	secrets []*unstructured.Unstructured // of its certificates
 	// foreign are named by the record and belong to others.
 	foreign []*unstructured.Unstructured
+	// kept are the claims that were kept before, and stay.
+	kept []*unstructured.Unstructured
 	// unreadable says that the record is; empty if it can be read.
 	unreadable string
 }
@@ -44,6 +49,13 @@ func (t Target) survey(ctx context.Context, before inventory.Found) (found inven
 	})
 	group.Go(func() (err error) {
 		owned, err = t.find(groupCtx, known)
+		return err
+	})
+	var kept []*unstructured.Unstructured
+	group.Go(func() (err error) {
+		if kept, err = t.Kept(groupCtx, t.ID); fault.CodeOf(err) == fault.PermissionDenied {
+			err = nil // they stay, unnamed
+		}
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -64,11 +76,29 @@ func (t Target) survey(ctx context.Context, before inventory.Found) (found inven
 		}
 		owned = owned.with(rest)
 	}
+	owned = owned.sorted(before, found, kept)
 	pod, err := podObject(found.Pod)
 	if pod != nil {
 		owned.objects = append(owned.objects, pod)
 	}
 	return found, owned, err
+}
+
+// sorted tells what is the workspace's from what is kept. A claim that is kept is
+// deleted only by who asks for it, where there is no workspace.
+func (b belongings) sorted(before, found inventory.Found, kept []*unstructured.Unstructured) belongings {
+	user, _ := userstring.Parse(found.UserString()) // of nobody, if it is not known
+	b.objects = slices.DeleteFunc(b.objects, inventory.IsKept)
+	for _, claim := range kept {
+		asked := slices.ContainsFunc(before.Kept, func(k *unstructured.Unstructured) bool { return k.GetUID() == claim.GetUID() })
+		switch {
+		case asked && !found.Exists():
+			b.objects = append(b.objects, claim)
+		case !inventory.IsKeptForAnother(claim, user):
+			b.kept = append(b.kept, claim)
+		}
+	}
+	return b
 }
 
 // find reads objects, but for the pod, which a lookup has read.

@@ -86,7 +86,7 @@ metadata: {name: of-no-kind}
 	if err != nil {
 		t.Fatal(err)
 	}
-	removal, err := target.Remove(t.Context(), deploy.Turn{Found: found}, false)
+	removal, err := target.Remove(t.Context(), deploy.Turn{Found: found}, deploy.Removing{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,9 @@ func (t Target) install(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 	if err != nil {
 		return result, err
 	}
-	own, err := t.applier(turn.Lock, dry).Apply(ctx, wanted(d))
+	applier := t.applier(turn.Lock, dry)
+	applier.Accept = deploy.Usable(d.Spec.User)
+	own, err := applier.Apply(ctx, wanted(d))
 	result.Changes.Objects = append(result.Changes.Objects, own...)
 	if err != nil {
 		return result, err

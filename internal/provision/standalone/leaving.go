@@ -25,11 +25,11 @@ func terminating(follower *follow.Follower) *corev1.Pod {
 }
 
 // stillThere describes a pod that has been deleted and is not gone, and says what
-// to do about it.
-func stillThere(pod *corev1.Pod, now time.Time) (what, hint string) {
+// to do about it; again is the command that goes on waiting.
+func stillThere(pod *corev1.Pod, now time.Time, again string) (what, hint string) {
 	left := pod.DeletionTimestamp.Sub(now).Round(time.Second)
 	parts := []string{"phase " + string(pod.Status.Phase), fmt.Sprintf("%s of its grace period left", left)}
-	hint = "keep waiting with `" + fault.Command("berth", "delete", "id/"+pod.Name, "--namespace", pod.Namespace) + "`"
+	hint = "keep waiting with `" + again + "`"
 	if left <= 0 {
 		parts[1] = "its grace period has expired"
 		hint = "its node has not reported that its containers ended: " + fault.Command("kubectl", "describe", "pod", pod.Name, "--namespace", pod.Namespace)

@@ -21,7 +21,7 @@ func TestStillThere(t *testing.T) {
 	}{
 		{
 			"within its grace period", corev1.PodRunning, 12 * time.Second, nil,
-			"pod p is still there: phase Running, 12s of its grace period left", "keep waiting with `berth delete id/p --namespace n`",
+			"pod p is still there: phase Running, 12s of its grace period left", "keep waiting with `berth delete again`",
 		},
 		{
 			"on a node that does not answer", corev1.PodRunning, -time.Minute, nil,
@@ -38,7 +38,7 @@ func TestStillThere(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", DeletionTimestamp: &end, Finalizers: test.finalizers},
 			Status:     corev1.PodStatus{Phase: test.phase},
 		}
-		what, hint := stillThere(pod, now)
+		what, hint := stillThere(pod, now, "berth delete again")
 		if what != test.what || !strings.Contains(hint, test.hint) {
 			t.Errorf("%s: %q, %q", test.name, what, hint)
 		}

@@ -33,10 +33,13 @@ func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.F
 
 // PreviewRemove is what Remove would delete: of what the workspace can have, what
 // exists.
-func (t Target) PreviewRemove(ctx context.Context, found inventory.Found, dry apply.DryRun) (apply.Changes, error) {
+func (t Target) PreviewRemove(ctx context.Context, found inventory.Found, how deploy.Removing) (apply.Changes, error) {
 	_, owned, err := t.survey(ctx, found)
 	if err != nil {
 		return nil, err
+	}
+	if how.KeepStorage {
+		owned.objects = deploy.WithoutClaims(owned.objects)
 	}
 	// The cluster deletes what its ConfigMap owns.
 	private, err := t.find(ctx, []*unstructured.Unstructured{kube.Named("Secret", manifest.GitSecret(t.ID))})
@@ -44,6 +47,6 @@ func (t Target) PreviewRemove(ctx context.Context, found inventory.Found, dry ap
 		return nil, err
 	}
 	owned.secrets = append(owned.secrets, private.objects...)
-	removed, beside, err := t.uninstall(ctx, nil, owned, dry)
+	removed, beside, err := t.uninstall(ctx, nil, owned, how.DryRun)
 	return append(removed, beside...), err
 }

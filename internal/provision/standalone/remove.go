@@ -1,11 +1,11 @@
 package standalone
 
 import (
+	"cmp"
 	"context"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
-	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -16,28 +16,36 @@ import (
 
 // MayRemove checks the permissions to remove what the record names.
 func (t Target) MayRemove(_ context.Context, found inventory.Found, may deploy.Permissions) error {
-	named := t.named(found)
+	named := append(t.named(found), found.Kept...)
 	return may.Check("deleting "+t.ID, rbac.Delete, append(named, manifest.Certified(named)...))
 }
 
 // Remove deletes objects and records: what there is now, since the lock is held.
 // The record is deleted last, so that a run that is cut off finds it again.
-func (t Target) Remove(ctx context.Context, turn deploy.Turn, wait bool) (removal deploy.Removal, err error) {
+func (t Target) Remove(ctx context.Context, turn deploy.Turn, how deploy.Removing) (removal deploy.Removal, err error) {
 	found, owned, err := t.survey(ctx, turn.Found)
 	if err != nil {
 		return removal, err
 	}
 	removal.Gone = found.Pod == nil
-	if wait && !removal.Gone {
+	if how.Wait && !removal.Gone {
 		if removal.Follower, err = t.Watch(ctx, found, deploy.Deployment{}); err != nil {
 			return removal, err
 		}
 		removal.Follower.Expect(found.Pod.UID)
 	}
 	owned.warn(t.Steps)
+	removal.Again = how.Command(t.ID, t.Client.Namespace)
+	if how.KeepStorage {
+		claims, rest, err := deploy.Keep(ctx, t.applier(turn.Lock, apply.DryRunNone), owned.objects, cmp.Or(found.UserString(), turn.Found.UserString()))
+		if err != nil {
+			return removal, err
+		}
+		owned.kept, owned.objects = append(owned.kept, claims...), rest
+	}
+	removal.Storage = deploy.Storage(t.ID, owned.kept, true)
 	removed, _, err := t.uninstall(ctx, turn.Lock, owned, apply.DryRunNone)
-	removal.Objects, removal.Done = len(removed), english.Plural(len(removed), "object")
-	return removal, err
+	return removal.Removed(t.ID, removed), err
 }
 
 // uninstall deletes a whole workspace: its objects, the Secrets beside them and, last,
@@ -76,7 +84,7 @@ func (t Target) AwaitGone(ctx context.Context, removal deploy.Removal) (deploy.L
 	})
 	left := deploy.Left{Gone: err == nil}
 	if pod := terminating(removal.Follower); err != nil && pod != nil {
-		left.What, left.Hint = stillThere(pod, t.Now())
+		left.What, left.Hint = stillThere(pod, t.Now(), removal.Again)
 	}
 	return left, err
 }

@@ -40,8 +40,12 @@ func (t Target) undo(ctx context.Context, turn deploy.Turn, d deploy.Deployment,
 		return nil, err
 	}
 	owned.objects = append(owned.objects, mine...)
+	applier := t.applier(turn.Lock, apply.DryRunNone)
+	if err := deploy.KeepAgain(ctx, applier, result.Changes.Objects); err != nil {
+		return nil, err
+	}
 	if !first {
-		return t.applier(turn.Lock, apply.DryRunNone).Remove(ctx, owned.objects)
+		return applier.Remove(ctx, owned.objects)
 	}
 	removed, _, err := t.uninstall(ctx, turn.Lock, owned, apply.DryRunNone)
 	return removed, err

@@ -41,7 +41,7 @@ func (t Target) labelled(ctx context.Context) (objects []*unstructured.Unstructu
 // kind that the cluster does not know has none.
 func (t Target) ofKind(ctx context.Context, kind schema.GroupVersionKind) (objects []*unstructured.Unstructured, err error) {
 	resource, _ := kube.ResourceOf(kind)
-	selector := kube.LabelCanonicalID + "=" + kube.LabelValue(t.ID) + "," + kube.LabelInjected + "!=true"
+	selector := kube.LabelCanonicalID + "=" + kube.LabelValue(t.ID) + "," + kube.LabelInjected + "!=true," + kube.LabelKept + "!=true"
 	list, err := t.Client.Dynamic.Resource(resource.GroupVersionResource).Namespace(t.Client.Namespace).
 		List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if apierrors.IsNotFound(err) {

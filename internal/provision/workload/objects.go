@@ -16,9 +16,10 @@ import (
 
 // Objects are the ConfigMaps and claims of an injected workspace as they are, found by
 // their labels: each says itself that it belongs to it. What is shared carries no
-// canonical ID.
+// canonical ID; a claim that has outlived the workspace is nobody's until it is used
+// again.
 func Objects(ctx context.Context, client *kube.Client, id string) ([]*unstructured.Unstructured, error) {
-	core, ns, opts := client.CoreV1(), client.Namespace, metav1.ListOptions{LabelSelector: Selector(id).String()}
+	core, ns, opts := client.CoreV1(), client.Namespace, metav1.ListOptions{LabelSelector: Selector(id).String() + "," + kube.LabelKept + "!=true"}
 	var maps, claims []*unstructured.Unstructured
 	var mapsErr, claimsErr error
 	var both sync.WaitGroup

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -34,13 +35,36 @@ func (d Deletion) Took(between time.Duration) time.Duration {
 
 // facts are what was deleted, in a few words.
 func (d Deletion) facts() []string {
-	switch {
-	case d.NotFound:
+	if d.NotFound {
 		return []string{"not found"}
-	case !d.Gone:
-		return []string{english.Plural(d.Objects, "object"), "the pod may still be terminating"}
 	}
-	return []string{english.Plural(d.Objects, "object")}
+	facts := append([]string{english.Plural(d.Objects, "object")}, d.storage()...)
+	if !d.Gone {
+		facts = append(facts, "the pod may still be terminating")
+	}
+	return facts
+}
+
+// storage says what became of the storages.
+func (d Deletion) storage() (facts []string) {
+	for _, kept := range []bool{false, true} {
+		if text := v1.StorageText(d.Storage, kept); text != "" {
+			facts = append(facts, text)
+		}
+	}
+	return facts
+}
+
+// next are the commands to type next: what to do with storage that is kept.
+func (d Deletion) next(t wording.Title) []wording.Command {
+	if !slices.ContainsFunc(d.Storage, func(s v1.DeletedStorage) bool { return s.Kept }) {
+		return nil
+	}
+	commands := []wording.Command{{Line: t.Command("delete"), Why: "delete the storage, too"}}
+	if t.UserString != "" && t.UserString != t.ID && !strings.HasPrefix(t.UserString, "id/") {
+		commands = append([]wording.Command{{Line: t.Command("provision"), Why: "use the storage again"}}, commands...)
+	}
+	return commands
 }
 
 // Row says what was deleted.
@@ -49,16 +73,21 @@ func (d Deletion) Row(p style.Page) Row {
 }
 
 // Summary says what was deleted, and how long that took.
-func (d Deletion) Summary(p style.Page, _ wording.Title, between time.Duration) []string {
+func (d Deletion) Summary(p style.Page, t wording.Title, between time.Duration) []string {
 	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, "Deleted") + " " + p.Text(d.ID) + " in " + style.Brief(d.Took(between))
-	return p.Headline(head, style.Paint(p.Grey, strings.Join(d.facts(), p.Dot)))
+	lines := p.Headline(head, style.Paint(p.Grey, strings.Join(d.facts(), p.Dot)))
+	return append(lines, wording.CommandLines(d.next(t), p)...)
 }
 
 // Entries say the same.
-func (d Deletion) Entries(_ style.Page, _ wording.Title, between time.Duration, _ bool) []Entry {
+func (d Deletion) Entries(_ style.Page, t wording.Title, between time.Duration, alone bool) []Entry {
 	facts := d.facts()
 	if !d.NotFound {
 		facts[0] += " in " + style.Brief(d.Took(between))
 	}
-	return []Entry{{Label: "deleted", Text: strings.Join(facts, ", ")}}
+	entries := []Entry{{Label: "deleted", Text: strings.Join(facts, ", ")}}
+	if alone {
+		entries = append(entries, nextEntries(d.next(t))...)
+	}
+	return entries
 }

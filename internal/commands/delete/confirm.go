@@ -1,0 +1,120 @@
+package delete
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/english"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/style"
+)
+
+// asks says whether there is somebody to ask, and something to ask for.
+func (o *Options) asks() bool { return !o.Yes && o.DryRun == "" && o.IO.CanAsk() }
+
+// confirm names the storage that would be deleted, and asks; of an owner's workspaces,
+// which have been listed, in any case. A workspace whose storage cannot be read gets the
+// error, and is not deleted.
+func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removals []removal) error {
+	if !o.asks() {
+		return nil
+	}
+	all := o.storage(ctx, p, removals)
+	removals = slices.DeleteFunc(slices.Clone(removals), func(m removal) bool { return m.target == nil || m.err != nil })
+	if len(all) == 0 && !o.ByOwner || len(removals) == 0 {
+		return nil
+	}
+	if len(all) > 0 {
+		if err := o.show(listing{all, o.many()}); err != nil {
+			return err
+		}
+	}
+	yes, err := terminal.Confirm(ctx, o.IO, o.question(removals, len(all) > 0))
+	if err == nil && !yes {
+		err = fault.New(fault.Interrupted, "not confirmed: nothing was deleted")
+	}
+	return err
+}
+
+// show prints what a question is about, where it is asked.
+func (o *Options) show(about result.Kind) error {
+	onErr := o.IO
+	onErr.Out = o.IO.Err // a question is not a result
+	return printer.Print(onErr, printer.Format{}, about)
+}
+
+func (o *Options) question(removals []removal, storage bool) string {
+	question := "Delete " + cmp.Or(removals[0].typed, removals[0].userString, removals[0].id)
+	if o.many() {
+		question = "Delete " + english.Plural(len(removals), "workspace")
+	}
+	if o.ByOwner {
+		question += " of " + o.Owner
+	}
+	switch {
+	case storage:
+		question += " and the storage"
+	case o.KeepStorage:
+		question += " and keep the storage"
+	}
+	return question + "?"
+}
+
+// stored is one storage, and whose it is.
+type stored struct {
+	of string
+	provision.Storage
+}
+
+// storage is what would be deleted with the workspaces.
+func (o *Options) storage(ctx context.Context, p *provision.Provisioner, removals []removal) []stored {
+	if o.KeepStorage {
+		return nil
+	}
+	each := make([][]stored, len(removals))
+	cmdutil.ForEach(len(removals), o.Parallel, func(i int) {
+		m := &removals[i]
+		if m.target == nil || m.err != nil {
+			return
+		}
+		var all []provision.Storage
+		all, m.err = p.Storage(ctx, m.target)
+		for _, s := range all {
+			each[i] = append(each[i], stored{m.id, s})
+		}
+	})
+	return slices.Concat(each...)
+}
+
+// listing are the storages that somebody is asked about.
+type listing struct {
+	all  []stored
+	many bool
+}
+
+// Text is a table of them.
+func (l listing) Text(p style.Page) ([]string, error) {
+	of, name := style.Column{Title: "WORKSPACE", Name: true, Least: 12}, style.Column{Title: "STORAGE", Name: true, Least: 8}
+	capacity, used := style.Column{Title: "CAPACITY"}, style.Column{Title: "USED"}
+	claim := style.Column{Title: "CLAIM", Name: true, Least: 12, DropOrder: 1}
+	for _, s := range l.all {
+		bytes := ""
+		if s.Used != nil {
+			bytes = style.Bytes(*s.Used)
+		}
+		of.Cells, name.Cells = append(of.Cells, p.Text(s.of)), append(name.Cells, p.Text(s.Name))
+		capacity.Cells, used.Cells = append(capacity.Cells, style.OrDash(p.Text(s.Capacity))), append(used.Cells, style.OrDash(bytes))
+		claim.Cells = append(claim.Cells, p.Text(s.Claim))
+	}
+	columns := []style.Column{of, name, capacity, used, claim}
+	if !l.many {
+		columns = columns[1:]
+	}
+	return style.Table(columns, p.Room, p.Styles), nil
+}

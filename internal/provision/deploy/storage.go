@@ -1,0 +1,126 @@
+package deploy
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// Removing is how a workspace is removed.
+type Removing struct {
+	// Wait opens the watches before, to wait until its pods are gone.
+	Wait bool
+	// KeepStorage leaves its claims, marked as kept for its user string.
+	KeepStorage bool
+	// DryRun says what would be removed.
+	DryRun apply.DryRun
+}
+
+// Command is the command that removes a workspace in the same way.
+func (how Removing) Command(id, namespace string) string {
+	words := []string{"berth", "delete", "id/" + id, "--namespace", namespace}
+	if how.KeepStorage {
+		words = append(words, "--keep-storage")
+	}
+	return fault.Command(words...)
+}
+
+// Keep marks the claims among the objects of a workspace as kept, so that they are
+// found without it, and only a workspace of the same user string uses them again. It
+// returns the claims, and the other objects. A claim that is being deleted cannot be
+// kept: then nothing is marked.
+func Keep(ctx context.Context, a apply.Applier, objects []*unstructured.Unstructured, user string) (claims, rest []*unstructured.Unstructured, err error) {
+	claims, rest = Claims(objects), WithoutClaims(objects)
+	for _, claim := range claims {
+		if claim.GetDeletionTimestamp() != nil {
+			return nil, rest, fault.New(fault.Conflict, "%s is being deleted and cannot be kept any more", kube.Object(kindClaim, claim.GetName())).
+				WithHint("save what you need of it while the workspace runs; without --keep-storage the workspace is deleted with it")
+		}
+	}
+	annotations := map[string]string{}
+	if user != "" {
+		annotations[kube.AnnotationUserString] = userstring.ToAnnotation(user)
+	}
+	claims, err = a.Mark(ctx, claims, map[string]string{kube.LabelKept: "true"}, annotations)
+	return claims, rest, err
+}
+
+// KeepAgain marks the claims that a run has found kept and has used, when it is undone.
+func KeepAgain(ctx context.Context, a apply.Applier, changes apply.Changes) error {
+	var claims []*unstructured.Unstructured
+	for _, change := range changes {
+		if inventory.IsKept(change.Before) && !inventory.IsKept(change.Object) {
+			claims = append(claims, change.Object)
+		}
+	}
+	_, err := a.Mark(ctx, claims, map[string]string{kube.LabelKept: "true"}, nil)
+	return err
+}
+
+// Claims are the claims among the objects.
+func Claims(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	return slices.DeleteFunc(slices.Clone(objects), func(object *unstructured.Unstructured) bool { return !IsClaim(object) })
+}
+
+// WithoutClaims are the others.
+func WithoutClaims(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	return slices.DeleteFunc(slices.Clone(objects), IsClaim)
+}
+
+// IsClaim is true for a claim, which may hold data.
+func IsClaim(object *unstructured.Unstructured) bool { return object.GetKind() == kindClaim }
+
+// ReasonStorageOfAnother is the reason of the error of a claim that is kept for another
+// user string.
+const ReasonStorageOfAnother = "STORAGE_OF_ANOTHER"
+
+// Usable returns an error for a claim that is kept for another user string with the
+// same ID.
+func Usable(asked userstring.UserString) func(*unstructured.Unstructured) error {
+	return func(object *unstructured.Unstructured) error {
+		if !inventory.IsKeptForAnother(object, asked) {
+			return nil
+		}
+		owner := inventory.UserStringOf(object.GetAnnotations())
+		return fault.New(fault.Conflict, "%s holds the data of %s, which has the same ID as %s: %s",
+			kube.Object(kindClaim, object.GetName()), owner, asked, asked.ID()).
+			WithReason(ReasonStorageOfAnother).
+			WithHint("choose another blueprint or name for %s", asked)
+	}
+}
+
+// Storage describes the claims among the objects of a workspace.
+func Storage(id string, objects []*unstructured.Unstructured, kept bool) (all []v1.DeletedStorage) {
+	for _, claim := range Claims(objects) {
+		capacity, _, _ := unstructured.NestedString(claim.Object, "status", "capacity", "storage")
+		request, _, _ := unstructured.NestedString(claim.Object, "spec", "resources", "requests", "storage")
+		all = append(all, v1.DeletedStorage{
+			Name: manifest.StorageNamed(id, claim.GetName()), Claim: claim.GetName(), Capacity: cmp.Or(capacity, request), Kept: kept,
+		})
+	}
+	return all
+}
+
+// noteKept says which storages a workspace has found that were kept for it.
+func noteKept(d Deployment, there apply.Changes, steps *Steps) {
+	var names []string
+	for _, change := range there {
+		if inventory.IsKept(change.Before) {
+			names = append(names, manifest.StorageNamed(d.Spec.User.ID(), change.Object.GetName()))
+		}
+	}
+	if len(names) > 0 {
+		steps.Note("storage that was kept is used again: %s", strings.Join(names, ", "))
+	}
+}

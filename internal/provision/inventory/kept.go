@@ -1,0 +1,86 @@
+package inventory
+
+import (
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// FindKept finds the storage that was kept of a workspace that is deleted. It returns
+// NotFound if there is none.
+func (r Reader) FindKept(ctx context.Context, arg Argument) (*Target, error) {
+	r = r.In(arg.Namespace)
+	targets := make([]*Target, len(arg.candidates))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, c := range arg.candidates {
+		group.Go(func() (err error) {
+			targets[i], err = r.keptAs(ctx, c)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for _, target := range targets {
+		if target != nil {
+			return target, nil
+		}
+	}
+	return nil, fault.New(fault.NotFound, "no storage of workspace %s is kept in namespace %s", arg.candidates[0].id, r.Client.Namespace)
+}
+
+// keptAs finds what was kept of a candidate; nil for nothing.
+func (r Reader) keptAs(ctx context.Context, c candidate) (*Target, error) {
+	kept, err := r.Kept(ctx, c.id)
+	if err != nil {
+		return nil, err
+	}
+	kept = slices.DeleteFunc(kept, func(claim *unstructured.Unstructured) bool {
+		ownedByAnother := c.owner != "" && claim.GetLabels()[kube.LabelUsername] != kube.LabelValue(c.owner)
+		return ownedByAnother || IsKeptForAnother(claim, c.asked)
+	})
+	if len(kept) == 0 {
+		return nil, nil
+	}
+	return &Target{ID: c.id, Namespace: r.Client.Namespace, Found: Found{Kept: kept}}, nil
+}
+
+// Kept lists the claims that are kept under an ID, for whichever user string, and are
+// not being deleted.
+func (r Reader) Kept(ctx context.Context, id string) (kept []*unstructured.Unstructured, err error) {
+	kind := kube.Named("PersistentVolumeClaim", "").GroupVersionKind()
+	resource, _ := kube.ResourceOf(kind)
+	list, err := r.Client.Dynamic.Resource(resource.GroupVersionResource).Namespace(r.Client.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: kube.LabelKept + "=true," + kube.LabelCanonicalID + "=" + kube.LabelValue(id),
+	})
+	if err != nil {
+		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: resource.Resource, Namespace: r.Client.Namespace})
+	}
+	for i := range list.Items {
+		claim := &list.Items[i]
+		claim.SetGroupVersionKind(kind)
+		if claim.GetDeletionTimestamp() == nil {
+			kept = append(kept, claim)
+		}
+	}
+	return kept, nil
+}
+
+// IsKept is true for a claim that has outlived its workspace on request.
+func IsKept(claim *unstructured.Unstructured) bool {
+	return claim != nil && claim.GetLabels()[kube.LabelKept] == "true"
+}
+
+// IsKeptForAnother is true for a claim that was kept for another user string than this
+// one, by their canonical keys. What does not say for whom is kept for whoever has the
+// ID, and so is everything for who has no user string.
+func IsKeptForAnother(claim *unstructured.Unstructured, asked userstring.UserString) bool {
+	return IsKept(claim) && collision(asked, UserStringOf(claim.GetAnnotations())) != nil
+}
