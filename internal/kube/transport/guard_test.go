@@ -29,7 +29,7 @@ func TestGuard(t *testing.T) {
 		goOn, closed := make(chan struct{}), false
 		hangs := roundTripper(func(*http.Request) (*http.Response, error) {
 			<-goOn
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: closing{strings.NewReader(""), &closed}}, nil
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: closing{strings.NewReader(""), &closed}}, nil
 		})
 		begin := time.Now()
 		if _, err := send(ctx, hangs, "GET", pods, "", ""); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Minute {
@@ -52,8 +52,7 @@ func TestWaiting(t *testing.T) {
 			said = append(said, what)
 			return func() { said = append(said, "no "+what) }
 		}}
-		server := &script{answers: []any{response(429, "", "Retry-After", "3"), 200}}
-		server.answers[0].(*http.Response).Status = "429"
+		server := &script{answers: []any{respond(429, "", "Retry-After", "3"), 200}}
 		inner := Inner(roundTripper(func(r *http.Request) (*http.Response, error) {
 			time.Sleep(2 * time.Second)
 			return server.RoundTrip(r)
@@ -63,12 +62,12 @@ func TestWaiting(t *testing.T) {
 			return inner.RoundTrip(r)
 		}), options)
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://cluster"+pods, http.NoBody)
-		if _, err := client.RoundTrip(r); err != nil {
+		if _, err := receive(client, r); err != nil {
 			t.Fatal(err)
 		}
 		want := []string{
 			"plugin", "no plugin", "server to answer", "no server to answer",
-			"server (it answered 429)", "no server (it answered 429)", "server to answer", "no server to answer",
+			"server (it answered Too Many Requests)", "no server (it answered Too Many Requests)", "server to answer", "no server to answer",
 		}
 		if !slices.Equal(said, want) {
 			t.Errorf("said %q", said)
@@ -85,7 +84,7 @@ func TestQuietLog(t *testing.T) {
 			time.Sleep(time.Minute)
 			return (&script{answers: []any{200}}).RoundTrip(r)
 		})
-		if _, err := New(silent, options).RoundTrip(r); err != nil {
+		if _, err := receive(New(silent, options), r); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -96,7 +95,7 @@ func TestQuick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := Options{Server: "server", Waiting: func(what string) func() { t.Error(what); return func() {} }}
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://cluster"+pods, http.NoBody)
-		if _, err := New(&script{answers: []any{200}}, options).RoundTrip(r); err != nil {
+		if _, err := receive(New(&script{answers: []any{200}}, options), r); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"path"
@@ -45,12 +46,12 @@ func newRequest(r *http.Request) (*request, error) {
 }
 
 // attempt is the request to send next.
-func (q *request) attempt() *http.Request {
+func (q *request) attempt(ctx context.Context) *http.Request {
 	q.attempts++
+	r := q.Clone(ctx) // credentials are added to its headers
 	if q.body == nil {
-		return q.Clone(q.Context()) // credentials are added to its headers
+		return r
 	}
-	r := q.Clone(q.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(q.body)), int64(len(q.body))
 	return r
 }

@@ -45,18 +45,19 @@ func (t *retrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, _ := r.Context().Value(waitKey{}).(*wait)
+	ctx := r.Context()
+	w, _ := ctx.Value(waitKey{}).(*wait)
 	for {
-		response, err := t.send(sent.attempt())
+		response, err := t.send(sent.attempt(ctx))
 		f := failureOf(response, err, sent.stream)
 		if f.kind == none {
-			return t.settle(sent, response, err)
+			return t.settle(ctx, sent, response, err)
 		}
 		if f.kind == lost {
 			sent.lost = true
 		}
 		if f.kind == lost && !sent.repeatable {
-			if gone := t.condition(sent); gone != nil {
+			if gone := t.condition(ctx, sent); gone != nil {
 				return gone, nil
 			}
 		}
@@ -69,8 +70,8 @@ func (t *retrier) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		w.on(w.server() + " (" + f.what + ")")
 		select {
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		case <-time.After(pause):
 		}
 	}

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"path"
@@ -12,14 +13,14 @@ import (
 // object is there because that attempt has created or updated it. It is taken for
 // that if it has everything that was sent and has not been there before. The answer
 // is the object then, as if it had not been lost.
-func (t *retrier) settle(sent *request, response *http.Response, err error) (*http.Response, error) {
+func (t *retrier) settle(ctx context.Context, sent *request, response *http.Response, err error) (*http.Response, error) {
 	if err != nil || !sent.lost || response.StatusCode != http.StatusConflict {
 		return response, err
 	}
 	target, status := *sent.URL, http.StatusOK
 	var wanted map[string]any
 	if json.Unmarshal(sent.body, &wanted) != nil {
-		return response, nil
+		return response, nil //nolint:nilerr // what cannot be read cannot be compared: it stays a conflict
 	}
 	metadata, _ := wanted["metadata"].(map[string]any)
 	switch sent.Method {
@@ -31,7 +32,7 @@ func (t *retrier) settle(sent *request, response *http.Response, err error) (*ht
 	default:
 		return response, nil
 	}
-	found, text := t.get(sent, target.Path)
+	found, text := t.get(ctx, sent, target.Path)
 	since := t.serverTime(sent.began).Add(-clockGrain)
 	if found == nil || found.StatusCode != http.StatusOK || !has(text, wanted, since, sent.Method == http.MethodPost) {
 		return response, nil
@@ -48,8 +49,8 @@ func (t *retrier) settle(sent *request, response *http.Response, err error) (*ht
 const clockGrain = time.Second
 
 // get reads an object as JSON; nil if that fails.
-func (t *retrier) get(sent *request, at string) (*http.Response, []byte) {
-	r := sent.Clone(sent.Context())
+func (t *retrier) get(ctx context.Context, sent *request, at string) (*http.Response, []byte) {
+	r := sent.Clone(ctx)
 	r.Method, r.Body, r.GetBody, r.ContentLength = http.MethodGet, nil, nil, 0
 	r.URL.Path, r.URL.RawQuery = at, ""
 	r.Header.Set("Accept", "application/json")
@@ -69,11 +70,11 @@ func (t *retrier) get(sent *request, at string) (*http.Response, []byte) {
 // condition makes a removal whose answer was lost one of that very object, so that it
 // can be sent again: an object of the same name that has been created since is another
 // one. If there is none any more, the API server's answer that says so is returned.
-func (t *retrier) condition(sent *request) (gone *http.Response) {
+func (t *retrier) condition(ctx context.Context, sent *request) (gone *http.Response) {
 	if sent.Method != http.MethodDelete || !sent.replayable || isCollection(sent.URL.Path) {
 		return nil
 	}
-	response, text := t.get(sent, sent.URL.Path)
+	response, text := t.get(ctx, sent, sent.URL.Path)
 	if response == nil {
 		return nil
 	}

@@ -20,7 +20,7 @@ import (
 // script is a server that answers each request with the next of its answers, and
 // with the last one for ever.
 type script struct {
-	answers []any // a status, a status and a body, an error
+	answers []any // a status, a reply, an error
 	sent    []string
 }
 
@@ -36,19 +36,35 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	switch next := next.(type) {
 	case int:
-		return response(next, ""), nil
-	case *http.Response:
-		return next, nil
+		return reply{status: next}.response(), nil
+	case reply:
+		return next.response(), nil
 	case error:
 		return nil, next
 	}
 	panic("no answer")
 }
 
-func response(status int, body string, header ...string) *http.Response {
-	r := &http.Response{StatusCode: status, Status: http.StatusText(status), Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
+// reply is an answer of a script.
+type reply struct {
+	status int
+	body   string
+	header []string // names and values in turn
+	breaks bool     // it breaks off after the body
+}
+
+func respond(status int, body string, header ...string) reply {
+	return reply{status: status, body: body, header: header}
+}
+
+func (a reply) response() *http.Response {
+	var body io.Reader = strings.NewReader(a.body)
+	if a.breaks {
+		body = io.MultiReader(body, broken{})
+	}
+	r := &http.Response{StatusCode: a.status, Status: http.StatusText(a.status), Header: http.Header{}, Body: io.NopCloser(body)}
+	for i := 0; i < len(a.header); i += 2 {
+		r.Header.Set(a.header[i], a.header[i+1])
 	}
 	return r
 }
@@ -66,17 +82,35 @@ const (
 	tested = `[{"op":"test","path":"/metadata/uid","value":"x"},{"op":"add","path":"/x","value":1}]`
 )
 
-func send(ctx context.Context, next http.RoundTripper, method, at, media, body string) (*http.Response, error) {
+// received is an answer that has been read and closed.
+type received struct {
+	status int
+	header http.Header
+	text   string
+}
+
+// receive sends a request and reads its answer.
+func receive(client http.RoundTripper, r *http.Request) (received, error) {
+	response, err := client.RoundTrip(r)
+	if err != nil {
+		return received{}, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return received{response.StatusCode, response.Header, string(text)}, err
+}
+
+func send(ctx context.Context, next http.RoundTripper, method, at, media, body string) (received, error) {
 	var content io.Reader
 	if body != "" {
 		content = bytes.NewReader([]byte(body))
 	}
 	r, err := http.NewRequestWithContext(ctx, method, "https://cluster"+at, content)
 	if err != nil {
-		return nil, err
+		return received{}, err
 	}
 	r.Header.Set("Content-Type", media)
-	return New(next, Options{Server: "the API server"}).RoundTrip(r)
+	return receive(New(next, Options{Server: "the API server"}), r)
 }
 
 // What is sent again after which failure, and how often.
@@ -93,10 +127,10 @@ func TestRetry(t *testing.T) {
 		"a log after a 504":                      {"GET", pods + "/alice/log", json, "", []any{504, 200}, 2, 200},
 		"what is not there":                      {"GET", pods, json, "", []any{404, 200}, 1, 404},
 		"a server that knows it not":             {"GET", pods, json, "", []any{501, 200}, 1, 501},
-		"a webhook":                              {"POST", pods, json, named, []any{response(500, "failed calling webhook"), 200}, 1, 500},
+		"a webhook":                              {"POST", pods, json, named, []any{respond(500, "failed calling webhook"), 200}, 1, 500},
 		"500 for ever":                           {"GET", pods, json, "", []any{500}, attempts, 500},
-		"429 for ever":                           {"GET", pods, json, "", []any{response(429, "", "Retry-After", "4")}, 3, 429},
-		"429 with a long wait":                   {"GET", pods, json, "", []any{response(429, "", "Retry-After", "60")}, 1, 429},
+		"429 for ever":                           {"GET", pods, json, "", []any{respond(429, "", "Retry-After", "4")}, 3, 429},
+		"429 with a long wait":                   {"GET", pods, json, "", []any{respond(429, "", "Retry-After", "60")}, 1, 429},
 		"resets for ever":                        {"GET", pods, json, "", []any{reset}, attempts, 0},
 		"a refusal for ever":                     {"GET", pods, json, "", []any{refused}, firstAttempts, 0},
 		"a plugin that fails":                    {"GET", pods, json, "", []any{errors.New("getting credentials: exit 1"), 200}, 1, -1},
@@ -117,18 +151,18 @@ func TestRetry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &script{answers: c.answers}
-				response, err := send(t.Context(), server, c.method, c.at, c.media, c.body)
+				got, err := send(t.Context(), server, c.method, c.at, c.media, c.body)
 				switch {
 				case len(server.sent) != c.sent:
 					t.Errorf("sent %d times, want %d", len(server.sent), c.sent)
-				case c.status > 0 && (err != nil || response.StatusCode != c.status):
-					t.Errorf("%v, %v; want %d", response, err, c.status)
+				case c.status > 0 && (err != nil || got.status != c.status):
+					t.Errorf("%v, %v; want %d", got, err, c.status)
 				case c.status == 0 && fault.CodeOf(err) != fault.Unavailable:
 					t.Errorf("%v, want UNAVAILABLE", err)
 				case c.status < 0 && err == nil:
 					t.Error("no error")
 				}
-				if err == nil && response.Header.Get("Retry-After") != "" && response.StatusCode >= 429 {
+				if err == nil && got.header.Get("Retry-After") != "" && got.status >= 429 {
 					t.Error("client-go would send it again")
 				}
 				for _, sent := range server.sent {
@@ -149,8 +183,8 @@ func TestRestart(t *testing.T) {
 		begin := time.Now()
 		for range 2 {
 			r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://cluster"+pods, http.NoBody)
-			if response, err := client.RoundTrip(r); err != nil || response.StatusCode != 200 {
-				t.Fatal(response, err)
+			if got, err := receive(client, r); err != nil || got.status != 200 {
+				t.Fatal(got, err)
 			}
 		}
 		if took := time.Since(begin); took > patience {
@@ -164,11 +198,11 @@ func TestDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		server := &script{answers: []any{response(429, "", "Retry-After", "3")}}
+		server := &script{answers: []any{respond(429, "", "Retry-After", "3")}}
 		begin := time.Now()
-		response, err := send(ctx, server, "GET", pods, "", "")
-		if err != nil || response.StatusCode != 429 || time.Since(begin) > 0 {
-			t.Errorf("%v, %v after %s", response, err, time.Since(begin))
+		got, err := send(ctx, server, "GET", pods, "", "")
+		if err != nil || got.status != 429 || time.Since(begin) > 0 {
+			t.Errorf("%v, %v after %s", got, err, time.Since(begin))
 		}
 	})
 }
@@ -176,15 +210,11 @@ func TestDeadline(t *testing.T) {
 // An answer that breaks off is asked for again.
 func TestBrokenOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		half := response(200, "")
-		half.Body = io.NopCloser(io.MultiReader(strings.NewReader("hal"), broken{}))
-		server := &script{answers: []any{half, response(200, "whole")}}
-		response, err := send(t.Context(), server, "GET", pods, "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text, err := io.ReadAll(response.Body); string(text) != "whole" || err != nil {
-			t.Errorf("%q, %v", text, err)
+		half := reply{status: 200, body: "hal", breaks: true}
+		server := &script{answers: []any{half, respond(200, "whole")}}
+		got, err := send(t.Context(), server, "GET", pods, "", "")
+		if got.text != "whole" || err != nil {
+			t.Errorf("%q, %v", got.text, err)
 		}
 	})
 }
@@ -216,25 +246,24 @@ func TestLostAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				found := response(200, c.found, "Date", date)
+				found := respond(200, c.found, "Date", date)
 				if c.found == "" {
-					found = response(404, "")
+					found = respond(404, "")
 				}
-				server := &script{answers: []any{reset, response(409, "it exists"), found}}
+				server := &script{answers: []any{reset, respond(409, "it exists"), found}}
 				at := pods
 				if c.method == "PUT" {
 					at += "/alice"
 				}
-				response, err := send(t.Context(), server, c.method, at, "application/json", c.body)
-				if err != nil || response.StatusCode != c.status {
-					t.Fatalf("%v, %v", response, err)
+				got, err := send(t.Context(), server, c.method, at, "application/json", c.body)
+				if err != nil || got.status != c.status {
+					t.Fatalf("%v, %v", got, err)
 				}
-				text, _ := io.ReadAll(response.Body)
-				if want := map[bool]string{true: "it exists", false: mine}[c.status == 409]; string(text) != want {
-					t.Errorf("the answer is %s", text)
+				if want := map[bool]string{true: "it exists", false: mine}[c.status == 409]; got.text != want {
+					t.Errorf("the answer is %s", got.text)
 				}
-				if got := server.sent[2]; got != "GET "+pods+"/alice " {
-					t.Errorf("asked %q", got)
+				if asked := server.sent[2]; asked != "GET "+pods+"/alice " {
+					t.Errorf("asked %q", asked)
 				}
 			})
 		})
@@ -244,17 +273,17 @@ func TestLostAnswer(t *testing.T) {
 // A removal by name whose answer was lost is sent again for that very object.
 func TestLostRemoval(t *testing.T) {
 	const date = "Sat, 01 Jan 2000 00:01:00 GMT"
-	object := func(created string) *http.Response {
-		return response(200, `{"metadata":{"uid":"u","creationTimestamp":"`+created+`"}}`, "Date", date)
+	object := func(created string) reply {
+		return respond(200, `{"metadata":{"uid":"u","creationTimestamp":"`+created+`"}}`, "Date", date)
 	}
 	const once, again = "DELETE " + pods + "/alice ", `DELETE ` + pods + `/alice {"preconditions":{"uid":"u"}}`
 	for name, c := range map[string]struct {
-		found  *http.Response
+		found  reply
 		status int
 		last   string
 	}{
 		"it is there":   {object("2000-01-01T00:00:00Z"), 200, again},
-		"it is gone":    {response(404, ""), 404, "GET " + pods + "/alice "},
+		"it is gone":    {respond(404, ""), 404, "GET " + pods + "/alice "},
 		"it is another": {object("2000-01-01T00:01:30Z"), 500, "GET " + pods + "/alice "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -262,7 +291,7 @@ func TestLostRemoval(t *testing.T) {
 				server := &script{answers: []any{500, c.found, 200}}
 				time.Sleep(time.Minute)
 				got, err := send(t.Context(), server, "DELETE", pods+"/alice", "application/json", "")
-				if err != nil || got.StatusCode != c.status || server.sent[0] != once || server.sent[len(server.sent)-1] != c.last {
+				if err != nil || got.status != c.status || server.sent[0] != once || server.sent[len(server.sent)-1] != c.last {
 					t.Errorf("%v, %v, %q", got, err, server.sent)
 				}
 			})
@@ -273,16 +302,16 @@ func TestLostRemoval(t *testing.T) {
 // Without a lost answer a conflict is one, and nothing is asked.
 func TestConflict(t *testing.T) {
 	server := &script{answers: []any{409}}
-	if response, err := send(t.Context(), server, "POST", pods, "", named); err != nil || response.StatusCode != 409 || len(server.sent) != 1 {
-		t.Errorf("%v, %v, %q", response, err, server.sent)
+	if got, err := send(t.Context(), server, "POST", pods, "", named); err != nil || got.status != 409 || len(server.sent) != 1 {
+		t.Errorf("%v, %v, %q", got, err, server.sent)
 	}
 }
 
 // Who repeats by himself is not helped.
 func TestOnce(t *testing.T) {
-	server := &script{answers: []any{response(503, "", "Retry-After", "1"), 200}}
-	response, err := send(Once(t.Context()), server, "GET", pods, "", "")
-	if err != nil || response.StatusCode != 503 || len(server.sent) != 1 {
-		t.Errorf("%v, %v, %q", response, err, server.sent)
+	server := &script{answers: []any{respond(503, "", "Retry-After", "1"), 200}}
+	got, err := send(Once(t.Context()), server, "GET", pods, "", "")
+	if err != nil || got.status != 503 || len(server.sent) != 1 {
+		t.Errorf("%v, %v, %q", got, err, server.sent)
 	}
 }
