@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -20,7 +21,7 @@ type Checked struct {
 
 // Check reads files and directories of blueprints, which inherit from each other
 // and from the built-in ones. The error has all their problems.
-func Check(paths []string) (Checked, error) {
+func Check(ctx context.Context, paths []string) (Checked, error) {
 	s, err := Builtin()
 	if err != nil {
 		return Checked{}, err
@@ -44,13 +45,16 @@ func Check(paths []string) (Checked, error) {
 		}
 		problems = append(problems, s.add(source)...)
 	}
-	problems = append(problems, s.problems()...)
+	problems = append(problems, s.problems(ctx)...)
 	for _, custom := range customs {
 		d, err := s.Compose(Order{Custom: &custom, As: "custom"})
 		if err == nil {
-			err = d.check()
+			err = d.check(ctx)
 		}
 		problems = append(problems, problemsOf(err)...)
+	}
+	if err := context.Cause(ctx); err != nil { // expressions that were too much work may not have been found
+		return Checked{}, err
 	}
 	if len(problems) > 0 {
 		return Checked{}, invalid(problems)
@@ -87,7 +91,7 @@ func expand(path string) ([]string, error) {
 
 // problems are those of blueprints with everything inherited. One that inherits
 // from a blueprint that is broken as written is left out.
-func (s *Set) problems() (all []string) {
+func (s *Set) problems(ctx context.Context) (all []string) {
 	for _, name := range s.all() {
 		if !s.own[name] {
 			continue
@@ -97,7 +101,7 @@ func (s *Set) problems() (all []string) {
 			continue
 		}
 		if err == nil && !s.entries[name].isTemplate {
-			err = s.merge(chain, Order{Name: name}).check()
+			err = s.merge(chain, Order{Name: name}).check(ctx)
 		}
 		all = append(all, problemsOf(err)...)
 	}

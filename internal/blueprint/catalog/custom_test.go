@@ -195,7 +195,7 @@ func FuzzPlatform(f *testing.F) {
 		if set.add(blueprint.Source{Name: "a.yaml", Text: []byte(text)}) != nil {
 			return
 		}
-		_ = set.problems()
+		_ = set.problems(t.Context())
 		for _, name := range set.Names() {
 			_, _ = resolve(t, set, Order{Name: name})
 		}

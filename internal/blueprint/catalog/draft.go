@@ -65,14 +65,14 @@ func (d Draft) proxies(ctx context.Context, known expression.Facts) map[string]s
 }
 
 // check validates what does not depend on expressions.
-func (d Draft) check() error {
+func (d Draft) check(ctx context.Context) error {
 	b, err := d.decode(withoutUser(d.merged))
 	if err != nil {
 		return err
 	}
 	// Which values expressions have is not known, but whether they are too many, or
 	// too much work.
-	problems := d.language.limits(context.Background(), d.merged, standIn(d.lineage[0]))
+	problems := d.language.limits(ctx, d.merged, standIn(d.lineage[0]))
 	if problems = append(problems, d.validate(b, d.merged.Expressions())...); len(problems) > 0 {
 		return d.invalid(problems)
 	}

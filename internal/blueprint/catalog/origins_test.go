@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -113,7 +115,7 @@ func TestProblemsOfResolvedBlueprintsHavePlaces(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Check([]string{file})
+	_, err := Check(t.Context(), []string{file})
 	all := strings.ReplaceAll(strings.Join(fault.From(err).Problems, "\n"), file, "a.yaml")
 	for _, want := range []string{
 		"a.yaml:5:25: blueprint one: resources.memory:",
@@ -134,17 +136,26 @@ func TestProblemsOfResolvedBlueprintsHavePlaces(t *testing.T) {
 }
 
 func TestCheckCounts(t *testing.T) {
-	done, err := Check([]string{"../../../test/e2e/testdata/blueprints", "builtin/blueprints.yaml"})
+	done, err := Check(t.Context(), []string{"../../../test/e2e/testdata/blueprints", "builtin/blueprints.yaml"})
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}
 	if len(done.Files) < 2 || done.Blueprints < 5 {
 		t.Errorf("%+v", done)
 	}
-	if _, err := Check([]string{"nowhere"}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := Check(t.Context(), []string{"nowhere"}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("%v", err)
 	}
-	if _, err := Check([]string{t.TempDir()}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := Check(t.Context(), []string{t.TempDir()}); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("%v", err)
+	}
+}
+
+// What ends before everything is checked finds nothing valid.
+func TestCheckEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Check(ctx, []string{"builtin/blueprints.yaml"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -175,7 +175,7 @@ func Validate(ctx context.Context, o *Options) error {
 		}
 		o.Paths = []string{c.Blueprints}
 	}
-	done, err := cmdutil.Await(ctx, func() (catalog.Checked, error) { return catalog.Check(o.Paths) })
+	done, err := cmdutil.Await(ctx, func() (catalog.Checked, error) { return catalog.Check(ctx, o.Paths) })
 	if err != nil {
 		return err
 	}
