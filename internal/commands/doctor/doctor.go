@@ -69,7 +69,7 @@ func (o *Options) validate() error {
 func Run(ctx context.Context, o *Options) error {
 	reading, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	checks, err := cmdutil.Await(reading, o.checks)
+	checks, err := cmdutil.Await(reading, func() ([]doctor.Check, error) { return o.checks(), nil })
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func Run(ctx context.Context, o *Options) error {
 
 // checks are those that can be made with what is configured. What is wrong with that
 // is found by a check, too.
-func (o *Options) checks() ([]doctor.Check, error) {
+func (o *Options) checks() []doctor.Check {
 	c, configErr := o.Config()
 	client, clientErr := o.Client()
 	checks := []doctor.Check{
@@ -101,12 +101,12 @@ func (o *Options) checks() ([]doctor.Check, error) {
 		configured = &doctor.Configured{Jobs: c.Jobs, Certificates: c.Certificate.Enabled, Default: o.defaultBlueprint}
 	}
 	if clientErr != nil {
-		return checks, nil
+		return checks
 	}
 	if configErr == nil {
 		checks = append(checks, o.identities()...)
 	}
-	return append(checks, doctor.Cluster(client, o.IO.Now, configured)...), nil
+	return append(checks, doctor.Cluster(client, o.IO.Now, configured)...)
 }
 
 // done is a check that has been made already.
