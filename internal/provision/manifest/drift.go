@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // derived are the values that differ between any two runs, or follow from others.
-var derived = []string{"annotations", "gitSecret", "helper", "home", "id", "labels", "names"}
+func derived() []string {
+	return []string{"annotations", "gitSecret", "helper", "home", "id", "labels", "names"}
+}
 
 // contents are values that may be long, or secret: only that they differ is said.
-var contents = []string{"configuration", "extFiles", "initScripts"}
+func contents() []string { return []string{"configuration", "extFiles", "initScripts"} }
 
 // Drift says in which of the chart's values a running workspace is not what would be
 // deployed now: "image alpine:3 (now alpine:4)". Of a variable only the name is given.
@@ -25,8 +28,8 @@ func Drift(running, wanted map[string]any) (all []string) {
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		root, _, _ := strings.Cut(path, ".")
 		switch {
-		case have[path] == want[path] || slices.Contains(derived, root):
-		case slices.Contains(contents, root):
+		case have[path] == want[path] || slices.Contains(derived(), root):
+		case slices.Contains(contents(), root):
 			all = append(all, root)
 		case root == "env":
 			all = append(all, path)
@@ -50,7 +53,7 @@ func flatten(path string, value any, into map[string]string) {
 			fields, _ := item.(map[string]any)
 			name, ok := fields["name"].(string)
 			if !ok {
-				name = fmt.Sprint(i + 1)
+				name = strconv.Itoa(i + 1)
 			}
 			flatten(path+"."+name, item, into)
 		}
