@@ -54,8 +54,8 @@ func whyPodsStay(w *workload.Workload, namespace string) string {
 	strategy, _, _ := unstructured.NestedString(w.Object, "spec", "updateStrategy", "type")
 	switch {
 	case paused:
-		return fmt.Sprintf("the rollout of %s is paused: its pods keep the workspace until `%s`",
-			w.Ref, fault.Command("kubectl", "rollout", "resume", w.Ref.String(), "--namespace", namespace))
+		return "the rollout of " + w.Ref.String() + " is paused: its pods keep the workspace until `" +
+			fault.Command("kubectl", "rollout", "resume", w.Ref.String(), "--namespace", namespace) + "`"
 	case strategy == "OnDelete":
 		return fmt.Sprintf("%s replaces its pods only when they are deleted (updateStrategy OnDelete): they keep the workspace until `kubectl delete pod NAME --namespace %s`",
 			w.Ref, namespace)

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -113,7 +113,7 @@ func (t Target) find(ctx context.Context, named []*unstructured.Unstructured) (o
 			owned.objects = append(owned.objects, object)
 		}
 	}
-	owned.foreign = append(others, foreign...) // those first that are certainly there
+	owned.foreign = slices.Concat(others, foreign) // those first that are certainly there
 	return owned, err
 }
 
@@ -126,7 +126,7 @@ func (t Target) local(named []*unstructured.Unstructured) (local, foreign []*uns
 		switch {
 		case object.GetKind() == watch.KindPod && object.GetName() == t.ID:
 		case !known, !resource.Namespaced, namespace != "" && namespace != t.Client.Namespace,
-			object.GetName() == "", len(path.IsValidPathSegmentName(object.GetName())) > 0:
+			object.GetName() == "", len(content.IsPathSegmentName(object.GetName())) > 0:
 			foreign = append(foreign, object)
 		default:
 			local = append(local, object)
