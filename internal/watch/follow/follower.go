@@ -109,7 +109,8 @@ func (f *Follower) push(s watch.State) {
 // pushEvent makes s the state, which knows one event more. A reader who is late reads
 // the newest of many that differ in events alone; the lock is held.
 func (f *Follower) pushEvent(s watch.State) {
-	if f.events++; f.events <= mostPending || len(f.pending) == 0 {
+	f.events++
+	if f.events <= mostPending || len(f.pending) == 0 {
 		events := f.events
 		f.push(s)
 		f.events = events
