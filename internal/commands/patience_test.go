@@ -49,7 +49,7 @@ func (i *interrupting) Write(text []byte) (int, error) {
 }
 
 // hanging are the ways in which something can hang, and what is said of it.
-func hanging(t *testing.T) map[string]struct {
+func hanging() map[string]struct {
 	says  string
 	setUp func(*testing.T)
 } {
@@ -108,7 +108,7 @@ func TestInterruptWhatHangs(t *testing.T) {
 	if err := os.WriteFile("users", []byte("alice\nbob\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range hanging(t) {
+	for name, c := range hanging() {
 		lines := asking()
 		if testing.Short() || name != "a credential plugin" { // each takes more than a second
 			lines = []string{"status", "exec alice -- true", "jobs", "provision alice"}
@@ -131,7 +131,7 @@ func TestInterruptWhatHangs(t *testing.T) {
 // --timeout counts from the first instant on.
 func TestTimeoutOfWhatHangs(t *testing.T) {
 	cmdtest.Offline(t)
-	for name, c := range hanging(t) {
+	for name, c := range hanging() {
 		for _, line := range []string{"provision alice --timeout 1500ms", "delete alice --timeout 1500ms", "provision --timeout 1500ms"} {
 			t.Run(name+"/"+line, func(t *testing.T) {
 				c.setUp(t)

@@ -172,7 +172,8 @@ type ending struct {
 
 // Err implements context.Context.
 func (e *ending) Err() error {
-	if e.left--; e.left < 0 {
+	e.left--
+	if e.left < 0 {
 		return context.Canceled
 	}
 	return nil

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -59,7 +60,7 @@ func TestDeltasOfGit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.ReadFile(t.Context(), name); err != nil || string(got) != string(want) {
+		if got, err := s.ReadFile(t.Context(), name); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes, %v; want %d", name, len(got), err, len(want))
 		}
 	}
