@@ -8,9 +8,6 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/go-logr/logr"
-	"k8s.io/klog/v2"
-
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
@@ -19,7 +16,6 @@ import (
 // Main runs berth with these arguments and returns the exit status of the process.
 // exit ends the process at once; it is called on a second signal.
 func Main(args []string, streams terminal.Streams, exit func(status int)) int {
-	klog.SetLogger(logr.Discard()) // the libraries' own log would be written into what is drawn
 	ctx, stop := withSignals(context.Background(), func(code fault.Code) {
 		streams.Restore()
 		exit(code.Exit())
