@@ -18,7 +18,7 @@ import (
 const (
 	// A log that broke off is asked for again after a pause, twice as long each time.
 	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
-	// A cluster that is away for longer is given up.
+	// A cluster that has been away for longer is given up.
 	patience = time.Minute
 )
 
@@ -27,11 +27,11 @@ const (
 // for.
 func followLog(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, write func(line string) error) error {
 	var at position
-	pause, since := firstPause, time.Now()
+	var pause time.Duration
+	var since time.Time // the first failure in a row
 	for {
-		before := at
-		err := followOnce(ctx, client, pod, at.resume(r), func(line string) error { return at.take(line, r.Timestamps, write) })
-		if at.time != before.time || at.same != before.same { // it was of use
+		opened, err := followOnce(ctx, client, pod, at.resume(r), func(line string) error { return at.take(line, r.Timestamps, write) })
+		if opened || since.IsZero() {
 			pause, since = firstPause, time.Now()
 		}
 		switch {
@@ -56,11 +56,11 @@ func followLog(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Requ
 // output that cannot be written to.
 func mayPass(err error) bool { return fault.CodeOf(err) == fault.Unavailable }
 
-// followOnce follows it until it ends or breaks off.
-func followOnce(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, take func(line string) error) error {
+// followOnce follows it until it ends or breaks off, and says whether it was there.
+func followOnce(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, take func(line string) error) (opened bool, err error) {
 	stream, err := open(ctx, client, pod, r)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer stream.Close()
 	text := bufio.NewReader(stream)
@@ -68,14 +68,14 @@ func followOnce(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Req
 		line, err := text.ReadString('\n')
 		if line != "" && (err == nil || errors.Is(err, io.EOF)) { // half a line comes again
 			if err := take(line); err != nil {
-				return err
+				return true, err
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return true, nil
 		}
 		if err != nil {
-			return kube.Fault(err, call(client, pod.Name))
+			return true, kube.Fault(err, call(client, pod.Name))
 		}
 	}
 }
