@@ -98,14 +98,27 @@ func copyLines(ctx context.Context, client *kube.Client, p part, r Request, out 
 		return err
 	}
 	defer stream.Close()
-	text := bufio.NewReader(stream)
+	text := bufio.NewReaderSize(stream, maxPiece)
 	if removed(text) {
 		return nil // the others have one
 	}
 	return kube.Fault(out.copy(prefix, text), call(client, p.pod.Name))
 }
 
-// lines lets several write to one, a line at a time.
+// maxPiece is how much of a line is read at once, in bytes: a workspace can print any
+// amount without an end of line.
+const maxPiece = 64 << 10
+
+// next reads a line, or a piece of one that is longer than the reader's buffer.
+func next(text *bufio.Reader) (string, error) {
+	piece, err := text.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		err = nil
+	}
+	return string(piece), err
+}
+
+// lines lets several write to one, a line at a time. A long one becomes several.
 type lines struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -113,7 +126,7 @@ type lines struct {
 
 func (l *lines) copy(prefix string, reader *bufio.Reader) error {
 	for {
-		line, err := reader.ReadString('\n')
+		line, err := next(reader)
 		if line != "" {
 			if err := l.write(prefix, line); err != nil {
 				return err

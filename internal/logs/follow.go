@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -22,15 +20,15 @@ const (
 	patience = time.Minute
 )
 
-// followLog writes the lines of a log until its container ends. If the connection is
+// followLog writes a log until its container ends, a line or a piece of one at a time. If the connection is
 // lost it goes on where it was: the times of the lines tell, which are always asked
 // for.
-func followLog(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, write func(line string) error) error {
+func followLog(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, write func(text string) error) error {
 	var at position
 	var pause time.Duration
 	var since time.Time // the first failure in a row
 	for {
-		opened, err := followOnce(ctx, client, pod, at.resume(r), func(line string) error { return at.take(line, r.Timestamps, write) })
+		opened, err := followOnce(ctx, client, pod, at.resume(r), func(piece string) error { return at.take(piece, r.Timestamps, write) })
 		if opened || since.IsZero() {
 			pause, since = firstPause, time.Now()
 		}
@@ -57,17 +55,17 @@ func followLog(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Requ
 func mayPass(err error) bool { return fault.CodeOf(err) == fault.Unavailable }
 
 // followOnce follows it until it ends or breaks off, and says whether it was there.
-func followOnce(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, take func(line string) error) (opened bool, err error) {
+func followOnce(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, take func(piece string) error) (opened bool, err error) {
 	stream, err := open(ctx, client, pod, r)
 	if err != nil {
 		return false, err
 	}
 	defer stream.Close()
-	text := bufio.NewReader(stream)
+	text := bufio.NewReaderSize(stream, maxPiece)
 	for {
-		line, err := text.ReadString('\n')
-		if line != "" && (err == nil || errors.Is(err, io.EOF)) { // half a line comes again
-			if err := take(line); err != nil {
+		piece, err := next(text)
+		if piece != "" && (err == nil || errors.Is(err, io.EOF)) { // half a piece comes again
+			if err := take(piece); err != nil {
 				return true, err
 			}
 		}
@@ -78,49 +76,4 @@ func followOnce(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Req
 			return true, kube.Fault(err, call(client, pod.Name))
 		}
 	}
-}
-
-// position is how far a log has been read.
-type position struct {
-	time string // of the last line
-	same int    // lines of that time
-
-	skip int // of them, those that come again
-}
-
-// resume is the request for what comes after it.
-func (p *position) resume(r Request) Request {
-	r.Timestamps = true
-	at, err := time.Parse(time.RFC3339Nano, p.time)
-	if err != nil {
-		return r // from the beginning
-	}
-	p.skip = p.same
-	r.Tail, r.Since, r.sinceTime = -1, 0, new(metav1.NewTime(at))
-	return r
-}
-
-// take writes a line, unless it was written before.
-func (p *position) take(line string, timestamps bool, write func(string) error) error {
-	stamp, text, found := strings.Cut(line, " ")
-	at, err := time.Parse(time.RFC3339Nano, stamp)
-	if !found || err != nil {
-		return write(line) // has no time
-	}
-	last, _ := time.Parse(time.RFC3339Nano, p.time)
-	switch {
-	case p.skip > 0 && at.Before(last):
-		return nil
-	case p.skip > 0 && at.Equal(last):
-		p.skip--
-		return nil
-	case stamp == p.time:
-		p.same++
-	default:
-		p.time, p.same, p.skip = stamp, 1, 0
-	}
-	if timestamps {
-		text = line
-	}
-	return write(text)
 }

@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -133,73 +129,3 @@ func TestFollowIntoFullOutput(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
-
-// away is a cluster whose log says nothing, and whose connections end: it answers with
-// the next of its answers, which are all the same from then on.
-type away struct {
-	answers []func() (io.ReadCloser, error)
-	asked   int
-}
-
-func (a *away) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer := a.answers[min(a.asked, len(a.answers)-1)]
-	a.asked++
-	body, err := answer()
-	if err != nil {
-		return nil, err
-	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}}, Body: body, Request: r}, nil
-}
-
-// silence is a log that breaks off after so long without a line.
-type silence time.Duration
-
-func (s silence) Read([]byte) (int, error) {
-	time.Sleep(time.Duration(s))
-	return 0, syscall.ECONNRESET
-}
-
-func (silence) Close() error { return nil }
-
-// How long a log was quiet does not count against the cluster, only for how long it
-// has been away.
-func TestFollowPatiently(t *testing.T) {
-	quiet := func() (io.ReadCloser, error) { return silence(2 * patience), nil }
-	short := func() (io.ReadCloser, error) { return silence(time.Second), nil }
-	gone := func() (io.ReadCloser, error) { return nil, syscall.ECONNREFUSED }
-	line := func() (io.ReadCloser, error) {
-		return io.NopCloser(strings.NewReader("2026-01-01T00:00:00.1Z a\n")), nil
-	}
-	for name, c := range map[string]struct {
-		answers []func() (io.ReadCloser, error)
-		out     string
-		code    fault.Code
-		least   time.Duration
-		most    time.Duration
-	}{
-		"quiet, and lost":             {[]func() (io.ReadCloser, error){quiet, line}, "a\n", "", 2 * patience, 3 * patience},
-		"quiet, and away":             {[]func() (io.ReadCloser, error){quiet, gone, gone, gone, line}, "a\n", "", 2 * patience, 3 * patience},
-		"quiet, and gone":             {[]func() (io.ReadCloser, error){quiet, gone}, "", fault.Unavailable, 3 * patience, 3*patience + 2*longestPause},
-		"gone at once":                {[]func() (io.ReadCloser, error){gone}, "", fault.Unavailable, patience, patience + 2*longestPause},
-		"lost every second, no lines": {append(slices.Repeat([]func() (io.ReadCloser, error){short}, 200), line), "a\n", "", 200 * time.Second, 300 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				config := &rest.Config{Host: "http://cluster", Transport: &away{answers: c.answers}, QPS: -1}
-				typed, err := kubernetes.NewForConfig(config)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var out bytes.Buffer
-				began := time.Now()
-				err = Copy(t.Context(), &kube.Client{Interface: typed, Config: config, Namespace: "dev"}, runs(), Request{Container: "main", Follow: true, Tail: -1}, &out)
-				if fault.CodeOf(err) != c.code || out.String() != c.out {
-					t.Errorf("%q, %v", out.String(), err)
-				}
-				if took := time.Since(began); took < c.least || took > c.most {
-					t.Errorf("it took %s, want %s to %s", took, c.least, c.most)
-				}
-			})
-		})
-	}
-}

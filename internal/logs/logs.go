@@ -51,8 +51,8 @@ func (r Request) options() *corev1.PodLogOptions {
 // Copy writes the log of one container.
 func Copy(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, out io.Writer) error {
 	if r.Follow {
-		return followLog(ctx, client, pod, r, func(line string) error {
-			_, err := io.WriteString(out, line)
+		return followLog(ctx, client, pod, r, func(text string) error {
+			_, err := io.WriteString(out, text)
 			return err
 		})
 	}
@@ -70,12 +70,14 @@ func Copy(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, 
 	return kube.Fault(err, call(client, pod.Name))
 }
 
-// removed is true if the kubelet, instead of a log, says that it has none: that
-// comes as text, with a status of success.
+// noLog is what the kubelet says instead of a log, if it has none: that comes as text,
+// with a status of success.
+const noLog = "unable to retrieve container logs for "
+
+// removed is true if that is said.
 func removed(text *bufio.Reader) bool {
-	const said = "unable to retrieve container logs for "
-	begin, _ := text.Peek(len(said)) // a shorter log is an error here, and fine
-	return string(begin) == said
+	begin, _ := text.Peek(len(noLog)) // a shorter log is an error here, and fine
+	return string(begin) == noLog
 }
 
 // open waits for the container if it is followed, and opens its log. That it
