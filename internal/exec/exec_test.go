@@ -17,10 +17,10 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/streaming/pkg/httpstream"
-	"k8s.io/streaming/pkg/httpstream/spdy"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/kubetest"
 )
 
 // oldServer is an API server that knows SPDY alone. Its command echoes what it
@@ -39,45 +39,14 @@ func (s *oldServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.asked = append(s.asked, r.Method+" "+strings.ToLower(r.Header.Get("Upgrade")))
 	s.queries = append(s.queries, r.URL.Path+"?"+r.URL.RawQuery)
 	s.mu.Unlock()
-	if !strings.HasPrefix(strings.ToLower(r.Header.Get("Upgrade")), "spdy") {
-		http.Error(w, "unable to upgrade: only SPDY is known here", http.StatusBadRequest)
-		return
-	}
-	if _, err := httpstream.Handshake(r, w, []string{"v4.channel.k8s.io"}); err != nil {
-		return
-	}
-	streams := make(chan httpstream.Stream, 5)
-	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(stream httpstream.Stream, _ <-chan struct{}) error {
-		streams <- stream
-		return nil
-	})
-	if conn == nil {
-		return
-	}
-	defer func() { _ = conn.Close() }()
-	wanted := 1 // the one of errors
-	for _, name := range []string{"stdin", "stdout", "stderr"} {
-		if r.URL.Query().Get(name) == "true" {
-			wanted++
-		}
-	}
-	if r.URL.Query().Get("tty") == "true" {
-		wanted++
-	}
-	byType := map[string]httpstream.Stream{}
-	for range wanted {
-		stream := <-streams
-		byType[stream.Headers().Get("streamType")] = stream
-	}
-	if s.running != nil {
-		close(s.running)
-		<-conn.CloseChan()
-		return
-	}
-	s.command(byType)
+	kubetest.Exec(w, r, s.command)
 }
 
 func (s *oldServer) command(streams map[string]httpstream.Stream) {
+	if s.running != nil {
+		close(s.running)
+		return
+	}
 	if resize := streams["resize"]; resize != nil {
 		sizes := json.NewDecoder(resize)
 		for range 2 {

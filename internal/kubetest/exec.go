@@ -3,23 +3,36 @@ package kubetest
 import (
 	"io"
 	"net/http"
+	"strings"
 
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 )
 
-// exec runs a command that prints the log and ends well. It knows SPDY alone.
+// exec runs a command that prints the log and ends well.
 func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
-	if !httpstream.IsUpgradeRequest(r) || r.Header.Get("Upgrade") == "websocket" {
+	Exec(w, r, func(streams map[string]httpstream.Stream) {
+		_, _ = io.WriteString(streams["stdout"], s.Log)
+		_ = streams["stdout"].Close()
+		_, _ = io.WriteString(streams["error"], `{"status":"Success"}`)
+		_ = streams["error"].Close()
+	})
+}
+
+// Exec answers a request to run a command as an API server does that knows SPDY alone.
+// The command gets the streams that are asked for: stdin, stdout, stderr, resize, and
+// error for a Status. It is over when the client goes.
+func Exec(w http.ResponseWriter, r *http.Request, command func(streams map[string]httpstream.Stream)) {
+	if !strings.HasPrefix(strings.ToLower(r.Header.Get("Upgrade")), "spdy") {
 		http.Error(w, "unable to upgrade: only SPDY is known here", http.StatusBadRequest)
 		return
 	}
 	if _, err := httpstream.Handshake(r, w, []string{"v4.channel.k8s.io"}); err != nil {
 		return
 	}
-	streams := make(chan httpstream.Stream, 5)
+	opened := make(chan httpstream.Stream, 5)
 	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(stream httpstream.Stream, _ <-chan struct{}) error {
-		streams <- stream
+		opened <- stream
 		return nil
 	})
 	if conn == nil {
@@ -27,19 +40,16 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { _ = conn.Close() }()
 	wanted := 1 // the one of errors
-	for _, name := range []string{"stdin", "stdout", "stderr"} {
+	for _, name := range []string{"stdin", "stdout", "stderr", "tty"} { // a terminal has the stream resize
 		if r.URL.Query().Get(name) == "true" {
 			wanted++
 		}
 	}
-	byType := map[string]httpstream.Stream{}
+	streams := map[string]httpstream.Stream{}
 	for range wanted {
-		stream := <-streams
-		byType[stream.Headers().Get("streamType")] = stream
+		stream := <-opened
+		streams[stream.Headers().Get("streamType")] = stream
 	}
-	_, _ = io.WriteString(byType["stdout"], s.Log)
-	_ = byType["stdout"].Close()
-	_, _ = io.WriteString(byType["error"], `{"status":"Success"}`)
-	_ = byType["error"].Close()
+	command(streams)
 	<-conn.CloseChan()
 }
