@@ -3,8 +3,12 @@ package exec
 import (
 	"bytes"
 	"context"
+	"io"
+	"math"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -12,17 +16,26 @@ import (
 )
 
 // Usage measures how many bytes the files below directories of a workspace take, with
-// its own du: the directories that it answers for, in as much time as the context has.
+// its own du: the directories that it answers for, until the deadline of the context.
+// An image without du or timeout has no answer.
 func Usage(ctx context.Context, client *kube.Client, pod *corev1.Pod, paths []string) map[string]int64 {
 	container, err := Container(pod)
 	if err != nil || len(paths) == 0 {
 		return nil
 	}
-	var out, ignored bounded
-	command := append([]string{"du", "-skx"}, paths...)
+	var out bounded
 	// A directory that it may not read makes it fail, and it answers all the same.
-	_, _ = Run(ctx, client.In(pod.Namespace), Request{Pod: pod.Name, Container: container, Command: command, Stdout: &out, Stderr: &ignored})
+	_, _ = Run(ctx, client.In(pod.Namespace), Request{
+		Pod: pod.Name, Container: container, Stdout: &out, Stderr: io.Discard,
+		Command: append([]string{"timeout", seconds(ctx), "du", "-skx"}, paths...), // it would go on when nobody waits any more
+	})
 	return usage(out.String())
+}
+
+// seconds is the time that a context has left, rounded up.
+func seconds(ctx context.Context) string {
+	deadline, _ := ctx.Deadline()
+	return strconv.Itoa(max(int(math.Ceil(time.Until(deadline).Seconds())), 1))
 }
 
 // usage reads lines of du: kibibytes, a tab, the directory.
@@ -41,10 +54,23 @@ func usage(text string) map[string]int64 {
 // can print anything.
 const maxUsage = 64 << 10
 
-// bounded keeps the beginning of what is written.
-type bounded struct{ bytes.Buffer }
+// bounded keeps the beginning of what is written. It can be read while that goes on.
+type bounded struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
 
+// Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:min(len(p), max(maxUsage-b.Len(), 0))])
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.text.Write(p[:min(len(p), maxUsage-b.text.Len())])
 	return len(p), nil
+}
+
+// String is what is kept.
+func (b *bounded) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }

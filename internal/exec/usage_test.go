@@ -1,9 +1,21 @@
 package exec
 
 import (
+	"context"
+	"io"
 	"maps"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/kubetest"
 )
 
 // What du prints is read as far as it is what du prints: the image brings it.
@@ -21,14 +33,41 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// client-go copies with io.Copy, which asks a buffer to read by itself if it can.
 func TestBounded(t *testing.T) {
 	var b bounded
-	for range 3 {
-		if n, err := b.Write([]byte(strings.Repeat("x", maxUsage/2+1))); n != maxUsage/2+1 || err != nil {
-			t.Fatalf("%d, %v", n, err)
-		}
+	type only struct{ io.Reader } // it cannot write by itself
+	n, err := io.Copy(&b, only{strings.NewReader(strings.Repeat("x", 3*maxUsage))})
+	if n != 3*maxUsage || err != nil {
+		t.Fatalf("%d, %v", n, err)
 	}
-	if b.Len() != maxUsage {
-		t.Errorf("%d bytes are kept", b.Len())
+	if len(b.String()) != maxUsage {
+		t.Errorf("%d bytes are kept", len(b.String()))
+	}
+}
+
+// du ends by itself when nobody waits for it any more, and what it says until then is
+// kept while it goes on.
+func TestUsageHasAnEnd(t *testing.T) {
+	asked := make(chan url.Values, 1)
+	client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kubetest.Exec(w, r, func(streams map[string]httpstream.Stream) {
+			asked <- r.URL.Query()
+			for {
+				if _, err := io.WriteString(streams["stdout"], "4\t/data\n"); err != nil {
+					return
+				}
+			}
+		})
+	}))
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "alice", Namespace: "dev"}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: kube.MainContainer(nil), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if used := Usage(ctx, client, pod, []string{"/data"}); used["/data"] != 4096 {
+		t.Errorf("%v", used)
+	}
+	if got := strings.Join((<-asked)["command"], " "); got != "timeout 1 du -skx /data" {
+		t.Errorf("asked for %s", got)
 	}
 }
