@@ -110,6 +110,16 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// What is to be removed is named with its namespace, which is not the current one if
+// another was asked for.
+func TestReleasesHint(t *testing.T) {
+	record := corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Labels: map[string]string{"name": "alice-2bd806c", "status": "failed"}}}
+	got := Releases([]corev1.Secret{record}, nil, at(0)).Hint
+	if want := "provision them again, which completes them, or remove them: berth delete id/alice-2bd806c --namespace team"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := make(chan struct{})

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"regexp"
 	"time"
 
@@ -48,19 +49,20 @@ func Releases(records []corev1.Secret, leases []coordinationv1.Lease, now time.T
 			busy[l.Labels[kube.LabelCanonicalID]] = true
 		}
 	}
-	var halves, names []string
+	var halves []string
+	remove := ""
 	for _, s := range records {
 		name, status := s.Labels["name"], s.Labels["status"]
 		if status == "deployed" || status == "superseded" || !canonicalID.MatchString(name) || busy[name] {
 			continue
 		}
-		names = append(names, name)
+		remove = cmp.Or(remove, kube.Command("delete", name, s.Namespace))
 		halves = append(halves, name+" ("+status+")")
 	}
 	if len(halves) == 0 {
 		return OK("all are complete")
 	}
-	f := Warning("some workspaces are only partly installed", "provision them again, which completes them, or remove them: berth delete id/"+names[0])
+	f := Warning("some workspaces are only partly installed", "provision them again, which completes them, or remove them: "+remove)
 	f.Problems = halves
 	return f
 }

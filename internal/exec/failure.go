@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net"
@@ -17,10 +18,10 @@ func failure(err error, client *kube.Client, r Request) error {
 		return nil
 	case strings.Contains(text, "error dialing backend"):
 		return fault.New(fault.Unavailable, "the node of workspace %s cannot be reached: %w", r.Pod, err).
-			WithHint("see its state: berth status id/%s", r.Pod)
+			WithHint("see its state: %s", kube.Command("status", cmp.Or(r.ID, r.Pod), client.Namespace))
 	case connectionLost(err, text):
 		return fault.New(fault.Unavailable, "the connection to the API server was lost, and with it the command in workspace %s: %w", r.Pod, err).
-			WithHint("it may still be running there: `berth exec id/%s -- ps` shows its processes", r.Pod)
+			WithHint("it may still be running there: `%s` shows its processes", kube.Command("exec", cmp.Or(r.ID, r.Pod), client.Namespace, "--", "ps"))
 	}
 	failed := kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod})
 	if fault.CodeOf(failed) == fault.Internal {

@@ -13,9 +13,12 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/remotecommand"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // What an error of client-go means.
@@ -39,6 +42,35 @@ func TestFailure(t *testing.T) {
 	}
 	if err := failure(nil, client, Request{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A hint names the workspace, not the pod of the workload that it may be in, and where
+// it is.
+func TestHintsNameTheWorkspace(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "shop-5d4f-x", Namespace: "dev", Labels: map[string]string{
+		kube.LabelCanonicalID: "alice-2bd806c", kube.LabelInjected: "true",
+	}}}
+	_, err := Into(pod)
+	if got := fault.From(err).Hint; got != "see why: berth status id/alice-2bd806c --namespace dev" {
+		t.Errorf("hint %q", got)
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: kube.MainContainer(pod.Labels), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	r, err := Into(pod)
+	if err != nil || r.Pod != pod.Name || r.Container != kube.MainContainer(pod.Labels) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	client := clientOf(t, http.NotFoundHandler())
+	for _, c := range []struct {
+		err  error
+		hint string
+	}{
+		{errors.New("error dialing backend: EOF"), "see its state: berth status id/alice-2bd806c --namespace dev"},
+		{io.EOF, "it may still be running there: `berth exec id/alice-2bd806c --namespace dev -- ps` shows its processes"},
+	} {
+		if got := fault.From(failure(c.err, client, r)).Hint; got != c.hint {
+			t.Errorf("%v: hint %q", c.err, got)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@
 package exec
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -21,7 +20,9 @@ import (
 // Request is one command in one container.
 type Request struct {
 	Pod, Container string
-	Command        []string
+	// ID is that of the workspace; empty for a pod that belongs to none.
+	ID      string
+	Command []string
 	Stdin          io.Reader // nil: none
 	Stdout, Stderr io.Writer
 	// TTY gives the command a terminal; its stderr is merged into stdout then.
@@ -96,15 +97,15 @@ func executorFor(client *kube.Client, r Request) (remotecommand.Executor, error)
 	})
 }
 
-// Container is the container of a workspace's pod to enter, and whether it can
-// be: a container that does not run has no processes to join.
-func Container(pod *corev1.Pod) (string, error) {
-	main := kube.MainContainer(pod.Labels)
+// Into is a request for a workspace's pod, without its command yet. It is an error if
+// the pod cannot be entered: a container that does not run has no processes to join.
+func Into(pod *corev1.Pod) (Request, error) {
+	r := Request{Pod: pod.Name, ID: kube.IDOf(&pod.ObjectMeta), Container: kube.MainContainer(pod.Labels)}
 	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name == main && status.State.Running != nil {
-			return status.Name, nil
+		if status.Name == r.Container && status.State.Running != nil {
+			return r, nil
 		}
 	}
-	return "", fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name, main).
-		WithHint("see why: %s", fault.Command("berth", "status", "id/"+cmp.Or(pod.Labels[kube.LabelCanonicalID], pod.Name), "--namespace", pod.Namespace))
+	return r, fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name, r.Container).
+		WithHint("see why: %s", kube.Command("status", r.ID, pod.Namespace))
 }

@@ -19,16 +19,16 @@ import (
 // its own du: the directories that it answers for, until the deadline of the context.
 // An image without du or timeout has no answer.
 func Usage(ctx context.Context, client *kube.Client, pod *corev1.Pod, paths []string) map[string]int64 {
-	container, err := Container(pod)
+	r, err := Into(pod)
 	if err != nil || len(paths) == 0 {
 		return nil
 	}
 	var out bounded
+	r.Stdout, r.Stderr = &out, io.Discard
+	// It would go on when nobody waits for it any more.
+	r.Command = append([]string{"timeout", seconds(ctx), "du", "-skx"}, paths...)
 	// A directory that it may not read makes it fail, and it answers all the same.
-	_, _ = Run(ctx, client.In(pod.Namespace), Request{
-		Pod: pod.Name, Container: container, Stdout: &out, Stderr: io.Discard,
-		Command: append([]string{"timeout", seconds(ctx), "du", "-skx"}, paths...), // it would go on when nobody waits any more
-	})
+	_, _ = Run(ctx, client.In(pod.Namespace), r)
 	return usage(out.String())
 }
 

@@ -1,6 +1,24 @@
 package kube
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// IDOf is the canonical ID of the workspace that a pod carries, or else its name.
+func IDOf(pod *metav1.ObjectMeta) string {
+	return cmp.Or(pod.Labels[LabelCanonicalID], pod.Name)
+}
+
+// Command is a command of berth for a workspace, as a hint proposes it, wherever the current
+// namespace is.
+func Command(verb, id, namespace string, args ...string) string {
+	return fault.Command(append([]string{"berth", verb, "id/" + id, "--namespace", namespace}, args...)...)
+}
 
 // Condition is a condition of a pod; nil if the pod does not have it.
 func Condition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Containers are the names of a pod's containers, in the order in which they
@@ -39,10 +40,10 @@ func readable(pod *corev1.Pod, r Request) error {
 			WithHint("leave out --previous")
 	case !r.Previous && !started(status) && over(pod):
 		return fault.New(fault.Failed, "container %s of workspace %s has never started: %s", r.Container, pod.Name, state(pod, status)).
-			WithHint("see why: berth status id/%s", pod.Name)
+			WithHint("see why: %s", kube.Command("status", kube.IDOf(&pod.ObjectMeta), pod.Namespace))
 	case !r.Previous && !started(status):
 		return fault.New(fault.Failed, "container %s of workspace %s has not started yet: %s", r.Container, pod.Name, state(pod, status)).
-			WithHint("-f waits until it has; see why it has not: berth status id/%s", pod.Name)
+			WithHint("-f waits until it has; see why it has not: %s", kube.Command("status", kube.IDOf(&pod.ObjectMeta), pod.Namespace))
 	}
 	return nil
 }

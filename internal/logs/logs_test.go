@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 func pod(phase corev1.PodPhase, status corev1.ContainerStatus) *corev1.Pod {
@@ -59,6 +60,21 @@ func TestReadable(t *testing.T) {
 				t.Errorf("%v, want %s %q", err, tc.code, tc.says)
 			}
 		})
+	}
+}
+
+// A hint names the workspace, not the pod of the workload that it may be in, and where
+// it is.
+func TestReadableHint(t *testing.T) {
+	for phase, want := range map[corev1.PodPhase]string{
+		corev1.PodPending: "-f waits until it has; see why it has not: berth status id/alice-2bd806c --namespace dev",
+		corev1.PodFailed:  "see why: berth status id/alice-2bd806c --namespace dev",
+	} {
+		p := pod(phase, corev1.ContainerStatus{})
+		p.Name, p.Namespace, p.Labels = "shop-5d4f-x", "dev", map[string]string{kube.LabelCanonicalID: "alice-2bd806c"}
+		if got := fault.From(readable(p, Request{Container: "main"})).Hint; got != want {
+			t.Errorf("%s: hint %q", phase, got)
+		}
 	}
 }
 

@@ -65,11 +65,11 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	container, err := exec.Container(pods[0])
+	request, err := exec.Into(pods[0])
 	if err != nil {
 		return err
 	}
-	status, err := o.stream(ctx, client, exec.Request{Pod: pods[0].Name, Container: container})
+	status, err := o.stream(ctx, client, request)
 	if err == nil && status != 0 {
 		err = cmdutil.ExitError(status)
 	}

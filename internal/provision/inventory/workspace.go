@@ -143,7 +143,7 @@ func (o Objects) Events() []v1.ObjectEvent {
 // Describe is the document of a pod that carries a workspace's labels.
 func Describe(pod *metav1.ObjectMeta, reading v1.Snapshot) v1.Workspace {
 	w := v1.Workspace{
-		ID: IDOf(pod), Namespace: pod.Namespace,
+		ID: kube.IDOf(pod), Namespace: pod.Namespace,
 		Owner:     pod.Labels[kube.LabelUsername],
 		Blueprint: pod.Labels[kube.LabelBlueprint],
 		JobID:     pod.Labels[kube.LabelJobID],
@@ -155,11 +155,6 @@ func Describe(pod *metav1.ObjectMeta, reading v1.Snapshot) v1.Workspace {
 	}
 	w.UserString = UserStringOf(pod.Annotations)
 	return w
-}
-
-// IDOf is the canonical ID that a pod carries, or else its name.
-func IDOf(pod *metav1.ObjectMeta) string {
-	return cmp.Or(pod.Labels[kube.LabelCanonicalID], pod.Name)
 }
 
 // IsInjected is true for a pod whose workspace is injected into a workload.

@@ -117,10 +117,10 @@ func (a About) Provision() string {
 	if a.UserString == "" {
 		return "provision again"
 	}
-	return "run `berth provision " + a.UserString + "` again"
+	return "run `berth provision " + a.UserString + a.option() + "` again"
 }
 
-// option is the namespace as an option of kubectl.
+// option is the namespace as an option, of kubectl and berth.
 func (a About) option() string {
 	if a.Namespace == "" {
 		return ""

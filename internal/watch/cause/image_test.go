@@ -80,7 +80,7 @@ func TestImageHints(t *testing.T) {
 	checkHints(t, []hintTest{
 		{"of a helper", v1.Cause{Code: ImageNotFound, Container: "init-repository"}, About{Blueprint: "dev"}, []string{`"helperImage" in blueprint dev`}},
 		{"of a helper in a workload", v1.Cause{Code: ImageNotFound, Container: "alice-1a2b3c4-init-storage"}, About{Blueprint: "dev"}, []string{`"helperImage" in blueprint dev`}},
-		{"a wrong tag of a workspace", v1.Cause{Code: ImageNotFound}, About{Blueprint: "dev", Origin: "dev.yaml:7", UserString: "a~dev"}, []string{"no such image or tag", `"image" in blueprint dev (dev.yaml:7)`, "`berth provision a~dev`"}},
+		{"a wrong tag of a workspace", v1.Cause{Code: ImageNotFound}, About{Blueprint: "dev", Origin: "dev.yaml:7", UserString: "a~dev", Namespace: "shop"}, []string{"no such image or tag", `"image" in blueprint dev (dev.yaml:7)`, "`berth provision a~dev --namespace shop`"}},
 		{"a wrong tag of a pod", v1.Cause{Code: ImageNotFound, Container: "app"}, About{}, []string{`"image" of container app in the pod's spec`}},
 		{"a private registry", v1.Cause{Code: ImagePullDenied}, About{Namespace: "shop"}, []string{"pull secret", "kubectl create secret docker-registry registry --namespace shop"}},
 	})

@@ -19,7 +19,7 @@ type key struct{ namespace, name string }
 
 func keyOf(pod *corev1.Pod) key {
 	if inventory.IsInjected(pod) {
-		return key{pod.Namespace, inventory.IDOf(&pod.ObjectMeta)}
+		return key{pod.Namespace, kube.IDOf(&pod.ObjectMeta)}
 	}
 	return key{pod.Namespace, pod.Name}
 }
