@@ -21,8 +21,8 @@ import (
 type Request struct {
 	Pod, Container string
 	// ID is that of the workspace; empty for a pod that belongs to none.
-	ID      string
-	Command []string
+	ID             string
+	Command        []string
 	Stdin          io.Reader // nil: none
 	Stdout, Stderr io.Writer
 	// TTY gives the command a terminal; its stderr is merged into stdout then.

@@ -104,7 +104,7 @@ func (o *Options) checks() []doctor.Check {
 		return checks
 	}
 	if configErr == nil {
-		checks = append(checks, o.identities()...)
+		checks = append(checks, o.identities(client.Namespace)...)
 	}
 	return append(checks, doctor.Cluster(client, o.IO.Now, configured)...)
 }
@@ -155,7 +155,7 @@ func (o *Options) defaultBlueprint(ctx context.Context) (blueprint.Blueprint, er
 
 // identities are a check for each provider: whether it answers, and whom it takes
 // the caller for.
-func (o *Options) identities() []doctor.Check {
+func (o *Options) identities(namespace string) []doctor.Check {
 	chain, err := o.Identity()
 	if err != nil {
 		return []doctor.Check{done("identity", err, doctor.Finding{})}
@@ -172,7 +172,8 @@ func (o *Options) identities() []doctor.Check {
 			case caller == "":
 				return doctor.OK(link.Name + " is configured"), nil
 			}
-			return doctor.OK(fmt.Sprintf("you are %s (according to %s): `berth provision %s` brings up your workspace", caller, link.Name, caller)), nil
+			return doctor.OK(fmt.Sprintf("you are %s (according to %s): `%s` brings up your workspace",
+				caller, link.Name, fault.Command("berth", "provision", caller, "--namespace", namespace))), nil
 		}}
 	}
 	return checks

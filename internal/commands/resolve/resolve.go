@@ -2,6 +2,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
@@ -116,7 +118,8 @@ func complete(ctx context.Context, p *provision.Provisioner, u userstring.UserSt
 	}
 	r.Identity = identityDocument(user)
 	if named {
-		r.Notice = "no blueprint: " + u.Pod + " is the name of an existing workspace; see `berth status " + u.String() + "`"
+		r.Notice = "no blueprint: " + u.Pod + " is the name of an existing workspace; see `" +
+			fault.Command("berth", "status", u.String(), "--namespace", cmp.Or(u.Namespace, p.Client.Namespace)) + "`"
 		return nil
 	}
 	b, err := composed.Complete(ctx, u, user)
