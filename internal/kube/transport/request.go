@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"path"
@@ -77,7 +78,7 @@ func repeatable(r *http.Request, body []byte) bool {
 	case r.Method == http.MethodPatch && media == string(types.ApplyPatchType):
 		return true
 	case r.Method == http.MethodPatch && media == string(types.JSONPatchType):
-		return bytes.Contains(body, []byte(`"test"`)) || bytes.Contains(body, []byte(`"/metadata/resourceVersion"`))
+		return isConditional(body)
 	}
 	var o object
 	err := yaml.Unmarshal(body, &o)
@@ -88,6 +89,21 @@ func repeatable(r *http.Request, body []byte) bool {
 		return isReview(r) || err == nil && o.Metadata.Name != "" && !isSubresource(r)
 	case http.MethodDelete:
 		return err == nil && (o.Preconditions.UID != "" || o.Preconditions.ResourceVersion != "")
+	}
+	return false
+}
+
+// isConditional says whether a JSON patch (RFC 6902) tests what it changes, or is of one
+// version.
+func isConditional(patch []byte) bool {
+	var operations []struct{ Op, Path string }
+	if json.Unmarshal(patch, &operations) != nil {
+		return false
+	}
+	for _, o := range operations {
+		if o.Op == "test" || o.Path == "/metadata/resourceVersion" && o.Op != "remove" {
+			return true
+		}
 	}
 	return false
 }

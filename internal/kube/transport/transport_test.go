@@ -75,11 +75,12 @@ var (
 )
 
 const (
-	pods   = "/api/v1/namespaces/team/pods"
-	named  = `{"metadata":{"name":"alice"}}`
-	atUID  = `{"preconditions":{"uid":"x"}}`
-	atRev  = `{"metadata":{"name":"alice","resourceVersion":"7"}}`
-	tested = `[{"op":"test","path":"/metadata/uid","value":"x"},{"op":"add","path":"/x","value":1}]`
+	pods       = "/api/v1/namespaces/team/pods"
+	named      = `{"metadata":{"name":"alice"}}`
+	atUID      = `{"preconditions":{"uid":"x"}}`
+	atRev      = `{"metadata":{"name":"alice","resourceVersion":"7"}}`
+	atRevision = `[{"op":"replace","path":"/metadata/managedFields","value":[]},{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`
+	tested     = `[{"op":"test","path":"/metadata/uid","value":"x"},{"op":"add","path":"/x","value":1}]`
 )
 
 // received is an answer that has been read and closed.
@@ -145,6 +146,11 @@ func TestRetry(t *testing.T) {
 		"an apply":                               {"PATCH", pods + "/alice", apply, "x: y", []any{502, 200}, 2, 200},
 		"a patch with tests":                     {"PATCH", pods + "/alice", patch, tested, []any{502, 200}, 2, 200},
 		"a patch without":                        {"PATCH", pods + "/alice", patch, `[{"op":"add"}]`, []any{502, 200}, 1, 502},
+		"a patch of one version":                 {"PATCH", pods + "/alice", patch, atRevision, []any{502, 200}, 2, 200},
+		"a patch with the word in a value":       {"PATCH", pods + "/alice", patch, `[{"op":"add","path":"/x","value":["test","/metadata/resourceVersion"]}]`, []any{502, 200}, 1, 502},
+		"a patch with an operation in a value":   {"PATCH", pods + "/alice", patch, `[{"op":"add","path":"/x","value":{"op":"test","path":"/metadata/resourceVersion"}}]`, []any{502, 200}, 1, 502},
+		"a patch that removes the version":       {"PATCH", pods + "/alice", patch, `[{"op":"remove","path":"/metadata/resourceVersion"},{"op":"add","path":"/x/-","value":1}]`, []any{502, 200}, 1, 502},
+		"a patch that is none":                   {"PATCH", pods + "/alice", patch, `{"op":"test"}`, []any{502, 200}, 1, 502},
 		"a removal of one UID":                   {"DELETE", pods + "/alice", json, atUID, []any{503, 404}, 2, 404},
 		"a removal of several":                   {"DELETE", pods, json, "", []any{503, 404}, 1, 503},
 	} {
