@@ -31,7 +31,7 @@ func (h *Lock) Token() Token {
 // String is the token as it is written on an object. ParseToken reads it.
 func (t Token) String() string { return strings.TrimSpace(t.Generation + " " + t.Holder) }
 
-// maxHolder bounds what is shown of the holder, which anybody can write.
+// maxHolder is how much is shown of the holder, which anybody can write, in bytes.
 const maxHolder = 120
 
 // ParseToken reads a token. What is not one has no generation.
@@ -46,7 +46,7 @@ func ParseToken(text string) Token {
 		}
 		return r
 	}, holder)
-	return Token{Generation: generation, Holder: holder[:min(len(holder), maxHolder)]}
+	return Token{Generation: generation, Holder: fault.Shorten(holder, maxHolder)}
 }
 
 // After says whether a token is that of a newer lock. One that cannot be compared
