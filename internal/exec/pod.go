@@ -20,8 +20,7 @@ import (
 // Request is one command in one container.
 type Request struct {
 	Pod, Container string
-	// ID is that of the workspace; empty for a pod that belongs to none.
-	ID             string
+	ID             string // of the workspace; empty for a pod that belongs to none
 	Command        []string
 	Stdin          io.Reader // nil: none
 	Stdout, Stderr io.Writer

@@ -39,8 +39,8 @@ func Exec(w http.ResponseWriter, r *http.Request, command func(streams map[strin
 		return
 	}
 	defer func() { _ = conn.Close() }()
-	wanted := 1                                                         // the one of errors
-	for _, name := range []string{"stdin", "stdout", "stderr", "tty"} { // a terminal has the stream resize
+	wanted := 1 // the one of errors; a terminal has resize
+	for _, name := range []string{"stdin", "stdout", "stderr", "tty"} {
 		if r.URL.Query().Get(name) == "true" {
 			wanted++
 		}
