@@ -12,25 +12,19 @@ import (
 // ValidateOwn returns the problems of what a user has set in a resolved blueprint,
 // each as "path: message", that would be none in a platform blueprint; own says of a
 // field whether it is the user's. That is a security boundary, as CustomFields is:
-// what a repository mounts is not over what its platform relies on, and no root
-// prepares it where the template wants none.
+// what a repository mounts is not over what its platform relies on, no root
+// prepares it where the template is none, and what others may have stays theirs.
 func (b Blueprint) ValidateOwn(own func(field string) bool) (problems []string) {
 	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	home := b.platformHome(own)
+	forbidden := b.forbidsOwners()
 	known := home == "" || path.IsAbs(home) // or it is an expression
 	for _, name := range b.mounted() {
 		s, field := b.Storages[name], "storages."+name
 		if known && own(field+".path") && pathProblem(s.Path) == "" && !available(s.Path, home) {
 			report("%s.path: %q is not available to users: mount it in the home directory or in one of %s", field, s.Path, strings.Join(userPaths(), ", "))
 		}
-		if !b.forbidsRoot() {
-			continue
-		}
-		for _, id := range []string{field + ".fsOwnerUid", field + ".fsOwnerGid"} {
-			if own(id) {
-				report("%s: only root can give a directory away, which the template's securityContext.runAsNonRoot forbids: leave it out", id)
-			}
-		}
+		validateOwner(report, field, s, forbidden, own)
 	}
 	return problems
 }
@@ -44,8 +38,47 @@ func (b Blueprint) platformHome(own func(field string) bool) string {
 	return dir
 }
 
-func (b Blueprint) forbidsRoot() bool {
+// validateOwner reports what of a storage's owner is the user's and must not be, or
+// which directory that gets the platform's.
+func validateOwner(report reporter, field string, s Storage, forbidden string, own func(field string) bool) {
+	inherited := false
+	for _, id := range []struct {
+		name  string
+		given *int64
+	}{{"fsOwnerUid", s.FsOwnerUID}, {"fsOwnerGid", s.FsOwnerGID}} {
+		switch theirs := own(field + "." + id.name); {
+		case !theirs:
+			inherited = inherited || id.given != nil
+		case forbidden != "":
+			report("%s.%s: only root can give a directory away, which the template's %s forbids: leave it out; everybody can write to a storage of type emptyDir, and one with an owner is the platform's to define", field, id.name, forbidden)
+		case s.ofOthers():
+			report("%s.%s: only the platform gives away the directory of a claim that others may have (existingClaim, type shared): leave it out", field, id.name)
+		}
+	}
+	for _, which := range []string{"type", "id", "existingClaim"} {
+		if inherited && s.ofOthers() && own(field+"."+which) {
+			report("%s.%s: the template gives this directory to a user, and others may have the one of this claim: leave it out, or mount the claim as a storage of another name", field, which)
+		}
+	}
+}
+
+// ofOthers reports whether the directory is not the workspace's alone.
+func (s Storage) ofOthers() bool {
+	return s.Claimed() && (s.Type == StorageShared || s.ExistingClaim != "")
+}
+
+// forbidsOwners is the field by which the blueprint's own container can give no
+// directory away; empty if it can.
+func (b Blueprint) forbidsOwners() string {
 	var c corev1.SecurityContext
 	structured(func(string, ...any) {}, "", b.SecurityContext, &c) // Validate reports what is wrong with it
-	return c.RunAsNonRoot != nil && *c.RunAsNonRoot
+	switch {
+	case c.RunAsNonRoot != nil && *c.RunAsNonRoot:
+		return "securityContext.runAsNonRoot"
+	case c.RunAsUser != nil && *c.RunAsUser != 0:
+		return "securityContext.runAsUser"
+	case drops(c.Capabilities, "CHOWN"):
+		return "securityContext.capabilities"
+	}
+	return ""
 }

@@ -75,14 +75,17 @@ func validateAgent(report reporter, b Blueprint) {
 	if c.ReadOnlyRootFilesystem != nil && *c.ReadOnlyRootFilesystem {
 		report("securityContext.readOnlyRootFilesystem: must not be true: the agent writes to it")
 	}
-	if c.Capabilities == nil {
-		return
-	}
 	for _, needed := range []string{"CHOWN", "SETUID", "SETGID"} {
-		if has(c.Capabilities.Drop, needed) || has(c.Capabilities.Drop, "ALL") && !has(c.Capabilities.Add, needed) && !has(c.Capabilities.Add, "ALL") {
+		if drops(c.Capabilities, needed) {
 			report("securityContext.capabilities.drop: must not drop %s, which the agent requires", needed)
 		}
 	}
+}
+
+// drops reports whether a container has been deprived of a capability that is one of
+// the default ones.
+func drops(c *corev1.Capabilities, name string) bool {
+	return c != nil && (has(c.Drop, name) || has(c.Drop, "ALL") && !has(c.Add, name) && !has(c.Add, "ALL"))
 }
 
 // has looks for a capability as container runtimes read it: in any case, with or

@@ -25,7 +25,7 @@ func TestRepository(t *testing.T) {
 	r.git("org/proj", "checkout", "--quiet", "-b", "Wild")
 	r.commit("org/proj", "template: tiny\nsecurityContext: {privileged: true}\nhelperImage: evil.example.com/x\n")
 	r.git("org/proj", "checkout", "--quiet", "-b", "Over", "main")
-	r.commit("org/proj", "template: tiny\nstorages:\n  a: {type: emptyDir, path: /bin, fsOwnerUid: 0}\n  b: {type: emptyDir, path: /k8shell/runtime}\n  c: {type: emptyDir, path: /home/../etc}\n")
+	r.commit("org/proj", "template: tiny\nstorages:\n  a: {type: emptyDir, path: /bin, fsOwnerUid: 0}\n  b: {type: emptyDir, path: /k8shell/runtime}\n  c: {type: emptyDir, path: /home/../etc}\n  d: {type: local, path: /data, existingClaim: of-others, fsOwnerUid: 1000}\n")
 	r.git("org/proj", "checkout", "--quiet", "main")
 
 	configuration := "identity: {providers: [{kind: kubernetes}, {kind: git, url: 'file://" + r.dir + "/{owner}/{name}.git'}]}\n" +
@@ -47,7 +47,7 @@ func TestRepository(t *testing.T) {
 	w.contains(refused.stderr, "securityContext", "helperImage")
 	refused = run("provision", "alice~repo=org/proj+ref=Over")
 	refused.mustBe(w, 2)
-	w.contains(refused.stderr, `storages.a.path: "/bin" is not available to users`, `storages.b.path: "/k8shell/runtime" would hide`, `storages.c.path: invalid path`)
+	w.contains(refused.stderr, `storages.a.path: "/bin" is not available to users`, `storages.b.path: "/k8shell/runtime" would hide`, `storages.c.path: invalid path`, `storages.d.fsOwnerUid: only the platform gives away`)
 	missing := run("provision", "alice~repo=org/nothing")
 	missing.mustBe(w, 7)
 	w.must(0, "delete", "alice~repo=org/proj")

@@ -21,6 +21,14 @@ const guarded = `blueprints:
   storages:
     home: {type: memory, path: /work/me, fsOwnerUid: 7}
     tools: {type: memory, path: /usr/local, enabled: false}
+- {name: user, template: base, securityContext: {runAsUser: 1000}}
+- {name: bare, template: base, securityContext: {capabilities: {drop: [ALL]}}}
+- name: lent
+  template: base
+  storages:
+    team: {type: local, path: /data, existingClaim: of-the-team, fsOwnerUid: 1000}
+    cache: {type: shared, path: /cache, fsOwnerGid: 1000, claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}}
+    own: {type: memory, path: /mnt, fsOwnerUid: 1000}
 `
 
 func guardedSet(t *testing.T) *Set {
@@ -78,6 +86,42 @@ storages:
 	slices.Sort(want)
 	if !slices.EqualFunc(got, want, strings.HasPrefix) {
 		t.Errorf("%s", cmp.Diff(want, got))
+	}
+}
+
+// Root gives away what a custom blueprint says only where the template is root, and
+// never what others may have, unless the template itself says so.
+func TestOwnersOfCustomStorages(t *testing.T) {
+	const root, others, lent = ": only root can give a directory away, which ", ": only the platform gives away the directory of a claim that others may have", ": the template gives this directory to a user"
+	claim := "claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}"
+	for text, want := range map[string][]string{
+		"user\nstorages: {a: {type: local, path: /data, existingClaim: x, fsOwnerUid: 1000}}": {"a.fsOwnerUid" + root + "the template's securityContext.runAsUser forbids"},
+		"user\nstorages: {a: {type: memory, path: /data, fsOwnerGid: 0}}":                     {"a.fsOwnerGid" + root + "the template's securityContext.runAsUser forbids"},
+		"user\nstorages: {a: {type: memory, path: /data, fsOwnerUid: !cel user.uid}}":         {"a.fsOwnerUid" + root},
+		"bare\nstorages: {a: {type: memory, path: /data, fsOwnerUid: 1000}}":                  {"a.fsOwnerUid" + root + "the template's securityContext.capabilities forbids"},
+		"base\nstorages: {a: {type: local, path: /data, existingClaim: x, fsOwnerUid: 1}}":    {"a.fsOwnerUid" + others},
+		"base\nstorages: {a: {type: shared, path: /data, fsOwnerGid: 1, " + claim + "}}":      {"a.fsOwnerGid" + others},
+		"base\nstorages: {a: {type: local, path: /data, fsOwnerUid: 1, " + claim + "}}":       nil,
+		"base\nstorages: {a: {type: emptyDir, path: /data, fsOwnerUid: 1, fsOwnerGid: 1}}":    nil,
+		"lent\nstorages: {team: {path: /mnt/x}, cache: {readonly: true}}":                     nil,
+		"lent\nstorages: {team: {existingClaim: x}, cache: {id: x}}":                          {"cache.id" + lent, "team.existingClaim" + lent},
+		"lent\nstorages: {own: {type: shared, " + claim + "}}":                                {"own.type" + lent},
+		"lent\nstorages: {own: {type: local, " + claim + "}}":                                 nil,
+		"lent\nstorages: {team: {fsOwnerUid: 7, fsOwnerGid: 8, existingClaim: x}}":            {"team.fsOwnerGid" + others, "team.fsOwnerUid" + others},
+		"lent\nstorages: {team: {fsOwnerGid: 8, existingClaim: x}}":                           {"team.existingClaim" + lent, "team.fsOwnerGid" + others},
+	} {
+		_, err := resolve(t, guardedSet(t), own("template: "+text+"\n"))
+		got := []string{}
+		if err != nil {
+			for _, p := range fault.From(err).Problems {
+				_, about, _ := strings.Cut(p, "storages.")
+				got = append(got, about)
+			}
+		}
+		slices.Sort(got)
+		if !slices.EqualFunc(got, want, strings.HasPrefix) {
+			t.Errorf("%s:\n%s", text, cmp.Diff(want, got))
+		}
 	}
 }
 

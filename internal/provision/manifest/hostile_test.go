@@ -46,10 +46,14 @@ func hostileStorage(r *rand.Rand, text *strings.Builder) {
 	fmt.Fprintf(text, "  %s: {path: %q", name, pick(r,
 		"/bin", "/usr/bin", "/k8shell", "/k8shell/git", "/k8shell/runtime", "/k8shell/..", "/", "//", "/./bin", "/home/../bin", "/bin/", "/etc", "/lib64", "/proc", "/run/secrets",
 		"/home/dev", "/home/dev", "/home/dev/cache", "/data", "/data/x", "/mnt/y", "/scratch", "/work/z", "/workspaces", "/opt/tools", "/root", "/tmp"))
-	switch r.IntN(3) {
+	switch r.IntN(6) {
 	case 0:
 		fmt.Fprintf(text, ", type: local, existingClaim: of-others")
 	case 1:
+		fmt.Fprintf(text, ", type: %s, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}", pick(r, "local", "shared"))
+	case 2:
+		fmt.Fprintf(text, ", %s", pick(r, "existingClaim: of-others", "id: of-others", "type: shared"))
+	case 3:
 		fmt.Fprintf(text, ", type: emptyDir")
 	default:
 		fmt.Fprintf(text, ", type: memory")

@@ -42,6 +42,13 @@ const templates = `blueprints:
 - name: podman
   template: plain
   podman: {enabled: true, image: quay.io/podman/stable:v5}
+- {name: user, template: plain, securityContext: {runAsUser: 1000}}
+- {name: bare, template: plain, securityContext: {capabilities: {drop: [ALL], add: [NET_BIND_SERVICE]}}}
+- name: lent
+  template: plain
+  storages:
+    x: {type: local, path: /data, existingClaim: of-the-team, fsOwnerUid: 1000}
+    y: {type: shared, path: /scratch, fsOwnerGid: 1000, claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}}
 `
 
 // The rights of a workspace are its template's: whatever a custom blueprint says,
@@ -50,7 +57,7 @@ func TestCustomBlueprintsGiveNoRights(t *testing.T) {
 	set := loadTemplates(t)
 	r := rand.New(rand.NewPCG(9, 2))
 	accepted, own := map[string]int{}, map[string]corev1.Pod{}
-	names := []string{"plain", "restricted", "at-home", "agent", "podman"}
+	names := []string{"plain", "restricted", "at-home", "agent", "podman", "user", "bare", "lent"}
 	for _, name := range names {
 		b, err := resolved(t, set, catalog.Order{Name: name})
 		if err != nil {
@@ -58,7 +65,7 @@ func TestCustomBlueprintsGiveNoRights(t *testing.T) {
 		}
 		own[name] = podOf(t, withRepository(t, b))
 	}
-	for i := range 600 {
+	for i := range 1200 {
 		template := pick(r, names...)
 		text := hostileBlueprint(r, template)
 		b, err := resolved(t, set, catalog.Order{Custom: &blueprint.Source{Name: ".k8shell.yaml", Text: []byte(text)}, As: "repo-org-proj"})
@@ -147,6 +154,7 @@ func moreRights(template, pod corev1.Pod) (problems []string) {
 			problems = append(problems, mainRights(twin, c)...)
 		case "init-storage":
 			problems = append(problems, helperRights(known["k8shell-main"], c, has)...)
+			problems = append(problems, givenAway(template, pod)...)
 			for i, arg := range c.Args {
 				if !regexp.MustCompile(`^(\d*(:\d+)?|/k8shell/storage/[a-z0-9-]+)$`).MatchString(arg) {
 					report("argument %d of %s: %q", i, name, arg)
@@ -248,8 +256,8 @@ func helperRights(main, c corev1.Container, has bool) (problems []string) {
 	adds := []corev1.Capability(nil)
 	if c.Name == "init-storage" {
 		adds = []corev1.Capability{"CHOWN"}
-		if n := constraints.RunAsNonRoot; !has && n != nil && *n {
-			report("is root, which the template forbids")
+		if !has && !mayChown(constraints) {
+			report("is root, which the template is not")
 		}
 	} else if n := constraints.RunAsNonRoot; n != nil && *n && (s.RunAsNonRoot == nil || !*s.RunAsNonRoot) {
 		report("may be root")
