@@ -89,6 +89,56 @@ func TestRepositoryIsTakenOnce(t *testing.T) {
 	}
 }
 
+// A home directory that root without capabilities, which clones where no user is
+// named, cannot look into is not cloned for again; one that is not there yet is.
+func TestRepositoryOfAPrivateHome(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give directories to other users")
+	}
+	for name, test := range map[string]struct {
+		private, home string // below the storage
+		cloned        bool
+	}{
+		"the home":          {"", "", false},
+		"below the storage": {"dev", "dev", false},
+		"in another's":      {"", "dev", false},
+		"beside another's":  {"dev", "new", true},
+	} {
+		for _, shell := range [][]string{{"/bin/sh"}, {"busybox", "sh"}} { // whose tests do not ask in the same way
+			t.Run(name+" in "+shell[0], func(t *testing.T) {
+				for _, program := range []string{"setpriv", shell[0]} {
+					if _, err := exec.LookPath(program); err != nil {
+						t.Skip(err)
+					}
+				}
+				w := newWorkspace(t)
+				w.configure("file://"+w.origin, "", "")
+				w.write(filepath.Join(w.home, test.home, "proj", "file"), "mine")
+				if test.cloned {
+					w.write(filepath.Join(w.home, test.private, "file"), "")
+					if err := os.RemoveAll(filepath.Join(w.home, test.home)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if out, err := w.sh("/bin/sh", "-ec", `mkdir "$1/repository"; chown -R 4711 .; chmod 755 .; chmod 700 "./$2"`, "sh", w.k8shell, test.private); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				run := append([]string{"--bounding-set=-all", "--inh-caps=-all"}, shell...)
+				out, err := w.sh("setpriv", append(run, filepath.Join(w.k8shell, "runtime", "init-repository.sh"), flag, filepath.Join(w.home, test.home))...)
+				const says = "user 0 cannot look into the home directory: proj has probably been cloned before"
+				_, missing := os.Stat(filepath.Join(w.k8shell, "repository", "clone", "proj"))
+				if err != nil || (missing == nil) != test.cloned || strings.Contains(out, says) == test.cloned {
+					t.Fatalf("%v, %v: %s", err, missing, out)
+				}
+				w.home = t.TempDir() // it had no proj
+				if log, err := w.script("take.sh"); (err == nil) != test.cloned || strings.Contains(log, says) == test.cloned {
+					t.Errorf("%v: %s", err, log)
+				}
+			})
+		}
+	}
+}
+
 // as runs a program as another user, with no rights.
 func (w workspace) as(uid uint32, name string, args ...string) (string, error) {
 	w.Helper()

@@ -181,6 +181,22 @@ func TestRepositoryIsClonedOnce(t *testing.T) {
 	})
 }
 
+// A home directory that its user closes to everybody else is looked into by the
+// container that clones, which is that user where no other is named.
+func TestRepositoryInAPrivateHome(t *testing.T) {
+	w := newWorld(t)
+	r := w.repositories()
+	r.create("org/proj", "template: given\n")
+	configuration := r.configuration(r.serve(), gitPassword)
+	const user = "alice~repo=org/proj"
+	for _, says := range []string{"repository: cloned ", "proj has been cloned before"} {
+		w.configured(configuration, "provision", user).mustBe(w, 0)
+		w.must(0, "exec", user, "--", "sh", "-ec", "test -e ~/proj/.k8shell.yaml; chmod 700 ~; test \"$(stat -c %u:%a ~)\" = 1000:700")
+		w.contains(w.must(0, "logs", user, "--container", "init-repository").stdout, says)
+		w.configured(configuration, "delete", user).mustBe(w, 0)
+	}
+}
+
 // ownedByTheWorkspace fails the test unless the Secret is deleted with the
 // workspace, however that is removed.
 func (w *world) ownedByTheWorkspace(secret string) {

@@ -6,7 +6,7 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 )
 
-// nobody is the user of a container that must not be root and whose template names
+// nobody is the user of a container that must not be root where the blueprint names
 // no other.
 const nobody = 65534
 
@@ -14,6 +14,13 @@ const nobody = 65534
 // own image and environment, which a repository may have chosen.
 func helper(b blueprint.Blueprint) map[string]any {
 	asUser := confined(b.SecurityContext)
+	if _, named := asUser["runAsUser"]; !named {
+		if uid := homeOwner(b); uid != 0 {
+			asUser["runAsUser"] = uid
+		} else if asUser["runAsNonRoot"] == true {
+			asUser["runAsUser"] = nobody
+		}
+	}
 	asRoot := maps.Clone(asUser)
 	delete(asRoot, "runAsGroup")
 	asRoot["runAsUser"], asRoot["runAsNonRoot"] = 0, false
@@ -34,8 +41,15 @@ func confined(context map[string]any) map[string]any {
 			out[field] = value
 		}
 	}
-	if _, named := out["runAsUser"]; !named && out["runAsNonRoot"] == true {
-		out["runAsUser"] = nobody
-	}
 	return out
+}
+
+// homeOwner is the user that the home directory is given to; 0 for none but root. It
+// may be closed to everybody else, root without capabilities included.
+func homeOwner(b blueprint.Blueprint) int64 {
+	_, storage := b.Home()
+	if uid := b.Storages[storage].FsOwnerUID; uid != nil {
+		return *uid
+	}
+	return 0
 }

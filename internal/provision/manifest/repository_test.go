@@ -97,6 +97,32 @@ func TestHelpersAreConfined(t *testing.T) {
 	}
 }
 
+// Where the template names no user, who looks into the home directory is the one
+// that it is given to: root without capabilities could not.
+func TestWhoLooksIntoTheHome(t *testing.T) {
+	for name, test := range map[string]struct {
+		context map[string]any
+		owner   *int64
+		want    any
+	}{
+		"the home's":           {nil, new(int64(1000)), int64(1000)},
+		"nobody's":             {nil, nil, nil},
+		"root's":               {nil, new(int64(0)), nil},
+		"the template's":       {map[string]any{"runAsUser": 7}, new(int64(1000)), 7},
+		"the home's, not root": {map[string]any{"runAsNonRoot": true}, new(int64(1000)), int64(1000)},
+		"root's, not root":     {map[string]any{"runAsNonRoot": true}, new(int64(0)), nobody},
+	} {
+		got := helper(blueprint.Blueprint{SecurityContext: test.context, Env: map[string]string{"HOME": "/home/dev"}, Storages: map[string]blueprint.Storage{
+			"files": {Type: "local", Path: "/home", FsOwnerUID: test.owner}, "data": {Type: "local", Path: "/data", FsOwnerUID: new(int64(9))},
+		}})
+		user, _ := got["asUser"].(map[string]any)
+		root, _ := got["asRoot"].(map[string]any)
+		if user["runAsUser"] != test.want || root["runAsUser"] != 0 {
+			t.Errorf("%s: %v, want %v; root is %v", name, user["runAsUser"], test.want, root["runAsUser"])
+		}
+	}
+}
+
 func TestRepositoryAddresses(t *testing.T) {
 	for address, name := range map[string]string{
 		"https://github.com/org/proj.git": "proj", "https://github.com/org/proj/": "proj", "https://github.com/org/pro.j": "pro.j",

@@ -259,6 +259,8 @@ func helperRights(main, c corev1.Container, has bool) (problems []string) {
 		if !has && !mayChown(constraints) {
 			report("is root, which the template is not")
 		}
+	} else if u := constraints.RunAsUser; u != nil && (s.RunAsUser == nil || *s.RunAsUser != *u) {
+		report("is not the template's user")
 	} else if n := constraints.RunAsNonRoot; n != nil && *n && (s.RunAsNonRoot == nil || !*s.RunAsNonRoot) {
 		report("may be root")
 	}

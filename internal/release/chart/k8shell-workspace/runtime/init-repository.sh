@@ -14,6 +14,20 @@ for there in "$2/$name" "$2/.k8shell/flags/$1" "$repository/kept/$name"; do
 		exit 0
 	fi
 done
+# A home directory that this user may not look into is somebody's who has been here
+# before, and most likely with the repository. What is not there yet has a directory
+# above it that can be looked into. Only the attempt tells: to some shells, -x is
+# true of root whatever it may do.
+at=$2
+while [ -n "$at" ] && [ ! -e "$at" ]; do
+	at=${at%/*}
+done
+if [ -n "$at" ] && [ ! -e "$at/." ]; then
+	rm -rf "$repository/log"
+	echo "repository: user $(id -u) cannot look into the home directory: $name has probably been cloned before, and is not cloned again." \
+		"If it is missing, clone it by hand, or name the directory's user in the blueprint: fsOwnerUid of its storage, or securityContext.runAsUser" | tee "$repository/log"
+	exit 0
+fi
 # Whoever had the pod before has written here, if it starts again: git must find
 # nothing of theirs.
 rm -rf "$repository/clone" "$repository/log"
