@@ -86,14 +86,20 @@ func (s Spec) credentials() (r RepositoryAccess, ok bool) {
 	return s.Access.repository(s.Repository.URL)
 }
 
-// HandsOver says which credentials the workspace itself gets, as a message; empty
-// for none.
-func (s Spec) HandsOver() string {
+// HandsOver says who in the workspace gets at credentials, as messages.
+func (s Spec) HandsOver() (messages []string) {
 	r, ok := s.credentials()
-	if !ok || !r.InWorkspace {
-		return ""
+	if !ok {
+		return nil
 	}
-	return "the credentials of " + r.URL + " are in the workspace (inWorkspace): everything that runs there can read them, the repository's own scripts too"
+	if r.InWorkspace {
+		messages = append(messages, "the credentials of "+r.URL+" are in the workspace (inWorkspace): everything that runs there can read them, the repository's own scripts too")
+	}
+	if what := privileged(s.Blueprint); what != "" {
+		messages = append(messages, "the credentials of "+r.URL+" are within reach of everything that runs in the workspace, the repository's own code too: "+what+
+			", which is the right to take over the node; use a blueprint without it for repositories that you do not trust")
+	}
+	return messages
 }
 
 // gitSecretOf is the Secret with them; empty for none.

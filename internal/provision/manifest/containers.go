@@ -30,18 +30,34 @@ func agentVersion(ref string) string {
 	return cmp.Or(r.Tag, r.Hex(12), "latest")
 }
 
-// podman is nil without the sidecar. By default it is privileged, which containers
-// inside a container require unless the cluster is prepared for them.
+// podman is nil without the sidecar.
 func podman(p blueprint.Podman) any {
 	if !p.Enabled {
 		return nil
 	}
-	security := p.SecurityContext
-	if len(security) == 0 {
-		security = map[string]any{"privileged": true}
-	}
 	return map[string]any{
 		"image": p.Image, "imagePullPolicy": cmp.Or(p.ImagePullPolicy, defaultPullPolicy),
-		"resources": resources(p.Resources), "sizeLimit": p.SizeLimit, "securityContext": security,
+		"resources": resources(p.Resources), "sizeLimit": p.SizeLimit, "securityContext": podmanSecurity(p),
 	}
+}
+
+// podmanSecurity is privileged by default, which containers inside a container require
+// unless the cluster is prepared for them.
+func podmanSecurity(p blueprint.Podman) map[string]any {
+	if len(p.SecurityContext) == 0 {
+		return map[string]any{"privileged": true}
+	}
+	return p.SecurityContext
+}
+
+// privileged names what in a workspace is, and the field that decides it; empty for
+// nothing.
+func privileged(b blueprint.Blueprint) string {
+	switch {
+	case b.SecurityContext["privileged"] == true:
+		return "its container is privileged (securityContext)"
+	case b.Podman.Enabled && podmanSecurity(b.Podman)["privileged"] == true:
+		return "its podman sidecar is privileged (podman.securityContext)"
+	}
+	return ""
 }

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,7 +38,7 @@ func TestWhoHasTheCredentials(t *testing.T) {
 	if got := mounting(pod, "git"); !slices.Equal(got, []string{"init-repository"}) {
 		t.Errorf("mounted by %s", got)
 	}
-	if env := variables(pod.Spec.Containers[0]); len(env) != 3 || s.HandsOver() != "" {
+	if env := variables(pod.Spec.Containers[0]); len(env) != 3 || len(s.HandsOver()) > 0 {
 		t.Errorf("%v, %q", env, s.HandsOver())
 	}
 	s.Access.Repositories[0].InWorkspace = true
@@ -46,13 +47,45 @@ func TestWhoHasTheCredentials(t *testing.T) {
 		t.Errorf("mounted by %s", got)
 	}
 	env := variables(pod.Spec.Containers[0])
-	if env["GIT_CONFIG_COUNT"] != "2" || env["GIT_CONFIG_KEY_0"] != "user.name" || env["GIT_CONFIG_KEY_1"] != "credential.https://git.example.com.helper" || s.HandsOver() == "" {
+	if env["GIT_CONFIG_COUNT"] != "2" || env["GIT_CONFIG_KEY_0"] != "user.name" || env["GIT_CONFIG_KEY_1"] != "credential.https://git.example.com.helper" || len(s.HandsOver()) != 1 {
 		t.Errorf("%v, %q", env, s.HandsOver())
 	}
 	// Those of another host are nobody's.
 	s.Access.Repositories[0].URL = "https://example.com"
-	if pod = podOf(t, s); len(mounting(pod, "git"))+len(s.Private()) > 0 || s.HandsOver() != "" {
+	if pod = podOf(t, s); len(mounting(pod, "git"))+len(s.Private()) > 0 || len(s.HandsOver()) > 0 {
 		t.Errorf("mounted by %s", mounting(pod, "git"))
+	}
+}
+
+// What is privileged can take the node, and whatever is there: who provisions such a
+// workspace with credentials hears of it.
+func TestWhoCanTakeTheCredentials(t *testing.T) {
+	sidecar := blueprint.Podman{Enabled: true, Image: "quay.io/podman/stable:v5"}
+	unprivileged := sidecar
+	unprivileged.SecurityContext = map[string]any{"runAsUser": 1000, "capabilities": map[string]any{"add": []any{"SETUID"}}}
+	for name, test := range map[string]struct {
+		b    blueprint.Blueprint
+		says string
+	}{
+		"no sidecar":          {blueprint.Blueprint{}, ""},
+		"one switched off":    {blueprint.Blueprint{Podman: blueprint.Podman{Image: "x"}}, ""},
+		"unprivileged":        {blueprint.Blueprint{Podman: unprivileged}, ""},
+		"privileged":          {blueprint.Blueprint{Podman: sidecar}, "podman.securityContext"},
+		"the container's own": {blueprint.Blueprint{SecurityContext: map[string]any{"privileged": true}}, "securityContext"},
+	} {
+		test.b.Name, test.b.Image = "dev", "x"
+		s := withRepository(t, test.b)
+		for _, inWorkspace := range []bool{false, true} {
+			s.Access.Repositories[0].InWorkspace = inWorkspace
+			all := s.HandsOver()
+			said := slices.ContainsFunc(all, func(m string) bool { return strings.Contains(m, "is privileged ("+test.says+")") })
+			if said != (test.says != "") || inWorkspace != slices.ContainsFunc(all, func(m string) bool { return strings.Contains(m, "inWorkspace") }) {
+				t.Errorf("%s: %q", name, all)
+			}
+		}
+		if s.Access.Repositories = nil; len(s.HandsOver()) > 0 {
+			t.Errorf("%s, without credentials: %q", name, s.HandsOver())
+		}
 	}
 }
 

@@ -76,8 +76,10 @@ func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Pe
 		d.About = func(c *v1.Cause) cause.About { return about.Of(podSpec, c) }
 	}
 	plan := t.Decide(found, d)
-	if message := spec.HandsOver(); message != "" && plan.Writes() {
-		t.Steps.Note("%s", message)
+	if plan.Writes() {
+		for _, message := range spec.HandsOver() {
+			t.Steps.Note("%s", message)
+		}
 	}
 	wanted := slices.Concat(d.Objects, apply.Unwrap(d.Shared), spec.Private())
 	return d, plan, may.Check("provisioning "+t.ID, rbac.Provision, wanted)

@@ -1,0 +1,47 @@
+package standalone
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// notes are the messages of a stream.
+type notes []string
+
+func (n *notes) Handle(e v1.Event) {
+	if e.Progress != nil {
+		*n = append(*n, e.Progress.Message)
+	}
+}
+
+// Whoever provisions a workspace hears of everything by which it gets at credentials.
+func TestPrepareSaysWhoGetsAtCredentials(t *testing.T) {
+	user, err := userstring.Parse("alice~repo=org/proj")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := manifest.Spec{
+		User: user, Namespace: "dev", Repository: &manifest.Repository{URL: "https://git.example.com/org/proj.git"},
+		Blueprint: blueprint.Blueprint{Name: "dev", Image: "x", HelperImage: "y", Podman: blueprint.Podman{Enabled: true, Image: "z"}},
+		Access:    manifest.Access{Repositories: []manifest.RepositoryAccess{{URL: "https://git.example.com", Username: "alice", Password: "hunter2", InWorkspace: true}}},
+	}
+	target, _, _ := on(t)
+	var said notes
+	target.Steps = deploy.NewSteps(event.NewStream("alice", time.Now, &said), time.Now)
+	if _, plan, err := target.Prepare(spec, inventory.Found{}, deploy.Permissions{Review: rbac.Review{Incomplete: true}}); err != nil || !plan.Writes() {
+		t.Fatal(plan, err)
+	}
+	if target.Steps.Finish(v1.Result{}); len(said) != 2 || !strings.Contains(said[0], "(inWorkspace)") || !strings.Contains(said[1], "podman sidecar is privileged") {
+		t.Errorf("%q", said)
+	}
+}
