@@ -41,7 +41,8 @@ func TestPrepareSaysWhoGetsAtCredentials(t *testing.T) {
 	if _, plan, err := target.Prepare(spec, inventory.Found{}, deploy.Permissions{Review: rbac.Review{Incomplete: true}}); err != nil || !plan.Writes() {
 		t.Fatal(plan, err)
 	}
-	if target.Steps.Finish(v1.Result{}); len(said) != 2 || !strings.Contains(said[0], "(inWorkspace)") || !strings.Contains(said[1], "podman sidecar is privileged") {
+	target.Steps.Finish(v1.Result{})
+	if len(said) != 2 || !strings.Contains(said[0], "(inWorkspace)") || !strings.Contains(said[1], "podman sidecar is privileged") {
 		t.Errorf("%q", said)
 	}
 }
