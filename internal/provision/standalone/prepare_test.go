@@ -6,7 +6,6 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -32,9 +31,10 @@ func TestPrepareSaysWhoGetsAtCredentials(t *testing.T) {
 	}
 	spec := manifest.Spec{
 		User: user, Namespace: "dev", Repository: &manifest.Repository{URL: "https://git.example.com/org/proj.git"},
-		Blueprint: blueprint.Blueprint{Name: "dev", Image: "x", HelperImage: "y", Podman: blueprint.Podman{Enabled: true, Image: "z"}},
-		Access:    manifest.Access{Repositories: []manifest.RepositoryAccess{{URL: "https://git.example.com", Username: "alice", Password: "hunter2", InWorkspace: true}}},
+		Access: manifest.Access{Repositories: []manifest.RepositoryAccess{{URL: "https://git.example.com", Username: "alice", Password: "hunter2", InWorkspace: true}}},
 	}
+	b := &spec.Blueprint
+	b.Name, b.Image, b.HelperImage, b.Podman.Enabled, b.Podman.Image = "dev", "x", "y", true, "z"
 	target, _, _ := on(t)
 	var said notes
 	target.Steps = deploy.NewSteps(event.NewStream("alice", time.Now, &said), time.Now)
