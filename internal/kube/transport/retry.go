@@ -11,8 +11,8 @@ import (
 
 const (
 	// A request that fails is sent again for this time, or this often if it is
-	// answered: an answer that an error has brought about comes again soon, a server
-	// that is started anew does not.
+	// answered with an error: that comes again soon, a server that is started anew or
+	// that has too much to do does not.
 	patience = 10 * time.Second
 	attempts = 6
 	// One that is refused by a server that has never answered is sent again once:
@@ -87,7 +87,7 @@ func (t *retrier) isEnough(sent *request, f failure, pause time.Duration) bool {
 		return true
 	}
 	switch {
-	case f.after > 0:
+	case f.after > 0, f.kind == rejected && f.response: // by a server that has too much to do
 		return false
 	case f.response, f.kind == lost && !t.reached.Load():
 		return sent.attempts >= attempts
