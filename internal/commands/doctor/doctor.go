@@ -172,8 +172,8 @@ func (o *Options) identities(namespace string) []doctor.Check {
 			case caller == "":
 				return doctor.OK(link.Name + " is configured"), nil
 			}
-			return doctor.OK(fmt.Sprintf("you are %s (according to %s): `%s` brings up your workspace",
-				caller, link.Name, fault.Command("berth", "provision", caller, "--namespace", namespace))), nil
+			command := fault.Command("berth", "provision", caller, "--namespace", namespace)
+			return doctor.OK("you are " + caller + " (according to " + link.Name + "): `" + command + "` brings up your workspace"), nil
 		}}
 	}
 	return checks

@@ -78,9 +78,8 @@ func (t Target) awaitClean(ctx context.Context, w *workload.Workload, follower *
 		case again != nil:
 			return deploy.Left{}, again
 		case ctx.Err() != nil:
-			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
-			defer cancel()
-			return t.left(follower.State(), t.reading(late, follower.State())), ctx.Err()
+			state := follower.State()
+			return t.left(state, t.lateReading(ctx, state)), ctx.Err()
 		case !errors.Is(err, context.DeadlineExceeded):
 			return deploy.Left{}, err
 		}
@@ -123,6 +122,13 @@ func (t Target) reading(ctx context.Context, s watch.State) v1.Snapshot {
 	}
 	d := around.Diagnose(subject, t.Policy, t.Now())
 	return v1.Snapshot{Stage: d.Stage, Status: d.Status, Cause: d.Cause}
+}
+
+// lateReading is the same once the time is over.
+func (t Target) lateReading(ctx context.Context, s watch.State) v1.Snapshot {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
+	defer cancel()
+	return t.reading(ctx, s)
 }
 
 // blocks says whether a rollout does not go on, from its reading and the time for which
