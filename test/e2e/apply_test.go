@@ -57,6 +57,15 @@ func (f *field) parse(text string) (wanted []apply.Wanted) {
 	return wanted
 }
 
+// remove finds the owner's of these objects and removes them.
+func (f *field) remove(ctx context.Context, text string) (apply.Changes, error) {
+	own, _, err := f.Find(ctx, apply.Unwrap(f.parse(text)), f.Owner.Owns)
+	if err != nil {
+		return nil, err
+	}
+	return f.Remove(ctx, own)
+}
+
 // applies applies objects and fails the test unless that is what becomes of them.
 func (f *field) applies(text string, want ...string) apply.Changes {
 	f.Helper()
@@ -152,8 +161,9 @@ func TestApplyToAForeignObject(t *testing.T) {
 	if f.data("m")["start.sh"] != "old" {
 		t.Error("it was changed")
 	}
-	if removed, err := f.Remove(t.Context(), apply.Unwrap(f.parse(scripts))); err != nil || len(removed) > 0 {
-		t.Errorf("%v was removed: %v", removed, err)
+	own, foreign, err := f.Find(t.Context(), apply.Unwrap(f.parse(scripts)), f.Owner.Owns)
+	if err != nil || len(own) > 0 || len(foreign) != 1 {
+		t.Errorf("found to remove is %v, %v, %v", own, foreign, err)
 	}
 }
 
@@ -285,7 +295,7 @@ func TestApplyAcrossTheCluster(t *testing.T) {
 	f := newField(t)
 	t.Cleanup(func() {
 		f.DryRun = apply.DryRunNone
-		_, _ = f.Remove(context.Background(), apply.Unwrap(f.parse(boats)))
+		_, _ = f.remove(context.Background(), boats)
 	})
 	all := []string{"Boat", "CustomResourceDefinition", "ClusterRole", "Namespace", "ConfigMap"}
 	each := func(action apply.Action) (want []string) {
@@ -304,14 +314,14 @@ func TestApplyAcrossTheCluster(t *testing.T) {
 	}
 	for _, mode := range []apply.DryRun{apply.DryRunClient, apply.DryRunServer, apply.DryRunNone} {
 		f.DryRun = mode
-		changes, err := f.Remove(t.Context(), apply.Unwrap(f.parse(boats)))
+		changes, err := f.remove(t.Context(), boats)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.became(changes, each(apply.Deleted)...)
 	}
 	f.eventually("all of it is gone", func() bool {
-		changes, err := f.Remove(t.Context(), apply.Unwrap(f.parse(boats)))
+		changes, err := f.remove(t.Context(), boats)
 		if err != nil {
 			t.Fatal(err)
 		}

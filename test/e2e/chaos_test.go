@@ -147,12 +147,13 @@ func TestChaosThirdParty(t *testing.T) {
 			user := web.user("plain")
 			ctx, stop := context.WithCancel(t.Context())
 			last := make(chan int)
-			go func() { last <- web.writeUntil(ctx) }()
+			go func() { last <- web.writeUntil(ctx.Done()) }()
 			w.must(0, "provision", user)
 			w.must(0, "exec", user, "--", "true")
 			w.must(0, "delete", user)
 			stop()
-			if got, want := web.get().GetAnnotations()[othersCount], strconv.Itoa(<-last); got != want {
+			want := strconv.Itoa(<-last)
+			if got := web.get().GetAnnotations()[othersCount]; got != want {
 				t.Errorf("the other's annotation is %q, want %q", got, want)
 			}
 			web.nothingIsLeft()
@@ -164,14 +165,14 @@ func TestChaosThirdParty(t *testing.T) {
 const othersCount = "example.com/count"
 
 // writeUntil counts in an annotation of the workload, a hundred times a second if the
-// API server is fast enough, until the context ends. It returns the last number that
+// API server is fast enough, until it is done. It returns the last number that
 // was written.
-func (tg *target) writeUntil(ctx context.Context) (last int) {
+func (tg *target) writeUntil(done <-chan struct{}) (last int) {
 	ticks := time.NewTicker(10 * time.Millisecond)
 	defer ticks.Stop()
 	for i := 1; ; i++ {
 		select {
-		case <-ctx.Done():
+		case <-done:
 			return last
 		case <-ticks.C:
 		}

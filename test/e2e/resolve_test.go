@@ -20,7 +20,7 @@ func TestResolve(t *testing.T) {
 	if doc.Blueprint == nil || strings.Join(doc.Blueprint.Lineage, " ") != "dev tiny base" {
 		t.Fatalf("the blueprint is %+v", doc.Blueprint)
 	}
-	w.contains(doc.Blueprint.Origins["resources.cpu"], "tiny (", "team.yaml:8)")
+	w.contains(doc.Blueprint.Origins["resources.cpu"], "tiny (", "team.yaml:9)")
 	w.contains(doc.Blueprint.Origins["imagePullPolicy"], "base (built in:")
 	if doc.ID != w.idOf("alice~dev") {
 		t.Errorf("the ID is %s", doc.ID)
