@@ -11,8 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/berthdev/berth/internal/apply"
@@ -137,12 +135,12 @@ func (r Records) Purge(ctx context.Context, name string, confirm func(context.Co
 }
 
 func (r Records) change(action apply.Action, secret *corev1.Secret) (apply.Change, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secret)
-	object := &unstructured.Unstructured{Object: content}
-	object.SetAPIVersion("v1")
-	object.SetKind("Secret")
+	object, err := kube.Untyped("Secret", secret)
+	if err != nil {
+		return apply.Change{}, err
+	}
 	object.SetNamespace(r.Namespace)
-	return apply.Change{Action: action, Object: object}, err
+	return apply.Change{Action: action, Object: object}, nil
 }
 
 func (r Records) call(verb, name string) kube.Call {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -54,23 +55,16 @@ func (r Reader) keptAs(ctx context.Context, c candidate) (*Target, error) {
 
 // Kept lists the claims that are kept under an ID, for whichever user string, and are
 // not being deleted.
-func (r Reader) Kept(ctx context.Context, id string) (kept []*unstructured.Unstructured, err error) {
-	kind := kube.Named("PersistentVolumeClaim", "").GroupVersionKind()
-	resource, _ := kube.ResourceOf(kind)
-	list, err := r.Client.Dynamic.Resource(resource.GroupVersionResource).Namespace(r.Client.Namespace).List(ctx, metav1.ListOptions{
+func (r Reader) Kept(ctx context.Context, id string) ([]*unstructured.Unstructured, error) {
+	ns := r.Client.Namespace
+	list, err := r.Client.CoreV1().PersistentVolumeClaims(ns).List(ctx, metav1.ListOptions{
 		LabelSelector: kube.LabelKept + "=true," + kube.LabelCanonicalID + "=" + kube.LabelValue(id),
 	})
 	if err != nil {
-		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: resource.Resource, Namespace: r.Client.Namespace})
+		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "persistentvolumeclaims", Namespace: ns})
 	}
-	for i := range list.Items {
-		claim := &list.Items[i]
-		claim.SetGroupVersionKind(kind)
-		if claim.GetDeletionTimestamp() == nil {
-			kept = append(kept, claim)
-		}
-	}
-	return kept, nil
+	left := slices.DeleteFunc(list.Items, func(claim corev1.PersistentVolumeClaim) bool { return claim.DeletionTimestamp != nil })
+	return kube.UntypedList("PersistentVolumeClaim", left)
 }
 
 // IsKept is true for a claim that has outlived its workspace on request.

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
@@ -207,9 +206,5 @@ func podObject(pod *corev1.Pod) (*unstructured.Unstructured, error) {
 	if pod == nil {
 		return nil, nil
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
-	object := &unstructured.Unstructured{Object: content}
-	object.SetAPIVersion("v1")
-	object.SetKind(watch.KindPod)
-	return object, err
+	return kube.Untyped(watch.KindPod, pod)
 }

@@ -3,13 +3,11 @@ package workload
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berthdev/berth/internal/kube"
 )
@@ -26,30 +24,15 @@ func Objects(ctx context.Context, client *kube.Client, id string) ([]*unstructur
 	both.Go(func() {
 		list, err := core.ConfigMaps(ns).List(ctx, opts)
 		if mapsErr = kube.Fault(err, kube.Call{Verb: "list", Resource: "configmaps", Namespace: ns}); err == nil {
-			maps, mapsErr = whole("ConfigMap", list.Items)
+			maps, mapsErr = kube.UntypedList("ConfigMap", list.Items)
 		}
 	})
 	both.Go(func() {
 		list, err := core.PersistentVolumeClaims(ns).List(ctx, opts)
 		if claimsErr = kube.Fault(err, kube.Call{Verb: "list", Resource: "persistentvolumeclaims", Namespace: ns}); err == nil {
-			claims, claimsErr = whole("PersistentVolumeClaim", list.Items)
+			claims, claimsErr = kube.UntypedList("PersistentVolumeClaim", list.Items)
 		}
 	})
 	both.Wait()
 	return slices.Concat(maps, claims), cmp.Or(mapsErr, claimsErr)
-}
-
-// whole are the items of a list, which do not say of what kind they are.
-func whole[T any](kind string, items []T) (objects []*unstructured.Unstructured, err error) {
-	for i := range items {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&items[i])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", kind, err)
-		}
-		object := &unstructured.Unstructured{Object: content}
-		object.SetAPIVersion("v1")
-		object.SetKind(kind)
-		objects = append(objects, object)
-	}
-	return objects, nil
 }
