@@ -123,11 +123,11 @@ func TestPackBombs(t *testing.T) {
 		asked plumbing.Hash
 		says  string
 	}{
-		"a long chain":     {chain(60_000, 4000, false), elsewhere, "has deltas that take more than 65536 KiB"},
-		"backwards":        {chain(60_000, 4000, true), elsewhere, "has deltas that take more than 65536 KiB"},
-		"large objects":    {chain(4<<20, 60, false), elsewhere, "has deltas that take more than 65536 KiB"},
-		"one large object": {zeros(100 << 20), plumbing.ComputeHash(plumbing.CommitObject, make([]byte, 100<<20)), "or a directory of it takes more than 8192 KiB"},
-		"many of them":     {zeros(100<<20, 100<<20, 100<<20), elsewhere, "unpacks to more than 262144 KiB"},
+		"a long chain":     {chain(60_000, 1500, false), elsewhere, "has deltas that take more than 65536 KiB"},
+		"backwards":        {chain(60_000, 1500, true), elsewhere, "has deltas that take more than 65536 KiB"},
+		"large objects":    {chain(4<<20, 20, false), elsewhere, "has deltas that take more than 65536 KiB"},
+		"one large object": {zeros(30 << 20), plumbing.ComputeHash(plumbing.CommitObject, make([]byte, 30<<20)), "or a directory of it takes more than 8192 KiB"},
+		"many of them":     {zeros(slices.Repeat([]int{30 << 20}, 9)...), elsewhere, "unpacks to more than 262144 KiB"},
 		"gigabytes":        {wide(1<<20, 4000), elsewhere, "unpacks to more than 262144 KiB"},
 	} {
 		pack := test.pack

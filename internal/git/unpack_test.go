@@ -24,7 +24,7 @@ func packOf(entries ...entry) []byte {
 	var b bytes.Buffer
 	b.WriteString("PACK\x00\x00\x00\x02")
 	_ = binary.Write(&b, binary.BigEndian, uint32(len(entries))) //nolint:gosec // a few
-	z := zlib.NewWriter(&b)
+	z, _ := zlib.NewWriterLevel(&b, zlib.BestSpeed)
 	for _, e := range entries {
 		first, rest := byte(e.kind)<<4|byte(e.size&15), e.size>>4
 		for ; rest > 0; rest >>= 7 {
