@@ -13,7 +13,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 # Where generated files are, and nothing else.
 GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md
 
-.PHONY: help build test test-unit test-startup test-cluster test-e2e torture chaos demo lint build-others fmt generate generate-check man release-check
+.PHONY: help build test test-unit test-startup test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check man release-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,11 @@ torture: ## Kill berth around each of its API calls, and take each of its permis
 
 chaos: ## Try everything at random that once broke berth: kills, stops, faults, others at work (an hour at most)
 	@BERTH_TEST_CHAOS=full scripts/with-cluster go test -count=1 -timeout 60m -parallel 6 -tags e2e -run 'TestChaos|AtOnce' ./test/e2e/...
+
+FUZZTIME := 5s
+
+fuzz: ## Run each fuzz test for a while (FUZZTIME=10m)
+	@scripts/fuzz $(FUZZTIME)
 
 test-cluster: ## Test the test cluster itself
 	@echo "== go test in test/cluster"
