@@ -31,11 +31,12 @@ func StorageText(all []DeletedStorage, kept bool) string {
 			names = append(names, s.String())
 		}
 	}
-	switch {
-	case len(names) == 0:
-		return ""
-	case kept:
-		return "storage " + strings.Join(names, ", ") + " kept"
+	became := " deleted"
+	if kept {
+		became = " kept"
 	}
-	return "storage " + strings.Join(names, ", ")
+	if len(names) == 0 {
+		return ""
+	}
+	return "storage " + strings.Join(names, ", ") + became
 }

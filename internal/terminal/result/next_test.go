@@ -56,3 +56,23 @@ func TestProposedCommandsKeepTheFlags(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// After a deletion something is proposed only about storage that was kept: how to use
+// it, if its user string is known, and how to delete it.
+func TestProposedAfterADeletion(t *testing.T) {
+	kept := []v1.DeletedStorage{{Name: "home", Kept: true}, {Name: "data"}}
+	for name, test := range map[string]struct {
+		d     v1.Deletion
+		typed string
+		want  []string
+	}{
+		"nothing kept":   {v1.Deletion{Storage: kept[1:]}, "alice~dev", nil},
+		"kept":           {v1.Deletion{Storage: kept}, "alice~dev", []string{"berth provision alice~dev", "berth delete alice~dev"}},
+		"kept, by an ID": {v1.Deletion{Storage: kept}, "id/alice-1", []string{"berth delete id/alice-1"}},
+		"kept, by name":  {v1.Deletion{Storage: kept}, "alice-1", []string{"berth delete alice-1"}},
+	} {
+		if got := proposed(Deletion{test.d}.next(wording.Title{UserString: test.typed, ID: "alice-1"})); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
