@@ -48,8 +48,11 @@ func TestServerDryRun(t *testing.T) {
 	if _, err := a.removeFound(t, workspace(t)[:1]); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := a.Mark(t.Context(), []*unstructured.Unstructured{there}, map[string]string{"kept": "true"}, nil); err != nil {
+		t.Fatal(err)
+	}
 	slices.Sort(c.writes)
-	expect(t, c.writes, "create configmaps", "create persistentvolumeclaims", "delete configmaps", "patch configmaps", "patch configmaps")
+	expect(t, c.writes, "create configmaps", "create persistentvolumeclaims", "delete configmaps", "patch configmaps", "patch configmaps", "patch configmaps")
 }
 
 // Without the API server, what is wanted is laid over what is there: fields that

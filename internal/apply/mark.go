@@ -16,7 +16,8 @@ import (
 
 // Mark sets labels and annotations of these very objects, as Find has read them, and
 // changes nothing else in them. That one is gone, or that another one has its name by
-// now, is not an error. It returns those that are marked.
+// now, is not an error. It returns those that are marked; in a dry run without the API
+// server, none.
 func (a Applier) Mark(ctx context.Context, objects []*unstructured.Unstructured, labels, annotations map[string]string) ([]*unstructured.Unstructured, error) {
 	targets, err := a.targets(ctx, objects)
 	if err != nil {
@@ -103,7 +104,7 @@ func (r *run) patchMetadata(ctx context.Context, it *item, current *unstructured
 	if err != nil {
 		return nil, err
 	}
-	return it.api.Patch(ctx, it.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
+	return it.api.Patch(ctx, it.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
 }
 
 func values(texts map[string]string) map[string]any {
