@@ -150,7 +150,7 @@ func TestRetry(t *testing.T) {
 		"a patch with the word in a value":       {"PATCH", pods + "/alice", patch, `[{"op":"add","path":"/x","value":["test","/metadata/resourceVersion"]}]`, []any{502, 200}, 1, 502},
 		"a patch with an operation in a value":   {"PATCH", pods + "/alice", patch, `[{"op":"add","path":"/x","value":{"op":"test","path":"/metadata/resourceVersion"}}]`, []any{502, 200}, 1, 502},
 		"a patch that removes the version":       {"PATCH", pods + "/alice", patch, `[{"op":"remove","path":"/metadata/resourceVersion"},{"op":"add","path":"/x/-","value":1}]`, []any{502, 200}, 1, 502},
-		"a patch that is none":                   {"PATCH", pods + "/alice", patch, `{"op":"test"}`, []any{502, 200}, 1, 502},
+		"a body that is no list of operations":   {"PATCH", pods + "/alice", patch, `{"op":"test"}`, []any{502, 200}, 1, 502},
 		"a removal of one UID":                   {"DELETE", pods + "/alice", json, atUID, []any{503, 404}, 2, 404},
 		"a removal of several":                   {"DELETE", pods, json, "", []any{503, 404}, 1, 503},
 	} {

@@ -29,11 +29,10 @@ type Removing struct {
 
 // Command is the command that removes a workspace in the same way.
 func (how Removing) Command(id, namespace string) string {
-	words := []string{"berth", "delete", "id/" + id, "--namespace", namespace}
 	if how.KeepStorage {
-		words = append(words, "--keep-storage")
+		return kube.Command("delete", id, namespace, "--keep-storage")
 	}
-	return fault.Command(words...)
+	return kube.Command("delete", id, namespace)
 }
 
 // Keep marks the claims among the objects of a workspace as kept, so that they are

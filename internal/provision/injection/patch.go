@@ -90,7 +90,7 @@ func Current(record *Record, p Parts) bool {
 func Taken(workload map[string]any, by *Record) error {
 	name := strings.ToLower(text(workload, "kind")) + "/" + text(workload, "metadata", "name")
 	return fault.New(fault.Conflict, "workspace %s is already injected into %s, which can have only one", by.CanonicalID, name).
-		WithHint("delete it first: %s", fault.Command("berth", "delete", "id/"+by.CanonicalID, "--namespace", text(workload, "metadata", "namespace")))
+		WithHint("delete it first: %s", kube.Command("delete", by.CanonicalID, text(workload, "metadata", "namespace")))
 }
 
 func inject(object map[string]any, p Parts) (Record, error) {
