@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint/catalog"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -135,7 +135,7 @@ func (p *process) do(ctx context.Context, t *testing.T, what, user, blueprints s
 	}
 	p.foundKept = len(target.Found.Kept) > 0
 	deletion, err := pr.Delete(ctx, target, deploy.Removing{Wait: true, KeepStorage: what == "keep"}, stream)
-	p.kept = v1.StorageText(deletion.Storage, true)
+	p.kept = english.Storage(deletion.Storage, true)
 	return err
 }
 

@@ -48,7 +48,7 @@ func (d Deletion) facts() []string {
 // storage says what became of the storages.
 func (d Deletion) storage() (facts []string) {
 	for _, kept := range []bool{false, true} {
-		if text := v1.StorageText(d.Storage, kept); text != "" {
+		if text := english.Storage(d.Storage, kept); text != "" {
 			facts = append(facts, text)
 		}
 	}
