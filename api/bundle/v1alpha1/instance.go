@@ -1,0 +1,73 @@
+package v1alpha1
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Instance is a BundleInstance: it keeps the bundle of its template installed.
+type Instance struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   InstanceSpec   `json:"spec"`
+	Status InstanceStatus `json:"status,omitzero"`
+}
+
+// InstanceSpec says what to install, and whose work that is.
+type InstanceSpec struct {
+	ProvisionerClassName string   `json:"provisionerClassName"`
+	Template             Template `json:"template"`
+	// Config depends on the class; berth reads a Config.
+	Config json.RawMessage `json:"config,omitempty"`
+}
+
+// Template is the bundle of an instance.
+type Template struct {
+	Metadata TemplateMeta `json:"metadata,omitzero"`
+	Spec     BundleSpec   `json:"spec"`
+}
+
+// TemplateMeta is what the bundle of a template carries.
+type TemplateMeta struct {
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// Config is what an instance of berth's classes can set.
+type Config struct {
+	// Values are those of a chart: a text of YAML.
+	Values string `json:"values,omitempty"`
+	// Namespace is that of objects which name none.
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// InstanceStatus is what became of an instance.
+type InstanceStatus struct {
+	ObservedGeneration  int64              `json:"observedGeneration,omitempty"`
+	Conditions          []metav1.Condition `json:"conditions,omitempty"`
+	InstalledBundleName string             `json:"installedBundleName,omitempty"`
+}
+
+// The conditions of an instance.
+const (
+	ConditionHasValidBundle = "HasValidBundle"
+	ConditionInstalled      = "Installed"
+	ConditionHealthy        = "Healthy"
+)
+
+// The reasons of an instance's conditions, with those of a bundle.
+const (
+	ReasonBundleLoadFailed         = "BundleLoadFailed"
+	ReasonReadingContentFailed     = "ReadingContentFailed"
+	ReasonErrorGettingClient       = "ErrorGettingClient"
+	ReasonErrorGettingReleaseState = "ErrorGettingReleaseState"
+	ReasonInstallFailed            = "InstallFailed"
+	ReasonUpgradeFailed            = "UpgradeFailed"
+	ReasonReconcileFailed          = "ReconcileFailed"
+	ReasonInstallationSucceeded    = "InstallationSucceeded"
+	ReasonInstallationStatusFalse  = "InstallationStatusFalse"
+	ReasonUnhealthy                = "Unhealthy"
+	ReasonHealthy                  = "Healthy"
+)
