@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/provision/deploy"
@@ -32,15 +33,15 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 		composed Composed
 	)
 	err := s.steps.Parallel(
-		deploy.Step{Name: "identity", Do: func() (_ string, err error) {
+		event.Step{Name: "identity", Do: func() (_ string, err error) {
 			user, err = s.Users.Resolve(ctx, s.user.User)
 			return fmt.Sprintf("%s, from %s", s.user.User, user.Provider), err
 		}},
-		deploy.Step{Name: "permissions", Quiet: true, Do: func() (_ string, err error) {
+		event.Step{Name: "permissions", Quiet: true, Do: func() (_ string, err error) {
 			may.Review, err = rbac.Ask(ctx, s.Client, s.Client.Namespace)
 			return "", err
 		}},
-		deploy.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
+		event.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
 			in.found, err = s.lookup(ctx)
 			if fault.CodeOf(err) == fault.PermissionDenied {
 				may.Unread = err // reported together with whatever else is missing
@@ -51,7 +52,7 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 			}
 			return s.target.Decide(in.found, deploy.Deployment{}).String(), nil
 		}},
-		deploy.Step{Name: "blueprint", Do: func() (_ string, err error) {
+		event.Step{Name: "blueprint", Do: func() (_ string, err error) {
 			composed, err = s.Compose(ctx, s.user)
 			return strings.Join(composed.Lineage(), " ← "), err
 		}},
