@@ -69,4 +69,7 @@ type Result struct {
 	Summary *ProvisionSummary `json:"summary,omitempty"`
 	// Deletions is what became of several workspaces that were deleted.
 	Deletions *DeletionSummary `json:"deletions,omitempty"`
+	// Installation and Removal are what became of a bundle.
+	Installation *BundleInstallation `json:"installation,omitempty"`
+	Removal      *BundleRemoval      `json:"removal,omitempty"`
 }

@@ -1,0 +1,182 @@
+package v1
+
+import "time"
+
+// BundleInstallation is what `berth bundle install` did.
+type BundleInstallation struct {
+	TypeMeta
+	// Name is that of the BundleInstance and of its Helm release.
+	Name string `json:"name"`
+	// Action says what became of it.
+	Action BundleAction `json:"action"`
+	// Bundle is the Bundle that is installed now, and Previous the one before it.
+	Bundle   string        `json:"bundle"`
+	Previous string        `json:"previous,omitempty"`
+	Content  BundleContent `json:"content"`
+	// Namespace is that of objects which name none, and SystemNamespace where berth
+	// keeps the release.
+	Namespace       string `json:"namespace"`
+	SystemNamespace string `json:"systemNamespace"`
+	// Revision is that of the Helm release.
+	Revision int           `json:"revision,omitempty"`
+	Objects  BundleChanges `json:"objects"`
+	// Healthy is false if the command did not wait for that.
+	Healthy bool `json:"healthy"`
+	// Notes are what a chart says to whoever installs it.
+	Notes  string  `json:"notes,omitempty"`
+	Timing *Timing `json:"timing,omitempty"`
+}
+
+// BundleAction is what became of an instance.
+type BundleAction string
+
+// What can become of it. Unchanged is also an instance of which objects were repaired.
+const (
+	BundleInstalled BundleAction = "installed"
+	BundleUpgraded  BundleAction = "upgraded"
+	BundleUnchanged BundleAction = "unchanged"
+	// BundleRequested is left to whoever reconciles the instance.
+	BundleRequested BundleAction = "requested"
+)
+
+// BundleChanges count what was done with the objects.
+type BundleChanges struct {
+	Created   int `json:"created"`
+	Updated   int `json:"updated"`
+	Deleted   int `json:"deleted"`
+	Unchanged int `json:"unchanged"`
+}
+
+// BundleContent is what is in a bundle: also the answer to `berth bundle unpack` and
+// `berth bundle validate`.
+type BundleContent struct {
+	TypeMeta
+	// Source names what was fetched, in one line, and exactly.
+	Source string `json:"source"`
+	// Digest is that of the content; it depends on names and contents of files alone.
+	Digest string `json:"digest"`
+	Files  int    `json:"files"`
+	Bytes  int64  `json:"bytes"`
+	// Format is plain+v0, helm or registry+v1. What was only unpacked may have none.
+	Format string `json:"format,omitempty"`
+	// Package and Version are those of the chart or of the registry's package.
+	Package string `json:"package,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Objects count what would be installed, by kind.
+	Objects map[string]int `json:"objects,omitempty"`
+	// Directory is where it was unpacked to.
+	Directory string   `json:"directory,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
+}
+
+// BundleState is a BundleInstance in its current state, and the answer to `berth bundle
+// status`.
+type BundleState struct {
+	TypeMeta
+	Name string `json:"name"`
+	// Class says who reconciles it.
+	Class string `json:"class"`
+	// Source names what is wanted, in one line.
+	Source    string          `json:"source"`
+	Namespace string          `json:"namespace,omitempty"`
+	State     BundleStateName `json:"state"`
+	Message   string          `json:"message,omitempty"`
+	CreatedAt time.Time       `json:"createdAt,omitzero"`
+	// Installed is the Bundle that is installed, and Revision that of its release.
+	Installed  string            `json:"installed,omitempty"`
+	Revision   int               `json:"revision,omitempty"`
+	Conditions []BundleCondition `json:"conditions,omitempty"`
+	// Bundles are those of the instance, the wanted one first.
+	Bundles []BundleOfInstance `json:"bundles,omitempty"`
+	// Objects are what is installed, with the health of each; not in a list.
+	Objects []BundleObject `json:"objects,omitempty"`
+	// Warnings say what keeps it from being as it should be.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// BundleStateName is the state of an instance in a word.
+type BundleStateName string
+
+// The states of an instance.
+const (
+	BundlePending   BundleStateName = "Pending"
+	BundleFailed    BundleStateName = "Failed"
+	BundleUnhealthy BundleStateName = "Unhealthy"
+	BundleHealthy   BundleStateName = "Healthy"
+	BundleForeign   BundleStateName = "Foreign" // of another class
+	BundleDeleting  BundleStateName = "Deleting"
+)
+
+// BundleCondition is a condition of a BundleInstance or of a Bundle.
+type BundleCondition struct {
+	Type    string    `json:"type"`
+	Status  string    `json:"status"` // True, False or Unknown
+	Reason  string    `json:"reason"`
+	Message string    `json:"message,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+}
+
+// BundleOfInstance is a Bundle of an instance.
+type BundleOfInstance struct {
+	Name   string `json:"name"`
+	Phase  string `json:"phase"`
+	Source string `json:"source"`
+	Digest string `json:"digest,omitempty"`
+	// ContentURL is where it is served; empty if nobody does.
+	ContentURL string `json:"contentURL,omitempty"`
+	Message    string `json:"message,omitempty"`
+}
+
+// BundleObject is an object that a bundle has installed.
+type BundleObject struct {
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace,omitempty"`
+	// State is Current, InProgress, Failed or Missing.
+	State   string `json:"state"`
+	Message string `json:"message,omitempty"`
+}
+
+// BundleStateList is a list of instances.
+type BundleStateList struct {
+	TypeMeta
+	Items []BundleState `json:"items"`
+}
+
+// BundleRemoval is what `berth bundle uninstall` did.
+type BundleRemoval struct {
+	TypeMeta
+	Name    string `json:"name"`
+	Objects int    `json:"objects"`
+	// Kept are what was left: definitions with the objects of their kinds, what is
+	// marked to be kept, and what belongs to others.
+	Kept     []KeptObject `json:"kept,omitempty"`
+	NotFound bool         `json:"notFound,omitempty"`
+	Seconds  float64      `json:"seconds"`
+}
+
+// KeptObject is an object that was left, and why.
+type KeptObject struct {
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace,omitempty"`
+	Reason    string `json:"reason"`
+}
+
+// BundleReconciliation is what `berth bundle reconcile` did.
+type BundleReconciliation struct {
+	TypeMeta
+	Items   []ReconciledObject `json:"items"`
+	Seconds float64            `json:"seconds"`
+}
+
+// ReconciledObject is a Bundle or BundleInstance after a pass.
+type ReconciledObject struct {
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+	Class string `json:"class"`
+	// Skipped says why nothing was done.
+	Skipped string `json:"skipped,omitempty"`
+	Message string `json:"message,omitempty"`
+	Error   *Error `json:"error,omitempty"`
+}
