@@ -65,6 +65,10 @@ func Of(r v1.Result, b wording.Batch) Ending {
 		return Deletion{*r.Deletion}
 	case r.Workspace != nil:
 		return Workspace{*r.Workspace}
+	case r.Installation != nil:
+		return Installation{*r.Installation}
+	case r.Removal != nil:
+		return Removal{*r.Removal}
 	case r.Summary != nil:
 		return newProvisionSummary(*r.Summary, b)
 	case r.Deletions != nil:
