@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // renewEvery leaves room for two renewals to fail before the lock is lost.
@@ -20,6 +21,7 @@ const renewEvery = Duration / 3
 // fails for as long as it lasts.
 type Lock struct {
 	locker     Locker
+	id         string
 	generation string // see Token
 	lost       chan struct{}
 	why        error              // that it is lost; set before lost is closed
@@ -34,11 +36,11 @@ type Lock struct {
 	renewed time.Time // by the wall clock, which goes on while the host is suspended
 }
 
-func (l Locker) hold(lease *coordinationv1.Lease) *Lock {
+func (l Locker) hold(id string, lease *coordinationv1.Lease) *Lock {
 	requests, cut := context.WithCancel(context.Background())
 	renewing, stop := context.WithCancel(requests)
 	held := &Lock{
-		locker: l, lease: lease, generation: lease.ResourceVersion,
+		locker: l, id: id, lease: lease, generation: lease.ResourceVersion,
 		lost: make(chan struct{}), stop: stop, cut: cut, renewed: l.Now().Round(0), turn: make(chan struct{}, 1),
 	}
 	held.turn <- struct{}{}
@@ -63,15 +65,33 @@ func (h *Lock) Context(ctx context.Context) (context.Context, context.CancelFunc
 // Confirm makes sure that this process still holds the lock, before it writes after
 // a pause: a host that was suspended wakes up with an old lock.
 func (h *Lock) Confirm(ctx context.Context) error {
-	select {
-	case <-h.lost:
-		return h.why
-	default:
+	for {
+		select {
+		case <-h.lost:
+			return h.why
+		default:
+		}
+		if h.age() < Duration/2 {
+			return nil
+		}
+		err := h.renewOnce(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case h.age() > Duration && errors.Is(err, context.DeadlineExceeded):
+			return unrenewed()
+		case !errors.Is(err, context.DeadlineExceeded): // but the API server may just be slow
+			return kube.Fault(err, h.locker.call("update", h.id))
+		}
 	}
-	if h.age() < Duration/2 {
-		return nil
-	}
-	return h.renewOnce(ctx)
+}
+
+// unrenewed is the error of a lock that may be another's by now: nobody knows.
+func unrenewed() error {
+	err := fault.New(fault.Unavailable, "the API server did not renew the lock for %s, so another command may have taken it", Duration).
+		WithHint("run the command again when the cluster answers")
+	err.Err = ErrTaken
+	return err
 }
 
 // age is the time since the last renewal.
@@ -121,7 +141,7 @@ func (h *Lock) renew(renewing, requests context.Context) {
 			close(h.lost)
 			return
 		case h.age() > Duration:
-			h.why = ErrTaken
+			h.why = unrenewed()
 			close(h.lost)
 			return
 		}

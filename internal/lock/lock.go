@@ -68,7 +68,7 @@ func (l Locker) try(ctx context.Context, id string, before *Observed, left int) 
 	}
 	lease, err := l.Leases.Create(ctx, l.lease(id), metav1.CreateOptions{})
 	if err == nil {
-		return l.hold(lease), nil, nil
+		return l.hold(id, lease), nil, nil
 	}
 	if !apierrors.IsAlreadyExists(err) {
 		return nil, nil, kube.Fault(err, l.call("create", id))
@@ -93,7 +93,7 @@ func (l Locker) try(ctx context.Context, id string, before *Observed, left int) 
 	if err != nil {
 		return nil, nil, kube.Fault(err, l.call("update", id))
 	}
-	return l.hold(lease), nil, nil
+	return l.hold(id, lease), nil, nil
 }
 
 // retryEvery is how often Wait tries to take the lock.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 func lockers(now func() time.Time) (a, b Locker) {
@@ -162,6 +166,49 @@ func TestContextOfALock(t *testing.T) {
 			t.Errorf("the cause is %v", context.Cause(ctx))
 		}
 	})
+}
+
+// A server that takes its time is waited for; one that never answers is not to blame on
+// another command.
+func TestSlowServer(t *testing.T) {
+	for name, hangs := range map[string]struct {
+		times int
+		code  fault.Code
+	}{"for a moment": {2, ""}, "for ever": {1 << 30, fault.Unavailable}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, _ := lockers(time.Now)
+				var asked atomic.Int32
+				a.Leases = &slow{LeaseInterface: a.Leases, hangs: func() bool { return int(asked.Add(1)) <= hangs.times }}
+				held, _, err := a.Try(t.Context(), "alice-1", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(Duration/2 + time.Millisecond)
+				err = held.Confirm(t.Context())
+				if code := fault.CodeOf(err); code != hangs.code || hangs.code != "" && !errors.Is(err, ErrTaken) {
+					t.Errorf("%v", err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				held.Release(ctx)
+			})
+		})
+	}
+}
+
+// slow answers some updates never.
+type slow struct {
+	coordination.LeaseInterface
+	hangs func() bool
+}
+
+func (s *slow) Update(ctx context.Context, lease *coordinationv1.Lease, o metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+	if s.hangs() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.LeaseInterface.Update(ctx, lease, o)
 }
 
 func TestDeadProcessOfThisHostIsTakenOverAtOnce(t *testing.T) {
