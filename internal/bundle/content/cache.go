@@ -1,0 +1,165 @@
+package content
+
+import (
+	"cmp"
+	"crypto/rand"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Cache keeps archives in a directory under their digests, up to a number of bytes;
+// those go first that were not used for longest. Several processes may use one: an
+// archive gets its name when it is complete, and is verified whenever it is read, so
+// that nothing depends on who wrote it.
+type Cache struct {
+	dir string
+	max int64
+}
+
+// DefaultCacheSize is how many bytes a cache usually keeps.
+const DefaultCacheSize = 1 << 30
+
+// NewCache returns the cache in a directory, which is made when it is needed.
+func NewCache(dir string, bytes int64) *Cache { return &Cache{dir, bytes} }
+
+const (
+	algorithm  = "sha256:"
+	extension  = ".tgz"
+	temporary  = "tmp-"
+	hexOfHash  = 64
+	ownerOnly  = 0o700
+	ownersFile = 0o600
+	// abandoned is the age after which a temporary file is nobody's: it is written
+	// without a pause.
+	abandoned = time.Hour
+)
+
+func (c *Cache) open() (*os.Root, error) {
+	err := os.MkdirAll(c.dir, ownerOnly)
+	if err == nil {
+		var root *os.Root
+		if root, err = os.OpenRoot(c.dir); err == nil {
+			return root, nil
+		}
+	}
+	return nil, diskFault(err)
+}
+
+// Get opens the content with a digest. The error is fs.ErrNotExist if the cache does
+// not have it; what is found damaged is removed.
+func (c *Cache) Get(digest string) (*Content, error) {
+	name, ok := archiveName(digest)
+	if !ok {
+		return nil, fault.New(fault.InvalidArgument, "invalid digest %q: must be sha256: and %d hexadecimal digits", digest, hexOfHash)
+	}
+	root, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	archive, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	content, err := read(root, archive, digest)
+	if err != nil {
+		archive.Close()
+		if fault.CodeOf(err) == fault.Failed {
+			return nil, err // of the disk, not of the archive
+		}
+		_ = root.Remove(name)
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
+	}
+	now := time.Now()
+	_ = root.Chtimes(name, now, now) // its use; one who may only read keeps no order
+	return content, nil
+}
+
+// keep gives a temporary file the name of its digest, and makes room for it.
+func (c *Cache) keep(root *os.Root, temp, digest string) error {
+	name, _ := archiveName(digest)
+	if err := root.Rename(temp, name); err != nil {
+		return diskFault(err)
+	}
+	c.prune(root, time.Now())
+	return nil
+}
+
+// prune removes what is too much, and what killed processes have left. Whoever has an
+// archive open can read it to its end.
+func (c *Cache) prune(root *os.Root, now time.Time) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return // the next one tries again
+	}
+	var archives []fs.FileInfo
+	var total int64
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue // another process was faster, or it is nothing of ours
+		}
+		switch name := info.Name(); {
+		case strings.HasPrefix(name, temporary):
+			if now.Sub(info.ModTime()) > abandoned {
+				_ = root.Remove(name)
+			}
+		case isArchive(name):
+			archives = append(archives, info)
+			total += info.Size()
+		}
+	}
+	slices.SortFunc(archives, func(a, b fs.FileInfo) int {
+		return cmp.Or(a.ModTime().Compare(b.ModTime()), strings.Compare(a.Name(), b.Name()))
+	})
+	for _, archive := range archives {
+		if total <= c.max {
+			return
+		}
+		if root.Remove(archive.Name()) == nil {
+			total -= archive.Size()
+		}
+	}
+}
+
+// archiveName is the file of a digest. It is false for what is no digest, which may be
+// a path.
+func archiveName(digest string) (string, bool) {
+	hex, ok := strings.CutPrefix(digest, algorithm)
+	return hex + extension, ok && isArchive(hex+extension)
+}
+
+func isArchive(name string) bool {
+	hex, ok := strings.CutSuffix(name, extension)
+	return ok && len(hex) == hexOfHash && strings.Trim(hex, "0123456789abcdef") == ""
+}
+
+// create makes a temporary file.
+func create(root *os.Root) (*os.File, error) {
+	file, err := root.OpenFile(temporary+rand.Text(), os.O_RDWR|os.O_CREATE|os.O_EXCL, ownersFile)
+	if err != nil {
+		return nil, diskFault(err)
+	}
+	return file, nil
+}
+
+// scratch makes a file without a name, which is gone when it is closed, or when the
+// process is killed.
+func scratch(root *os.Root) (*os.File, error) {
+	file, err := create(root)
+	if err == nil {
+		err = root.Remove(baseName(file))
+	}
+	if err != nil {
+		if file != nil {
+			file.Close()
+		}
+		return nil, diskFault(err)
+	}
+	return file, nil
+}

@@ -1,0 +1,105 @@
+package content
+
+import (
+	"archive/tar"
+	"bufio"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Content is what a bundle contains. It can be read from several goroutines, until it
+// is closed, also after the cache has let it go.
+type Content struct {
+	Digest string // sha256: and hexadecimal digits
+	Size   int64  // bytes of all files
+	Files  int
+
+	archive *os.File
+	packed  int64 // bytes of the archive
+	view    *os.File
+	files   fs.FS
+}
+
+func newContent(digest string, archive *os.File, v *view) (*Content, error) {
+	files, err := v.finish()
+	if err != nil {
+		return nil, err
+	}
+	info, err := archive.Stat()
+	if err != nil {
+		return nil, diskFault(err)
+	}
+	return &Content{Digest: digest, Size: v.bytes, Files: v.files, archive: archive, packed: info.Size(), view: v.file, files: files}, nil
+}
+
+// FS has the files, read-only.
+func (c *Content) FS() fs.FS { return c.files }
+
+// Open reads the archive, a tar file compressed with gzip.
+func (c *Content) Open() (io.ReadSeekCloser, error) {
+	return archive{io.NewSectionReader(c.archive, 0, c.packed)}, nil
+}
+
+// Close gives back what the content has open. What was opened of it cannot be read any
+// more.
+func (c *Content) Close() error { return errors.Join(c.archive.Close(), c.view.Close()) }
+
+type archive struct{ *io.SectionReader }
+
+// Close leaves the archive to the content.
+func (archive) Close() error { return nil }
+
+var errDigest = errors.New("content: an archive does not have its digest")
+
+// read verifies an archive of the cache and makes content of it.
+func read(root *os.Root, archive *os.File, digest string) (*Content, error) {
+	compressed, err := gzip.NewReader(bufio.NewReader(archive))
+	if err != nil {
+		return nil, err
+	}
+	v, err := newView(root)
+	if err != nil {
+		return nil, err
+	}
+	content, err := func() (*Content, error) {
+		hash := sha256.New()
+		if err := v.fill(io.TeeReader(compressed, hash)); err != nil {
+			return nil, err
+		}
+		if algorithm+hex.EncodeToString(hash.Sum(nil)) != digest {
+			return nil, errDigest
+		}
+		return newContent(digest, archive, v)
+	}()
+	if err != nil {
+		v.file.Close()
+	}
+	return content, err
+}
+
+// fill takes the files of a canonical tar file, which it reads to the end.
+func (v *view) fill(r io.Reader) error {
+	files := tar.NewReader(r)
+	for {
+		header, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			_, err = io.Copy(io.Discard, r)
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		w, err := v.add(header.Name, header.Size)
+		if err == nil {
+			_, err = io.Copy(w, files)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Stdin is the path of standard input.
+const Stdin = "-"
+
+// Local makes content of a directory, of an archive (a tar file, with gzip or without),
+// or of an archive on stdin, if the path is Stdin. Of a directory, what git keeps in .git is left out, so
+// that a working tree has the content of its commit.
+func (f Fetcher) Local(ctx context.Context, path string, stdin io.Reader) (*content.Content, error) {
+	if path == Stdin {
+		return f.archive(ctx, "standard input", stdin, 0)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, localFault(err)
+	case info.IsDir():
+		return f.directory(ctx, path)
+	case !info.Mode().IsRegular():
+		return nil, fault.New(fault.InvalidArgument, "%s is neither a directory nor a file", path).
+			WithHint("name a directory, a tar file, or - for standard input")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, localFault(err)
+	}
+	defer file.Close()
+	return f.archive(ctx, path, file, info.Size())
+}
+
+func (f Fetcher) archive(ctx context.Context, name string, r io.Reader, total int64) (*content.Content, error) {
+	return f.build(ctx, func(b *content.Builder) error {
+		return within(name, b.Tar(ctx, f.watch("Reading "+name, r, total)))
+	})
+}
+
+// directory reads through os.Root, so that nothing outside is read, whatever is changed
+// meanwhile.
+func (f Fetcher) directory(ctx context.Context, path string) (*content.Content, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, localFault(err)
+	}
+	defer root.Close()
+	return f.build(ctx, func(b *content.Builder) error {
+		var problems content.Problems
+		err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case entry.Name() == ".git":
+				if entry.IsDir() {
+					return fs.SkipDir
+				}
+				return nil // of a working tree elsewhere
+			case entry.IsDir():
+				return nil
+			}
+			if err := addFile(b, root, name, entry.Type()); !problems.Add(err) {
+				return err
+			}
+			return nil
+		})
+		return within(path, localFault(problems.Or(err)))
+	})
+}
+
+func addFile(b *content.Builder, root *os.Root, name string, kind fs.FileMode) error {
+	if !kind.IsRegular() {
+		return content.Refuse(name, "%s; a bundle has files only", kindOf(kind))
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	return b.Add(name, info.Size(), file)
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "not a regular file"
+}
+
+// within says whose content an error is about.
+func within(name string, err error) error {
+	own, ok := errors.AsType[*fault.Error](err)
+	if !ok || own.Code != fault.InvalidArgument {
+		return err
+	}
+	named := *own
+	named.Message = fault.Line(name) + ": " + own.Message
+	return &named
+}
+
+// localFault explains why something cannot be read.
+func localFault(err error) error {
+	_, own := errors.AsType[*fault.Error](err)
+	path, ok := errors.AsType[*fs.PathError](err)
+	switch {
+	case own || !ok:
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.New(fault.NotFound, "%s does not exist", path.Path).
+			WithHint("name a directory, a tar file, or - for standard input; a source elsewhere begins with oci://, git+https://, ssh:// or https://")
+	case errors.Is(err, fs.ErrPermission):
+		return fault.New(fault.PermissionDenied, "%s cannot be read: %w", path.Path, path.Err)
+	}
+	return fault.New(fault.InvalidArgument, "%s cannot be read: %w", path.Path, path.Err)
+}
