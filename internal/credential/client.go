@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -37,11 +38,27 @@ func NewClient(base *url.URL, source *Source, scheme Scheme, limit int64) *http.
 	}
 }
 
+// NewClientWithoutVerification is NewClient for a server whose certificate is not
+// verified. Those of other servers, to which it may redirect, are.
+func NewClientWithoutVerification(base *url.URL, source *Source, scheme Scheme, limit int64) *http.Client {
+	client := NewClient(base, source, scheme, limit)
+	unverified := &http.Transport{
+		Proxy:             http.ProxyFromEnvironment,
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // as the user asks
+		ForceAttemptHTTP2: true,
+		DisableKeepAlives: true, // the client is for a few requests, and nobody closes it
+	}
+	client.Transport = transport{base: base, source: source, scheme: scheme, limit: limit, own: unverified}
+	return client
+}
+
 type transport struct {
 	base   *url.URL
 	source *Source
 	scheme Scheme
 	limit  int64
+	// own is for the server of base; nil is http.DefaultTransport, as for any other.
+	own http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -49,7 +66,11 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	r = r.Clone(ctx)
 	r.Header.Del("Authorization")
+	next := http.DefaultTransport
 	if r.URL.Scheme == t.base.Scheme && r.URL.Host == t.base.Host {
+		if t.own != nil {
+			next = t.own
+		}
 		c, err := t.source.Get(ctx)
 		if err != nil {
 			return nil, err
@@ -64,7 +85,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			r.SetBasicAuth(c.Username, c.Token.Reveal())
 		}
 	}
-	response, err := http.DefaultTransport.RoundTrip(r)
+	response, err := next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}

@@ -4,18 +4,103 @@ package source
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // Fetcher fetches sources.
 type Fetcher struct {
 	Cache  *content.Cache
 	Limits content.Limits
+	// Cluster has Secrets, ConfigMaps and uploads; nil without a cluster.
+	Cluster *Cluster
+	// Bundle is the one whose source is fetched: an upload belongs to it. It may be nil
+	// for any other source.
+	Bundle *v1alpha1.Bundle
+	// Getenv and SSH are for git, see git.SSHCommand.
+	Getenv func(string) string
+	SSH    []string
 	// Progress is told what happens, with bytes so far, and in all if that is known;
 	// from one goroutine at a time. It may be nil.
 	Progress func(v1.Progress)
+}
+
+// Fetch makes content of a source, and resolves the source to exactly that. What a
+// resolved source names is taken from the cache if it is there.
+func (f Fetcher) Fetch(ctx context.Context, s v1alpha1.Source) (*content.Content, v1alpha1.Source, error) {
+	if err := check(s); err != nil {
+		return nil, v1alpha1.Source{}, err
+	}
+	var c *content.Content
+	var err error
+	switch s.Type {
+	case v1alpha1.SourceHTTP:
+		c, s.HTTP, err = f.http(ctx, *s.HTTP)
+	case v1alpha1.SourceConfigMaps:
+		c, err = f.configMaps(ctx, s.ConfigMaps)
+	case v1alpha1.SourceUpload:
+		c, s.Upload, err = f.upload(ctx, *s.Upload)
+	default:
+		err = notImplemented(s.Type)
+	}
+	if err != nil {
+		return nil, v1alpha1.Source{}, err
+	}
+	return c, s, nil
+}
+
+// check finds out whether a source has what its type says, and nothing else.
+func check(s v1alpha1.Source) error {
+	fields := []struct {
+		of  v1alpha1.SourceType
+		set bool
+	}{
+		{v1alpha1.SourceImage, s.Image != nil},
+		{v1alpha1.SourceGit, s.Git != nil},
+		{v1alpha1.SourceHTTP, s.HTTP != nil},
+		{v1alpha1.SourceConfigMaps, len(s.ConfigMaps) > 0},
+		{v1alpha1.SourceUpload, s.Upload != nil},
+	}
+	known := false
+	var problems []string
+	for _, field := range fields {
+		switch {
+		case field.of == s.Type && !field.set:
+			problems = append(problems, fmt.Sprintf("source.%s is missing, as the type is %s", field.of, s.Type))
+		case field.of != s.Type && field.set:
+			problems = append(problems, fmt.Sprintf("source.%s is set, but the type is %s", field.of, s.Type))
+		}
+		known = known || field.of == s.Type
+	}
+	if !known {
+		return notImplemented(s.Type)
+	}
+	return together(problems, "set the one field that is named as the type")
+}
+
+// notImplemented stands in the condition of a bundle, for whoever made it.
+func notImplemented(t v1alpha1.SourceType) error {
+	return fault.New(fault.InvalidArgument, "source type %q is not implemented by this provisioner", t).
+		WithHint("use one of %s, %s, %s, %s and %s", v1alpha1.SourceImage, v1alpha1.SourceGit, v1alpha1.SourceHTTP, v1alpha1.SourceConfigMaps, v1alpha1.SourceUpload)
+}
+
+// together makes one error of all problems of an input; nil if there are none.
+func together(problems []string, hint string) error {
+	switch len(problems) {
+	case 0:
+		return nil
+	case 1:
+		return fault.New(fault.InvalidArgument, "%s", problems[0]).WithHint("%s", hint)
+	}
+	err := fault.New(fault.InvalidArgument, "the source has %d problems, the first is that %s", len(problems), problems[0]).WithHint("%s", hint)
+	err.Problems = problems
+	return err
 }
 
 // build makes content of what fill takes into a builder.
@@ -29,4 +114,16 @@ func (f Fetcher) build(ctx context.Context, fill func(*content.Builder) error) (
 		return nil, err
 	}
 	return b.Seal(ctx)
+}
+
+// cached gives the content of a digest, if one is known and the cache has it.
+func (f Fetcher) cached(digest string) (*content.Content, bool, error) {
+	if digest == "" {
+		return nil, false, nil
+	}
+	c, err := f.Cache.Get(digest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return c, err == nil, err
 }

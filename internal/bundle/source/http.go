@@ -1,0 +1,178 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/credential"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/secret"
+)
+
+// maxSilence is how long a server may send nothing.
+const maxSilence = 30 * time.Second
+
+// http fetches an archive. The login goes to the server of the URL and to no other.
+func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Content, *v1alpha1.HTTPSource, error) {
+	address, err := httpURL(s.URL)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, ok, err := f.cached(s.Digest)
+	if ok || err != nil {
+		return c, &s, err
+	}
+	login, err := f.login(ctx, s.Auth)
+	if err != nil {
+		return nil, nil, err
+	}
+	newClient := credential.NewClient
+	if s.Auth != nil && s.Auth.InsecureSkipVerify {
+		newClient = credential.NewClientWithoutVerification
+	}
+	client := newClient(address, login, credential.Basic, f.Limits.Compressed+1)
+	c, err = f.build(ctx, func(b *content.Builder) error { return f.download(ctx, client, address, b) })
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.Digest != "" && c.Digest != s.Digest {
+		c.Close()
+		return nil, nil, fault.New(fault.Failed, "%s has other content now: %s, not %s", name(address), c.Digest, s.Digest).
+			WithHint("install the bundle again from its source to get the new content")
+	}
+	s.Digest = c.Digest
+	return c, &s, nil
+}
+
+func (f Fetcher) download(ctx context.Context, client *http.Client, address *url.URL, b *content.Builder) error {
+	ctx, alive, stop := watchdog(ctx, maxSilence)
+	defer stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
+	if err != nil {
+		return fault.New(fault.InvalidArgument, "invalid URL %s", name(address))
+	}
+	// The archive as it is: a server may otherwise compress it once more.
+	request.Header.Set("Accept-Encoding", "identity")
+	response, err := client.Do(request)
+	if err != nil {
+		return downloadFault(ctx, address, credential.WithoutURL(err))
+	}
+	defer response.Body.Close()
+	if err := statusFault(address, response); err != nil {
+		return err
+	}
+	if response.ContentLength > f.Limits.Compressed {
+		return fault.New(fault.InvalidArgument, "%s: the archive has %d bytes, more than the %d that are fetched", name(address), response.ContentLength, f.Limits.Compressed).
+			WithReason(content.ReasonTooLarge)
+	}
+	body := f.watch("Fetching "+name(address), alive(response.Body), max(0, response.ContentLength))
+	return within(name(address), downloadFault(ctx, address, b.Tar(ctx, body)))
+}
+
+// login is the username and password of a Secret; nil if none is named.
+func (f Fetcher) login(ctx context.Context, auth *v1alpha1.Authorization) (*credential.Source, error) {
+	if auth == nil || auth.Secret.Name == "" {
+		return nil, nil
+	}
+	data, err := f.Cluster.Secret(ctx, auth.Secret.Name)
+	if err != nil {
+		return nil, err
+	}
+	login := credential.Credential{
+		Username: string(data["username"]), Token: secret.Text(strings.TrimRight(string(data["password"]), "\r\n")), From: "secret/" + auth.Secret.Name,
+	}
+	if login.Anonymous() {
+		return nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no password", auth.Secret.Name, f.Cluster.Namespace).
+			WithHint("create it with the keys username and password: kubectl create secret generic --type=kubernetes.io/basic-auth")
+	}
+	return &credential.Source{Command: func(context.Context) (credential.Credential, error) { return login, nil }}, nil
+}
+
+// httpURL reads the URL of a source, in which no login is taken: objects are read by
+// many.
+func httpURL(text string) (*url.URL, error) {
+	address, err := url.Parse(text)
+	switch {
+	case err != nil || address.Host == "" || address.Opaque != "":
+		return nil, fault.New(fault.InvalidArgument, "source.http.url is not a URL").WithHint("write https://HOST/PATH.tgz")
+	case address.Scheme != "http" && address.Scheme != "https":
+		return nil, fault.New(fault.InvalidArgument, "source.http.url has the scheme %q", address.Scheme).WithHint("use https://")
+	case address.User != nil:
+		return nil, fault.New(fault.InvalidArgument, "source.http.url has a login in it").
+			WithHint("put it into a Secret and name that in source.http.auth")
+	}
+	address.Fragment = ""
+	return address, nil
+}
+
+// name is a URL in messages, without its query, which may have a token.
+func name(address *url.URL) string {
+	return address.Scheme + "://" + address.Host + address.EscapedPath()
+}
+
+// statusFault explains an answer without an archive.
+func statusFault(address *url.URL, response *http.Response) error {
+	status := strconv.Itoa(response.StatusCode)
+	if text := http.StatusText(response.StatusCode); text != "" {
+		status += " " + text
+	}
+	switch code := response.StatusCode; code {
+	case http.StatusOK:
+		return nil
+	case http.StatusUnauthorized:
+		return fault.New(fault.Unauthenticated, "%s: %s", name(address), status).
+			WithHint("name a Secret with username and password in source.http.auth, or check the one that is named")
+	case http.StatusForbidden:
+		return fault.New(fault.PermissionDenied, "%s: %s", name(address), status).WithHint("ask who runs the server for access")
+	case http.StatusNotFound, http.StatusGone:
+		return fault.New(fault.NotFound, "%s: %s", name(address), status).WithHint("check the URL")
+	default:
+		return fault.New(fault.Unavailable, "%s: %s", name(address), status).WithHint("try again in a while")
+	}
+}
+
+var errSilent = errors.New("the server has sent nothing for too long")
+
+// downloadFault explains why an archive could not be read to its end.
+func downloadFault(ctx context.Context, address *url.URL, err error) error {
+	_, own := errors.AsType[*fault.Error](err)
+	switch {
+	case err == nil, own:
+		return err
+	case errors.Is(context.Cause(ctx), errSilent):
+		return fault.New(fault.Unavailable, "%s: the server has sent nothing for %s", name(address), maxSilence).WithHint("try again in a while")
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return fault.New(fault.Unavailable, "%s cannot be fetched: %w", name(address), err).WithHint("check the URL and the network")
+}
+
+// watchdog cancels the context when nothing happens for too long. What reads through
+// alive happens.
+func watchdog(ctx context.Context, silence time.Duration) (_ context.Context, alive func(io.Reader) io.Reader, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(silence, func() { cancel(errSilent) })
+	alive = func(r io.Reader) io.Reader {
+		return readFunc(func(p []byte) (int, error) {
+			n, err := r.Read(p)
+			if n > 0 {
+				timer.Reset(silence)
+			}
+			return n, err
+		})
+	}
+	return ctx, alive, func() { timer.Stop(); cancel(nil) }
+}
+
+type readFunc func([]byte) (int, error)
+
+// Read implements io.Reader.
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
