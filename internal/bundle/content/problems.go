@@ -3,7 +3,6 @@ package content
 import (
 	"bufio"
 	"bytes"
-	"compress/flate"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -54,5 +53,3 @@ func unknown(in *bufio.Reader) error {
 	}
 	return nil
 }
-
-type corruptInput = flate.CorruptInputError

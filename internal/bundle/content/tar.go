@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -88,7 +89,7 @@ func damaged(err, failed error) error {
 		return failed
 	}
 	var own *fault.Error
-	var corrupt corruptInput
+	var corrupt flate.CorruptInputError
 	switch {
 	case err == nil, errors.As(err, &own):
 		return err

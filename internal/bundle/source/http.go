@@ -44,7 +44,7 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 		return nil, nil, err
 	}
 	if s.Digest != "" && c.Digest != s.Digest {
-		c.Close()
+		_ = c.Close()
 		return nil, nil, fault.New(fault.Failed, "%s has other content now: %s, not %s", name(address), c.Digest, s.Digest).
 			WithHint("install the bundle again from its source to get the new content")
 	}

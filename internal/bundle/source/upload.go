@@ -104,13 +104,13 @@ func (f Fetcher) upload(ctx context.Context, s v1alpha1.UploadSource) (*content.
 			first.Name, f.Cluster.Namespace, LabelChunks, first.Labels[LabelChunks], most).WithHint("delete the bundle and install it again from its files")
 	}
 	c, err = f.build(ctx, func(b *content.Builder) error {
-		return within(fmt.Sprintf("the upload of bundle %s", f.Bundle.Name), f.join(ctx, b, first, count))
+		return within("the upload of bundle "+f.Bundle.Name, f.join(ctx, b, first, count))
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	if want := first.Annotations[v1alpha1.AnnotationContent]; c.Digest != want {
-		c.Close()
+		_ = c.Close()
 		return nil, nil, fault.New(fault.Failed, "the upload of bundle %s has been altered: its content is %s, not %s", f.Bundle.Name, c.Digest, want).
 			WithHint("delete the bundle and install it again from its files")
 	}

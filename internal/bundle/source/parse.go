@@ -1,0 +1,170 @@
+package source
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+)
+
+// Flags are what is given beside a SOURCE argument. They belong to git.
+type Flags struct{ Branch, Tag, Commit, Directory string }
+
+// Target is what a SOURCE argument names: a path on this machine, or a source.
+type Target struct {
+	Path   string // see Local; empty if there is a source
+	Source *v1alpha1.Source
+}
+
+const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITORY.git//DIRECTORY?tag=TAG, ssh://git@HOST/REPOSITORY.git, " +
+	"https://HOST/FILE.tgz, configmap/NAME, a directory, a tar file, or - for standard input"
+
+// Parse reads a SOURCE argument. All that is wrong is reported together; what is
+// reported never has a password in it.
+//
+//	oci://host/repository:tag              an image
+//	git+https://host/repository.git        a commit of a repository; also git+ssh://, ssh:// and git://;
+//	  //directory?ref=v1                   ref, branch, tag or commit choose it, as the flags do
+//	https://host/file.tgz                  an archive
+//	configmap/one,configmap/two=dir        the files of ConfigMaps, in a directory
+//	anything else                          a directory, an archive, or - for standard input
+//
+// A ref that is a full hash is a commit, one that looks like a version is a tag (v1,
+// 1.2.3-rc.1), and any other is a branch.
+func Parse(arg string, flags Flags) (Target, error) {
+	p := &parser{}
+	target := p.parse(arg, flags)
+	if err := together(p.problems, argumentHint); err != nil {
+		return Target{}, err
+	}
+	return target, nil
+}
+
+type parser struct{ problems []string }
+
+func (p *parser) wrong(format string, args ...any) {
+	p.problems = append(p.problems, fmt.Sprintf(format, args...))
+}
+
+func (p *parser) parse(arg string, flags Flags) Target {
+	scheme, rest, isURL := strings.Cut(arg, "://")
+	switch {
+	case arg == "":
+		p.wrong("SOURCE is empty")
+	case strings.HasPrefix(arg, "configmap/"), strings.HasPrefix(arg, "configmaps/"), strings.HasPrefix(arg, "cm/"):
+		p.gitOnly(flags)
+		return Target{Source: p.configMaps(arg)}
+	case !isURL || strings.Trim(scheme, schemeCharacters) != "":
+		p.gitOnly(flags)
+		if scp.MatchString(arg) {
+			p.wrong("SOURCE has the form that git uses for SSH: write ssh://git@HOST/REPOSITORY.git")
+		}
+		return Target{Path: arg}
+	case scheme == "oci":
+		p.gitOnly(flags)
+		return Target{Source: p.image(rest)}
+	case strings.HasPrefix(scheme, "git+"), scheme == "ssh", scheme == "git", isRepository(scheme, arg):
+		return Target{Source: p.git(strings.TrimPrefix(arg, "git+"), flags)}
+	case scheme == "https", scheme == "http":
+		p.gitOnly(flags)
+		return Target{Source: p.http(arg)}
+	default:
+		p.wrong("SOURCE has the unknown scheme %q", scheme)
+	}
+	return Target{}
+}
+
+const schemeCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
+
+// scp is git's other way to write a repository, which the local path with a colon that
+// it may be as well does not have before its first slash.
+var scp = regexp.MustCompile(`^[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:[^/]`)
+
+// isRepository recognizes the address that one copies from a page to clone it.
+func isRepository(scheme, arg string) bool {
+	address, err := url.Parse(arg)
+	return err == nil && (scheme == "https" || scheme == "http") && strings.HasSuffix(strings.TrimSuffix(address.Path, "/"), ".git")
+}
+
+func (p *parser) gitOnly(flags Flags) {
+	for _, flag := range []struct{ name, value string }{
+		{"--branch", flags.Branch}, {"--tag", flags.Tag}, {"--commit", flags.Commit}, {"--directory", flags.Directory},
+	} {
+		if flag.value != "" {
+			p.wrong("%s is for git: write git+https://HOST/REPOSITORY.git", flag.name)
+		}
+	}
+}
+
+func (p *parser) http(arg string) *v1alpha1.Source {
+	if address := p.url(arg, false); address == nil {
+		return nil
+	}
+	return &v1alpha1.Source{Type: v1alpha1.SourceHTTP, HTTP: &v1alpha1.HTTPSource{URL: arg}}
+}
+
+// url reads an address without a login; over SSH, a username is none.
+func (p *parser) url(text string, ssh bool) *url.URL {
+	address, err := url.Parse(text)
+	switch {
+	case err != nil:
+		p.wrong("SOURCE is not a valid URL") // what is wrong with it may be in its password
+		return nil
+	case address.Hostname() == "":
+		p.wrong("SOURCE has no host")
+	}
+	if address.User == nil {
+		return address
+	}
+	switch _, password := address.User.Password(); {
+	case password && ssh:
+		p.wrong("SOURCE has a password in it: use a key of your SSH agent, or a Secret with ssh-privatekey")
+	case !ssh:
+		p.wrong("SOURCE has a login in it, which everybody could read: leave it out, and use a Secret with username and password")
+	}
+	return address
+}
+
+// image takes a reference as registries write it; that it is valid is for the registry
+// to say.
+func (p *parser) image(ref string) *v1alpha1.Source {
+	host, repository, ok := strings.Cut(ref, "/")
+	switch {
+	case strings.Contains(host, "@"):
+		p.wrong("SOURCE has a login in it, which everybody could read: leave it out, and log in with `docker login`, or use a pull secret")
+	case !ok || host == "" || strings.Trim(repository, "/") == "":
+		p.wrong("SOURCE is no image with a registry: write oci://HOST/REPOSITORY:TAG")
+	case strings.ContainsAny(ref, " \t\r\n?#"):
+		p.wrong("SOURCE is no valid image: it has spaces or one of ?#")
+	}
+	return &v1alpha1.Source{Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: ref}}
+}
+
+// configMaps reads names with the directory that each is put into.
+func (p *parser) configMaps(arg string) *v1alpha1.Source {
+	s := &v1alpha1.Source{Type: v1alpha1.SourceConfigMaps}
+	for part := range strings.SplitSeq(arg, ",") {
+		kind, rest, _ := strings.Cut(part, "/")
+		name, dir, _ := strings.Cut(rest, "=")
+		if kind != "configmap" && kind != "configmaps" && kind != "cm" || name == "" || !objectName.MatchString(name) {
+			p.wrong("%q is no ConfigMap: write configmap/NAME or configmap/NAME=DIRECTORY", part)
+			continue
+		}
+		if dir != "" && !isInside(dir) {
+			p.wrong("directory %q of configmap/%s is not below the root of the bundle", dir, name)
+		}
+		s.ConfigMaps = append(s.ConfigMaps, v1alpha1.ConfigMapSource{ConfigMap: v1alpha1.LocalReference{Name: name}, Path: dir})
+	}
+	return s
+}
+
+var objectName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+
+// isInside reports whether a path stays below where it starts.
+func isInside(dir string) bool {
+	clean := path.Clean(dir)
+	return !path.IsAbs(clean) && clean != ".." && !strings.HasPrefix(clean, "../")
+}
