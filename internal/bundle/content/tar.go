@@ -27,8 +27,11 @@ func (b *Builder) Tar(ctx context.Context, r io.Reader) error {
 		return n, err
 	}))), 64<<10)
 	start, err := in.Peek(len(gzipMagic))
-	if err != nil && !errors.Is(err, io.EOF) {
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
 		return err
+	case len(start) == 0:
+		return fault.New(fault.InvalidArgument, "the archive is empty").WithHint("pack the bundle: tar -czf bundle.tgz -C DIRECTORY .")
 	}
 	raw := io.Reader(in)
 	if bytes.Equal(start, []byte(gzipMagic)) {
