@@ -43,7 +43,7 @@ func NewBuilder(cache *Cache, limits Limits) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{cache: cache, limits: limits, root: root, spool: spool, files: map[string]extent{}, dirs: map[string]struct{}{}}
-	b.out = bufio.NewWriterSize(disk{spool}, 64<<10)
+	b.out = bufio.NewWriterSize(disk{spool}, copyBuffer)
 	return b, nil
 }
 

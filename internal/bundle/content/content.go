@@ -84,7 +84,7 @@ func read(root *os.Root, archive *os.File, digest string) (*Content, error) {
 
 // fill takes the files of a canonical tar file, which it reads to the end.
 func (v *view) fill(r io.Reader) error {
-	files := tar.NewReader(r)
+	files, buffer := tar.NewReader(r), make([]byte, copyBuffer)
 	for {
 		header, err := files.Next()
 		if errors.Is(err, io.EOF) {
@@ -96,7 +96,7 @@ func (v *view) fill(r io.Reader) error {
 		}
 		w, err := v.add(header.Name, header.Size)
 		if err == nil {
-			_, err = io.Copy(w, files)
+			_, err = io.CopyBuffer(w, files, buffer)
 		}
 		if err != nil {
 			return err

@@ -10,6 +10,9 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
+// copyBuffer is for all files of content, one after the other.
+const copyBuffer = 64 << 10 // bytes
+
 // disk writes to a file of the cache: its errors are those of the cache, not of what
 // is read at the same time.
 type disk struct{ file *os.File }

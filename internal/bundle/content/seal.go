@@ -62,6 +62,7 @@ type packer struct {
 	hash       hash.Hash
 	tar        *tar.Writer
 	view       *view
+	buffer     []byte
 }
 
 func newPacker(root *os.Root) (*packer, error) {
@@ -69,12 +70,12 @@ func newPacker(root *os.Root) (*packer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &packer{archive: archive, hash: sha256.New()}
+	p := &packer{archive: archive, hash: sha256.New(), buffer: make([]byte, copyBuffer)}
 	if p.view, err = newView(root); err != nil {
 		p.discard(root)
 		return nil, err
 	}
-	p.out = bufio.NewWriterSize(disk{archive}, 64<<10)
+	p.out = bufio.NewWriterSize(disk{archive}, copyBuffer)
 	// The texts of a bundle become small enough at any level.
 	if p.compressed, err = gzip.NewWriterLevel(p.out, gzip.BestSpeed); err != nil {
 		p.discard(root)
@@ -93,7 +94,7 @@ func (p *packer) add(name string, size int64, r io.Reader) error {
 	}
 	seen, err := p.view.add(name, size)
 	if err == nil {
-		_, err = io.Copy(io.MultiWriter(p.tar, seen), r)
+		_, err = io.CopyBuffer(io.MultiWriter(p.tar, seen), r, p.buffer)
 	}
 	return err
 }

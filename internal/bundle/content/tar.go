@@ -25,7 +25,7 @@ func (b *Builder) Tar(ctx context.Context, r io.Reader) error {
 			failed = err
 		}
 		return n, err
-	}))), 64<<10)
+	}))), copyBuffer)
 	start, err := in.Peek(len(gzipMagic))
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):

@@ -24,7 +24,7 @@ func newView(root *os.Root) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := bufio.NewWriterSize(disk{file}, 64<<10)
+	out := bufio.NewWriterSize(disk{file}, copyBuffer)
 	return &view{file: file, out: out, zip: zip.NewWriter(out)}, nil
 }
 
