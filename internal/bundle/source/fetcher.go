@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
@@ -29,6 +30,8 @@ type Fetcher struct {
 	// Progress is told what happens, with bytes so far, and in all if that is known;
 	// from one goroutine at a time. It may be nil.
 	Progress func(v1.Progress)
+
+	silence time.Duration // for tests, see maxSilence
 }
 
 // Fetch makes content of a source, and resolves the source to exactly that. What a

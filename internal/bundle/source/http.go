@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -38,7 +39,8 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	if s.Auth != nil && s.Auth.InsecureSkipVerify {
 		newClient = credential.NewClientWithoutVerification
 	}
-	client := newClient(address, login, credential.Basic, f.Limits.Compressed+1)
+	// The builder is the first to find it too large, and says so.
+	client := newClient(address, login, credential.Basic, f.Limits.Compressed+1<<20)
 	c, err = f.build(ctx, func(b *content.Builder) error { return f.download(ctx, client, address, b) })
 	if err != nil {
 		return nil, nil, err
@@ -53,7 +55,8 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 }
 
 func (f Fetcher) download(ctx context.Context, client *http.Client, address *url.URL, b *content.Builder) error {
-	ctx, alive, stop := watchdog(ctx, maxSilence)
+	silence := cmp.Or(f.silence, maxSilence)
+	ctx, alive, stop := watchdog(ctx, silence)
 	defer stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
 	if err != nil {
@@ -63,7 +66,7 @@ func (f Fetcher) download(ctx context.Context, client *http.Client, address *url
 	request.Header.Set("Accept-Encoding", "identity")
 	response, err := client.Do(request)
 	if err != nil {
-		return downloadFault(ctx, address, credential.WithoutURL(err))
+		return downloadFault(ctx, address, silence, credential.WithoutURL(err))
 	}
 	defer response.Body.Close()
 	if err := statusFault(address, response); err != nil {
@@ -74,7 +77,7 @@ func (f Fetcher) download(ctx context.Context, client *http.Client, address *url
 			WithReason(content.ReasonTooLarge)
 	}
 	body := f.watch("Fetching "+name(address), alive(response.Body), max(0, response.ContentLength))
-	return within(name(address), downloadFault(ctx, address, b.Tar(ctx, body)))
+	return within(name(address), downloadFault(ctx, address, silence, b.Tar(ctx, body)))
 }
 
 // login is the username and password of a Secret; nil if none is named.
@@ -142,13 +145,13 @@ func statusFault(address *url.URL, response *http.Response) error {
 var errSilent = errors.New("the server has sent nothing for too long")
 
 // downloadFault explains why an archive could not be read to its end.
-func downloadFault(ctx context.Context, address *url.URL, err error) error {
+func downloadFault(ctx context.Context, address *url.URL, silence time.Duration, err error) error {
 	_, own := errors.AsType[*fault.Error](err)
 	switch {
 	case err == nil, own:
 		return err
 	case errors.Is(context.Cause(ctx), errSilent):
-		return fault.New(fault.Unavailable, "%s: the server has sent nothing for %s", name(address), maxSilence).WithHint("try again in a while")
+		return fault.New(fault.Unavailable, "%s: the server has sent nothing for %s", name(address), silence).WithHint("try again in a while")
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
