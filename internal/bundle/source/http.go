@@ -43,7 +43,7 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	client := newClient(address, login, credential.Basic, f.Limits.Compressed+1<<20)
 	c, err = f.build(ctx, func(b *content.Builder) error { return f.download(ctx, client, address, b) })
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, within(name(address), err)
 	}
 	if s.Digest != "" && c.Digest != s.Digest {
 		_ = c.Close()
@@ -73,11 +73,11 @@ func (f Fetcher) download(ctx context.Context, client *http.Client, address *url
 		return err
 	}
 	if response.ContentLength > f.Limits.Compressed {
-		return fault.New(fault.InvalidArgument, "%s: the archive has %d bytes, more than the %d that are fetched", name(address), response.ContentLength, f.Limits.Compressed).
+		return fault.New(fault.InvalidArgument, "the archive has %d bytes, more than the %d that are fetched", response.ContentLength, f.Limits.Compressed).
 			WithReason(content.ReasonTooLarge)
 	}
 	body := f.watch("Fetching "+name(address), alive(response.Body), max(0, response.ContentLength))
-	return within(name(address), downloadFault(ctx, address, silence, b.Tar(ctx, body)))
+	return downloadFault(ctx, address, silence, b.Tar(ctx, body))
 }
 
 // login is the username and password of a Secret; nil if none is named.

@@ -243,13 +243,15 @@ func TestHTTPStalls(t *testing.T) {
 	packed := targz(t, map[string]string{"a": strings.Repeat("a", 1000)})
 	for name, before := range map[string]int{"before the answer": -1, "before the archive": 0, "in the archive": 50} {
 		t.Run(name, func(t *testing.T) {
-			reached := make(chan struct{}, 1)
+			reached := make(chan struct{})
 			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if before >= 0 {
 					_, _ = w.Write(packed[:before])
 					_ = http.NewResponseController(w).Flush()
 				}
-				reached <- struct{}{}
+				if r.URL.Path == "/reached" {
+					close(reached)
+				}
 				<-r.Context().Done()
 			})
 			f := newFetcher(t)
@@ -257,10 +259,9 @@ func TestHTTPStalls(t *testing.T) {
 			if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "has sent nothing for 20ms") {
 				t.Error(err)
 			}
-			<-reached
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { <-reached; cancel() }()
-			if _, _, err := f.Fetch(ctx, overHTTP(url, nil)); !errors.Is(err, context.Canceled) {
+			if _, _, err := f.Fetch(ctx, overHTTP(url+"/reached", nil)); !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}
 		})

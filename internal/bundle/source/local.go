@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -40,9 +41,8 @@ func (f Fetcher) Local(ctx context.Context, path string, stdin io.Reader) (*cont
 }
 
 func (f Fetcher) archive(ctx context.Context, name string, r io.Reader, total int64) (*content.Content, error) {
-	return f.build(ctx, func(b *content.Builder) error {
-		return within(name, b.Tar(ctx, f.watch("Reading "+name, r, total)))
-	})
+	c, err := f.build(ctx, func(b *content.Builder) error { return b.Tar(ctx, f.watch("Reading "+name, r, total)) })
+	return c, within(name, err)
 }
 
 // directory reads through os.Root, so that nothing outside is read, whatever is changed
@@ -53,7 +53,8 @@ func (f Fetcher) directory(ctx context.Context, path string) (*content.Content, 
 		return nil, localFault(err)
 	}
 	defer root.Close()
-	return f.build(ctx, func(b *content.Builder) error {
+	f.tell(v1.Progress{Message: "Reading " + path})
+	c, err := f.build(ctx, func(b *content.Builder) error {
 		var problems content.Problems
 		err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 			switch {
@@ -74,8 +75,9 @@ func (f Fetcher) directory(ctx context.Context, path string) (*content.Content, 
 			}
 			return nil
 		})
-		return within(path, localFault(problems.Or(err)))
+		return localFault(problems.Or(err))
 	})
+	return c, within(path, err)
 }
 
 func addFile(b *content.Builder, root *os.Root, name string, kind fs.FileMode) error {

@@ -103,11 +103,9 @@ func (f Fetcher) upload(ctx context.Context, s v1alpha1.UploadSource) (*content.
 		return nil, nil, fault.New(fault.Failed, "configmap/%s in namespace %s has the label %s=%q, which is no number of chunks from 1 to %d",
 			first.Name, f.Cluster.Namespace, LabelChunks, first.Labels[LabelChunks], most).WithHint("delete the bundle and install it again from its files")
 	}
-	c, err = f.build(ctx, func(b *content.Builder) error {
-		return within("the upload of bundle "+f.Bundle.Name, f.join(ctx, b, first, count))
-	})
+	c, err = f.build(ctx, func(b *content.Builder) error { return f.join(ctx, b, first, count) })
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, within("the upload of bundle "+f.Bundle.Name, err)
 	}
 	if want := first.Annotations[v1alpha1.AnnotationContent]; c.Digest != want {
 		_ = c.Close()
