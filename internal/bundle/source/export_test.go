@@ -14,3 +14,9 @@ func (f Fetcher) WithMaxSilence(d time.Duration) Fetcher {
 	f.silence = d
 	return f
 }
+
+// WithChunks is a fetcher whose uploads have smaller chunks.
+func (f Fetcher) WithChunks(bytes int) Fetcher {
+	f.chunk = bytes
+	return f
+}

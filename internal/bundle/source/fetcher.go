@@ -31,7 +31,9 @@ type Fetcher struct {
 	// from one goroutine at a time. It may be nil.
 	Progress func(v1.Progress)
 
-	silence time.Duration // for tests, see maxSilence
+	// For tests; 0 is maxSilence and maxChunk.
+	silence time.Duration
+	chunk   int
 }
 
 // Fetch makes content of a source, and resolves the source to exactly that. What a

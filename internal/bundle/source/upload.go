@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,13 +37,14 @@ func (f Fetcher) Upload(ctx context.Context, c *content.Content) error {
 	if _, err := archive.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	count := int((total + maxChunk - 1) / maxChunk)
+	size := int64(cmp.Or(f.chunk, maxChunk))
+	count := int((total + size - 1) / size)
 	f.tell(v1.Progress{Message: "Uploading", Total: total})
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	var sent atomic.Int64
 	for index := range count {
-		data := make([]byte, min(maxChunk, total-int64(index)*maxChunk))
+		data := make([]byte, min(size, total-int64(index)*size))
 		if _, err := io.ReadFull(archive, data); err != nil {
 			group.Go(func() error { return err })
 			break

@@ -46,17 +46,15 @@ func files(t *testing.T, c *content.Content) map[string]string {
 	return found
 }
 
+// noise does not become smaller when it is compressed.
 func noise(n int) string {
 	text := make([]byte, n)
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // for a test
-	for i := range text {
-		text[i] = byte(random.Uint32())
-	}
+	_, _ = rand.NewChaCha8([32]byte{}).Read(text)
 	return string(text)
 }
 
-func large() map[string]string {
-	return map[string]string{"manifests/a.yaml": "kind: A\n", "noise": noise(2 << 20)}
+func example() map[string]string {
+	return map[string]string{"manifests/a.yaml": "kind: A\n", "noise": noise(25 << 10)}
 }
 
 func bundle(uid types.UID) *v1alpha1.Bundle {
@@ -73,8 +71,9 @@ func ofUpload(digest string) v1alpha1.Source {
 func uploaded(t *testing.T) (source.Fetcher, *fake.Clientset, string) {
 	t.Helper()
 	f, client := onCluster(t)
+	f = f.WithChunks(10 << 10)
 	f.Bundle = bundle("uid-1")
-	c, err := f.Local(t.Context(), source.Stdin, bytes.NewReader(targz(t, large())))
+	c, err := f.Local(t.Context(), source.Stdin, bytes.NewReader(targz(t, example())))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +102,7 @@ func TestUpload(t *testing.T) {
 	}
 	for _, chunk := range found {
 		owner := chunk.OwnerReferences
-		if n := len(chunk.BinaryData["content"]); n > 900<<10 || len(chunk.BinaryData) != 1 || len(chunk.Data) != 0 || !*chunk.Immutable {
+		if n := len(chunk.BinaryData["content"]); n > 10<<10 || len(chunk.BinaryData) != 1 || len(chunk.Data) != 0 || !*chunk.Immutable {
 			t.Errorf("%s has %d bytes", chunk.Name, n)
 		}
 		if len(owner) != 1 || owner[0].Kind != "Bundle" || owner[0].APIVersion != "core.rukpak.io/v1alpha1" || owner[0].Name != "app-1a2b3c" || owner[0].UID != "uid-1" {
@@ -119,7 +118,7 @@ func TestUpload(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := files(t, c); !maps.Equal(got, large()) || resolved.Upload.Digest != digest || c.Digest != digest {
+		if got := files(t, c); !maps.Equal(got, example()) || resolved.Upload.Digest != digest || c.Digest != digest {
 			t.Errorf("%+v, %+v", c, resolved.Upload)
 		}
 		_ = c.Close()
@@ -132,10 +131,11 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-func TestUploadTellsHowMuch(t *testing.T) {
-	f, _ := onCluster(t)
+// A chunk has at most 900 KiB.
+func TestUploadIsCutIntoChunks(t *testing.T) {
+	f, client := onCluster(t)
 	f.Bundle = bundle("uid-1")
-	c, err := f.Local(t.Context(), source.Stdin, bytes.NewReader(targz(t, large())))
+	c, err := f.Local(t.Context(), source.Stdin, bytes.NewReader(targz(t, map[string]string{"noise": noise(1 << 20)})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +145,12 @@ func TestUploadTellsHowMuch(t *testing.T) {
 	if err := f.Upload(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if last := told[len(told)-1]; last.Done != last.Total || last.Total < 2<<20 || told[0].Done != 0 {
+	if last := told[len(told)-1]; last.Done != last.Total || last.Total < 1<<20 || told[0].Done != 0 {
 		t.Errorf("%+v", told)
+	}
+	found := chunks(t, client)
+	if len(found) != 2 || len(found[0].BinaryData["content"]) != 900<<10 {
+		t.Errorf("%d chunks", len(found))
 	}
 }
 
@@ -160,7 +164,7 @@ func TestUploadIsRepeated(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, err := f.Local(t.Context(), source.Stdin, bytes.NewReader(targz(t, large())))
+	c, err := f.Local(t.Context(), source.Stdin, bytes.NewReader(targz(t, example())))
 	if err != nil {
 		t.Fatal(err)
 	}
