@@ -47,7 +47,7 @@ func (m *meter) count(r io.Reader, bytes *int64) io.Reader {
 // nothing but zeros after them. One without was cut off, maybe between two files.
 type ending struct {
 	r     io.Reader
-	zeros int64 // at the end of what was read
+	zeros int // at the end of what was read, of which the last endOfTar matter
 }
 
 const endOfTar = 1024 // zeros
@@ -55,11 +55,12 @@ const endOfTar = 1024 // zeros
 // Read implements io.Reader.
 func (e *ending) Read(p []byte) (int, error) {
 	n, err := e.r.Read(p)
-	rest := len(bytes.TrimRight(p[:n], "\x00"))
+	last := p[max(0, n-endOfTar):n]
+	rest := len(bytes.TrimRight(last, "\x00"))
 	if rest > 0 {
 		e.zeros = 0
 	}
-	e.zeros += int64(n - rest)
+	e.zeros += len(last) - rest
 	return n, err
 }
 
@@ -68,11 +69,18 @@ func (e *ending) finish() error {
 	if e.zeros < endOfTar {
 		return io.ErrUnexpectedEOF
 	}
-	before := e.zeros
-	n, err := io.Copy(io.Discard, e)
-	if err == nil && e.zeros != before+n {
-		err = fault.New(fault.InvalidArgument, "the archive has data after its end").
+	_, err := io.Copy(nothing{}, e.r)
+	return err
+}
+
+// nothing takes zeros alone.
+type nothing struct{}
+
+// Write implements io.Writer.
+func (nothing) Write(p []byte) (int, error) {
+	if len(bytes.TrimLeft(p, "\x00")) > 0 {
+		return 0, fault.New(fault.InvalidArgument, "the archive has data after its end").
 			WithHint("pack it as one tar file; several that are put together are not read")
 	}
-	return err
+	return len(p), nil
 }

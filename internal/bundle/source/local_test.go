@@ -102,8 +102,9 @@ func TestLocalIsMissing(t *testing.T) {
 	if fault.CodeOf(err) != fault.NotFound || !strings.HasSuffix(err.Error(), "none does not exist") {
 		t.Error(err)
 	}
-	_, err = newFetcher(t).Local(t.Context(), t.TempDir(), nil)
-	if fault.CodeOf(err) != fault.InvalidArgument || err.Error() == "" {
+	empty := t.TempDir()
+	_, err = newFetcher(t).Local(t.Context(), empty, nil)
+	if fault.CodeOf(err) != fault.InvalidArgument || err.Error() != empty+": the bundle is empty" {
 		t.Error(err)
 	}
 }
