@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
-	"compress/flate"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -18,14 +17,14 @@ import (
 // is returned as it is.
 func (b *Builder) Tar(ctx context.Context, r io.Reader) error {
 	var failed error // of r, which is not the archive's fault
-	m := &meter{limits: b.limits}
-	in := bufio.NewReaderSize(m.compressed(until(ctx, readFunc(func(p []byte) (int, error) {
-		n, err := r.Read(p)
+	m, source := &meter{limits: b.limits}, until(ctx, r)
+	in := bufio.NewReaderSize(m.compressed(readFunc(func(p []byte) (int, error) {
+		n, err := source.Read(p)
 		if err != nil && !errors.Is(err, io.EOF) {
 			failed = err
 		}
 		return n, err
-	}))), copyBuffer)
+	})), copyBuffer)
 	start, err := in.Peek(len(gzipMagic))
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
@@ -92,14 +91,12 @@ func damaged(err, failed error) error {
 		return failed
 	}
 	var own *fault.Error
-	var corrupt flate.CorruptInputError
 	switch {
 	case err == nil, errors.As(err, &own):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fault.New(fault.InvalidArgument, "the archive is incomplete: %w", err).WithHint("fetch or pack it again")
-	case errors.Is(err, tar.ErrHeader), errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, tar.ErrFieldTooLong), errors.As(err, &corrupt):
-		return fault.New(fault.InvalidArgument, "the archive is damaged: %w", err).WithHint("fetch or pack it again")
 	}
-	return err
+	// Whatever is left is said by the packages that read the format.
+	return fault.New(fault.InvalidArgument, "the archive is damaged: %w", err).WithHint("fetch or pack it again")
 }
