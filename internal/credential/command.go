@@ -2,6 +2,7 @@ package credential
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -52,6 +53,30 @@ func GitHelper(remote *url.URL, username string) func(context.Context) (Credenti
 	}
 }
 
+// DockerToken is the username of a login whose token is to be exchanged for another
+// one, as Docker's credential helpers write it.
+const DockerToken = "<token>"
+
+// DockerHelper asks a credential helper of Docker for the login at a server, which is
+// anonymous if it has none. The protocol is that of docker-credential-helpers.
+func DockerHelper(helper, server string) func(context.Context) (Credential, error) {
+	name := "docker-credential-" + helper
+	return func(ctx context.Context) (Credential, error) {
+		out, err := output(ctx, server, name, "get")
+		if err != nil {
+			if strings.TrimSpace(out) == "credentials not found in native keychain" {
+				return Credential{}, nil
+			}
+			return Credential{}, missing("`%s get` failed for %s: %w", name, server, err)
+		}
+		var login struct{ Username, Secret string }
+		if err := json.Unmarshal([]byte(out), &login); err != nil {
+			return Credential{}, missing("`%s get` printed no login for %s", name, server)
+		}
+		return Credential{Username: login.Username, Token: secret.Text(login.Secret), From: "`" + name + "`"}, nil
+	}
+}
+
 // waitDelay is for a child process that keeps the output open after the program
 // has ended.
 const waitDelay = time.Second
@@ -65,7 +90,7 @@ func output(ctx context.Context, stdin, name string, args ...string) (string, er
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return "", fmt.Errorf("exit status %d", exit.ExitCode())
+		return string(out), fmt.Errorf("exit status %d", exit.ExitCode())
 	}
 	return string(out), err
 }

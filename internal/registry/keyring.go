@@ -1,0 +1,181 @@
+package registry
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/berthdev/berth/internal/credential"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/secret"
+)
+
+// Keyring are the logins of a Docker configuration. A nil one has none.
+type Keyring struct {
+	from  string // in messages
+	auths map[string]auth
+	// Programs that are asked for logins; a Secret never names any.
+	helpers map[string]string // by host
+	store   string            // for all others
+}
+
+// auth is a login as Docker writes it.
+type auth struct {
+	Auth          string `json:"auth"`
+	Username      string `json:"username"`
+	Password      string `json:"password"`
+	IdentityToken string `json:"identitytoken"`
+}
+
+const maxConfig = 4 << 20 // bytes
+
+// DockerKeyring reads the configuration of the user's own Docker. Without one there
+// are no logins.
+func DockerKeyring(getenv func(string) string) (*Keyring, error) {
+	dir := getenv("DOCKER_CONFIG")
+	if home := getenv("HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".docker")
+	}
+	if dir == "" {
+		return nil, nil
+	}
+	file := filepath.Join(dir, "config.json")
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var text []byte
+	if err == nil && info.Size() <= maxConfig {
+		text, err = os.ReadFile(file) //nolint:gosec // the user's own configuration
+	}
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "the Docker configuration cannot be read: %w", err)
+	}
+	var config struct {
+		Auths       map[string]auth   `json:"auths"`
+		CredHelpers map[string]string `json:"credHelpers"`
+		CredsStore  string            `json:"credsStore"`
+	}
+	if err := json.Unmarshal(text, &config); err != nil {
+		return nil, fault.New(fault.InvalidArgument, "%s is not a Docker configuration", file).
+			WithHint("correct it, or set DOCKER_CONFIG to the directory of another")
+	}
+	return &Keyring{from: "the file " + file, auths: config.Auths, helpers: config.CredHelpers, store: config.CredsStore}, nil
+}
+
+// SecretKeyring reads the data of a pull Secret, which has the name in messages.
+func SecretKeyring(data map[string][]byte, name string) (*Keyring, error) {
+	k := &Keyring{from: name}
+	var err error
+	if text, ok := data[".dockerconfigjson"]; ok {
+		var config struct {
+			Auths map[string]auth `json:"auths"`
+		}
+		err = json.Unmarshal(text, &config)
+		k.auths = config.Auths
+	} else if text, ok := data[".dockercfg"]; ok {
+		err = json.Unmarshal(text, &k.auths)
+	} else {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "%s is not a pull secret", name).
+			WithHint("create it with `kubectl create secret docker-registry`")
+	}
+	return k, nil
+}
+
+// Login is the login for a repository, host/path. That with the most of its path
+// wins, and a host before a pattern. It is anonymous if there is none.
+func (k *Keyring) Login(ctx context.Context, repository string) (credential.Credential, error) {
+	if k == nil {
+		return credential.Credential{}, nil
+	}
+	host, name, _ := strings.Cut(repository, "/")
+	host = canonicalHost(host)
+	if helper := k.helpers[host]; helper != "" {
+		return credential.DockerHelper(helper, host)(ctx)
+	}
+	best, bestRank := "", 0
+	for key := range k.auths {
+		rank := matches(key, host, name)
+		if k.auths[key] != (auth{}) && (rank > bestRank || rank == bestRank && rank > 0 && key < best) {
+			best, bestRank = key, rank
+		}
+	}
+	switch {
+	case bestRank > 0:
+		return k.auths[best].credential(k.from, best)
+	case k.store != "":
+		if host == DefaultHost {
+			host = dockerHub
+		}
+		return credential.DockerHelper(k.store, host)(ctx)
+	}
+	return credential.Credential{}, nil
+}
+
+// credential decodes a login.
+func (a auth) credential(from, key string) (credential.Credential, error) {
+	c := credential.Credential{Username: a.Username, Token: secret.Text(a.Password), From: from}
+	if a.Auth != "" {
+		text, err := base64.StdEncoding.DecodeString(a.Auth)
+		username, password, ok := strings.Cut(strings.TrimRight(string(text), "\x00"), ":")
+		if err != nil || !ok {
+			return c, fault.New(fault.InvalidArgument, "the login for %s in %s is not valid", key, from).
+				WithHint("log in again, or create the secret again")
+		}
+		c.Username, c.Token = username, secret.Text(password)
+	}
+	if a.IdentityToken != "" {
+		c.Username, c.Token = credential.DockerToken, secret.Text(a.IdentityToken)
+	}
+	return c, nil
+}
+
+// matches ranks a key of a configuration for a repository; 0 is no match. A key is a
+// host, also as a URL, with the beginning of a path or not; as in Kubernetes, the
+// parts of the host can be patterns.
+func matches(key, host, name string) int {
+	key = strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
+	keyHost, keyPath, _ := strings.Cut(key, "/")
+	keyPath = strings.Trim(keyPath, "/")
+	for _, version := range []string{"v1", "v2"} { // of the API, not of the repository
+		if keyPath == version {
+			keyPath = ""
+		}
+		keyPath = strings.TrimPrefix(keyPath, version+"/")
+	}
+	if keyPath != "" && keyPath != name && !strings.HasPrefix(name, keyPath+"/") {
+		return 0
+	}
+	rank := 2 * (1 + len(keyPath))
+	keyHost = canonicalHost(keyHost)
+	if keyHost == host {
+		return rank + 1
+	}
+	if !strings.Contains(keyHost, "*") || strings.Count(keyHost, ".") != strings.Count(host, ".") {
+		return 0
+	}
+	// Each part on its own: dots are what path.Match takes slashes for.
+	dots := strings.NewReplacer(".", "/")
+	if ok, err := path.Match(dots.Replace(keyHost), dots.Replace(host)); !ok || err != nil {
+		return 0
+	}
+	return rank
+}
+
+// canonicalHost is the one name of Docker Hub, which has several.
+func canonicalHost(host string) string {
+	switch host = strings.ToLower(host); host {
+	case "index.docker.io", "registry-1.docker.io":
+		return DefaultHost
+	}
+	return host
+}
