@@ -1,0 +1,184 @@
+package pull
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// gate is what every request goes through. A login goes to the registry and its token
+// server alone, and nothing goes over the network without TLS, unless it is allowed.
+// A server that is silent for too long is given up.
+type gate struct {
+	host    string // of the registry, with its port
+	scheme  string // of the registry
+	plain   bool   // the registry may do without TLS
+	any     bool   // every other server may do so as well
+	silence time.Duration
+	base    http.RoundTripper
+}
+
+func newGate(host string, p Puller) *gate {
+	return &gate{
+		host: host, scheme: "https", plain: p.Insecure || isLoopback(hostname(host)), any: p.Insecure, silence: p.Silence,
+		base: cmp.Or[http.RoundTripper](p.Transport, http.DefaultTransport),
+	}
+}
+
+const maxRedirects = 5
+
+// redirect is for http.Client.
+func (g *gate) redirect(_ *http.Request, via []*http.Request) error {
+	if len(via) >= maxRedirects {
+		return fmt.Errorf("stopped after %d redirects", maxRedirects)
+	}
+	return nil
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
+	ofRegistry := r.URL.Scheme == g.scheme && r.URL.Host == g.host
+	if !ofRegistry {
+		if r.URL.Scheme != "https" && !g.any && !(g.plain && isLoopback(r.URL.Hostname())) {
+			return nil, fault.New(fault.Failed, "registry %s leads to %s://%s, without TLS", g.host, r.URL.Scheme, r.URL.Host).
+				WithReason(ReasonUntrusted).WithHint("ask the administrator of the registry")
+		}
+		// The token server gets the login; storage that a layer is on gets nothing. Which
+		// of the two this is, the registry alone says.
+		if r.Header.Get("Authorization") != "" || r.Body != nil && r.Body != http.NoBody {
+			if err := g.tokenServer(r.URL); err != nil {
+				return nil, err
+			}
+		}
+	}
+	response, err := g.send(r)
+	if err == nil && ofRegistry && response.StatusCode == http.StatusUnauthorized {
+		if err := g.challenged(response); err != nil {
+			response.Body.Close()
+			return nil, err
+		}
+	}
+	return response, err
+}
+
+// challenged checks the token server that the registry names, before it is asked for
+// anything.
+func (g *gate) challenged(response *http.Response) error {
+	for _, challenge := range response.Header.Values("WWW-Authenticate") {
+		_, rest, ok := strings.Cut(challenge, `realm="`)
+		realm, _, _ := strings.Cut(rest, `"`)
+		if scheme, _, _ := strings.Cut(challenge, " "); !ok || !strings.EqualFold(scheme, "bearer") {
+			continue
+		}
+		address, err := url.Parse(realm)
+		if err == nil {
+			err = g.tokenServer(address)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tokenServer refuses a token server of somebody else: whoever runs it gets the login.
+func (g *gate) tokenServer(address *url.URL) error {
+	encrypted := address.Scheme == "https" || address.Scheme == "http" && (g.any || g.plain && isLoopback(address.Hostname()))
+	if encrypted && sameDomain(address.Hostname(), hostname(g.host)) {
+		return nil
+	}
+	return fault.New(fault.Failed, "registry %s wants a login to be sent to %s://%s, which is refused", g.host, address.Scheme, address.Host).
+		WithReason(ReasonUntrusted).WithHint("a token server has to use https, and to be in the domain of its registry: ask the administrator of the registry")
+}
+
+// sameDomain says whether two hosts belong to the same registrable domain.
+func sameDomain(a, b string) bool {
+	if strings.EqualFold(a, b) {
+		return true
+	}
+	if isIP(a) || isIP(b) {
+		return false
+	}
+	domain, err := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(a))
+	other, otherErr := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(b))
+	return err == nil && otherErr == nil && domain == other
+}
+
+func isIP(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback() || strings.EqualFold(host, "localhost")
+}
+
+// hostname leaves out the port.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return strings.Trim(host, "[]")
+}
+
+var errSilent = errors.New("it has sent nothing for too long")
+
+// send ends a request when nothing has come for too long.
+func (g *gate) send(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	late := time.AfterFunc(g.silence, func() { cancel(errSilent) })
+	end := func() { late.Stop(); cancel(nil) }
+	response, err := g.base.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		end()
+		return nil, why(ctx, err)
+	}
+	late.Reset(g.silence)
+	body := response.Body
+	response.Body = &patient{end: end, body: body, read: func(p []byte) (int, error) {
+		n, err := body.Read(p)
+		late.Reset(g.silence)
+		if err != nil && !errors.Is(err, io.EOF) {
+			err = why(ctx, err)
+		}
+		return n, err
+	}}
+	return response, nil
+}
+
+// why is the reason of an error that the context may have caused.
+func why(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errSilent) {
+		return errSilent
+	}
+	return err
+}
+
+// patient is the body of an answer.
+type patient struct {
+	read func([]byte) (int, error)
+	end  func()
+	body io.Closer
+}
+
+// Read implements io.Reader.
+func (p *patient) Read(b []byte) (int, error) { return p.read(b) }
+
+// Close implements io.Closer.
+func (p *patient) Close() error {
+	p.end()
+	return p.body.Close()
+}
