@@ -154,7 +154,7 @@ func TestUnpackingEndsWithItsContext(t *testing.T) {
 	for name, left := range map[string]int{"while it is indexed": 0, "while objects are made": len(pack)/4096 + 2} {
 		o := &objects{left: bombLimit}
 		ctx := &ending{t.Context(), left}
-		err := o.add(ctx, pack)
+		err := o.add(ctx, inMemory(pack))
 		if err == nil {
 			_, err = o.get(ctx, plumbing.CommitObject, plumbing.ZeroHash, maxMeta)
 		}
@@ -183,10 +183,10 @@ func (e *ending) Err() error {
 func TestDeltasInACircle(t *testing.T) {
 	content := []byte("the same")
 	o := &objects{left: bombLimit}
-	err := o.add(t.Context(), packOf(
+	err := o.add(t.Context(), inMemory(packOf(
 		entry{kind: plumbing.BlobObject, size: 8, content: content},
 		delta(plumbing.ComputeHash(plumbing.BlobObject, content), 8, content...),
-	))
+	)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func NotAFile(location string) error {
 }
 
 // TooLarge is the error of a file above a limit.
-func TooLarge(location string, limit int64) error {
+func TooLarge(location string, limit int64) *fault.Error {
 	return fault.New(fault.InvalidArgument, "%s is larger than %d MiB", location, limit>>20)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -19,8 +18,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport/file"
 	gitprotocol "github.com/go-git/go-git/v5/plumbing/transport/git"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
-
-	"github.com/berthdev/berth/internal/credential"
 )
 
 // session is a conversation with the remote's git-upload-pack.
@@ -33,6 +30,7 @@ type session interface {
 // open connects to the remote: over HTTP with a client that keeps the credential
 // from other hosts, over SSH with the user's own client.
 func (r Remote) open(ctx context.Context) (session, error) {
+	expect(ctx)
 	if r.URL.Scheme == "ssh" {
 		return r.openSSH(ctx)
 	}
@@ -47,8 +45,7 @@ func (r Remote) open(ctx context.Context) (session, error) {
 	}
 	switch {
 	case overHTTP:
-		client := credential.NewClient(&address, r.Credential, credential.Basic, r.Limits.Transfer)
-		return githttp.NewClient(client).NewUploadPackSession(endpoint, nil)
+		return githttp.NewClient(r.client(&address)).NewUploadPackSession(endpoint, nil)
 	case address.Scheme == "git":
 		return gitprotocol.DefaultClient.NewUploadPackSession(endpoint, nil)
 	default:
@@ -73,10 +70,10 @@ func (f *fetcher) withoutBlobs() packp.Filter {
 	return ""
 }
 
-// get fetches one object and what it refers to, without history.
-func (f *fetcher) get(ctx context.Context, session session, want plumbing.Hash, filter packp.Filter) error {
+// get fetches objects and what they refer to, without history.
+func (f *fetcher) get(ctx context.Context, session session, filter packp.Filter, wants ...plumbing.Hash) error {
 	request := packp.NewUploadPackRequestFromCapabilities(f.capabilities)
-	request.Wants = []plumbing.Hash{want}
+	request.Wants = wants
 	if f.capabilities.Supports(capability.Shallow) {
 		request.Depth = packp.DepthCommits(1)
 		if err := request.Capabilities.Set(capability.Shallow); err != nil {
@@ -101,9 +98,13 @@ func (f *fetcher) get(ctx context.Context, session session, want plumbing.Hash, 
 	case request.Capabilities.Supports(capability.Sideband):
 		pack = sideband.NewDemuxer(sideband.Sideband, pack)
 	}
-	content, err := io.ReadAll(http.MaxBytesReader(nil, io.NopCloser(pack), f.remote.Limits.Transfer))
+	content, file, err := keep(f.remote.progress(pack), f.remote.Limits.Transfer, f.remote.Dir)
+	rest(ctx) // what is done with it takes its time
 	if err != nil {
 		return err
+	}
+	if file != nil {
+		f.objects.files = append(f.objects.files, file)
 	}
 	return f.objects.add(ctx, content)
 }
@@ -115,18 +116,23 @@ func (f *fetcher) blob(ctx context.Context, hash plumbing.Hash) ([]byte, error) 
 	if !errors.Is(err, plumbing.ErrObjectNotFound) {
 		return content, err
 	}
-	session, err := f.remote.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = session.Close() }()
-	if _, err = session.AdvertisedReferencesContext(ctx); err != nil {
-		return nil, err
-	}
-	if err := f.get(ctx, session, hash, ""); err != nil {
+	if err := f.more(ctx, hash); err != nil {
 		return nil, err
 	}
 	return f.objects.get(ctx, plumbing.BlobObject, hash, limit)
+}
+
+// more fetches objects that the filter left out, in one request.
+func (f *fetcher) more(ctx context.Context, wants ...plumbing.Hash) error {
+	session, err := f.remote.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = session.Close() }()
+	if _, err = session.AdvertisedReferencesContext(ctx); err != nil {
+		return err
+	}
+	return f.get(ctx, session, "", wants...)
 }
 
 // entry finds what a path leads to, directory by directory.

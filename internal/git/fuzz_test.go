@@ -77,7 +77,7 @@ func FuzzPack(f *testing.F) {
 	f.Add([]byte("PACK\x00\x00\x00\x02\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		o := &objects{left: 1 << 20}
-		if err := o.add(t.Context(), content); err != nil {
+		if err := o.add(t.Context(), inMemory(content)); err != nil {
 			return
 		}
 		for _, p := range o.packs {

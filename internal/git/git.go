@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 
 	"github.com/berthdev/berth/internal/credential"
 )
@@ -27,6 +29,22 @@ type Remote struct {
 	// LoginHint is the hint of errors that a login may solve.
 	LoginHint string
 	Limits    Limits
+
+	// The rest is for trees, which may be large and are fetched on behalf of others.
+
+	// Dir is where packs are kept while they are read; empty is in memory.
+	Dir string
+	// Key names the one SSH key that SSH logs in with, in messages; see SSHKey.
+	Key string
+	// SameHost refuses redirects to another host, which are otherwise followed without
+	// the credential.
+	SameHost bool
+	// InsecureSkipVerify leaves the certificate of the host unverified.
+	InsecureSkipVerify bool
+	// Silence is how long the remote may send nothing; 0 is as long as it likes.
+	Silence time.Duration
+	// Progress is told how many bytes of a pack have come. It may be nil.
+	Progress func(done int64)
 }
 
 // Limits bound a fetch; the context bounds its time.
@@ -34,6 +52,7 @@ type Limits struct {
 	Transfer int64 // bytes that the remote may send in one answer
 	Unpacked int64 // bytes that are unpacked, all in all
 	File     int64 // bytes of a file
+	Entries  int   // files and directories of a tree
 }
 
 // String names the repository in messages: github.com/org/proj.
@@ -56,14 +75,20 @@ type Snapshot struct {
 // commit by its hash. An empty ref is the default branch. File contents are
 // left out if the remote can send them one by one.
 func (r Remote) Fetch(ctx context.Context, refs ...string) (*Snapshot, error) {
-	s, err := r.fetch(ctx, refs)
+	s, err := r.fetch(ctx, func(advertised *packp.AdvRefs) (string, plumbing.Hash, error) {
+		if ref, hash, ok := findRef(advertised, refs); ok {
+			return ref, hash, nil
+		}
+		return "", plumbing.ZeroHash, NoRef(r.String(), refs[0])
+	})
 	if err != nil {
 		return nil, r.fault(ctx, err, refs[0])
 	}
 	return s, nil
 }
 
-func (r Remote) fetch(ctx context.Context, refs []string) (*Snapshot, error) {
+// fetch gets the commit that find chooses.
+func (r Remote) fetch(ctx context.Context, find func(*packp.AdvRefs) (ref string, hash plumbing.Hash, err error)) (_ *Snapshot, err error) {
 	session, err := r.open(ctx)
 	if err != nil {
 		return nil, err
@@ -73,12 +98,17 @@ func (r Remote) fetch(ctx context.Context, refs []string) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref, hash, ok := findRef(advertised, refs)
-	if !ok {
-		return nil, NoRef(r.String(), refs[0])
+	ref, hash, err := find(advertised)
+	if err != nil {
+		return nil, err
 	}
 	f := &fetcher{remote: r, capabilities: advertised.Capabilities, objects: &objects{left: r.Limits.Unpacked}}
-	if err := f.get(ctx, session, hash, f.withoutBlobs()); err != nil {
+	defer func() {
+		if err != nil {
+			f.objects.close()
+		}
+	}()
+	if err := f.get(ctx, session, f.withoutBlobs(), hash); err != nil {
 		return nil, err
 	}
 	var tag object.Tag
@@ -91,6 +121,9 @@ func (r Remote) fetch(ctx context.Context, refs []string) (*Snapshot, error) {
 	}
 	return &Snapshot{Ref: ref, Commit: hash.String(), fetcher: f, tree: commit.TreeHash}, nil
 }
+
+// Close gives back what the snapshot takes on disk.
+func (s *Snapshot) Close() { s.fetcher.objects.close() }
 
 // Location names a file in messages: github.com/org/proj@main:dir/file.
 func (s *Snapshot) Location(path string) string {

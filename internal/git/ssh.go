@@ -79,7 +79,7 @@ func (r Remote) openSSH(ctx context.Context) (session, error) {
 	if err == nil {
 		// A child of the client may outlive it and keep the pipe open.
 		context.AfterFunc(ctx, func() { _ = stdout.Close() })
-		s.stdout = bufio.NewReader(http.MaxBytesReader(nil, stdout, r.Limits.Transfer))
+		s.stdout = bufio.NewReader(heard(ctx, http.MaxBytesReader(nil, stdout, r.Limits.Transfer)))
 		s.stdin, err = s.cmd.StdinPipe()
 	}
 	if err == nil {

@@ -18,10 +18,20 @@ func (r Remote) sshFault(err error, ofClient bool, stderr string) error {
 		return err
 	case !ofClient && isMissingCommit(errors.New(stderr)):
 		return errors.New(stderr) // it exited before it read the request
+	case !ofClient && isMissingRepository(stderr) && r.Key != "":
+		return notVisible(fault.NotFound, "repository %s not found, or not visible with the SSH key of %s", r, r.Key).
+			WithHint("check the spelling, and that the key may read it")
 	case !ofClient && isMissingRepository(stderr):
 		return notVisible(fault.NotFound, "repository %s not found, or not visible with your SSH keys", r).
 			WithHint("check the spelling; if it is private, check which key `%s` logs in with", r.sshCommand())
 	case !ofClient:
+	case r.Key != "" && strings.Contains(stderr, "HOST IDENTIFICATION HAS CHANGED"), r.Key != "" && strings.Contains(stderr, "Host key verification failed"):
+		return fault.New(fault.Unauthenticated, "the SSH host key of %s is not the one that is known for it; repository %s was not read", r.URL.Host, r).
+			WithReason(ReasonHostNotTrusted).
+			WithHint("put the host's key into ssh-knownhosts of %s: compare `ssh-keyscan` with what its administrator publishes", r.Key)
+	case r.Key != "" && strings.Contains(stderr, "Permission denied ("):
+		return notVisible(fault.Unauthenticated, "%s did not accept the SSH key of %s for repository %s", r.URL.Host, r.Key, r).
+			WithHint("check that ssh-privatekey is a key without a passphrase that may read the repository")
 	case strings.Contains(stderr, "HOST IDENTIFICATION HAS CHANGED"):
 		return fault.New(fault.Unauthenticated, "the SSH host key of %s has changed: someone may be intercepting the connection, or the host has a new key", r.URL.Host).
 			WithReason(ReasonHostNotTrusted).

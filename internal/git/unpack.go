@@ -29,7 +29,7 @@ var (
 // pack is a pack as it was sent, and where its objects are. Nothing of it is
 // unpacked until it is needed: most of a commit never is.
 type pack struct {
-	content []byte
+	content storage
 	entries []packed
 	// whole are the objects that are not deltas. The others are found by what they
 	// are made of: its place, or its hash.
@@ -48,8 +48,8 @@ type packed struct {
 }
 
 // index reads a pack once, object by object, and takes what it inflates from left.
-func index(ctx context.Context, content []byte, left *int64) (*pack, error) {
-	scanner := packfile.NewScanner(&interruptible{bytes.NewReader(content), ctx.Err})
+func index(ctx context.Context, content storage, left *int64) (*pack, error) {
+	scanner := packfile.NewScanner(content.reader(ctx))
 	_, count, err := scanner.Header()
 	if err != nil {
 		return nil, err
@@ -126,28 +126,13 @@ func (p *pack) addDelta(scanner *packfile.Scanner, header *packfile.ObjectHeader
 
 // inflate unpacks one object, or a delta as it is.
 func (p *pack) inflate(ctx context.Context, i int) ([]byte, error) {
-	scanner := packfile.NewScanner(&interruptible{bytes.NewReader(p.content), ctx.Err})
+	scanner := packfile.NewScanner(p.content.reader(ctx))
 	if _, err := scanner.SeekObjectHeader(p.entries[i].offset); err != nil {
 		return nil, err
 	}
 	content := bytes.NewBuffer(make([]byte, 0, p.entries[i].length))
 	_, _, err := scanner.NextObject(content)
 	return content.Bytes(), err
-}
-
-// interruptible is a content whose reader is stopped by an error, such as that of
-// a context that has ended.
-type interruptible struct {
-	*bytes.Reader
-	err func() error
-}
-
-// Read implements io.Reader.
-func (r *interruptible) Read(p []byte) (int, error) {
-	if err := r.err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }
 
 // head keeps the beginning of an object, where a delta has its sizes.

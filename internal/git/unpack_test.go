@@ -75,7 +75,7 @@ func TestUnpackIsBounded(t *testing.T) {
 		"no pack":               {[]byte("no pack"), nil, false},
 	} {
 		o := &objects{left: 5000}
-		err := o.add(t.Context(), test.pack)
+		err := o.add(t.Context(), inMemory(test.pack))
 		if err == nil { // what does not exist is found to be none of those that can be made
 			if _, err = o.get(t.Context(), plumbing.BlobObject, plumbing.ZeroHash, 5000); errors.Is(err, plumbing.ErrObjectNotFound) {
 				err = nil

@@ -1,0 +1,124 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/berthdev/berth/internal/credential"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+var errSilent = errors.New("it has sent nothing for too long")
+
+// watchKey is where a context has its watch.
+type watchKey struct{}
+
+// watch ends a context when the remote has been silent for too long.
+type watch struct {
+	late    *time.Timer
+	silence time.Duration
+}
+
+// watched is a context that ends when the remote is silent for too long while it is
+// expected to say something.
+func (r Remote) watched(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.Silence == 0 {
+		return context.WithCancel(ctx)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &watch{time.AfterFunc(r.Silence, func() { cancel(errSilent) }), r.Silence}
+	return context.WithValue(ctx, watchKey{}, w), func() { w.late.Stop(); cancel(nil) }
+}
+
+// expect begins to wait for the remote, and rest ends that.
+func expect(ctx context.Context) {
+	if w, ok := ctx.Value(watchKey{}).(*watch); ok {
+		w.late.Reset(w.silence)
+	}
+}
+
+func rest(ctx context.Context) {
+	if w, ok := ctx.Value(watchKey{}).(*watch); ok {
+		w.late.Stop()
+	}
+}
+
+// heard is a reader of what the remote sends.
+func heard(ctx context.Context, r io.Reader) io.Reader {
+	return readFunc(func(p []byte) (int, error) {
+		n, err := r.Read(p)
+		if n > 0 {
+			expect(ctx)
+		}
+		return n, err
+	})
+}
+
+type readFunc func([]byte) (int, error)
+
+// Read implements io.Reader.
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// progress is a pack whose bytes are counted.
+func (r Remote) progress(pack io.Reader) io.Reader {
+	if r.Progress == nil {
+		return pack
+	}
+	var done int64
+	return readFunc(func(p []byte) (int, error) {
+		n, err := pack.Read(p)
+		if done += int64(n); n > 0 {
+			r.Progress(done)
+		}
+		return n, err
+	})
+}
+
+// client is that of remotes over HTTP.
+func (r Remote) client(address *url.URL) *http.Client {
+	newClient := credential.NewClient
+	if r.InsecureSkipVerify {
+		newClient = credential.NewClientWithoutVerification
+	}
+	client := newClient(address, r.Credential, credential.Basic, r.Limits.Transfer)
+	client.Transport = listening{client.Transport}
+	if check := client.CheckRedirect; r.SameHost {
+		client.CheckRedirect = func(request *http.Request, via []*http.Request) error {
+			if request.URL.Host != address.Host {
+				return fault.New(fault.Failed, "repository %s redirects to another host, %s, which is refused", r, request.URL.Host).
+					WithReason(ReasonHostNotTrusted).WithHint("if that is where the repository is now, use its address there")
+			}
+			return check(request, via)
+		}
+	}
+	return client
+}
+
+// listening tells the watch of a request what is read.
+type listening struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (l listening) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := l.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body := response.Body
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{heard(r.Context(), body), body}
+	return response, nil
+}
+
+// explain is fault for what a watched context may have ended.
+func (r Remote) explain(ctx, watched context.Context, err error, ref string) error {
+	if ctx.Err() == nil && errors.Is(context.Cause(watched), errSilent) {
+		return fault.New(fault.Unavailable, "repository %s: %w", r, errSilent).WithHint("try again in a while")
+	}
+	return r.fault(ctx, err, ref)
+}
