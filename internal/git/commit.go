@@ -28,10 +28,14 @@ func (r Remote) FetchRef(ctx context.Context, ref Ref) (*Snapshot, error) {
 		}
 		return ref.String(), hash, nil
 	})
-	if err != nil {
-		return nil, r.explain(ctx, watched, err, ref.String())
+	switch {
+	case err == nil:
+		return s, nil
+	case ctx.Err() == nil && watched.Err() == nil && isMissingCommit(err) && ref.Commit != "":
+		return nil, fault.New(fault.NotFound, "repository %s has no commit %q, or does not send it", r, ref.Commit).
+			WithHint("check the hash; some remotes send only what a branch or a tag is at: name one of these")
 	}
-	return s, nil
+	return nil, r.explain(ctx, watched, err, ref.String())
 }
 
 const (
@@ -44,11 +48,15 @@ func (r Ref) find(advertised *packp.AdvRefs) (hash plumbing.Hash, ok bool) {
 	case r.Branch != "":
 		hash, ok = advertised.References[branches+r.Branch]
 	case r.Tag != "":
-		if hash, ok = advertised.Peeled[tags+r.Tag]; !ok {
-			hash, ok = advertised.References[tags+r.Tag]
-		}
+		hash, ok = advertised.References[tags+r.Tag]
 	case plumbing.IsHash(r.Commit):
-		return plumbing.NewHash(r.Commit), true
+		hash = plumbing.NewHash(r.Commit)
+		for name, peeled := range advertised.Peeled {
+			if peeled == hash {
+				return advertised.References[name], true // the tag is what a remote sends
+			}
+		}
+		return hash, true
 	default:
 		return findCommit(advertised, strings.ToLower(r.Commit))
 	}

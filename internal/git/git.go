@@ -111,9 +111,12 @@ func (r Remote) fetch(ctx context.Context, find func(*packp.AdvRefs) (ref string
 	if err := f.get(ctx, session, f.withoutBlobs(), hash); err != nil {
 		return nil, err
 	}
-	var tag object.Tag
-	if err := f.objects.decode(ctx, hash, &tag); err == nil {
-		hash = tag.Target // an annotated tag, by its own hash
+	for range maxTags {
+		var tag object.Tag
+		if f.objects.decode(ctx, hash, &tag) != nil {
+			break
+		}
+		hash = tag.Target // of an annotated tag
 	}
 	var commit object.Commit
 	if err := f.objects.decode(ctx, hash, &commit); err != nil {
@@ -121,6 +124,8 @@ func (r Remote) fetch(ctx context.Context, find func(*packp.AdvRefs) (ref string
 	}
 	return &Snapshot{Ref: ref, Commit: hash.String(), fetcher: f, tree: commit.TreeHash}, nil
 }
+
+const maxTags = 5 // of tags
 
 // Close gives back what the snapshot takes on disk.
 func (s *Snapshot) Close() { s.fetcher.objects.close() }

@@ -22,9 +22,6 @@ func findRef(advertised *packp.AdvRefs, refs []string) (ref string, hash plumbin
 			return ref, plumbing.NewHash(ref), true
 		}
 		for _, name := range []string{"refs/heads/" + ref, "refs/tags/" + ref, ref} {
-			if peeled, ok := advertised.Peeled[name]; ok {
-				return ref, peeled, true
-			}
 			if hash, ok := advertised.References[name]; ok {
 				return ref, hash, true
 			}
@@ -43,11 +40,14 @@ func findCommit(advertised *packp.AdvRefs, text string) (plumbing.Hash, bool) {
 	if len(text) < minHashPrefix || strings.Trim(text, "0123456789abcdef") != "" {
 		return plumbing.ZeroHash, false
 	}
-	for _, refs := range []map[string]plumbing.Hash{advertised.Peeled, advertised.References} {
-		for _, hash := range refs {
-			if strings.HasPrefix(hash.String(), text) {
-				return hash, true
-			}
+	for name, hash := range advertised.Peeled {
+		if strings.HasPrefix(hash.String(), text) {
+			return advertised.References[name], true // the tag is what a remote sends
+		}
+	}
+	for _, hash := range advertised.References {
+		if strings.HasPrefix(hash.String(), text) {
+			return hash, true
 		}
 	}
 	return plumbing.ZeroHash, false

@@ -32,9 +32,9 @@ func SSHKey(privateKey, knownHosts []byte, insecure bool) (command []string, rem
 	}
 	switch {
 	case insecure:
-		command = append(command, "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=none", "-o", "GlobalKnownHostsFile=none")
+		command = append(command, "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile="+os.DevNull, "-o", "GlobalKnownHostsFile="+os.DevNull)
 	case len(bytes.TrimSpace(knownHosts)) > 0:
-		command = append(command, "-o", `UserKnownHostsFile="`+known+`"`, "-o", "GlobalKnownHostsFile=none")
+		command = append(command, "-o", `UserKnownHostsFile="`+known+`"`, "-o", "GlobalKnownHostsFile="+os.DevNull)
 	}
 	return command, remove, nil
 }

@@ -91,7 +91,8 @@ func (c *contents) list(ctx context.Context) error {
 		missing, err := c.snapshot.fetcher.objects.each(ctx, plumbing.TreeObject, wanted, maxMeta, func(hash plumbing.Hash, content []byte) error {
 			var tree object.Tree
 			if err := decode(content, &tree); err != nil {
-				return err
+				return fault.New(fault.Failed, "%s: a directory is not valid: %w", c.location(level[hash][0]), err).
+					WithHint("check the repository with git fsck")
 			}
 			for _, dir := range level[hash] {
 				if err := c.read(dir, tree.Entries, next); err != nil {
@@ -237,7 +238,7 @@ func (c *contents) file(hash plumbing.Hash, content []byte, files Files) error {
 }
 
 func (c *contents) location(name string) string {
-	return c.snapshot.Location(paths.Join(c.dir, name))
+	return strings.TrimSuffix(c.snapshot.Location(paths.Join(c.dir, name)), ":")
 }
 
 func (c *contents) refuse(name, problem string) {
