@@ -45,6 +45,10 @@ func (f Fetcher) Fetch(ctx context.Context, s v1alpha1.Source) (*content.Content
 	var c *content.Content
 	var err error
 	switch s.Type {
+	case v1alpha1.SourceImage:
+		c, s.Image, err = f.image(ctx, *s.Image)
+	case v1alpha1.SourceGit:
+		c, s.Git, err = f.git(ctx, *s.Git)
 	case v1alpha1.SourceHTTP:
 		c, s.HTTP, err = f.http(ctx, *s.HTTP)
 	case v1alpha1.SourceConfigMaps:

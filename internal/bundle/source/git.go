@@ -1,0 +1,121 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/git"
+)
+
+// git fetches a directory of a commit, and pins it to the commit's hash.
+func (f Fetcher) git(ctx context.Context, s v1alpha1.GitSource) (*content.Content, *v1alpha1.GitSource, error) {
+	address, err := repositoryURL(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	remote, closeRemote, err := f.remote(ctx, address, s.Auth)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer closeRemote()
+	snapshot, err := remote.FetchRef(ctx, git.Ref(s.Ref))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer snapshot.Close()
+	c, err := f.build(ctx, func(b *content.Builder) error {
+		files := &collector{builder: b}
+		err := snapshot.Files(ctx, s.Directory, files)
+		if fault.ReasonOf(err) == content.ReasonTooLarge {
+			return within(snapshot.Location(s.Directory), err)
+		}
+		return files.result(snapshot.Location(s.Directory), err)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Ref = v1alpha1.GitRef{Commit: snapshot.Commit}
+	return c, &s, nil
+}
+
+// unpackings is how often bytes of a pack may be unpacked: to know them, as the base
+// of others, and for their files.
+const unpackings = 4
+
+// remote is the repository, with the login of the Secret. What is made for it is to
+// be closed.
+func (f Fetcher) remote(ctx context.Context, address *url.URL, auth *v1alpha1.Authorization) (_ git.Remote, closeRemote func(), err error) {
+	report := f.report("Fetching " + address.Host + address.Path)
+	remote := git.Remote{
+		URL: address, SSH: f.SSH, Dir: os.TempDir(), SameHost: true,
+		InsecureSkipVerify: auth != nil && auth.InsecureSkipVerify,
+		Silence:            cmp.Or(f.silence, maxSilence),
+		LoginHint:          "check the spelling; if it is private, name a Secret with a login for it in source.git.auth",
+		Limits:             git.Limits{Transfer: f.Limits.Compressed, Unpacked: unpackings * f.Limits.Unpacked, File: f.Limits.File, Entries: f.Limits.Files},
+		Progress:           func(done int64) { report(done, 0) },
+	}
+	closeRemote = func() {}
+	switch {
+	case address.Scheme != "ssh":
+		remote.Credential, err = f.login(ctx, auth)
+	case auth != nil && auth.Secret.Name != "":
+		remote.Key = "secret/" + auth.Secret.Name
+		remote.SSH, closeRemote, err = f.sshKey(ctx, *auth)
+	case len(remote.SSH) == 0:
+		remote.SSH = []string{"ssh"}
+	}
+	return remote, closeRemote, err
+}
+
+// sshKey is a client with the key of a Secret.
+func (f Fetcher) sshKey(ctx context.Context, auth v1alpha1.Authorization) (command []string, remove func(), err error) {
+	data, err := f.Cluster.Secret(ctx, auth.Secret.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, known := data["ssh-privatekey"], data["ssh-knownhosts"]
+	switch {
+	case len(key) == 0:
+		return nil, nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no ssh-privatekey", auth.Secret.Name, f.Cluster.Namespace).
+			WithHint("create it with the keys ssh-privatekey and ssh-knownhosts: kubectl create secret generic --type=kubernetes.io/ssh-auth")
+	case len(known) == 0 && !auth.InsecureSkipVerify:
+		return nil, nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no ssh-knownhosts", auth.Secret.Name, f.Cluster.Namespace).
+			WithHint("add the key of the host, as `ssh-keyscan` prints it: compare it with what its administrator publishes")
+	}
+	return git.SSHKey(key, known, auth.InsecureSkipVerify)
+}
+
+// repositoryURL reads the address of a source. Only remotes are read: what is on this
+// machine, which may be a server's, is nobody's source.
+func repositoryURL(s v1alpha1.GitSource) (*url.URL, error) {
+	address, err := url.Parse(s.Repository)
+	const hint = "write https://HOST/REPOSITORY.git or ssh://git@HOST/REPOSITORY.git"
+	if err != nil || address.Host == "" {
+		return nil, fault.New(fault.InvalidArgument, "source.git.repository is not a URL").WithHint(hint)
+	}
+	var problems []string
+	switch address.Scheme {
+	case "https", "http", "ssh":
+	default:
+		problems = append(problems, fmt.Sprintf("source.git.repository has the scheme %q, not https or ssh", address.Scheme))
+	}
+	if _, password := address.User.Password(); password || address.User != nil && address.Scheme != "ssh" {
+		problems = append(problems, "source.git.repository has a login in it, which belongs into the Secret of source.git.auth")
+	}
+	set := 0
+	for _, ref := range []string{s.Ref.Branch, s.Ref.Tag, s.Ref.Commit} {
+		if ref != "" {
+			set++
+		}
+	}
+	if set != 1 {
+		problems = append(problems, fmt.Sprintf("source.git.ref has %d of branch, tag and commit, not exactly one", set))
+	}
+	return address, together(problems, hint)
+}

@@ -1,0 +1,93 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"time"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/registry"
+	"github.com/berthdev/berth/internal/registry/pull"
+)
+
+// platform is that of nodes, for images of several; one of content alone has none.
+const platform = "linux/amd64"
+
+// image fetches the files of an image, and pins it to its digest.
+func (f Fetcher) image(ctx context.Context, s v1alpha1.ImageSource) (*content.Content, *v1alpha1.ImageSource, error) {
+	logins, err := f.keyring(ctx, s.PullSecret)
+	if err != nil {
+		return nil, nil, err
+	}
+	puller := pull.Puller{
+		Login: logins.Login, Platform: platform, Silence: cmp.Or(f.silence, maxSilence), Progress: f.report("Fetching " + s.Ref),
+		Limits: pull.Limits{Transfer: f.Limits.Compressed, Unpacked: f.Limits.Unpacked, Entries: f.Limits.Files},
+	}
+	image, err := puller.Resolve(ctx, s.Ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := f.build(ctx, func(b *content.Builder) error {
+		files := &collector{builder: b}
+		err := image.Files(ctx, files)
+		return files.result("image "+s.Ref, err)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Ref = image.Ref
+	return c, &s, nil
+}
+
+// keyring are the logins of a pull secret, or without one those of the user's Docker.
+func (f Fetcher) keyring(ctx context.Context, secret string) (*registry.Keyring, error) {
+	switch {
+	case secret != "":
+		data, err := f.Cluster.Secret(ctx, secret)
+		if err != nil {
+			return nil, err
+		}
+		return registry.SecretKeyring(data, "secret/"+secret)
+	case f.Getenv != nil:
+		return registry.DockerKeyring(f.Getenv)
+	}
+	return nil, nil
+}
+
+// collector takes files, and goes on after one that content cannot have, so that all
+// of these are reported together.
+type collector struct {
+	builder  *content.Builder
+	problems content.Problems
+}
+
+// Add implements what git and registries give files to.
+func (c *collector) Add(name string, size int64, r io.Reader) error {
+	if err := c.builder.Add(name, size, r); err != nil && !c.problems.Add(err) {
+		return err
+	}
+	return nil
+}
+
+// result is the error of everything that content cannot have, with where that is, or
+// the error of the reading.
+func (c *collector) result(where string, err error) error {
+	if len(c.problems) == 0 {
+		return err
+	}
+	return within(where, c.problems.Or(err))
+}
+
+// report tells how many bytes have come, now and then and at the end.
+func (f Fetcher) report(message string) func(done, total int64) {
+	last := time.Time{}
+	return func(done, total int64) {
+		if now := time.Now(); now.Sub(last) >= progressPeriod || done == total {
+			last = now
+			f.tell(v1.Progress{Message: message, Done: done, Total: total})
+		}
+	}
+}
