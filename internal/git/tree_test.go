@@ -475,7 +475,7 @@ func FuzzTree(f *testing.F) {
 func TestTreesAreNotHeld(t *testing.T) {
 	var entries []entry
 	var of []any
-	for i := range 30 {
+	for i := range 16 {
 		content := make([]byte, 1<<20)
 		for j := range content {
 			content[j] = byte(j * (i + 3) >> (j % 7)) // not much smaller when compressed
@@ -503,7 +503,7 @@ func TestTreesAreNotHeld(t *testing.T) {
 		}
 	})
 	t.Logf("%d files of a pack of %d MB; %d MB were held", count.files, len(pack)>>20, held>>20)
-	if count.files != 30 || held > 25<<20 {
+	if count.files != 16 || held > 12<<20 {
 		t.Errorf("%d files; %d MB were held", count.files, held>>20)
 	}
 }
