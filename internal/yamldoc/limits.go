@@ -13,13 +13,21 @@ const (
 	MaxDepth    = 64      // nested mappings and lists
 )
 
-// These limits keep a hostile or broken file from taking time and memory. They
-// are far above what anybody needs.
-const (
-	maxMarks   = 100_000 // characters that can begin a node, before it is parsed
-	maxWeight  = 4 << 20 // bytes with aliases expanded
-	nodeWeight = 16      // bytes that a node counts beside its text
-)
+// Limits keep a hostile or broken document from taking time and memory.
+type Limits struct {
+	Bytes  int // as written
+	Marks  int // characters that can begin a node, before it is parsed
+	Weight int // bytes with aliases expanded
+	Depth  int // nested mappings and lists
+}
+
+// limits are those of Read, far above what anybody needs.
+func limits() Limits {
+	return Limits{Bytes: MaxFile, Marks: 100_000, Weight: 4 << 20, Depth: MaxDepth}
+}
+
+// nodeWeight is the bytes that a node counts beside its text.
+const nodeWeight = 16
 
 // Marks counts the characters that can begin a node, before a text is parsed: each
 // node takes some two hundred bytes, however short it is.
@@ -46,11 +54,11 @@ func Marks(raw []byte) (marks int) {
 
 // checkSize measures a document with its aliases expanded, without expanding
 // them. The problem is empty if it is within the limits.
-func checkSize(document *yaml.Node) (problem string, at *yaml.Node) {
-	m := measurer{done: map[*yaml.Node]size{}, open: map[*yaml.Node]bool{}}
+func checkSize(document *yaml.Node, limits Limits) (problem string, at *yaml.Node) {
+	m := measurer{limits: limits, done: map[*yaml.Node]size{}, open: map[*yaml.Node]bool{}}
 	s := m.size(document, 0)
-	if m.problem == "" && s.weight > maxWeight {
-		return fmt.Sprintf("larger than %d MiB with its aliases expanded", maxWeight>>20), document
+	if m.problem == "" && s.weight > limits.Weight {
+		return fmt.Sprintf("larger than %d MiB with its aliases expanded", limits.Weight>>20), document
 	}
 	return m.problem, m.at
 }
@@ -60,6 +68,7 @@ type size struct{ weight, depth int }
 
 // measurer visits each node once, however many aliases refer to it.
 type measurer struct {
+	limits  Limits
 	done    map[*yaml.Node]size
 	open    map[*yaml.Node]bool
 	problem string
@@ -85,7 +94,7 @@ func (m *measurer) size(n *yaml.Node, depth int) size {
 	s := size{weight: nodeWeight + len(n.Value)}
 	for _, child := range n.Content {
 		inner := m.size(child, depth+1)
-		s.weight = min(s.weight+inner.weight, maxWeight+1)
+		s.weight = min(s.weight+inner.weight, m.limits.Weight+1)
 		s.depth = max(s.depth, inner.depth+1)
 	}
 	delete(m.open, n)
@@ -97,10 +106,10 @@ func (m *measurer) size(n *yaml.Node, depth int) size {
 
 // tooDeep counts the document itself as a level.
 func (m *measurer) tooDeep(n *yaml.Node, depth int) bool {
-	if depth <= MaxDepth+1 {
+	if depth <= m.limits.Depth+1 {
 		return false
 	}
-	m.fail(n, "nested more than %d levels deep", MaxDepth)
+	m.fail(n, "nested more than %d levels deep", m.limits.Depth)
 	return true
 }
 

@@ -27,10 +27,15 @@ func ReadFile(path string) ([]byte, error) {
 // Read returns the one document of a file as nodes, which keep positions and tell
 // what is left out from what is empty. It is nil if the file is empty.
 func Read(file string, raw []byte) (top *yaml.Node, problems []string) {
-	if len(raw) > MaxFile {
-		return nil, []string{fmt.Sprintf("%s: larger than %d MiB", file, MaxFile>>20)}
+	return ReadWithin(file, raw, limits())
+}
+
+// ReadWithin is Read with other limits.
+func ReadWithin(file string, raw []byte, limits Limits) (top *yaml.Node, problems []string) {
+	if len(raw) > limits.Bytes {
+		return nil, []string{fmt.Sprintf("%s: larger than %d MiB", file, limits.Bytes>>20)}
 	}
-	if Marks(raw) > maxMarks {
+	if Marks(raw) > limits.Marks {
 		return nil, []string{file + ": too many values"}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
@@ -40,7 +45,7 @@ func Read(file string, raw []byte) (top *yaml.Node, problems []string) {
 	} else if err != nil {
 		return nil, []string{syntaxProblem(file, err)}
 	}
-	if problem, at := checkSize(&document); problem != "" {
+	if problem, at := checkSize(&document, limits); problem != "" {
 		return nil, []string{fmt.Sprintf("%s:%d:%d: %s", file, at.Line, at.Column, problem)}
 	}
 	if err := decoder.Decode(&second); err == nil {

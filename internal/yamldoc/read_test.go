@@ -27,7 +27,7 @@ func TestReadRefuses(t *testing.T) {
 		"what is too deep":              {nested(MaxDepth + 1), fmt.Sprintf("f.yaml:1:%d: nested more than 64 levels deep", MaxDepth+2)},
 		"what is too deep by aliases":   {"a: &a " + nested(40) + "\nb: " + strings.Repeat("[", 40) + "*a" + strings.Repeat("]", 40), "f.yaml:1:4: nested more than 64 levels deep"},
 		"a file that is too large":      {"a: " + strings.Repeat("x", MaxFile), "f.yaml: larger than 1 MiB"},
-		"more nodes than anybody needs": {strings.Repeat("-\n", maxMarks+1), "f.yaml: too many values"},
+		"more nodes than anybody needs": {strings.Repeat("-\n", limits().Marks+1), "f.yaml: too many values"},
 		"a second document":             {"a: 1\n---\nb: 2\n", "f.yaml:2: more than one document"},
 		"no YAML":                       {"a: 1\nb: [\n", "f.yaml:2: did not find expected node content"},
 	} {
@@ -42,7 +42,7 @@ func TestReadAtTheLimits(t *testing.T) {
 	for name, raw := range map[string]string{
 		"depth":   nested(MaxDepth),
 		"size":    "a: " + strings.Repeat("x", MaxFile-3),
-		"marks":   strings.Repeat("-\n", maxMarks),
+		"marks":   strings.Repeat("-\n", limits().Marks),
 		"aliases": bomb(4),
 	} {
 		if top, problems := Read("f.yaml", []byte(raw)); top == nil || len(problems) > 0 {
@@ -87,7 +87,7 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%v, %q", top, p)
 			}
 		}
-		if top != nil && count(top, maxWeight/nodeWeight) < 0 {
+		if top != nil && count(top, limits().Weight/nodeWeight) < 0 {
 			t.Error("more nodes than the limits allow, with the aliases put in")
 		}
 	})
