@@ -1,0 +1,157 @@
+// Package manifest reads what others wrote as Kubernetes objects: text of YAML or JSON, with
+// several documents and with lists, within limits that a hostile one cannot exceed, and with
+// the place of every problem.
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/yamldoc"
+)
+
+// The limits of everything that one Reader reads.
+const (
+	MaxBytes   = 64 << 20
+	maxMarks   = 3_000_000 // characters that can begin a value
+	MaxObjects = 10_000
+)
+
+// Reader collects the objects of files, and everything that is wrong with them.
+type Reader struct {
+	// Namespace is that of objects which name none: it tells whether two are the same.
+	Namespace string
+	// Strict refuses a key that a mapping has twice; otherwise the last one counts.
+	Strict bool
+
+	file         string
+	bytes, marks int
+	full         bool
+	places       map[identity]string
+	objects      []*unstructured.Unstructured
+	files        []string
+	problems     []string
+}
+
+// identity is what makes two objects one for the API server.
+type identity struct{ group, kind, namespace, name string }
+
+// Read adds the objects of a text; its problems have the name of the file.
+func (r *Reader) Read(file string, text []byte) {
+	if r.full {
+		return
+	}
+	r.file = file
+	r.bytes += len(text)
+	r.marks += yamldoc.Marks(text)
+	switch {
+	case r.bytes > MaxBytes:
+		r.stop("the manifests are larger than %d MiB", MaxBytes>>20)
+	case r.marks > maxMarks:
+		r.stop("the manifests have too many values")
+	case len(text) > maxDocument:
+		r.problem(0, "larger than %d MiB", maxDocument>>20)
+	case !utf8.Valid(text):
+		r.problem(0, "not UTF-8 text")
+	default:
+		for before, document := range documents(text) {
+			for _, v := range r.parse(before, document) {
+				r.add(v.line, v.content, "")
+			}
+			if r.full {
+				return
+			}
+		}
+	}
+}
+
+// Problem adds what is wrong with a file besides its objects; line 0 is the whole file.
+func (r *Reader) Problem(file string, line int, format string, args ...any) {
+	r.file = file
+	r.problem(line, format, args...)
+}
+
+// Objects are those that were read, in their order, and the name of the file of each.
+func (r *Reader) Objects() (objects []*unstructured.Unstructured, files []string) {
+	return r.objects, r.files
+}
+
+// Problems are everything that is wrong, in the order of reading; empty if nothing is.
+func (r *Reader) Problems() []string { return slices.Clip(r.problems) }
+
+// problem adds a problem of the file that is being read.
+func (r *Reader) problem(line int, format string, args ...any) {
+	if r.full {
+		return
+	}
+	if len(r.problems) == yamldoc.MaxProblems {
+		r.problems, r.full = append(r.problems, fmt.Sprintf("more than %d problems: nothing further was read", yamldoc.MaxProblems)), true
+		return
+	}
+	place := r.file
+	if line > 0 {
+		place = fmt.Sprintf("%s:%d", r.file, line)
+	}
+	r.problems = append(r.problems, fault.Line(place+": "+fmt.Sprintf(format, args...)))
+}
+
+// stop ends the reading: what follows is not looked at.
+func (r *Reader) stop(format string, args ...any) {
+	r.problem(0, format, args...)
+	r.full = true
+}
+
+// add adds a value as an object, or the objects of a list. Parent is the kind that the items
+// of a list of one kind have if they name none.
+func (r *Reader) add(line int, content any, parent string) {
+	fields, ok := content.(map[string]any)
+	switch {
+	case r.full, content == nil:
+		return
+	case !ok:
+		r.problem(line, "must be an object, is %s", describe(content))
+		return
+	}
+	object := &unstructured.Unstructured{Object: fields}
+	if parent != "" && fields["kind"] == nil && fields["apiVersion"] == nil {
+		object.SetGroupVersionKind(parentKind(parent))
+	}
+	if items, kind, isList := list(fields); isList {
+		for _, item := range items {
+			r.add(line, item, kind)
+		}
+		return
+	}
+	problems := check(fields)
+	for _, problem := range problems {
+		r.problem(line, "%s%s", label(object), problem)
+	}
+	if len(problems) > 0 {
+		return
+	}
+	if len(r.objects) == MaxObjects {
+		r.stop("more than %d objects", MaxObjects)
+		return
+	}
+	r.keep(line, object)
+}
+
+func (r *Reader) keep(line int, object *unstructured.Unstructured) {
+	gvk := object.GroupVersionKind()
+	id := identity{gvk.Group, gvk.Kind, cmp.Or(object.GetNamespace(), r.Namespace), object.GetName()}
+	if first, twice := r.places[id]; twice {
+		r.problem(line, "%sdefined twice (first at %s)", label(object), first)
+		return
+	}
+	if r.places == nil {
+		r.places = map[identity]string{}
+	}
+	r.places[id] = fmt.Sprintf("%s:%d", r.file, line)
+	r.objects = append(r.objects, object)
+	r.files = append(r.files, r.file)
+}
