@@ -69,6 +69,8 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	switch o.Format {
 	case Plain:
 		return loadPlain(ctx, fsys, o)
+	case Registry:
+		return loadRegistry(ctx, fsys)
 	default:
 		return nil, fault.New(fault.InvalidArgument, "unknown bundle format %q", o.Format).
 			WithHint("use one of: %s", texts(Formats()))

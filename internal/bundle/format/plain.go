@@ -15,8 +15,8 @@ const manifestsDir = "manifests"
 
 // loadPlain reads manifests as they are: nothing in them is a template.
 func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
-	reader, err := readManifests(ctx, fsys, o.Namespace)
-	if err != nil {
+	reader := &manifest.Reader{Namespace: o.Namespace, Strict: true}
+	if err := readManifests(ctx, fsys, reader); err != nil {
 		return nil, err
 	}
 	objects, _ := reader.Objects()
@@ -31,15 +31,14 @@ func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 }
 
 // readManifests reads every file of the flat directory of manifests.
-func readManifests(ctx context.Context, fsys fs.FS, namespace string) (*manifest.Reader, error) {
+func readManifests(ctx context.Context, fsys fs.FS, reader *manifest.Reader) error {
 	entries, err := fs.ReadDir(fsys, manifestsDir)
 	if err != nil {
-		return nil, unreadable(manifestsDir, err)
+		return unreadable(manifestsDir, err)
 	}
-	reader := &manifest.Reader{Namespace: namespace, Strict: true}
 	for _, entry := range entries {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		name := path.Join(manifestsDir, entry.Name())
 		switch {
@@ -52,11 +51,11 @@ func readManifests(ctx context.Context, fsys fs.FS, namespace string) (*manifest
 		}
 		text, err := readFile(fsys, name, manifest.MaxBytes)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		reader.Read(name, text)
 	}
-	return reader, nil
+	return nil
 }
 
 // readFile reads a file, but little more than most bytes: its size may be anything.
@@ -65,7 +64,7 @@ func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err != nil {
 		return nil, unreadable(name, err)

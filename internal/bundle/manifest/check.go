@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -98,7 +98,7 @@ func checkTexts(metadata map[string]any, key string) (problems []string) {
 
 // segment checks a name that becomes a part of a URL.
 func segment(field, name string) []string {
-	if problems := path.IsValidPathSegmentName(name); len(problems) > 0 {
+	if problems := content.IsPathSegmentName(name); len(problems) > 0 {
 		return []string{fmt.Sprintf("%s: invalid name %q: %s", field, name, strings.Join(problems, "; "))}
 	}
 	return nil

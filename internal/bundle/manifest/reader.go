@@ -70,6 +70,12 @@ func (r *Reader) Read(file string, text []byte) {
 	}
 }
 
+// Add adds an object that was made of what is in a file.
+func (r *Reader) Add(file string, fields map[string]any) {
+	r.file = file
+	r.add(0, fields, "")
+}
+
 // Problem adds what is wrong with a file besides its objects; line 0 is the whole file.
 func (r *Reader) Problem(file string, line int, format string, args ...any) {
 	r.file = file
@@ -93,11 +99,15 @@ func (r *Reader) problem(line int, format string, args ...any) {
 		r.problems, r.full = append(r.problems, fmt.Sprintf("more than %d problems: nothing further was read", yamldoc.MaxProblems)), true
 		return
 	}
-	place := r.file
-	if line > 0 {
-		place = fmt.Sprintf("%s:%d", r.file, line)
+	r.problems = append(r.problems, fault.Line(r.place(line)+": "+fmt.Sprintf(format, args...)))
+}
+
+// place is a line of the file that is being read; 0 is the whole file.
+func (r *Reader) place(line int) string {
+	if line == 0 {
+		return r.file
 	}
-	r.problems = append(r.problems, fault.Line(place+": "+fmt.Sprintf(format, args...)))
+	return fmt.Sprintf("%s:%d", r.file, line)
 }
 
 // stop ends the reading: what follows is not looked at.
@@ -151,7 +161,7 @@ func (r *Reader) keep(line int, object *unstructured.Unstructured) {
 	if r.places == nil {
 		r.places = map[identity]string{}
 	}
-	r.places[id] = fmt.Sprintf("%s:%d", r.file, line)
+	r.places[id] = r.place(line)
 	r.objects = append(r.objects, object)
 	r.files = append(r.files, r.file)
 }
