@@ -4,11 +4,15 @@ package format
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
+	"strings"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
+	"github.com/berthdev/berth/internal/bundle/chart"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -35,23 +39,53 @@ type Package struct {
 	// Objects are in the order of the bundle. Each has an apiVersion, a kind and a name, and
 	// no two are the same.
 	Objects []*unstructured.Unstructured
+	// Hooks are those of a chart, in the order in which they run at an event.
+	Hooks []chart.Hook
+	// Notes are what a chart tells its user, as text that others wrote.
+	Notes string
 	// Chart and Values are for Helm's record; nil if the bundle is no chart.
 	Chart  *helmchart.Chart
 	Values map[string]any
 	// Warnings are what a user should know, though it is no error.
 	Warnings []string
+
+	manifest string
+}
+
+// Manifest is as Helm records it: the objects without hooks, and of a chart without crds/,
+// which Helm leaves where they are.
+func (p *Package) Manifest() (string, error) {
+	if p.Format == Helm {
+		return p.manifest, nil
+	}
+	var text strings.Builder
+	for _, object := range p.Objects {
+		document, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return "", fault.New(fault.Internal, "write %s %s as YAML: %w", object.GetKind(), object.GetName(), err)
+		}
+		fmt.Fprintf(&text, "---\n%s", document)
+	}
+	return text.String(), nil
 }
 
 // Options say how to read a bundle.
 type Options struct {
 	// Format is recognized if it is empty.
 	Format Format
-	// Instance is the name of the release.
+	// Instance is the name of the release, Revision that of its state which is to come, and
+	// Upgrade says whether there is one before it. Templates see them.
 	Instance string
+	Revision int
+	Upgrade  bool
 	// Namespace is where objects go that name none, unless the format says so.
 	Namespace string
 	// Values are those of a chart: a text of YAML.
 	Values []byte
+	// Lookup asks the cluster for a template; nil finds nothing, as without a cluster.
+	Lookup chart.Lookup
+	// Capabilities are those of the cluster, for templates and for what a chart requires.
+	Capabilities chart.Capabilities
 }
 
 // Load reads a bundle. The error has all problems together, with their places.
@@ -69,6 +103,8 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	switch o.Format {
 	case Plain:
 		return loadPlain(ctx, fsys, o)
+	case Helm:
+		return loadHelm(ctx, fsys, o)
 	case Registry:
 		return loadRegistry(ctx, fsys)
 	default:

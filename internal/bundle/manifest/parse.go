@@ -35,14 +35,9 @@ func (r *Reader) parse(before int, text []byte) []value {
 			return values
 		}
 	}
-	if bytes.IndexByte(text, '*') >= 0 && bytes.IndexByte(text, '&') >= 0 {
-		limits := yamldoc.Limits{Bytes: maxDocument, Marks: maxMarks, Weight: maxDocument, Depth: maxDepth}
-		if _, problems := yamldoc.ReadWithin("", text, limits); len(problems) > 0 {
-			for _, problem := range problems {
-				r.located(before, strings.TrimPrefix(problem, ":"))
-			}
-			return nil
-		}
+	if problem := Bomb(text); problem != "" {
+		r.located(before, problem)
+		return nil
 	}
 	converted, err := r.toJSON(text)
 	if err != nil {
@@ -55,6 +50,25 @@ func (r *Reader) parse(before int, text []byte) []value {
 		return nil
 	}
 	return []value{{before + 1 + leading(text), content}}
+}
+
+// Bomb says what keeps a document from being parsed in bounded time and memory; what else is
+// wrong with it is left to the parser. Only aliases make of a document more than it is.
+func Bomb(text []byte) (problem string) {
+	if len(text) > maxDocument {
+		return fmt.Sprintf("larger than %d MiB", maxDocument>>20)
+	}
+	if yamldoc.Marks(text) > maxMarks {
+		return "too many values"
+	}
+	if bytes.IndexByte(text, '*') < 0 || bytes.IndexByte(text, '&') < 0 {
+		return ""
+	}
+	limits := yamldoc.Limits{Bytes: maxDocument, Marks: maxMarks, Weight: maxDocument, Depth: maxDepth}
+	if _, problems := yamldoc.ReadWithin("", text, limits); len(problems) > 0 {
+		return strings.TrimSpace(strings.TrimPrefix(problems[0], ":"))
+	}
+	return ""
 }
 
 func (r *Reader) toJSON(text []byte) ([]byte, error) {

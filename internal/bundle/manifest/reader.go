@@ -28,6 +28,8 @@ type Reader struct {
 	Namespace string
 	// Strict refuses a key that a mapping has twice; otherwise the last one counts.
 	Strict bool
+	// Several says whether an object may be there more than once; nil is never.
+	Several func(*unstructured.Unstructured) bool
 
 	file         string
 	bytes, marks int
@@ -42,7 +44,10 @@ type Reader struct {
 type identity struct{ group, kind, namespace, name string }
 
 // Read adds the objects of a text; its problems have the name of the file.
-func (r *Reader) Read(file string, text []byte) {
+func (r *Reader) Read(file string, text []byte) { r.ReadPart(file, 0, text) }
+
+// ReadPart is Read of a part of a file, which has a number of lines in front of it.
+func (r *Reader) ReadPart(file string, lines int, text []byte) {
 	if r.full {
 		return
 	}
@@ -60,7 +65,7 @@ func (r *Reader) Read(file string, text []byte) {
 		r.problem(0, "not UTF-8 text")
 	default:
 		for before, document := range documents(text) {
-			for _, v := range r.parse(before, document) {
+			for _, v := range r.parse(lines+before, document) {
 				r.add(v.line, v.content, "")
 			}
 			if r.full {
@@ -154,7 +159,8 @@ func (r *Reader) add(line int, content any, parent string) {
 func (r *Reader) keep(line int, object *unstructured.Unstructured) {
 	gvk := object.GroupVersionKind()
 	id := identity{gvk.Group, gvk.Kind, cmp.Or(object.GetNamespace(), r.Namespace), object.GetName()}
-	if first, twice := r.places[id]; twice {
+	first, twice := r.places[id]
+	if twice = twice && (r.Several == nil || !r.Several(object)); twice {
 		r.problem(line, "%sdefined twice (first at %s)", label(object), first)
 		return
 	}

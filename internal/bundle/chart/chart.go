@@ -1,0 +1,180 @@
+// Package chart makes objects of a chart that others wrote, as Helm does: its values and
+// their schema, its subcharts, templates, hooks and custom resource definitions. It does what
+// Helm's engine does within limits, and ends when it is told to.
+package chart
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	helmchart "helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/bundle/manifest"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// maxWarnings is how many are kept.
+const maxWarnings = 100
+
+// Options say what a chart is rendered with.
+type Options struct {
+	Release Release
+	// Values are a text of YAML.
+	Values []byte
+	// Lookup asks the cluster; nil finds nothing, as without a cluster.
+	Lookup       Lookup
+	Capabilities Capabilities
+}
+
+// Release is what a template sees as .Release.
+type Release struct {
+	Name, Namespace string
+	// Revision is 1 if it is 0.
+	Revision int
+	Upgrade  bool
+}
+
+// Rendered is a chart with its values filled in.
+type Rendered struct {
+	// Chart is as Helm records it; Values are those that were given.
+	Chart  *helmchart.Chart
+	Values map[string]any
+	// Objects are first those of crds/, which Helm's record does not have, and then those of
+	// the manifest, in Helm's order.
+	Objects []*unstructured.Unstructured
+	// Manifest is as Helm records it: without crds/ and hooks.
+	Manifest string
+	Hooks    []Hook
+	Notes    string
+	Warnings []string
+}
+
+// Load reads the chart at the root of a file system and renders it. The error has everything
+// that is wrong, step by step: a chart is not rendered with values that do not fit.
+func Load(ctx context.Context, fsys fs.FS, o Options) (*Rendered, error) {
+	c, err := load(ctx, fsys)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "invalid chart: %w", err)
+	}
+	seen, err := o.Capabilities.forTemplates()
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "invalid version of Kubernetes %q: %w", o.Capabilities.Version, err)
+	}
+	r := &Rendered{Chart: c}
+	if problems := r.check(seen); len(problems) > 0 {
+		return nil, invalid("invalid chart "+c.Name(), problems)
+	}
+	given, problems := parseValues(o.Values)
+	if len(problems) > 0 {
+		return nil, invalid("invalid values", problems)
+	}
+	r.Values = runtime.DeepCopyJSON(given)
+	values, problems := r.fillIn(given)
+	if len(problems) > 0 {
+		return nil, invalid("the values do not fit chart "+c.Name(), problems)
+	}
+	templates := map[string]source{}
+	sources(c, map[string]any{"Values": Values(values), "Capabilities": seen, "Release": o.Release.forTemplates()}, templates)
+	texts, problems := render(ctx, templates, o.Lookup)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if len(problems) == 0 {
+		problems = r.take(texts, o.Release.Namespace)
+	}
+	if len(problems) > 0 {
+		return nil, invalid("chart "+c.Name()+" cannot be rendered", problems)
+	}
+	return r, nil
+}
+
+// forTemplates is the release as a template sees it.
+func (r Release) forTemplates() map[string]any {
+	return map[string]any{
+		"Name": r.Name, "Namespace": r.Namespace, "Service": "Helm",
+		"Revision": max(r.Revision, 1), "IsUpgrade": r.Upgrade, "IsInstall": !r.Upgrade,
+	}
+}
+
+// check says what keeps the chart from being installed, whatever its values are.
+func (r *Rendered) check(seen *capabilities) (problems []string) {
+	c := r.Chart
+	if !slices.Contains([]string{"", "application"}, c.Metadata.Type) {
+		problems = append(problems, fmt.Sprintf("a chart of type %s cannot be installed, only used by others", c.Metadata.Type))
+	}
+	if names := missing(c); len(names) > 0 {
+		problems = append(problems, "charts/ lacks what Chart.yaml depends on: "+strings.Join(names, ", ")+": run helm dependency build")
+	}
+	if wanted := c.Metadata.KubeVersion; wanted != "" && !inRange(wanted, seen.KubeVersion.Version) {
+		problems = append(problems, fmt.Sprintf("kubeVersion: requires Kubernetes %s, this is %s", wanted, seen.KubeVersion))
+	}
+	if c.Metadata.Deprecated {
+		r.warn("chart %s is deprecated", c.Name())
+	}
+	var below func(*helmchart.Chart)
+	below = func(c *helmchart.Chart) {
+		for _, sub := range c.Dependencies() {
+			if names := missing(sub); len(names) > 0 {
+				r.warn("subchart %s: charts/ lacks what its Chart.yaml depends on: %s", sub.Name(), strings.Join(names, ", "))
+			}
+			below(sub)
+		}
+	}
+	below(c)
+	return problems
+}
+
+// warn adds a warning, each once.
+func (r *Rendered) warn(format string, args ...any) {
+	if text := fault.Line(fmt.Sprintf(format, args...)); !slices.Contains(r.Warnings, text) && len(r.Warnings) < maxWarnings {
+		r.Warnings = append(r.Warnings, text)
+	}
+}
+
+// parseValues reads the values that are given.
+func parseValues(text []byte) (values map[string]any, problems []string) {
+	if problem := manifest.Bomb(text); problem != "" {
+		return nil, []string{"values: " + problem}
+	}
+	if err := yaml.Unmarshal(text, &values); err != nil {
+		return nil, []string{"values: " + strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")}
+	}
+	if values == nil {
+		values = map[string]any{}
+	}
+	return values, nil
+}
+
+// fillIn gives the values of the chart with its subcharts, of which those stay that the values
+// want, and checks them against the schemas.
+func (r *Rendered) fillIn(given map[string]any) (values map[string]any, problems []string) {
+	if err := (dependencies{r.warn}).resolve(r.Chart, given); err != nil {
+		return nil, []string{err.Error()}
+	}
+	values, err := coalescing{warn: r.warn}.all(r.Chart, given)
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	return values, r.checkSchemas(r.Chart, values, "")
+}
+
+// invalid is the error of a chart or values with problems.
+func invalid(message string, problems []string) error {
+	err := fault.New(fault.InvalidArgument, "%s", message)
+	if len(problems) == 1 {
+		return err.WithDetail(problems[0])
+	}
+	for _, problem := range problems {
+		err.Problems = append(err.Problems, fault.Line(problem))
+	}
+	return err
+}

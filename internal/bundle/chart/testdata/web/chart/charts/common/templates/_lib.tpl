@@ -1,0 +1,1 @@
+{{ define "common.x" }}x{{ end }}
