@@ -2,9 +2,9 @@ package chart
 
 import (
 	"cmp"
-	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -61,7 +61,7 @@ func (c Capabilities) forTemplates() (*capabilities, error) {
 		known = append(known, "apiextensions.k8s.io/v1")
 	}
 	return &capabilities{
-		KubeVersion: kubeVersion{cmp.Or(c.Version, "v"+parsed.String()), fmt.Sprint(parsed.Major()), fmt.Sprint(parsed.Minor())},
+		KubeVersion: kubeVersion{cmp.Or(c.Version, "v"+parsed.String()), strconv.FormatUint(uint64(parsed.Major()), 10), strconv.FormatUint(uint64(parsed.Minor()), 10)},
 		APIVersions: known,
 		HelmVersion: helmVersion{Version: helmLibrary, GoVersion: runtime.Version()},
 	}, nil

@@ -5,6 +5,7 @@ package chart
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/berthdev/berth/internal/bundle/chart/schema"
 	"github.com/berthdev/berth/internal/bundle/manifest"
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -165,6 +167,31 @@ func (r *Rendered) fillIn(given map[string]any) (values map[string]any, problems
 		return nil, []string{err.Error()}
 	}
 	return values, r.checkSchemas(r.Chart, values, "")
+}
+
+// checkSchemas checks the values of a chart and its subcharts against their schemas.
+func (r *Rendered) checkSchemas(c *helmchart.Chart, values map[string]any, prefix string) (problems []string) {
+	if c.Schema != nil {
+		file := c.ChartFullPath() + "/values.schema.json"
+		found, err := schema.Check(c.Schema, values)
+		outside := schema.OutsideError("")
+		switch {
+		case errors.As(err, &outside):
+			r.warn("%s: the values are not checked, as %v, which is not followed", file, outside)
+		case err != nil:
+			problems = append(problems, file+": "+err.Error())
+		}
+		for _, problem := range found {
+			problems = append(problems, "values"+prefix+problem)
+		}
+	}
+	for _, sub := range c.Dependencies() {
+		// Coalescing has made sure that they are a table.
+		if below, ok := values[sub.Name()].(map[string]any); ok {
+			problems = append(problems, r.checkSchemas(sub, below, prefix+"."+sub.Name())...)
+		}
+	}
+	return problems
 }
 
 // invalid is the error of a chart or values with problems.

@@ -166,7 +166,8 @@ func (d dependencies) importValues(c *helmchart.Chart) error {
 	for _, dependency := range c.Metadata.Dependencies {
 		var entries []any // all written in the long way, as Helm records them
 		for _, entry := range dependency.ImportValues {
-			child, parent := "", "."
+			var child string
+			parent := "."
 			switch entry := entry.(type) {
 			case string:
 				child = "exports." + entry

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"text/template/parse"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
-	"text/template/parse"
 )
 
 // source is a template with what it sees.
@@ -146,10 +146,11 @@ func (e *engine) inline(t *template.Template, text string, data any) (string, er
 
 // execute runs a template by its name.
 func (e *engine) execute(t *template.Template, name string, data any) (string, error) {
-	if e.guard.depth++; e.guard.depth > maxDepth {
+	e.guard.depth++
+	defer func() { e.guard.depth-- }()
+	if e.guard.depth > maxDepth {
 		return "", limitError("templates include each other without end: " + name)
 	}
-	defer func() { e.guard.depth-- }()
 	out := &output{guard: e.guard}
 	err := t.ExecuteTemplate(out, name, data)
 	return out.text.String(), err

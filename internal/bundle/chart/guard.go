@@ -145,48 +145,54 @@ func shallow(name string) bool {
 // weigh refuses a value that is very large with all that is in it, once for each time that it
 // is in there, or that is in itself.
 func weigh(v reflect.Value) error {
-	budget := maxWeight
-	if !weighed(v, 0, &budget) {
+	w := scales{maxWeight}
+	if !w.hold(v, 0) {
 		return limitError("a value is too large")
 	}
 	return nil
 }
 
-func weighed(v reflect.Value, depth int, budget *int) bool {
-	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
-		if depth++; depth > maxDepth {
-			return false
-		}
-		v = v.Elem()
-	}
-	if *budget -= nodeWeight; *budget < 0 || depth > maxDepth {
+// scales have the bytes that are left.
+type scales struct{ left int }
+
+// hold says whether there is room for a value.
+func (w *scales) hold(v reflect.Value, depth int) bool {
+	w.left -= nodeWeight
+	if w.left < 0 || depth > maxDepth {
 		return false
 	}
 	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		return v.IsNil() || w.hold(v.Elem(), depth+1)
 	case reflect.String:
-		*budget -= v.Len()
+		w.left -= v.Len()
 	case reflect.Slice, reflect.Array:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			*budget -= v.Len()
-			return *budget >= 0
-		}
-		for i := range v.Len() {
-			if !weighed(v.Index(i), depth+1, budget) {
-				return false
-			}
-		}
+		return w.items(v, depth)
 	case reflect.Map:
 		for entries := v.MapRange(); entries.Next(); {
-			if !weighed(entries.Key(), depth+1, budget) || !weighed(entries.Value(), depth+1, budget) {
+			if !w.hold(entries.Key(), depth+1) || !w.hold(entries.Value(), depth+1) {
 				return false
 			}
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if !weighed(v.Field(i), depth+1, budget) {
+		for _, field := range v.Fields() {
+			if !w.hold(field, depth+1) {
 				return false
 			}
 		}
 	}
-	return *budget >= 0
+	return w.left >= 0
+}
+
+func (w *scales) items(v reflect.Value, depth int) bool {
+	if v.Type().Elem().Kind() == reflect.Uint8 {
+		w.left -= v.Len()
+		return w.left >= 0
+	}
+	for i := range v.Len() {
+		if !w.hold(v.Index(i), depth+1) {
+			return false
+		}
+	}
+	return true
 }

@@ -85,7 +85,7 @@ func (p preparation) branch(node *parse.BranchNode, depth int) error {
 }
 
 // pipeline checks how deep a pipeline is.
-func pipeline(node parse.Node, depth int) (err error) {
+func pipeline(node parse.Node, depth int) error {
 	if depth > maxNesting {
 		return limitError(fmt.Sprintf("pipelines nested more than %d deep", maxNesting))
 	}
@@ -96,7 +96,7 @@ func pipeline(node parse.Node, depth int) (err error) {
 		}
 		for _, command := range node.Cmds {
 			for _, arg := range command.Args {
-				if err = pipeline(arg, depth+1); err != nil {
+				if err := pipeline(arg, depth+1); err != nil {
 					return err
 				}
 			}

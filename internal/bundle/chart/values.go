@@ -34,14 +34,12 @@ func (v Values) YAML() (string, error) {
 // Table is a table inside the values: "a.b".
 func (v Values) Table(path string) (Values, error) {
 	for key := range strings.SplitSeq(path, ".") {
-		below, ok := v[key]
-		if table, isTable := below.(map[string]any); isTable {
-			v = table
-		} else if table, isValues := below.(Values); isValues {
-			v = table
-		} else if !ok {
-			return v, fmt.Errorf("%q is not a table", key)
-		} else {
+		switch below := v[key].(type) {
+		case map[string]any:
+			v = below
+		case Values:
+			v = below
+		default:
 			return Values{}, fmt.Errorf("%q is not a table", key)
 		}
 	}

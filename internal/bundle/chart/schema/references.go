@@ -1,4 +1,4 @@
-package chart
+package schema
 
 import (
 	"errors"
@@ -12,11 +12,11 @@ import (
 // maxAlternatives is how many schemas may apply to one value.
 const maxAlternatives = 10_000
 
-// outsideError is the error of a reference that is not followed: to another document, or by
+// OutsideError is the error of a reference that is not followed: to another document, or by
 // a name.
-type outsideError string
+type OutsideError string
 
-func (e outsideError) Error() string { return "the schema refers to " + string(e) }
+func (e OutsideError) Error() string { return "the schema refers to " + string(e) }
 
 // references follows the references of a schema, as it is written.
 type references struct {
@@ -107,7 +107,7 @@ func (r *references) inPlace(schema map[string]any) (next []any) {
 func (r *references) target(reference string) any {
 	pointer, err := url.PathUnescape(strings.TrimPrefix(reference, "#"))
 	if err != nil || !strings.HasPrefix(reference, "#") || pointer != "" && pointer[0] != '/' {
-		return outsideError(reference)
+		return OutsideError(reference)
 	}
 	node := r.root
 	for _, key := range strings.Split(pointer, "/")[1:] {

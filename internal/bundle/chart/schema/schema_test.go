@@ -1,15 +1,16 @@
-package chart
+package schema_test
 
 import (
 	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	helmchart "helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
+
+	"github.com/berthdev/berth/internal/bundle/chart/schema"
 )
 
-func TestSchema(t *testing.T) {
+func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		schema, values string
 		want           []string
@@ -42,29 +43,30 @@ func TestSchema(t *testing.T) {
 		"any draft":             {schema: `{"$schema":"http://json-schema.org/schema#","properties":{"a":{"type":"string"}}}`, values: `{"a":1}`, want: []string{".a: must be string, is 1"}},
 		"deep reference":        {schema: `{"properties":{"a":{"type":"string"},"b":{"$ref":"#/properties/a"}}}`, values: `{"b":1}`, want: []string{".b: must be string, is 1"}},
 		"all of":                {schema: `{"allOf":[{"required":["a"]},{"required":["b"]}]}`, values: `{}`, want: []string{".a: required", ".b: required"}},
-		"a reference to itself": {schema: `{"$ref":"#"}`, values: `{}`, unchecked: true, want: []string{": c/values.schema.json: the schema refers to itself without end"}},
+		"a reference to itself": {schema: `{"$ref":"#"}`, values: `{}`, unchecked: true, want: []string{"the schema refers to itself without end"}},
 		"many alternatives": {
 			schema: `{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"}]},"b":{"allOf":[{"$ref":"#"},true]}}}`, values: `{}`,
-			unchecked: true, want: []string{": c/values.schema.json: the schema refers to itself without end"},
+			unchecked: true, want: []string{"the schema refers to itself without end"},
 		},
-		"another document": {schema: `{"properties":{"a":{"$ref":"https://example.com/a.json"}}}`, values: `{"a":1}`, unchecked: true},
-		"a missing part":   {schema: `{"properties":{"a":{"$ref":"#/$defs/a"}}}`, values: `{"a":1}`, want: []string{": c/values.schema.json: #/$defs/a is not in the schema"}},
+		"another document": {schema: `{"properties":{"a":{"$ref":"https://example.com/a.json"}}}`, values: `{"a":1}`, unchecked: true, want: []string{"the schema refers to https://example.com/a.json"}},
+		"a missing part":   {schema: `{"properties":{"a":{"$ref":"#/$defs/a"}}}`, values: `{"a":1}`, want: []string{"#/$defs/a is not in the schema"}},
 		"true":             {schema: `true`, values: `{}`},
-		"no schema":        {schema: `[]`, values: `{}`, want: []string{": c/values.schema.json: must be an object"}},
-		"no JSON":          {schema: `{`, values: `{}`, want: []string{": c/values.schema.json: unexpected end of JSON input"}},
+		"no schema":        {schema: `[]`, values: `{}`, want: []string{"must be an object"}},
+		"no JSON":          {schema: `{`, values: `{}`, want: []string{"unexpected end of JSON input"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var values map[string]any
 			if err := json.Unmarshal([]byte(test.values), &values); err != nil {
 				t.Fatal(err)
 			}
-			c := &helmchart.Chart{Metadata: &helmchart.Metadata{Name: "c"}, Schema: []byte(test.schema)}
-			r := &Rendered{Chart: c}
-			got := r.checkSchema(c, values)
+			got, err := schema.Check([]byte(test.schema), values)
+			if err != nil {
+				got = []string{err.Error()}
+			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if err := chartutil.ValidateAgainstSingleSchema(values, c.Schema); (err == nil) != (len(got) == 0) && !test.unchecked {
+			if err := chartutil.ValidateAgainstSingleSchema(values, []byte(test.schema)); (err == nil) != (len(got) == 0) && !test.unchecked {
 				t.Errorf("Helm says %v", err)
 			}
 		})

@@ -1,4 +1,4 @@
-package chart
+package schema
 
 import (
 	"encoding/json"
@@ -20,37 +20,37 @@ type violations struct {
 	problems []string
 }
 
-func (f *violations) add(path, text string) {
+func (v *violations) add(path, text string) {
 	problem := path + ": " + text
-	if !slices.Contains(f.problems, problem) && len(f.problems) < yamldoc.MaxProblems {
-		f.problems = append(f.problems, problem)
+	if !slices.Contains(v.problems, problem) && len(v.problems) < yamldoc.MaxProblems {
+		v.problems = append(v.problems, problem)
 	}
 }
 
 // walk checks a value against a schema, and then what is in it.
-func (f *violations) walk(schema *jsonschema.Schema, value any, path string, depth int) {
-	if schema == nil || depth > yamldoc.MaxDepth || len(f.problems) >= yamldoc.MaxProblems {
+func (v *violations) walk(schema *jsonschema.Schema, value any, path string, depth int) {
+	if schema == nil || depth > yamldoc.MaxDepth || len(v.problems) >= yamldoc.MaxProblems {
 		return
 	}
 	if schema.Ref != "" {
-		f.walk(f.target(schema.Ref), value, path, depth+1)
-		if f.root.Schema == draft7 {
+		v.walk(v.target(schema.Ref), value, path, depth+1)
+		if v.root.Schema == draft7 {
 			return
 		}
 	}
 	for _, part := range schema.AllOf {
-		f.walk(part, value, path, depth+1)
+		v.walk(part, value, path, depth+1)
 	}
 	if schema.If != nil {
 		then := schema.Then
-		if !f.fits(*schema.If, value) {
+		if !v.fits(*schema.If, value) {
 			then = schema.Else
 		}
-		f.walk(then, value, path, depth+1)
+		v.walk(then, value, path, depth+1)
 	}
 	for _, rule := range rules(schema, value) {
-		if !f.fits(rule.schema, value) {
-			f.add(path, rule.message)
+		if !v.fits(rule.schema, value) {
+			v.add(path, rule.message)
 			if rule.schema.Type != "" || rule.schema.Types != nil {
 				return
 			}
@@ -58,45 +58,45 @@ func (f *violations) walk(schema *jsonschema.Schema, value any, path string, dep
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		f.fields(schema, value, path, depth)
+		v.fields(schema, value, path, depth)
 	case []any:
 		for i, item := range value {
-			f.walk(itemSchema(schema, i), item, fmt.Sprintf("%s[%d]", path, i), depth+1)
+			v.walk(itemSchema(schema, i), item, fmt.Sprintf("%s[%d]", path, i), depth+1)
 		}
 	}
 }
 
 // fits asks the validator.
-func (f *violations) fits(schema jsonschema.Schema, value any) bool {
-	schema.ID, schema.Schema, schema.Defs, schema.Definitions = "", f.root.Schema, f.root.Defs, f.root.Definitions
+func (v *violations) fits(schema jsonschema.Schema, value any) bool {
+	schema.ID, schema.Schema, schema.Defs, schema.Definitions = "", v.root.Schema, v.root.Defs, v.root.Definitions
 	resolved, err := schema.CloneSchemas().Resolve(nil)
 	// A part that cannot stand alone is left to the schema as a whole.
 	return err != nil || resolved.Validate(value) == nil
 }
 
 // fields walks what is in an object.
-func (f *violations) fields(schema *jsonschema.Schema, value map[string]any, path string, depth int) {
+func (v *violations) fields(schema *jsonschema.Schema, value map[string]any, path string, depth int) {
 	for _, name := range schema.Required {
 		if _, ok := value[name]; !ok {
-			f.add(path+"."+name, "required")
+			v.add(path+"."+name, "required")
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(value)) {
 		below := path + "." + key
 		named, ok := schema.Properties[key]
-		f.walk(named, value[key], below, depth+1)
+		v.walk(named, value[key], below, depth+1)
 		for pattern, s := range schema.PatternProperties {
 			if matches, err := regexp.MatchString(pattern, key); err == nil && matches {
 				ok = true
-				f.walk(s, value[key], below, depth+1)
+				v.walk(s, value[key], below, depth+1)
 			}
 		}
 		switch {
 		case ok || schema.AdditionalProperties == nil:
 		case never(schema.AdditionalProperties):
-			f.add(below, "unknown")
+			v.add(below, "unknown")
 		default:
-			f.walk(schema.AdditionalProperties, value[key], below, depth+1)
+			v.walk(schema.AdditionalProperties, value[key], below, depth+1)
 		}
 	}
 }
@@ -121,18 +121,18 @@ func never(schema *jsonschema.Schema) bool {
 }
 
 // target is the schema that a local reference names.
-func (f *violations) target(reference string) *jsonschema.Schema {
+func (v *violations) target(reference string) *jsonschema.Schema {
 	rest, ok := strings.CutPrefix(reference, "#/")
 	where, name, _ := strings.Cut(rest, "/")
 	switch {
 	case reference == "#":
-		return f.root
+		return v.root
 	case ok && where == "definitions":
-		return f.root.Definitions[name]
+		return v.root.Definitions[name]
 	case ok && where == "$defs":
-		return f.root.Defs[name]
+		return v.root.Defs[name]
 	case ok && where == "properties":
-		return f.root.Properties[name]
+		return v.root.Properties[name]
 	}
 	return nil
 }

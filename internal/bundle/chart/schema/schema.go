@@ -1,4 +1,7 @@
-package chart
+// Package schema checks the values of a chart against its values.schema.json. Helm's validator
+// compiles the schemas of all drafts whenever a program starts that is linked with it; a test
+// compares the two.
+package schema
 
 import (
 	"encoding/json"
@@ -7,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	helmchart "helm.sh/helm/v3/pkg/chart"
 
 	"github.com/berthdev/berth/internal/bundle/manifest"
 )
@@ -18,54 +20,38 @@ const (
 	draft2020 = "https://json-schema.org/draft/2020-12/schema"
 )
 
-// checkSchemas checks the values of a chart and its subcharts against their schemas. The
-// problems are all of them.
-func (r *Rendered) checkSchemas(c *helmchart.Chart, values map[string]any, prefix string) (problems []string) {
-	if c.Schema != nil {
-		for _, problem := range r.checkSchema(c, values) {
-			problems = append(problems, strings.TrimPrefix(prefix+problem, "."))
-		}
-	}
-	for _, sub := range c.Dependencies() {
-		// coalescing has made sure that they are a table.
-		if below, ok := values[sub.Name()].(map[string]any); ok {
-			problems = append(problems, r.checkSchemas(sub, below, prefix+"."+sub.Name())...)
-		}
-	}
-	return problems
-}
-
-// checkSchema checks the values of one chart.
-func (r *Rendered) checkSchema(c *helmchart.Chart, values map[string]any) []string {
-	file := c.ChartFullPath() + "/values.schema.json"
-	schema, err := parseSchema(c.Schema)
-	if outside := outsideError(""); errors.As(err, &outside) {
-		r.warn("%s: the values are not checked, as %v, which is not followed", file, outside)
-		return nil
-	}
+// Check gives everything in which values do not fit a schema, each with its path:
+// ".image.tag: must be string, is 1". The error says why the schema cannot be used; it is an
+// OutsideError if the schema refers to something that is not in it.
+func Check(text []byte, values map[string]any) (problems []string, err error) {
+	schema, err := parse(text)
 	if err != nil {
-		return []string{fmt.Sprintf(": %s: %v", file, err)}
+		return nil, err
 	}
 	resolved, err := schema.Resolve(nil)
 	if err != nil {
-		return []string{fmt.Sprintf(": %s: %v", file, err)}
+		return nil, err
 	}
-	// Values of JSON alone: what a template has is the same.
+	// Values of JSON alone, as the validator expects them.
 	var plain any
-	if text, err := json.Marshal(values); err != nil || json.Unmarshal(text, &plain) != nil {
-		return []string{": the values cannot be written as JSON"}
+	written, err := json.Marshal(values)
+	if err == nil {
+		err = json.Unmarshal(written, &plain)
+	}
+	if err != nil {
+		return nil, err
 	}
 	whole := resolved.Validate(plain)
 	if whole == nil {
-		return nil
+		return nil, nil
 	}
-	f := &violations{root: schema}
-	f.walk(schema, plain, "", 0)
-	if len(f.problems) == 0 {
+	v := &violations{root: schema}
+	v.walk(schema, plain, "", 0)
+	if len(v.problems) == 0 {
 		// It is in a place that the walk does not reach.
-		return []string{": " + reason(whole)}
+		return []string{": " + reason(whole)}, nil
 	}
-	return f.problems
+	return v.problems, nil
 }
 
 // reason is what the validator says in the end, without the way to it.
@@ -79,8 +65,8 @@ func reason(err error) string {
 	return text
 }
 
-// parseSchema reads a schema of any draft.
-func parseSchema(text []byte) (*jsonschema.Schema, error) {
+// parse reads a schema of any draft.
+func parse(text []byte) (*jsonschema.Schema, error) {
 	if problem := manifest.Bomb(text); problem != "" {
 		return nil, fmt.Errorf("%s", problem)
 	}
