@@ -147,8 +147,13 @@ func parseValues(text []byte) (values map[string]any, problems []string) {
 	if problem := manifest.Bomb(text); problem != "" {
 		return nil, []string{"values: " + problem}
 	}
-	if err := yaml.Unmarshal(text, &values); err != nil {
-		return nil, []string{"values: " + strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")}
+	var content any
+	if err := yaml.Unmarshal(text, &content); err != nil {
+		return nil, []string{"values: " + strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")}
+	}
+	values, ok := content.(map[string]any)
+	if !ok && content != nil {
+		return nil, []string{"values: must be a mapping"}
 	}
 	if values == nil {
 		values = map[string]any{}

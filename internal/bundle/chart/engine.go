@@ -177,13 +177,26 @@ func (o *output) Write(p []byte) (int, error) {
 func withoutMissing(text string) string { return strings.ReplaceAll(text, "<no value>", "") }
 
 // explain is an error of a template, with its place. What a chart itself says, by required
-// and fail, stands for itself.
+// and fail, stands for itself, and so does a limit.
 func explain(err error) string {
 	text := strings.TrimPrefix(err.Error(), "template: ")
-	if said := messageError(""); errors.As(err, &said) {
-		if place, _, ok := strings.Cut(text, ": "); ok {
-			return place + ": " + string(said)
-		}
+	said, limit := messageError(""), limitError("")
+	cause := ""
+	switch {
+	case errors.As(err, &said):
+		cause = string(said)
+	case errors.As(err, &limit):
+		cause = string(limit)
+	default:
+		return text
 	}
-	return text
+	place, rest, ok := strings.Cut(text, ": ")
+	if strings.HasPrefix(place, ownName+":") {
+		_, rest, _ = strings.Cut(rest, `"`)
+		place, _, _ = strings.Cut(rest, `"`)
+	}
+	if !ok {
+		return cause
+	}
+	return place + ": " + cause
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 	"text/template"
 	"text/template/parse"
 )
@@ -33,19 +34,19 @@ func (p preparation) all(t *template.Template) error {
 			continue
 		}
 		p.done[named.Tree] = true
-		if err := p.list(named.Root, 0); err != nil {
+		if err := p.list(named.Tree, named.Root, 0); err != nil {
 			return fmt.Errorf("%s: %w", named.ParseName, err)
 		}
 	}
 	return nil
 }
 
-func (p preparation) list(list *parse.ListNode, depth int) error {
+func (p preparation) list(tree *parse.Tree, list *parse.ListNode, depth int) error {
 	if list == nil {
 		return nil
 	}
 	if depth > maxNesting {
-		return limitError(fmt.Sprintf("blocks nested more than %d deep", maxNesting))
+		return errNesting()
 	}
 	for i, node := range list.Nodes {
 		var err error
@@ -55,16 +56,16 @@ func (p preparation) list(list *parse.ListNode, depth int) error {
 				node.Pipe.Cmds = append(node.Pipe.Cmds, call(outFunction).Pipe.Cmds...)
 			}
 		case *parse.IfNode:
-			err = p.branch(&node.BranchNode, depth)
+			err = p.branch(tree, &node.BranchNode, depth)
 		case *parse.WithNode:
-			err = p.branch(&node.BranchNode, depth)
+			err = p.branch(tree, &node.BranchNode, depth)
 		case *parse.RangeNode:
-			if err = p.branch(&node.BranchNode, depth); err == nil {
+			if err = p.branch(tree, &node.BranchNode, depth); err == nil {
 				node.List.Nodes = append([]parse.Node{call(tickFunction)}, node.List.Nodes...)
 			}
 		case *parse.TemplateNode:
 			if err = pipeline(node.Pipe, depth); err == nil {
-				list.Nodes[i] = execution(node)
+				list.Nodes[i] = execution(tree, node)
 			}
 		}
 		if err != nil {
@@ -74,20 +75,24 @@ func (p preparation) list(list *parse.ListNode, depth int) error {
 	return nil
 }
 
-func (p preparation) branch(node *parse.BranchNode, depth int) error {
+func errNesting() error {
+	return limitError(fmt.Sprintf("blocks and pipelines nested more than %d deep", maxNesting))
+}
+
+func (p preparation) branch(tree *parse.Tree, node *parse.BranchNode, depth int) error {
 	if err := pipeline(node.Pipe, depth); err != nil {
 		return err
 	}
-	if err := p.list(node.List, depth+1); err != nil {
+	if err := p.list(tree, node.List, depth+1); err != nil {
 		return err
 	}
-	return p.list(node.ElseList, depth+1)
+	return p.list(tree, node.ElseList, depth+1)
 }
 
 // pipeline checks how deep a pipeline is.
 func pipeline(node parse.Node, depth int) error {
 	if depth > maxNesting {
-		return limitError(fmt.Sprintf("pipelines nested more than %d deep", maxNesting))
+		return errNesting()
 	}
 	switch node := node.(type) {
 	case *parse.PipeNode:
@@ -107,9 +112,13 @@ func pipeline(node parse.Node, depth int) error {
 	return nil
 }
 
-// execution is {{ template "name" pipeline }} as a call of a function.
-func execution(node *parse.TemplateNode) *parse.ActionNode {
-	action := call(templateFunction + " " + strconv.Quote(node.Name))
+// execution is {{ template "name" pipeline }} as a call of a function. Errors have its line.
+func execution(tree *parse.Tree, node *parse.TemplateNode) *parse.ActionNode {
+	name, line := tree.ParseName, node.Line
+	if line > maxPlace {
+		name, line = ownName, 1
+	}
+	action := callAt(name, line, templateFunction+" "+strconv.Quote(node.Name))
 	if node.Pipe != nil {
 		command := action.Pipe.Cmds[0]
 		command.Args = append(command.Args, node.Pipe)
@@ -118,13 +127,24 @@ func execution(node *parse.TemplateNode) *parse.ActionNode {
 	return action
 }
 
-// call is an action.
-func call(text string) *parse.ActionNode {
+// maxPlace is the last line whose number is in an error of {{ template }}: it takes as many
+// lines to be parsed.
+const maxPlace = 2000
+
+// ownName is that of templates which are put into others: their place says nothing.
+const ownName = "berth"
+
+// call is an action that calls a function.
+func call(text string) *parse.ActionNode { return callAt(ownName, 1, text) }
+
+// callAt is an action in a line of a template.
+func callAt(name string, line int, text string) *parse.ActionNode {
 	function := map[string]any{tickFunction: reflect.ValueOf, outFunction: reflect.ValueOf, templateFunction: reflect.ValueOf}
-	trees, err := parse.Parse("berth", "{{"+text+"}}", "", "", function)
+	trees, err := parse.Parse(name, strings.Repeat("\n", line-1)+"{{"+text+"}}", "", "", function)
 	if err != nil {
-		return &parse.ActionNode{NodeType: parse.NodeAction, Pipe: &parse.PipeNode{NodeType: parse.NodePipe}}
+		panic(err) // the text is made here
 	}
-	action, _ := trees["berth"].Root.Nodes[0].(*parse.ActionNode)
+	nodes := trees[name].Root.Nodes
+	action, _ := nodes[len(nodes)-1].(*parse.ActionNode)
 	return action
 }
