@@ -230,7 +230,10 @@ func TestLookup(t *testing.T) {
 	if got, err = load(nil); err != nil || !cmp.Equal(got, any(map[string]any{"found": "", "none": "0"})) {
 		t.Error(got, err)
 	}
-	if _, err = load(func(context.Context, string, string, string, string) (map[string]any, error) { return nil, errors.New("forbidden") }); err == nil || !strings.Contains(err.Error(), "forbidden") {
+	_, err = load(func(context.Context, string, string, string, string) (map[string]any, error) {
+		return nil, errors.New("forbidden")
+	})
+	if err == nil || !strings.Contains(err.Error(), "forbidden") {
 		t.Error(err)
 	}
 }
@@ -265,7 +268,8 @@ func TestArchivesOfSubcharts(t *testing.T) {
 	for _, o := range r.Objects {
 		names = append(names, o.GetName())
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"inner", "sub"}) {
+	slices.Sort(names)
+	if !slices.Equal(names, []string{"inner", "sub"}) {
 		t.Error(names)
 	}
 

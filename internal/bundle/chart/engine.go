@@ -181,7 +181,7 @@ func withoutMissing(text string) string { return strings.ReplaceAll(text, "<no v
 func explain(err error) string {
 	text := strings.TrimPrefix(err.Error(), "template: ")
 	said, limit := messageError(""), limitError("")
-	cause := ""
+	var cause string
 	switch {
 	case errors.As(err, &said):
 		cause = string(said)
