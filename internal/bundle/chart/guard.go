@@ -10,14 +10,14 @@ import (
 // The limits of rendering, so that a template ends whatever it does, and in bounded memory.
 const (
 	maxText   = 16 << 20  // bytes that a function or a template gives
-	maxTexts  = 512 << 20 // bytes that all of them give together
+	maxTexts  = 128 << 20 // bytes that all of them give together
 	maxNumber = 1_000_000 // items of a list that a function makes
 	maxWeight = 64 << 20  // bytes of the values that are printed at once
 	maxDepth  = 1000      // templates that include each other; values in values
 )
 
 // nodeWeight is the bytes that a value counts beside its text.
-const nodeWeight = 16
+const nodeWeight = 128
 
 // guard ends the rendering when its context ends, and keeps it within its limits.
 type guard struct {
