@@ -1,0 +1,72 @@
+package serve
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// audit is what an audit line says: who, what, from where, how it ended, how long it
+// took. When is the time of the line. Never a token, and nothing that was typed.
+func audit(r *http.Request, user User, access Access, answer *recorder, took time.Duration) []slog.Attr {
+	attrs := []slog.Attr{
+		slog.String("user", fault.Line(user.Username)),
+		slog.String("access", fault.Line(access.String())),
+		slog.String("method", r.Method),
+		slog.String("from", r.RemoteAddr),
+		slog.Int("status", answer.status()),
+		slog.Int64("bytes", answer.bytes),
+		slog.Duration("took", took),
+	}
+	if answer.failed != nil {
+		attrs = append(attrs, slog.String("broken", fault.Line(answer.failed.Error())))
+	}
+	return attrs
+}
+
+// host is the address of a caller without the port.
+func host(address string) string {
+	if name, _, err := net.SplitHostPort(address); err == nil {
+		return name
+	}
+	return address
+}
+
+// recorder notes how a request was answered.
+type recorder struct {
+	http.ResponseWriter
+	code   int
+	bytes  int64
+	failed error
+}
+
+func (r *recorder) status() int {
+	if r.code == 0 {
+		return http.StatusOK
+	}
+	return r.code
+}
+
+// WriteHeader notes the status.
+func (r *recorder) WriteHeader(code int) {
+	if r.code == 0 {
+		r.code = code
+	}
+	r.ResponseWriter.WriteHeader(code)
+}
+
+// Write counts.
+func (r *recorder) Write(p []byte) (int, error) {
+	n, err := r.ResponseWriter.Write(p)
+	r.bytes += int64(n)
+	if err != nil {
+		r.failed = err
+	}
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -1,0 +1,111 @@
+package serve
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Guard lets those in who may do what they ask for.
+type Guard struct {
+	Authenticator *Authenticator
+	Authorizer    *Authorizer
+	Limits        *Limiter
+	Log           *slog.Logger
+	Now           func() time.Time
+}
+
+// userKey is the key of the user in a request's context.
+type userKey struct{}
+
+// UserOf is who sends the request of a context; the zero value before that is known.
+func UserOf(ctx context.Context) User {
+	user, _ := ctx.Value(userKey{}).(User)
+	return user
+}
+
+// Protect puts itself in front of a handler: no token or a bad one is answered with
+// 401, a user who may not do what the request takes with 403, one who asks too often
+// with 429. Whatever a known user asks for gets an audit line.
+func (g *Guard) Protect(takes func(*http.Request) Access, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, ok := g.authenticate(w, r)
+		if !ok {
+			return
+		}
+		access, answer, begun := takes(r), &recorder{ResponseWriter: w}, g.Now()
+		defer func() {
+			g.Log.LogAttrs(r.Context(), slog.LevelInfo, "audit", audit(r, user, access, answer, g.Now().Sub(begun))...)
+		}()
+		done, wait := g.Limits.Enter(user.Username)
+		if wait > 0 {
+			tooMany(answer, wait)
+			return
+		}
+		defer done()
+		switch allowed, err := g.Authorizer.Allowed(r.Context(), user, access); {
+		case err != nil:
+			g.unavailable(answer, r, err)
+		case !allowed:
+			refuse(answer, http.StatusForbidden, user.Username+" may not "+access.String())
+		default:
+			next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), userKey{}, user)))
+		}
+	})
+}
+
+// authenticate says who sends a request, or answers it.
+func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (User, bool) {
+	token := bearer(r)
+	if token == "" {
+		unauthenticated(w, "a token is required")
+		return User{}, false
+	}
+	if !g.Authenticator.Known(token) {
+		// Each token that somebody makes up is a request to the API server.
+		if wait := g.Limits.Ask(host(r.RemoteAddr)); wait > 0 {
+			tooMany(w, wait)
+			return User{}, false
+		}
+	}
+	user, valid, err := g.Authenticator.User(r.Context(), token)
+	switch {
+	case err != nil:
+		g.unavailable(w, r, err)
+	case !valid:
+		unauthenticated(w, "the token is not valid")
+	}
+	return user, valid && err == nil
+}
+
+// maxToken is longer than any token that an API server takes.
+const maxToken = 16 << 10
+
+// bearer is the token of a request; empty if it has none.
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
+	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || len(token) > maxToken {
+		return ""
+	}
+	return token
+}
+
+func (g *Guard) unavailable(w http.ResponseWriter, r *http.Request, err error) {
+	g.Log.LogAttrs(r.Context(), slog.LevelError, "the API server could not be asked", slog.String("error", fault.Line(err.Error())))
+	w.Header().Set("Retry-After", "5")
+	refuse(w, http.StatusServiceUnavailable, "the API server could not be asked; try again")
+}
+
+func unauthenticated(w http.ResponseWriter, why string) {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="berth"`)
+	refuse(w, http.StatusUnauthorized, why)
+}
+
+// refuse answers with a status and one line that says why.
+func refuse(w http.ResponseWriter, status int, why string) {
+	http.Error(w, fault.Line(why), status)
+}

@@ -1,0 +1,123 @@
+package serve
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/util/cache"
+)
+
+// Limits are how much is served at once, and how often.
+type Limits struct {
+	Open          int     // requests of all callers
+	OpenPerCaller int     // requests of one
+	Rate          float64 // requests of one caller in a second, in the long run
+	Burst         int     // and at once
+	// Reviews is how many unknown tokens from one address are looked at in a second.
+	// Behind a proxy, many callers have one address.
+	Reviews float64
+}
+
+// DefaultLimits are those of every role.
+func DefaultLimits() Limits {
+	return Limits{Open: 256, OpenPerCaller: 32, Rate: 20, Burst: 60, Reviews: 20}
+}
+
+// limitersFor is how long the rate of a caller is remembered.
+const limitersFor = 10 * time.Minute
+
+// Limiter keeps the callers within the limits.
+type Limiter struct {
+	limits Limits
+	now    func() time.Time
+	all    chan struct{}
+
+	mu    sync.Mutex
+	open  map[string]int // by caller; none is 0
+	rates *cache.LRUExpireCache
+}
+
+// NewLimiter makes a limiter.
+func NewLimiter(limits Limits, now func() time.Time) *Limiter {
+	return &Limiter{
+		limits: limits, now: now, all: make(chan struct{}, limits.Open),
+		open: map[string]int{}, rates: cache.NewLRUExpireCacheWithClock(maxAnswers, clock(now)),
+	}
+}
+
+// busy is after how long somebody may try again who met the limit of open requests.
+const busy = time.Second
+
+// Enter counts a request of a caller. If there is one too many, it returns how long
+// to wait; otherwise done has to be called at its end.
+func (l *Limiter) Enter(caller string) (done func(), wait time.Duration) {
+	if wait := l.take("user "+caller, l.limits.Rate, l.limits.Burst); wait > 0 {
+		return nil, wait
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[caller] >= l.limits.OpenPerCaller {
+		return nil, busy
+	}
+	l.open[caller]++
+	return func() { l.leave(caller) }, 0
+}
+
+func (l *Limiter) leave(caller string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[caller]--; l.open[caller] <= 0 {
+		delete(l.open, caller)
+	}
+}
+
+// Ask counts a question to the API server about a token from an address. If there is
+// one too many, it returns how long to wait.
+func (l *Limiter) Ask(address string) time.Duration {
+	return l.take("from "+address, l.limits.Reviews, int(math.Ceil(l.limits.Reviews)))
+}
+
+func (l *Limiter) take(key string, perSecond float64, burst int) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found, _ := l.rates.Get(key)
+	limiter, ok := found.(*rate.Limiter)
+	if !ok {
+		limiter = rate.NewLimiter(rate.Limit(perSecond), burst)
+	}
+	l.rates.Add(key, limiter, limitersFor)
+	now := l.now()
+	reservation := limiter.ReserveN(now, 1)
+	if !reservation.OK() {
+		return busy
+	}
+	wait := reservation.DelayFrom(now)
+	if wait > 0 {
+		reservation.CancelAt(now)
+	}
+	return wait
+}
+
+// Bounded puts itself in front of a handler: more open requests than the limit are
+// answered with 429.
+func (l *Limiter) Bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case l.all <- struct{}{}:
+			defer func() { <-l.all }()
+			next.ServeHTTP(w, r)
+		default:
+			tooMany(w, busy)
+		}
+	})
+}
+
+// tooMany answers with 429, and says when to try again.
+func tooMany(w http.ResponseWriter, wait time.Duration) {
+	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	refuse(w, http.StatusTooManyRequests, "too many requests")
+}

@@ -1,0 +1,98 @@
+package serve
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics are what a server counts. Their labels have few values: no names of users
+// or objects.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	took     *prometheus.HistogramVec
+	open     prometheus.Gauge
+	passes   *prometheus.CounterVec
+	worked   *prometheus.HistogramVec
+	leading  *prometheus.GaugeVec
+}
+
+// NewMetrics makes metrics of a registry of their own.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "berth_http_requests_total", Help: "Requests that were answered.",
+		}, []string{"method", "code"}),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "berth_http_request_duration_seconds", Help: "How long requests took.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 9),
+		}, []string{"method"}),
+		open: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "berth_http_requests_open", Help: "Requests that are being answered.",
+		}),
+		passes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "berth_reconcile_total", Help: "Objects that were reconciled, by how it ended.",
+		}, []string{"kind", "result"}),
+		worked: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "berth_reconcile_duration_seconds", Help: "How long reconciling an object took.", Buckets: prometheus.ExponentialBuckets(0.005, 4, 9),
+		}, []string{"kind"}),
+		leading: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "berth_leader", Help: "Whether this process is the leader for a lease.",
+		}, []string{"lease"}),
+	}
+	m.registry.MustRegister(m.requests, m.took, m.open, m.passes, m.worked, m.leading)
+	return m
+}
+
+// Reconciled counts a pass over an object of a kind.
+func (m *Metrics) Reconciled(kind string, took time.Duration, err error) {
+	result := "done"
+	if err != nil {
+		result = "failed"
+	}
+	m.passes.WithLabelValues(kind, result).Inc()
+	m.worked.WithLabelValues(kind).Observe(took.Seconds())
+}
+
+// Leading notes whether this process is the leader.
+func (m *Metrics) Leading(lease string, leads bool) {
+	value := 0.0
+	if leads {
+		value = 1
+	}
+	m.leading.WithLabelValues(lease).Set(value)
+}
+
+// handler answers /metrics, with what the client library itself collects of Go and
+// the process.
+func (m *Metrics) handler() http.Handler {
+	return promhttp.HandlerFor(prometheus.Gatherers{prometheus.DefaultGatherer, m.registry}, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+}
+
+// counted counts the requests to a handler.
+func (m *Metrics) counted(now func() time.Time, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun, answer := now(), &recorder{ResponseWriter: w}
+		m.open.Inc()
+		defer func() {
+			m.open.Dec()
+			method := known(r.Method)
+			m.requests.WithLabelValues(method, strconv.Itoa(answer.status())).Inc()
+			m.took.WithLabelValues(method).Observe(now().Sub(begun).Seconds())
+		}()
+		next.ServeHTTP(answer, r)
+	})
+}
+
+// known is a method as a label: clients make methods up.
+func known(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
+}

@@ -1,0 +1,169 @@
+// Package serve is what every role of `berth serve` shares: listening with TLS,
+// authentication and authorization by the API server, limits, health, metrics, log
+// and audit, leader election, and an end within a bound.
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Config is how a role is served.
+type Config struct {
+	Listen string // host:port of the role itself
+	// MetricsListen is host:port of /healthz, /readyz and /metrics, which anybody may
+	// ask who reaches it.
+	MetricsListen string
+	// Cert and Key are files. Without them only loopback is listened on.
+	Cert, Key string
+
+	Handler  http.Handler
+	Limits   *Limiter
+	Health   *Health
+	Metrics  *Metrics
+	Log      *slog.Logger
+	Now      func() time.Time
+	Timeouts Timeouts
+	// Listening is told the addresses; it may be nil.
+	Listening func(role, metrics net.Addr)
+}
+
+// Timeouts bound what a client, and the end of the server, can take.
+type Timeouts struct {
+	Header time.Duration // until the headers of a request are read
+	Read   time.Duration // until all of it is
+	Write  time.Duration // of one piece of an answer
+	Total  time.Duration // of an answer
+	Idle   time.Duration // between two requests
+	Drain  time.Duration // from SIGTERM until no connection is accepted any more
+	Stop   time.Duration // from then until open requests are cut off
+}
+
+// DefaultTimeouts are those of every role. Their end fits into the 30 seconds that
+// Kubernetes gives a pod.
+func DefaultTimeouts() Timeouts {
+	return Timeouts{
+		Header: 10 * time.Second, Read: 30 * time.Second, Write: 30 * time.Second, Total: 30 * time.Minute,
+		Idle: 90 * time.Second, Drain: 3 * time.Second, Stop: 15 * time.Second,
+	}
+}
+
+const maxHeaders = 32 << 10
+
+// Run serves until the context ends, then lets open requests end within a bound. The
+// error is that of a server that cannot listen; the end of the context is none.
+func Run(ctx context.Context, c Config) error {
+	security, err := c.security()
+	if err != nil {
+		return err
+	}
+	role, err := listen(ctx, c.Listen, "--listen", security)
+	if err != nil {
+		return err
+	}
+	metrics, err := listen(ctx, c.MetricsListen, "--metrics-listen", security)
+	if err != nil {
+		role.Close()
+		return err
+	}
+	if c.Listening != nil {
+		c.Listening(role.Addr(), metrics.Addr())
+	}
+	work := c.server(c.Metrics.counted(c.Now, c.Limits.Bounded(c.paced(c.Handler))))
+	health := c.server(c.paced(c.about()))
+	group, failed := errgroup.WithContext(ctx)
+	group.Go(func() error { return serveOn(work, role) })
+	group.Go(func() error { return serveOn(health, metrics) })
+	group.Go(func() error {
+		<-failed.Done()
+		c.stop(context.WithoutCancel(ctx), ctx.Err() != nil, work, health)
+		return nil
+	})
+	return group.Wait()
+}
+
+// stop ends the servers: those who look for a ready one have time to find another.
+func (c Config) stop(ctx context.Context, drain bool, work, health *http.Server) {
+	c.Health.stop()
+	if drain {
+		wait := time.NewTimer(c.Timeouts.Drain)
+		defer wait.Stop()
+		<-wait.C
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeouts.Stop)
+	defer cancel()
+	for _, server := range []*http.Server{work, health} {
+		if err := server.Shutdown(ctx); err != nil {
+			c.Log.Warn("open requests are cut off", slog.Duration("after", c.Timeouts.Stop))
+			_ = server.Close()
+		}
+	}
+}
+
+// about serves what is known about the server.
+func (c Config) about() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", c.Health.live)
+	mux.HandleFunc("GET /readyz", c.Health.ready)
+	mux.Handle("GET /metrics", c.Metrics.handler())
+	return mux
+}
+
+func (c Config) server(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: c.Timeouts.Header, ReadTimeout: c.Timeouts.Read,
+		IdleTimeout: c.Timeouts.Idle, MaxHeaderBytes: maxHeaders,
+		// What clients do wrong in a handshake is theirs to know.
+		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+	}
+}
+
+func (c Config) security() (*tls.Config, error) {
+	if c.Cert == "" {
+		return nil, nil //nolint:nilnil // plain HTTP
+	}
+	certificate, err := NewCertificate(c.Cert, c.Key, c.Now, func(err error) {
+		c.Log.Error("the certificate has changed and cannot be used", slog.String("error", fault.Line(err.Error())))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return certificate.Config(), nil
+}
+
+// listen opens a port. Without a certificate only this host may be listened on:
+// tokens would be sent in the clear.
+func listen(ctx context.Context, address, flag string, security *tls.Config) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fault.New(fault.Unavailable, "cannot listen on %s: %w", address, err).
+			WithHint("choose another address with %s", flag)
+	}
+	if security != nil {
+		security = security.Clone()
+		security.NextProtos = []string{"h2", "http/1.1"}
+		return tls.NewListener(listener, security), nil
+	}
+	if at, ok := listener.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
+		listener.Close()
+		return nil, fault.New(fault.InvalidArgument, "plain HTTP is served on this host only, not on %s", address).
+			WithHint("set --tls-cert and --tls-key, or %s 127.0.0.1:PORT", flag)
+	}
+	return listener, nil
+}
+
+func serveOn(server *http.Server, on net.Listener) error {
+	if err := server.Serve(on); !errors.Is(err, http.ErrServerClosed) {
+		return fault.New(fault.Unavailable, "the server on %s ended: %w", on.Addr(), err)
+	}
+	return nil
+}
