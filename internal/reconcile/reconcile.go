@@ -1,0 +1,169 @@
+// Package reconcile is one loop for all controllers: it watches objects, works on the
+// key of each that changes, and on all of them once a period.
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Loop works on keys: the names of objects, or whatever says what to work on. There is
+// never more than one worker on a key, and a key that changes meanwhile is worked on
+// again.
+type Loop[K comparable] struct {
+	// Reconcile makes the cluster what an object says. After an error it is tried
+	// again, later each time; Again says when.
+	Reconcile func(ctx context.Context, key K) error
+	// Sources are the objects that are watched.
+	Sources []Source[K]
+	Workers int           // at most this many keys are worked on at once
+	Period  time.Duration // of the passes over all objects; 0 for none
+	Timeout time.Duration // of one Reconcile; 0 for none
+	Backoff Backoff
+	Log     *slog.Logger
+	// Done is told how each Reconcile ended; it may be nil.
+	Done func(key K, took time.Duration, err error)
+}
+
+// Backoff is how long after an error a key is tried again: First, then twice as long
+// each time, Most at most. A part of that is left to chance.
+type Backoff struct{ First, Most time.Duration }
+
+// DefaultBackoff is patient with what has to be fixed by somebody.
+func DefaultBackoff() Backoff { return Backoff{First: time.Second, Most: 5 * time.Minute} }
+
+// jitter is how much longer than wanted a wait may be, so that what failed or began
+// together is not tried together for ever.
+const jitter = 0.2
+
+func jittered(d time.Duration) time.Duration {
+	return d + time.Duration(rand.Float64()*jitter*float64(d)) //nolint:gosec // not a secret
+}
+
+// againError asks for another try.
+type againError struct{ after time.Duration }
+
+func (e againError) Error() string { return "again in " + e.after.String() }
+
+// Again is what Reconcile returns if all went well and there is more to do after some
+// time, such as looking whether something has become ready.
+func Again(after time.Duration) error { return againError{after} }
+
+// limiter is client-go's exponential back-off with jitter.
+type limiter[K comparable] struct{ workqueue.TypedRateLimiter[K] }
+
+// When is how long to wait.
+func (l limiter[K]) When(key K) time.Duration { return jittered(l.TypedRateLimiter.When(key)) }
+
+// Run works until ctx ends and what is under way has ended with it. Every source is
+// listed before the first key is worked on; ready is called then, and may be nil.
+func (l *Loop[K]) Run(ctx context.Context, ready func()) {
+	queue := workqueue.NewTypedRateLimitingQueue[K](limiter[K]{
+		workqueue.NewTypedItemExponentialFailureRateLimiter[K](l.Backoff.First, l.Backoff.Most),
+	})
+	watchers := make([]*watcher[K], len(l.Sources))
+	var running sync.WaitGroup
+	for i, source := range l.Sources {
+		watchers[i] = source.watch(queue.Add)
+		running.Go(func() { watchers[i].run(ctx) })
+	}
+	defer running.Wait()
+	defer queue.ShutDown()
+	for _, w := range watchers {
+		if !w.wait(ctx) {
+			return
+		}
+	}
+	if ready != nil {
+		ready()
+	}
+	for range max(l.Workers, 1) {
+		running.Go(func() { l.work(ctx, queue) })
+	}
+	if l.Period > 0 {
+		running.Go(func() { l.passes(ctx, watchers, queue) })
+	}
+	<-ctx.Done()
+}
+
+// passes puts all keys into the queue once a period.
+func (l *Loop[K]) passes(ctx context.Context, watchers []*watcher[K], queue workqueue.TypedInterface[K]) {
+	for {
+		wait := time.NewTimer(jittered(l.Period))
+		select {
+		case <-ctx.Done():
+			wait.Stop()
+			return
+		case <-wait.C:
+			for _, w := range watchers {
+				w.all(queue.Add)
+			}
+		}
+	}
+}
+
+func (l *Loop[K]) work(ctx context.Context, queue workqueue.TypedRateLimitingInterface[K]) {
+	for {
+		key, closed := queue.Get()
+		if closed {
+			return
+		}
+		if ctx.Err() == nil {
+			l.one(ctx, queue, key)
+		}
+		queue.Done(key)
+	}
+}
+
+// one works on a key, and decides when to do that again.
+func (l *Loop[K]) one(ctx context.Context, queue workqueue.TypedRateLimitingInterface[K], key K) {
+	begun := time.Now()
+	err := l.try(ctx, key)
+	if ctx.Err() != nil {
+		return // whoever goes on finds what is left to do
+	}
+	again, wait := errors.AsType[againError](err)
+	if wait {
+		err = nil
+	}
+	if l.Done != nil {
+		l.Done(key, time.Since(begun), err)
+	}
+	switch {
+	case wait:
+		queue.Forget(key)
+		queue.AddAfter(key, again.after)
+	case err != nil:
+		l.Log.Warn("reconciling failed", slog.Any("key", key), slog.Int("failures", queue.NumRequeues(key)+1), slog.String("error", fault.Line(err.Error())))
+		queue.AddRateLimited(key)
+	default:
+		queue.Forget(key)
+	}
+}
+
+// try works on a key within the time for it. A defect that one object brings to light
+// must not end the work on all others.
+func (l *Loop[K]) try(ctx context.Context, key K) (err error) {
+	if l.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, l.Timeout, fault.New(fault.DeadlineExceeded, "reconciling took longer than %s", l.Timeout))
+		defer cancel()
+	}
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fault.New(fault.Internal, "reconciling panicked: %s", fmt.Sprint(reason))
+			l.Log.Error("reconciling panicked", slog.Any("key", key), slog.String("stack", string(debug.Stack())))
+		}
+	}()
+	return l.Reconcile(ctx, key)
+}
