@@ -1,0 +1,99 @@
+// Package server serves the content of bundles to those who may read it, and fetches
+// it from such a server.
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/serve"
+)
+
+// Store has the content of bundles.
+type Store interface {
+	// Open opens the archive of a bundle that is unpacked: a tar file compressed with
+	// gzip. The digest is that of the content, sha256:HEX. For a bundle that does not
+	// exist or is not unpacked the error is an fs.ErrNotExist.
+	Open(ctx context.Context, bundle string) (archive io.ReadSeekCloser, digest string, modified time.Time, err error)
+}
+
+// ReaderRole is the ClusterRole of those who may read the content of bundles, and
+// Paths is what it lets them get.
+const (
+	ReaderRole = "bundle-reader"
+	Paths      = "/bundles/*"
+)
+
+const (
+	prefix    = "/bundles/"
+	extension = ".tgz"
+)
+
+// URL is where the content of a bundle is, below the address of a server.
+func URL(base, bundle string) string {
+	return strings.TrimRight(base, "/") + prefix + bundle + extension
+}
+
+// Handler answers requests for the content of bundles. The guard asks for get on the
+// path, whatever the method: who may not is told so before it is known whether there
+// is anything.
+func Handler(store Store, guard *serve.Guard) http.Handler {
+	takes := func(r *http.Request) serve.Access { return serve.Get(r.URL.Path) }
+	return guard.Protect(takes, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+			return
+		}
+		bundle, ok := bundleOf(r.URL.Path)
+		if !ok {
+			notFound(w)
+			return
+		}
+		send(w, r, store, bundle, guard.Log)
+	}))
+}
+
+// bundleOf is the bundle whose content a path is.
+func bundleOf(path string) (bundle string, ok bool) {
+	name, below := strings.CutPrefix(path, prefix)
+	name, file := strings.CutSuffix(name, extension)
+	return name, below && file && len(validation.IsDNS1123Subdomain(name)) == 0
+}
+
+// send sends the content of a bundle, or the part of it that is asked for.
+func send(w http.ResponseWriter, r *http.Request, store Store, bundle string, log *slog.Logger) {
+	archive, digest, modified, err := store.Open(r.Context(), bundle)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		notFound(w)
+		return
+	case err != nil:
+		log.ErrorContext(r.Context(), "the content cannot be read", slog.String("bundle", bundle), slog.String("error", fault.Line(err.Error())))
+		status := http.StatusInternalServerError
+		if fault.CodeOf(err) == fault.Unavailable {
+			status = http.StatusServiceUnavailable
+			w.Header().Set("Retry-After", "5")
+		}
+		http.Error(w, "the content cannot be read", status)
+		return
+	}
+	defer archive.Close()
+	header := w.Header()
+	header.Set("Content-Type", "application/gzip")
+	header.Set("ETag", `"`+digest+`"`)
+	header.Set("Cache-Control", "private, no-cache") // to be asked for each time: permissions change
+	header.Set("X-Content-Type-Options", "nosniff")
+	http.ServeContent(w, r, "", modified, archive)
+}
+
+func notFound(w http.ResponseWriter) { http.Error(w, "not found", http.StatusNotFound) }
