@@ -36,9 +36,9 @@ type Command struct {
 	Rules   []Rule
 }
 
-// ObjectName is the name of the command's Role in the documentation.
+// ObjectName is the name of the command's Role in the documentation and the manifests.
 func (c Command) ObjectName() string {
-	return "berth-" + strings.NewReplacer("--", "", " ", "-").Replace(strings.ToLower(c.Name))
+	return "berth-" + strings.NewReplacer("--", "", ",", "", " ", "-").Replace(strings.ToLower(c.Name))
 }
 
 // Access is one verb on one resource; without a Name, on all of its objects.

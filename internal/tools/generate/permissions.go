@@ -34,6 +34,10 @@ func permissionsPage() string {
 	for _, c := range rbac.Elsewhere() {
 		b.WriteString(section(c))
 	}
+	b.WriteString("\n# Servers\n\nWhat the ServiceAccounts of `berth serve` need. `berth serve manifests` prints it with the rest of a server.\n")
+	for _, c := range rbac.Serving() {
+		b.WriteString(section(c))
+	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
