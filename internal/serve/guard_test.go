@@ -42,16 +42,16 @@ func TestGuard(t *testing.T) {
 		down        bool
 		want        int
 	}{
-		"no token":                           {"", "/a", false, 401},
-		"a bad token":                        {"Bearer nonsense", "/a", false, 401},
-		"another scheme":                     {"Basic of-alice", "/a", false, 401},
-		"a token without a scheme":           {"of-alice", "/a", false, 401},
-		"a token that is far too long":       {"Bearer of-" + strings.Repeat("a", maxToken), "/a", false, 401},
-		"may":                                {"Bearer of-alice", "/a", false, 200},
-		"may, in another spelling":           {"bearer   of-alice ", "/a", false, 200},
-		"may something else":                 {"Bearer of-alice", "/b", false, 403},
-		"may nothing":                        {"Bearer of-bob", "/a", false, 403},
-		"nobody can be asked about them":     {"Bearer of-alice", "/a", true, 503},
+		"no token":                            {"", "/a", false, 401},
+		"a bad token":                         {"Bearer nonsense", "/a", false, 401},
+		"another scheme":                      {"Basic of-alice", "/a", false, 401},
+		"a token without a scheme":            {"of-alice", "/a", false, 401},
+		"a token that is far too long":        {"Bearer of-" + strings.Repeat("a", maxToken), "/a", false, 401},
+		"may":                                 {"Bearer of-alice", "/a", false, 200},
+		"may, in another spelling":            {"bearer   of-alice ", "/a", false, 200},
+		"may something else":                  {"Bearer of-alice", "/b", false, 403},
+		"may nothing":                         {"Bearer of-bob", "/a", false, 403},
+		"nobody can be asked about them":      {"Bearer of-alice", "/a", true, 503},
 		"a bad token and nobody can be asked": {"Bearer nonsense", "/a", true, 503},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,53 @@
+package manifest
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// namespace is a place in which only confined pods run.
+func namespace(o Options) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: o.Namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+}
+
+// access are the ServiceAccount of a role and what it may do.
+func (r Role) access(o Options) []runtime.Object {
+	local := metav1.ObjectMeta{Name: r.objectName(), Namespace: o.Namespace, Labels: r.labels()}
+	objects := []runtime.Object{
+		&corev1.ServiceAccount{ObjectMeta: local},
+		&rbacv1.ClusterRole{ObjectMeta: r.global(r.objectName()), Rules: r.Everywhere.PolicyRules()},
+		r.bindEverywhere(o, r.objectName(), r.objectName()),
+		&rbacv1.Role{ObjectMeta: local, Rules: r.InSystem.PolicyRules()},
+		&rbacv1.RoleBinding{ObjectMeta: local, RoleRef: roleRef("Role", r.objectName()), Subjects: r.account(o)},
+	}
+	if r.Readers != "" {
+		objects = append(objects, &rbacv1.ClusterRole{
+			ObjectMeta: r.global(r.Readers),
+			Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{r.Paths}, Verbs: []string{"get"}}},
+		})
+	}
+	if o.InstallRole != "" {
+		objects = append(objects, r.bindEverywhere(o, r.objectName()+"-install", o.InstallRole))
+	}
+	return objects
+}
+
+func (r Role) bindEverywhere(o Options, name, role string) *rbacv1.ClusterRoleBinding {
+	return &rbacv1.ClusterRoleBinding{ObjectMeta: r.global(name), RoleRef: roleRef("ClusterRole", role), Subjects: r.account(o)}
+}
+
+func (r Role) account(o Options) []rbacv1.Subject {
+	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: r.objectName(), Namespace: o.Namespace}}
+}
+
+func (r Role) global(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Labels: r.labels()}
+}
+
+func roleRef(kind, name string) rbacv1.RoleRef {
+	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: name}
+}

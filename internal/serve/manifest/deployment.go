@@ -1,0 +1,113 @@
+package manifest
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Where a pod has what.
+const (
+	pathTLS   = "/etc/berth/tls"
+	pathCache = "/var/cache/berth"
+	pathTemp  = "/tmp"
+)
+
+// nobody is who the process is: the image has no users.
+const nobody = 65532
+
+// memory is the limit of a pod; what it needs depends on the largest object, not on
+// the number of them.
+const (
+	memory     = "512Mi"
+	memoryGoal = "448MiB" // what the garbage collector works towards
+)
+
+func (r Role) deployment(o Options) *appsv1.Deployment {
+	none := intstr.FromInt32(0)
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: r.objectName(), Namespace: o.Namespace, Labels: r.labels()},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &o.Replicas, Selector: &metav1.LabelSelector{MatchLabels: r.selector()},
+			Strategy: appsv1.DeploymentStrategy{
+				Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &none},
+			},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: r.labels()}, Spec: r.pod(o)},
+		},
+	}
+}
+
+func (r Role) pod(o Options) corev1.PodSpec {
+	yes, id := true, int64(nobody)
+	return corev1.PodSpec{
+		ServiceAccountName: r.objectName(),
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot: &yes, RunAsUser: &id, RunAsGroup: &id, FSGroup: &id,
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		Containers: []corev1.Container{r.container(o)},
+		Volumes: []corev1.Volume{
+			{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: r.secretName()}}},
+			r.scratch("cache"), r.scratch("tmp"),
+		},
+		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: r.selector()},
+		}},
+	}
+}
+
+// scratch is space on the node's disk, within a bound. What lies there twice, while
+// it is unpacked, is smaller than the cache.
+func (r Role) scratch(name string) corev1.Volume {
+	size := resource.MustParse(r.Cache)
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &size}}}
+}
+
+func (r Role) container(o Options) corev1.Container {
+	yes, no := true, false
+	return corev1.Container{
+		Name: r.Name, Image: o.Image,
+		Args: []string{
+			"serve", r.Name,
+			fmt.Sprintf("--listen=:%d", servingPort), fmt.Sprintf("--metrics-listen=:%d", aboutPort),
+			"--tls-cert=" + pathTLS + "/" + corev1.TLSCertKey, "--tls-key=" + pathTLS + "/" + corev1.TLSPrivateKeyKey,
+			"--base-url=" + r.BaseURL(o.Namespace), "--system-namespace=" + o.Namespace,
+		},
+		Env: []corev1.EnvVar{
+			{Name: "XDG_CACHE_HOME", Value: pathCache},
+			{Name: "HOME", Value: pathTemp},
+			{Name: "GOMEMLIMIT", Value: memoryGoal},
+		},
+		Ports: []corev1.ContainerPort{
+			{Name: "https", ContainerPort: servingPort, Protocol: corev1.ProtocolTCP},
+			{Name: "metrics", ContainerPort: aboutPort, Protocol: corev1.ProtocolTCP},
+		},
+		LivenessProbe:  probe("/healthz", 20),
+		ReadinessProbe: probe("/readyz", 5),
+		Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("128Mi")},
+			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)},
+		},
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes, RunAsNonRoot: &yes,
+			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: "tls", MountPath: pathTLS, ReadOnly: true}, {Name: "cache", MountPath: pathCache}, {Name: "tmp", MountPath: pathTemp},
+		},
+	}
+}
+
+func probe(path string, every int32) *corev1.Probe {
+	return &corev1.Probe{
+		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+			Path: path, Port: intstr.FromString("metrics"), Scheme: corev1.URISchemeHTTPS,
+		}},
+		PeriodSeconds: every, TimeoutSeconds: 3,
+	}
+}

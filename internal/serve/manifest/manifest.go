@@ -1,0 +1,116 @@
+// Package manifest makes the Kubernetes objects that run a role of `berth serve`. It
+// is pure: what is random or depends on the time is an argument.
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+// Role is what berth can be in a cluster.
+type Role struct {
+	// Name is that of the command, and the end of the names of the objects.
+	Name string
+	// Everywhere and InSystem are what it may do in the cluster and in its namespace.
+	Everywhere, InSystem rbac.Command
+	// Readers is a ClusterRole for those who ask it, and Paths what that lets them get.
+	Readers, Paths string
+	// Definitions are the CustomResourceDefinitions that it works on, as documents.
+	Definitions [][]byte
+	// Cache is how much it keeps on disk, as a quantity.
+	Cache string
+}
+
+// Options are what an administrator chooses.
+type Options struct {
+	Namespace string
+	Image     string
+	Replicas  int32
+	// Issuer is cert-manager's, as NAME or KIND/NAME; empty for Pair.
+	Issuer string
+	Pair   Pair
+	// InstallRole is a ClusterRole that the role gets in addition; empty for none.
+	InstallRole string
+}
+
+// The ports of a pod.
+const (
+	servingPort = 8443
+	aboutPort   = 8081
+)
+
+func (r Role) objectName() string { return "berth-" + r.Name }
+
+// Hosts are the names by which a role is reached in the cluster.
+func (r Role) Hosts(namespace string) []string {
+	service := r.objectName() + "." + namespace
+	return []string{service + ".svc", service + ".svc.cluster.local", service, r.objectName()}
+}
+
+// BaseURL is where a role is reached in the cluster.
+func (r Role) BaseURL(namespace string) string { return "https://" + r.Hosts(namespace)[0] }
+
+// labels are those of all objects of a role.
+func (r Role) labels() map[string]string {
+	return map[string]string{"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": r.Name, "app.kubernetes.io/managed-by": "berth"}
+}
+
+// selector are the labels by which its pods are found.
+func (r Role) selector() map[string]string {
+	return map[string]string{"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": r.Name}
+}
+
+// YAML are the objects as documents, in an order in which they can be created.
+func YAML(r Role, o Options) ([]byte, error) {
+	objects := append([]runtime.Object{namespace(o)}, r.access(o)...)
+	objects = append(objects, r.trust(o)...)
+	objects = append(objects, r.service(o), r.disruptions(o), r.network(o), r.deployment(o))
+	documents := r.Definitions
+	for _, object := range objects {
+		document, err := marshal(object)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, document)
+	}
+	var out bytes.Buffer
+	for i, document := range documents {
+		if i > 0 {
+			out.WriteString("---\n")
+		}
+		out.Write(bytes.TrimPrefix(document, []byte("---\n")))
+	}
+	return out.Bytes(), nil
+}
+
+// marshal leaves out what an API server fills in.
+func marshal(object runtime.Object) ([]byte, error) {
+	untyped, is := object.(*unstructured.Unstructured)
+	if !is {
+		kinds, _, err := scheme.Scheme.ObjectKinds(object)
+		if err != nil {
+			return nil, fmt.Errorf("the kind of an object: %w", err)
+		}
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", kinds[0].Kind, err)
+		}
+		untyped = &unstructured.Unstructured{Object: content}
+		untyped.SetGroupVersionKind(kinds[0])
+	}
+	unstructured.RemoveNestedField(untyped.Object, "status")
+	if spec, ok := untyped.Object["spec"].(map[string]any); ok && len(spec) == 0 {
+		delete(untyped.Object, "spec")
+	}
+	for _, at := range [][]string{{"metadata"}, {"spec", "template", "metadata"}} {
+		unstructured.RemoveNestedField(untyped.Object, append(at, "creationTimestamp")...)
+	}
+	return yaml.Marshal(untyped.Object)
+}

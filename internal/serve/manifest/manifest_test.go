@@ -1,0 +1,192 @@
+package manifest
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func role() Role {
+	return Role{
+		Name: "bundles", Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
+		Readers: "bundle-reader", Paths: "/bundles/*", Cache: "4Gi",
+	}
+}
+
+func options() Options {
+	return Options{
+		Namespace: "berth-system", Image: "registry.example.com/berth:v1", Replicas: 2,
+		Pair: Pair{CA: []byte("the CA\n"), Cert: []byte("the certificate\n"), Key: []byte("the key\n")},
+	}
+}
+
+func TestGolden(t *testing.T) {
+	issued := options()
+	issued.Issuer, issued.InstallRole, issued.Replicas = "Issuer/ours", "cluster-admin", 1
+	for name, o := range map[string]Options{"self-signed": options(), "cert-manager": issued} {
+		t.Run(name, func(t *testing.T) {
+			got, err := YAML(role(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", name+".yaml")
+			if *update {
+				if err := os.WriteFile(path, got, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("it is not %s; run the test with -update and look at the difference:\n%s", path, got)
+			}
+		})
+	}
+}
+
+// objects decodes what is printed as an API server would that refuses what it does
+// not know.
+func objects(t *testing.T, text []byte) (all []runtime.Object) {
+	t.Helper()
+	decoder := serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
+	documents := yaml.NewDocumentDecoder(io.NopCloser(bytes.NewReader(text)))
+	for {
+		document := make([]byte, 1<<20)
+		n, err := documents.Read(document)
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		object, _, err := decoder.Decode(document[:n], nil, nil)
+		if err != nil {
+			t.Fatalf("%v:\n%s", err, document[:n])
+		}
+		all = append(all, object)
+	}
+}
+
+func find[T runtime.Object](t *testing.T, all []runtime.Object) (found []T) {
+	t.Helper()
+	for _, o := range all {
+		if is, ok := o.(T); ok {
+			found = append(found, is)
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("there is no %T", *new(T))
+	}
+	return found
+}
+
+func TestPodsAreConfined(t *testing.T) {
+	text, err := YAML(role(), options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := objects(t, text)
+	pod := find[*appsv1.Deployment](t, all)[0].Spec.Template.Spec
+	c := pod.Containers[0]
+	switch {
+	case !*pod.SecurityContext.RunAsNonRoot || *pod.SecurityContext.RunAsUser == 0,
+		pod.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault,
+		!*c.SecurityContext.ReadOnlyRootFilesystem, *c.SecurityContext.AllowPrivilegeEscalation,
+		!slices.Equal(c.SecurityContext.Capabilities.Drop, []corev1.Capability{"ALL"}),
+		c.Resources.Limits.Memory().IsZero():
+		t.Errorf("the pod is not confined: %+v", pod)
+	}
+	for _, v := range pod.Volumes {
+		if v.EmptyDir != nil && v.EmptyDir.SizeLimit == nil {
+			t.Errorf("volume %s has no bound", v.Name)
+		}
+		if i := slices.IndexFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name }); i < 0 {
+			t.Errorf("volume %s is mounted nowhere", v.Name)
+		}
+	}
+	ports := map[string]bool{}
+	for _, p := range c.Ports {
+		ports[p.Name] = true
+	}
+	for _, p := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe} {
+		if !ports[p.HTTPGet.Port.String()] || p.HTTPGet.Scheme != corev1.URISchemeHTTPS {
+			t.Errorf("the probe asks %+v", p.HTTPGet)
+		}
+	}
+}
+
+// A role that installs is bound if an administrator names one, and never otherwise.
+func TestInstallRole(t *testing.T) {
+	for _, install := range []string{"", "cluster-admin"} {
+		o := options()
+		o.InstallRole = install
+		text, err := YAML(role(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound := []string{}
+		for _, b := range find[*rbacv1.ClusterRoleBinding](t, objects(t, text)) {
+			bound = append(bound, b.RoleRef.Name)
+		}
+		want := []string{install}
+		if got := slices.DeleteFunc(bound, func(name string) bool { return name == "berth-bundles" }); strings.Join(got, "") != strings.Join(want, "") {
+			t.Errorf("%v is bound, want %v", got, want)
+		}
+		for _, r := range find[*rbacv1.ClusterRole](t, objects(t, text)) {
+			for _, rule := range r.Rules {
+				if strings.Contains(strings.Join(slices.Concat(rule.Verbs, rule.Resources, rule.APIGroups), " "), "*") {
+					t.Errorf("ClusterRole %s is not the least: %v", r.Name, rule)
+				}
+			}
+		}
+	}
+}
+
+func TestPair(t *testing.T) {
+	now := time.Now()
+	hosts := role().Hosts("ns")
+	pair, err := NewPair(hosts, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := tls.X509KeyPair(pair.Cert, pair.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(loaded.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pair.CA)
+	for _, host := range []string{"berth-bundles.ns.svc", "berth-bundles.ns.svc.cluster.local", "berth-bundles"} {
+		if _, err := leaf.Verify(x509.VerifyOptions{Roots: pool, DNSName: host, CurrentTime: now.Add(PairFor - time.Hour)}); err != nil {
+			t.Error(err)
+		}
+	}
+	if base := role().BaseURL("ns"); base != "https://"+hosts[0] {
+		t.Errorf("the base URL %s is not in the certificate", base)
+	}
+}

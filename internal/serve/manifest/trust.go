@@ -1,0 +1,113 @@
+package manifest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Pair is a certificate with its key, and the CA to hand out, in PEM.
+type Pair struct{ CA, Cert, Key []byte }
+
+// PairFor is how long a certificate is good that is made here. There is nobody who
+// renews it: the manifests are printed and applied again.
+const PairFor = 2 * 365 * 24 * time.Hour
+
+// KeyCA is the key under which a ConfigMap has the CA.
+const KeyCA = "ca.crt"
+
+// ConfigMapCA is the ConfigMap that has the CA of a role.
+func ConfigMapCA(role string) string { return "berth-" + role + "-ca" }
+
+// NewPair makes a certificate for some names. The key of its CA is thrown away: it
+// signs nothing else.
+func NewPair(names []string, now time.Time) (Pair, error) {
+	ca := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "CA of " + names[0]}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(PairFor),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: names[0]}, DNSNames: names, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return Pair{}, fmt.Errorf("make a key: %w", err)
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return Pair{}, fmt.Errorf("make a key: %w", err)
+	}
+	caDER, err := x509.CreateCertificate(rand.Reader, ca, ca, &caKey.PublicKey, caKey)
+	if err != nil {
+		return Pair{}, fmt.Errorf("make a CA: %w", err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, caKey)
+	if err != nil {
+		return Pair{}, fmt.Errorf("make a certificate: %w", err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return Pair{}, fmt.Errorf("write a key: %w", err)
+	}
+	return Pair{CA: block("CERTIFICATE", caDER), Cert: block("CERTIFICATE", der), Key: block("PRIVATE KEY", secret)}, nil
+}
+
+func block(kind string, content []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content})
+}
+
+func (r Role) secretName() string { return r.objectName() + "-tls" }
+
+// trust is what makes the role's certificate: cert-manager, or a Secret with one, and
+// the CA for those who ask it.
+func (r Role) trust(o Options) []runtime.Object {
+	meta := metav1.ObjectMeta{Name: r.secretName(), Namespace: o.Namespace, Labels: r.labels()}
+	if o.Issuer != "" {
+		return []runtime.Object{r.certificate(o)}
+	}
+	public := meta
+	public.Name = ConfigMapCA(r.Name)
+	return []runtime.Object{
+		&corev1.Secret{ObjectMeta: meta, Type: corev1.SecretTypeTLS, StringData: map[string]string{
+			corev1.TLSCertKey: string(o.Pair.Cert), corev1.TLSPrivateKeyKey: string(o.Pair.Key),
+		}},
+		&corev1.ConfigMap{ObjectMeta: public, Data: map[string]string{KeyCA: string(o.Pair.CA)}},
+	}
+}
+
+func (r Role) certificate(o Options) *unstructured.Unstructured {
+	kind, name, divided := strings.Cut(o.Issuer, "/")
+	if !divided {
+		kind, name = "ClusterIssuer", o.Issuer
+	}
+	hosts := r.Hosts(o.Namespace)
+	names := make([]any, len(hosts))
+	for i, host := range hosts {
+		names[i] = host
+	}
+	certificate := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "cert-manager.io/v1", "kind": "Certificate",
+		"spec": map[string]any{
+			"secretName": r.secretName(), "dnsNames": names, "usages": []any{"digital signature", "server auth"},
+			"issuerRef":  map[string]any{"group": "cert-manager.io", "kind": kind, "name": name},
+			"privateKey": map[string]any{"algorithm": "ECDSA", "size": int64(256), "rotationPolicy": "Always"},
+		},
+	}}
+	certificate.SetName(r.secretName())
+	certificate.SetNamespace(o.Namespace)
+	certificate.SetLabels(r.labels())
+	return certificate
+}
