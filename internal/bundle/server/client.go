@@ -9,10 +9,15 @@ import (
 	"net/url"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/serve/manifest"
 )
 
 // Client fetches content from the server that a bundle names, with the token that the
@@ -22,6 +27,20 @@ type Client struct {
 	// CA are the certificates in PEM that the server's is checked with; none for those
 	// of the system.
 	CA []byte
+}
+
+// ClusterCA is the CA of the content server that `berth serve manifests` has set up;
+// none if there is none, or it has a certificate of cert-manager.
+func ClusterCA(ctx context.Context, client corev1.ConfigMapsGetter, namespace string) ([]byte, error) {
+	name := manifest.ConfigMapCA(Role)
+	found, err := client.ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "configmaps", Namespace: namespace, Name: name})
+	}
+	return []byte(found.Data[manifest.KeyCA]), nil
 }
 
 // Times are bounded for a server that is reached and then says nothing.

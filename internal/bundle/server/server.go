@@ -33,6 +33,9 @@ const (
 	Paths      = "/bundles/*"
 )
 
+// Role is the role of `berth serve` that serves content.
+const Role = "bundles"
+
 const (
 	prefix    = "/bundles/"
 	extension = ".tgz"
