@@ -30,18 +30,18 @@ func roles() map[string]role {
 		"supervise": {1, func(args []string) error {
 			return supervisor.Run(args[0], os.NewFile(instance.ListenerFile, "listener"))
 		}},
-		"registry": {1, func(args []string) error { return serveRegistry(args[0]) }},
+		"registry": {2, func(args []string) error { return serveRegistry(args[0], args[1]) }},
 		"dns":      {3, func(args []string) error { return serveDNS(args[0], args[1], args[2]) }},
 		"relay":    {1, func(args []string) error { return serveRelay(args[0]) }},
 	}
 }
 
-func serveRegistry(address string) error {
+func serveRegistry(address, programs string) error {
 	catalog, err := images.NewCatalog()
 	if err != nil {
 		return err
 	}
-	handler, err := registry.New(catalog)
+	handler, err := registry.New(catalog, programs)
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,14 @@
 package registry
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -32,15 +35,17 @@ const rate = images.PaddingSize / 12
 type Registry struct {
 	store   http.Handler
 	catalog *images.Catalog
+	dir     string // of the programs that tests make images of
 	lock    sync.Mutex
 	made    map[string]bool // what was not there from the beginning, by name
 	slow    sync.Map        // digests of the layers to serve slowly
 }
 
-// New makes a registry that holds the catalog.
-func New(catalog *images.Catalog) (*Registry, error) {
+// New makes a registry that holds the catalog. The programs in dir are images, too,
+// from the moment that they are there.
+func New(catalog *images.Catalog, dir string) (*Registry, error) {
 	store := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
-	r := &Registry{store: store, catalog: catalog, made: map[string]bool{}}
+	r := &Registry{store: store, catalog: catalog, dir: dir, made: map[string]bool{}}
 	fixed, err := catalog.Fixed()
 	if err != nil {
 		return nil, err
@@ -82,6 +87,8 @@ func (r *Registry) provide(repository, reference string) error {
 		build = r.slowImage
 	case name == images.Git:
 		build = func(string) (v1.Image, error) { return r.catalog.Git() }
+	case repository == images.Berth && isTag(reference):
+		build = func(name string) (v1.Image, error) { return images.Program(name, filepath.Join(r.dir, reference)) }
 	default:
 		return nil
 	}
@@ -91,11 +98,19 @@ func (r *Registry) provide(repository, reference string) error {
 		return nil
 	}
 	image, err := build(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // no image of that name, yet
+	}
 	if err != nil {
 		return err
 	}
 	r.made[name] = true
 	return r.push(name, image)
+}
+
+// isTag tells a tag from a digest, and from what leads out of a directory.
+func isTag(reference string) bool {
+	return filepath.IsLocal(reference) && !strings.ContainsAny(reference, ":/")
 }
 
 // slowImage remembers which layer is to be served slowly.

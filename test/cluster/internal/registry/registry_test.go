@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,7 +20,11 @@ func TestRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := New(catalog)
+	programs := t.TempDir()
+	if err := os.WriteFile(filepath.Join(programs, "mine"), []byte("a static program"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	registry, err := New(catalog, programs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +36,9 @@ func TestRegistry(t *testing.T) {
 		"shop/slow/manifests/v1":              http.StatusOK,
 		"shop/slow/manifests/v2":              http.StatusNotFound,
 		"unknown/workspace/manifests/v1":      http.StatusNotFound,
+		"berth/berth/manifests/mine":          http.StatusOK,
+		"berth/berth/manifests/other":         http.StatusNotFound,
+		"berth/berth/manifests/..":            http.StatusNotFound,
 		"private/workspace/manifests/v1":      http.StatusUnauthorized,
 		"private/unknown/manifests/v1":        http.StatusUnauthorized,
 	} {
@@ -41,11 +49,11 @@ func TestRegistry(t *testing.T) {
 	if got := get(registry, "private/workspace/manifests/v1", Password).Code; got != http.StatusOK {
 		t.Errorf("with the password: status %d", got)
 	}
-	again, err := New(catalog)
+	again, err := New(catalog, programs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, manifest := range []string{"berth/crash/manifests/v1", "berth/workspace/manifests/git"} {
+	for _, manifest := range []string{"berth/crash/manifests/v1", "berth/workspace/manifests/git", "berth/berth/manifests/mine"} {
 		if !bytes.Equal(get(registry, manifest, "").Body.Bytes(), get(again, manifest, "").Body.Bytes()) {
 			t.Errorf("a registry that starts again has another image: %s", manifest)
 		}

@@ -3,13 +3,14 @@ package settings
 import (
 	"path/filepath"
 
+	"github.com/berthdev/berth/test/cluster/internal/images"
 	"github.com/berthdev/berth/test/cluster/internal/supervisor"
 )
 
 // Daemons lists everything that runs in a cluster.
 func (c Cluster) Daemons() []supervisor.Daemon {
 	return []supervisor.Daemon{
-		c.helper("registry", "tcp://"+RegistryAddress, RegistryAddress),
+		c.helper("registry", "tcp://"+RegistryAddress, RegistryAddress, filepath.Join(c.Dir, images.Programs)),
 		c.helper("dns", "tcp://"+DNSAddress, DNSAddress, "https://"+APIAddress, c.PKI()),
 		c.relay(),
 		c.etcd(),
