@@ -1,0 +1,143 @@
+// Package controller works on the bundles and instances of berth's classes: all the
+// time as the leader of each class, or in one pass.
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/reconcile"
+	"github.com/berthdev/berth/internal/serve"
+)
+
+// Reconciler makes the cluster what one object says. An object that is gone by then
+// is not an error.
+type Reconciler interface {
+	Bundle(ctx context.Context, name string) error
+	Instance(ctx context.Context, name string) error
+}
+
+// Key is an object to work on: v1alpha1.KindBundle or KindInstance, and its name.
+type Key struct{ Kind, Name string }
+
+// String is the key as kind/name.
+func (k Key) String() string { return kube.Object(k.Kind, k.Name) }
+
+// Controller is what works on the objects of some classes.
+type Controller struct {
+	Client     dynamic.Interface
+	Reconciler Reconciler
+	Classes    []string
+	Workers    int           // for each class
+	Period     time.Duration // of the passes over all objects
+	Timeout    time.Duration // of the work on one object
+	Log        *slog.Logger
+}
+
+// Election is what a controller takes to become the leader.
+type Election struct {
+	Leases              coordination.LeasesGetter
+	Namespace, Identity string
+	Metrics             *serve.Metrics
+	// Health is told whether what this process leads can be read; see Run.
+	Health *serve.Health
+}
+
+// Run works as the leader of each class that this process becomes it of, until ctx
+// ends. Classes are independent: of two processes, each may lead some.
+func (c *Controller) Run(ctx context.Context, e Election) {
+	var classes sync.WaitGroup
+	for _, class := range c.Classes {
+		listed := new(atomic.Bool)
+		listed.Store(true)
+		e.Health.Check("objects of class "+class, func(context.Context) error {
+			if !listed.Load() {
+				return fault.New(fault.Unavailable, "bundles and instances are not listed yet")
+			}
+			return nil
+		})
+		election := serve.Election{
+			Leases: e.Leases, Namespace: e.Namespace, Name: serve.LeaseName(class), Identity: e.Identity, Log: c.Log,
+			Leading: func(leads bool) {
+				listed.Store(!leads)
+				e.Metrics.Leading(class, leads)
+				c.Log.Info("leadership", slog.String("class", class), slog.Bool("leads", leads))
+			},
+		}
+		classes.Go(func() {
+			election.Lead(ctx, func(ctx context.Context) error {
+				loop := c.loop([]string{v1alpha1.KindBundle, v1alpha1.KindInstance}, class)
+				// What became of a bundle concerns its instance, whoever unpacks it.
+				bundles := &loop.Sources[0]
+				bundles.Changed = nil
+				bundles.Keys = func(o *unstructured.Unstructured) []Key {
+					return append(own(v1alpha1.KindBundle, o, []string{class}), owner(o)...)
+				}
+				loop.Done = func(key Key, took time.Duration, err error) { e.Metrics.Reconciled(key.Kind, took, err) }
+				loop.Run(ctx, func() { listed.Store(true) })
+				return nil
+			})
+		})
+	}
+	classes.Wait()
+}
+
+// Pass works once on each object of the classes and of these kinds: KindBundle,
+// KindInstance or both. Ended is told of each, from several goroutines. The error is
+// that of a kind that cannot be listed.
+func (c *Controller) Pass(ctx context.Context, kinds []string, ended func(reconcile.Result[Key])) ([]reconcile.Result[Key], error) {
+	loop := c.loop(kinds, c.Classes...)
+	results, err := loop.Once(ctx, ended)
+	return results, kube.Fault(err, kube.Call{Verb: "list", Resource: v1alpha1.Instances().GroupResource().String()})
+}
+
+func (c *Controller) loop(kinds []string, classes ...string) *reconcile.Loop[Key] {
+	loop := &reconcile.Loop[Key]{
+		Workers: c.Workers, Period: c.Period, Timeout: c.Timeout, Backoff: reconcile.DefaultBackoff(), Log: c.Log,
+		Reconcile: func(ctx context.Context, key Key) error { return c.one(ctx, key, classes) },
+	}
+	for _, kind := range kinds {
+		source := reconcile.Source[Key]{Objects: c.Client.Resource(resourceOf(kind)), Keep: thin, Changed: reconcile.SpecChanged}
+		source.Keys = func(o *unstructured.Unstructured) []Key { return own(kind, o, classes) }
+		loop.Sources = append(loop.Sources, source)
+	}
+	return loop
+}
+
+// one works on an object if it is of one of the classes. A change of a bundle says
+// nothing about the class of its instance.
+func (c *Controller) one(ctx context.Context, key Key, classes []string) error {
+	object, err := c.Client.Resource(resourceOf(key.Kind)).Get(ctx, key.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return kube.Fault(err, kube.Call{Verb: "get", Resource: resourceOf(key.Kind).GroupResource().String(), Name: key.Name})
+	case !slices.Contains(classes, classOf(object)):
+		return nil
+	case key.Kind == v1alpha1.KindBundle:
+		return c.Reconciler.Bundle(ctx, key.Name)
+	}
+	return c.Reconciler.Instance(ctx, key.Name)
+}
+
+func resourceOf(kind string) schema.GroupVersionResource {
+	if kind == v1alpha1.KindBundle {
+		return v1alpha1.Bundles()
+	}
+	return v1alpha1.Instances()
+}
