@@ -31,6 +31,9 @@ const (
 
 	// AnnotationLock says under which lock an object was written last.
 	AnnotationLock = "berth.dev/lock"
+	// AnnotationApplied is the digest of what was wanted of an object when it was
+	// written last.
+	AnnotationApplied = "berth.dev/applied"
 
 	// LabelKept is true on a claim that has outlived its workspace on request.
 	LabelKept = "berth.dev/kept"

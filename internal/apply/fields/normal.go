@@ -1,0 +1,65 @@
+package fields
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// normal is what the API server keeps of a wanted object, as far as fields go: without
+// what it fills in itself, and of a built-in kind without what its type leaves out, such
+// as a false that is the same as nothing.
+func normal(wanted *unstructured.Unstructured) map[string]any {
+	object := wanted.DeepCopy().Object
+	if kind, err := scheme.Scheme.New(wanted.GroupVersionKind()); err == nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, kind); err == nil {
+			if typed, err := runtime.DefaultUnstructuredConverter.ToUnstructured(kind); err == nil {
+				object = typed
+			}
+		}
+	} else {
+		dropZeros(object)
+	}
+	for _, field := range []string{"apiVersion", "kind", "status"} {
+		delete(object, field)
+	}
+	if texts, ok := object["stringData"].(map[string]any); ok { // of a Secret
+		data, _ := object["data"].(map[string]any)
+		if data == nil {
+			data = map[string]any{}
+		}
+		for key, text := range texts {
+			data[key] = text
+		}
+		object["data"] = data
+		delete(object, "stringData")
+	}
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		for _, field := range []string{"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"} {
+			delete(metadata, field)
+		}
+		if annotations, ok := metadata["annotations"].(map[string]any); ok {
+			delete(annotations, kube.AnnotationLock) // each lock writes its own
+		}
+	}
+	return object
+}
+
+// dropZeros drops what may be left out where the type of an object is not known here.
+func dropZeros(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, field := range value {
+			if field == false || field == "" || field == int64(0) || field == float64(0) {
+				delete(value, key)
+			}
+			dropZeros(field)
+		}
+	case []any:
+		for _, item := range value {
+			dropZeros(item)
+		}
+	}
+}
