@@ -38,7 +38,7 @@ func apiVersion(at string) string {
 	return parts[1] + "/" + parts[2]
 }
 
-// kindOf is the kind of what is in a collection.
+// kindOf is the kind of what is in a collection; any for one of a custom resource.
 func kindOf(at string) string {
 	version, err := schema.ParseGroupVersion(apiVersion(at))
 	if err != nil {
@@ -49,5 +49,5 @@ func kindOf(at string) string {
 			return kind
 		}
 	}
-	return ""
+	return "Resource"
 }
