@@ -9,8 +9,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/berthdev/berth/internal/apply/fields"
+	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // parallel is how many objects of a wave are worked on at a time.
@@ -38,6 +43,10 @@ type Applier struct {
 	Fence Fence
 	// DryRun keeps everything from being written.
 	DryRun DryRun
+	// Live is what the cluster has of the owner's objects. With it, only what differs is
+	// sent, conflicts with other field managers are found before anything is written, and
+	// what others have changed since it was applied is put right; nil reads each object.
+	Live *live.View
 }
 
 // Wanted is an object that is to be there.
@@ -72,25 +81,32 @@ func Unwrap(wanted []Wanted) []*unstructured.Unstructured {
 
 // Apply creates the objects or brings them up to date, in waves: custom resource
 // definitions and namespaces; everything else side by side; what runs pods, so
-// that no pod waits for its ConfigMap; webhooks. It returns what was done, in the
-// order of the objects and also with an error.
+// that no pod waits for its ConfigMap; custom resources whose definitions are in the
+// set, once these are established; webhooks. It returns what was done, in the order of
+// the objects and also with an error.
 func (a Applier) Apply(ctx context.Context, wanted []Wanted) (Changes, error) {
 	r, err := a.begin(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
-	waves := r.waves(waveOf)
+	waves := r.waves(r.waveOf)
 	if err := checkParents(waves); err != nil {
+		return nil, err
+	}
+	if err := r.look(ctx); err != nil {
 		return nil, err
 	}
 	for _, wave := range waves {
 		r.prepare(wave)
-		if err = sideBySide(ctx, wave, r.apply); err != nil {
-			break
-		}
 		if err = r.established(ctx, wave); err != nil {
 			break
 		}
+		if err = sideBySide(ctx, wave, r.apply); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = r.afterWebhooks(ctx)
 	}
 	return r.changes(), err
 }
@@ -98,7 +114,9 @@ func (a Applier) Apply(ctx context.Context, wanted []Wanted) (Changes, error) {
 // run is one call of Apply or Remove.
 type run struct {
 	Applier
-	items []*item
+	items    []*item
+	defined  map[schema.GroupVersionKind]kube.Resource // by definitions of the set
+	webhooks webhooks                                  // of the set
 }
 
 // item is one object of a run.
@@ -106,8 +124,11 @@ type item struct {
 	Wanted
 	object *unstructured.Unstructured // as it is sent
 	target
-	api    dynamic.ResourceInterface
-	change *Change // nil while nothing is known
+	api       dynamic.ResourceInterface
+	change    *Change // nil while nothing is known
+	drifted   bool    // others have changed what was applied
+	notServed error   // the answer where its kind was not known yet
+	deferred  error   // why it was refused, by a webhook of the set
 }
 
 func (a Applier) begin(ctx context.Context, wanted []Wanted) (*run, error) {
@@ -115,10 +136,15 @@ func (a Applier) begin(ctx context.Context, wanted []Wanted) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Applier: a, items: make([]*item, len(wanted))}
+	objects := Unwrap(wanted)
+	r := &run{Applier: a, items: make([]*item, len(wanted)), defined: defined(objects), webhooks: webhooksOf(objects)}
 	for i, w := range wanted {
-		r.items[i] = &item{Wanted: w, target: targets[i], object: a.fenced(a.Owner.mark(w.Object))}
-		r.items[i].object.SetNamespace(targets[i].namespace)
+		object := a.Owner.mark(w.Object)
+		object.SetNamespace(targets[i].namespace)
+		if a.Live != nil {
+			fields.Stamp(object)
+		}
+		r.items[i] = &item{Wanted: w, target: targets[i], object: a.fenced(object)}
 	}
 	return r, nil
 }

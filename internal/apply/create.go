@@ -20,8 +20,12 @@ const (
 )
 
 // apply creates one object, or brings it up to date. One of its name that is
-// being deleted is waited for: a claim outlives the pod that used it by a moment.
+// being deleted is waited for: a claim outlives the pod that used it by a moment. So is
+// a kind that has just been established, as not every API server may serve it yet.
 func (r *run) apply(ctx, waiting context.Context, it *item) error {
+	if done, err := r.known(ctx, it); done {
+		return r.deferred(it, err)
+	}
 	err := wait.PollUntilContextTimeout(waiting, deletionPoll, deletionTime, true, func(context.Context) (done bool, err error) {
 		if err := r.confirm(ctx); err != nil {
 			return true, err
@@ -34,12 +38,23 @@ func (r *run) apply(ctx, waiting context.Context, it *item) error {
 		if err == nil {
 			it.change = &Change{Action: Created, Object: made}
 		}
-		return true, kube.Fault(err, it.call("create"))
+		if err = kube.Fault(err, it.call("create")); r.isNotServed(it, err) {
+			it.notServed = err
+			return false, nil
+		}
+		return true, err
 	})
+	return r.deferred(it, r.waited(waiting, it, err))
+}
+
+// waited is the error of an object that was waited for.
+func (r *run) waited(waiting context.Context, it *item, err error) error {
 	_, answered := errors.AsType[*fault.Error](err) // by a request, which may have timed out too
 	switch {
 	case !wait.Interrupted(err), answered, waiting.Err() != nil:
 		return err
+	case it.notServed != nil && it.change == nil:
+		return it.notServed
 	case it.isTerminating():
 		return fault.New(fault.Conflict, "timed out waiting for deletion of %s", it.describe()).
 			WithHint("see what holds it: %s", it.kubectlGet())
@@ -50,4 +65,11 @@ func (r *run) apply(ctx, waiting context.Context, it *item) error {
 // isTerminating reports whether the object was being deleted when it was read last.
 func (it *item) isTerminating() bool {
 	return it.change != nil && it.change.Before != nil && it.change.Before.GetDeletionTimestamp() != nil
+}
+
+// isNotServed is true for the answer to the creation of a custom resource whose
+// definition, which is in the set, is established, but is not served yet.
+func (r *run) isNotServed(it *item, err error) bool {
+	_, defined := r.defined[it.Object.GroupVersionKind()]
+	return defined && r.DryRun == DryRunNone && apierrors.IsNotFound(err) && !kube.IsNamespaceMissing(err)
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// The waves, in the order of applying. Webhooks come last: one that is there
-// before the pods that answer it may refuse these very pods.
+// The waves, in the order of applying. Webhooks, and what else the API server asks
+// about requests, come last: one that is there before the pods that answer it may refuse
+// these very pods.
 const (
 	waveFoundations = iota
 	waveObjects
 	waveWorkloads
-	waveCustomResources // of a removal
+	waveCustomResources // whose definitions are in the set
 	waveWebhooks
 	waveCount
 )
@@ -26,13 +27,22 @@ func waveOf(kind schema.GroupVersionKind) int {
 	switch kind.GroupKind().String() {
 	case kindDefinition, kindNamespace:
 		return waveFoundations
-	case "MutatingWebhookConfiguration.admissionregistration.k8s.io", "ValidatingWebhookConfiguration.admissionregistration.k8s.io":
+	case kindMutating, kindValidating, "ValidatingAdmissionPolicy.admissionregistration.k8s.io",
+		"ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io", "APIService.apiregistration.k8s.io":
 		return waveWebhooks
 	}
 	if kube.IsWorkload(kind) {
 		return waveWorkloads
 	}
 	return waveObjects
+}
+
+// waveOf is the wave in which an object of the set is applied.
+func (r *run) waveOf(kind schema.GroupVersionKind) int {
+	if _, is := r.defined[kind]; is {
+		return waveCustomResources
+	}
+	return waveOf(kind)
 }
 
 // removalWaveOf is the wave in which an object is removed: custom resources before
@@ -81,6 +91,8 @@ func checkParents(waves [][]*item) error {
 
 const (
 	kindDefinition = "CustomResourceDefinition.apiextensions.k8s.io"
+	kindMutating   = "MutatingWebhookConfiguration.admissionregistration.k8s.io"
+	kindValidating = "ValidatingWebhookConfiguration.admissionregistration.k8s.io"
 	kindNamespace  = "Namespace"
 	kindClaim      = "PersistentVolumeClaim"
 	kindPod        = "Pod"

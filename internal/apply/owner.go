@@ -11,6 +11,9 @@ type Owner struct {
 	// Name is the owner in a message: workspace alice-1.
 	Name                string
 	Labels, Annotations map[string]string
+	// Tags are labels that its objects get as well. An object that has lost them is still
+	// recognised, and gets them back.
+	Tags map[string]string
 }
 
 // Owns is true for an object that carries all marks of the owner.
@@ -30,8 +33,8 @@ func has(all, some map[string]string) bool {
 // mark is a copy of the object that carries the marks.
 func (o Owner) mark(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
-	if len(o.Labels) > 0 {
-		object.SetLabels(labels.Merge(object.GetLabels(), o.Labels))
+	if len(o.Labels)+len(o.Tags) > 0 {
+		object.SetLabels(labels.Merge(object.GetLabels(), labels.Merge(o.Tags, o.Labels)))
 	}
 	if len(o.Annotations) > 0 {
 		object.SetAnnotations(labels.Merge(object.GetAnnotations(), o.Annotations))

@@ -5,12 +5,11 @@ import (
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
 )
 
 // State is how far the cluster is with an object.
@@ -40,39 +39,72 @@ func StateOf(object *unstructured.Unstructured) (State, string) {
 	return InProgress, result.Message
 }
 
-// How often a custom resource definition is looked at until it can be used, and
-// for how long.
-const (
-	establishedPoll = 100 * time.Millisecond
-	establishedTime = 30 * time.Second
-)
+// establishedTime is how long a custom resource definition is waited for.
+const establishedTime = 30 * time.Second
 
-// established waits until the custom resource definitions of a wave can be used.
+// established waits, before a wave of custom resources, until the definitions of the set
+// can be used.
 func (r *run) established(ctx context.Context, wave []*item) error {
-	if r.DryRun != DryRunNone {
+	if _, custom := r.defined[wave[0].Object.GroupVersionKind()]; !custom || r.DryRun != DryRunNone {
 		return nil
 	}
-	return sideBySide(ctx, wave, func(ctx, waiting context.Context, it *item) error {
-		if !isKind(it.Object, kindDefinition) {
-			return nil
+	view := r.Live
+	if view == nil {
+		view = live.New(r.Client, labels.Set(r.Owner.Labels).String())
+		defer view.Close()
+	}
+	var definitions []*item
+	var targets []target
+	for _, it := range r.items {
+		if isKind(it.Object, kindDefinition) {
+			definitions, targets = append(definitions, it), append(targets, it.target)
 		}
-		state, message := StateOf(it.change.Object)
-		err := wait.PollUntilContextTimeout(waiting, establishedPoll, establishedTime, true, func(context.Context) (bool, error) {
-			if state != InProgress {
-				return true, nil
+	}
+	if err := view.Watch(ctx, scopes(targets)...); err != nil {
+		return err
+	}
+	timely, cancel := context.WithTimeout(ctx, establishedTime)
+	defer cancel()
+	for {
+		changed := view.Changed()
+		missing, err := notEstablished(view, definitions)
+		if missing == nil || err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+			if err := view.Err(); err != nil {
+				return err
 			}
-			current, err := it.api.Get(ctx, it.name, metav1.GetOptions{})
-			if err != nil {
-				return false, kube.Fault(err, it.call("get"))
+		case <-timely.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
+			return missing
+		}
+	}
+}
+
+// notEstablished is the error of the first definition that cannot be used; err is that
+// of one that will not get there.
+func notEstablished(view *live.View, definitions []*item) (missing, err error) {
+	for _, it := range definitions {
+		current, _ := view.Get(it.Resource, it.namespace, it.name)
+		state, message := InProgress, "it is not there"
+		if current != nil {
 			it.change.Object = current
 			state, message = StateOf(current)
-			return state != InProgress, nil
-		})
-		if state == Failed || wait.Interrupted(err) && waiting.Err() == nil {
-			return fault.New(fault.Failed, "%s is not established: %s", it.describe(), message).
-				WithHint("see why: %s", it.kubectlGet())
 		}
-		return err
-	})
+		if state == Current {
+			continue
+		}
+		problem := fault.New(fault.Failed, "%s is not established: %s", it.describe(), message).WithHint("see why: %s", it.kubectlGet())
+		if state == Failed {
+			return problem, problem
+		}
+		if missing == nil {
+			missing = problem
+		}
+	}
+	return missing, nil
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -53,18 +53,21 @@ func TestEstablished(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			objects := parse(t, `{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}}
 {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}}`)
-			c, looks := newCluster(), 0
-			c.PrependReactor("get", "customresourcedefinitions", func(clienttesting.Action) (bool, runtime.Object, error) {
-				looks++
-				if slices.Contains(c.writes, "create crews") {
+			c := newCluster()
+			c.PrependWatchReactor("customresourcedefinitions", func(action clienttesting.Action) (bool, watch.Interface, error) {
+				if w, is := action.(clienttesting.WatchActionImpl); is && w.ListOptions.SendInitialEvents != nil {
+					return false, nil, nil
+				}
+				if slices.Contains(c.wrote(), "create crews") {
 					t.Error("it did not wait")
 				}
 				now := objects[1].DeepCopy()
-				if kind, status, _ := strings.Cut(test.condition, "="); looks == 2 {
-					condition := map[string]any{"type": kind, "status": status, "reason": "NoConflicts", "message": "crews is taken"}
-					_ = unstructured.SetNestedSlice(now.Object, []any{condition}, "status", "conditions")
-				}
-				return true, now, nil
+				kind, status, _ := strings.Cut(test.condition, "=")
+				condition := map[string]any{"type": kind, "status": status, "reason": "NoConflicts", "message": "crews is taken"}
+				_ = unstructured.SetNestedSlice(now.Object, []any{condition}, "status", "conditions")
+				changes := watch.NewRaceFreeFake()
+				changes.Modify(now)
+				return true, changes, nil
 			})
 			changes, err := c.applier().Apply(t.Context(), Objects(objects))
 			if test.says != "" {
@@ -78,9 +81,15 @@ func TestEstablished(t *testing.T) {
 				t.Fatal(err)
 			}
 			expect(t, actions(changes), "create Crew", "create CustomResourceDefinition")
-			if looks != 2 {
-				t.Errorf("it was looked at %d times", looks)
+			if c.reads != 0 {
+				t.Errorf("it was looked at %d times, besides the watch", c.reads)
 			}
 		})
 	}
+}
+
+func (c *cluster) wrote() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.writes)
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/csaupgrade"
 
+	"github.com/berthdev/berth/internal/apply/fields"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -26,6 +27,11 @@ func (r *run) update(ctx context.Context, it *item) (done bool, err error) {
 	if err != nil {
 		return true, kube.Fault(err, it.call("get"))
 	}
+	return r.bring(ctx, it, current)
+}
+
+// bring is update for an object that has been read.
+func (r *run) bring(ctx context.Context, it *item, current *unstructured.Unstructured) (done bool, err error) {
 	it.change = &Change{Action: Unchanged, Object: current, Before: current}
 	mine := r.Owner.Owns(current)
 	switch {
@@ -53,6 +59,10 @@ func (r *run) update(ctx context.Context, it *item) (done bool, err error) {
 		return r.markClaim(ctx, it)
 	}
 	wanted := it.object.DeepCopy()
+	if r.Live != nil {
+		it.drifted = r.compare(current, it) == fields.Drifted
+		wanted = fields.Yield(current, wanted, kube.FieldManager)
+	}
 	if it.Merge != nil {
 		if wanted, err = it.Merge(current, it.object); wanted == nil {
 			return true, err
@@ -78,7 +88,7 @@ func (r *run) send(ctx context.Context, it *item, wanted *unstructured.Unstructu
 	if it.Merge != nil || r.Fence != nil {
 		wanted.SetResourceVersion(current.GetResourceVersion())
 	}
-	options := metav1.ApplyOptions{FieldManager: kube.FieldManager, Force: r.Force, DryRun: r.DryRun.Options()}
+	options := metav1.ApplyOptions{FieldManager: kube.FieldManager, Force: r.Force || it.drifted, DryRun: r.DryRun.Options()}
 	made, err := it.api.Apply(ctx, it.name, wanted, options)
 	others := conflicts(err)
 	if isFieldConflict(err) && len(others) == 0 { // in a dry run upgrade has not been kept
