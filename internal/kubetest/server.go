@@ -29,6 +29,8 @@ type Server struct {
 	URL string
 	// Log is the log of every container.
 	Log string
+	// Managed lets the server keep the owners of fields, and apply as an API server does.
+	Managed bool
 
 	mu      sync.Mutex
 	version int

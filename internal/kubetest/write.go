@@ -34,7 +34,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 	dry := r.URL.Query().Get("dryRun") != ""
 	switch {
 	case r.Method == http.MethodPost:
-		s.create(w, at, text, dry)
+		s.create(w, at, text, dry, r.URL.Query().Get("fieldManager"))
 	case current == nil && r.Header.Get("Content-Type") != string(types.ApplyPatchType):
 		failure(w, http.StatusNotFound, metav1.StatusReasonNotFound, path.Base(path.Dir(at))+" \""+path.Base(at)+"\" not found")
 	case r.Method == http.MethodGet:
@@ -46,7 +46,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) create(w http.ResponseWriter, at string, text []byte, dry bool) {
+func (s *Server) create(w http.ResponseWriter, at string, text []byte, dry bool, manager string) {
 	o := &Object{}
 	if err := json.Unmarshal(text, &o.Object); err != nil {
 		failure(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
@@ -60,10 +60,12 @@ func (s *Server) create(w http.ResponseWriter, at string, text []byte, dry bool)
 		return
 	case dry:
 	default:
+		o = s.written(nil, o, manager)
 		s.put(at, o)
-		if resource == "pods" {
-			run(o)
-			s.put(at, o.DeepCopy())
+		if change := settled(resource); change != nil {
+			o = o.DeepCopy()
+			change(o)
+			s.put(at, o)
 		}
 	}
 	answer(w, http.StatusCreated, o)
@@ -121,6 +123,14 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, at string, text 
 		err = json.Unmarshal(after, &o.Object)
 	}
 	current := s.objects[at]
+	if s.Managed && r.Header.Get("Content-Type") == string(types.ApplyPatchType) {
+		if o, err = applied(current, text, r.URL.Query()); err != nil {
+			refuse(w, err)
+			return
+		}
+	} else if err == nil && r.Header.Get("Content-Type") != string(types.JSONPatchType) {
+		o = s.written(current, o, r.URL.Query().Get("fieldManager"))
+	}
 	switch {
 	case err != nil:
 		failure(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, err.Error())
@@ -133,6 +143,19 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, at string, text 
 		s.put(at, o)
 	}
 	answer(w, status, o)
+}
+
+// settled is what becomes of an object of a resource at once; nil for nothing.
+func settled(resource string) func(*Object) {
+	switch resource {
+	case "pods":
+		return run
+	case "customresourcedefinitions":
+		return func(definition *Object) {
+			definition.Object["status"] = map[string]any{"conditions": []any{condition("NamesAccepted"), condition("Established")}}
+		}
+	}
+	return nil
 }
 
 // run lets a pod run: its containers are ready.

@@ -16,7 +16,7 @@ func normal(wanted *unstructured.Unstructured) map[string]any {
 	if kind, err := scheme.Scheme.New(wanted.GroupVersionKind()); err == nil {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, kind); err == nil {
 			if typed, err := runtime.DefaultUnstructuredConverter.ToUnstructured(kind); err == nil {
-				object = typed
+				object, _ = common(object, typed).(map[string]any)
 			}
 		}
 	} else {
@@ -45,6 +45,36 @@ func normal(wanted *unstructured.Unstructured) map[string]any {
 		}
 	}
 	return object
+}
+
+// common is what a value has in common with what its type makes of it: that may leave
+// fields out, and have some with no value. A list that it changes is as it was.
+func common(value, typed any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		fields, ok := typed.(map[string]any)
+		if !ok {
+			return typed
+		}
+		both := map[string]any{}
+		for key, field := range value {
+			if other, has := fields[key]; has {
+				both[key] = common(field, other)
+			}
+		}
+		return both
+	case []any:
+		items, ok := typed.([]any)
+		if !ok || len(items) != len(value) {
+			return value
+		}
+		both := make([]any, len(value))
+		for i := range value {
+			both[i] = common(value[i], items[i])
+		}
+		return both
+	}
+	return typed
 }
 
 // dropZeros drops what may be left out where the type of an object is not known here.
