@@ -107,6 +107,7 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, at string, text 
 		status = http.StatusCreated
 	}
 	after, err := text, error(nil)
+	apply := s.Managed && r.Header.Get("Content-Type") == string(types.ApplyPatchType)
 	switch types.PatchType(r.Header.Get("Content-Type")) {
 	case types.JSONPatchType:
 		var patch jsonpatch.Patch
@@ -114,6 +115,9 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, at string, text 
 			after, err = patch.Apply(before)
 		}
 	case types.MergePatchType, types.ApplyPatchType, types.StrategicMergePatchType:
+		if apply {
+			break
+		}
 		if after, err = yaml.YAMLToJSON(text); err == nil {
 			after, err = jsonpatch.MergePatch(before, after)
 		}
@@ -123,7 +127,7 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, at string, text 
 		err = json.Unmarshal(after, &o.Object)
 	}
 	current := s.objects[at]
-	if s.Managed && r.Header.Get("Content-Type") == string(types.ApplyPatchType) {
+	if apply {
 		if o, err = applied(current, text, r.URL.Query()); err != nil {
 			refuse(w, err)
 			return

@@ -4,40 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/berthdev/berth/internal/apply/health"
 	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/fault"
 )
-
-// State is how far the cluster is with an object.
-type State string
-
-// An object is as it was wanted, on its way there, or will not get there by
-// itself.
-const (
-	Current    State = "Current"
-	InProgress State = "InProgress"
-	Failed     State = "Failed"
-)
-
-// StateOf reads the state of an object from its status, by the rules of kstatus.
-// The message says why.
-func StateOf(object *unstructured.Unstructured) (State, string) {
-	result, err := status.Compute(object)
-	if err != nil {
-		return Failed, err.Error()
-	}
-	switch result.Status {
-	case status.CurrentStatus:
-		return Current, result.Message
-	case status.FailedStatus:
-		return Failed, result.Message
-	}
-	return InProgress, result.Message
-}
 
 // establishedTime is how long a custom resource definition is waited for.
 const establishedTime = 30 * time.Second
@@ -90,16 +62,16 @@ func (r *run) established(ctx context.Context, wave []*item) error {
 func notEstablished(view *live.View, definitions []*item) (missing, err error) {
 	for _, it := range definitions {
 		current, _ := view.Get(it.Resource, it.namespace, it.name)
-		state, message := InProgress, "it is not there"
+		state, message := health.InProgress, "it is not there"
 		if current != nil {
 			it.change.Object = current
-			state, message = StateOf(current)
+			state, message = health.StateOf(current)
 		}
-		if state == Current {
+		if state == health.Current {
 			continue
 		}
 		problem := fault.New(fault.Failed, "%s is not established: %s", it.describe(), message).WithHint("see why: %s", it.kubectlGet())
-		if state == Failed {
+		if state == health.Failed {
 			return problem, problem
 		}
 		if missing == nil {

@@ -12,35 +12,6 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-func TestStateOf(t *testing.T) {
-	for name, test := range map[string]struct {
-		object string
-		want   State
-		says   string
-	}{
-		"without a status": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`, Current, "always ready"},
-		"a rollout under way": {
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, status: {observedGeneration: 1}}`,
-			InProgress, "generation is 2, but latest observed generation is 1",
-		},
-		"a rollout that will not end": {
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, status: {conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`,
-			Failed, "Progress deadline exceeded",
-		},
-		"being deleted": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: "2026-11-20T12:00:00Z"}}`, InProgress, "deletion"},
-		"a kind of its own that is ready": {
-			`{apiVersion: example.org/v1, kind: Crew, metadata: {name: a}, status: {conditions: [{type: Ready, status: "True"}]}}`,
-			Current, "Ready",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if state, message := StateOf(parse(t, test.object)[0]); state != test.want || !strings.Contains(message, test.says) {
-				t.Errorf("%s: %q", state, message)
-			}
-		})
-	}
-}
-
 // A resource is created once its definition is established.
 func TestEstablished(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -1,0 +1,154 @@
+package health
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/kubetest"
+)
+
+func parse(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = object.UnmarshalJSON(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func TestStateOf(t *testing.T) {
+	for name, test := range map[string]struct {
+		object string
+		want   State
+		says   string
+	}{
+		"without a status": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`, Current, "always ready"},
+		"a rollout under way": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, status: {observedGeneration: 1}}`,
+			InProgress, "generation is 2, but latest observed generation is 1",
+		},
+		"a rollout that will not end": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, status: {conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`,
+			Failed, "Progress deadline exceeded",
+		},
+		"being deleted": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: "2026-11-20T12:00:00Z"}}`, InProgress, "deletion"},
+		"replicas that a quota refuses": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 1}, status: {conditions: [{type: ReplicaFailure, status: "True", message: 'pods "a-" is forbidden: exceeded quota: q'}]}}`,
+			Failed, "exceeded quota",
+		},
+		"replicas that wait for an account": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 1}, status: {conditions: [{type: ReplicaFailure, status: "True", message: 'pods "a-" is forbidden: error looking up service account team/a'}]}}`,
+			InProgress, "service account",
+		},
+		"a job that has failed": {
+			`{apiVersion: batch/v1, kind: Job, metadata: {name: a}, status: {conditions: [{type: Failed, status: "True", message: too many tries}]}}`, Failed, "too many tries",
+		},
+		"a pod that has failed":     {`{apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Failed, message: evicted}}`, Failed, "evicted"},
+		"an API that is served":     {`{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: a}, status: {conditions: [{type: Available, status: "True"}]}}`, Current, "available"},
+		"an API that is not served": {`{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: a}, status: {conditions: [{type: Available, status: "False", message: no endpoints}]}}`, InProgress, "no endpoints"},
+		"a kind of its own that is ready": {
+			`{apiVersion: example.org/v1, kind: Crew, metadata: {name: a}, status: {conditions: [{type: Ready, status: "True"}]}}`,
+			Current, "Ready",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if state, message := StateOf(parse(t, test.object)); state != test.want || !strings.Contains(message, test.says) {
+				t.Errorf("%s: %q", state, message)
+			}
+		})
+	}
+}
+
+// start is a view of Deployments of a server, on which a and b are on their way.
+func start(t *testing.T) (*kubetest.Server, *live.View, []*unstructured.Unstructured) {
+	t.Helper()
+	server := kubetest.Start(t, func(next http.Handler) http.Handler { return next })
+	view := live.New(dynamic.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: -1}), "owner=me")
+	t.Cleanup(view.Close)
+	var objects []*unstructured.Unstructured
+	for _, name := range []string{"a", "b"} {
+		server.Put(at+name, deployment(t, ""))
+		objects = append(objects, parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: `+name+`, namespace: team}}`))
+	}
+	kind := kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}, Namespaced: true}
+	if err := view.Watch(t.Context(), live.Scope{Resource: kind, Namespace: "team"}); err != nil {
+		t.Fatal(err)
+	}
+	return server, view, objects
+}
+
+const at = "/apis/apps/v1/namespaces/team/deployments/"
+
+func deployment(t *testing.T, conditions string) *unstructured.Unstructured {
+	t.Helper()
+	return parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: team, labels: {owner: me}}, spec: {replicas: 0, progressDeadlineSeconds: 600}, status: {conditions: [`+conditions+`]}}`)
+}
+
+const (
+	available = `{type: Available, status: "True"}, {type: Progressing, status: "True", reason: NewReplicaSetAvailable}`
+	exceeded  = `{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: it hangs}`
+)
+
+// Each change is told once, and the wait ends with the last.
+func TestWait(t *testing.T) {
+	server, view, objects := start(t)
+	var told []string
+	rest, err := Wait(t.Context(), view, objects, time.Minute, func(r Reading) {
+		told = append(told, r.Object.GetName()+" "+string(r.State))
+		if len(told) == 2 { // both are known to be on their way
+			server.Put(at+"a", deployment(t, available))
+		}
+		if r.State == Current && r.Object.GetName() == "a" {
+			server.Put(at+"b", deployment(t, available))
+		}
+	})
+	if err != nil || len(rest) > 0 {
+		t.Fatal(rest, err)
+	}
+	if got, want := strings.Join(told, ", "), "a InProgress, b InProgress, a Current, b Current"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// One that has failed ends the wait at once; the error names it, and nothing else.
+func TestWaitForAFailure(t *testing.T) {
+	server, view, objects := start(t)
+	server.Put(at+"b", deployment(t, exceeded))
+	rest, err := Wait(t.Context(), view, objects, time.Minute, func(Reading) {})
+	if fault.CodeOf(err) != fault.Failed || len(rest) != 2 || !strings.Contains(err.Error(), "deployment/b in namespace team: Progress deadline exceeded: it hangs") || strings.Contains(err.Error(), "deployment/a") {
+		t.Errorf("%v: %v", rest, err)
+	}
+}
+
+// After the time-out it is said what is missing, also what does not exist.
+func TestWaitInVain(t *testing.T) {
+	server, view, objects := start(t)
+	server.Put(at+"a", deployment(t, available))
+	objects = append(objects, parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: c, namespace: team}}`))
+	rest, err := Wait(t.Context(), view, objects, 50*time.Millisecond, func(Reading) {})
+	problems := fault.From(err).Problems
+	if fault.CodeOf(err) != fault.DeadlineExceeded || len(rest) != 2 || len(problems) != 2 || !strings.Contains(problems[1], "deployment/c in namespace team: it does not exist") {
+		t.Errorf("%v: %q", err, problems)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Wait(ctx, view, objects, time.Minute, func(Reading) {}); err != context.Canceled { //nolint:errorlint // it is this very value
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,102 @@
+// Package health says how far the cluster is with objects: of one, by its status, and of
+// a set, as it changes. It makes no request of its own.
+package health
+
+import (
+	"strings"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// State is how far the cluster is with an object.
+type State string
+
+// An object is as it was wanted, on its way there, or will not get there by
+// itself.
+const (
+	Current    State = "Current"
+	InProgress State = "InProgress"
+	Failed     State = "Failed"
+)
+
+// StateOf reads the state of an object from its status, by the rules of kstatus and
+// those that it does not have: an APIService has to be available, a pod that has failed
+// is no success, and replicas that are refused are said. The message says why.
+func StateOf(object *unstructured.Unstructured) (State, string) {
+	switch object.GroupVersionKind().GroupKind().String() {
+	case "APIService.apiregistration.k8s.io":
+		return ofAPIService(object)
+	case "Pod":
+		if phase, _, _ := unstructured.NestedString(object.Object, "status", "phase"); phase == "Failed" {
+			message, _, _ := unstructured.NestedString(object.Object, "status", "message")
+			return Failed, strings.TrimSuffix("the pod has failed: "+message, ": ")
+		}
+	}
+	result, err := status.Compute(object)
+	if err != nil {
+		return Failed, err.Error()
+	}
+	switch result.Status {
+	case status.CurrentStatus:
+		return Current, result.Message
+	case status.FailedStatus:
+		return Failed, because(object, result.Message)
+	}
+	if message, refused := refusedReplicas(object); message != "" {
+		if refused {
+			return Failed, message
+		}
+		return InProgress, message
+	}
+	return InProgress, result.Message
+}
+
+// ofAPIService is the state of an APIService, of which kstatus knows no conditions.
+func ofAPIService(object *unstructured.Unstructured) (State, string) {
+	if object.GetDeletionTimestamp() != nil {
+		return InProgress, "it is being deleted"
+	}
+	available := conditionOf(object, "Available")
+	if available["status"] == "True" {
+		return Current, "the API is available"
+	}
+	if message, _ := available["message"].(string); message != "" {
+		return InProgress, message
+	}
+	return InProgress, "the API is not available yet"
+}
+
+// refusedReplicas is what keeps a workload from making its pods; refused if that is a
+// quota or an admission policy, which the workload cannot get around by itself. What
+// it refers to may come yet.
+func refusedReplicas(object *unstructured.Unstructured) (message string, refused bool) {
+	failure := conditionOf(object, "ReplicaFailure")
+	if failure["status"] != "True" {
+		return "", false
+	}
+	message, _ = failure["message"].(string)
+	return message, strings.Contains(message, " is forbidden: ") && !strings.Contains(message, "error looking up service account") &&
+		!strings.Contains(message, "failed calling webhook")
+}
+
+// because adds to a message what the object's own condition says.
+func because(object *unstructured.Unstructured, message string) string {
+	for _, kind := range []string{"Failed", "Progressing"} {
+		if text, _ := conditionOf(object, kind)["message"].(string); text != "" {
+			return message + ": " + text
+		}
+	}
+	return message
+}
+
+// conditionOf is a condition of an object; nil if it has none of that type.
+func conditionOf(object *unstructured.Unstructured, kind string) map[string]any {
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, c := range conditions {
+		if condition, _ := c.(map[string]any); condition["type"] == kind {
+			return condition
+		}
+	}
+	return nil
+}
