@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +22,8 @@ import (
 const (
 	maxDocument = 16 << 20 // bytes
 	maxValues   = 100_000  // of the JSON
-	maxMarks    = 300_000  // characters of the manifest that can begin a value
+	maxMarks    = 300_000  // characters of an object in the manifest that can begin a value
+	maxAllMarks = 5 * maxMarks
 )
 
 // ReasonUnreadable is the reason of the error of a record that cannot be read.
@@ -38,27 +39,33 @@ func unreadable(namespace, secret, name string, err error) error {
 // decode reads the record of a release in a Secret. It is one that everything else
 // can work with: nothing of it is nil, and its manifest can be read.
 func decode(secret *corev1.Secret, name string) (*helm.Release, error) {
-	if secret.Type != recordType {
-		return nil, fmt.Errorf("its type is %s, not %s", secret.Type, recordType)
-	}
-	document, err := unpack(secret.Data[recordKey])
+	release, err := read(secret, name)
 	if err != nil {
 		return nil, err
 	}
-	release := &helm.Release{Labels: secret.Labels}
-	if err := json.Unmarshal(document, release); err != nil {
-		return nil, fmt.Errorf("not JSON of a release: %w", err)
+	release.Labels = secret.Labels
+	if release.Chart != nil && release.Chart.Metadata != nil && release.Chart.Metadata.Annotations[labelChunks] != "" {
+		return release, nil // its manifest is in the chunks
 	}
+	return release, valid(release, name, release.Version)
+}
+
+// valid returns an error unless a release is about what it should be, and its manifest
+// can be read.
+func valid(release *helm.Release, name string, version int) error {
 	switch {
-	case release.Name != name || key(release) != secret.Name:
-		return nil, fmt.Errorf("it is not about release %s", name)
-	case release.Info == nil:
-		return nil, errors.New("it has no status")
-	case yamldoc.Marks([]byte(release.Manifest)) > maxMarks:
-		return nil, fmt.Errorf("its manifest has more than %d values", maxMarks)
+	case release.Name != name || release.Version != version:
+		return fmt.Errorf("it is not about release %s", name)
 	}
-	_, err = Objects(release.Manifest)
-	return release, err
+	total := 0
+	for document := range strings.SplitSeq("\n"+release.Manifest, "\n---") {
+		marks := yamldoc.Marks([]byte(document))
+		if total += marks; marks > maxMarks || total > maxAllMarks {
+			return fmt.Errorf("its manifest has more than %d values", maxMarks)
+		}
+	}
+	_, err := Objects(release.Manifest)
+	return err
 }
 
 // unpack is the JSON in a record.
@@ -70,6 +77,11 @@ func unpack(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not base64: %w", err)
 	}
+	return decompress(packed)
+}
+
+// decompress unpacks a document within the limits.
+func decompress(packed []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, fmt.Errorf("not gzip: %w", err)

@@ -45,18 +45,24 @@ func encode(release *helm.Release, stamp string) (*corev1.Secret, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record of %s: %w", release.Name, err)
 	}
-	var packed bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	_, _ = w.Write(document) // a buffer takes everything
-	_ = w.Close()
+	packed := compress(document)
 	all := labels.Merge(release.Labels, map[string]string{
 		"name": release.Name, "owner": "helm", "status": release.Info.Status.String(), "version": strconv.Itoa(release.Version),
 		stamp: strconv.FormatInt(release.Info.LastDeployed.Unix(), 10),
 	})
 	delete(all, labelVersion)
+	delete(all, labelKept)
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: key(release), Labels: all},
 		Type:       recordType,
-		Data:       map[string][]byte{recordKey: []byte(base64.StdEncoding.EncodeToString(packed.Bytes()))},
+		Data:       map[string][]byte{recordKey: []byte(base64.StdEncoding.EncodeToString(packed))},
 	}, nil
+}
+
+func compress(document []byte) []byte {
+	var packed bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	_, _ = w.Write(document) // a buffer takes everything
+	_ = w.Close()
+	return packed.Bytes()
 }

@@ -53,6 +53,12 @@ func (r Records) Latest(ctx context.Context, name string) (*helm.Release, error)
 	}
 	latest := slices.MaxFunc(list.Items, func(a, b corev1.Secret) int { return cmp.Compare(version(&a), version(&b)) })
 	release, err := decode(&latest, name)
+	if err == nil {
+		release, err = r.whole(ctx, release)
+	}
+	if _, answered := errors.AsType[*fault.Error](err); answered {
+		return nil, err
+	}
 	if err != nil {
 		return nil, unreadable(r.Namespace, latest.Name, name, err)
 	}
@@ -80,6 +86,12 @@ func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, 
 		action, verb, stamp = apply.Updated, "update", modifiedAt
 	}
 	secret, err := encode(release, stamp)
+	if err == nil && dry != apply.DryRunClient && len(secret.Data[recordKey]) > maxRecord {
+		var small *helm.Release
+		if small, err = r.writeChunks(ctx, release, dry.Options()); err == nil {
+			secret, err = encode(small, stamp)
+		}
+	}
 	switch {
 	case err != nil || dry == apply.DryRunClient:
 	case exists:
@@ -130,6 +142,10 @@ func (r Records) Purge(ctx context.Context, name string, confirm func(context.Co
 			return purged, err
 		}
 		purged = append(purged, change)
+	}
+	chunked := func(s corev1.Secret) bool { return s.Labels[labelChunks] != "" }
+	if dry == apply.DryRunNone && slices.ContainsFunc(list.Items, chunked) {
+		return purged, r.dropChunks(ctx, name, nil)
 	}
 	return purged, nil
 }
