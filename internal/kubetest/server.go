@@ -75,6 +75,13 @@ func (s *Server) Names(resource string) (names []string) {
 	return names
 }
 
+// Get is the object of a path; nil if there is none.
+func (s *Server) Get(at string) *Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.objects[at].DeepCopy()
+}
+
 // Put creates an object or replaces it.
 func (s *Server) Put(at string, o *Object) {
 	s.mu.Lock()
