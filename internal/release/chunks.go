@@ -2,6 +2,7 @@ package release
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,8 +27,7 @@ import (
 // The chunks are written before the record that names them, and never changed: only the
 // small record has the status. They are found by the digest of all of them.
 const (
-	maxRecord   = 1_000_000 // bytes of a record in its Secret, which may have 1 MiB
-	chunkSize   = 900 << 10
+	maxRecord   = 920_000 // bytes of a record or a chunk in its Secret, which may have 1 MiB
 	maxChunks   = 64
 	chunkType   = "berth.dev/release-chunk"
 	chunkKey    = "chunk"
@@ -51,8 +51,11 @@ func stub(release *helm.Release, chunks int, digest string) *helm.Release {
 	return &small
 }
 
-// splitRecord is what is in the chunks of a release, and its digest: all but its status.
-func splitRecord(release *helm.Release) (chunks [][]byte, digest string, err error) {
+// size is how much fits into a Secret.
+func (r Records) size() int { return cmp.Or(r.most, maxRecord) }
+
+// split is what is in the chunks of a release, and its digest: all but its status.
+func (r Records) split(release *helm.Release) (chunks [][]byte, digest string, err error) {
 	whole := *release
 	whole.Info = nil
 	document, err := json.Marshal(&whole)
@@ -62,11 +65,11 @@ func splitRecord(release *helm.Release) (chunks [][]byte, digest string, err err
 	packed := compress(document)
 	sum := sha256.Sum256(packed)
 	for len(packed) > 0 {
-		n := min(chunkSize, len(packed))
+		n := min(r.size(), len(packed))
 		chunks, packed = append(chunks, packed[:n]), packed[n:]
 	}
 	if len(chunks) > maxChunks {
-		return nil, "", fmt.Errorf("record of %s: larger than %d MiB", release.Name, maxChunks*chunkSize>>20)
+		return nil, "", fmt.Errorf("record of %s: larger than %d MiB", release.Name, maxChunks*r.size()>>20)
 	}
 	return chunks, hex.EncodeToString(sum[:]), nil
 }
@@ -79,7 +82,7 @@ func chunkName(release *helm.Release, digest string, i int) string {
 // writeChunks writes the chunks of a record that does not fit into a Secret, and returns
 // the record that stands for it.
 func (r Records) writeChunks(ctx context.Context, release *helm.Release, dryRun []string) (*helm.Release, error) {
-	chunks, digest, err := splitRecord(release)
+	chunks, digest, err := r.split(release)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func secretNames(t *testing.T, client *clientset.Clientset) (names []string) {
 // has it, and reads it.
 func TestHistory(t *testing.T) {
 	client := clientset.NewClientset()
-	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns"}
+	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns", most: 2000}
 	for range 5 {
 		upgrade(t, records, bundleOf(t, 100), 3)
 	}
@@ -104,8 +104,8 @@ func TestHistory(t *testing.T) {
 // becomes, and nothing of it is left when it goes.
 func TestChunks(t *testing.T) {
 	client := clientset.NewClientset()
-	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns"}
-	first, second := bundleOf(t, 2_000_000), bundleOf(t, 1_500_000)
+	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns", most: 2000}
+	first, second := bundleOf(t, 4_000), bundleOf(t, 3_500)
 	upgrade(t, records, first, 2)
 	chunks := 0
 	for _, action := range client.Actions() {
@@ -142,8 +142,8 @@ func TestChunks(t *testing.T) {
 // Helm lists the record of a release that is kept in chunks, and what would delete or
 // change by its manifest fails before it does.
 func TestHelmAndChunks(t *testing.T) {
-	records := Records{Secrets: clientset.NewClientset().CoreV1().Secrets("ns"), Namespace: "ns"}
-	upgrade(t, records, bundleOf(t, 2_000_000), 2)
+	records := Records{Secrets: clientset.NewClientset().CoreV1().Secrets("ns"), Namespace: "ns", most: 2000}
+	upgrade(t, records, bundleOf(t, 4_000), 2)
 	helms := driver.NewSecrets(records.Secrets)
 	found, err := helms.Get("sh.helm.release.v1.a.v1")
 	if err != nil || found.Info.Status != helm.StatusDeployed || found.Chart.Name() != "plain" || found.Chart.Metadata.Version != "1.2.3" {
@@ -179,8 +179,8 @@ func TestBrokenChunks(t *testing.T) {
 		}, "not as they were written"},
 	} {
 		client := clientset.NewClientset()
-		records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns"}
-		upgrade(t, records, bundleOf(t, 2_000_000), 2)
+		records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns", most: 2000}
+		upgrade(t, records, bundleOf(t, 4_000), 2)
 		list, err := records.Secrets.List(t.Context(), metav1.ListOptions{LabelSelector: labelOf + "=a"})
 		if err != nil || len(list.Items) == 0 {
 			t.Fatal(err)
@@ -199,8 +199,8 @@ func TestBrokenChunks(t *testing.T) {
 func TestKilledWhileWriting(t *testing.T) {
 	for after := 0; ; after++ {
 		client := clientset.NewClientset()
-		records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns"}
-		first, second := bundleOf(t, 1_200_000), bundleOf(t, 1_300_000)
+		records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns", most: 2000}
+		first, second := bundleOf(t, 3_000), bundleOf(t, 3_200)
 		upgrade(t, records, first, 2)
 		writes := 0
 		client.PrependReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {

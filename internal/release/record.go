@@ -34,6 +34,8 @@ func (r Records) Taken(name string) error {
 type Records struct {
 	Secrets   typedcorev1.SecretInterface
 	Namespace string
+
+	most int // bytes of a record in one Secret; 0 for maxRecord
 }
 
 // maxRecords is how many records of a release are read. Helm keeps ten, berth one.
@@ -86,7 +88,7 @@ func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, 
 		action, verb, stamp = apply.Updated, "update", modifiedAt
 	}
 	secret, err := encode(release, stamp)
-	if err == nil && dry != apply.DryRunClient && len(secret.Data[recordKey]) > maxRecord {
+	if err == nil && dry != apply.DryRunClient && len(secret.Data[recordKey]) > r.size() {
 		var small *helm.Release
 		if small, err = r.writeChunks(ctx, release, dry.Options()); err == nil {
 			secret, err = encode(small, stamp)
