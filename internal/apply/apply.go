@@ -47,6 +47,9 @@ type Applier struct {
 	// sent, conflicts with other field managers are found before anything is written, and
 	// what others have changed since it was applied is put right; nil reads each object.
 	Live *live.View
+	// First is the first installation of a set: with a view, nothing is read before it. To
+	// watch what is being created takes the API server as much time as to create it.
+	First bool
 }
 
 // Wanted is an object that is to be there.

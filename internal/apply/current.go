@@ -56,7 +56,7 @@ func (a Applier) Watch(ctx context.Context, objects []*unstructured.Unstructured
 // look reads what the cluster has of the set, and refuses what cannot be applied before
 // anything is: all problems together.
 func (r *run) look(ctx context.Context) error {
-	if r.Live == nil {
+	if r.Live == nil || r.First {
 		return nil
 	}
 	targets := make([]target, len(r.items))

@@ -1,6 +1,6 @@
 // Command many installs many objects through internal/apply and internal/release, as a
 // bundle is, so that what these cost is known by itself: time, requests, memory. Called
-// again it is an upgrade, which changes nothing unless -size is another one.
+// again it is an upgrade, which changes nothing if the manifest is the same.
 package main
 
 import (
@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -76,11 +75,10 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	applied := time.Since(began)
-	var told atomic.Int64
 	if err := applier.Watch(ctx, changes.Objects()); err != nil {
 		return err
 	}
-	if _, err := health.Wait(ctx, view, changes.Objects(), o.wait, func(health.Reading) { told.Add(1) }); err != nil {
+	if _, err := health.Wait(ctx, view, changes.Objects(), o.wait, func(health.Reading) {}); err != nil {
 		return err
 	}
 	var usage syscall.Rusage
@@ -104,6 +102,7 @@ func install(ctx context.Context, applier apply.Applier, o options, records rele
 	if before != nil && before.Manifest == manifest {
 		return applier.Apply(ctx, apply.Objects(objects))
 	}
+	applier.First = before == nil
 	revision := release.NewRevision(o.name, o.namespace, release.Content{Chart: release.Plain("many", "0.0.0"), Manifest: manifest}, before, time.Now())
 	if err := records.Create(ctx, revision); err != nil {
 		return nil, err
