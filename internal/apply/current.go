@@ -71,7 +71,7 @@ func (r *run) look(ctx context.Context) error {
 
 // seen is an object as the view has it; nil if it has none.
 func (r *run) seen(it *item) *unstructured.Unstructured {
-	if r.Live == nil {
+	if r.Live == nil || r.First {
 		return nil
 	}
 	current, _ := r.Live.Get(it.Resource, it.namespace, it.name)

@@ -72,7 +72,13 @@ func run(ctx context.Context, applier apply.Applier, hook Hook, timeout time.Dur
 			return err
 		}
 	}
-	changes, err := applier.Apply(ctx, apply.Objects([]*unstructured.Unstructured{hook.Object}))
+	making := applier
+	making.First = true // the view may still have what has just been removed
+	objects := []*unstructured.Unstructured{hook.Object}
+	changes, err := making.Apply(ctx, apply.Objects(objects))
+	if err == nil {
+		err = applier.Watch(ctx, objects)
+	}
 	if err == nil {
 		err = ended(ctx, applier.Live, changes.Objects(), timeout)
 	}
