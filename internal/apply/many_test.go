@@ -240,7 +240,8 @@ func TestNotServedYet(t *testing.T) {
 	tries := 0
 	b.refuse = func(r *http.Request) (int, string) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/crews") {
-			if tries++; tries < 3 {
+			tries++
+			if tries < 3 {
 				return http.StatusNotFound, "the server could not find the requested resource"
 			}
 		}

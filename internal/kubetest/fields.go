@@ -65,7 +65,7 @@ func managed(o runtime.Object, err error) *Object {
 // refuse answers with the error of a field manager.
 func refuse(w http.ResponseWriter, err error) {
 	type status interface{ Status() metav1.Status }
-	if conflict, is := err.(status); is { //nolint:errorlint // it is not wrapped
+	if conflict, is := err.(status); is {
 		body := conflict.Status()
 		body.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 		answer(w, int(body.Code), body)

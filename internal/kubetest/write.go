@@ -106,21 +106,11 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, at string, text 
 	} else {
 		status = http.StatusCreated
 	}
+	kind := types.PatchType(r.Header.Get("Content-Type"))
+	apply := s.Managed && kind == types.ApplyPatchType
 	after, err := text, error(nil)
-	apply := s.Managed && r.Header.Get("Content-Type") == string(types.ApplyPatchType)
-	switch types.PatchType(r.Header.Get("Content-Type")) {
-	case types.JSONPatchType:
-		var patch jsonpatch.Patch
-		if patch, err = jsonpatch.DecodePatch(text); err == nil {
-			after, err = patch.Apply(before)
-		}
-	case types.MergePatchType, types.ApplyPatchType, types.StrategicMergePatchType:
-		if apply {
-			break
-		}
-		if after, err = yaml.YAMLToJSON(text); err == nil {
-			after, err = jsonpatch.MergePatch(before, after)
-		}
+	if !apply {
+		after, err = patched(kind, before, text)
 	}
 	o := &Object{}
 	if err == nil {
@@ -147,6 +137,25 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, at string, text 
 		s.put(at, o)
 	}
 	answer(w, status, o)
+}
+
+// patched is an object after a patch, or what replaces it.
+func patched(kind types.PatchType, before, text []byte) ([]byte, error) {
+	switch kind {
+	case types.JSONPatchType:
+		patch, err := jsonpatch.DecodePatch(text)
+		if err != nil {
+			return nil, err
+		}
+		return patch.Apply(before)
+	case types.MergePatchType, types.ApplyPatchType, types.StrategicMergePatchType:
+		change, err := yaml.YAMLToJSON(text)
+		if err != nil {
+			return nil, err
+		}
+		return jsonpatch.MergePatch(before, change)
+	}
+	return text, nil
 }
 
 // settled is what becomes of an object of a resource at once; nil for nothing.

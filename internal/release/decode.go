@@ -53,8 +53,7 @@ func decode(secret *corev1.Secret, name string) (*helm.Release, error) {
 // valid returns an error unless a release is about what it should be, and its manifest
 // can be read.
 func valid(release *helm.Release, name string, version int) error {
-	switch {
-	case release.Name != name || release.Version != version:
+	if release.Name != name || release.Version != version {
 		return fmt.Errorf("it is not about release %s", name)
 	}
 	total := 0

@@ -1,6 +1,8 @@
 package fields
 
 import (
+	"maps"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -30,9 +32,7 @@ func normal(wanted *unstructured.Unstructured) map[string]any {
 		if data == nil {
 			data = map[string]any{}
 		}
-		for key, text := range texts {
-			data[key] = text
-		}
+		maps.Copy(data, texts)
 		object["data"] = data
 		delete(object, "stringData")
 	}

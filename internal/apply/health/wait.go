@@ -42,6 +42,7 @@ func referenceTo(o *unstructured.Unstructured) reference {
 // set is what is known of a set of objects.
 type set struct {
 	order    []reference
+	given    map[reference]*unstructured.Unstructured // as they were applied
 	readings map[reference]Reading
 }
 
@@ -51,10 +52,10 @@ type set struct {
 // Failed, and returns those that are not Current, with an error that names them: FAILED,
 // or DEADLINE_EXCEEDED after the time-out.
 func Wait(ctx context.Context, view *live.View, objects []*unstructured.Unstructured, timeout time.Duration, changed func(Reading)) ([]Reading, error) {
-	s := &set{readings: map[reference]Reading{}}
+	s := &set{readings: map[reference]Reading{}, given: map[reference]*unstructured.Unstructured{}}
 	for _, object := range objects {
 		s.order = append(s.order, referenceTo(object))
-		s.readings[referenceTo(object)] = Reading{Object: object}
+		s.readings[referenceTo(object)], s.given[referenceTo(object)] = Reading{Object: object}, object
 	}
 	timely, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -97,6 +98,8 @@ func (s *set) read(view *live.View, changed func(Reading)) (again bool) {
 		switch {
 		case object == nil:
 			now.State, now.Message = InProgress, "it does not exist"
+		case isOlder(object, s.given[at]):
+			now.State, now.Message = InProgress, "it has just been applied"
 		case object != before.Object || before.State == "" || at.Kind == "Pod":
 			now.Object = object
 			now.State, now.Message = StateOf(object)
@@ -108,6 +111,11 @@ func (s *set) read(view *live.View, changed func(Reading)) (again bool) {
 		}
 	}
 	return again
+}
+
+// isOlder is true for an object of a view that does not know yet what was applied.
+func isOlder(seen, applied *unstructured.Unstructured) bool {
+	return applied.GetUID() != "" && seen.GetUID() != applied.GetUID() || seen.GetGeneration() < applied.GetGeneration()
 }
 
 // not are the readings with none of these states, in the order of the set.
