@@ -1,0 +1,147 @@
+package serve
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/controller"
+	"github.com/berthdev/berth/internal/bundle/server"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/serve"
+	"github.com/berthdev/berth/internal/terminal"
+)
+
+// systemNamespace is where berth keeps its own objects unless it is told otherwise.
+const systemNamespace = "berth-system"
+
+// Backend does what the role bundles is for.
+type Backend interface {
+	controller.Reconciler
+	server.Store
+}
+
+// BackendOptions are what a backend is made of.
+type BackendOptions struct {
+	Client *kube.Client
+	// Namespace is the system namespace.
+	Namespace string
+	// BaseURL is that of the content server; empty if nobody serves it.
+	BaseURL string
+}
+
+// BundlesOptions are what the command line says.
+type BundlesOptions struct {
+	IO      terminal.Streams
+	Client  func() (*kube.Client, error)
+	Backend func(context.Context, BackendOptions) (Backend, error)
+
+	Listen, MetricsListen string
+	Cert, Key             string
+	BaseURL, Namespace    string
+	Period, Timeout       time.Duration
+	Workers               int
+}
+
+// NewBundles makes the command `berth serve bundles`.
+func NewBundles(f *cmdutil.Factory, backend func(context.Context, BackendOptions) (Backend, error), runF func(context.Context, *BundlesOptions) error) *cobra.Command {
+	o := &BundlesOptions{IO: f.IO, Client: f.Client, Backend: backend}
+	cmd := &cobra.Command{
+		Use:   "bundles",
+		Short: "Reconcile bundles and their instances, and serve the content of bundles",
+		Long: `Reconcile the bundles and bundle instances of berth's classes, so that one that is
+applied by kubectl or GitOps is installed, and serve the content of bundles to those
+who have the ClusterRole bundle-reader.
+
+Of several of these processes one at a time works on the objects of a class; all of
+them serve content. While one does, ` + "`berth bundle install`" + ` leaves the work to it.
+
+Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without
+a certificate only this host is listened on.`,
+		Example: `  berth serve manifests bundles --install-role cluster-admin | kubectl apply --server-side -f -
+  berth serve bundles                       on this host, with the kubeconfig`,
+		Args:              cmdutil.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              cmdutil.RunE(o, runF, func(*cobra.Command, []string) error { return o.validate() }),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8443", "the address to serve content on")
+	flags.StringVar(&o.MetricsListen, "metrics-listen", "127.0.0.1:8081", "the address of health and metrics")
+	flags.StringVar(&o.Cert, "tls-cert", "", "the file of the certificate; it is read again when it changes")
+	flags.StringVar(&o.Key, "tls-key", "", "the file of the certificate's key")
+	flags.StringVar(&o.BaseURL, "base-url", "", "where content is reached by others: https://HOST[:PORT]")
+	flags.StringVar(&o.Namespace, "system-namespace", systemNamespace, "the namespace of records, uploads, logins and leases")
+	flags.DurationVar(&o.Period, "period", 10*time.Minute, "how often all objects are looked at")
+	flags.DurationVar(&o.Timeout, "timeout", 30*time.Minute, "how long the work on one object may take")
+	flags.IntVar(&o.Workers, "workers", 4, "how many objects of a class are worked on at once")
+	return cmd
+}
+
+func (o *BundlesOptions) validate() error {
+	invalid := func(format string, args ...any) error { return fault.New(fault.InvalidArgument, format, args...) }
+	switch {
+	case (o.Cert == "") != (o.Key == ""):
+		return invalid("--tls-cert and --tls-key are given together")
+	case o.Period <= 0:
+		return invalid("--period must be positive, got %s", o.Period)
+	case o.Timeout <= 0:
+		return invalid("--timeout must be positive, got %s", o.Timeout)
+	case o.Workers < 1:
+		return invalid("--workers must be at least 1, got %d", o.Workers)
+	case o.Namespace == "":
+		return invalid("--system-namespace must not be empty")
+	}
+	if base, err := url.Parse(o.BaseURL); o.BaseURL != "" && (err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Path != "" && base.Path != "/") {
+		return invalid("--base-url must be https://HOST[:PORT], got %q", o.BaseURL)
+	}
+	return nil
+}
+
+// Bundles serves until it is told to stop.
+func Bundles(ctx context.Context, o *BundlesOptions) error {
+	client, err := cmdutil.Await(ctx, o.Client)
+	if err != nil {
+		return err
+	}
+	backend, err := o.Backend(ctx, BackendOptions{Client: client, Namespace: o.Namespace, BaseURL: o.BaseURL})
+	if err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return fault.New(fault.Internal, "the name of this host: %w", err)
+	}
+	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
+	klog.SetLogger(logr.FromSlogHandler(log.Handler())) // a server has no picture that it could spoil
+	metrics, health, limits := serve.NewMetrics(), &serve.Health{}, serve.NewLimiter(serve.DefaultLimits(), time.Now)
+	work := &controller.Controller{
+		Client: client.Dynamic, Reconciler: backend, Classes: classes(),
+		Workers: o.Workers, Period: o.Period, Timeout: o.Timeout, Log: log,
+	}
+	guard := &serve.Guard{
+		Authenticator: serve.NewAuthenticator(client.AuthenticationV1(), time.Now),
+		Authorizer:    serve.NewAuthorizer(client.AuthorizationV1(), time.Now),
+		Limits:        limits, Log: log, Now: time.Now,
+	}
+	return serve.Role(ctx, serve.Config{
+		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key,
+		Handler: server.Handler(backend, guard), Limits: limits, Health: health, Metrics: metrics,
+		Log: log, Now: time.Now, Timeouts: serve.DefaultTimeouts(),
+	}, func(ctx context.Context) {
+		work.Run(ctx, controller.Election{
+			Leases: client.CoordinationV1(), Namespace: o.Namespace, Identity: serve.Identity(host), Metrics: metrics, Health: health,
+		})
+	})
+}
+
+func classes() []string {
+	return []string{v1alpha1.ClassPlain, v1alpha1.ClassHelm, v1alpha1.ClassRegistry}
+}

@@ -1,0 +1,146 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/server"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/serve/manifest"
+	"github.com/berthdev/berth/internal/terminal"
+)
+
+// ManifestsOptions are what the command line says.
+type ManifestsOptions struct {
+	IO terminal.Streams
+
+	Roles       []string
+	Image       string
+	Namespace   string
+	Issuer      string
+	InstallRole string
+	Replicas    int32
+}
+
+// NewManifests makes the command `berth serve manifests`.
+func NewManifests(f *cmdutil.Factory, runF func(context.Context, *ManifestsOptions) error) *cobra.Command {
+	o := &ManifestsOptions{IO: f.IO}
+	cmd := &cobra.Command{
+		Use:   "manifests ROLE...",
+		Short: "Print the Kubernetes objects that run a role",
+		Long: `Print the Kubernetes objects that run roles of ` + "`berth serve`" + ` in a cluster, to be
+applied by an administrator. Nothing is sent to a cluster.
+
+The only role is bundles. What it may do is in docs/rbac.md. What instances install
+is not part of it: --install-role names a ClusterRole that it gets in addition. Most
+bundles create CustomResourceDefinitions and roles of their own, which takes
+cluster-admin. Whoever may create a bundle instance then installs with that role.
+
+Without --cert-manager what is printed has a certificate, good for two years, with
+its private key, so that it is a secret; print and apply it again to renew it. The CA
+for those who fetch content is the ConfigMap berth-bundles-ca.
+
+The role runs in the namespace of --namespace, berth-system unless it is given.`,
+		Example: `  berth serve manifests bundles --install-role cluster-admin | kubectl apply --server-side -f -
+  berth serve manifests bundles --cert-manager letsencrypt --image registry.example.com/berth:v1`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.FixedCompletions([]string{server.Role}, cobra.ShellCompDirectiveNoFileComp),
+		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
+			o.Roles, o.Namespace = args, cmp.Or(*f.Kube.Namespace, systemNamespace)
+			return o.validate()
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version), "the image to run")
+	flags.StringVar(&o.Issuer, "cert-manager", "", "cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
+	flags.StringVar(&o.InstallRole, "install-role", "", "the ClusterRole with which instances are installed (default: none; nothing is installed)")
+	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
+	return cmd
+}
+
+// imageTag is the tag of a version's image: v1.2.3 for 1.2.3, latest for what is no release.
+func imageTag(version string) string {
+	if release := strings.TrimPrefix(version, "v"); strings.Count(release, ".") == 2 && !strings.ContainsAny(release, "-+ ()") {
+		return "v" + release
+	}
+	return "latest"
+}
+
+func (o *ManifestsOptions) validate() error {
+	invalid := func(format string, args ...any) error { return fault.New(fault.InvalidArgument, format, args...) }
+	if len(o.Roles) == 0 {
+		return invalid("a role is required: %s", server.Role)
+	}
+	for _, role := range o.Roles {
+		if role != server.Role {
+			return invalid("unknown role %q: must be %s", role, server.Role)
+		}
+	}
+	switch kind, name, divided := strings.Cut(o.Issuer, "/"); {
+	case o.Image == "":
+		return invalid("--image must not be empty")
+	case o.Replicas < 1:
+		return invalid("--replicas must be at least 1, got %d", o.Replicas)
+	case len(validation.IsDNS1123Label(o.Namespace)) > 0:
+		return invalid("--namespace must be the name of a namespace, got %q", o.Namespace)
+	case divided && (kind != "Issuer" && kind != "ClusterIssuer" || name == ""):
+		return invalid("--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got %q", o.Issuer)
+	}
+	return nil
+}
+
+// Manifests prints the objects.
+func Manifests(_ context.Context, o *ManifestsOptions) error {
+	roles := slices.Compact(slices.Sorted(slices.Values(o.Roles)))
+	for range roles {
+		if err := o.print(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *ManifestsOptions) print() error {
+	role, err := bundles()
+	if err != nil {
+		return err
+	}
+	options := manifest.Options{Namespace: o.Namespace, Image: o.Image, Replicas: o.Replicas, Issuer: o.Issuer, InstallRole: o.InstallRole}
+	if o.Issuer == "" {
+		now := o.IO.Now()
+		if options.Pair, err = manifest.NewPair(role.Hosts(o.Namespace), now); err != nil {
+			return err
+		}
+		fmt.Fprintf(o.IO.Err, "The Secret that is printed holds a private key. Its certificate is good until %s.\n", now.Add(manifest.PairFor).UTC().Format(time.DateOnly))
+	}
+	if o.InstallRole == "" {
+		fmt.Fprintln(o.IO.Err, "The server can install nothing: choose the ClusterRole for that with --install-role (cluster-admin is what most bundles take).")
+	} else {
+		fmt.Fprintf(o.IO.Err, "Whoever may create a bundle instance installs with the ClusterRole %s.\n", fault.Line(o.InstallRole))
+	}
+	text, err := manifest.YAML(role, options)
+	if err != nil {
+		return err
+	}
+	_, err = o.IO.Out.Write(text)
+	return err
+}
+
+// bundles is the role that reconciles bundles and serves their content.
+func bundles() (manifest.Role, error) {
+	definitions, err := v1alpha1.Definitions()
+	return manifest.Role{
+		Name: server.Role, Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
+		Readers: server.ReaderRole, Paths: server.Paths, Definitions: definitions, Cache: "4Gi",
+	}, err
+}

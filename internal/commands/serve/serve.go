@@ -1,0 +1,25 @@
+// Package serve is the commands below `berth serve`.
+package serve
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+)
+
+// NewCmd makes the commands. backend makes what the role bundles works with.
+func NewCmd(f *cmdutil.Factory, backend func(context.Context, BackendOptions) (Backend, error)) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run berth as a server, and print what runs it in a cluster",
+		Long: `Everything works from a terminal with nothing installed. What is worth running all
+the time, for teams, is served by the same program. These commands run in a pod;
+` + "`berth serve manifests`" + ` prints what runs them there.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(NewBundles(f, backend, Bundles), NewManifests(f, Manifests))
+	return cmd
+}
