@@ -126,6 +126,8 @@ func TestOneWorkerForAKey(t *testing.T) {
 			things.put("t0", "ours")
 		}
 		time.Sleep(time.Hour)
+		mu.Lock()
+		defer mu.Unlock()
 		if most != 3 {
 			t.Errorf("%d were worked on at once, want 3", most)
 		}
