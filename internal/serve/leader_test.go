@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,16 +29,16 @@ func TestOneLeads(t *testing.T) {
 		first, endFirst := context.WithCancel(t.Context())
 		second, endSecond := context.WithCancel(t.Context())
 		done := make(chan string, 2)
-		working := ""
+		var working atomic.Value
+		working.Store("")
 		run := func(ctx context.Context, name string) {
 			election(l, name).Lead(ctx, func(ctx context.Context) error {
-				if working != "" {
-					t.Errorf("%s and %s work at once", working, name)
+				if other := working.Swap(name); other != "" {
+					t.Errorf("%s and %s work at once", other, name)
 				}
-				working = name
 				<-ctx.Done()
 				time.Sleep(5 * time.Second) // what is under way
-				working = ""
+				working.Store("")
 				return nil
 			})
 			done <- name
@@ -46,8 +47,8 @@ func TestOneLeads(t *testing.T) {
 		synctest.Wait()
 		go run(second, "b")
 		time.Sleep(time.Minute)
-		if working != "a" || l.holder() != "a" {
-			t.Fatalf("%q works, %q holds the lease, want a", working, l.holder())
+		if working.Load() != "a" || l.holder() != "a" {
+			t.Fatalf("%q works, %q holds the lease, want a", working.Load(), l.holder())
 		}
 		endFirst()
 		time.Sleep(4 * time.Second)
@@ -55,8 +56,8 @@ func TestOneLeads(t *testing.T) {
 			t.Error("the lease was given back before the work had ended")
 		}
 		time.Sleep(5 * time.Second) // the next look of the other
-		if working != "b" || l.holder() != "b" {
-			t.Errorf("%q works, %q holds the lease, want b", working, l.holder())
+		if working.Load() != "b" || l.holder() != "b" {
+			t.Errorf("%q works, %q holds the lease, want b", working.Load(), l.holder())
 		}
 		endSecond()
 		<-done
@@ -75,12 +76,12 @@ func TestLeaseIsLost(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		causes := make(chan error, 1)
-		begun := 0
+		var begun atomic.Int64
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
 			election(l, "a").Lead(ctx, func(ctx context.Context) error {
-				begun++
+				begun.Add(1)
 				<-ctx.Done()
 				causes <- context.Cause(ctx)
 				return nil
@@ -97,8 +98,8 @@ func TestLeaseIsLost(t *testing.T) {
 		}
 		l.fail(false)
 		time.Sleep(time.Minute)
-		if begun != 2 {
-			t.Errorf("it led %d times, want again", begun)
+		if n := begun.Load(); n != 2 {
+			t.Errorf("it led %d times, want again", n)
 		}
 		end()
 		<-causes

@@ -205,7 +205,7 @@ func TestNothingIsLeftAfterLoad(t *testing.T) {
 	for _, name := range []string{"0", "1", "2", "3", "4", "5", "6", "7"} {
 		cluster.may.Store("user"+name+" get /", true)
 	}
-	guard, _ := newGuard(cluster, Limits{Open: 64, OpenPerCaller: 8, Rate: 50, Burst: 50, Reviews: 1000})
+	guard, _ := newGuard(cluster, Limits{Open: 64, OpenPerCaller: 8, Rate: 0.1, Burst: 60, Reviews: 1000})
 	guard.Log = slog.New(slog.DiscardHandler)
 	content := bytes.Repeat([]byte("x"), 256<<10)
 	pair := certtest.New(t).Issue(time.Now().Add(time.Hour), "localhost")
