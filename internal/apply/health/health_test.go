@@ -152,3 +152,15 @@ func TestWaitInVain(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What a view still has from before it was applied does not count.
+func TestIsOlder(t *testing.T) {
+	applied := parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, uid: u1, generation: 2}}`)
+	for text, want := range map[string]bool{
+		`{uid: u1, generation: 1}`: true, `{uid: u0, generation: 2}`: true, `{uid: u1, generation: 2}`: false, `{uid: u1, generation: 3}`: false,
+	} {
+		if got := isOlder(parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: `+text+`}`), applied); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}
