@@ -66,7 +66,7 @@ func (r *remote) fault(ctx context.Context, err error) error {
 	response, answered := errors.AsType[*errcode.ErrorResponse](err)
 	switch {
 	case answered:
-		return r.refused(response)
+		return r.refused(response) //nolint:contextcheck // the answer has been read
 	case errors.Is(err, errdef.ErrNotFound):
 		return fault.New(fault.NotFound, "image %s not found", r.name).WithReason(ReasonNotVisible).
 			WithHint("check the name and the tag; some registries hide an image like this that takes a login")

@@ -63,7 +63,8 @@ func (f *flattener) entriesOf(ctx context.Context, r io.Reader, own shadow) erro
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath):
 			return malformed(err)
 		}
-		if f.entries++; f.entries > f.limits.Entries {
+		f.entries++
+		if f.entries > f.limits.Entries {
 			return tooLarge("the image has more than %d files and directories", f.limits.Entries)
 		}
 		if err := f.entry(header, archive, own); err != nil {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,8 +73,8 @@ func FuzzWhiteouts(f *testing.F) {
 		}
 		files := tree{}
 		into := flattener{files: files, limits: Limits{Unpacked: 1 << 20, Entries: 100}, upper: shadow{}}
-		for n := len(layers) - 1; n >= 0; n-- {
-			err := into.layer(t.Context(), ocispec.Descriptor{Digest: digest.FromBytes(layers[n])}, strings.NewReader(string(layers[n])))
+		for _, layer := range slices.Backward(layers) {
+			err := into.layer(t.Context(), ocispec.Descriptor{Digest: digest.FromBytes(layer)}, strings.NewReader(string(layer)))
 			if fault.CodeOf(err) == fault.InvalidArgument {
 				return // a file that is a directory as well
 			}

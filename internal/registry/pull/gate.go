@@ -51,7 +51,7 @@ func (g *gate) redirect(_ *http.Request, via []*http.Request) error {
 func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	ofRegistry := r.URL.Scheme == g.scheme && r.URL.Host == g.host
 	if !ofRegistry {
-		if r.URL.Scheme != "https" && !g.any && !(g.plain && isLoopback(r.URL.Hostname())) {
+		if r.URL.Scheme != "https" && !g.any && (!g.plain || !isLoopback(r.URL.Hostname())) {
 			return nil, fault.New(fault.Failed, "registry %s leads to %s://%s, without TLS", g.host, r.URL.Scheme, r.URL.Host).
 				WithReason(ReasonUntrusted).WithHint("ask the administrator of the registry")
 		}

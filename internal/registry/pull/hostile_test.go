@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,7 +91,8 @@ func TestAgain(t *testing.T) {
 	f := newFake(t)
 	times := 0
 	f.before = func(w http.ResponseWriter, _ *http.Request) bool {
-		if times++; times == 1 {
+		times++
+		if times == 1 {
 			w.WriteHeader(http.StatusBadGateway)
 		}
 		return times == 1
@@ -134,22 +136,22 @@ func TestRegistryLies(t *testing.T) {
 			}
 		}, code: fault.Unavailable},
 		"another manifest by digest": {lie: func(f *fake, image ocispec.Descriptor, _ []byte) {
-			f.manifests[image.Digest.String()] = append(f.manifests["v1"], '\n')
-			f.before = func(w http.ResponseWriter, r *http.Request) bool {
+			f.manifests[image.Digest.String()] = slices.Concat(f.manifests["v1"], []byte{'\n'})
+			f.before = func(w http.ResponseWriter, _ *http.Request) bool {
 				w.Header()["Docker-Content-Digest"] = nil
 				return false
 			}
 		}, ref: "@", code: fault.Unavailable},
 		"another manifest, with its digest": {lie: func(f *fake, image ocispec.Descriptor, _ []byte) {
-			f.before = func(w http.ResponseWriter, r *http.Request) bool {
+			f.before = func(w http.ResponseWriter, _ *http.Request) bool {
 				w.Header().Set("Docker-Content-Digest", image.Digest.String())
 				w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
-				_, _ = w.Write(append(f.manifests["v1"], '\n'))
+				_, _ = w.Write(slices.Concat(f.manifests["v1"], []byte{'\n'}))
 				return true
 			}
 		}, ref: "@", code: fault.Failed, reason: ReasonMismatch},
 		"a digest that it is not": {lie: func(f *fake, _ ocispec.Descriptor, _ []byte) {
-			f.before = func(w http.ResponseWriter, r *http.Request) bool {
+			f.before = func(w http.ResponseWriter, _ *http.Request) bool {
 				w.Header().Set("Docker-Content-Digest", digest.FromString("x").String())
 				w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
 				_, _ = w.Write(f.manifests["v1"])
@@ -157,7 +159,7 @@ func TestRegistryLies(t *testing.T) {
 			}
 		}, code: fault.Failed, reason: ReasonMismatch},
 		"a manifest without end": {lie: func(f *fake, _ ocispec.Descriptor, _ []byte) {
-			f.before = func(w http.ResponseWriter, r *http.Request) bool {
+			f.before = func(w http.ResponseWriter, _ *http.Request) bool {
 				w.Header().Set("Docker-Content-Digest", digest.FromString("x").String())
 				w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
 				w.Header().Set("Content-Length", "9000000000000")

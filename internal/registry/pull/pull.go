@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -88,8 +89,8 @@ func (i *Image) Files(ctx context.Context, files Files) error {
 	}
 	progress.add(0)
 	// From the last to the first: what a layer hides is known before it is read.
-	for n := len(i.layers) - 1; n >= 0; n-- {
-		if err := i.remote.layer(ctx, i.layers[n], &f, &progress); err != nil {
+	for _, v := range slices.Backward(i.layers) {
+		if err := i.remote.layer(ctx, v, &f, &progress); err != nil {
 			err = i.remote.fault(ctx, err)
 			if ctx.Err() == nil && (fault.ReasonOf(err) == ReasonRefused || fault.ReasonOf(err) == ReasonTooLarge) {
 				err = within("image "+i.name.String(), err)

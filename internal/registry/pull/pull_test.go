@@ -163,7 +163,8 @@ func get(t *testing.T, p Puller, ref string) (tree, *Image, error) {
 		return nil, nil, err
 	}
 	files := tree{}
-	return files, image, image.Files(t.Context(), files)
+	err = image.Files(t.Context(), files)
+	return files, image, err
 }
 
 func TestFlatten(t *testing.T) {
