@@ -53,7 +53,7 @@ func (o *objects) get(ctx context.Context, kind plumbing.ObjectType, hash plumbi
 func (o *objects) each(ctx context.Context, kind plumbing.ObjectType, wanted map[plumbing.Hash]struct{}, limit int64, take func(plumbing.Hash, []byte) error) (missing int, err error) {
 	found := func(hash plumbing.Hash, content []byte) error {
 		if int64(len(content)) > limit {
-			return largeObject{hash}
+			return largeObjectError{hash}
 		}
 		delete(wanted, hash)
 		return take(hash, content)
@@ -77,14 +77,14 @@ func (o *objects) each(ctx context.Context, kind plumbing.ObjectType, wanted map
 	return len(wanted), nil
 }
 
-// largeObject is errObjectTooLarge of a certain one.
-type largeObject struct{ hash plumbing.Hash }
+// largeObjectError is errObjectTooLarge of a certain one.
+type largeObjectError struct{ hash plumbing.Hash }
 
 // Error implements error.
-func (largeObject) Error() string { return errObjectTooLarge.Error() }
+func (largeObjectError) Error() string { return errObjectTooLarge.Error() }
 
 // Is implements what errors.Is asks for.
-func (largeObject) Is(target error) bool { return target == errObjectTooLarge } //nolint:errorlint // this very one
+func (largeObjectError) Is(target error) bool { return target == errObjectTooLarge }
 
 // eachWhole gives those that are no deltas, in the order of the pack.
 func (o *objects) eachWhole(ctx context.Context, p *pack, kind plumbing.ObjectType, wanted map[plumbing.Hash]struct{}, limit int64, found func(plumbing.Hash, []byte) error) error {
@@ -97,7 +97,7 @@ func (o *objects) eachWhole(ctx context.Context, p *pack, kind plumbing.ObjectTy
 	slices.Sort(places)
 	for _, i := range places {
 		if p.entries[i].length > limit {
-			return largeObject{p.entries[i].hash}
+			return largeObjectError{p.entries[i].hash}
 		}
 		content, err := o.inflate(ctx, p, i)
 		if err == nil {

@@ -25,13 +25,10 @@ func (r Remote) sshFault(err error, ofClient bool, stderr string) error {
 		return notVisible(fault.NotFound, "repository %s not found, or not visible with your SSH keys", r).
 			WithHint("check the spelling; if it is private, check which key `%s` logs in with", r.sshCommand())
 	case !ofClient:
-	case r.Key != "" && strings.Contains(stderr, "HOST IDENTIFICATION HAS CHANGED"), r.Key != "" && strings.Contains(stderr, "Host key verification failed"):
-		return fault.New(fault.Unauthenticated, "the SSH host key of %s is not the one that is known for it; repository %s was not read", r.URL.Host, r).
-			WithReason(ReasonHostNotTrusted).
-			WithHint("put the host's key into ssh-knownhosts of %s: compare `ssh-keyscan` with what its administrator publishes", r.Key)
-	case r.Key != "" && strings.Contains(stderr, "Permission denied ("):
-		return notVisible(fault.Unauthenticated, "%s did not accept the SSH key of %s for repository %s", r.URL.Host, r.Key, r).
-			WithHint("check that ssh-privatekey is a key without a passphrase that may read the repository")
+	case r.Key != "":
+		if known := r.keyFault(stderr); known != nil {
+			return known
+		}
 	case strings.Contains(stderr, "HOST IDENTIFICATION HAS CHANGED"):
 		return fault.New(fault.Unauthenticated, "the SSH host key of %s has changed: someone may be intercepting the connection, or the host has a new key", r.URL.Host).
 			WithReason(ReasonHostNotTrusted).
@@ -48,6 +45,21 @@ func (r Remote) sshFault(err error, ofClient bool, stderr string) error {
 		err = errors.New(line)
 	}
 	return r.unavailable(err)
+}
+
+// keyFault is sshFault of a client that has one key, and knows the hosts beside it; nil if
+// it does not know why.
+func (r Remote) keyFault(stderr string) error {
+	switch {
+	case strings.Contains(stderr, "HOST IDENTIFICATION HAS CHANGED"), strings.Contains(stderr, "Host key verification failed"):
+		return fault.New(fault.Unauthenticated, "the SSH host key of %s is not the one that is known for it; repository %s was not read", r.URL.Host, r).
+			WithReason(ReasonHostNotTrusted).
+			WithHint("put the host's key into ssh-knownhosts of %s: compare `ssh-keyscan` with what its administrator publishes", r.Key)
+	case strings.Contains(stderr, "Permission denied ("):
+		return notVisible(fault.Unauthenticated, "%s did not accept the SSH key of %s for repository %s", r.URL.Host, r.Key, r).
+			WithHint("check that ssh-privatekey is a key without a passphrase that may read the repository")
+	}
+	return nil
 }
 
 func (r Remote) sshStartFault(err error) error {

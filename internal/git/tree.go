@@ -140,7 +140,8 @@ func (c *contents) root(ctx context.Context) (plumbing.Hash, error) {
 func (c *contents) read(dir string, entries []object.TreeEntry, next map[plumbing.Hash][]string) error {
 	seen := make(map[string]struct{}, len(entries))
 	for _, entry := range entries {
-		if c.entries++; c.entries > c.snapshot.fetcher.remote.Limits.Entries {
+		c.entries++
+		if c.entries > c.snapshot.fetcher.remote.Limits.Entries {
 			return c.tooLarge("has more than %d files and directories", c.snapshot.fetcher.remote.Limits.Entries)
 		}
 		name := paths.Join(dir, entry.Name)
@@ -209,7 +210,7 @@ func (c *contents) give(ctx context.Context, files Files) error {
 			missing, err = f.objects.each(ctx, plumbing.BlobObject, wanted, f.remote.Limits.File, take)
 		}
 	}
-	if large, ok := errors.AsType[largeObject](err); ok {
+	if large, ok := errors.AsType[largeObjectError](err); ok {
 		return TooLarge(c.location(c.files[large.hash][0]), f.remote.Limits.File).WithHint("leave it out of the repository, or name a directory without it")
 	}
 	if err == nil && missing > 0 {

@@ -105,7 +105,8 @@ func filesOf(t *testing.T, r Remote, ref Ref, dir string) (taken, *Snapshot, err
 	}
 	defer s.Close()
 	files := taken{}
-	return files, s, s.Files(t.Context(), dir, files)
+	err = s.Files(t.Context(), dir, files)
+	return files, s, err
 }
 
 func TestFiles(t *testing.T) {
@@ -488,7 +489,6 @@ func TestTreesAreNotHeld(t *testing.T) {
 	commit := commitOf(hashOf(tree))
 	pack := packOf(append(entries, tree, commit)...)
 	commitHash := hashOf(commit)
-	entries = nil
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // to see what is held, and not what is not yet collected
 	r := forTrees(t, sends(t, commitHash, pack).URL+"/org/proj")
 	count := counting{}
