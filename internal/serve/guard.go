@@ -32,7 +32,7 @@ func UserOf(ctx context.Context) User {
 // 401, a user who may not do what the request takes with 403, one who asks too often
 // with 429. Whatever a known user asks for gets an audit line.
 func (g *Guard) Protect(takes func(*http.Request) Access, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:contextcheck // it is the request's
 		user, ok := g.authenticate(w, r)
 		if !ok {
 			return

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,9 +44,7 @@ func (h *Health) stop() {
 func (h *Health) Problems(ctx context.Context) (problems []string) {
 	h.mu.Lock()
 	stopping, checks := h.stopping, make(map[string]func(context.Context) error, len(h.checks))
-	for name, check := range h.checks {
-		checks[name] = check
-	}
+	maps.Copy(checks, h.checks)
 	h.mu.Unlock()
 	if stopping {
 		return []string{"it is stopping"}

@@ -102,7 +102,7 @@ func TestLeaseIsLost(t *testing.T) {
 			t.Errorf("it led %d times, want again", n)
 		}
 		end()
-		<-causes
+		_ = <-causes
 		<-ended
 	})
 }

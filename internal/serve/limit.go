@@ -70,7 +70,8 @@ func (l *Limiter) Enter(caller string) (done func(), wait time.Duration) {
 func (l *Limiter) leave(caller string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[caller]--; l.open[caller] <= 0 {
+	l.open[caller]--
+	if l.open[caller] <= 0 {
 		delete(l.open, caller)
 	}
 }

@@ -233,7 +233,7 @@ func TestNothingIsLeftAfterLoad(t *testing.T) {
 					_, _ = io.Copy(io.Discard, response.Body)
 					response.Body.Close()
 					mu.Lock()
-					if response.StatusCode == 429 {
+					if response.StatusCode == http.StatusTooManyRequests {
 						refused++
 					}
 					mu.Unlock()

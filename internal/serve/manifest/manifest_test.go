@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -75,7 +76,7 @@ func objects(t *testing.T, text []byte) (all []runtime.Object) {
 	for {
 		document := make([]byte, 1<<20)
 		n, err := documents.Read(document)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		if err != nil {
