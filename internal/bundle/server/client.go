@@ -68,7 +68,7 @@ func (c Client) Fetch(ctx context.Context, contentURL string, limit int64) (io.R
 		return nil, fault.New(fault.InvalidArgument, "the content cannot be fetched from %q: %w", contentURL, err)
 	}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.Do(request) //nolint:bodyclose // the caller closes it
+	response, err := client.Do(request)
 	if err == nil {
 		err = problem(response, at.Host)
 	} else if err = credential.WithoutURL(err); fault.CodeOf(err) == fault.Internal {
