@@ -36,7 +36,7 @@ func zeros(files int, size int64, compressed bool) io.Reader {
 		if packed != nil {
 			_ = packed.Close()
 		}
-		out.Close()
+		_ = out.Close()
 	}()
 	return r
 }

@@ -272,7 +272,8 @@ func TestLimits(t *testing.T) {
 		"directories": {func(l *content.Limits) { l.Files = 2 }, []entry{file("a/b/c/d", "")}, "more than 2 files and directories"},
 		"empty directories": {
 			func(l *content.Limits) { l.Files = 2 },
-			[]entry{special(tar.TypeDir, "a/", ""), special(tar.TypeDir, "b/", ""), special(tar.TypeDir, "c/", "")}, "more than 2 files and directories",
+			[]entry{special(tar.TypeDir, "a/", ""), special(tar.TypeDir, "b/", ""), special(tar.TypeDir, "c/", "")},
+			"more than 2 files and directories",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
