@@ -51,3 +51,6 @@ const (
 // AnnotationContent is the digest of an upload, on the template of its bundle: other
 // content is another bundle.
 const AnnotationContent = "berth.dev/content"
+
+// Classes are those that berth reconciles.
+func Classes() []string { return []string{ClassPlain, ClassHelm, ClassRegistry} }
