@@ -129,8 +129,8 @@ type BundleOfInstance struct {
 
 // BundleObject is an object that a bundle has installed.
 type BundleObject struct {
-	Kind      string `json:"kind"`
-	Name      string `json:"name"`
+	// Object is kind/name.
+	Object    string `json:"object"`
 	Namespace string `json:"namespace,omitempty"`
 	// State is Current, InProgress, Failed or Missing.
 	State   string `json:"state"`
@@ -157,8 +157,7 @@ type BundleRemoval struct {
 
 // KeptObject is an object that was left, and why.
 type KeptObject struct {
-	Kind      string `json:"kind"`
-	Name      string `json:"name"`
+	Object    string `json:"object"` // kind/name
 	Namespace string `json:"namespace,omitempty"`
 	Reason    string `json:"reason"`
 }
@@ -172,11 +171,6 @@ type BundleReconciliation struct {
 
 // ReconciledObject is a Bundle or BundleInstance after a pass.
 type ReconciledObject struct {
-	Kind  string `json:"kind"`
-	Name  string `json:"name"`
-	Class string `json:"class"`
-	// Skipped says why nothing was done.
-	Skipped string `json:"skipped,omitempty"`
-	Message string `json:"message,omitempty"`
-	Error   *Error `json:"error,omitempty"`
+	Object string `json:"object"` // kind/name
+	Error  *Error `json:"error,omitempty"`
 }

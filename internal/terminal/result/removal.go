@@ -49,7 +49,7 @@ func (r Removal) fact() string {
 // kept says what was left, and why.
 func (r Removal) kept() (lines []string) {
 	for _, k := range r.Kept {
-		name := strings.ToLower(k.Kind) + "/" + k.Name
+		name := k.Object
 		if k.Namespace != "" {
 			name += " in namespace " + k.Namespace
 		}

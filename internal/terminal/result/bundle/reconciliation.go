@@ -1,8 +1,6 @@
 package bundle
 
 import (
-	"strings"
-
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
@@ -13,7 +11,7 @@ type Reconciliation struct{ v1.BundleReconciliation }
 // Names are kind/name of each object.
 func (r Reconciliation) Names() (names []string) {
 	for _, o := range r.Items {
-		names = append(names, strings.ToLower(o.Kind)+"/"+o.Name)
+		names = append(names, o.Object)
 	}
 	return names
 }
@@ -29,28 +27,22 @@ func (r Reconciliation) Empty() string {
 // Text is a table.
 func (r Reconciliation) Text(p style.Page) ([]string, error) {
 	return table(p, r.Items,
-		column[v1.ReconciledObject]{style.Column{Title: "OBJECT", Name: true, Least: 16}, func(o v1.ReconciledObject) string { return strings.ToLower(o.Kind) + "/" + o.Name }},
+		column[v1.ReconciledObject]{style.Column{Title: "OBJECT", Name: true, Least: 16}, func(o v1.ReconciledObject) string { return o.Object }},
 		column[v1.ReconciledObject]{style.Column{Title: "RESULT"}, outcome},
 		column[v1.ReconciledObject]{style.Column{Title: "WHY", Least: 12}, reason},
 	), nil
 }
 
 func outcome(o v1.ReconciledObject) string {
-	switch {
-	case o.Error != nil:
+	if o.Error != nil {
 		return "failed"
-	case o.Skipped != "":
-		return "skipped"
 	}
 	return "done"
 }
 
 func reason(o v1.ReconciledObject) string {
-	switch {
-	case o.Error != nil:
-		return o.Error.Message
-	case o.Skipped != "":
-		return o.Skipped
+	if o.Error == nil {
+		return ""
 	}
-	return o.Message
+	return o.Error.Message
 }

@@ -50,7 +50,7 @@ func (s State) Text(p style.Page) ([]string, error) {
 		column[v1.BundleOfInstance]{style.Column{Title: "SERVED", DropOrder: 1}, func(b v1.BundleOfInstance) string { return cmp.Or(b.ContentURL, "by nobody") }},
 	))...)
 	return append(lines, style.Paragraph(table(p, s.Objects,
-		column[v1.BundleObject]{style.Column{Title: "OBJECT", Name: true, Least: 16}, func(o v1.BundleObject) string { return o.Kind + "/" + o.Name }},
+		column[v1.BundleObject]{style.Column{Title: "OBJECT", Name: true, Least: 16}, func(o v1.BundleObject) string { return o.Object }},
 		column[v1.BundleObject]{style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: 1}, func(o v1.BundleObject) string { return style.OrDash(o.Namespace) }},
 		column[v1.BundleObject]{style.Column{Title: "STATE"}, func(o v1.BundleObject) string { return o.State }},
 		column[v1.BundleObject]{style.Column{Title: "WHY", Least: 12}, because},
