@@ -6,6 +6,7 @@ package apply
 
 import (
 	"context"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -39,6 +40,8 @@ type Applier struct {
 	// Accept returns an error for an object that exists and must not be used, though it
 	// is the owner's; nil accepts all of them.
 	Accept func(*unstructured.Unstructured) error
+	// Report is told of each object as it is done, one after the other; it may be nil.
+	Report func(Change)
 	// Fence is the lock under which all of this is done; nil for none.
 	Fence Fence
 	// DryRun keeps everything from being written.
@@ -104,7 +107,7 @@ func (a Applier) Apply(ctx context.Context, wanted []Wanted) (Changes, error) {
 		if err = r.established(ctx, wave); err != nil {
 			break
 		}
-		if err = sideBySide(ctx, wave, r.apply); err != nil {
+		if err = sideBySide(ctx, wave, r.applyAndReport); err != nil {
 			break
 		}
 	}
@@ -120,6 +123,8 @@ type run struct {
 	items    []*item
 	defined  map[schema.GroupVersionKind]kube.Resource // by definitions of the set
 	webhooks webhooks                                  // of the set
+
+	reporting sync.Mutex
 }
 
 // item is one object of a run.

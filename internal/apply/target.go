@@ -16,6 +16,9 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
+// ReasonKindMissing is the reason of the error of kinds that the cluster does not have.
+const ReasonKindMissing = "KIND_MISSING"
+
 // target is where an object is in the API.
 type target struct {
 	kube.Resource        // zero if the cluster does not have the kind
@@ -51,9 +54,36 @@ func (a Applier) targets(ctx context.Context, objects []*unstructured.Unstructur
 	}
 	if len(unknown) > 0 {
 		return nil, fault.New(fault.Failed, "the cluster does not have these kinds: %s", strings.Join(unknown, "; ")).
+			WithReason(ReasonKindMissing).
 			WithHint("install the CustomResourceDefinition or the API service that defines them, then try again")
 	}
 	return targets, nil
+}
+
+// Placed are copies of the objects that name the namespace in which they will be, and
+// none if their kind is in none. A kind that the cluster does not have is an error.
+func (a Applier) Placed(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	targets, err := a.targets(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	placed := make([]*unstructured.Unstructured, len(objects))
+	for i, object := range objects {
+		placed[i] = object.DeepCopy()
+		placed[i].SetNamespace(targets[i].namespace)
+	}
+	return placed, nil
+}
+
+// ResourceOf is how a kind is addressed in the API, if the cluster has it.
+func (a Applier) ResourceOf(ctx context.Context, kind schema.GroupVersionKind) (resource kube.Resource, known bool, err error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	targets, err := a.lookUp(ctx, []*unstructured.Unstructured{object})
+	if err != nil {
+		return resource, false, err
+	}
+	return targets[0].Resource, targets[0].known(), nil
 }
 
 // lookUp is targets for objects of which some may be of a kind that does not

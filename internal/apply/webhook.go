@@ -100,7 +100,7 @@ func (r *run) afterWebhooks(ctx context.Context) error {
 		}
 		err := sideBySide(ctx, wave, func(ctx, waiting context.Context, it *item) error {
 			it.deferred = nil
-			return r.apply(ctx, waiting, it)
+			return r.applyAndReport(ctx, waiting, it)
 		})
 		if err != nil {
 			return err
