@@ -44,7 +44,16 @@ const maxRecords = 50
 // Latest is the newest record of a release, nil if there is none. The error has
 // ReasonUnreadable if it cannot be read.
 func (r Records) Latest(ctx context.Context, name string) (*helm.Release, error) {
-	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector(name), Limit: maxRecords})
+	return r.newest(ctx, name, selector(name))
+}
+
+// Installed is the newest record of what was applied as a whole, nil if there is none.
+func (r Records) Installed(ctx context.Context, name string) (*helm.Release, error) {
+	return r.newest(ctx, name, selector(name)+",status="+helm.StatusDeployed.String())
+}
+
+func (r Records) newest(ctx context.Context, name, selector string) (*helm.Release, error) {
+	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector, Limit: maxRecords})
 	switch {
 	case err != nil:
 		return nil, kube.Fault(err, r.call("list", ""))
