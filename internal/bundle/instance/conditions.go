@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -17,9 +18,11 @@ type verdict struct {
 	message string
 }
 
-func yes(reason, message string) verdict     { return verdict{metav1.ConditionTrue, reason, message} }
-func no(reason, message string) verdict      { return verdict{metav1.ConditionFalse, reason, message} }
-func unknown(reason, message string) verdict { return verdict{metav1.ConditionUnknown, reason, message} }
+func yes(reason, message string) verdict { return verdict{metav1.ConditionTrue, reason, message} }
+func no(reason, message string) verdict  { return verdict{metav1.ConditionFalse, reason, message} }
+func unknown(reason, message string) verdict {
+	return verdict{metav1.ConditionUnknown, reason, message}
+}
 
 // maxMessage is how much a condition says.
 const maxMessage = 4096
@@ -34,10 +37,7 @@ func set(conditions *[]metav1.Condition, kind string, v verdict, generation int6
 // why is an error as a condition says it, with what to do about it.
 func why(err error) string {
 	f := fault.From(err)
-	message := f.Error()
-	for _, problem := range f.Problems {
-		message += "; " + problem
-	}
+	message := strings.Join(append([]string{f.Error()}, f.Problems...), "; ")
 	if f.Hint != "" {
 		message += " (" + f.Hint + ")"
 	}

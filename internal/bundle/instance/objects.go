@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
@@ -66,7 +68,7 @@ func (o Objects) CreateBundle(ctx context.Context, b *v1alpha1.Bundle) error {
 		return err
 	}
 	unstructured.RemoveNestedField(object.Object, "status")
-	made, err := o.Client.Resource(v1alpha1.Bundles()).Create(ctx, object, metav1.CreateOptions{FieldManager: kube.FieldManager})
+	made, err := create(ctx, o.Client, v1alpha1.Bundles(), object)
 	if err != nil {
 		return err // the caller asks whether it exists
 	}
@@ -82,6 +84,21 @@ func (o Objects) DeleteBundle(ctx context.Context, b *v1alpha1.Bundle) error {
 // DeleteInstance deletes this very instance. That it is gone is not an error.
 func (o Objects) DeleteInstance(ctx context.Context, in *v1alpha1.Instance) error {
 	return remove(ctx, o.Client, v1alpha1.Instances(), in.ObjectMeta)
+}
+
+// How often an object is created whose kind the API server does not serve yet, and for
+// how long: a kind has been defined a moment ago.
+const (
+	servedPoll = 100 * time.Millisecond
+	servedTime = 10 * time.Second
+)
+
+func create(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, object *unstructured.Unstructured) (made *unstructured.Unstructured, err error) {
+	_ = wait.PollUntilContextTimeout(ctx, servedPoll, servedTime, true, func(ctx context.Context) (bool, error) {
+		made, err = client.Resource(resource).Create(ctx, object, metav1.CreateOptions{FieldManager: kube.FieldManager})
+		return !apierrors.IsNotFound(err), nil
+	})
+	return made, err
 }
 
 func typeMeta(kind string) metav1.TypeMeta {
@@ -106,7 +123,7 @@ func get[T any](ctx context.Context, client dynamic.Interface, resource schema.G
 
 // isNoObject tells an object that does not exist from a kind that does not.
 func isNoObject(err error) bool {
-	status, is := err.(apierrors.APIStatus) //nolint:errorlint // as client-go returns it
+	status, is := err.(apierrors.APIStatus)
 	return is && apierrors.IsNotFound(err) && status.Status().Details != nil && status.Status().Details.Name != ""
 }
 
@@ -157,7 +174,8 @@ func untyped(object any) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	u := &unstructured.Unstructured{}
-	return u, u.UnmarshalJSON(text)
+	err = u.UnmarshalJSON(text)
+	return u, err
 }
 
 // typed reads an object of the cluster. Somebody else's definition of the kind may have

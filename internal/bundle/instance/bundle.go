@@ -1,0 +1,168 @@
+package instance
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// formatOf is the format of a class; empty for another program's.
+func formatOf(class string) format.Format {
+	switch class {
+	case v1alpha1.ClassPlain:
+		return format.Plain
+	case v1alpha1.ClassHelm:
+		return format.Helm
+	case v1alpha1.ClassRegistry:
+		return format.Registry
+	}
+	return ""
+}
+
+// ClassOf is the class of a format.
+func ClassOf(f format.Format) string {
+	switch f {
+	case format.Helm:
+		return v1alpha1.ClassHelm
+	case format.Registry:
+		return v1alpha1.ClassRegistry
+	}
+	return v1alpha1.ClassPlain
+}
+
+// Bundle unpacks a bundle, if it is of our class and is not unpacked yet. It returns an
+// error for whoever is to try again; the reason is in the bundle's status.
+func (r Reconciler) Bundle(ctx context.Context, name string, steps *event.Steps) error {
+	b, err := r.objects().Bundle(ctx, name)
+	if err != nil || b == nil || !IsOurs(b.Spec.ProvisionerClassName) || b.DeletionTimestamp != nil {
+		return err
+	}
+	c, err := r.unpack(ctx, b, steps)
+	if c != nil {
+		_ = c.Close()
+	}
+	return err
+}
+
+// isUnpacked is true for a bundle whose status is that of its spec, and names where it
+// is served now.
+func (r Reconciler) isUnpacked(b *v1alpha1.Bundle) bool {
+	return b.Status.Phase == v1alpha1.PhaseUnpacked && b.Status.ObservedGeneration == b.Generation &&
+		b.Status.ResolvedSource != nil && (r.BaseURL == "" || b.Status.ContentURL == r.contentURL(b.Name))
+}
+
+// contentURL is where the content of a bundle is served; empty if nobody does.
+func (r Reconciler) contentURL(bundle string) string {
+	if r.BaseURL == "" {
+		return ""
+	}
+	return r.BaseURL + "/bundles/" + bundle + ".tgz"
+}
+
+// unpack gives the content of a bundle: of one that is unpacked, again from what it was
+// resolved to. Any other one is fetched and checked, and its status is written.
+func (r Reconciler) unpack(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content, error) {
+	if r.isUnpacked(b) {
+		return r.Content(ctx, b, steps)
+	}
+	c, resolved, err := r.fetch(ctx, b, steps)
+	if err == nil {
+		err = r.check(ctx, b, c)
+	}
+	if err != nil {
+		if c != nil {
+			_ = c.Close()
+		}
+		return nil, r.unpackFailed(ctx, b, err)
+	}
+	return c, r.unpacked(ctx, b, c, resolved)
+}
+
+// Content is that of a bundle which is unpacked: from the cache, or derived again.
+func (r Reconciler) Content(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content, error) {
+	if digest := b.Annotations[v1alpha1.AnnotationContent]; digest != "" {
+		if c, err := r.Cache.Get(digest); err == nil {
+			return c, nil
+		}
+	}
+	from := b.Spec.Source
+	if b.Status.ResolvedSource != nil {
+		from = *b.Status.ResolvedSource
+	}
+	c, _, err := r.fetcher(b, steps).Fetch(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	if digest := b.Annotations[v1alpha1.AnnotationContent]; digest != "" && digest != c.Digest {
+		_ = c.Close()
+		return nil, fault.New(fault.Failed, "the source of bundle %s has changed: its content was %s and is %s", b.Name, digest, c.Digest).
+			WithHint("what it was resolved to should not change; install it again under a new version")
+	}
+	return c, nil
+}
+
+// fetch fetches the source of a bundle that is not unpacked.
+func (r Reconciler) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content, v1alpha1.Source, error) {
+	c, resolved, err := r.fetcher(b, steps).Fetch(ctx, b.Spec.Source)
+	if wanted := b.Annotations[v1alpha1.AnnotationContent]; err == nil && wanted != "" && wanted != c.Digest {
+		_ = c.Close()
+		return nil, resolved, fault.New(fault.Failed, "the content is %s, and not %s as the bundle says", c.Digest, wanted)
+	}
+	return c, resolved, err
+}
+
+// check makes sure that the content is of the class's format. Values are not known yet.
+func (r Reconciler) check(_ context.Context, b *v1alpha1.Bundle, c *content.Content) error {
+	found, err := format.Recognize(c.FS())
+	if err != nil {
+		return err
+	}
+	if wanted := formatOf(b.Spec.ProvisionerClassName); found != wanted {
+		return fault.New(fault.InvalidArgument, "the content is %s, and class %s is for %s", found, b.Spec.ProvisionerClassName, wanted).
+			WithHint("use the class %s", ClassOf(found))
+	}
+	return nil
+}
+
+// unpackFailed writes why. A source that could not be reached is tried again, and an upload
+// that is under way is waited for.
+func (r Reconciler) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err error) error {
+	phase, verdict := v1alpha1.PhaseFailing, no(v1alpha1.ReasonUnpackFailed, why(err))
+	if fault.ReasonOf(err) == source.ReasonIncomplete {
+		phase, verdict = v1alpha1.PhasePending, no(v1alpha1.ReasonUnpackPending, why(err))
+	}
+	setUnpacked(b, phase, verdict, r.Now())
+	if ctx.Err() != nil {
+		return err
+	}
+	if statusErr := r.objects().SetBundleStatus(ctx, b); statusErr != nil {
+		return statusErr
+	}
+	return err
+}
+
+// unpacked writes what a bundle was resolved to.
+func (r Reconciler) unpacked(ctx context.Context, b *v1alpha1.Bundle, c *content.Content, resolved v1alpha1.Source) error {
+	b.Status.ResolvedSource, b.Status.ContentURL = &resolved, r.contentURL(b.Name)
+	message := fmt.Sprintf("unpacked %s (%d files)", c.Digest, c.Files)
+	if r.BaseURL == "" {
+		message += "; nobody serves it"
+	}
+	setUnpacked(b, v1alpha1.PhaseUnpacked, yes(v1alpha1.ReasonUnpackSuccessful, message), r.Now())
+	err := r.objects().SetBundleStatus(ctx, b)
+	if fault.CodeOf(err) != fault.Conflict {
+		return err
+	}
+	there, readErr := r.objects().Bundle(ctx, b.Name)
+	if readErr != nil || there == nil || there.UID != b.UID || !r.isUnpacked(there) {
+		return err
+	}
+	*b = *there // another worker was faster, and came to the same
+	return nil
+}

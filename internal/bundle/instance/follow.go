@@ -1,0 +1,97 @@
+package instance
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/serve"
+)
+
+// leader is who reconciles a class all the time; empty if nobody does.
+func (r Reconciler) leader(ctx context.Context, class string) (string, error) {
+	return serve.Leader(ctx, r.Client.CoordinationV1().Leases(r.System), serve.LeaseName(class), r.Now)
+}
+
+// leaveTo writes what is wanted, and follows the server that brings it about.
+func (p *pass) leaveTo(ctx context.Context, leader string) (Outcome, error) {
+	p.steps.Note("%s reconciles the bundles of this cluster", leader)
+	p.outcome.Action = v1.BundleRequested
+	if p.in.Spec.Template.Spec.Source.Type == v1alpha1.SourceUpload {
+		b, err := p.ensureBundle(ctx)
+		if err != nil {
+			return p.outcome, err
+		}
+		p.outcome.Bundle = b.Name
+	}
+	if p.until == UntilInstalled {
+		return p.outcome, nil
+	}
+	err := p.steps.Do("reconcile", func() (string, error) { return "by " + leader, p.followed(ctx) })
+	return p.outcome, err
+}
+
+// followed waits until what is wanted is healthy, or has failed.
+func (p *pass) followed(ctx context.Context) error {
+	api := p.Client.Dynamic.Resource(v1alpha1.Instances())
+	only := fields.OneTermEqualSelector("metadata.name", p.in.Name).String()
+	source := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = only
+			return api.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.FieldSelector = only
+			return api.Watch(ctx, o)
+		},
+	}
+	_, err := watchtools.UntilWithSync(ctx, source, &unstructured.Unstructured{}, nil, func(e watch.Event) (bool, error) {
+		object, is := e.Object.(*unstructured.Unstructured)
+		if !is || e.Type == watch.Deleted {
+			return true, fault.New(fault.NotFound, "instance %s was deleted", p.in.Name)
+		}
+		var now v1alpha1.Instance
+		if err := typed(object, &now); err != nil {
+			return true, err
+		}
+		return p.arrived(&now)
+	})
+	return kube.Fault(err, call("watch", v1alpha1.Instances(), p.in.Name))
+}
+
+// arrived says whether an instance is where it was to be, and tells how far it is.
+func (p *pass) arrived(now *v1alpha1.Instance) (bool, error) {
+	if now.Status.ObservedGeneration < p.in.Generation {
+		return false, nil
+	}
+	for _, kind := range []string{v1alpha1.ConditionHasValidBundle, v1alpha1.ConditionInstalled} {
+		c := meta.FindStatusCondition(now.Status.Conditions, kind)
+		switch {
+		case c == nil || c.Status == metav1.ConditionUnknown || c.Reason == v1alpha1.ReasonUnpackPending:
+			return false, nil
+		case c.Status == metav1.ConditionFalse:
+			return true, fault.New(fault.Failed, "%s: %s", c.Reason, c.Message)
+		}
+	}
+	p.outcome.Bundle = now.Status.InstalledBundleName
+	c := meta.FindStatusCondition(now.Status.Conditions, v1alpha1.ConditionHealthy)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		if c != nil {
+			p.steps.Note("%s", c.Message)
+		}
+		return false, nil
+	}
+	p.outcome.Healthy = true
+	return true, nil
+}

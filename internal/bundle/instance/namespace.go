@@ -1,0 +1,61 @@
+package instance
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// emptied are the objects without the namespaces that hold what others have put there:
+// the cluster would delete it with the namespace.
+func (u removal) emptied(ctx context.Context, objects []*unstructured.Unstructured) (rest []*unstructured.Unstructured, kept []v1.KeptObject, err error) {
+	for _, object := range objects {
+		if object.GetKind() == "Namespace" {
+			holds, err := u.holds(ctx, object.GetName())
+			if err != nil {
+				return nil, nil, err
+			}
+			if holds != "" {
+				kept = append(kept, keptObject(object, "it holds "+holds+", which is not the bundle's"))
+				continue
+			}
+		}
+		rest = append(rest, object)
+	}
+	return rest, kept, nil
+}
+
+// holds names something in a namespace that the instance has not put there; empty if
+// there is nothing of the kinds that people keep work in.
+func (u removal) holds(ctx context.Context, namespace string) (string, error) {
+	for _, kind := range []schema.GroupVersionKind{
+		{Version: "v1", Kind: "PersistentVolumeClaim"},
+		{Version: "v1", Kind: "Secret"},
+		{Version: "v1", Kind: "ConfigMap"},
+		{Version: "v1", Kind: "Service"},
+		{Group: "apps", Version: "v1", Kind: "Deployment"},
+		{Group: "apps", Version: "v1", Kind: "StatefulSet"},
+		{Version: "v1", Kind: "Pod"},
+	} {
+		resource, _ := kube.ResourceOf(kind)
+		list, err := u.Client.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace).List(ctx, metav1.ListOptions{
+			LabelSelector: v1alpha1.LabelOwnerName + "!=" + u.name, Limit: page,
+		})
+		if err != nil {
+			return "", kube.Fault(err, kube.Call{Verb: "list", Resource: resource.GroupResource().String(), Namespace: namespace})
+		}
+		for i := range list.Items {
+			if o := &list.Items[i]; o.GetDeletionTimestamp() == nil && len(o.GetOwnerReferences()) == 0 && o.GetName() != "kube-root-ca.crt" {
+				return fmt.Sprintf("%s/%s", kind.Kind, o.GetName()), nil
+			}
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,128 @@
+// Package instance brings bundles and instances to what their specs say: a bundle is
+// unpacked, an instance has its bundle installed, and what it replaces is cleaned up
+// once the new one is healthy. A terminal and a server do the same with it.
+package instance
+
+import (
+	"context"
+	"time"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/release"
+)
+
+// DefaultSystem is the namespace in which chunks, leases and releases live, unless
+// another one is chosen.
+const DefaultSystem = "berth-system"
+
+// Reconciler works on the bundles and instances of berth's classes.
+type Reconciler struct {
+	Client *kube.Client
+	// System is the namespace of everything that belongs to no bundle's content.
+	System string
+	Cache  *content.Cache
+	// Fetcher fetches sources; what it works on and reports to is added.
+	Fetcher source.Fetcher
+	// BaseURL is where content is served; empty if nobody does.
+	BaseURL string
+	// CA are the certificates, in PEM, of other programs that serve content; none for those
+	// of the system.
+	CA []byte
+	// Force takes over fields that other programs have set.
+	Force bool
+	Now   func() time.Time
+}
+
+func (r Reconciler) objects() Objects { return Objects{Client: r.Client.Dynamic} }
+
+// fetcher fetches the source of a bundle, and reports on the way.
+func (r Reconciler) fetcher(b *v1alpha1.Bundle, steps *event.Steps) source.Fetcher {
+	f := r.Fetcher
+	f.Cache, f.Bundle = r.Cache, b
+	f.Cluster = &source.Cluster{Client: r.Client.CoreV1(), Namespace: r.System}
+	if steps != nil {
+		f.Progress = steps.Progress
+	}
+	return f
+}
+
+// records are those of the releases.
+func (r Reconciler) records() release.Records {
+	return release.Records{Secrets: r.Client.CoreV1().Secrets(r.System), Namespace: r.System}
+}
+
+// owner marks what an instance has installed: as Helm does, and as the other programs of
+// this API.
+func (r Reconciler) owner(name string) apply.Owner {
+	owner := release.Owner(name, r.System)
+	owner.Name = "bundle " + name
+	owner.Tags = map[string]string{v1alpha1.LabelOwnerKind: v1alpha1.KindInstance, v1alpha1.LabelOwnerName: name}
+	return owner
+}
+
+// lockID is the lock of an instance. A workspace's ID cannot be the same: it has no
+// such ending.
+func lockID(name string) string { return name + ".bundle" }
+
+// locker takes locks in the system namespace.
+func (r Reconciler) locker(purpose string) lock.Locker {
+	return lock.Locker{
+		Leases: r.Client.CoordinationV1().Leases(r.System), Namespace: r.System,
+		Self: lock.Self(), Purpose: purpose, Now: r.Now,
+	}
+}
+
+// lock takes the lock of an instance, or says who holds it.
+func (r Reconciler) lock(ctx context.Context, name, purpose string) (*lock.Lock, error) {
+	locker := r.locker(purpose)
+	held, holder, err := locker.Try(ctx, lockID(name), nil)
+	if err != nil || held != nil {
+		return held, err
+	}
+	busy := func(by *lock.Observed) error {
+		return fault.New(fault.Conflict, "%s is working on bundle %s (%s)", by.Holder.Human(), name, by.Purpose).
+			WithHint("try again when that is done")
+	}
+	if !holder.Overdue {
+		return nil, busy(holder)
+	}
+	return locker.Wait(ctx, lockID(name), holder, func(seen *lock.Observed) error {
+		if seen != holder {
+			return busy(seen)
+		}
+		return nil
+	})
+}
+
+// releaseTime is how long giving a lock back may take, also after an interruption.
+const releaseTime = 2 * time.Second
+
+func giveBack(ctx context.Context, held *lock.Lock) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	held.Release(ctx)
+}
+
+// IsOurs is true for a class that berth reconciles.
+func IsOurs(class string) bool {
+	switch class {
+	case v1alpha1.ClassPlain, v1alpha1.ClassHelm, v1alpha1.ClassRegistry:
+		return true
+	}
+	return false
+}
+
+// Marks are the labels and annotations that berth adds to the objects of a bundle.
+func Marks() []string {
+	return []string{
+		"app.kubernetes.io/managed-by", "meta.helm.sh/release-name", "meta.helm.sh/release-namespace",
+		v1alpha1.LabelOwnerKind, v1alpha1.LabelOwnerName, kube.AnnotationLock, kube.AnnotationApplied,
+	}
+}

@@ -1,0 +1,123 @@
+package instance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"helm.sh/helm/v3/pkg/chart"
+	helm "helm.sh/helm/v3/pkg/release"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/apply/hooks"
+	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/release"
+)
+
+// keptRevisions is how many revisions of a release are kept, as Helm keeps them.
+const keptRevisions = 10
+
+// nextRelease is the record of what is about to be installed.
+func nextRelease(name, namespace string, pkg *format.Package, objects []*unstructured.Unstructured, current *helm.Release, now time.Time) (*helm.Release, error) {
+	manifest, err := release.Manifest(objects)
+	if err != nil {
+		return nil, err
+	}
+	c := release.Content{Chart: pkg.Chart, Config: pkg.Values, Manifest: manifest}
+	if c.Chart == nil { // Helm shows a chart and a version of every release
+		c.Chart = &chart.Chart{Metadata: &chart.Metadata{
+			APIVersion: chart.APIVersionV2, Name: cmp.Or(pkg.Name, name), Version: cmp.Or(pkg.Version, "0.0.0"),
+			Description: "A bundle of format " + string(pkg.Format),
+		}}
+	}
+	for i := range pkg.Hooks {
+		c.Hooks = append(c.Hooks, &pkg.Hooks[i].Hook)
+	}
+	return release.NewRevision(name, namespace, c, current, now), nil
+}
+
+// installed is the newest revision of a release that was applied as a whole, nil if there
+// is none.
+func (r Reconciler) installed(ctx context.Context, name string, latest *helm.Release) (*helm.Release, error) {
+	if latest == nil || latest.Info.Status == helm.StatusDeployed {
+		return latest, nil
+	}
+	return r.records().Installed(ctx, name)
+}
+
+// installedBy are the objects that are installed by a release.
+func (r Reconciler) installedBy(ctx context.Context, name string, latest *helm.Release) ([]*unstructured.Unstructured, error) {
+	installed, err := r.installed(ctx, name, latest)
+	if err != nil || installed == nil {
+		return nil, err
+	}
+	return release.Objects(installed.Manifest)
+}
+
+// inBundle says what to do about an object of a bundle that the API server refuses.
+func inBundle(err error) error {
+	if _, refused := errors.AsType[*kube.RefusedError](err); !refused {
+		return err
+	}
+	f := *fault.From(err)
+	return f.WithHint("change what the message names in the bundle, or ask the administrator of the cluster")
+}
+
+// conclude writes how an installation or an upgrade ended.
+func (p *pass) conclude(ctx context.Context, next *helm.Release, failure error) error {
+	if ctx.Err() != nil {
+		return failure // it stays pending, and the next pass goes on
+	}
+	if failure == nil {
+		return p.records().Succeeded(ctx, next, keptRevisions, p.Now())
+	}
+	release.Failed(next, fault.Shorten(failure.Error(), maxMessage))
+	if err := p.records().Update(ctx, next); err != nil {
+		return err
+	}
+	return failure
+}
+
+// sameValues compares values as Helm records them.
+func sameValues(a, b map[string]any) bool { return len(a)+len(b) == 0 || same(a, b) }
+
+// hookTime is how long a hook may take, as in Helm.
+const hookTime = 5 * time.Minute
+
+// runHooks runs the hooks of a chart before or after a change. A repair has none.
+func (p *pass) runHooks(ctx context.Context, applier apply.Applier, pkg *format.Package, when string, todo change) error {
+	event := map[change]string{toInstall: "install", toUpgrade: "upgrade"}[todo]
+	all := hooksOf(pkg)
+	if event == "" || len(hooks.At(all, when+"-"+event)) == 0 {
+		return nil
+	}
+	return p.steps.Do(when+"-"+event, func() (string, error) {
+		applier.Report = nil
+		return "", hooks.Run(ctx, applier, all, when+"-"+event, hookTime, func(h hooks.Hook) {
+			p.steps.Note("running hook %s", kube.Object(h.Object.GetKind(), h.Object.GetName()))
+		})
+	})
+}
+
+// hooksOf are the hooks of a chart as the applier has them.
+func hooksOf(pkg *format.Package) (all []hooks.Hook) {
+	for i := range pkg.Hooks {
+		all = append(all, hookOf(&pkg.Hooks[i].Hook, pkg.Hooks[i].Object))
+	}
+	return all
+}
+
+func hookOf(h *helm.Hook, object *unstructured.Unstructured) hooks.Hook {
+	hook := hooks.Hook{Object: object, Weight: h.Weight}
+	for _, event := range h.Events {
+		hook.Events = append(hook.Events, string(event))
+	}
+	for _, policy := range h.DeletePolicies {
+		hook.Delete = append(hook.Delete, hooks.Policy(policy))
+	}
+	return hook
+}

@@ -1,0 +1,193 @@
+package instance
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
+)
+
+// Request is what somebody at a terminal wants to have installed.
+type Request struct {
+	Name string
+	// Source is what the content was fetched from, and Resolved what exactly that was; of
+	// content that is local, an upload.
+	Source, Resolved v1alpha1.Source
+	Content          *content.Content
+	Package          *format.Package
+	Config           v1alpha1.Config
+	Until            Until
+}
+
+// Known is what the cluster has of an instance before a request.
+type Known struct {
+	Instance *v1alpha1.Instance // nil if there is none
+	Bundles  []v1alpha1.Bundle
+	// Undefined is true if the cluster does not even have the kinds.
+	Undefined bool
+}
+
+// Know reads what the cluster has of an instance.
+func (r Reconciler) Know(ctx context.Context, name string) (k Known, err error) {
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		k.Instance, err = r.objects().Instance(groupCtx, name)
+		return err
+	})
+	group.Go(func() (err error) {
+		k.Bundles, err = r.objects().Bundles(groupCtx, name)
+		return err
+	})
+	if err = group.Wait(); fault.CodeOf(err) == fault.NotFound {
+		return Known{Undefined: true}, nil
+	}
+	return k, err
+}
+
+// Install brings a request about: the objects that say so are written, and then what
+// they say is done, by this process or by a server that leads.
+func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *event.Steps) (Outcome, error) {
+	if k.Instance != nil {
+		if err := usable(k.Instance); err != nil {
+			return Outcome{}, err
+		}
+	}
+	wanted, err := instanceOf(q)
+	if err != nil {
+		return Outcome{}, err
+	}
+	p := &pass{Reconciler: r, steps: steps, until: q.Until, bundles: k.Bundles}
+	p.found = found{content: q.Content, resolved: q.Resolved, pkg: q.Package}
+	if !k.Undefined {
+		leader, err := r.leader(ctx, wanted.Spec.ProvisionerClassName)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if leader != "" {
+			if p.in, err = r.setInstance(ctx, wanted, k.Instance); err != nil {
+				return Outcome{}, err
+			}
+			return p.leaveTo(ctx, leader)
+		}
+	}
+	if p.held, err = r.lockDefined(ctx, q.Name, k); err != nil {
+		return Outcome{}, err
+	}
+	defer giveBack(ctx, p.held)
+	if p.in, err = r.setInstance(ctx, wanted, k.Instance); err != nil {
+		return Outcome{}, err
+	}
+	return p.run(ctx)
+}
+
+// lockDefined takes the lock; in a cluster that has never seen a bundle, once the kinds and
+// the namespace are there.
+func (r Reconciler) lockDefined(ctx context.Context, name string, k Known) (held *lock.Lock, err error) {
+	if !k.Undefined {
+		held, err = r.lock(ctx, name, "install")
+		if !kube.IsNamespaceMissing(err) {
+			return held, err
+		}
+	}
+	if err := r.define(ctx); err != nil {
+		return nil, err
+	}
+	return r.lock(ctx, name, "install")
+}
+
+// usable refuses an instance that is somebody else's work, or on its way out.
+func usable(in *v1alpha1.Instance) error {
+	switch {
+	case in.DeletionTimestamp != nil:
+		return fault.New(fault.Conflict, "instance %s is being deleted", in.Name).
+			WithHint("try again when it is gone: kubectl get bundleinstances.core.rukpak.io %s", in.Name)
+	case !IsOurs(in.Spec.ProvisionerClassName):
+		return fault.New(fault.Conflict, "instance %s is of class %s, which berth does not reconcile", in.Name, in.Spec.ProvisionerClassName).
+			WithHint("choose another name, or change it with the program whose class that is")
+	}
+	return nil
+}
+
+// instanceOf is the object that says what is requested.
+func instanceOf(q Request) (*v1alpha1.Instance, error) {
+	text, err := json.Marshal(q.Config)
+	if err != nil {
+		return nil, err
+	}
+	class := ClassOf(q.Package.Format)
+	in := &v1alpha1.Instance{Spec: v1alpha1.InstanceSpec{
+		ProvisionerClassName: class, Config: text,
+		Template: v1alpha1.Template{
+			// Other content from the same place is another bundle.
+			Metadata: v1alpha1.TemplateMeta{Annotations: map[string]string{v1alpha1.AnnotationContent: q.Content.Digest}},
+			Spec:     v1alpha1.BundleSpec{ProvisionerClassName: class, Source: q.Source},
+		},
+	}}
+	in.Name = q.Name
+	return in, nil
+}
+
+// setInstance creates the instance, or changes the one that was read if it says something
+// else.
+func (r Reconciler) setInstance(ctx context.Context, wanted, current *v1alpha1.Instance) (*v1alpha1.Instance, error) {
+	wanted.TypeMeta = typeMeta(v1alpha1.KindInstance)
+	api := r.Client.Dynamic.Resource(v1alpha1.Instances())
+	made := &v1alpha1.Instance{}
+	if current == nil {
+		object, err := untyped(wanted)
+		if err != nil {
+			return nil, err
+		}
+		created, err := create(ctx, r.Client.Dynamic, v1alpha1.Instances(), object)
+		if err != nil {
+			return nil, kube.Fault(err, call("create", v1alpha1.Instances(), wanted.Name))
+		}
+		return made, typed(created, made)
+	}
+	if same(current.Spec, wanted.Spec) {
+		return current, nil
+	}
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": current.UID},
+		{"op": "test", "path": "/metadata/resourceVersion", "value": current.ResourceVersion},
+		{"op": "replace", "path": "/spec", "value": wanted.Spec},
+	})
+	if err != nil {
+		return nil, err
+	}
+	changed, err := api.Patch(ctx, wanted.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsInvalid(err):
+		return nil, fault.New(fault.Conflict, "instance %s was changed at the same time by another client", wanted.Name).WithHint("try again")
+	case err != nil:
+		return nil, kube.Fault(err, call("patch", v1alpha1.Instances(), wanted.Name))
+	}
+	return made, typed(changed, made)
+}
+
+// same compares what JSON makes of two values, in which the order of keys says nothing.
+func same(a, b any) bool {
+	canonical := func(v any) (c any) {
+		text, err := json.Marshal(v)
+		if err == nil {
+			err = json.Unmarshal(text, &c)
+		}
+		if err != nil {
+			return err
+		}
+		return c
+	}
+	return reflect.DeepEqual(canonical(a), canonical(b))
+}

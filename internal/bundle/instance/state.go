@@ -1,0 +1,186 @@
+package instance
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply/health"
+	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// States are all instances, as they are.
+func (r Reconciler) States(ctx context.Context) ([]v1.BundleState, error) {
+	instances, err := r.objects().Instances(ctx)
+	if fault.CodeOf(err) == fault.NotFound { // the kind is not even known
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	states := make([]v1.BundleState, len(instances))
+	for i := range instances {
+		states[i] = StateOf(&instances[i], r.Now())
+	}
+	return states, nil
+}
+
+// State is one instance with its bundles and the health of each of its objects.
+func (r Reconciler) State(ctx context.Context, name string) (*v1.BundleState, error) {
+	k, err := r.Know(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if k.Instance == nil {
+		return nil, fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
+	}
+	s := StateOf(k.Instance, r.Now())
+	for i := range k.Bundles {
+		s.Bundles = append(s.Bundles, ofInstance(&k.Bundles[i]))
+	}
+	slices.SortStableFunc(s.Bundles, func(a, b v1.BundleOfInstance) int { return strings.Compare(b.Name, a.Name) })
+	return &s, r.addObjects(ctx, &s)
+}
+
+// addObjects adds what is installed, by the release, and how the cluster is with it.
+func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState) error {
+	record, err := r.records().Latest(ctx, s.Name)
+	if err != nil || record == nil {
+		return err
+	}
+	s.Revision = record.Version
+	objects, err := r.installedBy(ctx, s.Name, record)
+	if err != nil {
+		return err
+	}
+	view := live.New(r.Client.Dynamic, v1alpha1.LabelOwnerName+"="+s.Name)
+	defer view.Close()
+	applier := r.Applier(s.Name, r.System)
+	applier.Live = view
+	if err := applier.Watch(ctx, objects); err != nil {
+		return err
+	}
+	for _, object := range objects {
+		o := v1.BundleObject{Object: kube.Object(object.GetKind(), object.GetName()), Namespace: object.GetNamespace(), State: "Missing", Message: "it does not exist"}
+		if resource, known, err := applier.ResourceOf(ctx, object.GroupVersionKind()); err == nil && known {
+			if current, _ := view.Get(resource, object.GetNamespace(), object.GetName()); current != nil {
+				state, message := health.StateOf(current)
+				o.State, o.Message = string(state), message
+			}
+		}
+		s.Objects = append(s.Objects, o)
+	}
+	return nil
+}
+
+// unattended is how long an instance waits for somebody to work on it before that is
+// said.
+const unattended = 10 * time.Second
+
+// StateOf is an instance in a word, and why.
+func StateOf(in *v1alpha1.Instance, now time.Time) v1.BundleState {
+	s := v1.BundleState{
+		Name: in.Name, Class: in.Spec.ProvisionerClassName, Source: Describe(in.Spec.Template.Spec.Source),
+		CreatedAt: in.CreationTimestamp.UTC(), Installed: in.Status.InstalledBundleName, Conditions: conditionsOf(in.Status.Conditions),
+	}
+	if c, err := config(in); err == nil {
+		s.Namespace = c.Namespace
+	}
+	s.State, s.Message = judge(in)
+	behind := in.Status.ObservedGeneration != in.Generation && now.Sub(in.CreationTimestamp.Time) > unattended
+	switch {
+	case behind && !IsOurs(s.Class):
+		s.Warnings = append(s.Warnings, fmt.Sprintf("nobody has worked on it yet: class %s is not one of berth's (%s, %s, %s)",
+			s.Class, v1alpha1.ClassPlain, v1alpha1.ClassHelm, v1alpha1.ClassRegistry))
+	case behind:
+		s.Warnings = append(s.Warnings, "nobody has worked on its newest version yet: run `berth bundle reconcile`, or `berth serve bundles` in the cluster")
+	}
+	return s
+}
+
+// judge is the state of an instance by its conditions.
+func judge(in *v1alpha1.Instance) (v1.BundleStateName, string) {
+	is := func(kind string, status metav1.ConditionStatus) (string, bool) {
+		c := meta.FindStatusCondition(in.Status.Conditions, kind)
+		if c == nil || c.Status != status {
+			return "", false
+		}
+		return c.Message, true
+	}
+	if in.DeletionTimestamp != nil {
+		return v1.BundleDeleting, ""
+	}
+	if message, failed := is(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse); failed {
+		if c := meta.FindStatusCondition(in.Status.Conditions, v1alpha1.ConditionHasValidBundle); c.Reason == v1alpha1.ReasonUnpackPending {
+			return v1.BundlePending, message
+		}
+		return v1.BundleFailed, message
+	}
+	if message, failed := is(v1alpha1.ConditionInstalled, metav1.ConditionFalse); failed {
+		return v1.BundleFailed, message
+	}
+	if message, failed := is(v1alpha1.ConditionHealthy, metav1.ConditionFalse); failed {
+		return v1.BundleUnhealthy, message
+	}
+	if _, healthy := is(v1alpha1.ConditionHealthy, metav1.ConditionTrue); healthy {
+		return v1.BundleHealthy, ""
+	}
+	return v1.BundlePending, ""
+}
+
+func conditionsOf(conditions []metav1.Condition) (all []v1.BundleCondition) {
+	for _, c := range conditions {
+		all = append(all, v1.BundleCondition{
+			Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.UTC(),
+		})
+	}
+	return all
+}
+
+func ofInstance(b *v1alpha1.Bundle) v1.BundleOfInstance {
+	o := v1.BundleOfInstance{
+		Name: b.Name, Phase: string(b.Status.Phase), Digest: b.Annotations[v1alpha1.AnnotationContent], ContentURL: b.Status.ContentURL,
+		Source: Describe(b.Spec.Source),
+	}
+	if b.Status.ResolvedSource != nil {
+		o.Source = Describe(*b.Status.ResolvedSource)
+	}
+	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionUnpacked); c != nil && c.Status != metav1.ConditionTrue {
+		o.Message = c.Message
+	}
+	return o
+}
+
+// Describe names a source in one line.
+func Describe(s v1alpha1.Source) string {
+	switch {
+	case s.Image != nil:
+		return "oci://" + s.Image.Ref
+	case s.Git != nil:
+		text := s.Git.Repository
+		if s.Git.Directory != "" {
+			text += "//" + s.Git.Directory
+		}
+		return text + "@" + s.Git.Ref.Branch + s.Git.Ref.Tag + s.Git.Ref.Commit
+	case s.HTTP != nil:
+		return s.HTTP.URL
+	case len(s.ConfigMaps) > 0:
+		names := make([]string, len(s.ConfigMaps))
+		for i, c := range s.ConfigMaps {
+			names[i] = c.ConfigMap.Name
+		}
+		return "configmap/" + strings.Join(names, ",")
+	case s.Type == v1alpha1.SourceUpload:
+		return "an upload"
+	}
+	return string(s.Type)
+}
