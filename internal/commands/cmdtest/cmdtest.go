@@ -93,6 +93,7 @@ func Offline(t *testing.T) {
 	t.Helper()
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("BERTH_CONFIG", "")
 	t.Setenv("BERTH_BLUEPRINTS", "")
 }

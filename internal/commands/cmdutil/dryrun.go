@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -47,6 +48,6 @@ func PrintChanges(ctx context.Context, s terminal.Streams, format printer.Format
 	if mode == apply.DryRunServer && len(changes) > 0 {
 		checked = " The API server has checked them."
 	}
-	printer.PrintNote(s, fmt.Sprintf("dry run: %d changes.%s Nothing was changed.", len(changes), checked))
+	printer.PrintNote(s, fmt.Sprintf("dry run: %s.%s Nothing was changed.", english.Plural(len(changes), "change"), checked))
 	return nil
 }

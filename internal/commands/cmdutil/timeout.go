@@ -39,8 +39,8 @@ func WithTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 // Because replaces an error that the end of the context has brought about by the
 // reason for that end.
 func Because(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil {
-		return err
+	if err == nil || ctx.Err() == nil || fault.CodeOf(err) == fault.CodeOf(context.Cause(ctx)) {
+		return err // which may say more than the cause
 	}
 	return context.Cause(ctx)
 }
