@@ -1,0 +1,45 @@
+// Package bundle is the commands below `berth bundle`.
+package bundle
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+)
+
+// NewCmd makes the commands.
+func NewCmd(f *cmdutil.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bundle",
+		Short: "Install bundles of Kubernetes content",
+		Long: `Install bundles of Kubernetes content: plain manifests, Helm charts, and operator
+bundles of a registry, from wherever they are. A bundle is fetched, checked as a
+whole, and installed as a Helm release; what was installed before stays until the
+new one is installed and healthy.
+
+SOURCE is one of
+
+  ./dir                          a local directory
+  bundle.tgz, -                  a local archive, or one on standard input
+  oci://host/repo:tag            an image, with the logins of docker
+  git+https://host/repo.git//dir a directory of a repository: --branch, --tag, --commit
+  https://host/bundle.tgz        an archive on a web server
+  configmap/NAME                 ConfigMaps of the system namespace
+
+The state is on the cluster: a BundleInstance says what is to be installed, and a
+Bundle is its content. Who applies a BundleInstance instead needs berth serve
+bundles, or berth bundle reconcile from time to time.`,
+		Example: `  berth bundle validate ./manifests
+  berth bundle install shop ./shop
+  berth bundle install shop oci://registry.example.com/shop:v2
+  berth bundle status shop
+  berth bundle uninstall shop`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		NewInstall(f, Install), NewList(f, List), NewStatus(f, Status), NewUninstall(f, Uninstall), NewDiff(f, Diff), NewReconcile(f, Reconcile),
+		NewUnpack(f, Unpack), NewValidate(f, Validate), NewDefinitions(f, Definitions),
+	)
+	return cmd
+}

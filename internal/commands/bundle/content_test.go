@@ -1,0 +1,110 @@
+package bundle_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/schematest"
+	"github.com/berthdev/berth/internal/terminal/terminaltest"
+)
+
+// shop is a bundle of plain manifests.
+func shop() map[string]string {
+	return map[string]string{
+		"manifests/config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop}\ndata: {greeting: \"{{ hello }}\"}\n",
+		"manifests/all.yaml":    "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Service, metadata: {name: shop}}\n- {apiVersion: v1, kind: ServiceAccount, metadata: {name: shop}}\n",
+	}
+}
+
+// there writes files below a new directory, which becomes the current one, and where
+// bundles are kept.
+func there(t *testing.T, files map[string]string) {
+	t.Helper()
+	cmdtest.Offline(t)
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		path := filepath.Join("shop", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// archive is the files as a tar file, which any program could have made.
+func archive(t *testing.T, files map[string]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for name, text := range files {
+		if err := w.WriteHeader(&tar.Header{Name: "./" + name, Mode: 0o777, Size: int64(len(text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestValidate(t *testing.T) {
+	home, _ := os.Getwd()
+	there(t, shop())
+	text, _ := cmdtest.Must(t, 0, "bundle", "validate", "shop")
+	document, _ := cmdtest.Must(t, 0, "bundle", "validate", "shop", "-o", "json")
+	digest, _ := cmdtest.Must(t, 0, "bundle", "validate", "./shop", "-o", "name")
+	status, packed, stderr := cmdtest.Run(t, archive(t, shop()), "bundle", "validate", "-", "-o", "name")
+	if status != 0 || packed != digest {
+		t.Errorf("%d, an archive of it has the digest %s, want %s\n%s", status, packed, digest, stderr)
+	}
+	t.Chdir(home)
+	schematest.Validate(t, []byte(document))
+	terminaltest.Golden(t, "validate.txt", text)
+}
+
+func TestValidateSaysAllProblems(t *testing.T) {
+	there(t, map[string]string{"manifests/a.yaml": "kind: [", "manifests/deep/b.yaml": "x", "manifests/c.yaml": "kind: ConfigMap\n"})
+	_, stderr := cmdtest.Must(t, 2, "bundle", "validate", "shop")
+	for _, problem := range []string{"manifests/a.yaml:1: ", "manifests/deep/: ", "manifests/c.yaml:1: "} {
+		if !strings.Contains(stderr, "- "+problem) {
+			t.Errorf("%s is missing in\n%s", problem, stderr)
+		}
+	}
+}
+
+func TestUnpack(t *testing.T) {
+	there(t, shop())
+	status, _, stderr := cmdtest.Run(t, archive(t, shop()), "bundle", "unpack", "-", "a/b")
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	for name, text := range shop() {
+		if got, err := os.ReadFile(filepath.Join("a", "b", name)); err != nil || string(got) != text {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
+	}
+	_, stderr = cmdtest.Must(t, 6, "bundle", "unpack", "shop", "a/b")
+	if !strings.Contains(stderr, "a/b is not empty") {
+		t.Error(stderr)
+	}
+	hostile := archive(t, map[string]string{"../../escape": "x"})
+	if status, _, stderr := cmdtest.Run(t, hostile, "bundle", "unpack", "-", "hostile"); status != 2 || !strings.Contains(stderr, "escape") {
+		t.Errorf("%d, %s", status, stderr)
+	}
+	if left, err := filepath.Glob(".berth-*"); err != nil || len(left) > 0 {
+		t.Errorf("left: %q, %v", left, err)
+	}
+	if _, err := os.Stat("hostile"); !os.IsNotExist(err) {
+		t.Errorf("something was unpacked: %v", err)
+	}
+}

@@ -1,0 +1,93 @@
+package bundle
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+)
+
+// InstallOptions are what the command line of install says.
+type InstallOptions struct {
+	IO terminal.Streams
+	// Open makes what the command works with, for a system namespace.
+	Open func(ctx context.Context, system string) (instance.Reconciler, error)
+	// Flags say which cluster is meant, for commands that are proposed.
+	Flags []string
+
+	Name string
+	SourceOptions
+	System         string // namespace
+	ForceConflicts bool
+	NoWait         bool
+	Timeout        time.Duration
+	DryRun         apply.DryRun
+	Output         printer.Format
+}
+
+// NewInstall makes `berth bundle install`.
+func NewInstall(f *cmdutil.Factory, runF func(context.Context, *InstallOptions) error) *cobra.Command {
+	o := &InstallOptions{IO: f.IO, Open: f.Bundles}
+	cmd := &cobra.Command{
+		Use:   "install NAME SOURCE",
+		Short: "Install a bundle, or upgrade it",
+		Long: `Install a bundle under a name, or upgrade what is installed under it, and wait until
+every object is healthy. Nothing is written before all of the bundle has been
+checked. Objects that name no namespace go into that of the context, or of
+--namespace; those that the bundle does not have any more are removed. Definitions
+of kinds and what is marked helm.sh/resource-policy: keep stay.
+
+If an upgrade is refused, what was installed before is put back. If the new objects
+do not get healthy, they stay, and so does the old bundle, to go back to.
+
+What another program has set in an object is not changed, and said;
+--force-conflicts takes it over.
+
+The release can be looked at with helm in the system namespace. While a server of
+berth reconciles bundles, it does the work, and this command follows it.`,
+		Example: `  berth bundle install shop ./shop
+  berth bundle install shop oci://registry.example.com/shop:v2
+  berth bundle install shop git+https://git.example.com/shop.git//deploy --tag v2
+  berth bundle install shop ./chart --values production.yaml --timeout 5m
+  berth bundle install shop ./shop --dry-run=server`,
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fault.New(fault.InvalidArgument, "requires a name and a source, got %d arguments", len(args))
+			}
+			o.Name, o.Arg, o.Flags = args[0], args[1], cmdutil.ClusterFlags(cmd)
+			return o.validate()
+		}),
+	}
+	o.addSourceFlags(cmd)
+	o.addFormatFlags(cmd)
+	addSystemFlag(cmd, &o.System)
+	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
+	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false, "take over what other programs have set in the objects")
+	cmd.Flags().BoolVar(&o.NoWait, "no-wait", false, "do not wait until the objects are healthy")
+	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
+	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
+	return cmd
+}
+
+// addSystemFlag adds --system-namespace.
+func addSystemFlag(cmd *cobra.Command, system *string) {
+	cmd.Flags().StringVar(system, "system-namespace", instance.DefaultSystem, "the namespace of releases, leases and uploads")
+}
+
+// validate finds what is wrong with the command line.
+func (o *InstallOptions) validate() error {
+	if err := instance.CheckName(o.Name); err != nil {
+		return err
+	}
+	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
+		return err
+	}
+	return o.parse()
+}

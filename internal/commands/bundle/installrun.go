@@ -1,0 +1,128 @@
+package bundle
+
+import (
+	"context"
+	"time"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/english"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/terminal/progress"
+	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+// Install installs a bundle, or upgrades it.
+func Install(ctx context.Context, o *InstallOptions) error {
+	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	values, err := o.values(ctx, o.IO)
+	if err != nil {
+		return err
+	}
+	r, err := o.Open(ctx, o.System)
+	if err != nil {
+		return err
+	}
+	r.Force = o.ForceConflicts
+	conf := v1alpha1.Config{Values: string(values), Namespace: r.Client.Namespace}
+	if o.DryRun != "" {
+		changes, err := o.preview(ctx, r, conf)
+		return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
+	}
+	batch := wording.Batch{Single: true, Flags: o.Flags, Members: []wording.Title{{ID: o.Name, Namespace: conf.Namespace, Verb: "bundle install", Flags: o.Flags}}}
+	view := progress.New(o.IO, o.Output, batch)
+	all := cmdutil.NewBatch(batch, view)
+	stream := all.Stream(0)
+	steps := event.NewSteps(stream, time.Now)
+	i, err := o.install(ctx, r, conf, steps)
+	res := v1.Result{Installation: i}
+	if err != nil {
+		res = v1.Result{Error: result.NewError(cmdutil.Because(ctx, err))}
+	}
+	all.Finish(0, stream, res)
+	return cmdutil.Report(o.IO, o.Output, result.Of(all.Results[0], batch), view)
+}
+
+// prepare fetches the bundle, reads all of it, and looks up what there is.
+func (o *InstallOptions) prepare(ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps) (q instance.Request, known instance.Known, err error) {
+	q = instance.Request{Name: o.Name, Config: conf, Until: instance.UntilHealthy, Source: v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}}}
+	if o.NoWait {
+		q.Until = instance.UntilInstalled
+	}
+	if o.target.Source != nil {
+		q.Source = *o.target.Source
+	}
+	err = steps.Parallel(
+		event.Step{Name: "fetch", Do: func() (_ string, err error) {
+			f := r.Fetcher
+			f.Progress = steps.Progress
+			if q.Content, q.Resolved, err = o.fetch(ctx, f, o.IO); err != nil {
+				return "", err
+			}
+			return english.Plural(q.Content.Files, "file"), nil
+		}},
+		event.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
+			known, err = r.Know(ctx, o.Name)
+			return "", err
+		}},
+	)
+	if err == nil {
+		err = steps.Do("check", func() (_ string, err error) {
+			if q.Package, err = r.Load(ctx, q.Content, o.Name, o.class(), conf); err != nil {
+				return "", err
+			}
+			return string(q.Package.Format), nil
+		})
+	}
+	if err != nil && q.Content != nil {
+		_ = q.Content.Close()
+	}
+	return q, known, err
+}
+
+// install does it, step by step.
+func (o *InstallOptions) install(ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps) (*v1.BundleInstallation, error) {
+	q, known, err := o.prepare(ctx, r, conf, steps)
+	if err != nil {
+		return nil, err
+	}
+	defer q.Content.Close()
+	for _, warning := range q.Package.Warnings {
+		steps.Warn("Bundle", "", warning)
+	}
+	out, err := r.Install(ctx, q, known, steps)
+	if err != nil {
+		return nil, err
+	}
+	return o.document(r, q, out, steps), nil
+}
+
+// preview is what would change; nobody sees the steps.
+func (o *InstallOptions) preview(ctx context.Context, r instance.Reconciler, conf v1alpha1.Config) (apply.Changes, error) {
+	steps := event.NewSteps(event.NewStream(o.Name, time.Now), time.Now)
+	defer steps.Finish(v1.Result{})
+	q, known, err := o.prepare(ctx, r, conf, steps)
+	if err != nil {
+		return nil, err
+	}
+	defer q.Content.Close()
+	return r.Preview(ctx, q, known, o.DryRun)
+}
+
+// document is what was done.
+func (o *InstallOptions) document(r instance.Reconciler, q instance.Request, out instance.Outcome, steps *event.Steps) *v1.BundleInstallation {
+	count := func(action apply.Action) int { return len(out.Changes.With(action)) }
+	return &v1.BundleInstallation{
+		Name: o.Name, Action: out.Action, Bundle: out.Bundle, Previous: out.Previous, Revision: out.Revision,
+		Content: describe(o.Arg, q.Content, q.Package), Namespace: q.Config.Namespace, SystemNamespace: r.System,
+		Objects: v1.BundleChanges{
+			Created: count(apply.Created), Updated: count(apply.Updated), Deleted: count(apply.Deleted), Unchanged: count(apply.Unchanged),
+		},
+		Healthy: out.Healthy, Notes: out.Notes, Timing: steps.Timing(r.Client.Requests.Count()),
+	}
+}

@@ -1,0 +1,98 @@
+package bundle
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/controller"
+	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/reconcile"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/result/bundle"
+)
+
+// kinds are those of a pass; empty for both.
+type kinds string
+
+const (
+	onlyBundles   kinds = "bundles"
+	onlyInstances kinds = "instances"
+)
+
+func (k kinds) names() []string {
+	switch k {
+	case onlyBundles:
+		return []string{v1alpha1.KindBundle}
+	case onlyInstances:
+		return []string{v1alpha1.KindInstance}
+	}
+	return []string{v1alpha1.KindBundle, v1alpha1.KindInstance}
+}
+
+// NewReconcile makes `berth bundle reconcile`.
+func NewReconcile(f *cmdutil.Factory, runF func(context.Context, *ClusterOptions) error) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "reconcile",
+		Short: "Work once on every bundle and instance",
+		Long: `Make one pass over all Bundles and BundleInstances of berth's classes: unpack what is
+not unpacked, install and upgrade, put right what others have changed, look at the
+health, and clean up. It is what "berth serve bundles" does all the time.
+
+The exit status is 3 if any of them failed; why is on the objects, too.`,
+		Example: `  berth bundle reconcile
+  berth bundle reconcile --only bundles`,
+		Args:              cmdutil.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	o := newCluster(f, cmd, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
+	cmdutil.EnumVar(cmd, &o.Only, "only", "work on these alone", onlyBundles, onlyInstances)
+	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
+	cmd.RunE = cmdutil.RunE(o, runF, func(*cobra.Command, []string) error { return cmdutil.CheckTimeout(o.Timeout) })
+	return cmd
+}
+
+// objectTime is how long the work on one object of a pass may take.
+const objectTime = 5 * time.Minute
+
+// Reconcile makes one pass.
+func Reconcile(ctx context.Context, o *ClusterOptions) error {
+	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	r, err := o.Open(ctx, o.System)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	c := controller.Controller{
+		Client: r.Client.Dynamic, Reconciler: instance.Backend{Reconciler: r}, Classes: v1alpha1.Classes(),
+		Workers: 1, Timeout: objectTime, Log: slog.New(slog.DiscardHandler),
+	}
+	results, err := c.Pass(ctx, o.Only.names(), func(reconcile.Result[controller.Key]) {})
+	if err != nil {
+		return cmdutil.Because(ctx, err)
+	}
+	d, failed := v1.BundleReconciliation{Seconds: time.Since(begun).Seconds()}, false
+	for _, res := range results {
+		item := v1.ReconciledObject{Object: kube.Object(res.Key.Kind, res.Key.Name)}
+		if res.Err != nil {
+			item.Error, failed = result.NewError(res.Err), true
+		}
+		d.Items = append(d.Items, item)
+	}
+	if err := printer.Print(o.IO, o.Output, bundle.Reconciliation{BundleReconciliation: d}); err != nil {
+		return err
+	}
+	if failed {
+		return cmdutil.ExitError(fault.Failed.Exit())
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package bundle
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/terminal"
+)
+
+// SourceOptions say where a bundle comes from and what it is.
+type SourceOptions struct {
+	Arg string // SOURCE
+	// Branch, Tag, Commit and Subdirectory are those of a repository.
+	Branch, Tag, Commit, Subdirectory string
+	Format                            format.Format
+	ValuesFile                        string // of a chart
+
+	target source.Target
+}
+
+// parse reads what the source is.
+func (o *SourceOptions) parse() (err error) {
+	o.target, err = source.Parse(o.Arg, source.Flags{Branch: o.Branch, Tag: o.Tag, Commit: o.Commit, Directory: o.Subdirectory})
+	return err
+}
+
+// fetch fetches the source, and says what exactly that was. Of a local one, nothing is
+// known but the content.
+func (o *SourceOptions) fetch(ctx context.Context, f source.Fetcher, io terminal.Streams) (c *content.Content, resolved v1alpha1.Source, err error) {
+	c, err = awaitContent(ctx, func() (c *content.Content, err error) {
+		if o.target.Source == nil {
+			return f.Local(ctx, o.target.Path, io.In)
+		}
+		c, resolved, err = f.Fetch(ctx, *o.target.Source)
+		return c, err
+	})
+	if err == nil && o.target.Source == nil {
+		resolved = v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{Digest: c.Digest}}
+	}
+	return c, resolved, err
+}
+
+// class is that of the format that was asked for; empty if it is to be recognized.
+func (o *SourceOptions) class() string {
+	if o.Format == "" {
+		return ""
+	}
+	return instance.ClassOf(o.Format)
+}
+
+// addSourceFlags adds the flags about a source.
+func (o *SourceOptions) addSourceFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.Branch, "branch", "", "of a repository: the branch")
+	flags.StringVar(&o.Tag, "tag", "", "of a repository: the tag")
+	flags.StringVar(&o.Commit, "commit", "", "of a repository: the commit, by its full hash")
+	flags.StringVar(&o.Subdirectory, "directory", "", "of a repository: the directory of the bundle")
+	cmdutil.NoFlagValues(cmd, "branch", "tag", "commit", "directory")
+}
+
+// addFormatFlags adds the flags about what the content is.
+func (o *SourceOptions) addFormatFlags(cmd *cobra.Command) {
+	cmdutil.EnumVar(cmd, &o.Format, "format", "what the content is, if it cannot be recognized", format.Formats()...)
+	cmd.Flags().StringVar(&o.ValuesFile, "values", "", "the values of a chart: a file of YAML (- for standard input)")
+}
+
+// values reads the values of a chart.
+func (o *SourceOptions) values(ctx context.Context, io terminal.Streams) ([]byte, error) {
+	const most = 1 << 20
+	if o.ValuesFile == "" {
+		return nil, nil
+	}
+	return cmdutil.Await(ctx, func() ([]byte, error) {
+		return cmdutil.ReadFile(o.ValuesFile, io.In, most, "--values")
+	})
+}
+
+// describe is what is in a bundle; of one that was not read, its content alone.
+func describe(from string, c *content.Content, p *format.Package) v1.BundleContent {
+	d := v1.BundleContent{Source: from, Digest: c.Digest, Files: c.Files, Bytes: c.Size}
+	if p == nil {
+		return d
+	}
+	d.Format, d.Package, d.Version, d.Warnings = string(p.Format), p.Name, p.Version, p.Warnings
+	d.Objects = map[string]int{}
+	for _, object := range p.Objects {
+		d.Objects[object.GetKind()]++
+	}
+	return d
+}
+
+// awaitContent is cmdutil.Await for content, which is closed if nobody waits for it.
+func awaitContent(ctx context.Context, f func() (*content.Content, error)) (*content.Content, error) {
+	return cmdutil.Await(ctx, func() (*content.Content, error) {
+		c, err := f()
+		if ctx.Err() != nil && c != nil {
+			_ = c.Close()
+		}
+		return c, err
+	})
+}

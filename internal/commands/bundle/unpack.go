@@ -1,0 +1,121 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result/bundle"
+)
+
+// ContentOptions are what the command lines of unpack and validate say.
+type ContentOptions struct {
+	IO      terminal.Streams
+	Sources func() (source.Fetcher, error)
+
+	SourceOptions
+	Directory string // to unpack to
+	Output    printer.Format
+}
+
+// NewUnpack makes `berth bundle unpack`.
+func NewUnpack(f *cmdutil.Factory, runF func(context.Context, *ContentOptions) error) *cobra.Command {
+	o := &ContentOptions{IO: f.IO, Sources: f.Sources}
+	cmd := &cobra.Command{
+		Use:   "unpack SOURCE DIRECTORY",
+		Short: "Fetch a bundle and unpack it into a directory",
+		Long: `Fetch a bundle and unpack it into a directory, which must be empty or not exist. No
+cluster is asked. What the bundle is need not be known: to check it, validate it.`,
+		Example: `  berth bundle unpack oci://registry.example.com/shop:v2 ./shop
+  curl -s https://example.com/shop.tgz | berth bundle unpack - ./shop`,
+		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fault.New(fault.InvalidArgument, "requires a source and a directory, got %d arguments", len(args))
+			}
+			o.Arg, o.Directory = args[0], args[1]
+			return o.parse()
+		}),
+	}
+	o.addSourceFlags(cmd)
+	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
+	return cmd
+}
+
+// Unpack unpacks a bundle.
+func Unpack(ctx context.Context, o *ContentOptions) error {
+	if err := checkEmpty(o.Directory); err != nil {
+		return err
+	}
+	c, err := o.fetchAlone(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	// What is not complete never has the name that was asked for.
+	if err := write(c.FS(), o.Directory); err != nil {
+		return fault.New(fault.InvalidArgument, "cannot unpack to %s: %w", o.Directory, err)
+	}
+	d := describe(o.Arg, c, nil)
+	if recognized, err := format.Recognize(c.FS()); err == nil {
+		d.Format = string(recognized)
+	}
+	d.Directory = o.Directory
+	return printer.Print(o.IO, o.Output, bundle.Content{BundleContent: d})
+}
+
+// checkEmpty refuses a directory that has something in it.
+func checkEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fault.New(fault.InvalidArgument, "cannot unpack to %s: %w", dir, err)
+	case len(entries) > 0:
+		return fault.New(fault.AlreadyExists, "the directory %s is not empty", dir).
+			WithHint("choose another directory, or remove what is in it")
+	}
+	return nil
+}
+
+// write writes the files next to the directory and renames it when it is whole.
+func write(from fs.FS, dir string) (err error) {
+	parent := filepath.Dir(filepath.Clean(dir))
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return err
+	}
+	temporary, err := os.MkdirTemp(parent, ".berth-unpack-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	root := filepath.Join(temporary, "content")
+	if err := os.CopyFS(root, from); err != nil {
+		return err
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
+		return err
+	}
+	return os.Rename(root, dir)
+}
+
+// fetchAlone fetches the source without a cluster.
+func (o *ContentOptions) fetchAlone(ctx context.Context) (*content.Content, error) {
+	f, err := o.Sources()
+	if err != nil {
+		return nil, err
+	}
+	c, _, err := o.fetch(ctx, f, o.IO)
+	return c, err
+}
