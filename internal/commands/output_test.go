@@ -29,6 +29,7 @@ func printing() []string {
 		"jobs", "jobs -o json",
 		"resolve alice --offline", "resolve alice --offline -o json",
 		"blueprint list", "blueprint list -o name", "blueprint show default", "blueprint show default -o json", "blueprint validate bp",
+		"bundle validate shop", "bundle validate shop -o json", "bundle definitions", "serve manifests bundles",
 		"diagnose -f recording.jsonl", "diagnose pod/" + id + "", "diagnose pod/" + id + " -o json",
 		"delete nosuch -o json", "delete nosuch --ignore-not-found -o json", "delete alice --dry-run=client",
 		"provision alice -o json", "provision alice -o jsonl", "provision alice~default+user=root --dry-run=client",
@@ -51,6 +52,12 @@ func one(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile("bp/team.yaml", []byte("blueprints: [{name: team, template: base}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll("shop/manifests", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("shop/manifests/all.yaml", []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: shop}}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	server := kubetest.Start(t, nil)

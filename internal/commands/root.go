@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/commands/blueprint"
+	"github.com/berthdev/berth/internal/commands/bundle"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	deletion "github.com/berthdev/berth/internal/commands/delete"
 	"github.com/berthdev/berth/internal/commands/diagnose"
@@ -15,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/logs"
 	"github.com/berthdev/berth/internal/commands/provision"
 	"github.com/berthdev/berth/internal/commands/resolve"
+	"github.com/berthdev/berth/internal/commands/serve"
 	"github.com/berthdev/berth/internal/commands/status"
 	"github.com/berthdev/berth/internal/commands/topics"
 	"github.com/berthdev/berth/internal/commands/version"
@@ -63,8 +65,8 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 	root.SetFlagErrorFunc(cmdutil.UsageError)
 	f.AddKubeFlags(root.PersistentFlags())
 
-	const work, other = "work", "other"
-	root.AddGroup(&cobra.Group{ID: work, Title: "Workspaces:"}, &cobra.Group{ID: other, Title: "Other:"})
+	const work, bundles, other = "work", "bundles", "other"
+	root.AddGroup(&cobra.Group{ID: work, Title: "Workspaces:"}, &cobra.Group{ID: bundles, Title: "Bundles:"}, &cobra.Group{ID: other, Title: "Other:"})
 	root.SetHelpCommandGroupID(other)
 	root.SetCompletionCommandGroupID(other)
 	add := func(group string, commands ...*cobra.Command) {
@@ -75,6 +77,7 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 	}
 	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), logs.NewCmd(f, logs.Run),
 		diagnose.NewCmd(f, diagnose.Run), deletion.NewCmd(f, deletion.Run), resolve.NewCmd(f, resolve.Run), jobs.NewCmd(f, jobs.Run))
+	add(bundles, bundle.NewCmd(f), serve.NewCmd(f))
 	add(other, blueprint.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f, version.Run))
 	root.AddCommand(topics.New()...)
 	return root

@@ -6,11 +6,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 )
 
-// NewCmd makes the commands. backend makes what the role bundles works with.
-func NewCmd(f *cmdutil.Factory, backend func(context.Context, BackendOptions) (Backend, error)) *cobra.Command {
+// NewCmd makes the commands.
+func NewCmd(f *cmdutil.Factory) *cobra.Command {
+	backend := func(ctx context.Context, o BackendOptions) (Backend, error) {
+		r, err := f.Bundles(ctx, o.Namespace)
+		r.BaseURL = o.BaseURL
+		return instance.Backend{Reconciler: r}, err
+	}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run berth as a server, and print what runs it in a cluster",
