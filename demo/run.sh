@@ -63,5 +63,10 @@ if [ "$blueprint" = alice~dev ]; then
 	echo "(exit status $status)"
 	[ "$status" = 3 ]
 	typed berth delete alice~typo --yes
+
+	say "A bundle of manifests, installed as a whole, and removed again"
+	typed berth bundle install hello demo/bundle
+	typed berth bundle status hello
+	typed berth bundle uninstall hello
 fi
 say "That was it."
