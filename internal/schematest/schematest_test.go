@@ -58,6 +58,14 @@ func TestFullDocuments(t *testing.T) {
 		"Error":         &v1.Error{},
 		"Event":         &v1.Event{},
 
+		"BundleContent":        &v1.BundleContent{},
+		"BundleDiff":           &v1.BundleDiff{},
+		"BundleInstallation":   &v1.BundleInstallation{},
+		"BundleReconciliation": &v1.BundleReconciliation{},
+		"BundleRemoval":        &v1.BundleRemoval{},
+		"BundleState":          &v1.BundleState{},
+		"BundleStateList":      &v1.BundleStateList{},
+
 		"Resolution":     &v1.Resolution{},
 		"Blueprint":      &v1.Blueprint{},
 		"BlueprintList":  &v1.BlueprintList{},
@@ -95,6 +103,12 @@ func fill(v reflect.Value) {
 	case v1.Left:
 		v.Set(reflect.ValueOf(v1.LeftKept))
 		return
+	case v1.BundleAction:
+		v.Set(reflect.ValueOf(v1.BundleInstalled))
+		return
+	case v1.BundleStateName:
+		v.Set(reflect.ValueOf(v1.BundleHealthy))
+		return
 	case v1.StepState:
 		v.Set(reflect.ValueOf(v1.StepEnded))
 		return
@@ -117,8 +131,10 @@ func fill(v reflect.Value) {
 			e.Code = "FAILED"
 		}
 	case reflect.Map:
+		element := reflect.New(v.Type().Elem()).Elem()
+		fill(element)
 		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(reflect.ValueOf("key"), reflect.ValueOf("text"))
+		v.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), element)
 	case reflect.String:
 		v.SetString("text")
 	case reflect.Bool:
