@@ -32,13 +32,13 @@ func UserOf(ctx context.Context) User {
 // 401, a user who may not do what the request takes with 403, one who asks too often
 // with 429. Whatever a known user asks for gets an audit line.
 func (g *Guard) Protect(takes func(*http.Request) Access, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:contextcheck // it is the request's
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, ok := g.authenticate(w, r)
 		if !ok {
 			return
 		}
 		access, answer, begun := takes(r), &recorder{ResponseWriter: w}, g.Now()
-		defer func() {
+		defer func() { //nolint:contextcheck // the answer is the request's
 			g.Log.LogAttrs(r.Context(), slog.LevelInfo, "audit", audit(r, user, access, answer, g.Now().Sub(begun))...)
 		}()
 		done, wait := g.Limits.Enter(user.Username)

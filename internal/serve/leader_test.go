@@ -102,7 +102,9 @@ func TestLeaseIsLost(t *testing.T) {
 			t.Errorf("it led %d times, want again", n)
 		}
 		end()
-		_ = <-causes
+		if cause := <-causes; cause == nil {
+			t.Error("the work ended without a cause")
+		}
 		<-ended
 	})
 }
