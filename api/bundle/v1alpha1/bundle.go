@@ -5,7 +5,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // Bundle is content from a source. Its spec cannot be changed.
 type Bundle struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	Spec   BundleSpec   `json:"spec"`
 	Status BundleStatus `json:"status,omitzero"`

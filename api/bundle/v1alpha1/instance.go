@@ -9,7 +9,7 @@ import (
 // Instance is a BundleInstance: it keeps the bundle of its template installed.
 type Instance struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	Spec   InstanceSpec   `json:"spec"`
 	Status InstanceStatus `json:"status,omitzero"`

@@ -105,8 +105,8 @@ func TestJudge(t *testing.T) {
 		want    v1.BundleStateName
 		message string
 	}{
-		"new":          {instance(""), v1.BundlePending, ""},
-		"not unpacked": {instance("", condition(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse, v1alpha1.ReasonUnpackPending)), v1.BundlePending, "because"},
+		"new":                              {instance(""), v1.BundlePending, ""},
+		"not unpacked":                     {instance("", condition(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse, v1alpha1.ReasonUnpackPending)), v1.BundlePending, "because"},
 		"unpack failed, the old one stays": {instance("shop-1", installed, condition(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse, v1alpha1.ReasonUnpackFailed)), v1.BundleFailed, "because"},
 		"upgrade failed":                   {instance("shop-1", valid, condition(v1alpha1.ConditionInstalled, metav1.ConditionFalse, v1alpha1.ReasonUpgradeFailed)), v1.BundleFailed, "because"},
 		"unhealthy":                        {instance("shop-1", valid, installed, condition(v1alpha1.ConditionHealthy, metav1.ConditionFalse, v1alpha1.ReasonUnhealthy)), v1.BundleUnhealthy, "because"},
