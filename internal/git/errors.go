@@ -58,7 +58,7 @@ func notVisible(code fault.Code, format string, args ...any) *fault.Error {
 }
 
 func (r Remote) unavailable(err error) error {
-	return fault.New(fault.Unavailable, "repository %s: %w", r, err)
+	return fault.New(fault.Unavailable, "repository %s: %w", r, err).WithHint("check the address and the network, or try again in a while")
 }
 
 // fault explains an error of the remote, or of the way to it. The end of the
@@ -87,7 +87,7 @@ func (r Remote) fault(ctx context.Context, err error, ref string) error {
 		return notVisible(fault.PermissionDenied, "no permission to read repository %s %s", r, c.With()).
 			WithHint("ask for read access, or configure another login")
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
-		return fault.New(fault.NotFound, "repository %s is empty: it has no commit", r)
+		return fault.New(fault.NotFound, "repository %s is empty: it has no commit", r).WithHint("push a commit to it")
 	case isMissingCommit(err), r.URL.Scheme == "file" && strings.Contains(err.Error(), syscall.EPIPE.Error()):
 		// A local git that lists its refs and exits before it has read the whole
 		// request does not have the commit.
@@ -102,7 +102,7 @@ func (r Remote) fault(ctx context.Context, err error, ref string) error {
 		return fault.New(fault.Failed, "repository %s is too large: a single commit has more than %d objects", r, maxObjects).
 			WithHint("%s", partialHint)
 	case errors.Is(err, exec.ErrNotFound):
-		return fault.New(fault.InvalidArgument, "reading repository %s requires git, which is not installed", r)
+		return fault.New(fault.InvalidArgument, "reading repository %s requires git, which is not installed", r).WithHint("install git")
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return r.tooLarge("sends", r.Limits.Transfer)

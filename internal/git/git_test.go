@@ -181,6 +181,9 @@ func TestFetch(t *testing.T) {
 					if fault.CodeOf(err) != test.code || err != nil && !strings.Contains(err.Error(), test.says) {
 						t.Errorf("%s: %v", fault.CodeOf(err), err)
 					}
+					if test.repository == "empty" && fault.From(err).Hint == "" {
+						t.Errorf("%v has no hint", err)
+					}
 					if got != test.content {
 						t.Errorf("%q, want %q", got, test.content)
 					}
@@ -269,7 +272,7 @@ func TestFetchOverHTTP(t *testing.T) {
 			if err != nil && strings.Contains(fmt.Sprintf("%+v", *fault.From(err)), token) {
 				t.Errorf("%+v", *fault.From(err))
 			}
-			if err != nil && fault.CodeOf(err) != fault.Unavailable && fault.From(err).Hint == "" {
+			if err != nil && fault.From(err).Hint == "" {
 				t.Errorf("%v has no hint", err)
 			}
 		})

@@ -170,7 +170,7 @@ func TestSSHClientFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			program(t, "ssh", test.script)
 			_, err := remoteAt(t, "ssh://git.example.com/org/proj").Fetch(t.Context(), "")
-			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) {
+			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) || fault.From(err).Hint == "" {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}
 		})
@@ -178,7 +178,8 @@ func TestSSHClientFails(t *testing.T) {
 	t.Run("not installed", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
 		_, err := remoteAt(t, "ssh://git.example.com/org/proj").Fetch(t.Context(), "")
-		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "ssh, which is not installed") {
+		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "ssh, which is not installed") ||
+			!strings.Contains(fault.From(err).Hint, "the image of berth does not have") {
 			t.Errorf("%s: %v", fault.CodeOf(err), err)
 		}
 	})

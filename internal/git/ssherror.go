@@ -67,7 +67,7 @@ func (r Remote) sshStartFault(err error) error {
 		return err
 	}
 	return fault.New(fault.InvalidArgument, "reading repository %s requires ssh, which is not installed", r).
-		WithHint("install the OpenSSH client, or configure an https address")
+		WithHint("install the OpenSSH client, which the image of berth does not have, or use an https address")
 }
 
 // sshCommand is what a user can run to see the problem.

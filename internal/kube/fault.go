@@ -127,7 +127,7 @@ func IsNamespaceMissing(err error) bool {
 func notFound(err error, call Call) error {
 	if IsNamespaceMissing(err) {
 		return fault.New(fault.NotFound, "namespace %s does not exist: %w", call.Namespace, err).
-			WithHint("create it with `berth provision --create-namespace`, or choose another with --namespace")
+			WithHint("create it with `kubectl create namespace %s` or with --create-namespace, or choose another with --namespace", call.Namespace)
 	}
 	return fault.New(fault.NotFound, "cannot %s: %w", call, err)
 }

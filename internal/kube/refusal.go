@@ -73,7 +73,7 @@ func refused(err error, message string, call Call) error {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		f.Message = "cannot " + call.String() + ": the namespace is being deleted"
 		f.Err = err // nothing about the object itself
-		return f.WithHint("choose another with --namespace, or wait until it is gone and create it with `berth provision --create-namespace`")
+		return f.WithHint("choose another with --namespace, or wait until it is gone and create it with --create-namespace")
 	case call.Namespace == "":
 		return f.WithHint("ask your cluster administrator")
 	}

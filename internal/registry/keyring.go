@@ -92,7 +92,8 @@ func SecretKeyring(data map[string][]byte, name string) (*Keyring, error) {
 }
 
 // Login is the login for a repository, host/path. That with the most of its path
-// wins, and a host before a pattern. It is anonymous if there is none.
+// wins, and a host before a pattern. It is anonymous if there is none, and names what
+// has none.
 func (k *Keyring) Login(ctx context.Context, repository string) (credential.Credential, error) {
 	if k == nil {
 		return credential.Credential{}, nil
@@ -118,7 +119,7 @@ func (k *Keyring) Login(ctx context.Context, repository string) (credential.Cred
 		}
 		return credential.DockerHelper(k.store, host)(ctx)
 	}
-	return credential.Credential{}, nil
+	return credential.Credential{From: k.from}, nil
 }
 
 // credential decodes a login.

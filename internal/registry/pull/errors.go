@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -79,12 +80,19 @@ func (r *remote) fault(ctx context.Context, err error) error {
 			WithReason(ReasonMismatch).WithHint("do not use the image; ask the administrator of the registry")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fault.New(fault.Unavailable, "image %s: the answer of registry %s ends too early", r.name, r.name.Registry).WithHint("try again in a while")
-	case errors.Is(err, http.ErrSchemeMismatch):
+	case isPlain(err):
 		return fault.New(fault.Failed, "registry %s does not use TLS", r.name.Registry).WithReason(ReasonUntrusted).
 			WithHint("ask the administrator of the registry; without TLS anybody on the way can replace the image")
 	}
 	return fault.New(fault.Unavailable, "registry %s cannot be reached for image %s: %w", r.name.Registry, r.name, withoutURL(err)).
 		WithHint("check the name of the registry and the network")
+}
+
+// isPlain is true for the error of a server that does not speak TLS. It may answer in
+// words that net/http does not take for HTTP.
+func isPlain(err error) bool {
+	_, garbled := errors.AsType[tls.RecordHeaderError](err)
+	return garbled || errors.Is(err, http.ErrSchemeMismatch)
 }
 
 // within adds to an error where it was met.
@@ -118,8 +126,13 @@ func (r *remote) refused(response *errcode.ErrorResponse) error {
 
 func (r *remote) unauthorized() error {
 	if r.login.Anonymous() {
-		return fault.New(fault.Unauthenticated, "registry %s requires a login for image %s, which is private or does not exist", r.name.Registry, r.name).
-			WithReason(ReasonNotVisible).WithHint("check the name; log in with `docker login %s`, or name a pull secret", r.name.Registry)
+		searched := ""
+		if r.login.From != "" {
+			searched = "; " + r.login.From + " has none for it"
+		}
+		return fault.New(fault.Unauthenticated, "registry %s requires a login for image %s, which is private or does not exist%s", r.name.Registry, r.name, searched).
+			WithReason(ReasonNotVisible).WithHint("check the name; log in with `docker login %s`, or name a pull secret: `berth bundle install --source-secret`, "+
+			"or source.image.pullSecret of the bundle", r.name.Registry)
 	}
 	return fault.New(fault.Unauthenticated, "registry %s rejected the login from %s for image %s", r.name.Registry, r.login.From, r.name).
 		WithReason(credential.ReasonRejected).WithHint("it may have expired: log in again, or create the pull secret again")

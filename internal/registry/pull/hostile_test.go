@@ -1,12 +1,14 @@
 package pull
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -408,6 +410,54 @@ func TestTLS(t *testing.T) {
 		t.Errorf("%v %v", got, err)
 	}
 }
+
+// A registry on this machine may do without TLS, also if it answers a handshake with
+// what is not even HTTP.
+func TestLoopbackWithoutTLS(t *testing.T) {
+	f := newFake(t)
+	f.image("v1", layerOf(t, "a=1"))
+	server := httptest.NewUnstartedServer(f)
+	server.Listener = babbling{server.Listener}
+	server.Start()
+	t.Cleanup(server.Close)
+	name := strings.TrimPrefix(server.URL, "http://") + "/org/app:v1"
+	if got, _, err := get(t, puller(), name); err != nil || got["a"] != "1" {
+		t.Errorf("%v %v", got, err)
+	}
+	p := puller()
+	p.Transport = dialing(server.Listener.Addr().String())
+	if _, _, err := get(t, p, "registry.example.com/org/app:v1"); fault.ReasonOf(err) != ReasonUntrusted {
+		t.Errorf("%s: %v", fault.CodeOf(err), err)
+	}
+}
+
+// babbling answers handshakes itself.
+type babbling struct{ net.Listener }
+
+func (b babbling) Accept() (net.Conn, error) {
+	for {
+		conn, err := b.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		in := bufio.NewReader(conn)
+		if start, _ := in.Peek(1); string(start) != "\x16" {
+			return buffered{conn, in}, nil
+		}
+		_, _ = io.WriteString(conn, "<!DOCTYPE HTML><title>Bad request</title>")
+		_ = conn.(*net.TCPConn).CloseWrite()
+		_, _ = io.Copy(io.Discard, in) // or the answer may be lost
+		_ = conn.Close()
+	}
+}
+
+// buffered is a connection of which something has been read.
+type buffered struct {
+	net.Conn
+	in io.Reader
+}
+
+func (b buffered) Read(p []byte) (int, error) { return b.in.Read(p) }
 
 func TestSameDomain(t *testing.T) {
 	for _, test := range []struct {

@@ -2,7 +2,6 @@ package pull
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -78,7 +77,7 @@ const maxManifest = 4 << 20 // bytes, as registries have it
 // The first request finds out whether the registry speaks TLS.
 func (r *remote) manifest(ctx context.Context, ref string) (ocispec.Descriptor, []byte, error) {
 	desc, body, err := r.repo.FetchReference(ctx, ref)
-	if errors.Is(err, http.ErrSchemeMismatch) && r.gate.plain {
+	if isPlain(err) && r.gate.plain {
 		r.gate.scheme, r.repo.PlainHTTP = "http", true
 		desc, body, err = r.repo.FetchReference(ctx, ref)
 	}
