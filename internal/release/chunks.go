@@ -46,6 +46,8 @@ func stub(release *helm.Release, chunks int, digest string) *helm.Release {
 	}
 	metadata.Annotations = map[string]string{labelChunks: strconv.Itoa(chunks), keyDigest: digest}
 	small.Chart, small.Config, small.Hooks = &chart.Chart{Metadata: &metadata}, nil, nil
+	info := *release.Info
+	info.Notes, small.Info = "", &info
 	small.Manifest = "---\nThis release is too large for one of Helm's records. Use `berth bundle` instead of helm to look at it and to remove it.\n"
 	small.Labels = map[string]string{labelChunks: strconv.Itoa(chunks)}
 	return &small
@@ -58,6 +60,9 @@ func (r Records) size() int { return cmp.Or(r.most, maxRecord) }
 func (r Records) split(release *helm.Release) (chunks [][]byte, digest string, err error) {
 	whole := *release
 	whole.Info = nil
+	if release.Info != nil && release.Info.Notes != "" {
+		whole.Info = &helm.Info{Notes: release.Info.Notes} // which may be large as well
+	}
 	document, err := json.Marshal(&whole)
 	if err != nil {
 		return nil, "", fmt.Errorf("record of %s: %w", release.Name, err)
@@ -94,8 +99,9 @@ func (r Records) writeChunks(ctx context.Context, release *helm.Release, dryRun 
 	for i, data := range chunks {
 		chunk := &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{
-				Name:   chunkName(release, digest, i),
-				Labels: map[string]string{labelOf: release.Name, "version": strconv.Itoa(release.Version)},
+				Name:            chunkName(release, digest, i),
+				Labels:          map[string]string{labelOf: release.Name, "version": strconv.Itoa(release.Version)},
+				OwnerReferences: r.Owners,
 			},
 			Type: chunkType, Data: map[string][]byte{chunkKey: data}, Immutable: new(true),
 		}
@@ -110,6 +116,10 @@ func (r Records) writeChunks(ctx context.Context, release *helm.Release, dryRun 
 	release.Labels[labelKept] = digest
 	return small, nil
 }
+
+// IsInChunks says whether a record, as it was written or read, is kept in chunks: Helm
+// lists such a one, and can neither read nor uninstall it.
+func IsInChunks(release *helm.Release) bool { return release.Labels[labelKept] != "" }
 
 // whole is the release of which a record has only the status; the record itself if it
 // has everything.
@@ -145,6 +155,9 @@ func (r Records) whole(ctx context.Context, small *helm.Release) (*helm.Release,
 	release := &helm.Release{}
 	if err := json.Unmarshal(document, release); err != nil {
 		return nil, fmt.Errorf("not JSON of a release: %w", err)
+	}
+	if release.Info != nil {
+		small.Info.Notes = release.Info.Notes
 	}
 	release.Info, release.Labels = small.Info, small.Labels
 	if release.Labels == nil {

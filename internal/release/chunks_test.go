@@ -100,6 +100,45 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// All records are read, those in chunks as well, and one that cannot be read is left out.
+func TestAll(t *testing.T) {
+	client := clientset.NewClientset()
+	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns", most: 2000}
+	for _, size := range []int{100, 4_000, 100} {
+		upgrade(t, records, bundleOf(t, size), 10)
+	}
+	broken, err := client.CoreV1().Secrets("ns").Get(t.Context(), Key("a", 1), metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken.Data[recordKey] = []byte("nonsense")
+	if _, err := client.CoreV1().Secrets("ns").Update(t.Context(), broken, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := records.All(t.Context(), "a")
+	if err != nil || len(all) != 2 || all[0].Version != 3 || all[1].Version != 2 || len(all[1].Manifest) < 4_000 {
+		t.Errorf("%d records, %v", len(all), err)
+	}
+}
+
+// Whatever is written belongs to the owners, whatever its status becomes.
+func TestOwners(t *testing.T) {
+	owners := []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Boat", Name: "a", UID: "1"}}
+	client := clientset.NewClientset()
+	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns", Owners: owners, most: 2000}
+	upgrade(t, records, bundleOf(t, 4_000), 3)
+	upgrade(t, records, bundleOf(t, 100), 3)
+	list, err := client.CoreV1().Secrets("ns").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 4 {
+		t.Fatalf("%d Secrets, %v", len(list.Items), err)
+	}
+	for _, s := range list.Items {
+		if !slices.Equal(s.OwnerReferences, owners) {
+			t.Errorf("%s belongs to %v", s.Name, s.OwnerReferences)
+		}
+	}
+}
+
 // A record that does not fit into a Secret is read as it was written, whatever its status
 // becomes, and nothing of it is left when it goes.
 func TestChunks(t *testing.T) {
@@ -120,11 +159,15 @@ func TestChunks(t *testing.T) {
 	if err != nil || found.Manifest != first.Manifest || found.Config["a"] != "b" || found.Info.Status != helm.StatusDeployed {
 		t.Fatalf("it is read as %+v, %v", found, err)
 	}
-	upgrade(t, records, second, 2)
+	if !IsInChunks(found) || !IsInChunks(upgrade(t, records, second, 2)) {
+		t.Error("it is not said to be in chunks")
+	}
 	if names := secretNames(t, client); len(names) != 6 {
 		t.Errorf("two revisions: %q", names)
 	}
-	upgrade(t, records, bundleOf(t, 100), 2)
+	if IsInChunks(upgrade(t, records, bundleOf(t, 100), 2)) {
+		t.Error("a small one is said to be in chunks")
+	}
 	if found, err := records.Latest(t.Context(), "a"); err != nil || found.Version != 3 || found.Info.Status != helm.StatusDeployed {
 		t.Errorf("%+v, %v", found, err)
 	}

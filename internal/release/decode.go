@@ -30,10 +30,13 @@ const (
 const ReasonUnreadable = "RECORD_UNREADABLE"
 
 // unreadable is the error of a record that cannot be read.
-func unreadable(namespace, secret, name string, err error) error {
-	return fault.New(fault.Failed, "Helm's record of release %s, Secret %s/%s, cannot be read: %w", name, namespace, secret, err).
-		WithReason(ReasonUnreadable).
-		WithHint("restore the Secret, or remove the workspace together with it: berth delete id/%s --namespace %s", name, namespace)
+func (r Records) unreadable(secret, name string, err error) error {
+	repair := fmt.Sprintf("remove the workspace together with it: berth delete id/%s --namespace %s", name, r.Namespace)
+	if r.Repair != nil {
+		repair = r.Repair(secret)
+	}
+	return fault.New(fault.Failed, "Helm's record of release %s, Secret %s/%s, cannot be read: %w", name, r.Namespace, secret, err).
+		WithReason(ReasonUnreadable).WithHint("restore the Secret, or %s", repair)
 }
 
 // decode reads the record of a release in a Secret. It is one that everything else

@@ -173,7 +173,7 @@ func FuzzRecord(f *testing.F) {
 				t.Errorf("%s: %v", key(found), err)
 			}
 			RefusedSince(nil, found)
-			if _, err := encode(found, createdAt); err != nil {
+			if _, err := (Records{}).encode(found, createdAt); err != nil {
 				t.Errorf("%v", err)
 			}
 			Deployed(found, time.Now())

@@ -40,7 +40,7 @@ const (
 )
 
 // encode makes the Secret of a record, with one of these labels.
-func encode(release *helm.Release, stamp string) (*corev1.Secret, error) {
+func (r Records) encode(release *helm.Release, stamp string) (*corev1.Secret, error) {
 	document, err := json.Marshal(release)
 	if err != nil {
 		return nil, fmt.Errorf("record of %s: %w", release.Name, err)
@@ -53,7 +53,7 @@ func encode(release *helm.Release, stamp string) (*corev1.Secret, error) {
 	delete(all, labelVersion)
 	delete(all, labelKept)
 	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: key(release), Labels: all},
+		ObjectMeta: metav1.ObjectMeta{Name: key(release), Labels: all, OwnerReferences: r.Owners},
 		Type:       recordType,
 		Data:       map[string][]byte{recordKey: []byte(base64.StdEncoding.EncodeToString(packed))},
 	}, nil

@@ -43,18 +43,59 @@ func (r Records) Succeeded(ctx context.Context, revision *helm.Release, keep int
 			return err
 		}
 	}
-	return r.prune(ctx, revision, older, keep)
+	return r.prune(ctx, revision, older, func(i int) bool { return len(older)-i >= keep })
+}
+
+// Failed records that a revision could not be applied, and why. What failed or was cut off
+// before, and is alike, is removed, since the new record says the same; and all but the
+// newest, so that keep revisions are left. What is deployed is never removed.
+func (r Records) Failed(ctx context.Context, revision *helm.Release, reason string, keep int, alike func(*helm.Release) bool) error {
+	Failed(revision, reason)
+	if err := r.Update(ctx, revision); err != nil || revision.Version == 1 {
+		return err
+	}
+	older, err := r.older(ctx, revision)
+	if err != nil {
+		return err
+	}
+	deployed := func(s corev1.Secret) bool { return s.Labels["status"] == helm.StatusDeployed.String() }
+	gone, left := map[int]bool{}, 1
+	if slices.ContainsFunc(older, deployed) {
+		left++
+	}
+	for i, secret := range slices.Backward(older) {
+		if deployed(secret) {
+			continue
+		}
+		if gone[i] = left >= keep || repeats(&secret, revision.Name, alike); !gone[i] {
+			left++
+		}
+	}
+	return r.prune(ctx, revision, older, func(i int) bool { return gone[i] })
+}
+
+// repeats says whether a record is of an attempt that is alike.
+func repeats(secret *corev1.Secret, name string, alike func(*helm.Release) bool) bool {
+	release, err := read(secret, name)
+	if err != nil {
+		return false
+	}
+	switch release.Info.Status {
+	case helm.StatusFailed, helm.StatusPendingInstall, helm.StatusPendingUpgrade:
+		return alike(release)
+	}
+	return false
 }
 
 // older are the records of the revisions before one, the oldest first.
-func (r Records) older(ctx context.Context, revision *helm.Release) ([]corev1.Secret, error) {
-	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector(revision.Name), Limit: maxRecords})
-	if err != nil {
-		return nil, kube.Fault(err, r.call("list", ""))
-	}
-	older := slices.DeleteFunc(list.Items, func(s corev1.Secret) bool { return version(&s) >= revision.Version })
+func (r Records) older(ctx context.Context, revision *helm.Release) (older []corev1.Secret, err error) {
+	err = r.each(ctx, selector(revision.Name), func(s *corev1.Secret) {
+		if version(s) < revision.Version {
+			older = append(older, *s)
+		}
+	})
 	slices.SortFunc(older, func(a, b corev1.Secret) int { return cmp.Compare(version(&a), version(&b)) })
-	return older, nil
+	return older, err
 }
 
 // supersede marks a record that is deployed; any other, and one that cannot be read, is
@@ -69,7 +110,7 @@ func (r Records) supersede(ctx context.Context, secret *corev1.Secret, name stri
 	}
 	release.Info.Status = helm.StatusSuperseded
 	release.Labels = extra(secret.Labels)
-	changed, err := encode(release, modifiedAt)
+	changed, err := r.encode(release, modifiedAt)
 	if err != nil {
 		return err
 	}
@@ -91,12 +132,12 @@ func extra(all map[string]string) map[string]string {
 	return some
 }
 
-// prune removes the oldest records and what belongs to them.
-func (r Records) prune(ctx context.Context, revision *helm.Release, older []corev1.Secret, keep int) error {
-	left, chunked := map[string]bool{strconv.Itoa(revision.Version): true}, revision.Labels[labelKept] != ""
+// prune removes older records that are not needed any more, and what belongs to them.
+func (r Records) prune(ctx context.Context, revision *helm.Release, older []corev1.Secret, gone func(i int) bool) error {
+	left, chunked := map[string]bool{strconv.Itoa(revision.Version): true}, IsInChunks(revision)
 	for i, secret := range older {
 		chunked = chunked || secret.Labels[labelChunks] != ""
-		if len(older)-i <= keep-1 {
+		if !gone(i) {
 			left[secret.Labels["version"]] = true
 			continue
 		}

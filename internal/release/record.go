@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	helm "helm.sh/helm/v3/pkg/release"
@@ -34,12 +33,17 @@ func (r Records) Taken(name string) error {
 type Records struct {
 	Secrets   typedcorev1.SecretInterface
 	Namespace string
+	// Owners are the objects with which the cluster deletes what is written; may be empty.
+	Owners []metav1.OwnerReference
+	// Repair says what can be done about a Secret that cannot be read; nil for the record of
+	// a workspace.
+	Repair func(secret string) string
 
 	most int // bytes of a record in one Secret; 0 for maxRecord
 }
 
-// maxRecords is how many records of a release are read. Helm keeps ten, berth one.
-const maxRecords = 50
+// page is how many records of a release are read at a time. Helm keeps ten, berth one.
+const page = 50
 
 // Latest is the newest record of a release, nil if there is none. The error has
 // ReasonUnreadable if it cannot be read.
@@ -52,18 +56,59 @@ func (r Records) Installed(ctx context.Context, name string) (*helm.Release, err
 	return r.newest(ctx, name, selector(name)+",status="+helm.StatusDeployed.String())
 }
 
-func (r Records) newest(ctx context.Context, name, selector string) (*helm.Release, error) {
-	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector, Limit: maxRecords})
-	switch {
-	case err != nil:
-		return nil, kube.Fault(err, r.call("list", ""))
-	case len(list.Items) == 0:
-		return nil, nil
-	case list.Continue != "":
-		return nil, unreadable(r.Namespace, list.Items[0].Name, name, fmt.Errorf("there are more than %d of them", maxRecords))
+// All are the records of a release, the newest first. What cannot be read is left out.
+func (r Records) All(ctx context.Context, name string) ([]*helm.Release, error) {
+	all, err := r.some(ctx, name, selector(name), 0)
+	slices.Reverse(all)
+	return all, err
+}
+
+// After are the records of the revisions after one that were not applied as a whole, the
+// oldest first. What cannot be read is left out: the newest revision counts.
+func (r Records) After(ctx context.Context, name string, revision int) ([]*helm.Release, error) {
+	return r.some(ctx, name, selector(name)+",status!="+helm.StatusDeployed.String(), revision)
+}
+
+// some are the records that a selector finds, of the revisions after one, the oldest first.
+func (r Records) some(ctx context.Context, name, selector string, revision int) (releases []*helm.Release, err error) {
+	var secrets []corev1.Secret
+	err = r.each(ctx, selector, func(s *corev1.Secret) {
+		if version(s) > revision {
+			secrets = append(secrets, *s)
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	latest := slices.MaxFunc(list.Items, func(a, b corev1.Secret) int { return cmp.Compare(version(&a), version(&b)) })
-	release, err := decode(&latest, name)
+	slices.SortFunc(secrets, func(a, b corev1.Secret) int { return cmp.Compare(version(&a), version(&b)) })
+	for i := range secrets {
+		release, err := r.open(ctx, &secrets[i], name)
+		if err != nil && fault.ReasonOf(err) != ReasonUnreadable {
+			return nil, err
+		}
+		if err == nil {
+			releases = append(releases, release)
+		}
+	}
+	return releases, nil
+}
+
+func (r Records) newest(ctx context.Context, name, selector string) (*helm.Release, error) {
+	var latest *corev1.Secret
+	err := r.each(ctx, selector, func(s *corev1.Secret) {
+		if latest == nil || version(s) > version(latest) {
+			latest = s
+		}
+	})
+	if err != nil || latest == nil {
+		return nil, err
+	}
+	return r.open(ctx, latest, name)
+}
+
+// open reads a record, and the chunks that it is kept in.
+func (r Records) open(ctx context.Context, secret *corev1.Secret, name string) (*helm.Release, error) {
+	release, err := decode(secret, name)
 	if err == nil {
 		release, err = r.whole(ctx, release)
 	}
@@ -71,10 +116,27 @@ func (r Records) newest(ctx context.Context, name, selector string) (*helm.Relea
 		return nil, err
 	}
 	if err != nil {
-		return nil, unreadable(r.Namespace, latest.Name, name, err)
+		return nil, r.unreadable(secret.Name, name, err)
 	}
-	remember(release, &latest)
+	remember(release, secret)
 	return release, nil
+}
+
+// each reads the Secrets that a selector finds, page by page.
+func (r Records) each(ctx context.Context, selector string, do func(*corev1.Secret)) error {
+	options := metav1.ListOptions{LabelSelector: selector, Limit: page}
+	for {
+		list, err := r.Secrets.List(ctx, options)
+		if err != nil {
+			return kube.Fault(err, r.call("list", ""))
+		}
+		for i := range list.Items {
+			do(&list.Items[i])
+		}
+		if options.Continue = list.Continue; options.Continue == "" {
+			return nil
+		}
+	}
 }
 
 // Create writes a new record; ErrExists if there is one of that revision.
@@ -96,11 +158,11 @@ func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, 
 	if exists {
 		action, verb, stamp = apply.Updated, "update", modifiedAt
 	}
-	secret, err := encode(release, stamp)
+	secret, err := r.encode(release, stamp)
 	if err == nil && dry != apply.DryRunClient && len(secret.Data[recordKey]) > r.size() {
 		var small *helm.Release
 		if small, err = r.writeChunks(ctx, release, dry.Options()); err == nil {
-			secret, err = encode(small, stamp)
+			secret, err = r.encode(small, stamp)
 		}
 	}
 	switch {

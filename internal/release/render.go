@@ -6,6 +6,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -38,16 +39,23 @@ func Render(values map[string]any) (*Rendered, error) {
 	return r, nil
 }
 
-// Objects reads a manifest as Helm records it, in its order.
+// Objects reads a manifest as Helm records it, in its order. What Manifest has marked is
+// as it was.
 func Objects(manifest string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for document := range strings.SplitSeq("\n"+manifest, "\n---") {
 		var content map[string]any
-		if err := yaml.Unmarshal([]byte(document), &content); err != nil {
+		text, err := yaml.YAMLToJSON([]byte(document))
+		if err == nil {
+			err = json.Unmarshal(text, &content) // whole numbers stay whole
+		}
+		if err != nil {
 			return nil, fmt.Errorf("manifest: %w", err)
 		}
 		if len(content) > 0 {
-			objects = append(objects, &unstructured.Unstructured{Object: content})
+			object := &unstructured.Unstructured{Object: content}
+			unmark(object)
+			objects = append(objects, object)
 		}
 	}
 	return objects, nil

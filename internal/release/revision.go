@@ -19,6 +19,8 @@ type Content struct {
 	// Manifest is of all objects, with their namespaces: see Manifest.
 	Manifest string
 	Hooks    []*helm.Hook
+	// Notes are what a chart tells its user.
+	Notes string
 }
 
 // NewRevision is the record of what is about to be applied: the first of a release, or
@@ -28,7 +30,7 @@ func NewRevision(name, namespace string, content Content, before *helm.Release, 
 	revision := &helm.Release{
 		Name: name, Namespace: namespace, Version: 1,
 		Chart: content.Chart, Config: content.Config, Manifest: content.Manifest, Hooks: content.Hooks,
-		Info: &helm.Info{FirstDeployed: at, LastDeployed: at, Status: helm.StatusPendingInstall, Description: "Initial install underway"},
+		Info: &helm.Info{FirstDeployed: at, LastDeployed: at, Status: helm.StatusPendingInstall, Description: "Initial install underway", Notes: content.Notes},
 	}
 	if before != nil {
 		revision.Version = before.Version + 1
@@ -51,13 +53,7 @@ func Manifest(objects []*unstructured.Unstructured) (string, error) {
 	var text strings.Builder
 	for _, object := range objects {
 		if object.GetKind() == "CustomResourceDefinition" {
-			object = object.DeepCopy()
-			annotations := object.GetAnnotations()
-			if annotations == nil {
-				annotations = map[string]string{}
-			}
-			annotations["helm.sh/resource-policy"] = "keep"
-			object.SetAnnotations(annotations)
+			object = marked(object)
 		}
 		document, err := yaml.Marshal(object.Object)
 		if err != nil {
@@ -67,6 +63,40 @@ func Manifest(objects []*unstructured.Unstructured) (string, error) {
 		text.Write(document)
 	}
 	return text.String(), nil
+}
+
+// The annotations of a definition that is kept from `helm uninstall`. The second says that
+// the first is not the definition's own: what is applied has neither.
+const (
+	annotationPolicy = "helm.sh/resource-policy"
+	annotationMarked = "berth.dev/resource-policy"
+)
+
+func marked(definition *unstructured.Unstructured) *unstructured.Unstructured {
+	annotations := definition.GetAnnotations()
+	if _, own := annotations[annotationPolicy]; own {
+		return definition
+	}
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[annotationPolicy], annotations[annotationMarked] = "keep", "added"
+	definition = definition.DeepCopy()
+	definition.SetAnnotations(annotations)
+	return definition
+}
+
+func unmark(object *unstructured.Unstructured) {
+	annotations := object.GetAnnotations()
+	if _, is := annotations[annotationMarked]; !is {
+		return
+	}
+	delete(annotations, annotationPolicy)
+	delete(annotations, annotationMarked)
+	if len(annotations) == 0 {
+		annotations = nil
+	}
+	object.SetAnnotations(annotations)
 }
 
 // Failed marks a revision: it could not be applied.
