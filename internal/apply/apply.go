@@ -87,9 +87,9 @@ func Unwrap(wanted []Wanted) []*unstructured.Unstructured {
 
 // Apply creates the objects or brings them up to date, in waves: custom resource
 // definitions and namespaces; everything else side by side; what runs pods, so
-// that no pod waits for its ConfigMap; custom resources whose definitions are in the
-// set, once these are established; webhooks. It returns what was done, in the order of
-// the objects and also with an error.
+// that no pod waits for its ConfigMap; webhooks; custom resources whose definitions are
+// in the set, once these are established. It returns what was done, in the order of the
+// objects and also with an error.
 func (a Applier) Apply(ctx context.Context, wanted []Wanted) (Changes, error) {
 	r, err := a.begin(ctx, wanted)
 	if err != nil {
@@ -105,6 +105,9 @@ func (a Applier) Apply(ctx context.Context, wanted []Wanted) (Changes, error) {
 	for _, wave := range waves {
 		r.prepare(wave)
 		if err = r.established(ctx, wave); err != nil {
+			break
+		}
+		if err = r.guarded(ctx, wave); err != nil {
 			break
 		}
 		if err = sideBySide(ctx, wave, r.applyAndReport); err != nil {

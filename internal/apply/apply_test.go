@@ -182,7 +182,7 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(c.writes[:2]) // side by side
-	expect(t, c.writes, "create customresourcedefinitions", "create namespaces", "create clusterroles", "create deployments", "create crews", "create validatingwebhookconfigurations")
+	expect(t, c.writes, "create customresourcedefinitions", "create namespaces", "create clusterroles", "create deployments", "create validatingwebhookconfigurations", "create crews")
 	c.writes = nil
 	if _, err := c.applier().removeFound(t, objects); err != nil {
 		t.Fatal(err)

@@ -141,6 +141,10 @@ func (r *run) checkAll(ctx context.Context) error {
 	return refusedBefore(all)
 }
 
+// ReasonNothingWritten is the reason of an error that was found before anything was
+// written.
+const ReasonNothingWritten = "NOTHING_WRITTEN"
+
 // refusedBefore is the error of what cannot be applied.
 func refusedBefore(problems []string) error {
 	if len(problems) == 0 {
@@ -151,5 +155,5 @@ func refusedBefore(problems []string) error {
 		err = fault.New(fault.Conflict, "%d changes conflict with what is on the cluster", len(problems))
 		err.Problems = problems
 	}
-	return err.WithHint("undo the changes that are named, then try again; nothing has been written")
+	return err.WithReason(ReasonNothingWritten).WithHint("undo the changes that are named, then try again; nothing has been written")
 }

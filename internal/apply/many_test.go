@@ -188,7 +188,7 @@ func TestConflictsOfMany(t *testing.T) {
 	before := b.Names("configmaps")
 	changes, err := b.Apply(t.Context(), Objects(append(objects, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: new, namespace: team}}`)...)))
 	found := fault.From(err)
-	if found.Code != fault.Conflict || len(found.Problems) != 2 || len(changes) != 0 || !slices.Equal(before, b.Names("configmaps")) {
+	if found.Code != fault.Conflict || found.Reason != ReasonNothingWritten || len(found.Problems) != 2 || len(changes) != 0 || !slices.Equal(before, b.Names("configmaps")) {
 		t.Fatalf("%v %q after %v", err, found.Problems, changes)
 	}
 	if want := `configmap/m5 in namespace team, field .data.a: conflict with "kubectl-edit"`; !strings.Contains(found.Problems[1], want) {

@@ -29,7 +29,9 @@ func (a Applier) Mark(ctx context.Context, objects []*unstructured.Unstructured,
 	}
 	r.prepare(r.items)
 	err = sideBySide(ctx, r.items, func(ctx, _ context.Context, it *item) error {
-		return r.mark(ctx, it, values(labels), values(annotations))
+		return r.rewrite(ctx, it, func(*unstructured.Unstructured) map[string]any {
+			return map[string]any{"labels": values(labels), "annotations": values(annotations)}
+		})
 	})
 	var marked []*unstructured.Unstructured
 	for _, it := range r.items {
@@ -40,7 +42,9 @@ func (a Applier) Mark(ctx context.Context, objects []*unstructured.Unstructured,
 	return marked, err
 }
 
-func (r *run) mark(ctx context.Context, it *item, labels, annotations map[string]any) (err error) {
+// rewrite changes the metadata of an object to what change makes of it as it is; nothing if
+// that is nil.
+func (r *run) rewrite(ctx context.Context, it *item, change func(current *unstructured.Unstructured) map[string]any) (err error) {
 	current := it.Object
 	for range deleteTries {
 		if err := r.check(ctx, current); err != nil {
@@ -49,7 +53,11 @@ func (r *run) mark(ctx context.Context, it *item, labels, annotations map[string
 		if err := r.confirm(ctx); err != nil {
 			return err
 		}
-		it.object, err = r.patchMetadata(ctx, it, current, labels, annotations)
+		metadata := change(current)
+		if metadata == nil {
+			return nil
+		}
+		it.object, err = r.patchMetadata(ctx, it, current, metadata)
 		if !isStale(err) {
 			return kube.Fault(err, it.call("patch"))
 		}
@@ -76,7 +84,7 @@ func (r *run) markClaim(ctx context.Context, it *item) (done bool, err error) {
 	if _, mark := r.Fence.Mark(); mark == "" && !kept {
 		return true, nil
 	}
-	made, err := r.patchMetadata(ctx, it, current, labels, map[string]any{})
+	made, err := r.patchMetadata(ctx, it, current, map[string]any{"labels": labels})
 	switch {
 	case isStale(err):
 		return false, nil
@@ -89,18 +97,23 @@ func (r *run) markClaim(ctx context.Context, it *item) (done bool, err error) {
 	return true, nil
 }
 
-// patchMetadata changes labels and annotations of the very version that was read, and
-// marks it as written under the lock. A value of nil takes one away.
-func (r *run) patchMetadata(ctx context.Context, it *item, current *unstructured.Unstructured, labels, annotations map[string]any) (*unstructured.Unstructured, error) {
+// patchMetadata changes metadata, such as labels, of the very version that was read, and
+// marks it as written under the lock. A value of nil takes a label or an annotation away.
+func (r *run) patchMetadata(ctx context.Context, it *item, current *unstructured.Unstructured, metadata map[string]any) (*unstructured.Unstructured, error) {
+	metadata = maps.Clone(metadata)
+	metadata["resourceVersion"], metadata["uid"] = current.GetResourceVersion(), current.GetUID()
 	if r.Fence != nil {
 		if name, value := r.Fence.Mark(); value != "" {
+			annotations, _ := metadata["annotations"].(map[string]any)
 			annotations = maps.Clone(annotations)
+			if annotations == nil {
+				annotations = map[string]any{}
+			}
 			annotations[name] = value
+			metadata["annotations"] = annotations
 		}
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"resourceVersion": current.GetResourceVersion(), "uid": current.GetUID(), "labels": labels, "annotations": annotations,
-	}})
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return nil, err
 	}

@@ -12,14 +12,16 @@ import (
 )
 
 // The waves, in the order of applying. Webhooks, and what else the API server asks
-// about requests, come last: one that is there before the pods that answer it may refuse
-// these very pods.
+// about requests, come after the workloads: one that is there before the pods that answer
+// it may refuse these very pods. Custom resources come last, as a webhook beside their
+// definition is to complete and to check them.
 const (
 	waveFoundations = iota
 	waveObjects
 	waveWorkloads
-	waveCustomResources // whose definitions are in the set
 	waveWebhooks
+	waveCustomResources // whose definitions are in the set
+	waveUnguarded       // of removal alone: webhooks, which may have nobody to answer them
 	waveCount
 )
 
@@ -45,13 +47,42 @@ func (r *run) waveOf(kind schema.GroupVersionKind) int {
 	return waveOf(kind)
 }
 
-// removalWaveOf is the wave in which an object is removed: custom resources before
-// the workloads, which may be their controllers.
+// removalWaveOf is the wave in which an object is removed, the last one first: webhooks,
+// then custom resources, before the workloads, which may be their controllers.
 func removalWaveOf(kind schema.GroupVersionKind) int {
-	if wave := waveOf(kind); wave != waveObjects || scheme.Scheme.IsGroupRegistered(kind.Group) {
+	switch wave := waveOf(kind); {
+	case wave == waveWebhooks:
+		return waveUnguarded
+	case wave == waveObjects && !scheme.Scheme.IsGroupRegistered(kind.Group):
+		return waveCustomResources
+	default:
 		return wave
 	}
-	return waveCustomResources
+}
+
+// Stages divides what is to be removed into what goes first, then and last; each has to be
+// gone before the next is removed. First are custom resources and definitions, for as long
+// as their controllers are there to remove their finalizers, without the webhooks that may
+// be asked about that; last are namespaces, so that it is seen what else they hold.
+func Stages(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured {
+	stages := make([][]*unstructured.Unstructured, 3)
+	for _, object := range objects {
+		stage := 1
+		switch wave := removalWaveOf(object.GroupVersionKind()); {
+		case isKind(object, kindNamespace):
+			stage = 2
+		case wave == waveUnguarded, wave == waveCustomResources, isKind(object, kindDefinition):
+			stage = 0
+		}
+		stages[stage] = append(stages[stage], object)
+	}
+	return stages
+}
+
+// Defines is true if a definition among the objects is that of a kind.
+func Defines(objects []*unstructured.Unstructured, kind schema.GroupVersionKind) bool {
+	_, is := defined(objects)[kind]
+	return is
 }
 
 // waves are the items in the order in which they are applied. Of each wave those

@@ -3,6 +3,8 @@ package apply
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Owner is whose objects are: the labels and annotations with which each of them
@@ -30,9 +32,9 @@ func has(all, some map[string]string) bool {
 	return true
 }
 
-// mark is a copy of the object that carries the marks.
+// mark is the object with metadata of its own, which carries the marks.
 func (o Owner) mark(object *unstructured.Unstructured) *unstructured.Unstructured {
-	object = object.DeepCopy()
+	object = kube.WithOwnMetadata(object)
 	if len(o.Labels)+len(o.Tags) > 0 {
 		object.SetLabels(labels.Merge(object.GetLabels(), labels.Merge(o.Tags, o.Labels)))
 	}

@@ -105,13 +105,24 @@ func Leftovers(older, newer []*unstructured.Unstructured, namespace string) (rem
 	for _, object := range older {
 		switch {
 		case contains(newer, object, namespace):
-		case isKind(object, kindClaim, kindDefinition, kindNamespace), object.GetAnnotations()[annotationKeep] == "keep":
+		case Outlives(object):
 			keep = append(keep, object)
 		default:
 			remove = append(remove, object)
 		}
 	}
 	return remove, keep
+}
+
+// Outlives is true for an object that is not removed because a newer set does not have
+// it: it holds the data of users, or it is marked to be kept.
+func Outlives(object *unstructured.Unstructured) bool {
+	return isKind(object, kindClaim, kindDefinition, kindNamespace) || IsKept(object)
+}
+
+// IsKept is true for an object that is marked as Helm marks what outlives its release.
+func IsKept(object *unstructured.Unstructured) bool {
+	return object.GetAnnotations()[annotationKeep] == "keep"
 }
 
 func contains(objects []*unstructured.Unstructured, object *unstructured.Unstructured, namespace string) bool {

@@ -16,7 +16,7 @@ import (
 // are asked for.
 func Removable(objects []*unstructured.Unstructured, definitions bool) (remove, keep []*unstructured.Unstructured) {
 	for _, object := range objects {
-		if object.GetAnnotations()[annotationKeep] == "keep" || isKind(object, kindDefinition) && !definitions {
+		if IsKept(object) || isKind(object, kindDefinition) && !definitions {
 			keep = append(keep, object)
 			continue
 		}

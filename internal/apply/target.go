@@ -60,8 +60,9 @@ func (a Applier) targets(ctx context.Context, objects []*unstructured.Unstructur
 	return targets, nil
 }
 
-// Placed are copies of the objects that name the namespace in which they will be, and
-// none if their kind is in none. A kind that the cluster does not have is an error.
+// Placed are the objects with metadata that names the namespace in which they will be, and
+// none if their kind is in none; all else is shared with those that are given. A kind that
+// the cluster does not have is an error.
 func (a Applier) Placed(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	targets, err := a.targets(ctx, objects)
 	if err != nil {
@@ -69,7 +70,7 @@ func (a Applier) Placed(ctx context.Context, objects []*unstructured.Unstructure
 	}
 	placed := make([]*unstructured.Unstructured, len(objects))
 	for i, object := range objects {
-		placed[i] = object.DeepCopy()
+		placed[i] = kube.WithOwnMetadata(object)
 		placed[i].SetNamespace(targets[i].namespace)
 	}
 	return placed, nil

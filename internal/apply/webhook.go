@@ -20,6 +20,10 @@ const (
 	webhookFirst, webhookLast = 250 * time.Millisecond, 5 * time.Second
 )
 
+// guardedTime is how long the API server may take until it asks a webhook of which it has
+// just been told. Nothing says when it does.
+const guardedTime = 500 * time.Millisecond
+
 // webhooks are those of a set: the names of admission webhooks, and the groups of custom
 // resources that a webhook converts.
 type webhooks struct {
@@ -75,6 +79,26 @@ func (r *run) deferred(it *item, err error) error {
 	}
 	it.deferred = err
 	return nil
+}
+
+// guarded waits, before a wave of custom resources, until webhooks that have just been
+// changed are asked about them.
+func (r *run) guarded(ctx context.Context, wave []*item) error {
+	if _, custom := r.defined[wave[0].Object.GroupVersionKind()]; !custom || r.DryRun != DryRunNone || !r.hasNewWebhook() {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(guardedTime):
+		return nil
+	}
+}
+
+func (r *run) hasNewWebhook() bool {
+	return slices.ContainsFunc(r.items, func(it *item) bool {
+		return isKind(it.Object, kindMutating, kindValidating) && it.change != nil && it.change.Action != Unchanged
+	})
 }
 
 // afterWebhooks applies what was put off, again and again for a while.

@@ -2,7 +2,10 @@ package health
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -150,6 +153,61 @@ func TestWaitInVain(t *testing.T) {
 	cancel()
 	if _, err := Wait(ctx, view, objects, time.Minute, func(Reading) {}); err != context.Canceled { //nolint:errorlint // it is this very value
 		t.Errorf("%v", err)
+	}
+}
+
+// Gone is what was there: another object of the same name does not count. What is still
+// there is named, with what holds it.
+func TestWaitGone(t *testing.T) {
+	server, view, _ := start(t)
+	objects := view.Objects()
+	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int { return strings.Compare(a.GetName(), b.GetName()) })
+	held := objects[1].DeepCopy()
+	held.SetFinalizers([]string{"example.com/slow"})
+	server.Put(at+"b", held)
+	var told []string
+	rest, err := WaitGone(t.Context(), view, objects, func(rest []Reading) {
+		told = append(told, strconv.Itoa(len(rest)))
+		switch len(told) {
+		case 1:
+			remove(t, server, "a")
+			server.Put(at+"a", deployment(t, available))
+		case 2:
+			remove(t, server, "b")
+		}
+	})
+	if err != nil || len(rest) > 0 || strings.Join(told, " ") != "2 1 0" {
+		t.Errorf("%v, %v, %v", rest, err, told)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	left := view.Objects()
+	rest, err = WaitGone(ctx, view, left, func([]Reading) { cancel(context.DeadlineExceeded) })
+	if !errors.Is(err, context.DeadlineExceeded) || len(rest) != len(left) {
+		t.Errorf("%v, %v", rest, err)
+	}
+}
+
+func remove(t *testing.T, server *kubetest.Server, name string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, server.URL+at+name, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+}
+
+func TestHolding(t *testing.T) {
+	for text, want := range map[string]string{
+		`{kind: X, metadata: {name: a}}`:                                             "it is being deleted",
+		`{kind: X, metadata: {name: a, finalizers: [example.com/x, example.com/y]}}`: "it is held by example.com/x, example.com/y",
+	} {
+		if got := holding(parse(t, text)); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
 	}
 }
 

@@ -143,10 +143,14 @@ func problem(err *fault.Error, readings []Reading) error {
 	if len(readings) == 1 {
 		err.Message, err.Problems = err.Message+": "+err.Problems[0], nil
 	}
-	first := readings[0].Object
-	words := []string{"kubectl", "describe", kube.Object(first.GetKind(), first.GetName())}
-	if namespace := first.GetNamespace(); namespace != "" {
+	return err.WithHint("see why: %s", readings[0].Command())
+}
+
+// Command is the command that says more of the object.
+func (r Reading) Command() string {
+	words := []string{"kubectl", "describe", kube.Object(r.Object.GetKind(), r.Object.GetName())}
+	if namespace := r.Object.GetNamespace(); namespace != "" {
 		words = append(words, "--namespace", namespace)
 	}
-	return err.WithHint("see why: %s", fault.Command(words...))
+	return fault.Command(words...)
 }

@@ -37,6 +37,25 @@ type Hook struct {
 	Delete []Policy
 }
 
+// Annotation is on what a hook has made, with the events of the hook: it is not one of the
+// objects that an upgrade replaces and an uninstallation removes.
+const Annotation = "berth.dev/hook"
+
+// IsHook is true for an object of the cluster that a hook has made.
+func IsHook(object *unstructured.Unstructured) bool { return object.GetAnnotations()[Annotation] != "" }
+
+// marked is the object of a hook as it is made.
+func (h Hook) marked() *unstructured.Unstructured {
+	object := h.Object.DeepCopy()
+	annotations := object.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[Annotation] = strings.Join(h.Events, ",")
+	object.SetAnnotations(annotations)
+	return object
+}
+
 func (h Hook) deleted(when Policy) bool {
 	return slices.Contains(h.Delete, when) || len(h.Delete) == 0 && when == BeforeCreation
 }
@@ -74,7 +93,7 @@ func run(ctx context.Context, applier apply.Applier, hook Hook, timeout time.Dur
 	}
 	making := applier
 	making.First = true // the view may still have what has just been removed
-	objects := []*unstructured.Unstructured{hook.Object}
+	objects := []*unstructured.Unstructured{hook.marked()}
 	changes, err := making.Apply(ctx, apply.Objects(objects))
 	if err == nil {
 		err = applier.Watch(ctx, objects)

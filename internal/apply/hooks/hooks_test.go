@@ -86,6 +86,11 @@ func TestRun(t *testing.T) {
 		if left := server.Names("jobs"); len(left) != 1 || !strings.HasSuffix(left[0], "/second") {
 			t.Errorf("left: %q", left)
 		}
+		for _, at := range server.Names("configmaps") {
+			if made := server.Get(at); !IsHook(made) || made.GetAnnotations()[Annotation] != "pre-install,pre-upgrade" {
+				t.Errorf("%s is not marked as a hook: %v", at, made.GetAnnotations())
+			}
+		}
 	}
 }
 

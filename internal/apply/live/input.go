@@ -54,14 +54,12 @@ func (in *input) run(ctx context.Context) {
 	in.view.change(func() {
 		in.missing = apierrors.IsNotFound(err)
 		switch {
-		case !in.isOpen():
-		case in.missing:
+		case in.isOpen() && in.missing:
 			close(in.known)
-		default:
+		case in.isOpen(): // who has asked for it is told
 			in.err = err
 			close(in.known)
-		}
-		if ctx.Err() == nil && !in.missing && in.view.err == nil {
+		case ctx.Err() == nil && !in.missing && in.view.err == nil:
 			in.view.err = err
 		}
 	})

@@ -117,7 +117,8 @@ func (v *View) Changed() <-chan struct{} {
 	return v.changed
 }
 
-// Err is why a watch has ended though nobody has ended it; nil as long as all are open.
+// Err is why a watch has ended though nobody has ended it; nil as long as all are open
+// that Watch has opened without an error.
 func (v *View) Err() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -147,4 +147,7 @@ func TestViewIsRefused(t *testing.T) {
 	if _, known := view.Get(resource("", "secrets"), "team", "a"); known {
 		t.Error("what may not be read is known")
 	}
+	if err := view.Watch(t.Context(), Scope{resource("", "configmaps"), "team"}); err != nil || view.Err() != nil {
+		t.Errorf("what was refused is held against the rest: %v, %v", err, view.Err())
+	}
 }
