@@ -70,7 +70,7 @@ func TestEachRuleIsMissedByItself(t *testing.T) {
 // The Role that a command is documented with is enough for it.
 func TestRolesSuffice(t *testing.T) {
 	names := map[string]bool{}
-	for _, c := range append(slices.Concat(Commands(), Elsewhere(), Serving()), Developer()) {
+	for _, c := range append(slices.Concat(Commands(), Elsewhere(), Bundles(), Serving()), Developer()) {
 		if names[c.ObjectName()] || strings.Trim(c.ObjectName(), "abcdefghijklmnopqrstuvwxyz-") != "" {
 			t.Errorf("%q is not a name of its own", c.ObjectName())
 		}

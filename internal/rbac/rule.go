@@ -33,7 +33,10 @@ type Command struct {
 	About string
 	// Cluster is true for permissions that only a ClusterRole can give.
 	Cluster bool
-	Rules   []Rule
+	// System is true for permissions in the namespace in which berth keeps what it records
+	// of bundles.
+	System bool
+	Rules  []Rule
 }
 
 // ObjectName is the name of the command's Role in the documentation and the manifests.

@@ -19,17 +19,14 @@ const (
 func Serving() []Command { return []Command{serveBundles(), serveBundlesInSystem()} }
 
 func serveBundles() Command {
-	whole := []string{"get", "list", "watch", "create", "update", "patch", "delete"}
 	return Command{
 		Name: ServeBundles, Cluster: true,
 		About: "Reconcile bundles and bundle instances, and serve content to those who may read it. What instances install takes another ClusterRole, which `berth serve manifests --install-role` binds: nothing is installed without it.",
 		Rules: []Rule{
-			{Group: groupBundles, Resource: "bundles", Verbs: whole, Why: "the bundles of instances are created, kept and cleaned up"},
-			{Group: groupBundles, Resource: "bundles/status", Verbs: []string{"get", "update", "patch"}, Why: "what became of them"},
-			{Group: groupBundles, Resource: "bundles/finalizers", Verbs: []string{"update"}, Why: "chunks of uploads belong to their bundle"},
-			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "list", "watch", "update", "patch"}, Why: "the instances, and what holds them until they are cleaned up"},
-			{Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"get", "update", "patch"}, Why: "what became of them"},
-			{Group: groupBundles, Resource: "bundleinstances/finalizers", Verbs: []string{"update"}, Why: "bundles belong to their instance"},
+			{Group: groupBundles, Resource: "bundles", Verbs: []string{"get", "list", "watch", "create", "delete"}, Why: "the bundles of instances are created and cleaned up"},
+			{Group: groupBundles, Resource: "bundles/status", Verbs: []string{"update"}, Why: "what became of them"},
+			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "list", "watch"}, Why: "what is wanted"},
+			{Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"update"}, Why: "what became of it"},
 			{Group: groupAuthentication, Resource: "tokenreviews", Verbs: []string{"create"}, Why: "who asks for content"},
 			{Group: groupAuthorization, Resource: "subjectaccessreviews", Verbs: []string{"create"}, Why: "whether they may read it"},
 		},
@@ -38,11 +35,11 @@ func serveBundles() Command {
 
 func serveBundlesInSystem() Command {
 	return Command{
-		Name: ServeBundlesInSystem, Feature: true,
+		Name: ServeBundlesInSystem, Feature: true, System: true,
 		About: "What the server of bundles keeps in its namespace, and reads there.",
 		Rules: []Rule{
-			{Resource: "secrets", Verbs: []string{"get", "list", "create", "update", "patch", "delete"}, Why: "Helm's records; logins of sources"},
-			{Resource: "configmaps", Verbs: []string{"get", "list", "create", "update", "patch", "delete"}, Why: "sources, and chunks of uploads"},
+			{Resource: "secrets", Verbs: []string{"get", "list", "create", "update", "delete"}, Why: "Helm's records; logins of sources"},
+			{Resource: "configmaps", Verbs: []string{"get"}, Why: "sources, and chunks of uploads"},
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"get", "create", "update", "delete"}, Why: "one of several servers works; locks"},
 		},
 	}

@@ -26,6 +26,7 @@ const (
 	groupNetworking   = "networking.k8s.io"
 	groupCertificates = "cert-manager.io"
 	groupStorage      = "storage.k8s.io"
+	groupExtensions   = "apiextensions.k8s.io"
 )
 
 // Commands is the table: all commands that need permissions, in the order of the
@@ -43,7 +44,7 @@ func Elsewhere() []Command { return []Command{jobsInNATS(), configMaps()} }
 
 // Named is one command of the table; the zero value if there is none of that name.
 func Named(name string) Command {
-	for _, c := range slices.Concat(Commands(), Elsewhere(), Serving()) {
+	for _, c := range slices.Concat(Commands(), Elsewhere(), Bundles(), Serving()) {
 		if c.Name == name {
 			return c
 		}

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -17,15 +16,6 @@ type Guard struct {
 	Limits        *Limiter
 	Log           *slog.Logger
 	Now           func() time.Time
-}
-
-// userKey is the key of the user in a request's context.
-type userKey struct{}
-
-// UserOf is who sends the request of a context; the zero value before that is known.
-func UserOf(ctx context.Context) User {
-	user, _ := ctx.Value(userKey{}).(User)
-	return user
 }
 
 // Protect puts itself in front of a handler: no token or a bad one is answered with
@@ -53,7 +43,7 @@ func (g *Guard) Protect(takes func(*http.Request) Access, next http.Handler) htt
 		case !allowed:
 			refuse(answer, http.StatusForbidden, user.Username+" may not "+access.String())
 		default:
-			next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), userKey{}, user)))
+			next.ServeHTTP(answer, r)
 		}
 	})
 }

@@ -168,7 +168,7 @@ func TestLeader(t *testing.T) {
 					}()
 				}
 				begun := time.Now()
-				got, err := Leader(t.Context(), l, "lease", time.Now)
+				got, err := Leader(t.Context(), l, "system", "lease", time.Now)
 				if took := time.Since(begun); err != nil || got != c.want || took != c.takes {
 					t.Errorf("the leader is %q after %s, %v; want %q after %s", got, took, err, c.want, c.takes)
 				}
@@ -176,7 +176,7 @@ func TestLeader(t *testing.T) {
 			})
 		})
 	}
-	if got, err := Leader(t.Context(), &leases{}, "lease", time.Now); got != "" || err != nil {
+	if got, err := Leader(t.Context(), &leases{}, "system", "lease", time.Now); got != "" || err != nil {
 		t.Errorf("without a lease the leader is %q, %v", got, err)
 	}
 }

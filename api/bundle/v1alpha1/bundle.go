@@ -28,13 +28,15 @@ const (
 	PhaseUnpacked  Phase = "Unpacked"
 )
 
-// BundleStatus is what became of a bundle. Unless it is unpacked it has neither a
-// resolved source nor a URL.
+// BundleStatus is what became of a bundle. Unless it is unpacked it has no resolved
+// source, no digest and no URL.
 type BundleStatus struct {
 	Phase              Phase              `json:"phase,omitempty"`
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`
 	ResolvedSource     *Source            `json:"resolvedSource,omitempty"`
+	// Digest is that of the content.
+	Digest string `json:"digest,omitempty"`
 	// ContentURL is where the content is served, as a tar file compressed with gzip.
 	ContentURL string `json:"contentURL,omitempty"`
 }

@@ -41,6 +41,9 @@ type Config struct {
 	Values string `json:"values,omitempty"`
 	// Namespace is that of objects which name none.
 	Namespace string `json:"namespace,omitempty"`
+	// Requested is when somebody asked for the same once more, after it had failed; any
+	// text.
+	Requested string `json:"requested,omitempty"`
 }
 
 // InstanceStatus is what became of an instance.

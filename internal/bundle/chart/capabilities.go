@@ -6,8 +6,12 @@ import (
 	"slices"
 	"strconv"
 
+	helmchart "helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/berthdev/berth/internal/bundle/manifest"
 )
 
 // The versions of the libraries that berth is made with.
@@ -46,6 +50,29 @@ type apiVersions []string
 func (v apiVersions) Has(name string) bool { return slices.Contains(v, name) }
 
 type helmVersion struct{ Version, GitCommit, GitTreeState, GoVersion string }
+
+// defined are the versions of APIs and their kinds that the definitions of crds/ add: Helm
+// has them in the cluster before it renders a chart.
+func defined(c *helmchart.Chart) (versions []string) {
+	reader := &manifest.Reader{}
+	for _, file := range c.CRDObjects() {
+		reader.Read(file.Filename, file.File.Data) // what is wrong with it is said where it is taken
+	}
+	objects, _ := reader.Objects()
+	for _, object := range objects {
+		group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
+		all, _, _ := unstructured.NestedSlice(object.Object, "spec", "versions")
+		for _, one := range all {
+			fields, _ := one.(map[string]any)
+			name, _ := fields["name"].(string)
+			if served, _ := fields["served"].(bool); served && name != "" {
+				versions = append(versions, group+"/"+name, group+"/"+name+"/"+kind)
+			}
+		}
+	}
+	return versions
+}
 
 // forTemplates fills in what is not given.
 func (c Capabilities) forTemplates() (*capabilities, error) {

@@ -71,6 +71,7 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Rendered, error) {
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "invalid version of Kubernetes %q: %w", o.Capabilities.Version, err)
 	}
+	seen.APIVersions = append(seen.APIVersions, defined(c)...)
 	r := &Rendered{Chart: c}
 	if problems := r.check(seen); len(problems) > 0 {
 		return nil, invalid("invalid chart "+c.Name(), problems)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/bundle/chart"
 	"github.com/berthdev/berth/internal/fault"
@@ -136,7 +137,7 @@ func TestRefused(t *testing.T) {
 		},
 		"a bomb as values": {
 			files: map[string]string{"values.yaml": "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100) + "]"},
-			want:  []string{"invalid chart: values.yaml: 1:1: larger than 16 MiB with its aliases expanded"},
+			want:  []string{"invalid chart: values.yaml: 1:1: larger than 12 MiB with its aliases expanded"},
 		},
 		"values that are none": {values: "- 1", want: []string{"invalid values: values: must be a mapping"}},
 		"values that do not fit": {
@@ -317,4 +318,29 @@ func FuzzChart(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What crds/ defines is there for the templates, as Helm has it in the cluster by then.
+func TestKindsOfTheChart(t *testing.T) {
+	definition := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: boats.example.com}, spec: {group: example.com,
+		names: {kind: Boat}, versions: [{name: v1, served: true}, {name: v0, served: false}]}}`
+	r, err := chart.Load(t.Context(), made(map[string]string{
+		"crds/boats.yaml": definition,
+		"templates/a.yaml": object + `data: {a: "{{ range list "example.com/v1" "example.com/v1/Boat" "example.com/v0" "apps/v1" }}` +
+			`{{ $.Capabilities.APIVersions.Has . }} {{ end }}"}`,
+	}), chart.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _, _ := unstructured.NestedString(r.Objects[1].Object, "data", "a"); got != "true true false true " {
+		t.Errorf("%q", got)
+	}
+}
+
+// Hooks of a rollback are recorded for Helm, and it is said that they do not run.
+func TestHooksOfRollbacks(t *testing.T) {
+	r, err := chart.Load(t.Context(), template("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {helm.sh/hook: post-rollback}}\n"), chart.Options{})
+	if err != nil || len(r.Hooks) != 1 || len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "does not run at post-rollback") {
+		t.Errorf("%+v, %v", r, err)
+	}
 }

@@ -46,7 +46,7 @@ func (v Values) Table(path string) (Values, error) {
 	return v, nil
 }
 
-// PathValue is what is at a path, which is no table: "a.b".
+// PathValue is what is at a path, which must not be a table: "a.b".
 func (v Values) PathValue(path string) (any, error) {
 	table, key := v, path
 	if i := strings.LastIndex(path, "."); i >= 0 {
@@ -116,7 +116,7 @@ func (m coalescing) own(c *helmchart.Chart, given map[string]any, prefix string)
 			inner.keepNull = m.keepNull || isSubchart(c, key)
 			inner.tables(table, below, join(prefix, key))
 		case wasTable && value != nil:
-			m.warn("values: %s is a table, the chart's own value is none and is left out", join(prefix, key))
+			m.warn("values: %s is a table and the chart's own value is not, so that is left out", join(prefix, key))
 		}
 	}
 }
@@ -147,9 +147,9 @@ func (m coalescing) tables(dst, src map[string]any, prefix string) {
 		case wasTable && isTable:
 			m.tables(table, below, join(prefix, key))
 		case isTable:
-			m.warn("values: %s is no table, the table of the chart is left out", join(prefix, key))
+			m.warn("values: %s is not a table, so the table of the chart is left out", join(prefix, key))
 		case wasTable && value != nil:
-			m.warn("values: %s is a table, the chart's own value is none and is left out", join(prefix, key))
+			m.warn("values: %s is a table and the chart's own value is not, so that is left out", join(prefix, key))
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (m coalescing) globals(sub, parent map[string]any, prefix string) {
 	to, ok := table(sub)
 	from, also := table(parent)
 	if !ok || !also {
-		m.warn("values: %s is no table and is left out", join(prefix, globalKey))
+		m.warn("values: %s is not a table and is left out", join(prefix, globalKey))
 		return
 	}
 	keep := coalescing{keepNull: true, warn: m.warn}

@@ -2,7 +2,9 @@ package content
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
+	"errors"
 	"io/fs"
 	"os"
 	"slices"
@@ -14,18 +16,19 @@ import (
 
 // Cache keeps archives in a directory under their digests, up to a number of bytes;
 // those go first that were not used for longest. Several processes may use one: an
-// archive gets its name when it is complete, and is verified whenever it is read, so
-// that nothing depends on who wrote it.
+// archive gets its name when it is complete, and is verified before it is read, so that
+// nothing depends on who wrote it.
 type Cache struct {
-	dir string
-	max int64
+	dir      string
+	max      int64
+	verified *verified
 }
 
 // DefaultCacheSize is how many bytes a cache usually keeps.
 const DefaultCacheSize = 1 << 30
 
 // NewCache returns the cache in a directory, which is made when it is needed.
-func NewCache(dir string, bytes int64) *Cache { return &Cache{dir, bytes} }
+func NewCache(dir string, bytes int64) *Cache { return &Cache{dir, bytes, newVerified()} }
 
 const (
 	algorithm  = "sha256:"
@@ -53,31 +56,35 @@ func (c *Cache) open() (*os.Root, error) {
 // Get opens the content with a digest. The error is fs.ErrNotExist if the cache does
 // not have it; what is found damaged is removed.
 func (c *Cache) Get(digest string) (*Content, error) {
+	return use(c, digest, func(root *os.Root, archive *os.File) (*Content, error) { return read(root, archive, digest) })
+}
+
+// use opens the file of an archive for what makes something of it.
+func use[T any](c *Cache, digest string, take func(*os.Root, *os.File) (T, error)) (taken T, err error) {
 	name, ok := archiveName(digest)
 	if !ok {
-		return nil, fault.New(fault.InvalidArgument, "invalid digest %q: must be sha256: and %d hexadecimal digits", digest, hexOfHash)
+		return taken, fault.New(fault.InvalidArgument, "invalid digest %q: must be sha256: and %d hexadecimal digits", digest, hexOfHash)
 	}
 	root, err := c.open()
 	if err != nil {
-		return nil, err
+		return taken, err
 	}
 	defer root.Close()
 	archive, err := root.Open(name)
 	if err != nil {
-		return nil, err
+		return taken, err
 	}
-	content, err := read(root, archive, digest)
-	if err != nil {
+	if taken, err = take(root, archive); err != nil {
 		archive.Close()
-		if fault.CodeOf(err) == fault.Failed {
-			return nil, err // of the disk, not of the archive
+		if fault.CodeOf(err) == fault.Failed || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			return taken, err // of the disk or of the caller, not of the archive
 		}
 		_ = root.Remove(name)
-		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
+		return taken, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
 	}
 	now := time.Now()
 	_ = root.Chtimes(name, now, now) // its use; one who may only read keeps no order
-	return content, nil
+	return taken, nil
 }
 
 // keep gives a temporary file the name of its digest, and makes room for it.

@@ -48,7 +48,7 @@ const (
 	ReasonRefused  = "CONTENT_REFUSED"   // an entry is no file with a decent name
 )
 
-// size writes a number of bytes in a message, rounded up.
+// inUnits writes a number of bytes in a message, rounded up.
 func inUnits(bytes int64) string {
 	switch {
 	case bytes >= 1<<20:

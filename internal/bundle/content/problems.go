@@ -3,6 +3,8 @@ package content
 import (
 	"bufio"
 	"bytes"
+	"errors"
+	"io"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -51,5 +53,16 @@ func unknown(in *bufio.Reader) error {
 				WithHint("pack it as a tar file, with gzip or without: tar -czf bundle.tgz -C DIRECTORY .")
 		}
 	}
+	// A header of a tar file, or the beginning of one, has zeros behind the name.
+	if start, err := in.Peek(tarBlock); errors.Is(err, io.EOF) && !bytes.Contains(start, []byte{0}) {
+		return notTar()
+	}
 	return nil
+}
+
+const tarBlock = 512 // bytes
+
+func notTar() error {
+	return fault.New(fault.InvalidArgument, "this is not a tar file, with gzip or without").
+		WithHint("pack the bundle: tar -czf bundle.tgz -C DIRECTORY .")
 }

@@ -53,8 +53,7 @@ func (b *Builder) entries(m *meter, raw *ending) error {
 		case errors.Is(err, io.EOF):
 			return problems.Or(raw.finish())
 		case first && errors.Is(err, tar.ErrHeader):
-			return fault.New(fault.InvalidArgument, "this is not a tar file, with gzip or without").
-				WithHint("pack the bundle: tar -czf bundle.tgz -C DIRECTORY .")
+			return notTar()
 		case err != nil:
 			return problems.Or(err)
 		}

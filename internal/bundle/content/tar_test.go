@@ -174,6 +174,7 @@ func TestDamagedArchives(t *testing.T) {
 	}{
 		"empty":                            {nil, "empty"},
 		"not an archive":                   {[]byte(strings.Repeat("kind: A\n", 100)), "not a tar file"},
+		"a short text":                     {[]byte("kind: A\n"), "not a tar file"},
 		"not an archive in gzip":           {compress(t, []byte(strings.Repeat("kind: A\n", 100)), 9), "not a tar file"},
 		"a zip file":                       {[]byte("PK\x03\x04" + strings.Repeat("\x00", 600)), "a zip file, which is not supported"},
 		"xz":                               {[]byte("\xfd7zXZ\x00" + strings.Repeat("\x00", 600)), "compressed with xz"},

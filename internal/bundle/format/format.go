@@ -48,6 +48,9 @@ type Package struct {
 	Values map[string]any
 	// Warnings are what a user should know, though it is no error.
 	Warnings []string
+	// Recorded is true for a package that was read from the record of what is installed:
+	// its objects are as they were applied. It has no chart and no hooks.
+	Recorded bool
 
 	manifest string
 }

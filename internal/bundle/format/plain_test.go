@@ -80,6 +80,14 @@ func TestRecognizeNamesTheDirectory(t *testing.T) {
 	}
 }
 
+// Who gives a directory of manifests is told where these are to be.
+func TestRecognizeSaysWhereManifestsBelong(t *testing.T) {
+	_, err := format.Recognize(bundle(map[string]string{"a.yaml": configMap, "README": ""}))
+	if hint := fault.From(err).Hint; !strings.HasPrefix(hint, "put manifests into a directory manifests/") {
+		t.Fatalf("hint %q", hint)
+	}
+}
+
 func TestPlain(t *testing.T) {
 	pkg, err := format.Load(t.Context(), bundle(map[string]string{
 		"manifests/1.yaml": "# one\n---\n---\n" + configMap + "data:\n  text: 'literal {{ .Values.x }} {{'\n---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: space\n  labels: ~\n  annotations: {empty: }\n",
@@ -189,14 +197,22 @@ func TestPlainBombs(t *testing.T) {
 		aliases += strings.NewReplacer("N", string(rune('1'+i)), "P", string(rune('0'+i))).Replace("aN: &aN [*aP,*aP,*aP,*aP,*aP,*aP,*aP,*aP,*aP,*aP]\n")
 	}
 	for name, test := range map[string]struct{ text, want string }{
-		"aliases":          {aliases, "larger than 16 MiB with its aliases expanded"},
-		"a text as alias":  {"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 20) + "]\n", "larger than 16 MiB with its aliases expanded"},
+		"aliases":          {aliases, "larger than 12 MiB with its aliases expanded"},
+		"a text as alias":  {"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 20) + "]\n", "larger than 12 MiB with its aliases expanded"},
 		"alias of itself":  {"a: &a [*a]\n", `alias "a" refers to itself`},
 		"nested":           {strings.Repeat("[", 20_000), "exceeded max depth of 10000"},
 		"nested JSON":      {`{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}", "exceeded max depth of 10000"},
-		"many values":      {strings.Repeat("-\n", 3_000_001), "the manifests have too many values"},
-		"a large document": {"a: " + strings.Repeat("x", 16<<20), "larger than 16 MiB"},
-		"many objects":     {strings.Repeat("{}\n---\n", 200_000), "more than 100 problems: nothing further was read"},
+		"many values":      {strings.Repeat("-\n", 1_500_001), "the manifests have too many values"},
+		"a large document": {"a: " + strings.Repeat("x", 12<<20), "larger than 12 MiB"},
+		"many documents":   {strings.Repeat("a: "+strings.Repeat("x", 1<<20)+"\n---\n", 12), "the manifests are larger than 12 MiB"},
+		"many with aliases": {
+			strings.Repeat("apiVersion: v1\nkind: A\nmetadata: {generateName: a}\na: &a "+strings.Repeat("x", 1<<10)+"\nb: ["+strings.Repeat("*a,", 1<<10)+"]\n---\n", 12),
+			"the manifests are larger than 12 MiB",
+		},
+		"many values of aliases": {
+			strings.Repeat("a: &a ["+strings.Repeat("{},", 1<<10)+"]\nb: ["+strings.Repeat("*a,", 1<<6)+"]\n---\n", 12), "the manifests have too many values",
+		},
+		"many objects": {strings.Repeat("{}\n---\n", 200_000), "more than 100 problems: nothing further was read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := format.Load(t.Context(), bundle(map[string]string{"manifests/a.yaml": test.text}), format.Options{})

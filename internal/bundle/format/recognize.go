@@ -3,6 +3,7 @@ package format
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -57,7 +58,19 @@ func unrecognized(fsys fs.FS, entries []fs.DirEntry) error {
 			}
 		}
 	}
+	if slices.ContainsFunc(entries, isManifest) {
+		return err.WithHint("put manifests into a directory manifests/, and give the directory that this is in; %s", expected)
+	}
 	return err.WithHint("%s", expected)
+}
+
+// isManifest is true for what may be a manifest, by its name.
+func isManifest(entry fs.DirEntry) bool {
+	switch path.Ext(entry.Name()) {
+	case ".yaml", ".yml", ".json":
+		return entry.Type().IsRegular()
+	}
+	return false
 }
 
 // chartDirs are the directories with a chart: the root alone, or those right below it.

@@ -2,20 +2,28 @@ package instance
 
 import (
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"time"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/reconcile"
 )
 
 // Backend is what a server works with: nobody sees its steps, since all that comes of
 // them is on the objects.
-type Backend struct{ Reconciler }
+type Backend struct {
+	Reconciler
+	turn chan struct{} // has the one that fetches content to be sent
+}
+
+// NewBackend makes the backend of a reconciler.
+func NewBackend(r Reconciler) Backend {
+	r.parsing = make(chan struct{}, 1)
+	return Backend{Reconciler: r, turn: make(chan struct{}, 1)}
+}
 
 // Bundle unpacks a bundle.
 func (b Backend) Bundle(ctx context.Context, name string) error {
@@ -24,11 +32,15 @@ func (b Backend) Bundle(ctx context.Context, name string) error {
 	return b.Reconciler.Bundle(ctx, name, steps)
 }
 
-// Instance makes one pass over an instance.
+// Instance makes one pass over an instance, and asks for another one while its objects
+// are not healthy.
 func (b Backend) Instance(ctx context.Context, name string) error {
 	steps := b.unseen()
 	defer steps.Finish(v1.Result{})
-	_, err := b.Reconciler.Instance(ctx, name, UntilLookedAt, steps)
+	out, err := b.Reconciler.Instance(ctx, name, UntilLookedAt, steps)
+	if err == nil && out.Again > 0 {
+		return reconcile.Again(out.Again)
+	}
 	return err
 }
 
@@ -36,8 +48,8 @@ func (b Backend) unseen() *event.Steps {
 	return event.NewSteps(event.NewStream("", b.Now), b.Now)
 }
 
-// Open opens the archive of a bundle that is unpacked.
-func (b Backend) Open(ctx context.Context, bundle string) (archive io.ReadSeekCloser, digest string, modified time.Time, err error) {
+// Open opens the archive of a bundle that is unpacked. It is nil if its digest is known.
+func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.ReadSeekCloser, digest string, modified time.Time, err error) {
 	found, err := b.objects().Bundle(ctx, bundle)
 	if err != nil {
 		return nil, "", modified, err
@@ -45,23 +57,49 @@ func (b Backend) Open(ctx context.Context, bundle string) (archive io.ReadSeekCl
 	if found == nil || !IsOurs(found.Spec.ProvisionerClassName) || found.Status.Phase != v1alpha1.PhaseUnpacked {
 		return nil, "", modified, fs.ErrNotExist
 	}
+	if err := checkDigest(found); err != nil {
+		return nil, "", modified, err
+	}
+	digest, modified = found.Status.Digest, found.CreationTimestamp.Time
+	if digest != "" && digest == known {
+		return nil, digest, modified, nil
+	}
+	archive, digest, err = b.archive(ctx, found)
+	return archive, digest, modified, err
+}
+
+// archive opens that of the cache. Of what is not there, one after the other is fetched: it
+// takes several times its size on disk, however many ask for it.
+func (b Backend) archive(ctx context.Context, found *v1alpha1.Bundle) (archive io.ReadSeekCloser, digest string, err error) {
+	if archive := b.kept(ctx, found); archive != nil {
+		return archive, found.Status.Digest, nil
+	}
+	select {
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	case <-ctx.Done():
+		return nil, "", context.Cause(ctx)
+	}
+	if archive := b.kept(ctx, found); archive != nil {
+		return archive, found.Status.Digest, nil // the one before has fetched it
+	}
 	steps := b.unseen()
 	defer steps.Finish(v1.Result{})
 	c, err := b.Content(ctx, found, steps)
 	if err != nil {
-		return nil, "", modified, err
+		return nil, "", err
 	}
-	if archive, err = c.Open(); err != nil {
-		return nil, "", modified, errors.Join(err, c.Close())
-	}
-	return served{archive, c}, c.Digest, found.CreationTimestamp.Time, nil
+	return c.Archive(), c.Digest, nil
 }
 
-// served is an archive that is closed with its content.
-type served struct {
-	io.ReadSeekCloser
-	content *content.Content
+// kept is the archive of the cache; nil if it has none that can be read.
+func (b Backend) kept(ctx context.Context, found *v1alpha1.Bundle) io.ReadSeekCloser {
+	if found.Status.Digest == "" {
+		return nil
+	}
+	archive, err := b.Fetcher.Cache.Archive(ctx, found.Status.Digest)
+	if err != nil {
+		return nil
+	}
+	return archive
 }
-
-// Close implements io.Closer.
-func (s served) Close() error { return errors.Join(s.ReadSeekCloser.Close(), s.content.Close()) }

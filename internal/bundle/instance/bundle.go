@@ -1,12 +1,14 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
@@ -62,7 +64,7 @@ func (r Reconciler) contentURL(bundle string) string {
 	if r.BaseURL == "" {
 		return ""
 	}
-	return r.BaseURL + "/bundles/" + bundle + ".tgz"
+	return server.URL(r.BaseURL, bundle)
 }
 
 // unpack gives the content of a bundle: of one that is unpacked, again from what it was
@@ -71,9 +73,15 @@ func (r Reconciler) unpack(ctx context.Context, b *v1alpha1.Bundle, steps *event
 	if r.isUnpacked(b) {
 		return r.Content(ctx, b, steps)
 	}
+	if err := r.unpacking(ctx, b); err != nil {
+		return nil, err
+	}
+	if r.isUnpacked(b) {
+		return r.Content(ctx, b, steps)
+	}
 	c, resolved, err := r.fetch(ctx, b, steps)
 	if err == nil {
-		err = r.check(ctx, b, c)
+		err = check(b, c)
 	}
 	if err != nil {
 		if c != nil {
@@ -84,10 +92,30 @@ func (r Reconciler) unpack(ctx context.Context, b *v1alpha1.Bundle, steps *event
 	return c, r.unpacked(ctx, b, c, resolved)
 }
 
+// digestOf is that of the content of a bundle: as it was unpacked, and until then as the
+// bundle says.
+func digestOf(b *v1alpha1.Bundle) string {
+	return cmp.Or(b.Status.Digest, b.Annotations[v1alpha1.AnnotationContent])
+}
+
+// checkDigest refuses a bundle whose annotation says since it was unpacked that its content
+// is another: who may change an annotation does not choose what is installed.
+func checkDigest(b *v1alpha1.Bundle) error {
+	wanted := b.Annotations[v1alpha1.AnnotationContent]
+	if wanted == "" || wanted == digestOf(b) {
+		return nil
+	}
+	return fault.New(fault.Failed, "the annotation %s of bundle %s has been changed to %s: its content is %s", v1alpha1.AnnotationContent, b.Name, wanted, b.Status.Digest).
+		WithHint("the content of a bundle stays what it is: kubectl annotate bundles.core.rukpak.io %s --overwrite %s=%s", b.Name, v1alpha1.AnnotationContent, b.Status.Digest)
+}
+
 // Content is that of a bundle which is unpacked: from the cache, or derived again.
 func (r Reconciler) Content(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content, error) {
-	if digest := b.Annotations[v1alpha1.AnnotationContent]; digest != "" {
-		if c, err := r.Cache.Get(digest); err == nil {
+	if err := checkDigest(b); err != nil {
+		return nil, err
+	}
+	if b.Status.Digest != "" {
+		if c, err := r.Fetcher.Cache.Get(b.Status.Digest); err == nil {
 			return c, nil
 		}
 	}
@@ -99,7 +127,7 @@ func (r Reconciler) Content(ctx context.Context, b *v1alpha1.Bundle, steps *even
 	if err != nil {
 		return nil, err
 	}
-	if digest := b.Annotations[v1alpha1.AnnotationContent]; digest != "" && digest != c.Digest {
+	if digest := digestOf(b); digest != "" && digest != c.Digest {
 		_ = c.Close()
 		return nil, fault.New(fault.Failed, "the source of bundle %s has changed: its content was %s and is %s", b.Name, digest, c.Digest).
 			WithHint("what it was resolved to should not change; install it again under a new version")
@@ -118,7 +146,7 @@ func (r Reconciler) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.
 }
 
 // check makes sure that the content is of the class's format. Values are not known yet.
-func (r Reconciler) check(_ context.Context, b *v1alpha1.Bundle, c *content.Content) error {
+func check(b *v1alpha1.Bundle, c *content.Content) error {
 	found, err := format.Recognize(c.FS())
 	if err != nil {
 		return err
@@ -130,6 +158,25 @@ func (r Reconciler) check(_ context.Context, b *v1alpha1.Bundle, c *content.Cont
 	return nil
 }
 
+// unpacking writes that a bundle is being unpacked for the first time. One that fails
+// stays so until it does not: each change of it has its instance looked at again.
+func (r Reconciler) unpacking(ctx context.Context, b *v1alpha1.Bundle) error {
+	if b.Status.Phase != "" {
+		return nil
+	}
+	setUnpacked(b, v1alpha1.PhaseUnpacking, no(v1alpha1.ReasonUnpacking, "the content is being fetched and checked"), r.Now())
+	err := r.objects().SetBundleStatus(ctx, b)
+	if fault.CodeOf(err) != fault.Conflict {
+		return err
+	}
+	there, readErr := r.objects().Bundle(ctx, b.Name)
+	if readErr != nil || there == nil || there.UID != b.UID {
+		return err
+	}
+	*b = *there // another worker was faster
+	return nil
+}
+
 // unpackFailed writes why. A source that could not be reached is tried again, and an upload
 // that is under way is waited for.
 func (r Reconciler) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err error) error {
@@ -137,9 +184,17 @@ func (r Reconciler) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err er
 	if fault.ReasonOf(err) == source.ReasonIncomplete {
 		phase, verdict = v1alpha1.PhasePending, no(v1alpha1.ReasonUnpackPending, why(err))
 	}
+	if ctx.Err() != nil && fault.CodeOf(err) != fault.DeadlineExceeded {
+		verdict.message = why(context.Cause(ctx))
+	}
 	setUnpacked(b, phase, verdict, r.Now())
 	if ctx.Err() != nil {
-		return err
+		writing, cancel := afterwards(ctx)
+		if writing == nil {
+			return err
+		}
+		defer cancel()
+		ctx = writing
 	}
 	if statusErr := r.objects().SetBundleStatus(ctx, b); statusErr != nil {
 		return statusErr
@@ -149,7 +204,7 @@ func (r Reconciler) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err er
 
 // unpacked writes what a bundle was resolved to.
 func (r Reconciler) unpacked(ctx context.Context, b *v1alpha1.Bundle, c *content.Content, resolved v1alpha1.Source) error {
-	b.Status.ResolvedSource, b.Status.ContentURL = &resolved, r.contentURL(b.Name)
+	b.Status.ResolvedSource, b.Status.Digest, b.Status.ContentURL = &resolved, c.Digest, r.contentURL(b.Name)
 	message := fmt.Sprintf("unpacked %s (%d files)", c.Digest, c.Files)
 	if r.BaseURL == "" {
 		message += "; nobody serves it"

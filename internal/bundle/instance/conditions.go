@@ -68,12 +68,16 @@ func atFirst(in *v1alpha1.Instance) instanceVerdicts {
 	return v
 }
 
-// bundle is what the wanted bundle says of itself.
+// ofBundle is what the wanted bundle says of itself.
 func ofBundle(b *v1alpha1.Bundle) verdict {
 	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionUnpacked)
 	switch {
 	case c == nil || b.Status.ObservedGeneration != b.Generation:
-		return no(v1alpha1.ReasonUnpackPending, "bundle "+b.Name+" is not unpacked yet")
+		message := "bundle " + b.Name + " is not unpacked yet"
+		if class := b.Spec.ProvisionerClassName; !IsOurs(class) {
+			message += ": its class " + class + " is not one of berth's, and the program whose it is has to do that"
+		}
+		return no(v1alpha1.ReasonUnpackPending, message)
 	case c.Status == metav1.ConditionTrue:
 		return yes(v1alpha1.ReasonUnpackSuccessful, "bundle "+b.Name+" is unpacked")
 	case b.Status.Phase == v1alpha1.PhaseFailing:
@@ -97,7 +101,7 @@ func setUnpacked(b *v1alpha1.Bundle, phase v1alpha1.Phase, v verdict, now time.T
 	s := &b.Status
 	s.Phase, s.ObservedGeneration = phase, b.Generation
 	if phase != v1alpha1.PhaseUnpacked {
-		s.ResolvedSource, s.ContentURL = nil, ""
+		s.ResolvedSource, s.Digest, s.ContentURL = nil, "", ""
 	}
 	set(&s.Conditions, v1alpha1.ConditionUnpacked, v, b.Generation, now)
 }

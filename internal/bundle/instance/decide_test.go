@@ -39,6 +39,18 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// What is on its way is looked at often, what stays unhealthy not.
+func TestLookAgain(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	for since, want := range map[time.Duration]time.Duration{
+		-time.Hour: time.Second, 0: time.Second, 5 * time.Second: 5 * time.Second, 24 * time.Hour: time.Minute,
+	} {
+		if got := lookAgain(now.Add(-since), now); got != want {
+			t.Errorf("after %s: %s, want %s", since, got, want)
+		}
+	}
+}
+
 func TestCheckName(t *testing.T) {
 	for name, problem := range map[string]string{
 		"shop": "", "a-1": "", strings.Repeat("x", 45): "",
@@ -97,14 +109,45 @@ func TestAtFirst(t *testing.T) {
 	}
 }
 
+// What a bundle says of itself is on its instance, and whose work it is to unpack it.
+func TestOfBundle(t *testing.T) {
+	bundle := func(class string, phase v1alpha1.Phase, status metav1.ConditionStatus) *v1alpha1.Bundle {
+		b := &v1alpha1.Bundle{Spec: v1alpha1.BundleSpec{ProvisionerClassName: class}, Status: v1alpha1.BundleStatus{Phase: phase}}
+		b.Name = "web-1"
+		if status != "" {
+			b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionUnpacked, Status: status, Message: "because"}}
+		}
+		return b
+	}
+	for name, test := range map[string]struct {
+		bundle *v1alpha1.Bundle
+		want   verdict
+	}{
+		"not looked at": {bundle(v1alpha1.ClassPlain, "", ""), no(v1alpha1.ReasonUnpackPending, "bundle web-1 is not unpacked yet")},
+		"of another class": {bundle("theirs", "", ""), no(v1alpha1.ReasonUnpackPending,
+			"bundle web-1 is not unpacked yet: its class theirs is not one of berth's, and the program whose it is has to do that")},
+		"on its way": {bundle("theirs", v1alpha1.PhaseUnpacking, metav1.ConditionFalse), no(v1alpha1.ReasonUnpackPending, "bundle web-1: because")},
+		"failing":    {bundle("theirs", v1alpha1.PhaseFailing, metav1.ConditionFalse), no(v1alpha1.ReasonUnpackFailed, "bundle web-1: because")},
+		"unpacked":   {bundle("theirs", v1alpha1.PhaseUnpacked, metav1.ConditionTrue), yes(v1alpha1.ReasonUnpackSuccessful, "bundle web-1 is unpacked")},
+	} {
+		if got := ofBundle(test.bundle); got != test.want {
+			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		}
+	}
+}
+
 func TestJudge(t *testing.T) {
 	valid := condition(v1alpha1.ConditionHasValidBundle, metav1.ConditionTrue, v1alpha1.ReasonUnpackSuccessful)
 	installed := condition(v1alpha1.ConditionInstalled, metav1.ConditionTrue, v1alpha1.ReasonInstallationSucceeded)
+	uninstalling := instance("shop-1", valid, installed)
+	uninstalling.Annotations = map[string]string{v1alpha1.AnnotationUninstalling: "then"}
 	for name, test := range map[string]struct {
 		in      *v1alpha1.Instance
 		want    v1.BundleStateName
 		message string
 	}{
+		"uninstalling": {uninstalling, v1.BundleDeleting, "its uninstallation began at then and has not ended: " +
+			"`berth bundle uninstall` goes on with it, and `berth bundle install` installs it again"},
 		"new":                              {instance(""), v1.BundlePending, ""},
 		"not unpacked":                     {instance("", condition(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse, v1alpha1.ReasonUnpackPending)), v1.BundlePending, "because"},
 		"unpack failed, the old one stays": {instance("shop-1", installed, condition(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse, v1alpha1.ReasonUnpackFailed)), v1.BundleFailed, "because"},

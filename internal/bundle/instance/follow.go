@@ -2,6 +2,8 @@ package instance
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,11 +23,21 @@ import (
 
 // leader is who reconciles a class all the time; empty if nobody does.
 func (r Reconciler) leader(ctx context.Context, class string) (string, error) {
-	return serve.Leader(ctx, r.Client.CoordinationV1().Leases(r.System), serve.LeaseName(class), r.Now)
+	return serve.Leader(ctx, r.Client.CoordinationV1(), r.System, serve.LeaseName(class), r.Now)
 }
 
 // leaveTo writes what is wanted, and follows the server that brings it about.
-func (p *pass) leaveTo(ctx context.Context, leader string) (Outcome, error) {
+func (p *pass) leaveTo(ctx context.Context, leader string, wanted, current *v1alpha1.Instance) (_ Outcome, err error) {
+	if p.Force {
+		return p.outcome, fault.New(fault.InvalidArgument, "--force-conflicts cannot be used while %s reconciles the bundles of this cluster: it takes no fields over", leader).
+			WithHint("undo the changes that are in conflict, and leave out --force-conflicts")
+	}
+	if err := once(wanted, current, p.Now()); err != nil {
+		return p.outcome, err
+	}
+	if p.in, err = p.setInstance(ctx, wanted, current); err != nil {
+		return p.outcome, err
+	}
 	p.steps.Note("%s reconciles the bundles of this cluster", leader)
 	p.outcome.Action = v1.BundleRequested
 	if p.in.Spec.Template.Spec.Source.Type == v1alpha1.SourceUpload {
@@ -38,8 +50,34 @@ func (p *pass) leaveTo(ctx context.Context, leader string) (Outcome, error) {
 	if p.until == UntilInstalled {
 		return p.outcome, nil
 	}
-	err := p.steps.Do("reconcile", func() (string, error) { return "by " + leader, p.followed(ctx) })
+	err = p.steps.Do("reconcile", func() (string, error) { return "by " + leader, p.followed(ctx) })
 	return p.outcome, err
+}
+
+// once has a server work once more on what is wanted already and has failed, whose cause
+// may be gone by now, or was being uninstalled: the instance says when that was requested.
+func once(wanted, current *v1alpha1.Instance, now time.Time) error {
+	if current == nil {
+		return nil
+	}
+	before, err := config(current)
+	if err != nil {
+		return nil //nolint:nilerr // it is replaced by what is wanted
+	}
+	c, err := config(wanted)
+	if err != nil {
+		return err
+	}
+	c.Requested = before.Requested
+	if wanted.Spec.Config, err = json.Marshal(c); err != nil || !same(current.Spec, wanted.Spec) {
+		return err
+	}
+	if state, _ := judge(current); state != v1.BundleFailed && state != v1.BundleUnhealthy && state != v1.BundleDeleting {
+		return nil
+	}
+	c.Requested = now.UTC().Format(time.RFC3339Nano)
+	wanted.Spec.Config, err = json.Marshal(c)
+	return err
 }
 
 // followed waits until what is wanted is healthy, or has failed.
@@ -72,7 +110,11 @@ func (p *pass) followed(ctx context.Context) error {
 
 // arrived says whether an instance is where it was to be, and tells how far it is.
 func (p *pass) arrived(now *v1alpha1.Instance) (bool, error) {
-	if now.Status.ObservedGeneration < p.in.Generation {
+	switch {
+	case now.Generation != p.in.Generation:
+		return true, fault.New(fault.Conflict, "instance %s was changed by another client meanwhile: what becomes of that is not what was asked for here", p.in.Name).
+			WithHint("`berth bundle status %s` shows it", p.in.Name)
+	case now.Status.ObservedGeneration < p.in.Generation:
 		return false, nil
 	}
 	for _, kind := range []string{v1alpha1.ConditionHasValidBundle, v1alpha1.ConditionInstalled} {

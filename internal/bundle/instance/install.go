@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
 )
 
@@ -30,24 +32,30 @@ func config(in *v1alpha1.Instance) (c v1alpha1.Config, err error) {
 	return c, nil
 }
 
-// namespaceOf is where the objects of an instance go that name none.
-func (r Reconciler) namespaceOf(c v1alpha1.Config) string {
-	if c.Namespace != "" {
-		return c.Namespace
-	}
-	return r.System
-}
+// namespaceOf is where the objects of an instance go that name none, unless their bundle
+// says so.
+func (r Reconciler) namespaceOf(c v1alpha1.Config) string { return cmp.Or(c.Namespace, r.System) }
 
-// load reads the content as what its class says, unless that is known already.
-func (p *pass) load(ctx context.Context) (*format.Package, error) {
-	if p.found.pkg != nil {
+// load reads the content as what its class says, unless that is known already. That it
+// was as it is recorded was before the lock, and is not so any more; and a chart asks for
+// the release, which another run may have changed since.
+func (p *pass) load(ctx context.Context, current *helm.Release) (*format.Package, error) {
+	if p.found.pkg != nil && !p.found.pkg.Recorded && sameRecord(p.found.release, current) {
 		return p.found.pkg, nil
 	}
 	c, err := config(p.in)
 	if err != nil {
 		return nil, err
 	}
-	return p.Load(ctx, p.found.content, p.in.Name, p.in.Spec.ProvisionerClassName, c)
+	return p.read(ctx, p.found.content, p.in.Name, p.in.Spec.ProvisionerClassName, c, current)
+}
+
+// sameRecord says whether two reads have found the same record of a release, or none.
+func sameRecord(a, b *helm.Release) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Version == b.Version && release.SameVersion(a, b)
 }
 
 // change is what a pass has to do about a release.
@@ -73,7 +81,7 @@ func decide(current, wanted *helm.Release, installed bool) change {
 	return toRepair
 }
 
-// reasons are what a failed change is called on the instance.
+// reason is what a failed change is called on the instance.
 func (c change) reason() string {
 	switch c {
 	case toInstall:
@@ -89,26 +97,19 @@ func (c change) action() v1.BundleAction {
 }
 
 // install brings the objects of a package to the cluster, and looks at their health.
-func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Package) error {
-	c, err := p.revisions(ctx)
-	if err != nil {
-		p.verdicts.installed = unknown(v1alpha1.ReasonErrorGettingReleaseState, why(err))
-		return err
-	}
+func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Package, c changing) error {
 	view := live.New(p.Client.Dynamic, v1alpha1.LabelOwnerName+"="+p.in.Name)
 	defer view.Close()
 	applier := p.applier(pkg, view)
-	if c.objects, err = applier.Placed(ctx, owned(p.in, pkg.Objects)); err == nil {
-		c.next, err = nextRelease(p.in.Name, p.System, pkg, c.objects, c.current, p.Now())
-	}
+	err := p.plan(ctx, applier, b, pkg, &c)
 	if err == nil {
-		c.todo = decide(c.current, c.next, c.installed)
 		p.outcome.Action, p.outcome.Notes = c.todo.action(), pkg.Notes
 		err = p.carryOut(ctx, applier, pkg, c)
 	}
 	if err != nil {
-		if !c.installed {
-			p.verdicts.healthy = unknown(v1alpha1.ReasonInstallationStatusFalse, "nothing is installed yet")
+		p.verdicts.healthy = unknown(v1alpha1.ReasonInstallationStatusFalse, "nothing is installed yet")
+		if c.installed {
+			p.verdicts.healthy.message = "it has not been looked at since the bundle could not be installed"
 		}
 		p.verdicts.installed = no(c.todo.reason(), required(err))
 		return err
@@ -118,32 +119,45 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 	return p.look(ctx, applier, p.outcome.Changes.With(apply.Created, apply.Updated, apply.Unchanged).Objects())
 }
 
+// plan says what is to be done about the release.
+func (p *pass) plan(ctx context.Context, applier apply.Applier, b *v1alpha1.Bundle, pkg *format.Package, c *changing) (err error) {
+	if c.objects, err = placed(ctx, applier, p.in, pkg); err != nil {
+		return err
+	}
+	if pkg.Recorded {
+		c.todo = toRepair
+		return nil
+	}
+	conf, _ := config(p.in) // has been read
+	from := p.originOf(p.in, b, p.in.Spec.ProvisionerClassName, conf)
+	c.next, err = nextRelease(p.in.Name, p.System, from, pkg, c.objects, c.current, p.Now())
+	if err == nil {
+		c.todo = decide(c.current, c.next, c.installed)
+	}
+	return err
+}
+
 // revisions reads what is recorded of the release.
 func (p *pass) revisions(ctx context.Context) (c changing, err error) {
 	if c.current, err = p.records().Latest(ctx, p.in.Name); err != nil || c.current == nil {
 		return c, err
 	}
-	installed, err := p.installed(ctx, p.in.Name, c.current)
-	if err != nil || installed == nil {
+	h, err := p.history(ctx, p.in.Name, c.current)
+	if err != nil {
 		return c, err
 	}
-	c.installed, c.todo = true, toUpgrade
-	c.before, err = release.Objects(installed.Manifest)
-	return c, err
+	c.before, c.attempted = h.installed, h.attempted
+	if c.installed = h.deployed != nil; c.installed {
+		c.todo = toUpgrade
+	}
+	return c, nil
 }
 
 // applier applies the objects of the instance under the pass's lock.
 func (p *pass) applier(pkg *format.Package, view *live.View) apply.Applier {
 	c, _ := config(p.in) // has been read
-	namespace := p.namespaceOf(c)
-	if pkg.Namespace != "" {
-		namespace = pkg.Namespace
-	}
-	a := p.Applier(p.in.Name, namespace)
-	a.Live = view
-	if p.held != nil {
-		a.Fence = p.held
-	}
+	a := p.Applier(p.in.Name, cmp.Or(pkg.Namespace, p.namespaceOf(c)))
+	a.Live, a.Fence = view, p.held
 	return a
 }
 
@@ -155,19 +169,25 @@ func (r Reconciler) Applier(name, namespace string) apply.Applier {
 	}
 }
 
-// owned are copies of the objects that the cluster deletes with the instance. Definitions
-// are not among them, for their objects would go with them, nor namespaces, in which
-// others may work.
+// placed are the objects of a package as they are to be in the cluster. What is recorded
+// has its owner already.
+func placed(ctx context.Context, applier apply.Applier, in *v1alpha1.Instance, pkg *format.Package) ([]*unstructured.Unstructured, error) {
+	objects := pkg.Objects
+	if !pkg.Recorded {
+		objects = owned(in, objects)
+	}
+	return applier.Placed(ctx, objects)
+}
+
+// owned are the objects, those that the cluster deletes with the instance with a reference
+// to it in metadata of their own. Definitions are not among them, for their objects would go
+// with them, nor namespaces, in which others may work, nor what outlives the release.
 func owned(in *v1alpha1.Instance, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	all := make([]*unstructured.Unstructured, len(objects))
 	for i, object := range objects {
-		all[i] = object.DeepCopy()
-		switch object.GetKind() {
-		case "CustomResourceDefinition", "Namespace":
-		default:
-			if in.UID != "" {
-				all[i].SetOwnerReferences(append(all[i].GetOwnerReferences(), ownedBy(in, false)))
-			}
+		all[i] = kube.WithOwnMetadata(object)
+		if in.UID != "" && !apply.Outlives(object) {
+			all[i].SetOwnerReferences(append(all[i].GetOwnerReferences(), ownedBy(in, false)))
 		}
 	}
 	return all
@@ -178,8 +198,9 @@ type changing struct {
 	todo          change
 	current, next *helm.Release
 	installed     bool // any revision was applied as a whole
-	// before is what is installed, and objects what is to be.
-	before, objects []*unstructured.Unstructured
+	// before is what is installed, objects what is to be, and attempted what may have been
+	// left by attempts that were not completed.
+	before, objects, attempted []*unstructured.Unstructured
 }
 
 // carryOut makes a change: the record of an installation or an upgrade is written before
@@ -193,12 +214,17 @@ func (p *pass) carryOut(ctx context.Context, applier apply.Applier, pkg *format.
 	if err := p.records().Create(ctx, c.next); err != nil {
 		return err
 	}
+	if release.IsInChunks(c.next) {
+		p.steps.Warn("LargeRelease", "", "the release does not fit into one Secret: helm lists it, and can neither read nor uninstall it")
+	}
 	err := p.runHooks(ctx, applier, pkg, "pre", c.todo)
 	if err == nil {
 		err = p.applyAll(ctx, applier, c)
 	}
 	if err == nil {
-		err = p.runHooks(ctx, applier, pkg, "post", c.todo)
+		if err = p.runHooks(ctx, applier, pkg, "post", c.todo); err != nil {
+			err = p.rollBack(ctx, applier, c, err)
+		}
 	}
 	return p.conclude(ctx, c.next, err)
 }
@@ -210,19 +236,28 @@ func (p *pass) applyAll(ctx context.Context, applier apply.Applier, c changing) 
 			if err := applier.Watch(ctx, slices.Concat(c.objects, c.before)); err != nil {
 				return "", err
 			}
+			if err := watchAttempted(ctx, applier, c.attempted); err != nil {
+				return "", err
+			}
 		}
 		applier.Report, applier.First = p.reporter(len(c.objects)), c.current == nil
 		changes, err := applier.Apply(ctx, apply.Objects(c.objects))
 		p.outcome.Changes = changes
+		if fault.ReasonOf(err) == apply.ReasonNothingWritten {
+			return "", err
+		}
 		if err != nil {
-			return "", p.rollBack(ctx, applier, c.before, inBundle(err))
+			return "", p.rollBack(ctx, applier, c, inBundle(err))
 		}
 		if c.current != nil { // at first there is nothing to be left over
 			var removed apply.Changes
 			removed, err = applier.Remove(ctx, leftovers(applier, c.objects))
 			p.outcome.Changes = append(p.outcome.Changes, removed...)
 		}
-		return english.Plural(len(c.objects), "object"), err
+		if err != nil {
+			return "", p.rollBack(ctx, applier, c, err)
+		}
+		return english.Plural(len(c.objects), "object"), nil
 	})
 }
 
@@ -233,30 +268,4 @@ func (p *pass) reporter(total int) func(apply.Change) {
 		done++
 		p.steps.Progress(v1.Progress{Message: fmt.Sprintf("%s %s/%s", c.Action, c.Object.GetKind(), c.Object.GetName()), Done: done, Total: int64(total)})
 	}
-}
-
-// rollBack puts the objects of the recorded release back where an upgrade has failed in
-// the middle, and removes those that it has added. It returns why it failed, and what
-// could not be put back.
-func (p *pass) rollBack(ctx context.Context, applier apply.Applier, before []*unstructured.Unstructured, because error) error {
-	if len(before) == 0 || ctx.Err() != nil {
-		return because
-	}
-	p.steps.Note("putting back what was installed")
-	applier.Force, applier.Report = true, nil
-	_, err := applier.Apply(ctx, apply.Objects(before))
-	if err == nil {
-		var added []*unstructured.Unstructured
-		for _, c := range p.outcome.Changes.With(apply.Created) {
-			added = append(added, c.Object)
-		}
-		_, err = applier.Remove(ctx, apply.Without(added, before, applier.Namespace))
-	}
-	failed := *fault.From(because)
-	if err != nil {
-		failed.Message += "; what was installed before could not be put back: " + err.Error()
-	} else {
-		failed.Message += "; what was installed before is back"
-	}
-	return &failed
 }

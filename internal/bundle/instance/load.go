@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 
+	helm "helm.sh/helm/v3/pkg/release"
+
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/content"
@@ -13,30 +15,55 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Load reads content as what a class says it is; if the class is empty, as what it looks
-// like. Templates of charts see the cluster.
-func (r Reconciler) Load(ctx context.Context, c *content.Content, instance, class string, conf v1alpha1.Config) (*format.Package, error) {
+// Load reads the content of a request as what its class says it is, which is recognized if
+// there is none. What is installed of the same is read from its record.
+func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
+	if q.Class == "" {
+		f, err := format.Recognize(q.Content.FS())
+		if err != nil {
+			return err
+		}
+		q.Class = ClassOf(f)
+	}
+	wanted, err := instanceOf(*q)
+	if err != nil {
+		return err
+	}
+	b, _, err := bundleFor(wanted.Spec.Template, k.Bundles)
+	if err != nil {
+		return err
+	}
+	if b != nil && k.Instance != nil {
+		q.Package, err = recorded(k.Release, r.originOf(k.Instance, b, q.Class, q.Config))
+	}
+	if q.Package == nil && err == nil {
+		q.Package, err = r.read(ctx, q.Content, q.Name, q.Class, q.Config, k.Release)
+	}
+	return err
+}
+
+// read reads content as what a class says it is. Templates of charts see the cluster, and
+// whether there is a release already.
+func (r Reconciler) read(ctx context.Context, c *content.Content, instance, class string, conf v1alpha1.Config, current *helm.Release) (*format.Package, error) {
 	o := format.Options{Format: formatOf(class), Instance: instance, Namespace: r.namespaceOf(conf), Values: []byte(conf.Values)}
-	var err error
-	if o.Format == "" {
-		if o.Format, err = format.Recognize(c.FS()); err != nil {
+	if o.Format == format.Helm {
+		if err := r.ofCluster(ctx, &o, current); err != nil {
 			return nil, err
 		}
 	}
-	if o.Format == format.Helm {
-		if err := r.ofCluster(ctx, &o); err != nil {
-			return nil, err
+	if r.parsing != nil {
+		select {
+		case r.parsing <- struct{}{}:
+			defer func() { <-r.parsing }()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
 	return format.Load(ctx, c.FS(), o)
 }
 
 // ofCluster lets a chart ask the cluster.
-func (r Reconciler) ofCluster(ctx context.Context, o *format.Options) error {
-	current, err := r.records().Latest(ctx, o.Instance)
-	if err != nil {
-		return err
-	}
+func (r Reconciler) ofCluster(ctx context.Context, o *format.Options, current *helm.Release) (err error) {
 	if current != nil {
 		o.Upgrade, o.Revision = true, current.Version+1
 	}

@@ -20,11 +20,13 @@ const never = 365 * 24 * time.Hour
 
 // look finds out whether the objects are healthy, and waits for that if the pass does.
 func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstructured.Unstructured) error {
-	p.verdicts.healthy = unknown(v1alpha1.ReasonUnhealthy, "the objects have just been applied")
+	if len(p.outcome.Changes.With(apply.Created, apply.Updated, apply.Deleted)) > 0 {
+		p.verdicts.healthy = unknown(v1alpha1.ReasonUnhealthy, "the objects have just been applied")
+	}
 	if p.until == UntilInstalled {
 		return nil
 	}
-	if p.until == UntilHealthy {
+	if p.until == UntilHealthy || p.outcome.Action != v1.BundleUnchanged {
 		if err := p.write(ctx); err != nil { // it is installed, whatever comes of it
 			return err
 		}
@@ -41,7 +43,7 @@ func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstr
 		if err != nil {
 			p.verdicts.healthy = no(v1alpha1.ReasonUnhealthy, unhealthy(rest, err))
 			if ctx.Err() != nil {
-				return "", p.givenUp(ctx)
+				return "", p.givenUp(ctx, rest)
 			}
 			if p.until == UntilLookedAt {
 				return "", nil // there is another pass
@@ -54,11 +56,27 @@ func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstr
 	})
 }
 
-// writeTime is how long the last word about an instance may take to be written.
+// lookAgain is how long objects that are not healthy are left alone: as long as that has
+// been so, within bounds. Most are on their way and need some seconds.
+func lookAgain(since, now time.Time) time.Duration {
+	return min(max(now.Sub(since), time.Second), time.Minute)
+}
+
+// writeTime is how long the last word about an object may take to be written.
 const writeTime = 2 * time.Second
 
+// afterwards is the context in which it is written that something took too long; nil if
+// that is not why ctx has ended: who was interrupted, or has lost the lock, knows nothing
+// of the object that would be worth writing.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	if fault.CodeOf(context.Cause(ctx)) != fault.DeadlineExceeded {
+		return nil, nil
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+}
+
 // givenUp is why nobody waits any longer, and for what; that is also on the instance.
-func (p *pass) givenUp(ctx context.Context) error {
+func (p *pass) givenUp(ctx context.Context, rest []health.Reading) error {
 	err := *fault.From(context.Cause(ctx))
 	if err.Code == fault.Conflict { // the lock is lost: another run has the word
 		return &err
@@ -66,6 +84,9 @@ func (p *pass) givenUp(ctx context.Context) error {
 	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
 	_ = p.write(writing) // it is said here in any case
+	if err.Hint == "" && len(rest) > 0 {
+		err.Hint = "see why: " + rest[0].Command()
+	}
 	return err.WithDetail("still " + p.verdicts.healthy.message)
 }
 

@@ -9,27 +9,42 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// emptied are the objects without the namespaces that hold what others have put there:
-// the cluster would delete it with the namespace.
-func (u removal) emptied(ctx context.Context, objects []*unstructured.Unstructured) (rest []*unstructured.Unstructured, kept []v1.KeptObject, err error) {
+// emptied are the objects without the namespaces that hold what is kept, or what others
+// have put there: the cluster would delete it with the namespace.
+func (u removal) emptied(ctx context.Context, objects []*unstructured.Unstructured, keep []left) (rest []*unstructured.Unstructured, kept []left, err error) {
 	for _, object := range objects {
 		if object.GetKind() == "Namespace" {
-			holds, err := u.holds(ctx, object.GetName())
-			if err != nil {
-				return nil, nil, err
+			because := keptIn(object.GetName(), keep)
+			if because == "" {
+				holds, err := u.holds(ctx, object.GetName())
+				if err != nil {
+					return nil, nil, err
+				}
+				if holds != "" {
+					because = "it holds " + holds + ", which is not the bundle's"
+				}
 			}
-			if holds != "" {
-				kept = append(kept, keptObject(object, "it holds "+holds+", which is not the bundle's"))
+			if because != "" {
+				kept = append(kept, left{object, because})
 				continue
 			}
 		}
 		rest = append(rest, object)
 	}
 	return rest, kept, nil
+}
+
+// keptIn says what is kept in a namespace; empty if nothing is.
+func keptIn(namespace string, keep []left) string {
+	for _, l := range keep {
+		if l.object.GetNamespace() == namespace {
+			return "it holds " + l.kept().Object + ", which is kept"
+		}
+	}
+	return ""
 }
 
 // holds names something in a namespace that the instance has not put there; empty if

@@ -3,10 +3,10 @@ package instance
 import (
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
+	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	helm "helm.sh/helm/v3/pkg/release"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
@@ -16,7 +16,6 @@ import (
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 )
 
@@ -28,7 +27,10 @@ type Outcome struct {
 	Revision int
 	Changes  apply.Changes
 	Healthy  bool
-	Notes    string
+	// Again is when a server looks at objects again that are not healthy yet; 0 for those
+	// that are.
+	Again time.Duration
+	Notes string
 }
 
 // Until says how far a pass goes.
@@ -63,25 +65,29 @@ type found struct {
 	content  *content.Content
 	resolved v1alpha1.Source
 	pkg      *format.Package
+	release  *helm.Release // the newest record when the package was read
 }
 
 // Instance brings an instance of our class to what its spec says. The error is for
 // whoever is to try again; the reason is in the instance's status.
 func (r Reconciler) Instance(ctx context.Context, name string, until Until, steps *event.Steps) (Outcome, error) {
 	in, err := r.objects().Instance(ctx, name)
-	if err != nil || in == nil || !IsOurs(in.Spec.ProvisionerClassName) || in.DeletionTimestamp != nil {
+	if err != nil || in == nil || usable(in) != nil || isUninstalling(in) {
 		return Outcome{}, err
 	}
-	held, err := r.lock(ctx, name, "reconcile")
+	held, err := r.lock(ctx, name, forPass, steps)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer giveBack(ctx, held)
-	bundles, err := r.objects().Bundles(ctx, name)
-	if err != nil {
+	now, err := r.fresh(ctx, name)
+	if in = now.Instance; err != nil || in == nil || usable(in) != nil || isUninstalling(in) {
 		return Outcome{}, err
 	}
-	p := &pass{Reconciler: r, steps: steps, held: held, until: until, in: in, bundles: bundles}
+	if err := r.recordedHere(name, now.Bundles); err != nil {
+		return Outcome{}, err
+	}
+	p := &pass{Reconciler: r, steps: steps, held: held, until: until, in: in, bundles: now.Bundles}
 	return p.run(ctx)
 }
 
@@ -94,16 +100,23 @@ func (p *pass) run(ctx context.Context) (Outcome, error) {
 	p.outcome.Previous = p.in.Status.InstalledBundleName
 	err := p.work(ctx)
 	if ctx.Err() != nil && err != nil {
-		if fault.CodeOf(err) == fault.CodeOf(context.Cause(ctx)) {
-			return p.outcome, err // which says more
+		if fault.CodeOf(err) != fault.CodeOf(context.Cause(ctx)) {
+			err = context.Cause(ctx) // which err is too, if it has the same code, and says more
 		}
-		return p.outcome, context.Cause(ctx) // nothing is known that would be worth writing
+		if writing, cancel := afterwards(ctx); writing != nil {
+			defer cancel()
+			_ = p.write(writing) // it is said here in any case
+		}
+		return p.outcome, err
 	}
 	if statusErr := p.write(ctx); err == nil {
 		err = statusErr
 	}
 	if err == nil && p.outcome.Healthy {
-		err = p.cleanUp(ctx)
+		return p.outcome, p.cleanUp(ctx)
+	}
+	if c := meta.FindStatusCondition(p.in.Status.Conditions, v1alpha1.ConditionHealthy); c != nil {
+		p.outcome.Again = lookAgain(c.LastTransitionTime.Time, p.Now())
 	}
 	return p.outcome, err
 }
@@ -115,17 +128,39 @@ func (p *pass) work(ctx context.Context) error {
 		p.verdicts.valid = no(v1alpha1.ReasonBundleLoadFailed, why(err))
 		return err
 	}
-	p.outcome.Bundle = b.Name
-	if err := p.unpackBundle(ctx, b); err != nil {
+	p.outcome.Bundle, p.verdicts.valid = b.Name, ofBundle(b)
+	c, err := p.revisions(ctx)
+	if err != nil {
+		p.verdicts.installed = unknown(v1alpha1.ReasonErrorGettingReleaseState, why(err))
 		return err
+	}
+	pkg, err := p.recorded(b, c.current)
+	if err != nil {
+		return err
+	}
+	if pkg != nil {
+		// Where the cluster has lost a kind, a chart may do with another one.
+		if err = p.install(ctx, b, pkg, c); fault.ReasonOf(err) != apply.ReasonKindMissing {
+			return err
+		}
+	}
+	if pkg, err = p.readBundle(ctx, b, c.current); err != nil {
+		return err
+	}
+	return p.install(ctx, b, pkg, c)
+}
+
+// readBundle reads the content of the bundle, which is unpacked for that.
+func (p *pass) readBundle(ctx context.Context, b *v1alpha1.Bundle, current *helm.Release) (*format.Package, error) {
+	if err := p.unpackBundle(ctx, b); err != nil {
+		return nil, err
 	}
 	defer p.found.content.Close()
-	pkg, err := p.load(ctx)
+	pkg, err := p.load(ctx, current)
 	if err != nil {
 		p.verdicts.valid = no(v1alpha1.ReasonBundleLoadFailed, why(err))
-		return err
 	}
-	return p.install(ctx, b, pkg)
+	return pkg, err
 }
 
 // unpackBundle makes sure that the bundle is unpacked, and finds its content.
@@ -196,75 +231,4 @@ func (p *pass) cleanUp(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// ensureBundle finds the bundle of the instance's template among its bundles, or makes
-// it.
-func (p *pass) ensureBundle(ctx context.Context) (*v1alpha1.Bundle, error) {
-	hash, err := templateHash(p.in.Spec.Template)
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(p.bundles, func(b v1alpha1.Bundle) bool {
-		return b.Labels[v1alpha1.LabelTemplateHash] == hash && b.DeletionTimestamp == nil
-	})
-	if i >= 0 {
-		return &p.bundles[i], p.upload(ctx, &p.bundles[i])
-	}
-	for attempt := range maxAttempts {
-		b := bundleOf(p.in, hash, attempt)
-		err := p.objects().CreateBundle(ctx, b)
-		if apierrors.IsAlreadyExists(err) {
-			there, err := p.objects().Bundle(ctx, b.Name)
-			if err != nil {
-				return nil, err
-			}
-			if there == nil || there.DeletionTimestamp != nil || there.Labels[v1alpha1.LabelTemplateHash] != hash || !metav1.IsControlledBy(there, p.in) {
-				continue // of another template, or on its way out
-			}
-			b = there // another process was faster
-		} else if err != nil {
-			return nil, kube.Fault(err, call("create", v1alpha1.Bundles(), b.Name))
-		}
-		p.bundles = append(p.bundles, *b)
-		b = &p.bundles[len(p.bundles)-1]
-		return b, p.upload(ctx, b)
-	}
-	return nil, fault.New(fault.Conflict, "there is a bundle of every name that instance %s could give its bundle", p.in.Name).
-		WithHint("delete bundles that belong to no instance: kubectl get bundles.core.rukpak.io")
-}
-
-// maxAttempts is how many names are tried for a bundle.
-const maxAttempts = 5
-
-// upload writes the content of an upload, if this run has it.
-func (p *pass) upload(ctx context.Context, b *v1alpha1.Bundle) error {
-	if b.Spec.Source.Type != v1alpha1.SourceUpload || p.found.content == nil || p.isUnpacked(b) {
-		return nil
-	}
-	return p.fetcher(b, p.steps).Upload(ctx, p.found.content)
-}
-
-// bundleOf is the bundle of an instance's template.
-func bundleOf(in *v1alpha1.Instance, hash string, attempt int) *v1alpha1.Bundle {
-	t := in.Spec.Template
-	b := &v1alpha1.Bundle{Spec: t.Spec}
-	b.Name = bundleName(in.Name, hash, attempt)
-	b.Labels, b.Annotations = map[string]string{}, map[string]string{}
-	maps.Copy(b.Labels, t.Metadata.Labels)
-	maps.Copy(b.Annotations, t.Metadata.Annotations)
-	b.Labels[v1alpha1.LabelOwnerKind], b.Labels[v1alpha1.LabelOwnerName] = v1alpha1.KindInstance, in.Name
-	b.Labels[v1alpha1.LabelTemplateHash] = hash
-	b.OwnerReferences = []metav1.OwnerReference{ownedBy(in, true)}
-	return b
-}
-
-// ownedBy is the reference by which the cluster removes what belongs to an instance
-// that is deleted.
-func ownedBy(in *v1alpha1.Instance, controller bool) metav1.OwnerReference {
-	ref := metav1.OwnerReference{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.KindInstance, Name: in.Name, UID: in.UID}
-	if controller {
-		ref.Controller = &controller
-	}
-	return ref
 }

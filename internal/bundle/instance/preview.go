@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/apply/hooks"
 	"github.com/berthdev/berth/internal/apply/live"
 )
 
@@ -21,26 +23,21 @@ func (r Reconciler) Preview(ctx context.Context, q Request, k Known, dry apply.D
 		}
 		in = k.Instance
 	}
-	namespace := r.namespaceOf(q.Config)
-	if q.Package.Namespace != "" {
-		namespace = q.Package.Namespace
-	}
-	current, err := r.records().Latest(ctx, q.Name)
+	h, err := r.history(ctx, q.Name, k.Release)
 	if err != nil {
 		return nil, err
 	}
-	before, err := r.installedBy(ctx, q.Name, current)
-	if err != nil {
-		return nil, err
-	}
-	applier := r.Applier(q.Name, namespace)
+	applier := r.Applier(q.Name, cmp.Or(q.Package.Namespace, r.namespaceOf(q.Config)))
 	applier.DryRun, applier.Live = dry, live.New(r.Client.Dynamic, v1alpha1.LabelOwnerName+"="+q.Name)
 	defer applier.Live.Close()
-	objects, err := applier.Placed(ctx, owned(in, q.Package.Objects))
+	objects, err := placed(ctx, applier, in, q.Package)
 	if err != nil {
 		return nil, err
 	}
-	if err := applier.Watch(ctx, slices.Concat(objects, before)); err != nil {
+	if err := applier.Watch(ctx, slices.Concat(objects, h.installed)); err != nil {
+		return nil, err
+	}
+	if err := watchAttempted(ctx, applier, h.attempted); err != nil {
 		return nil, err
 	}
 	changes, err := applier.Apply(ctx, apply.Objects(objects))
@@ -52,7 +49,7 @@ func (r Reconciler) Preview(ctx context.Context, q Request, k Known, dry apply.D
 }
 
 // leftovers are what the instance has installed and its bundle does not have any more,
-// but for definitions and what is marked to be kept.
+// but for definitions, what is marked to be kept, and what hooks have made.
 func leftovers(applier apply.Applier, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var mine []*unstructured.Unstructured
 	for _, object := range applier.Live.Objects() {
@@ -61,5 +58,5 @@ func leftovers(applier apply.Applier, objects []*unstructured.Unstructured) []*u
 		}
 	}
 	remove, _ := apply.Leftovers(mine, objects, applier.Namespace)
-	return slices.DeleteFunc(remove, func(o *unstructured.Unstructured) bool { return o.GetKind() == "CustomResourceDefinition" })
+	return slices.DeleteFunc(remove, hooks.IsHook)
 }

@@ -5,11 +5,13 @@ package instance
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/apply"
-	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/apply/hooks"
+	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
@@ -27,17 +29,19 @@ type Reconciler struct {
 	Client *kube.Client
 	// System is the namespace of everything that belongs to no bundle's content.
 	System string
-	Cache  *content.Cache
-	// Fetcher fetches sources; what it works on and reports to is added.
+	// Fetcher fetches sources; which bundle it works on, and whom it reports to, is added.
 	Fetcher source.Fetcher
 	// BaseURL is where content is served; empty if nobody does.
 	BaseURL string
-	// CA are the certificates, in PEM, of other programs that serve content; none for those
-	// of the system.
-	CA []byte
+	// Trust says which other programs that serve content are sent the caller's token.
+	Trust server.Trust
 	// Force takes over fields that other programs have set.
 	Force bool
 	Now   func() time.Time
+
+	// parsing has the one that reads content of a server's workers, as that takes much
+	// memory for a while; nil for no others.
+	parsing chan struct{}
 }
 
 func (r Reconciler) objects() Objects { return Objects{Client: r.Client.Dynamic} }
@@ -45,17 +49,15 @@ func (r Reconciler) objects() Objects { return Objects{Client: r.Client.Dynamic}
 // fetcher fetches the source of a bundle, and reports on the way.
 func (r Reconciler) fetcher(b *v1alpha1.Bundle, steps *event.Steps) source.Fetcher {
 	f := r.Fetcher
-	f.Cache, f.Bundle = r.Cache, b
-	f.Cluster = &source.Cluster{Client: r.Client.CoreV1(), Namespace: r.System}
-	if steps != nil {
-		f.Progress = steps.Progress
-	}
+	f.Bundle, f.Progress = b, steps.Progress
 	return f
 }
 
 // records are those of the releases.
 func (r Reconciler) records() release.Records {
-	return release.Records{Secrets: r.Client.CoreV1().Secrets(r.System), Namespace: r.System}
+	return release.Records{Secrets: r.Client.CoreV1().Secrets(r.System), Namespace: r.System, Repair: func(secret string) string {
+		return fmt.Sprintf("delete it, so that the record before it counts: kubectl delete secret %s --namespace %s", secret, r.System)
+	}}
 }
 
 // owner marks what an instance has installed: as Helm does, and as the other programs of
@@ -79,26 +81,35 @@ func (r Reconciler) locker(purpose string) lock.Locker {
 	}
 }
 
-// lock takes the lock of an instance, or says who holds it.
-func (r Reconciler) lock(ctx context.Context, name, purpose string) (*lock.Lock, error) {
+// The purposes of locks, as others are told of them.
+const (
+	forPass      = "reconcile"
+	forInstall   = "install"
+	forUninstall = "uninstall"
+)
+
+// lock takes the lock of an instance, or says who holds it. An uninstallation waits for
+// the end of a pass, which a server may make at any time, and steps are told.
+func (r Reconciler) lock(ctx context.Context, name, purpose string, steps *event.Steps) (*lock.Lock, error) {
 	locker := r.locker(purpose)
 	held, holder, err := locker.Try(ctx, lockID(name), nil)
 	if err != nil || held != nil {
 		return held, err
 	}
 	busy := func(by *lock.Observed) error {
+		if by == holder && by.Overdue || purpose == forUninstall && by.Purpose == forPass {
+			return nil
+		}
 		return fault.New(fault.Conflict, "%s is working on bundle %s (%s)", by.Holder.Human(), name, by.Purpose).
 			WithHint("try again when that is done")
 	}
-	if !holder.Overdue {
-		return nil, busy(holder)
+	if err := busy(holder); err != nil {
+		return nil, err
 	}
-	return locker.Wait(ctx, lockID(name), holder, func(seen *lock.Observed) error {
-		if seen != holder {
-			return busy(seen)
-		}
-		return nil
-	})
+	if purpose == forUninstall {
+		steps.Note("waiting for %s (%s)", holder.Holder.Human(), holder.Purpose)
+	}
+	return locker.Wait(ctx, lockID(name), holder, busy)
 }
 
 // releaseTime is how long giving a lock back may take, also after an interruption.
@@ -123,6 +134,6 @@ func IsOurs(class string) bool {
 func Marks() []string {
 	return []string{
 		"app.kubernetes.io/managed-by", "meta.helm.sh/release-name", "meta.helm.sh/release-namespace",
-		v1alpha1.LabelOwnerKind, v1alpha1.LabelOwnerName, kube.AnnotationLock, kube.AnnotationApplied,
+		v1alpha1.LabelOwnerKind, v1alpha1.LabelOwnerName, kube.AnnotationLock, kube.AnnotationApplied, hooks.Annotation,
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
-	"helm.sh/helm/v3/pkg/chart"
 	helm "helm.sh/helm/v3/pkg/release"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/apply"
@@ -22,18 +22,16 @@ import (
 const keptRevisions = 10
 
 // nextRelease is the record of what is about to be installed.
-func nextRelease(name, namespace string, pkg *format.Package, objects []*unstructured.Unstructured, current *helm.Release, now time.Time) (*helm.Release, error) {
+func nextRelease(name, namespace string, from origin, pkg *format.Package, objects []*unstructured.Unstructured, current *helm.Release, now time.Time) (*helm.Release, error) {
 	manifest, err := release.Manifest(objects)
 	if err != nil {
 		return nil, err
 	}
-	c := release.Content{Chart: pkg.Chart, Config: pkg.Values, Manifest: manifest}
-	if c.Chart == nil { // Helm shows a chart and a version of every release
-		c.Chart = &chart.Chart{Metadata: &chart.Metadata{
-			APIVersion: chart.APIVersionV2, Name: cmp.Or(pkg.Name, name), Version: cmp.Or(pkg.Version, "0.0.0"),
-			Description: "A bundle of format " + string(pkg.Format),
-		}}
+	c := release.Content{Chart: pkg.Chart, Config: pkg.Values, Manifest: manifest, Notes: pkg.Notes}
+	if c.Chart == nil {
+		c.Chart = release.Plain(cmp.Or(pkg.Name, name), cmp.Or(pkg.Version, "0.0.0"))
 	}
+	c.Chart = from.from(c.Chart)
 	for i := range pkg.Hooks {
 		c.Hooks = append(c.Hooks, &pkg.Hooks[i].Hook)
 	}
@@ -49,22 +47,25 @@ func (r Reconciler) installed(ctx context.Context, name string, latest *helm.Rel
 	return r.records().Installed(ctx, name)
 }
 
-// installedBy are the objects that are installed by a release.
-func (r Reconciler) installedBy(ctx context.Context, name string, latest *helm.Release) ([]*unstructured.Unstructured, error) {
-	installed, err := r.installed(ctx, name, latest)
-	if err != nil || installed == nil {
-		return nil, err
-	}
-	return release.Objects(installed.Manifest)
+// records are those of the instance's release; the cluster deletes them with it.
+func (p *pass) records() release.Records {
+	records := p.Reconciler.records()
+	records.Owners = []metav1.OwnerReference{ownedBy(p.in, false)}
+	return records
 }
 
-// inBundle says what to do about an object of a bundle that the API server refuses.
+// inBundle says what to do about an object of a bundle that the API server refuses, or of
+// which others have set a part.
 func inBundle(err error) error {
-	if _, refused := errors.AsType[*kube.RefusedError](err); !refused {
-		return err
-	}
+	_, refused := errors.AsType[*kube.RefusedError](err)
 	f := *fault.From(err)
-	return f.WithHint("change what the message names in the bundle, or ask the administrator of the cluster")
+	switch {
+	case refused:
+		return f.WithHint("change what the message names in the bundle, or ask the administrator of the cluster")
+	case f.Reason == apply.ReasonNothingWritten:
+		return f.WithHint("undo the changes that are named, or take the fields over with --force-conflicts; nothing has been written")
+	}
+	return err
 }
 
 // conclude writes how an installation or an upgrade ended.
@@ -75,8 +76,8 @@ func (p *pass) conclude(ctx context.Context, next *helm.Release, failure error) 
 	if failure == nil {
 		return p.records().Succeeded(ctx, next, keptRevisions, p.Now())
 	}
-	release.Failed(next, fault.Shorten(failure.Error(), maxMessage))
-	if err := p.records().Update(ctx, next); err != nil {
+	alike := func(r *helm.Release) bool { return originIn(r) != "" && originIn(r) == originIn(next) }
+	if err := p.records().Failed(ctx, next, fault.Shorten(failure.Error(), maxMessage), keptRevisions, alike); err != nil {
 		return err
 	}
 	return failure

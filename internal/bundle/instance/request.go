@@ -3,9 +3,11 @@ package instance
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"reflect"
 
 	"golang.org/x/sync/errgroup"
+	helm "helm.sh/helm/v3/pkg/release"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,21 +28,48 @@ type Request struct {
 	// content that is local, an upload.
 	Source, Resolved v1alpha1.Source
 	Content          *content.Content
-	Package          *format.Package
-	Config           v1alpha1.Config
-	Until            Until
+	// Class is that of the content's format, and Package what the content is: see Load.
+	Class   string
+	Package *format.Package
+	Config  v1alpha1.Config
+	Until   Until
 }
 
 // Known is what the cluster has of an instance before a request.
 type Known struct {
 	Instance *v1alpha1.Instance // nil if there is none
 	Bundles  []v1alpha1.Bundle
+	Release  *helm.Release // the newest record; nil if there is none
 	// Undefined is true if the cluster does not even have the kinds.
 	Undefined bool
 }
 
-// Know reads what the cluster has of an instance.
+// Know reads what the cluster has of an instance. One that is recorded in another system
+// namespace is an error.
 func (r Reconciler) Know(ctx context.Context, name string) (k Known, err error) {
+	var current *helm.Release
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		k, err = r.fresh(groupCtx, name)
+		return err
+	})
+	group.Go(func() (err error) {
+		current, err = r.records().Latest(groupCtx, name)
+		return err
+	})
+	if err = group.Wait(); fault.CodeOf(err) == fault.NotFound {
+		return Known{Undefined: true}, nil
+	}
+	if err == nil {
+		err = r.recordedHere(name, k.Bundles)
+	}
+	k.Release = current
+	return k, err
+}
+
+// fresh reads an instance and its bundles again: what was read before the lock may have
+// been changed, or deleted, by whoever had it. The release is read by the pass.
+func (r Reconciler) fresh(ctx context.Context, name string) (k Known, err error) {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		k.Instance, err = r.objects().Instance(groupCtx, name)
@@ -50,10 +79,24 @@ func (r Reconciler) Know(ctx context.Context, name string) (k Known, err error) 
 		k.Bundles, err = r.objects().Bundles(groupCtx, name)
 		return err
 	})
-	if err = group.Wait(); fault.CodeOf(err) == fault.NotFound {
-		return Known{Undefined: true}, nil
+	return k, group.Wait()
+}
+
+// unchanged makes sure that an instance still says what a request was made from: nil is
+// one that does not exist.
+func unchanged(name string, planned, now *v1alpha1.Instance) error {
+	switch {
+	case planned == nil && now == nil:
+		return nil
+	case planned != nil && now != nil && planned.UID == now.UID && planned.Generation == now.Generation:
+		return usable(now)
 	}
-	return k, err
+	return changedMeanwhile(name)
+}
+
+func changedMeanwhile(name string) error {
+	return fault.New(fault.Conflict, "instance %s was changed at the same time by another client", name).
+		WithHint("`berth bundle status %s` shows it; try again if it is still wanted", name)
 }
 
 // Install brings a request about: the objects that say so are written, and then what
@@ -69,24 +112,32 @@ func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *even
 		return Outcome{}, err
 	}
 	p := &pass{Reconciler: r, steps: steps, until: q.Until, bundles: k.Bundles}
-	p.found = found{content: q.Content, resolved: q.Resolved, pkg: q.Package}
+	p.found = found{content: q.Content, resolved: q.Resolved, pkg: q.Package, release: k.Release}
 	if !k.Undefined {
 		leader, err := r.leader(ctx, wanted.Spec.ProvisionerClassName)
 		if err != nil {
 			return Outcome{}, err
 		}
 		if leader != "" {
-			if p.in, err = r.setInstance(ctx, wanted, k.Instance); err != nil {
-				return Outcome{}, err
-			}
-			return p.leaveTo(ctx, leader)
+			return p.leaveTo(ctx, leader, wanted, k.Instance)
 		}
 	}
 	if p.held, err = r.lockDefined(ctx, q.Name, k); err != nil {
 		return Outcome{}, err
 	}
 	defer giveBack(ctx, p.held)
-	if p.in, err = r.setInstance(ctx, wanted, k.Instance); err != nil {
+	now, err := r.fresh(ctx, q.Name)
+	if k.Undefined && fault.CodeOf(err) == fault.NotFound { // the kinds have just been defined
+		now, err = Known{}, nil
+	}
+	if err == nil {
+		err = unchanged(q.Name, k.Instance, now.Instance)
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	p.bundles = now.Bundles
+	if p.in, err = r.setInstance(ctx, wanted, now.Instance); err != nil {
 		return Outcome{}, err
 	}
 	return p.run(ctx)
@@ -96,7 +147,7 @@ func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *even
 // the namespace are there.
 func (r Reconciler) lockDefined(ctx context.Context, name string, k Known) (held *lock.Lock, err error) {
 	if !k.Undefined {
-		held, err = r.lock(ctx, name, "install")
+		held, err = r.lock(ctx, name, forInstall, nil)
 		if !kube.IsNamespaceMissing(err) {
 			return held, err
 		}
@@ -104,7 +155,7 @@ func (r Reconciler) lockDefined(ctx context.Context, name string, k Known) (held
 	if err := r.define(ctx); err != nil {
 		return nil, err
 	}
-	return r.lock(ctx, name, "install")
+	return r.lock(ctx, name, forInstall, nil)
 }
 
 // usable refuses an instance that is somebody else's work, or on its way out.
@@ -126,13 +177,12 @@ func instanceOf(q Request) (*v1alpha1.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	class := ClassOf(q.Package.Format)
 	in := &v1alpha1.Instance{Spec: v1alpha1.InstanceSpec{
-		ProvisionerClassName: class, Config: text,
+		ProvisionerClassName: q.Class, Config: text,
 		Template: v1alpha1.Template{
 			// Other content from the same place is another bundle.
 			Metadata: v1alpha1.TemplateMeta{Annotations: map[string]string{v1alpha1.AnnotationContent: q.Content.Digest}},
-			Spec:     v1alpha1.BundleSpec{ProvisionerClassName: class, Source: q.Source},
+			Spec:     v1alpha1.BundleSpec{ProvisionerClassName: q.Class, Source: q.Source},
 		},
 	}}
 	in.Name = q.Name
@@ -156,13 +206,15 @@ func (r Reconciler) setInstance(ctx context.Context, wanted, current *v1alpha1.I
 		}
 		return made, typed(created, made)
 	}
-	if same(current.Spec, wanted.Spec) {
+	annotations := installedAnnotations(current.Annotations)
+	if same(current.Spec, wanted.Spec) && maps.Equal(annotations, current.Annotations) {
 		return current, nil
 	}
 	patch, err := json.Marshal([]map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": current.UID},
 		{"op": "test", "path": "/metadata/resourceVersion", "value": current.ResourceVersion},
 		{"op": "replace", "path": "/spec", "value": wanted.Spec},
+		{"op": "add", "path": "/metadata/annotations", "value": annotations},
 	})
 	if err != nil {
 		return nil, err
@@ -170,7 +222,7 @@ func (r Reconciler) setInstance(ctx context.Context, wanted, current *v1alpha1.I
 	changed, err := api.Patch(ctx, wanted.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsInvalid(err):
-		return nil, fault.New(fault.Conflict, "instance %s was changed at the same time by another client", wanted.Name).WithHint("try again")
+		return nil, changedMeanwhile(wanted.Name)
 	case err != nil:
 		return nil, kube.Fault(err, call("patch", v1alpha1.Instances(), wanted.Name))
 	}

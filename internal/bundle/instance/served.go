@@ -10,12 +10,13 @@ import (
 // fromURL fetches content from the server of another program, with the caller's token.
 func (r Reconciler) fromURL(ctx context.Context, url string) (*content.Content, error) {
 	limits := r.Fetcher.Limits
-	archive, err := server.Client{Config: r.Client.Config, CA: r.CA}.Fetch(ctx, url, limits.Compressed)
+	// The builder is the first to find it too large, and says so.
+	archive, err := server.Client{Config: r.Client.Config, Trust: r.Trust}.Fetch(ctx, url, limits.Compressed+1<<20)
 	if err != nil {
 		return nil, err
 	}
 	defer archive.Close()
-	b, err := content.NewBuilder(r.Cache, limits)
+	b, err := content.NewBuilder(r.Fetcher.Cache, limits)
 	if err != nil {
 		return nil, err
 	}

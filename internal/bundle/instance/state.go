@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/release"
 )
 
 // States are all instances, as they are.
@@ -48,17 +50,17 @@ func (r Reconciler) State(ctx context.Context, name string) (*v1.BundleState, er
 		s.Bundles = append(s.Bundles, ofInstance(&k.Bundles[i]))
 	}
 	slices.SortStableFunc(s.Bundles, func(a, b v1.BundleOfInstance) int { return strings.Compare(b.Name, a.Name) })
-	return &s, r.addObjects(ctx, &s)
+	return &s, r.addObjects(ctx, &s, k.Release)
 }
 
 // addObjects adds what is installed, by the release, and how the cluster is with it.
-func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState) error {
-	record, err := r.records().Latest(ctx, s.Name)
-	if err != nil || record == nil {
+func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *helm.Release) error {
+	installed, err := r.installed(ctx, s.Name, record)
+	if err != nil || installed == nil {
 		return err
 	}
-	s.Revision = record.Version
-	objects, err := r.installedBy(ctx, s.Name, record)
+	s.Revision = installed.Version
+	objects, err := release.Objects(installed.Manifest)
 	if err != nil {
 		return err
 	}
@@ -119,6 +121,10 @@ func judge(in *v1alpha1.Instance) (v1.BundleStateName, string) {
 	if in.DeletionTimestamp != nil {
 		return v1.BundleDeleting, ""
 	}
+	if isUninstalling(in) {
+		return v1.BundleDeleting, "its uninstallation began at " + in.Annotations[v1alpha1.AnnotationUninstalling] + " and has not ended" +
+			": `berth bundle uninstall` goes on with it, and `berth bundle install` installs it again"
+	}
 	if message, failed := is(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse); failed {
 		if c := meta.FindStatusCondition(in.Status.Conditions, v1alpha1.ConditionHasValidBundle); c.Reason == v1alpha1.ReasonUnpackPending {
 			return v1.BundlePending, message
@@ -148,7 +154,7 @@ func conditionsOf(conditions []metav1.Condition) (all []v1.BundleCondition) {
 
 func ofInstance(b *v1alpha1.Bundle) v1.BundleOfInstance {
 	o := v1.BundleOfInstance{
-		Name: b.Name, Phase: string(b.Status.Phase), Digest: b.Annotations[v1alpha1.AnnotationContent], ContentURL: b.Status.ContentURL,
+		Name: b.Name, Phase: string(b.Status.Phase), Digest: digestOf(b), ContentURL: b.Status.ContentURL,
 		Source: Describe(b.Spec.Source),
 	}
 	if b.Status.ResolvedSource != nil {

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"slices"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -10,6 +9,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/apply/health"
 	"github.com/berthdev/berth/internal/apply/hooks"
 	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/english"
@@ -17,7 +17,6 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
-	"github.com/berthdev/berth/internal/release"
 )
 
 // Removing says how an instance is to be removed.
@@ -26,36 +25,45 @@ type Removing struct {
 	Definitions bool
 	// Confirm is asked before definitions are removed, with the number of objects of each.
 	Confirm func(objects map[string]int64) error
+	// NoWait does not wait until the objects are gone.
+	NoWait bool
 }
 
 // Uninstall removes what an instance has installed, its release, its bundles, and then
 // the instance. What is not its own is left and named.
 func (r Reconciler) Uninstall(ctx context.Context, name string, o Removing, steps *event.Steps) (*v1.BundleRemoval, error) {
-	k, err := r.Know(ctx, name)
-	if err != nil {
+	if _, err := r.removable(ctx, name); err != nil {
 		return nil, err
 	}
-	record, err := r.records().Latest(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case k.Instance == nil && record == nil:
-		return nil, fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
-	case k.Instance != nil && !IsOurs(k.Instance.Spec.ProvisionerClassName):
-		return nil, usable(k.Instance)
-	}
-	held, err := r.lock(ctx, name, "uninstall")
+	held, err := r.lock(ctx, name, forUninstall, steps)
 	if err != nil {
 		return nil, err
 	}
 	defer giveBack(ctx, held)
 	ctx, stop := held.Context(ctx)
 	defer stop()
+	k, err := r.removable(ctx, name) // again: whoever had the lock may have changed all of it
+	if err != nil {
+		return nil, err
+	}
 	view := live.New(r.Client.Dynamic, v1alpha1.LabelOwnerName+"="+name)
 	defer view.Close()
-	u := removal{Reconciler: r, name: name, known: k, record: record, held: held, view: view, steps: steps}
+	u := removal{Reconciler: r, name: name, known: k, record: k.Release, held: held, view: view, steps: steps}
 	return u.run(ctx, o)
+}
+
+// removable is what there is of an instance that can be uninstalled.
+func (r Reconciler) removable(ctx context.Context, name string) (Known, error) {
+	k, err := r.Know(ctx, name)
+	switch {
+	case err != nil:
+		return k, err
+	case k.Instance == nil && k.Release == nil:
+		return k, fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
+	case k.Instance != nil && !IsOurs(k.Instance.Spec.ProvisionerClassName):
+		return k, usable(k.Instance)
+	}
+	return k, nil
 }
 
 // removal is the work of removing an instance, under its lock.
@@ -72,105 +80,103 @@ type removal struct {
 func (u removal) run(ctx context.Context, o Removing) (*v1.BundleRemoval, error) {
 	applier := u.Applier(u.name, u.System)
 	applier.Live, applier.Fence = u.view, u.held
+	recorded, err := recordedHooks(u.record)
+	if err != nil {
+		return nil, err
+	}
 	remove, keep, err := u.find(ctx, applier, o)
 	if err != nil {
 		return nil, err
 	}
-	done := &v1.BundleRemoval{Name: u.name, Kept: keep}
-	if err := u.runHooks(ctx, applier, "pre-delete"); err != nil {
+	if err := u.begin(ctx); err != nil {
 		return nil, err
 	}
-	err = u.steps.Do("uninstall", func() (string, error) {
-		var removed apply.Changes
-		for _, wave := range namespacesLast(remove) {
-			wave, kept, err := u.emptied(ctx, wave)
-			if err != nil {
-				return "", err
-			}
-			done.Kept = append(done.Kept, kept...)
-			changes, err := applier.Remove(ctx, wave)
-			removed = append(removed, changes...)
-			if err != nil {
-				return "", err
-			}
-		}
-		done.Objects = len(removed)
-		return english.Plural(len(removed), "object"), nil
-	})
+	leaving := u.leaving(applier)
+	if keep, err = u.runHooks(ctx, applier, "pre-delete", recorded, keep); err != nil {
+		return nil, err
+	}
+	removed, keep, err := u.removeAll(ctx, applier, remove, leaving, keep, o)
 	if err == nil {
-		err = u.runHooks(ctx, applier, "post-delete")
+		keep, err = u.runHooks(ctx, applier, "post-delete", recorded, keep)
+	}
+	if err == nil {
+		err = u.letGo(ctx, applier, keep)
 	}
 	if err != nil {
 		return nil, err
 	}
+	done := &v1.BundleRemoval{Name: u.name, Objects: removed}
+	for _, l := range keep {
+		done.Kept = append(done.Kept, l.kept())
+	}
 	return done, u.forget(ctx)
 }
 
-// runHooks runs the hooks that the release was recorded with.
-func (u removal) runHooks(ctx context.Context, applier apply.Applier, event string) error {
-	if u.record == nil {
-		return nil
-	}
-	var all []hooks.Hook
-	for _, h := range u.record.Hooks {
-		objects, err := release.Objects(h.Manifest)
-		if err != nil {
-			return err
+// removeAll removes objects and waits until they are gone, and those that are leaving. It
+// returns their number, and what is kept.
+func (u removal) removeAll(ctx context.Context, applier apply.Applier, remove, leaving []*unstructured.Unstructured, keep []left, o Removing) (removed int, all []left, err error) {
+	err = u.steps.Do("uninstall", func() (string, error) {
+		leaving := apply.Stages(leaving)
+		for i, stage := range apply.Stages(remove) {
+			stage, kept, err := u.emptied(ctx, stage, keep)
+			if err != nil {
+				return "", err
+			}
+			keep = append(keep, kept...)
+			changes, err := applier.Remove(ctx, stage)
+			removed += len(changes)
+			if err == nil && !o.NoWait {
+				err = u.waitGone(ctx, append(changes.Objects(), leaving[i]...))
+			}
+			if err != nil {
+				return "", err
+			}
 		}
-		for _, object := range objects {
-			all = append(all, hookOf(h, object))
-		}
-	}
-	if len(hooks.At(all, event)) == 0 {
-		return nil
-	}
-	return u.steps.Do(event, func() (string, error) {
-		return "", hooks.Run(ctx, applier, all, event, hookTime, func(h hooks.Hook) {
-			u.steps.Note("running hook %s", kube.Object(h.Object.GetKind(), h.Object.GetName()))
-		})
+		return english.Plural(removed, "object"), nil
 	})
+	return removed, keep, err
 }
 
-// find reads what the instance has installed. The record only says where to look: each
-// object says itself whose it is.
-func (u removal) find(ctx context.Context, applier apply.Applier, o Removing) (remove []*unstructured.Unstructured, kept []v1.KeptObject, err error) {
-	var named []*unstructured.Unstructured
-	if u.record != nil {
-		if named, err = release.Objects(u.record.Manifest); err != nil {
-			return nil, nil, err
-		}
-		installed, err := u.installedBy(ctx, u.name, u.record)
-		if err != nil {
-			return nil, nil, err
-		}
-		named = append(named, installed...) // the newest revision may have failed in the middle
-	}
-	definition := &unstructured.Unstructured{}
-	definition.SetAPIVersion("apiextensions.k8s.io/v1")
-	definition.SetKind("CustomResourceDefinition")
-	if err := applier.Watch(ctx, append(named, definition)); err != nil {
-		return nil, nil, err
-	}
-	var mine []*unstructured.Unstructured
+// leaving are the objects of the instance that are being deleted already.
+func (u removal) leaving(applier apply.Applier) (objects []*unstructured.Unstructured) {
 	for _, object := range u.view.Objects() {
-		if object.GetDeletionTimestamp() != nil {
-			continue
+		if applier.Owner.Owns(object) && object.GetDeletionTimestamp() != nil {
+			objects = append(objects, object)
 		}
-		if !applier.Owner.Owns(object) {
-			kept = append(kept, keptObject(object, "it belongs to somebody else"))
-			continue
-		}
-		mine = append(mine, object)
 	}
-	remove, keep := apply.Removable(mine, o.Definitions)
-	for _, object := range keep {
-		reason := "it is marked to be kept"
-		if object.GetKind() == "CustomResourceDefinition" {
-			reason = "every object of its kind would go with it; --delete-crds removes it"
+	return objects
+}
+
+// waitGone waits until the objects are gone. Who gives up is told what is still there; the
+// next run goes on from here.
+func (u removal) waitGone(ctx context.Context, objects []*unstructured.Unstructured) error {
+	rest, err := health.WaitGone(ctx, u.view, objects, func(rest []health.Reading) {
+		if len(rest) > 0 {
+			u.steps.Progress(v1.Progress{
+				Message: "waiting for " + rest[0].Describe() + ": " + rest[0].Message, Done: int64(len(objects) - len(rest)), Total: int64(len(objects)),
+			})
 		}
-		kept = append(kept, keptObject(object, reason))
+	})
+	if err == nil || len(rest) == 0 {
+		return err
 	}
-	return remove, kept, u.confirm(ctx, applier, remove, o)
+	left := *fault.From(err)
+	return left.WithDetail("still there is " + unhealthy(rest, err))
+}
+
+// runHooks runs hooks of the release, and says what is kept after that.
+func (u removal) runHooks(ctx context.Context, applier apply.Applier, event string, recorded []hooks.Hook, keep []left) ([]left, error) {
+	if len(hooks.At(recorded, event)) > 0 {
+		err := u.steps.Do(event, func() (string, error) {
+			return "", hooks.Run(ctx, applier, recorded, event, hookTime, func(h hooks.Hook) {
+				u.steps.Note("running hook %s", kube.Object(h.Object.GetKind(), h.Object.GetName()))
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return leftHooks(ctx, applier, recorded, keep)
 }
 
 // confirm shows what would go with definitions.
@@ -202,16 +208,4 @@ func (u removal) forget(ctx context.Context) error {
 		return nil
 	}
 	return u.objects().DeleteInstance(ctx, u.known.Instance)
-}
-
-func keptObject(object *unstructured.Unstructured, reason string) v1.KeptObject {
-	return v1.KeptObject{Object: kube.Object(object.GetKind(), object.GetName()), Namespace: object.GetNamespace(), Reason: reason}
-}
-
-// namespacesLast are the objects, and then the namespaces among them: what is in these
-// and is not the bundle's is seen once the bundle's own is gone.
-func namespacesLast(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured {
-	isNamespace := func(o *unstructured.Unstructured) bool { return o.GetKind() == "Namespace" }
-	namespaces := slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return !isNamespace(o) })
-	return [][]*unstructured.Unstructured{slices.DeleteFunc(slices.Clone(objects), isNamespace), namespaces}
 }

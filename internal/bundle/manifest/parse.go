@@ -17,7 +17,7 @@ import (
 // The limits of one document: an object that the API server takes has 3 MiB at most, and a
 // List of objects may be one document.
 const (
-	maxDocument = 16 << 20 // bytes as written, and with aliases expanded
+	maxDocument = MaxBytes // bytes as written, and with aliases expanded
 	maxDepth    = 500      // nested mappings and lists
 )
 
@@ -44,6 +44,9 @@ func (r *Reader) parse(before int, text []byte) []value {
 		r.located(before, err.Error())
 		return nil
 	}
+	if hasAliases(text) && !r.take(len(converted)-len(text), yamldoc.Marks(converted)) {
+		return nil
+	}
 	var content any
 	if _, err := strictjson.UnmarshalStrict(converted, &content); err != nil {
 		r.located(before, err.Error())
@@ -61,7 +64,7 @@ func Bomb(text []byte) (problem string) {
 	if yamldoc.Marks(text) > maxMarks {
 		return "too many values"
 	}
-	if bytes.IndexByte(text, '*') < 0 || bytes.IndexByte(text, '&') < 0 {
+	if !hasAliases(text) {
 		return ""
 	}
 	limits := yamldoc.Limits{Bytes: maxDocument, Marks: maxMarks, Weight: maxDocument, Depth: maxDepth}
@@ -69,6 +72,11 @@ func Bomb(text []byte) (problem string) {
 		return strings.TrimSpace(strings.TrimPrefix(problems[0], ":"))
 	}
 	return ""
+}
+
+// hasAliases is false for a document of which no more comes out than is in it.
+func hasAliases(text []byte) bool {
+	return bytes.IndexByte(text, '*') >= 0 && bytes.IndexByte(text, '&') >= 0
 }
 
 func (r *Reader) toJSON(text []byte) ([]byte, error) {

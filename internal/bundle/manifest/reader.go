@@ -15,10 +15,12 @@ import (
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// The limits of everything that one Reader reads.
+// The limits of everything that one Reader reads. Objects take some ten times the memory of
+// their text, and a pass over an instance has them as they are to be, as they were and as
+// the cluster has them: that has to fit into the pod of a server.
 const (
-	MaxBytes   = 64 << 20
-	maxMarks   = 3_000_000 // characters that can begin a value
+	MaxBytes   = 12 << 20  // as written, and with aliases expanded
+	maxMarks   = 1_500_000 // characters that can begin a value
 	MaxObjects = 10_000
 )
 
@@ -52,15 +54,8 @@ func (r *Reader) ReadPart(file string, lines int, text []byte) {
 		return
 	}
 	r.file = file
-	r.bytes += len(text)
-	r.marks += yamldoc.Marks(text)
 	switch {
-	case r.bytes > MaxBytes:
-		r.stop("the manifests are larger than %d MiB", MaxBytes>>20)
-	case r.marks > maxMarks:
-		r.stop("the manifests have too many values")
-	case len(text) > maxDocument:
-		r.problem(0, "larger than %d MiB", maxDocument>>20)
+	case !r.take(len(text), yamldoc.Marks(text)):
 	case !utf8.Valid(text):
 		r.problem(0, "not UTF-8 text")
 	default:
@@ -73,6 +68,22 @@ func (r *Reader) ReadPart(file string, lines int, text []byte) {
 			}
 		}
 	}
+}
+
+// take counts what there is of a text, and what its aliases add to it; false if it is too
+// much.
+func (r *Reader) take(bytes, marks int) bool {
+	r.bytes += max(0, bytes)
+	r.marks += marks
+	switch {
+	case r.bytes > MaxBytes:
+		r.stop("the manifests are larger than %d MiB", MaxBytes>>20)
+	case r.marks > maxMarks:
+		r.stop("the manifests have too many values")
+	default:
+		return true
+	}
+	return false
 }
 
 // Add adds an object that was made of what is in a file.

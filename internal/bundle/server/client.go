@@ -3,44 +3,24 @@ package server
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/serve/manifest"
 )
 
 // Client fetches content from the server that a bundle names, with the token that the
 // caller has for the API server.
 type Client struct {
 	Config *rest.Config // the caller's credentials
-	// CA are the certificates in PEM that the server's is checked with; none for those
-	// of the system.
-	CA []byte
-}
-
-// ClusterCA is the CA of the content server that `berth serve manifests` has set up;
-// none if there is none, or it has a certificate of cert-manager.
-func ClusterCA(ctx context.Context, client corev1.ConfigMapsGetter, namespace string) ([]byte, error) {
-	name := manifest.ConfigMapCA(Role)
-	found, err := client.ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "configmaps", Namespace: namespace, Name: name})
-	}
-	return []byte(found.Data[manifest.KeyCA]), nil
+	Trust  Trust
 }
 
 // Times are bounded for a server that is reached and then says nothing.
@@ -50,12 +30,15 @@ const (
 )
 
 // Fetch opens the content at a URL, of at most so many bytes. The token is sent to the
-// host of the URL alone, by TLS alone; a redirect is an error.
+// host of the URL alone, if that is trusted, by TLS alone; a redirect is an error.
 func (c Client) Fetch(ctx context.Context, contentURL string, limit int64) (io.ReadCloser, error) {
 	at, err := url.Parse(contentURL)
 	if err != nil || at.Scheme != "https" || at.Host == "" || at.User != nil {
 		return nil, fault.New(fault.InvalidArgument, "the content cannot be fetched from %q: it has to be an https URL without a login", contentURL).
 			WithHint("the provisioner that unpacked the bundle has set the URL; ask who runs it")
+	}
+	if err := c.Trust.mayHaveToken(at); err != nil {
+		return nil, err
 	}
 	transport, err := c.transport()
 	if err != nil {
@@ -72,8 +55,7 @@ func (c Client) Fetch(ctx context.Context, contentURL string, limit int64) (io.R
 	if err == nil {
 		err = problem(response, at.Host)
 	} else if err = credential.WithoutURL(err); fault.CodeOf(err) == fault.Internal {
-		err = fault.New(fault.Unavailable, "the content server %s cannot be reached: %w", at.Host, err).
-			WithHint("an address inside of the cluster is reached from there only; a certificate of its own takes the CA that the server's administrator hands out")
+		err = unreachable(at, err)
 	}
 	if err != nil {
 		cancel(nil)
@@ -89,14 +71,11 @@ func (c Client) transport() (http.RoundTripper, error) {
 		return nil, fault.New(fault.InvalidArgument, "content cannot be fetched as another user (--as)").
 			WithHint("leave out --as: the content server knows only whose token it is sent")
 	}
-	security := &tls.Config{MinVersion: tls.VersionTLS12}
-	if len(c.CA) > 0 {
-		security.RootCAs = x509.NewCertPool()
-		if !security.RootCAs.AppendCertsFromPEM(c.CA) {
-			return nil, fault.New(fault.InvalidArgument, "the CA of the content server is not a certificate in PEM").
-				WithHint("take the file that the server's administrator hands out")
-		}
+	pool, err := c.Trust.pool()
+	if err != nil {
+		return nil, err
 	}
+	security := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
 	config := rest.CopyConfig(c.Config)
 	config.WrapTransport, config.Transport, config.Username, config.Password = nil, nil, "", ""
 	inner := &http.Transport{
@@ -121,6 +100,21 @@ func (t withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 			WithHint("use a context whose user has a token, such as that of a ServiceAccount: kubectl create token NAME")
 	}
 	return t.next.RoundTrip(r)
+}
+
+// unreachable is why a server did not even answer.
+func unreachable(at *url.URL, err error) error {
+	hint := "see whether the server runs, and whether it is reached from here"
+	unresolved, isDNS := errors.AsType[*net.DNSError](err)
+	_, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
+	switch {
+	case isDNS && unresolved.IsNotFound && isService(at.Hostname()):
+		return fault.New(fault.Unavailable, "the content is at %s, a Service of the cluster, whose name is not known outside of it", at.Host).
+			WithHint("let `berth serve bundles` install it from inside of the cluster")
+	case isCertificate:
+		hint = "name the CA that the server's administrator hands out with --" + FlagCA
+	}
+	return fault.New(fault.Unavailable, "the content server %s cannot be reached: %w", at.Host, err).WithHint("%s", hint)
 }
 
 // problem is what an answer other than the content means; it closes that answer.

@@ -22,8 +22,9 @@ import (
 type Store interface {
 	// Open opens the archive of a bundle that is unpacked: a tar file compressed with
 	// gzip. The digest is that of the content, sha256:HEX. For a bundle that does not
-	// exist or is not unpacked the error is an fs.ErrNotExist.
-	Open(ctx context.Context, bundle string) (archive io.ReadSeekCloser, digest string, modified time.Time, err error)
+	// exist or is not unpacked the error is an fs.ErrNotExist. The archive is nil if the
+	// digest is the one that is known already.
+	Open(ctx context.Context, bundle, known string) (archive io.ReadSeekCloser, digest string, modified time.Time, err error)
 }
 
 // ReaderRole is the ClusterRole of those who may read the content of bundles, and
@@ -75,7 +76,7 @@ func bundleOf(path string) (bundle string, ok bool) {
 
 // send sends the content of a bundle, or the part of it that is asked for.
 func send(w http.ResponseWriter, r *http.Request, store Store, bundle string, log *slog.Logger) {
-	archive, digest, modified, err := store.Open(r.Context(), bundle)
+	archive, digest, modified, err := store.Open(r.Context(), bundle, known(r))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		notFound(w)
@@ -90,13 +91,31 @@ func send(w http.ResponseWriter, r *http.Request, store Store, bundle string, lo
 		http.Error(w, "the content cannot be read", status)
 		return
 	}
-	defer archive.Close()
 	header := w.Header()
-	header.Set("Content-Type", "application/gzip")
 	header.Set("ETag", `"`+digest+`"`)
 	header.Set("Cache-Control", "private, no-cache") // to be asked for each time: permissions change
+	if archive == nil {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	defer archive.Close()
+	header.Set("Content-Type", "application/gzip")
 	header.Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, "", modified, archive)
+}
+
+// known is the digest of what the caller has, if it says no more than that: for it the
+// content need not be there.
+func known(r *http.Request) string {
+	if r.Header.Get("If-Match") != "" || r.Header.Get("If-Unmodified-Since") != "" || len(r.Header.Values("If-None-Match")) != 1 {
+		return ""
+	}
+	tag, opens := strings.CutPrefix(r.Header.Get("If-None-Match"), `"`)
+	digest, closes := strings.CutSuffix(tag, `"`)
+	if !opens || !closes {
+		return ""
+	}
+	return digest
 }
 
 func notFound(w http.ResponseWriter) { http.Error(w, "not found", http.StatusNotFound) }

@@ -59,6 +59,7 @@ func (accesses) Create(_ context.Context, r *authorizationv1.SubjectAccessReview
 type bundles struct {
 	content map[string]string
 	open    atomic.Int64
+	opened  atomic.Int64 // in all
 }
 
 type archive struct {
@@ -71,7 +72,7 @@ func (a archive) Close() error {
 	return nil
 }
 
-func (b *bundles) Open(_ context.Context, bundle string) (io.ReadSeekCloser, string, time.Time, error) {
+func (b *bundles) Open(_ context.Context, bundle, known string) (io.ReadSeekCloser, string, time.Time, error) {
 	if bundle == "broken" {
 		return nil, "", time.Time{}, errors.New("/var/cache/secret-place: input/output error")
 	}
@@ -82,8 +83,13 @@ func (b *bundles) Open(_ context.Context, bundle string) (io.ReadSeekCloser, str
 	if !ok {
 		return nil, "", time.Time{}, fmt.Errorf("bundle %s: %w", bundle, fs.ErrNotExist)
 	}
+	digest := "sha256:" + fmt.Sprintf("%x", sha256.Sum256([]byte(content)))
+	if digest == known {
+		return nil, digest, time.Unix(1e9, 0), nil
+	}
+	b.opened.Add(1)
 	b.open.Add(1)
-	return archive{strings.NewReader(content), b}, "sha256:" + fmt.Sprintf("%x", sha256.Sum256([]byte(content))), time.Unix(1e9, 0), nil
+	return archive{strings.NewReader(content), b}, digest, time.Unix(1e9, 0), nil
 }
 
 func newHandler(store Store) (http.Handler, *bytes.Buffer) {
@@ -112,10 +118,14 @@ func TestContent(t *testing.T) {
 		"a part beyond the end":            {path: "/bundles/web-1a2b.tgz", header: [2]string{"Range", "bytes=20-"}, want: 416, body: "*"},
 		"a part of what it was":            {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-Range", `"sha256:0"`}, want: 200, body: "0123456789"},
 		"what is known already":            {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-None-Match", tag}, want: 304},
+		"among others, what is known":      {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-None-Match", `"sha256:0", ` + tag}, want: 304},
+		"anything":                         {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-None-Match", "*"}, want: 304},
+		"what is known otherwise":          {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-None-Match", `"sha256:0"`}, want: 200, body: "0123456789"},
+		"only what it is not":              {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-Match", `"sha256:0"`}, want: 412},
 		"no token":                         {path: "/bundles/web-1a2b.tgz", token: "none", want: 401, body: "*"},
 		"a bad token":                      {path: "/bundles/web-1a2b.tgz", token: "bad", want: 401, body: "*"},
-		"a user who is no reader":          {path: "/bundles/web-1a2b.tgz", token: "mallory", want: 403, body: "*"},
-		"one who asks what there is":       {path: "/bundles/unknown.tgz", token: "mallory", want: 403, body: "*"},
+		"a user who may not read":          {path: "/bundles/web-1a2b.tgz", token: "mallory", want: 403, body: "*"},
+		"a user who asks what exists":      {path: "/bundles/unknown.tgz", token: "mallory", want: 403, body: "*"},
 		"one that is unknown":              {path: "/bundles/unknown.tgz", want: 404, body: "*"},
 		"the directory":                    {path: "/bundles/", want: 404, body: "*"},
 		"the directory without a slash":    {path: "/bundles", want: 403, body: "*"},
@@ -125,7 +135,7 @@ func TestContent(t *testing.T) {
 		"out of the directory":             {path: "/bundles/../../etc/passwd.tgz", want: 404, body: "*"},
 		"out of it, disguised":             {path: "/bundles/%2e%2e%2f%2e%2e%2fetc%2fpasswd.tgz", want: 404, body: "*"},
 		"out of it, disguised differently": {path: "/bundles/..%5c..%5cx.tgz", want: 404, body: "*"},
-		"a name with a byte that is none":  {path: "/bundles/web%00.tgz", want: 404, body: "*"},
+		"a name with a NUL byte":           {path: "/bundles/web%00.tgz", want: 404, body: "*"},
 		"a name in capitals":               {path: "/bundles/WEB-1a2b.tgz", want: 404, body: "*"},
 		"no name":                          {path: "/bundles/.tgz", want: 404, body: "*"},
 		"one that cannot be read":          {path: "/bundles/broken.tgz", want: 500, body: "*"},
@@ -148,6 +158,7 @@ func TestContent(t *testing.T) {
 			if c.header[0] != "" {
 				r.Header.Set(c.header[0], c.header[1])
 			}
+			opened := store.opened.Load()
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, r)
 			if w.Code != c.want || c.body != "*" && w.Body.String() != c.body {
@@ -162,6 +173,9 @@ func TestContent(t *testing.T) {
 			if strings.Contains(w.Body.String(), "secret-place") {
 				t.Errorf("the answer has more than it should: %s", w.Body)
 			}
+			if c.header == [2]string{"If-None-Match", tag} && (store.opened.Load() != opened || w.Header().Get("ETag") != tag) {
+				t.Errorf("the archive was opened to send nothing of it, or the headers are %v", w.Header())
+			}
 			if audited := strings.Contains(log.String(), `"msg":"audit"`); audited != (c.want != 401) {
 				t.Errorf("the log is %s", log)
 			}
@@ -172,25 +186,33 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// serveTLS serves bundles on this host, and gives the CA.
-func serveTLS(t *testing.T, handler http.Handler) (base string, ca []byte) {
+// serveTLS serves bundles on this host, and gives the file of the CA.
+func serveTLS(t *testing.T, handler http.Handler) (base, ca string) {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	t.Cleanup(server.Close)
-	return server.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	ca = filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return server.URL, ca
 }
 
 func TestFetch(t *testing.T) {
 	handler, _ := newHandler(&bundles{content: map[string]string{"web": "0123456789"}})
 	base, ca := serveTLS(t, handler)
+	host, junk := strings.TrimPrefix(base, "https://"), filepath.Join(t.TempDir(), "junk")
+	if err := os.WriteFile(junk, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte("reader\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		config rest.Config
-		ca     []byte
+		ca     string
 		url    string
 		limit  int64
 		want   string
@@ -206,16 +228,18 @@ func TestFetch(t *testing.T) {
 		"as somebody else":           {rest.Config{BearerToken: "reader", Impersonate: rest.ImpersonationConfig{UserName: "x"}}, ca, URL(base, "web"), 10, "", fault.InvalidArgument},
 		"an unknown bundle":          {rest.Config{BearerToken: "reader"}, ca, URL(base, "other"), 10, "", fault.NotFound},
 		"one that cannot be read":    {rest.Config{BearerToken: "reader"}, ca, URL(base, "busy"), 10, "", fault.Unavailable},
-		"a server that is not known": {rest.Config{BearerToken: "reader"}, nil, URL(base, "web"), 10, "", fault.Unavailable},
-		"the API server's CA":        {rest.Config{BearerToken: "reader", TLSClientConfig: rest.TLSClientConfig{CAData: ca}}, nil, URL(base, "web"), 10, "", fault.Unavailable},
-		"a CA that is none":          {rest.Config{BearerToken: "reader"}, []byte("x"), URL(base, "web"), 10, "", fault.InvalidArgument},
+		"a server that is not known": {rest.Config{BearerToken: "reader"}, "", URL(base, "web"), 10, "", fault.Unavailable},
+		"the API server's CA":        {rest.Config{BearerToken: "reader", TLSClientConfig: rest.TLSClientConfig{CAFile: ca}}, "", URL(base, "web"), 10, "", fault.Unavailable},
+		"a CA that cannot be read":   {rest.Config{BearerToken: "reader"}, junk, URL(base, "web"), 10, "", fault.InvalidArgument},
 		"plain HTTP":                 {rest.Config{BearerToken: "reader"}, ca, "http" + strings.TrimPrefix(URL(base, "web"), "https"), 10, "", fault.InvalidArgument},
 		"a login in the URL":         {rest.Config{BearerToken: "reader"}, ca, "https://a:b@" + strings.TrimPrefix(URL(base, "web"), "https://"), 10, "", fault.InvalidArgument},
+		"a host that is not trusted": {rest.Config{BearerToken: "reader"}, ca, "https://localhost:1/bundles/web.tgz", 10, "", fault.PermissionDenied},
+		"a Service, from outside":    {rest.Config{BearerToken: "reader"}, ca, "https://a.b.svc/bundles/web.tgz", 10, "", fault.Unavailable},
 		"no server":                  {rest.Config{BearerToken: "reader"}, ca, "https://127.0.0.1:1/bundles/web.tgz", 10, "", fault.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Host = "https://api.example.com"
-			body, err := Client{Config: &c.config, CA: c.ca}.Fetch(t.Context(), c.url, c.limit)
+			body, err := Client{Config: &c.config, Trust: Trust{Hosts: []string{host, "127.0.0.1:1"}, CAFile: c.ca}}.Fetch(t.Context(), c.url, c.limit)
 			if err != nil {
 				if fault.CodeOf(err) != c.code || fault.From(err).Hint == "" || strings.Contains(err.Error(), "reader") {
 					t.Errorf("the error is %s %v, want %s with a hint", fault.CodeOf(err), err, c.code)
@@ -238,7 +262,10 @@ func TestRedirectGetsNoToken(t *testing.T) {
 	base, ca := serveTLS(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, elsewhere, http.StatusFound)
 	}))
-	_, err := Client{Config: &rest.Config{BearerToken: "reader"}, CA: ca}.Fetch(t.Context(), URL(base, "web"), 10)
+	_, err := Client{
+		Config: &rest.Config{BearerToken: "reader"},
+		Trust:  Trust{Hosts: []string{strings.TrimPrefix(base, "https://"), strings.TrimPrefix(elsewhere, "https://")}, CAFile: ca},
+	}.Fetch(t.Context(), URL(base, "web"), 10)
 	if fault.CodeOf(err) != fault.Unavailable || asked.Load() != 0 {
 		t.Errorf("the error is %v; the other host was asked %d times", err, asked.Load())
 	}

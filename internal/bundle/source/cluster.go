@@ -4,6 +4,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
@@ -18,16 +19,20 @@ type Cluster struct {
 	Namespace string
 }
 
-// Secret returns the data of a Secret.
-func (c *Cluster) Secret(ctx context.Context, name string) (map[string][]byte, error) {
+// secret reads a Secret with a login.
+func (c *Cluster) secret(ctx context.Context, name string) (*corev1.Secret, error) {
 	if c == nil {
 		return nil, withoutCluster("secret/" + name)
 	}
 	found, err := c.Client.Secrets(c.Namespace).Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, fault.New(fault.NotFound, "secret/%s does not exist in namespace %s", name, c.Namespace).
+			WithHint("create it there: the logins of sources are in the system namespace, which --system-namespace names")
+	case err != nil:
 		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "secrets", Namespace: c.Namespace, Name: name})
 	}
-	return found.Data, nil
+	return found, nil
 }
 
 func (c *Cluster) configMap(ctx context.Context, name string) (*corev1.ConfigMap, error) {

@@ -55,7 +55,7 @@ func (f Fetcher) configMaps(ctx context.Context, sources []v1alpha1.ConfigMapSou
 				problems = append(problems, fmt.Sprintf("%s comes from more than one ConfigMap: %s", file, strings.Join(from, ", ")))
 			}
 		}
-		return together(problems, "name ConfigMaps with `immutable: true`, and give those with the same keys different paths")
+		return together(problems, "name ConfigMaps of the system namespace with `immutable: true`, and give those with the same keys different paths")
 	})
 }
 

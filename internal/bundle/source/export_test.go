@@ -1,13 +1,21 @@
 package source
 
 import (
+	"context"
+	"net/url"
 	"time"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/git"
 )
 
 // Check is what Fetch finds out first.
 func Check(s v1alpha1.Source) error { return check(s) }
+
+// HasOwnLogin is whether a repository is sent the caller's own login.
+func (f Fetcher) HasOwnLogin(ctx context.Context, repository *url.URL) bool {
+	return f.ownLogin(ctx, &git.Remote{URL: repository})
+}
 
 // WithMaxSilence is a fetcher that waits for less long.
 func (f Fetcher) WithMaxSilence(d time.Duration) Fetcher {

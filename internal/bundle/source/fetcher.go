@@ -24,9 +24,10 @@ type Fetcher struct {
 	// Bundle is the one whose source is fetched: an upload belongs to it. It may be nil
 	// for any other source.
 	Bundle *v1alpha1.Bundle
-	// Getenv and SSH are for git, see git.SSHCommand.
+	// Getenv gives the variables by which the caller's own logins are found: those of
+	// Docker, of git's credential helpers and of SSH. Nil is for who fetches what others
+	// ask for: then a source has the login of its Secret or none.
 	Getenv func(string) string
-	SSH    []string
 	// Progress is told what happens, with bytes so far, and in all if that is known;
 	// from one goroutine at a time. It may be nil.
 	Progress func(v1.Progress)

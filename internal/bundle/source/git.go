@@ -9,6 +9,7 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
 )
@@ -25,6 +26,9 @@ func (f Fetcher) git(ctx context.Context, s v1alpha1.GitSource) (*content.Conten
 	}
 	defer closeRemote()
 	snapshot, err := remote.FetchRef(ctx, git.Ref(s.Ref))
+	if fault.CodeOf(err) == fault.Unauthenticated && f.ownLogin(ctx, &remote) {
+		snapshot, err = remote.FetchRef(ctx, git.Ref(s.Ref))
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,42 +57,45 @@ const unpackings = 4
 func (f Fetcher) remote(ctx context.Context, address *url.URL, auth *v1alpha1.Authorization) (_ git.Remote, closeRemote func(), err error) {
 	report := f.report("Fetching " + address.Host + address.Path)
 	remote := git.Remote{
-		URL: address, SSH: f.SSH, Dir: os.TempDir(), SameHost: true,
+		URL: address, Dir: os.TempDir(), SameHost: true,
 		InsecureSkipVerify: auth != nil && auth.InsecureSkipVerify,
 		Silence:            cmp.Or(f.silence, maxSilence),
-		LoginHint:          "check the spelling; if it is private, name a Secret with a login for it in source.git.auth",
+		LoginHint:          loginHint,
 		Limits:             git.Limits{Transfer: f.Limits.Compressed, Unpacked: unpackings * f.Limits.Unpacked, File: f.Limits.File, Entries: f.Limits.Files},
 		Progress:           func(done int64) { report(done, 0) },
 	}
 	closeRemote = func() {}
 	switch {
 	case address.Scheme != "ssh":
-		remote.Credential, err = f.login(ctx, auth)
+		remote.Credential, err = f.login(ctx, address, auth)
 	case auth != nil && auth.Secret.Name != "":
 		remote.Key = "secret/" + auth.Secret.Name
-		remote.SSH, closeRemote, err = f.sshKey(ctx, *auth)
-	case len(remote.SSH) == 0:
-		remote.SSH = []string{"ssh"}
+		remote.SSH, closeRemote, err = f.sshKey(ctx, address, *auth)
+	case f.Getenv == nil:
+		err = fault.New(fault.Unauthenticated, "repository %s takes an SSH key, and no Secret has one", remote).
+			WithHint("name a Secret with ssh-privatekey and ssh-knownhosts in source.git.auth of the bundle")
+	default:
+		remote.SSH = git.SSHCommand(f.Getenv)
 	}
 	return remote, closeRemote, err
 }
 
-// sshKey is a client with the key of a Secret.
-func (f Fetcher) sshKey(ctx context.Context, auth v1alpha1.Authorization) (command []string, remove func(), err error) {
-	data, err := f.Cluster.Secret(ctx, auth.Secret.Name)
-	if err != nil {
-		return nil, nil, err
+const loginHint = "check the spelling; if it is private, name a Secret with a login for it (`berth bundle install --source-secret`, or source.git.auth " +
+	"of the bundle), or let a credential helper of git have one"
+
+// ownLogin gives a remote that takes a login the caller's own, as git would find it: if
+// nobody else can read it on the way.
+func (f Fetcher) ownLogin(ctx context.Context, remote *git.Remote) bool {
+	if f.Getenv == nil || remote.Credential != nil || remote.URL.Scheme == "ssh" || encrypted(remote.URL, "") != nil {
+		return false
 	}
-	key, known := data["ssh-privatekey"], data["ssh-knownhosts"]
-	switch {
-	case len(key) == 0:
-		return nil, nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no ssh-privatekey", auth.Secret.Name, f.Cluster.Namespace).
-			WithHint("create it with the keys ssh-privatekey and ssh-knownhosts: kubectl create secret generic --type=kubernetes.io/ssh-auth")
-	case len(known) == 0 && !auth.InsecureSkipVerify:
-		return nil, nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no ssh-knownhosts", auth.Secret.Name, f.Cluster.Namespace).
-			WithHint("add the key of the host, as `ssh-keyscan` prints it: compare it with what its administrator publishes")
+	own := &credential.Source{Command: credential.GitHelper(remote.URL, "")}
+	login, err := own.Get(ctx)
+	if err != nil || login.Anonymous() {
+		return false // the remote's own answer says what to do
 	}
-	return git.SSHKey(key, known, auth.InsecureSkipVerify)
+	remote.Credential = own
+	return true
 }
 
 // repositoryURL reads the address of a source. Only remotes are read: what is on this

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cgi"
+	neturl "net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,7 +74,7 @@ func ofGit(repository, directory string, ref v1alpha1.GitRef, auth *v1alpha1.Aut
 // which the same content comes.
 func TestGit(t *testing.T) {
 	url, _, commit := repository(t)
-	f, _ := onCluster(t, login())
+	f, _ := onCluster(t, login(url))
 	c, resolved, err := f.Fetch(t.Context(), ofGit(url, "deploy", v1alpha1.GitRef{Tag: "v1"}, withLogin()))
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +95,9 @@ func TestGit(t *testing.T) {
 
 func TestGitIsRefused(t *testing.T) {
 	url, _, _ := repository(t)
-	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "key", Namespace: system}, Data: map[string][]byte{"ssh-privatekey": []byte("x")}}
-	f, _ := onCluster(t, login(), key)
+	key := login("ssh://host")
+	key.Name, key.Data = "key", map[string][]byte{"ssh-privatekey": []byte("x")}
+	f, _ := onCluster(t, login(url, "ssh://host"), wrongLogin(url), key)
 	tag := v1alpha1.GitRef{Tag: "v1"}
 	withKey := &v1alpha1.Authorization{Secret: v1alpha1.LocalReference{Name: "key"}}
 	for name, test := range map[string]struct {
@@ -104,6 +106,8 @@ func TestGitIsRefused(t *testing.T) {
 		says   string
 	}{
 		"no login":        {ofGit(url, "", tag, nil), fault.Unauthenticated, "requires a login"},
+		"a wrong login":   {ofGit(url, "", tag, withWrongLogin()), fault.Unauthenticated, "rejected the login from secret/wrong for repository 127.0.0.1:"},
+		"no key at all":   {ofGit("ssh://git@host/x", "", tag, nil), fault.Unauthenticated, "no Secret has one"},
 		"no directory":    {ofGit(url, "nope", tag, withLogin()), fault.NotFound, "there is no directory"},
 		"no tag":          {ofGit(url, "", v1alpha1.GitRef{Tag: "v2"}, withLogin()), fault.NotFound, `has no tag "v2"`},
 		"this machine":    {ofGit("file:///etc", "", tag, nil), fault.InvalidArgument, "is not a URL"},
@@ -126,6 +130,47 @@ func TestGitIsRefused(t *testing.T) {
 	}
 }
 
+// A repository that takes a login is read with what git's credential helpers have, but
+// not by a server, which works for others; and nobody is asked where there is a Secret.
+func TestGitWithTheCallersOwnLogin(t *testing.T) {
+	url, _, _ := repository(t)
+	asked := filepath.Join(t.TempDir(), "asked")
+	for name, value := range map[string]string{
+		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "credential.helper",
+		"GIT_CONFIG_VALUE_0": "!f() { echo $1 >>" + asked + "; echo username=alice; echo password=s3cret; }; f",
+	} {
+		t.Setenv(name, value)
+	}
+	f, _ := onCluster(t, login(url), wrongLogin(url))
+	s := ofGit(url, "deploy", v1alpha1.GitRef{Tag: "v1"}, nil)
+	if _, _, err := f.Fetch(t.Context(), s); fault.CodeOf(err) != fault.Unauthenticated {
+		t.Error(err)
+	}
+	f.Getenv = os.Getenv
+	s.Git.Auth = withWrongLogin()
+	if _, _, err := f.Fetch(t.Context(), s); fault.CodeOf(err) != fault.Unauthenticated {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(asked); !os.IsNotExist(err) {
+		t.Errorf("the helper was asked: %s, %v", text, err)
+	}
+	for address, wanted := range map[string]bool{"http://far.invalid/x": false, "https://far.invalid/x": true, url: true} {
+		repository, err := neturl.Parse(address)
+		if err != nil || f.HasOwnLogin(t.Context(), repository) != wanted {
+			t.Errorf("%s: not %t, %v", address, wanted, err)
+		}
+	}
+	s.Git.Auth = nil
+	c, resolved, err := f.Fetch(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if resolved.Git.Auth != nil || c.Files != 1 {
+		t.Errorf("%+v %+v", resolved.Git, c)
+	}
+}
+
 // Over SSH, the user's own client is used, or one with the key of a Secret; of the
 // latter nothing is left behind.
 func TestGitOverSSH(t *testing.T) {
@@ -139,6 +184,7 @@ func TestGitOverSSH(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "key", Namespace: system}, Data: map[string][]byte{"ssh-privatekey": []byte("PRIVATE"), "ssh-knownhosts": []byte("host x")}}
 	f, _ := onCluster(t, key)
+	f.Getenv = os.Getenv
 	for _, auth := range []*v1alpha1.Authorization{nil, {Secret: v1alpha1.LocalReference{Name: "key"}}} {
 		c, resolved, err := f.Fetch(t.Context(), ofGit("ssh://git@git.example.com"+root+"/org/app.git", "deploy", v1alpha1.GitRef{Branch: "main"}, auth))
 		if err != nil {

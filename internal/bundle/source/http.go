@@ -8,14 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/secret"
 )
 
 // maxSilence is how long a server may send nothing.
@@ -31,7 +29,7 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	if ok || err != nil {
 		return c, &s, err
 	}
-	login, err := f.login(ctx, s.Auth)
+	login, err := f.login(ctx, address, s.Auth)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +39,7 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	}
 	// The builder is the first to find it too large, and says so.
 	client := newClient(address, login, credential.Basic, f.Limits.Compressed+1<<20)
-	c, err = f.build(ctx, func(b *content.Builder) error { return f.download(ctx, client, address, b) })
+	c, err = f.build(ctx, func(b *content.Builder) error { return f.download(ctx, client, address, s.Auth, b) })
 	if err != nil {
 		return nil, nil, within(name(address), err)
 	}
@@ -54,7 +52,7 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	return c, &s, nil
 }
 
-func (f Fetcher) download(ctx context.Context, client *http.Client, address *url.URL, b *content.Builder) error {
+func (f Fetcher) download(ctx context.Context, client *http.Client, address *url.URL, auth *v1alpha1.Authorization, b *content.Builder) error {
 	silence := cmp.Or(f.silence, maxSilence)
 	ctx, alive, stop := watchdog(ctx, silence)
 	defer stop()
@@ -69,7 +67,7 @@ func (f Fetcher) download(ctx context.Context, client *http.Client, address *url
 		return downloadFault(ctx, address, silence, credential.WithoutURL(err))
 	}
 	defer response.Body.Close()
-	if err := statusFault(address, response); err != nil {
+	if err := statusFault(address, response, secretOf(auth)); err != nil {
 		return err
 	}
 	if response.ContentLength > f.Limits.Compressed {
@@ -78,25 +76,6 @@ func (f Fetcher) download(ctx context.Context, client *http.Client, address *url
 	}
 	body := f.watch("Fetching "+name(address), alive(response.Body), max(0, response.ContentLength))
 	return downloadFault(ctx, address, silence, b.Tar(ctx, body))
-}
-
-// login is the username and password of a Secret; nil if none is named.
-func (f Fetcher) login(ctx context.Context, auth *v1alpha1.Authorization) (*credential.Source, error) {
-	if auth == nil || auth.Secret.Name == "" {
-		return nil, nil
-	}
-	data, err := f.Cluster.Secret(ctx, auth.Secret.Name)
-	if err != nil {
-		return nil, err
-	}
-	login := credential.Credential{
-		Username: string(data["username"]), Token: secret.Text(strings.TrimRight(string(data["password"]), "\r\n")), From: "secret/" + auth.Secret.Name,
-	}
-	if login.Anonymous() {
-		return nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no password", auth.Secret.Name, f.Cluster.Namespace).
-			WithHint("create it with the keys username and password: kubectl create secret generic --type=kubernetes.io/basic-auth")
-	}
-	return &credential.Source{Command: func(context.Context) (credential.Credential, error) { return login, nil }}, nil
 }
 
 // httpURL reads the URL of a source, in which no login is taken: objects are read by
@@ -121,21 +100,30 @@ func name(address *url.URL) string {
 	return address.Scheme + "://" + address.Host + address.EscapedPath()
 }
 
-// statusFault explains an answer without an archive.
-func statusFault(address *url.URL, response *http.Response) error {
+// statusFault explains an answer without an archive, to a request with the login of a
+// Secret or, if it has no name, without.
+func statusFault(address *url.URL, response *http.Response, secret string) error {
 	status := strconv.Itoa(response.StatusCode)
 	if text := http.StatusText(response.StatusCode); text != "" {
 		status += " " + text
 	}
-	switch code := response.StatusCode; code {
-	case http.StatusOK:
+	with := "without a login"
+	if secret != "" {
+		with = "with the login from secret/" + secret
+	}
+	switch code := response.StatusCode; {
+	case code == http.StatusOK:
 		return nil
-	case http.StatusUnauthorized:
-		return fault.New(fault.Unauthenticated, "%s: %s", name(address), status).
-			WithHint("name a Secret with username and password in source.http.auth, or check the one that is named")
-	case http.StatusForbidden:
-		return fault.New(fault.PermissionDenied, "%s: %s", name(address), status).WithHint("ask who runs the server for access")
-	case http.StatusNotFound, http.StatusGone:
+	case code == http.StatusUnauthorized && secret == "":
+		return fault.New(fault.Unauthenticated, "%s requires a login: %s", name(address), status).
+			WithHint("name a Secret with username and password: `berth bundle install --source-secret`, or source.http.auth of the bundle")
+	case code == http.StatusUnauthorized:
+		return fault.New(fault.Unauthenticated, "%s: %s %s", name(address), status, with).
+			WithReason(credential.ReasonRejected).WithHint("correct the username and the password of the Secret, or name another")
+	case code == http.StatusForbidden:
+		return fault.New(fault.PermissionDenied, "%s: %s %s", name(address), status, with).
+			WithHint("ask who runs the server for access, or name a Secret with another login")
+	case code == http.StatusNotFound, code == http.StatusGone:
 		return fault.New(fault.NotFound, "%s: %s", name(address), status).WithHint("check the URL")
 	default:
 		return fault.New(fault.Unavailable, "%s: %s", name(address), status).WithHint("try again in a while")

@@ -35,11 +35,28 @@ func onCluster(t *testing.T, objects ...runtime.Object) (source.Fetcher, *fake.C
 	return f, client
 }
 
-func login() *corev1.Secret {
+// login is a Secret with a login for the hosts of URLs.
+func login(urls ...string) *corev1.Secret {
+	hosts := make([]string, len(urls))
+	for i, url := range urls {
+		_, host, _ := strings.Cut(url, "://")
+		hosts[i], _, _ = strings.Cut(host, "/")
+	}
 	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: "login", Namespace: system},
+		ObjectMeta: metav1.ObjectMeta{Name: "login", Namespace: system, Annotations: map[string]string{source.AnnotationHosts: strings.Join(hosts, ", ")}},
 		Data:       map[string][]byte{"username": []byte("alice"), "password": []byte("s3cret\n")},
 	}
+}
+
+// wrongLogin is a Secret with a password that no server takes.
+func wrongLogin(urls ...string) *corev1.Secret {
+	wrong := login(urls...)
+	wrong.Name, wrong.Data = "wrong", map[string][]byte{"username": []byte("alice"), "password": []byte("0ther")}
+	return wrong
+}
+
+func withWrongLogin() *v1alpha1.Authorization {
+	return &v1alpha1.Authorization{Secret: v1alpha1.LocalReference{Name: "wrong"}}
 }
 
 func overHTTP(url string, auth *v1alpha1.Authorization) v1alpha1.Source {
@@ -115,14 +132,18 @@ func TestHTTPLoginStaysAtHome(t *testing.T) {
 		}
 		http.Redirect(w, r, elsewhere, http.StatusTemporaryRedirect)
 	})
-	f, _ := onCluster(t, login())
+	f, _ := onCluster(t, login(home), wrongLogin(home))
 	c, _, err := f.Fetch(t.Context(), overHTTP(home, withLogin()))
 	if err != nil || asked != 1 {
 		t.Fatal(err, asked)
 	}
 	_ = c.Close()
 	_, _, err = f.Fetch(t.Context(), overHTTP(home, nil))
-	if fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), "401 Unauthorized") {
+	if fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), home+" requires a login: 401 Unauthorized") || !strings.Contains(fault.From(err).Hint, "--source-secret") {
+		t.Error(err)
+	}
+	_, _, err = f.Fetch(t.Context(), overHTTP(home, withWrongLogin()))
+	if fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), home+": 401 Unauthorized with the login from secret/wrong") || strings.Contains(err.Error(), "0ther") {
 		t.Error(err)
 	}
 }
@@ -226,10 +247,11 @@ func TestHTTPRefusesURLs(t *testing.T) {
 }
 
 func TestHTTPLoginIsMissing(t *testing.T) {
-	empty := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "login", Namespace: system}}
+	empty := login("https://host/")
+	empty.Data = nil
 	for says, f := range map[string]func() source.Fetcher{
 		"needs secret/login of a cluster":                        func() source.Fetcher { return newFetcher(t) },
-		"cannot get secrets login":                               func() source.Fetcher { f, _ := onCluster(t); return f },
+		"secret/login does not exist in namespace berth-system":  func() source.Fetcher { f, _ := onCluster(t); return f },
 		"secret/login in namespace berth-system has no password": func() source.Fetcher { f, _ := onCluster(t, empty); return f },
 	} {
 		if _, _, err := f().Fetch(t.Context(), overHTTP("https://host/", withLogin())); err == nil || !strings.Contains(err.Error(), says) {

@@ -42,15 +42,16 @@ func (f Fetcher) image(ctx context.Context, s v1alpha1.ImageSource) (*content.Co
 	return c, &s, nil
 }
 
-// keyring are the logins of a pull secret, or without one those of the user's Docker.
+// keyring are the logins of a pull secret, which names the registry of each, or without
+// one those of the user's Docker.
 func (f Fetcher) keyring(ctx context.Context, secret string) (*registry.Keyring, error) {
 	switch {
 	case secret != "":
-		data, err := f.Cluster.Secret(ctx, secret)
+		found, err := f.Cluster.secret(ctx, secret)
 		if err != nil {
 			return nil, err
 		}
-		return registry.SecretKeyring(data, "secret/"+secret)
+		return registry.SecretKeyring(found.Data, "secret/"+secret)
 	case f.Getenv != nil:
 		return registry.DockerKeyring(f.Getenv)
 	}

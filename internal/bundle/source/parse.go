@@ -10,8 +10,11 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 )
 
-// Flags are what is given beside a SOURCE argument. They belong to git.
-type Flags struct{ Branch, Tag, Commit, Directory string }
+// Flags are what is given beside a SOURCE argument.
+type Flags struct {
+	Branch, Tag, Commit, Directory string // of a repository
+	Secret                         string // with the login, of whatever is fetched from a server
+}
 
 // Target is what a SOURCE argument names: a path on this machine, or a source.
 type Target struct {
@@ -26,7 +29,7 @@ const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITO
 // reported never has a password in it.
 //
 //	oci://host/repository:tag              an image
-//	git+https://host/repository.git        a commit of a repository; also git+ssh://, ssh:// and git://;
+//	git+https://host/repository.git        a commit of a repository; also git+ssh:// and ssh://;
 //	  //directory?ref=v1                   ref, branch, tag or commit choose it, as the flags do
 //	https://host/file.tgz                  an archive
 //	configmap/one,configmap/two=dir        the files of ConfigMaps, in a directory
@@ -37,6 +40,9 @@ const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITO
 func Parse(arg string, flags Flags) (Target, error) {
 	p := &parser{}
 	target := p.parse(arg, flags)
+	if flags.Secret != "" {
+		p.secret(target.Source, flags.Secret)
+	}
 	if err := together(p.problems, argumentHint); err != nil {
 		return Target{}, err
 	}
@@ -99,6 +105,25 @@ func (p *parser) gitOnly(flags Flags) {
 	}
 }
 
+// secret names the Secret with the login of a source, in the field of its type.
+func (p *parser) secret(s *v1alpha1.Source, name string) {
+	if !objectName.MatchString(name) {
+		p.wrong("--source-secret %q is not the name of a Secret", name)
+	}
+	auth := &v1alpha1.Authorization{Secret: v1alpha1.LocalReference{Name: name}}
+	switch {
+	case len(p.problems) > 0: // there may be no source
+	case s != nil && s.Image != nil:
+		s.Image.PullSecret = name
+	case s != nil && s.Git != nil:
+		s.Git.Auth = auth
+	case s != nil && s.HTTP != nil:
+		s.HTTP.Auth = auth
+	default:
+		p.wrong("--source-secret is for what is fetched from a server: an image, a repository or an archive at a URL")
+	}
+}
+
 func (p *parser) http(arg string) *v1alpha1.Source {
 	if address := p.url(arg, false); address == nil {
 		return nil
@@ -121,9 +146,9 @@ func (p *parser) url(text string, ssh bool) *url.URL {
 	}
 	switch _, password := address.User.Password(); {
 	case password && ssh:
-		p.wrong("SOURCE has a password in it: use a key of your SSH agent, or a Secret with ssh-privatekey")
+		p.wrong("SOURCE has a password in it: use a key of your SSH agent, or --source-secret with ssh-privatekey")
 	case !ssh:
-		p.wrong("SOURCE has a login in it, which everybody could read: leave it out, and use a Secret with username and password")
+		p.wrong("SOURCE has a login in it, which everybody could read: leave it out, and name a Secret with --source-secret")
 	}
 	return address
 }
@@ -134,11 +159,11 @@ func (p *parser) image(ref string) *v1alpha1.Source {
 	host, repository, ok := strings.Cut(ref, "/")
 	switch {
 	case strings.Contains(host, "@"):
-		p.wrong("SOURCE has a login in it, which everybody could read: leave it out, and log in with `docker login`, or use a pull secret")
+		p.wrong("SOURCE has a login in it, which everybody could read: leave it out, and log in with `docker login`, or name a Secret with --source-secret")
 	case !ok || host == "" || strings.Trim(repository, "/") == "":
-		p.wrong("SOURCE is no image with a registry: write oci://HOST/REPOSITORY:TAG")
+		p.wrong("SOURCE does not name a registry: write oci://HOST/REPOSITORY:TAG")
 	case strings.ContainsAny(ref, " \t\r\n?#"):
-		p.wrong("SOURCE is no valid image: it has spaces or one of ?#")
+		p.wrong("SOURCE is not a valid image: it has spaces or one of ?#")
 	}
 	return &v1alpha1.Source{Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: ref}}
 }

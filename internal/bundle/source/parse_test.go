@@ -24,6 +24,20 @@ func httpSource(url string) source.Target {
 	return source.Target{Source: &v1alpha1.Source{Type: v1alpha1.SourceHTTP, HTTP: &v1alpha1.HTTPSource{URL: url}}}
 }
 
+// withSecret is a target whose source names a Secret.
+func withSecret(t source.Target, name string) source.Target {
+	auth := &v1alpha1.Authorization{Secret: v1alpha1.LocalReference{Name: name}}
+	switch s := t.Source; s.Type {
+	case v1alpha1.SourceImage:
+		s.Image.PullSecret = name
+	case v1alpha1.SourceGit:
+		s.Git.Auth = auth
+	default:
+		s.HTTP.Auth = auth
+	}
+	return t
+}
+
 func configMaps(sources ...v1alpha1.ConfigMapSource) source.Target {
 	return source.Target{Source: &v1alpha1.Source{Type: v1alpha1.SourceConfigMaps, ConfigMaps: sources}}
 }
@@ -53,12 +67,17 @@ func TestParse(t *testing.T) {
 		"configmap/a":          {want: configMaps(configMap("a", ""))},
 		"cm/a,configmaps/b=manifests,configmap/c=x/y": {want: configMaps(configMap("a", ""), configMap("b", "manifests"), configMap("c", "x/y"))},
 
+		"oci://host/private:v1":                {source.Flags{Secret: "login"}, withSecret(imageSource("host/private:v1"), "login")},
+		"https://host/private.tgz":             {source.Flags{Secret: "my.login"}, withSecret(httpSource("https://host/private.tgz"), "my.login")},
+		"ssh://git@host/private?branch=main":   {source.Flags{Secret: "key"}, withSecret(gitSource("ssh://git@host/private", "", main), "key")},
+		"git+https://host/private?branch=main": {source.Flags{Secret: "login"}, withSecret(gitSource("https://host/private", "", main), "login")},
+
 		"git+https://host/org/repo.git":                 {source.Flags{Branch: "main"}, gitSource("https://host/org/repo.git", "", main)},
 		"https://host/org/repo.git":                     {source.Flags{Tag: "v1"}, gitSource("https://host/org/repo.git", "", v1alpha1.GitRef{Tag: "v1"})},
 		"git+http://host/repo":                          {source.Flags{Commit: commit, Directory: "/a/b/"}, gitSource("http://host/repo", "a/b", v1alpha1.GitRef{Commit: commit})},
 		"ssh://git@host:2222/org/repo.git?branch=a/b":   {want: gitSource("ssh://git@host:2222/org/repo.git", "", v1alpha1.GitRef{Branch: "a/b"})},
 		"git+ssh://host/~me/repo?ref=main":              {want: gitSource("ssh://host/~me/repo", "", main)},
-		"git://host/repo//dir/sub?ref=v1":               {want: gitSource("git://host/repo", "dir/sub", v1alpha1.GitRef{Tag: "v1"})},
+		"ssh://host/repo//dir/sub?ref=v1":               {want: gitSource("ssh://host/repo", "dir/sub", v1alpha1.GitRef{Tag: "v1"})},
 		"git+https://host/repo.git//dir?ref=1.2.3-rc.1": {want: gitSource("https://host/repo.git", "dir", v1alpha1.GitRef{Tag: "1.2.3-rc.1"})},
 		"git+https://host/repo?ref=" + commit:           {want: gitSource("https://host/repo", "", v1alpha1.GitRef{Commit: commit})},
 		"git+https://host/repo?ref=release-1.2":         {want: gitSource("https://host/repo", "", v1alpha1.GitRef{Branch: "release-1.2"})},
@@ -80,15 +99,21 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"":                           {want: []string{"is empty"}},
 		"s3://bucket/x":              {want: []string{`unknown scheme "s3"`}},
 		"git+ftp://host/x?ref=1":     {want: []string{`unknown scheme "git+ftp"`}},
+		"git://host/x?ref=1":         {want: []string{`scheme "git", not https or ssh`}},
+		"git+git://host/x?ref=1":     {want: []string{`scheme "git", not https or ssh`}},
 		"./dir":                      {source.Flags{Branch: "a", Directory: "b"}, []string{"--branch is for git", "--directory is for git"}},
+		"./secret":                   {source.Flags{Secret: "login"}, []string{"--source-secret is for what is fetched from a server"}},
+		"configmap/secret":           {source.Flags{Secret: "login"}, []string{"--source-secret is for what is fetched from a server"}},
+		"oci://host/secret:v1":       {source.Flags{Secret: "a/b"}, []string{`--source-secret "a/b" is not the name of a Secret`}},
+		"https://s3cret@host/secret": {source.Flags{Secret: "A"}, []string{"has a login in it", `--source-secret "A" is not`}},
 		"https://host/x.tgz":         {source.Flags{Tag: "a"}, []string{"--tag is for git"}},
 		"https://":                   {want: []string{"has no host"}},
 		"https://u:s3cret@host/x":    {want: []string{"has a login in it"}},
 		"https://s3cret@host/x":      {want: []string{"has a login in it"}},
 		"https://u:s3cret@host:x/":   {want: []string{"not a valid URL"}},
 		"oci://u:s3cret@host/x":      {want: []string{"has a login in it"}},
-		"oci://image":                {want: []string{"no image with a registry"}},
-		"oci://host/a b":             {want: []string{"no valid image"}},
+		"oci://image":                {want: []string{"does not name a registry"}},
+		"oci://host/a b":             {want: []string{"not a valid image"}},
 		"git@github.com:org/repo":    {want: []string{"write ssh://git@HOST/REPOSITORY.git"}},
 		"configmap/":                 {want: []string{"is no ConfigMap"}},
 		"configmap/a,x,configmap/B":  {want: []string{`"x" is no ConfigMap`, `"configmap/B" is no ConfigMap`}},

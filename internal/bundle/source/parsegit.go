@@ -14,8 +14,13 @@ import (
 // git reads the address of a repository, which may end in a directory and name a ref.
 func (p *parser) git(text string, flags Flags) *v1alpha1.Source {
 	scheme, _, _ := strings.Cut(text, "://")
-	if !slices.Contains([]string{"https", "http", "ssh", "git"}, scheme) {
-		p.wrong("SOURCE has the unknown scheme %q: git is read over https, ssh, http and git", "git+"+scheme)
+	switch scheme {
+	case "https", "http", "ssh":
+	case "git":
+		p.wrong("SOURCE has the scheme %q, not https or ssh", scheme)
+		return nil
+	default:
+		p.wrong("SOURCE has the unknown scheme %q: git is read over https, ssh and http", "git+"+scheme)
 		return nil
 	}
 	address := p.url(text, scheme == "ssh")

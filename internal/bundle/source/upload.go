@@ -102,7 +102,7 @@ func (f Fetcher) upload(ctx context.Context, s v1alpha1.UploadSource) (*content.
 	}
 	count, err := strconv.Atoi(first.Labels[LabelChunks])
 	if most := int(f.Limits.Compressed/maxChunk) + 1; err != nil || count < 1 || count > most {
-		return nil, nil, fault.New(fault.Failed, "configmap/%s in namespace %s has the label %s=%q, which is no number of chunks from 1 to %d",
+		return nil, nil, fault.New(fault.Failed, "configmap/%s in namespace %s has the label %s=%q, which is not a number of chunks from 1 to %d",
 			first.Name, f.Cluster.Namespace, LabelChunks, first.Labels[LabelChunks], most).WithHint("delete the bundle and install it again from its files")
 	}
 	c, err = f.build(ctx, func(b *content.Builder) error { return f.join(ctx, b, first, count) })

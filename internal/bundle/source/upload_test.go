@@ -208,8 +208,8 @@ func TestUploadIsVerified(t *testing.T) {
 		"of other content":     {2, func(c *corev1.ConfigMap) { c.Annotations[v1alpha1.AnnotationContent] = "x" }, "has been altered: it belongs to other content"},
 		"in another place":     {2, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunk] = "1" }, "has been altered: its labels are those of another chunk"},
 		"one of fewer":         {0, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunks] = "2" }, "has been altered: its labels are those of another chunk"},
-		"one of none":          {0, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunks] = "0" }, "no number of chunks from 1 to"},
-		"one of very many":     {0, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunks] = "1000000" }, "no number of chunks from 1 to"},
+		"one of none":          {0, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunks] = "0" }, "not a number of chunks from 1 to"},
+		"one of very many":     {0, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunks] = "1000000" }, "not a number of chunks from 1 to"},
 		"one bit and the digest": {2, func(c *corev1.ConfigMap) {
 			c.BinaryData["content"][7] ^= 1
 			sum := sha256.Sum256(c.BinaryData["content"])

@@ -21,15 +21,15 @@ SOURCE is one of
 
   ./dir                          a local directory
   bundle.tgz, -                  a local archive, or one on standard input
-  oci://host/repo:tag            an image, with the logins of docker
+  oci://host/repo:tag            an image
   git+https://host/repo.git//dir a directory of a repository: --branch, --tag, --commit
   https://host/bundle.tgz        an archive on a web server
-  configmap/NAME                 ConfigMaps of the system namespace
+  configmap/NAME                 immutable ConfigMaps of the system namespace
 
 The state is on the cluster: a BundleInstance says what is to be installed, and a
 Bundle is its content. Who applies a BundleInstance instead needs berth serve
 bundles, or berth bundle reconcile from time to time.`,
-		Example: `  berth bundle validate ./manifests
+		Example: `  berth bundle validate ./shop
   berth bundle install shop ./shop
   berth bundle install shop oci://registry.example.com/shop:v2
   berth bundle status shop

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -25,7 +26,9 @@ type ClusterOptions struct {
 	DeleteDefinitions bool
 	Yes               bool
 	IgnoreNotFound    bool
+	NoWait            bool
 	Only              kinds
+	Trust             server.Trust
 	Timeout           time.Duration
 	Output            printer.Format
 }
@@ -53,4 +56,19 @@ func completeInstance(f *cmdutil.Factory) cobra.CompletionFunc {
 		}
 		return names, err
 	})
+}
+
+// completeSource completes the name of an instance, and then a file: what else a source
+// may be is nowhere listed.
+func completeSource(f *cmdutil.Factory) cobra.CompletionFunc {
+	instances := completeInstance(f)
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		switch len(args) {
+		case 0:
+			return instances(cmd, args, typed)
+		case 1:
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 }

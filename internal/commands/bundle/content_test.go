@@ -7,9 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/berthdev/berth/internal/commands"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/schematest"
+	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
@@ -82,6 +85,17 @@ func TestValidateSaysAllProblems(t *testing.T) {
 	}
 }
 
+// A terminal is not waited for: nobody types a tar file.
+func TestStandardInputIsATerminal(t *testing.T) {
+	cmdtest.Offline(t)
+	streams, b := terminal.Test("", time.Now())
+	streams.In.TTY = true
+	status := commands.Main([]string{"bundle", "validate", "-"}, streams, func(int) { t.Error("berth exited at once") })
+	if status != 2 || !strings.Contains(b.Err.String(), "standard input is a terminal, not a tar file") || !strings.Contains(b.Err.String(), "hint:") {
+		t.Errorf("%d, %s", status, b.Err.String())
+	}
+}
+
 func TestUnpack(t *testing.T) {
 	there(t, shop())
 	status, _, stderr := cmdtest.Run(t, archive(t, shop()), "bundle", "unpack", "-", "a/b")
@@ -106,5 +120,16 @@ func TestUnpack(t *testing.T) {
 	}
 	if _, err := os.Stat("hostile"); !os.IsNotExist(err) {
 		t.Errorf("something was unpacked: %v", err)
+	}
+}
+
+// The second argument of install and diff can be a file, and there is no third.
+func TestCompleteSource(t *testing.T) {
+	cmdtest.Offline(t)
+	for line, want := range map[string]string{"install shop ": ":0\n", "diff shop ": ":0\n", "install shop ./shop ": ":4\n", "install shop ./shop --source-secret ": ":4\n"} {
+		args := append([]string{"__complete", "bundle"}, strings.Split(line, " ")...)
+		if _, stdout, _ := cmdtest.Run(t, "", args...); stdout != want {
+			t.Errorf("%s: %q, want %q", line, stdout, want)
+		}
 	}
 }

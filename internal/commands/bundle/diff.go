@@ -2,10 +2,12 @@ package bundle
 
 import (
 	"context"
+	"reflect"
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -40,15 +43,17 @@ The exit status is 0 whenever a comparison was made; with --exit-code it is 3 if
 anything would change.`,
 		Example: `  berth bundle diff shop ./shop
   berth bundle diff shop oci://registry.example.com/shop:v2 --exit-code`,
-		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
+		ValidArgsFunction: completeSource(f),
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return fault.New(fault.InvalidArgument, "requires a name and a source, got %d arguments", len(args))
+				return fault.New(fault.InvalidArgument, "requires a name and a source, got %s", english.Plural(len(args), "argument"))
 			}
-			o.Name, o.Arg = args[0], args[1]
+			o.Name, o.Arg, o.Namespaced = args[0], args[1], cmd.Flags().Changed("namespace")
 			return o.validate()
 		}),
 	}
 	o.addSourceFlags(cmd)
+	o.addSecretFlag(cmd)
 	o.addFormatFlags(cmd)
 	addSystemFlag(cmd, &o.System)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
@@ -113,8 +118,8 @@ func compare(c apply.Change) (v1.BundleDiffObject, error) {
 	return item, err
 }
 
-// text is an object as people read it: without what the API server writes on the side,
-// and the marks that say whose it is.
+// text is an object as people read it: without what the API server and kubectl apply write
+// on the side (which has a Secret's values in it), and the marks that say whose it is.
 func text(object *unstructured.Unstructured) ([]string, error) {
 	if object == nil {
 		return nil, nil
@@ -127,6 +132,7 @@ func text(object *unstructured.Unstructured) ([]string, error) {
 		{"metadata", "generation"},
 		{"metadata", "creationTimestamp"},
 		{"metadata", "ownerReferences"},
+		{"metadata", "annotations", corev1.LastAppliedConfigAnnotation},
 		{"status"},
 	} {
 		unstructured.RemoveNestedField(object.Object, path...)
@@ -163,7 +169,7 @@ func masked(before, after *unstructured.Unstructured) (left, right *unstructured
 			}
 			for key, value := range values {
 				values[key] = "***"
-				if there, both := others[key]; both && there != value {
+				if there, both := others[key]; both && !reflect.DeepEqual(there, value) {
 					values[key] = differs
 				}
 			}

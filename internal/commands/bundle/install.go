@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -24,12 +25,14 @@ type InstallOptions struct {
 
 	Name string
 	SourceOptions
-	System         string // namespace
-	ForceConflicts bool
-	NoWait         bool
-	Timeout        time.Duration
-	DryRun         apply.DryRun
-	Output         printer.Format
+	System          string // namespace
+	Namespaced      bool   // the command line names the namespace of the objects
+	CreateNamespace bool
+	ForceConflicts  bool
+	NoWait          bool
+	Timeout         time.Duration
+	DryRun          apply.DryRun
+	Output          printer.Format
 }
 
 // NewInstall makes `berth bundle install`.
@@ -41,11 +44,16 @@ func NewInstall(f *cmdutil.Factory, runF func(context.Context, *InstallOptions) 
 		Long: `Install a bundle under a name, or upgrade what is installed under it, and wait until
 every object is healthy. Nothing is written before all of the bundle has been
 checked. Objects that name no namespace go into that of the context, or of
---namespace; those that the bundle does not have any more are removed. Definitions
+--namespace, and stay there in upgrades; those that the bundle does not have any more are removed. Definitions
 of kinds and what is marked helm.sh/resource-policy: keep stay.
 
-If an upgrade is refused, what was installed before is put back. If the new objects
-do not get healthy, they stay, and so does the old bundle, to go back to.
+If an upgrade is refused, or a hook after it fails, what was installed before is put
+back. If the new objects do not get healthy, they stay, and so does the old bundle,
+to go back to.
+
+A private source takes a login: of an image, Docker's own, and of a repository, that
+of git's credential helper or of SSH; or a Secret of the system namespace, which
+--source-secret names, and with which others can fetch it again.
 
 What another program has set in an object is not changed, and said;
 --force-conflicts takes it over.
@@ -55,20 +63,25 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 		Example: `  berth bundle install shop ./shop
   berth bundle install shop oci://registry.example.com/shop:v2
   berth bundle install shop git+https://git.example.com/shop.git//deploy --tag v2
+  berth bundle install shop oci://registry.example.com/private/shop:v2 --source-secret shop-login
   berth bundle install shop ./chart --values production.yaml --timeout 5m
   berth bundle install shop ./shop --dry-run=server`,
+		ValidArgsFunction: completeSource(f),
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return fault.New(fault.InvalidArgument, "requires a name and a source, got %d arguments", len(args))
+				return fault.New(fault.InvalidArgument, "requires a name and a source, got %s", english.Plural(len(args), "argument"))
 			}
 			o.Name, o.Arg, o.Flags = args[0], args[1], cmdutil.ClusterFlags(cmd)
+			o.Namespaced = cmd.Flags().Changed("namespace")
 			return o.validate()
 		}),
 	}
 	o.addSourceFlags(cmd)
+	o.addSecretFlag(cmd)
 	o.addFormatFlags(cmd)
 	addSystemFlag(cmd, &o.System)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
+	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace of --namespace if it does not exist; it outlives the bundle")
 	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false, "take over what other programs have set in the objects")
 	cmd.Flags().BoolVar(&o.NoWait, "no-wait", false, "do not wait until the objects are healthy")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)

@@ -50,7 +50,7 @@ func Install(ctx context.Context, o *InstallOptions) error {
 
 // prepare fetches the bundle, reads all of it, and looks up what there is.
 func (o *InstallOptions) prepare(ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps) (q instance.Request, known instance.Known, err error) {
-	q = instance.Request{Name: o.Name, Config: conf, Until: instance.UntilHealthy, Source: v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}}}
+	q = instance.Request{Name: o.Name, Class: o.class(), Config: conf, Until: instance.UntilHealthy, Source: v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}}}
 	if o.NoWait {
 		q.Until = instance.UntilInstalled
 	}
@@ -72,8 +72,11 @@ func (o *InstallOptions) prepare(ctx context.Context, r instance.Reconciler, con
 		}},
 	)
 	if err == nil {
-		err = steps.Do("check", func() (_ string, err error) {
-			if q.Package, err = r.Load(ctx, q.Content, o.Name, o.class(), conf); err != nil {
+		q.Config.Namespace, err = known.Keep(r.System, conf.Namespace, o.Namespaced)
+	}
+	if err == nil {
+		err = steps.Do("check", func() (string, error) {
+			if err := r.Load(ctx, &q, known); err != nil {
 				return "", err
 			}
 			return string(q.Package.Format), nil
@@ -94,6 +97,14 @@ func (o *InstallOptions) install(ctx context.Context, r instance.Reconciler, con
 	defer q.Content.Close()
 	for _, warning := range q.Package.Warnings {
 		steps.Warn("Bundle", "", warning)
+	}
+	if known.Values() != "" && q.Config.Values == "" {
+		steps.Warn("Values", "", "the values of the last installation are not used again: name them with --values if they are still wanted")
+	}
+	if o.CreateNamespace {
+		if err := r.CreateNamespace(ctx, q.Config.Namespace); err != nil {
+			return nil, err
+		}
 	}
 	out, err := r.Install(ctx, q, known, steps)
 	if err != nil {

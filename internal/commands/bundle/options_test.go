@@ -23,7 +23,8 @@ func TestOptions(t *testing.T) {
 	})
 	cmdtest.Options(t, bundle.NewValidate, forget, cases{
 		"a directory":       {Args: "shop", Want: bundle.ContentOptions{SourceOptions: from("shop")}},
-		"a chart":           {Args: "shop --format helm --values v.yaml", Want: bundle.ContentOptions{SourceOptions: bundle.SourceOptions{Arg: "shop", Format: format.Helm, ValuesFile: "v.yaml"}}},
+		"a chart":           {Args: "shop --format helm --values v.yaml", Want: bundle.ContentOptions{SourceOptions: bundle.SourceOptions{Arg: "shop", Format: format.Helm, ValuesFiles: []string{"v.yaml"}}}},
+		"two from stdin":    {Args: "- --values -", Err: "standard input can be read only once, as SOURCE or as a file of --values"},
 		"two":               {Args: "a b", Err: "requires one source, got 2"},
 		"an unknown format": {Args: "a --format tarball", Err: "must be one of: plain+v0, helm, registry+v1"},
 	})
@@ -32,6 +33,8 @@ func TestOptions(t *testing.T) {
 	cmdtest.Options(t, bundle.NewInstall, forgetInstall, installs{
 		"a directory":          {Args: "shop ./shop", Want: bundle.InstallOptions{Name: "shop", SourceOptions: from("./shop"), System: "berth-system"}},
 		"much":                 {Args: "shop ./shop --force-conflicts --no-wait --timeout 5m --dry-run server --system-namespace s", Want: bundle.InstallOptions{Name: "shop", SourceOptions: from("./shop"), System: "s", ForceConflicts: true, NoWait: true, Timeout: 5 * time.Minute, DryRun: apply.DryRunServer}},
+		"a private source":     {Args: "shop oci://h/r:v1 --source-secret login", Want: bundle.InstallOptions{Name: "shop", SourceOptions: bundle.SourceOptions{Arg: "oci://h/r:v1", Secret: "login"}, System: "berth-system"}},
+		"a local secret":       {Args: "shop ./shop --source-secret login", Err: "--source-secret is for what is fetched from a server"},
 		"no source":            {Args: "shop", Err: "requires a name and a source, got 1"},
 		"a bad name":           {Args: "Shop ./shop", Err: `"Shop" cannot be the name of an instance`},
 		"a tag of a directory": {Args: "shop ./shop --tag v1", Err: "--tag"},

@@ -47,6 +47,10 @@ func NewReconcile(f *cmdutil.Factory, runF func(context.Context, *ClusterOptions
 not unpacked, install and upgrade, put right what others have changed, look at the
 health, and clean up. It is what "berth serve bundles" does all the time.
 
+A bundle that another program has unpacked is fetched from that program, with your
+token. The token is sent to Services of the cluster and to the hosts of
+--content-host, and nowhere else.
+
 The exit status is 3 if any of them failed; why is on the objects, too.`,
 		Example: `  berth bundle reconcile
   berth bundle reconcile --only bundles`,
@@ -56,7 +60,13 @@ The exit status is 3 if any of them failed; why is on the objects, too.`,
 	o := newCluster(f, cmd, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	cmdutil.EnumVar(cmd, &o.Only, "only", "work on these alone", onlyBundles, onlyInstances)
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
-	cmd.RunE = cmdutil.RunE(o, runF, func(*cobra.Command, []string) error { return cmdutil.CheckTimeout(o.Timeout) })
+	cmdutil.AddContentFlags(cmd, &o.Trust)
+	cmd.RunE = cmdutil.RunE(o, runF, func(*cobra.Command, []string) error {
+		if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
+			return err
+		}
+		return o.Trust.Check()
+	})
 	return cmd
 }
 
@@ -71,9 +81,10 @@ func Reconcile(ctx context.Context, o *ClusterOptions) error {
 	if err != nil {
 		return err
 	}
+	r.Trust = o.Trust
 	begun := time.Now()
 	c := controller.Controller{
-		Client: r.Client.Dynamic, Reconciler: instance.Backend{Reconciler: r}, Classes: v1alpha1.Classes(),
+		Client: r.Client.Dynamic, Reconciler: instance.NewBackend(r), Classes: v1alpha1.Classes(),
 		Workers: 1, Timeout: objectTime, Log: slog.New(slog.DiscardHandler),
 	}
 	results, err := c.Pass(ctx, o.Only.names(), func(reconcile.Result[controller.Key]) {})

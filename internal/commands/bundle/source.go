@@ -7,11 +7,13 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/chart"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
 )
 
@@ -20,21 +22,35 @@ type SourceOptions struct {
 	Arg string // SOURCE
 	// Branch, Tag, Commit and Subdirectory are those of a repository.
 	Branch, Tag, Commit, Subdirectory string
+	Secret                            string // with the login for the source
 	Format                            format.Format
-	ValuesFile                        string // of a chart
+	ValuesFiles                       []string // of a chart
 
 	target source.Target
 }
 
 // parse reads what the source is.
 func (o *SourceOptions) parse() (err error) {
-	o.target, err = source.Parse(o.Arg, source.Flags{Branch: o.Branch, Tag: o.Tag, Commit: o.Commit, Directory: o.Subdirectory})
+	fromStdin := 0
+	for _, from := range append([]string{o.Arg}, o.ValuesFiles...) {
+		if from == source.Stdin {
+			fromStdin++
+		}
+	}
+	if fromStdin > 1 {
+		return fault.New(fault.InvalidArgument, "standard input can be read only once, as SOURCE or as a file of --values")
+	}
+	o.target, err = source.Parse(o.Arg, source.Flags{Branch: o.Branch, Tag: o.Tag, Commit: o.Commit, Directory: o.Subdirectory, Secret: o.Secret})
 	return err
 }
 
 // fetch fetches the source, and says what exactly that was. Of a local one, nothing is
 // known but the content.
 func (o *SourceOptions) fetch(ctx context.Context, f source.Fetcher, io terminal.Streams) (c *content.Content, resolved v1alpha1.Source, err error) {
+	if o.target.Path == source.Stdin && io.In.TTY {
+		return nil, resolved, fault.New(fault.InvalidArgument, "standard input is a terminal, not a tar file").
+			WithHint("write the bundle to it: tar -cz -C DIRECTORY . | berth bundle …")
+	}
 	c, err = awaitContent(ctx, func() (c *content.Content, err error) {
 		if o.target.Source == nil {
 			return f.Local(ctx, o.target.Path, io.In)
@@ -66,20 +82,33 @@ func (o *SourceOptions) addSourceFlags(cmd *cobra.Command) {
 	cmdutil.NoFlagValues(cmd, "branch", "tag", "commit", "directory")
 }
 
+// addSecretFlag adds --source-secret, of commands that have a cluster.
+func (o *SourceOptions) addSecretFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.Secret, "source-secret", "", "a Secret of the system namespace with the login for an image, a repository or an archive at a URL")
+	cmdutil.NoFlagValues(cmd, "source-secret")
+}
+
 // addFormatFlags adds the flags about what the content is.
 func (o *SourceOptions) addFormatFlags(cmd *cobra.Command) {
 	cmdutil.EnumVar(cmd, &o.Format, "format", "what the content is, if it cannot be recognized", format.Formats()...)
-	cmd.Flags().StringVar(&o.ValuesFile, "values", "", "the values of a chart: a file of YAML (- for standard input)")
+	cmd.Flags().StringArrayVar(&o.ValuesFiles, "values", nil, "the values of a chart: a file of YAML (- for standard input); repeatable, a later one wins")
 }
 
 // values reads the values of a chart.
 func (o *SourceOptions) values(ctx context.Context, io terminal.Streams) ([]byte, error) {
 	const most = 1 << 20
-	if o.ValuesFile == "" {
+	if len(o.ValuesFiles) == 0 {
 		return nil, nil
 	}
 	return cmdutil.Await(ctx, func() ([]byte, error) {
-		return cmdutil.ReadFile(o.ValuesFile, io.In, most, "--values")
+		texts := make([][]byte, len(o.ValuesFiles))
+		for i, path := range o.ValuesFiles {
+			var err error
+			if texts[i], err = cmdutil.ReadFile(path, io.In, most, "--values"); err != nil {
+				return nil, err
+			}
+		}
+		return chart.MergeValues(texts)
 	})
 }
 

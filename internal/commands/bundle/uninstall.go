@@ -28,12 +28,14 @@ func NewUninstall(f *cmdutil.Factory, runF func(context.Context, *ClusterOptions
 	cmd := &cobra.Command{
 		Use:   "uninstall NAME",
 		Short: "Remove what a bundle has installed",
-		Long: `Remove what a bundle has installed, its release, and the instance. What says itself
+		Long: `Remove what a bundle has installed, wait until it is gone, and remove its release and
+the instance. What says itself
 that it belongs to others is left and named, and so are definitions of kinds, what is
 marked helm.sh/resource-policy: keep, and a namespace that holds something else.
 
 With --delete-crds, the definitions are removed, too, and every object of their kinds
-with them: how many these are is shown, and at a terminal you are asked.`,
+with them: how many these are is shown, and you are asked to confirm; --yes skips the
+question and is required without a terminal.`,
 		Example: `  berth bundle uninstall shop
   berth bundle uninstall shop --delete-crds --yes`,
 		Args:              cmdutil.OneArg("bundle"),
@@ -43,6 +45,7 @@ with them: how many these are is shown, and at a terminal you are asked.`,
 	cmd.Flags().BoolVar(&o.DeleteDefinitions, "delete-crds", false, "remove the definitions of kinds, and every object of these kinds")
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "succeed if there is no such bundle")
+	cmd.Flags().BoolVar(&o.NoWait, "no-wait", false, "do not wait until the objects are gone")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmd.RunE = cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 		o.Name, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
@@ -67,7 +70,7 @@ func Uninstall(ctx context.Context, o *ClusterOptions) error {
 	view := progress.New(o.IO, o.Output, batch)
 	all := cmdutil.NewBatch(batch, view)
 	stream := all.Stream(0)
-	removing := instance.Removing{Definitions: o.DeleteDefinitions, Confirm: func(counts map[string]int64) error { return o.confirm(ctx, counts) }}
+	removing := instance.Removing{Definitions: o.DeleteDefinitions, NoWait: o.NoWait, Confirm: func(counts map[string]int64) error { return o.confirm(ctx, counts) }}
 	removal, err := r.Uninstall(ctx, o.Name, removing, event.NewSteps(stream, time.Now))
 	if o.IgnoreNotFound && fault.CodeOf(err) == fault.NotFound {
 		removal, err = &v1.BundleRemoval{Name: o.Name, NotFound: true}, nil
@@ -89,9 +92,13 @@ func (o *ClusterOptions) confirm(ctx context.Context, counts map[string]int64) e
 		parts = append(parts, fmt.Sprintf("%d of %s", counts[kind], kind))
 	}
 	what := "these objects go with their definitions: " + strings.Join(parts, ", ")
-	if o.Yes || !o.IO.CanAsk() {
+	if o.Yes {
 		printer.PrintNote(o.IO, what)
 		return nil
+	}
+	if !o.IO.CanAsk() {
+		return fault.New(fault.InvalidArgument, "--yes is required to delete definitions without a terminal: %s", what).
+			WithHint("pass --yes to delete them without confirmation, or leave out --delete-crds")
 	}
 	yes, err := terminal.Confirm(ctx, o.IO, what+". Delete them?")
 	if err == nil && !yes {

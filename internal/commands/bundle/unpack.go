@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -41,7 +42,7 @@ cluster is asked. What the bundle is need not be known: to check it, validate it
   curl -s https://example.com/shop.tgz | berth bundle unpack - ./shop`,
 		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return fault.New(fault.InvalidArgument, "requires a source and a directory, got %d arguments", len(args))
+				return fault.New(fault.InvalidArgument, "requires a source and a directory, got %s", english.Plural(len(args), "argument"))
 			}
 			o.Arg, o.Directory = args[0], args[1]
 			return o.parse()

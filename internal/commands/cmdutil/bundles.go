@@ -35,5 +35,6 @@ func (f *Factory) Bundles(ctx context.Context, system string) (r instance.Reconc
 		return r, err
 	}
 	sources, err := f.Sources()
-	return instance.Reconciler{Client: client, System: system, Cache: sources.Cache, Fetcher: sources, Now: time.Now}, err
+	sources.Cluster = &source.Cluster{Client: client.CoreV1(), Namespace: system}
+	return instance.Reconciler{Client: client, System: system, Fetcher: sources, Now: time.Now}, err
 }

@@ -36,6 +36,8 @@ type BackendOptions struct {
 	Namespace string
 	// BaseURL is that of the content server; empty if nobody serves it.
 	BaseURL string
+	// Trust says which other programs that serve content are sent the token.
+	Trust server.Trust
 }
 
 // BundlesOptions are what the command line says.
@@ -47,6 +49,7 @@ type BundlesOptions struct {
 	Listen, MetricsListen string
 	Cert, Key             string
 	BaseURL, Namespace    string
+	Trust                 server.Trust
 	Period, Timeout       time.Duration
 	Workers               int
 }
@@ -64,6 +67,10 @@ who have the ClusterRole bundle-reader.
 Of several of these processes one at a time works on the objects of a class; all of
 them serve content. While one does, ` + "`berth bundle install`" + ` leaves the work to it.
 
+A bundle that another program has unpacked is fetched from that program, with the
+token of this process. It is sent to Services of the cluster and to the hosts of
+--content-host, and nowhere else.
+
 Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without
 a certificate only this host is listened on.`,
 		Example: `  berth serve manifests bundles --install-role cluster-admin | kubectl apply --server-side -f -
@@ -79,6 +86,7 @@ a certificate only this host is listened on.`,
 	flags.StringVar(&o.Key, "tls-key", "", "the file of the certificate's key")
 	flags.StringVar(&o.BaseURL, "base-url", "", "where content is reached by others: https://HOST[:PORT]")
 	flags.StringVar(&o.Namespace, "system-namespace", systemNamespace, "the namespace of records, uploads, logins and leases")
+	cmdutil.AddContentFlags(cmd, &o.Trust)
 	flags.DurationVar(&o.Period, "period", 10*time.Minute, "how often all objects are looked at")
 	flags.DurationVar(&o.Timeout, "timeout", 30*time.Minute, "how long the work on one object may take")
 	flags.IntVar(&o.Workers, "workers", 4, "how many objects of a class are worked on at once")
@@ -102,7 +110,7 @@ func (o *BundlesOptions) validate() error {
 	if base, err := url.Parse(o.BaseURL); o.BaseURL != "" && (err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Path != "" && base.Path != "/") {
 		return invalid("--base-url must be https://HOST[:PORT], got %q", o.BaseURL)
 	}
-	return nil
+	return o.Trust.Check()
 }
 
 // Bundles serves until it is told to stop.
@@ -111,7 +119,7 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 	if err != nil {
 		return err
 	}
-	backend, err := o.Backend(ctx, BackendOptions{Client: client, Namespace: o.Namespace, BaseURL: o.BaseURL})
+	backend, err := o.Backend(ctx, BackendOptions{Client: client, Namespace: o.Namespace, BaseURL: o.BaseURL, Trust: o.Trust})
 	if err != nil {
 		return err
 	}

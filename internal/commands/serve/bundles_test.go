@@ -43,10 +43,10 @@ func TestBundlesOptions(t *testing.T) {
 	cmdtest.Options(t, newCmd, forget, map[string]cmdtest.Case[serve.BundlesOptions]{
 		"the defaults": {Want: defaults(func(*serve.BundlesOptions) {})},
 		"as in a pod": {
-			Args: "--listen :1 --metrics-listen :2 --tls-cert c --tls-key k --base-url https://x:8443 --system-namespace s --period 1m --workers 2",
+			Args: "--listen :1 --metrics-listen :2 --tls-cert c --tls-key k --base-url https://x:8443 --system-namespace s --period 1m --workers 2 --content-host a,b:1",
 			Want: defaults(func(o *serve.BundlesOptions) {
 				o.Listen, o.MetricsListen, o.Cert, o.Key, o.BaseURL, o.Namespace = ":1", ":2", "c", "k", "https://x:8443", "s"
-				o.Period, o.Workers = time.Minute, 2
+				o.Period, o.Workers, o.Trust.Hosts = time.Minute, 2, []string{"a", "b:1"}
 			}),
 		},
 		"half a certificate":  {Args: "--tls-cert c", Err: "--tls-cert and --tls-key are given together"},
@@ -57,6 +57,7 @@ func TestBundlesOptions(t *testing.T) {
 		"a base without TLS":  {Args: "--base-url http://x", Err: `--base-url must be https://HOST[:PORT], got "http://x"`},
 		"a base with a login": {Args: "--base-url https://a:b@x", Err: "--base-url must be"},
 		"a base with a path":  {Args: "--base-url https://x/y", Err: "--base-url must be"},
+		"a host with a path":  {Args: "--content-host x/y", Err: `--content-host must be HOST or HOST:PORT, got "x/y"`},
 		"an argument":         {Args: "x", Err: `unexpected argument "x"`},
 	})
 }
@@ -87,7 +88,7 @@ type closed struct{ *strings.Reader }
 
 func (closed) Close() error { return nil }
 
-func (b *backend) Open(_ context.Context, bundle string) (io.ReadSeekCloser, string, time.Time, error) {
+func (b *backend) Open(_ context.Context, bundle, _ string) (io.ReadSeekCloser, string, time.Time, error) {
 	if bundle != "web-1" {
 		return nil, "", time.Time{}, fs.ErrNotExist
 	}
@@ -179,7 +180,7 @@ func TestBundles(t *testing.T) {
 	if made.Namespace != "team" || made.BaseURL != o.BaseURL || made.Client != client {
 		t.Errorf("the backend is made of %+v", made)
 	}
-	leader, err := leaders.Leader(t.Context(), client.CoordinationV1().Leases("team"), leaders.LeaseName(v1alpha1.ClassPlain), time.Now)
+	leader, err := leaders.Leader(t.Context(), client.CoordinationV1(), "team", leaders.LeaseName(v1alpha1.ClassPlain), time.Now)
 	if err != nil || leader == "" {
 		t.Errorf("a terminal sees %q lead, %v", leader, err)
 	}
@@ -194,9 +195,10 @@ func TestBundles(t *testing.T) {
 		t.Errorf("objects of another class were worked on %d times", n)
 	}
 
-	ca := read(t, authority.File)
 	fetch := func(token, bundle string) (string, error) {
-		c := server.Client{Config: &rest.Config{Host: api.URL, BearerToken: token}, CA: ca}
+		c := server.Client{
+			Config: &rest.Config{Host: api.URL, BearerToken: token}, Trust: server.Trust{Hosts: []string{listen}, CAFile: authority.File},
+		}
 		body, err := c.Fetch(t.Context(), server.URL(o.BaseURL, bundle), 100)
 		if err != nil {
 			return "", err

@@ -29,6 +29,7 @@ type ManifestsOptions struct {
 	Namespace   string
 	Issuer      string
 	InstallRole string
+	Trust       server.Trust
 	Replicas    int32
 }
 
@@ -64,6 +65,7 @@ The role runs in the namespace of --namespace, berth-system unless it is given.`
 	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version), "the image to run")
 	flags.StringVar(&o.Issuer, "cert-manager", "", "cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
 	flags.StringVar(&o.InstallRole, "install-role", "", "the ClusterRole with which instances are installed (default: none; nothing is installed)")
+	cmdutil.AddContentFlags(cmd, &o.Trust)
 	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
 	return cmd
 }
@@ -96,7 +98,7 @@ func (o *ManifestsOptions) validate() error {
 	case divided && (kind != "Issuer" && kind != "ClusterIssuer" || name == ""):
 		return invalid("--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got %q", o.Issuer)
 	}
-	return nil
+	return o.Trust.Check()
 }
 
 // Manifests prints the objects.
@@ -116,6 +118,9 @@ func (o *ManifestsOptions) print() error {
 		return err
 	}
 	options := manifest.Options{Namespace: o.Namespace, Image: o.Image, Replicas: o.Replicas, Issuer: o.Issuer, InstallRole: o.InstallRole}
+	if err := o.trust(&options); err != nil {
+		return err
+	}
 	if o.Issuer == "" {
 		now := o.IO.Now()
 		if options.Pair, err = manifest.NewPair(role.Hosts(o.Namespace), now); err != nil {
@@ -135,6 +140,23 @@ func (o *ManifestsOptions) print() error {
 	_, err = o.IO.Out.Write(text)
 	return err
 }
+
+// trust are the options of the server about other programs that serve content.
+func (o *ManifestsOptions) trust(options *manifest.Options) (err error) {
+	if len(o.Trust.Hosts) > 0 {
+		options.Arguments = append(options.Arguments, "--"+server.FlagHost+"="+strings.Join(o.Trust.Hosts, ","))
+	}
+	if o.Trust.CAFile == "" {
+		return nil
+	}
+	options.Arguments = append(options.Arguments, "--"+server.FlagCA+"="+manifest.PathAuthorities)
+	options.Authorities, err = cmdutil.ReadFile(o.Trust.CAFile, o.IO.In, maxAuthorities, "--"+server.FlagCA)
+	return err
+}
+
+// maxAuthorities is how large the certificates of others may be, in bytes: they go into a
+// ConfigMap.
+const maxAuthorities = 512 << 10
 
 // bundles is the role that reconciles bundles and serves their content.
 func bundles() (manifest.Role, error) {

@@ -3,13 +3,14 @@ package serve_test
 import (
 	"context"
 	"net"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/bundle/server"
+	"github.com/berthdev/berth/internal/certtest"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/commands/serve"
 	"github.com/berthdev/berth/internal/terminal"
@@ -26,15 +27,6 @@ func freePort(t *testing.T) string {
 	}
 	defer listener.Close()
 	return listener.Addr().String()
-}
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
 }
 
 func TestManifestsOptions(t *testing.T) {
@@ -83,12 +75,18 @@ func TestManifests(t *testing.T) {
 		t.Errorf("it says %q", said)
 	}
 	streams, out = terminal.Test("", time.Now())
+	o.Trust = server.Trust{Hosts: []string{"a.example.com", "b:1"}, CAFile: certtest.New(t).File}
 	o.IO, o.Issuer, o.InstallRole = streams, "x", "cluster-admin"
 	if err := serve.Manifests(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(out.Out.String(), "kind: Secret") || !strings.Contains(out.Out.String(), "kind: Certificate") {
 		t.Error("cert-manager makes the certificate")
+	}
+	for _, want := range []string{"--content-host=a.example.com,b:1", "--content-ca=/etc/berth/authorities/ca.crt", "name: berth-bundles-authorities", "BEGIN CERTIFICATE"} {
+		if !strings.Contains(out.Out.String(), want) {
+			t.Errorf("what is printed has no %s", want)
+		}
 	}
 	if said := out.Err.String(); said != "Whoever may create a bundle instance installs with the ClusterRole cluster-admin.\n" {
 		t.Errorf("it says %q", said)

@@ -14,8 +14,9 @@ import (
 func NewCmd(f *cmdutil.Factory) *cobra.Command {
 	backend := func(ctx context.Context, o BackendOptions) (Backend, error) {
 		r, err := f.Bundles(ctx, o.Namespace)
-		r.BaseURL = o.BaseURL
-		return instance.Backend{Reconciler: r}, err
+		r.BaseURL, r.Trust = o.BaseURL, o.Trust
+		r.Fetcher.Getenv = nil // others say what is fetched: not with the logins of who runs this
+		return instance.NewBackend(r), err
 	}
 	cmd := &cobra.Command{
 		Use:   "serve",

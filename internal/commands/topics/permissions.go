@@ -20,12 +20,12 @@ A missing permission is an error before anything is changed. To see what you may
   berth doctor
   kubectl auth can-i --list --namespace NAMESPACE
 `)
-	for _, c := range slices.Concat(rbac.Commands(), rbac.Elsewhere(), rbac.Serving()) {
+	for _, c := range slices.Concat(rbac.Commands(), rbac.Elsewhere(), rbac.Bundles(), rbac.Serving()) {
 		where := ""
 		switch {
 		case c.Cluster:
 			where = " (in the whole cluster)"
-		case c.Name == rbac.ServeBundlesInSystem:
+		case c.System: // its name says so
 		case c.Feature:
 			where = " (in their namespace)"
 		}

@@ -15,6 +15,10 @@ const (
 	pathTLS   = "/etc/berth/tls"
 	pathCache = "/var/cache/berth"
 	pathTemp  = "/tmp"
+
+	pathAuthorities = "/etc/berth/authorities"
+	// PathAuthorities is the file of Options.Authorities.
+	PathAuthorities = pathAuthorities + "/" + KeyCA
 )
 
 // nobody is who the process is: the image has no users.
@@ -50,15 +54,35 @@ func (r Role) pod(o Options) corev1.PodSpec {
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 		Containers: []corev1.Container{r.container(o)},
-		Volumes: []corev1.Volume{
-			{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: r.secretName()}}},
-			r.scratch("cache"), r.scratch("tmp"),
-		},
+		Volumes:    r.volumes(o),
 		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
 			MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway,
 			LabelSelector: &metav1.LabelSelector{MatchLabels: r.selector()},
 		}},
 	}
+}
+
+func (r Role) volumes(o Options) []corev1.Volume {
+	volumes := []corev1.Volume{
+		{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: r.secretName()}}},
+		r.scratch("cache"), r.scratch("tmp"),
+	}
+	if len(o.Authorities) > 0 {
+		volumes = append(volumes, corev1.Volume{Name: "authorities", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: r.authoritiesName()},
+		}}})
+	}
+	return volumes
+}
+
+func mounts(o Options) []corev1.VolumeMount {
+	all := []corev1.VolumeMount{
+		{Name: "tls", MountPath: pathTLS, ReadOnly: true}, {Name: "cache", MountPath: pathCache}, {Name: "tmp", MountPath: pathTemp},
+	}
+	if len(o.Authorities) > 0 {
+		all = append(all, corev1.VolumeMount{Name: "authorities", MountPath: pathAuthorities, ReadOnly: true})
+	}
+	return all
 }
 
 // scratch is space on the node's disk, within a bound. What lies there twice, while
@@ -72,12 +96,12 @@ func (r Role) container(o Options) corev1.Container {
 	yes, no := true, false
 	return corev1.Container{
 		Name: r.Name, Image: o.Image,
-		Args: []string{
+		Args: append([]string{
 			"serve", r.Name,
 			fmt.Sprintf("--listen=:%d", servingPort), fmt.Sprintf("--metrics-listen=:%d", aboutPort),
 			"--tls-cert=" + pathTLS + "/" + corev1.TLSCertKey, "--tls-key=" + pathTLS + "/" + corev1.TLSPrivateKeyKey,
 			"--base-url=" + r.BaseURL(o.Namespace), "--system-namespace=" + o.Namespace,
-		},
+		}, o.Arguments...),
 		Env: []corev1.EnvVar{
 			{Name: "XDG_CACHE_HOME", Value: pathCache},
 			{Name: "HOME", Value: pathTemp},
@@ -97,9 +121,7 @@ func (r Role) container(o Options) corev1.Container {
 			AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes, RunAsNonRoot: &yes,
 			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
-		VolumeMounts: []corev1.VolumeMount{
-			{Name: "tls", MountPath: pathTLS, ReadOnly: true}, {Name: "cache", MountPath: pathCache}, {Name: "tmp", MountPath: pathTemp},
-		},
+		VolumeMounts: mounts(o),
 	}
 }
 

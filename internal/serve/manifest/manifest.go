@@ -36,6 +36,11 @@ type Options struct {
 	// Issuer is cert-manager's, as NAME or KIND/NAME; empty for Pair.
 	Issuer string
 	Pair   Pair
+	// Arguments are more of the command's.
+	Arguments []string
+	// Authorities are certificates in PEM that the role checks others with; it finds them
+	// in the file PathAuthorities. Empty for none.
+	Authorities []byte
 	// InstallRole is a ClusterRole that the role gets in addition; empty for none.
 	InstallRole string
 }

@@ -44,6 +44,7 @@ func options() Options {
 func TestGolden(t *testing.T) {
 	issued := options()
 	issued.Issuer, issued.InstallRole, issued.Replicas = "Issuer/ours", "cluster-admin", 1
+	issued.Authorities, issued.Arguments = []byte("another CA\n"), []string{"--content-ca=" + PathAuthorities}
 	for name, o := range map[string]Options{"self-signed": options(), "cert-manager": issued} {
 		t.Run(name, func(t *testing.T) {
 			got, err := YAML(role(), o)

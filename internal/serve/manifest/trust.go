@@ -69,15 +69,26 @@ func block(kind string, content []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content})
 }
 
-func (r Role) secretName() string { return r.objectName() + "-tls" }
+func (r Role) secretName() string      { return r.objectName() + "-tls" }
+func (r Role) authoritiesName() string { return r.objectName() + "-authorities" }
 
-// trust is what makes the role's certificate: cert-manager, or a Secret with one, and
-// the CA for those who ask it.
-func (r Role) trust(o Options) []runtime.Object {
-	meta := metav1.ObjectMeta{Name: r.secretName(), Namespace: o.Namespace, Labels: r.labels()}
-	if o.Issuer != "" {
-		return []runtime.Object{r.certificate(o)}
+// trust is what makes the role's certificate, and whom it believes itself.
+func (r Role) trust(o Options) (objects []runtime.Object) {
+	if len(o.Authorities) > 0 {
+		objects = append(objects, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Name: r.authoritiesName(), Namespace: o.Namespace, Labels: r.labels()},
+			Data:       map[string]string{KeyCA: string(o.Authorities)},
+		})
 	}
+	if o.Issuer != "" {
+		return append(objects, r.certificate(o))
+	}
+	return append(objects, r.pair(o)...)
+}
+
+// pair is a Secret with a certificate, and the CA for those who ask the role.
+func (r Role) pair(o Options) []runtime.Object {
+	meta := metav1.ObjectMeta{Name: r.secretName(), Namespace: o.Namespace, Labels: r.labels()}
 	public := meta
 	public.Name = ConfigMapCA(r.Name)
 	return []runtime.Object{

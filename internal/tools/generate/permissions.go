@@ -34,6 +34,10 @@ func permissionsPage() string {
 	for _, c := range rbac.Elsewhere() {
 		b.WriteString(section(c))
 	}
+	b.WriteString("\n# Bundles\n\nWhat `berth bundle` needs. Bundles and their instances are in no namespace; what is recorded of them is in the system namespace, `berth-system` unless `--system-namespace` names another. `unpack`, `validate` and `definitions` need nothing.\n")
+	for _, c := range rbac.Bundles() {
+		b.WriteString(section(c))
+	}
 	b.WriteString("\n# Servers\n\nWhat the ServiceAccounts of `berth serve` need. `berth serve manifests` prints it with the rest of a server.\n")
 	for _, c := range rbac.Serving() {
 		b.WriteString(section(c))
@@ -66,8 +70,11 @@ func section(c rbac.Command) string {
 // manifest is a command's Role and its binding, to be copied.
 func manifest(c rbac.Command) string {
 	kind, namespace := "Role", "\n  namespace: team"
-	if c.Cluster {
+	switch {
+	case c.Cluster:
 		kind, namespace = "ClusterRole", ""
+	case c.System:
+		namespace = "\n  namespace: berth-system"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n```yaml\napiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s%s\nrules:\n", kind, c.ObjectName(), namespace)

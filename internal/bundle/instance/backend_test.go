@@ -1,0 +1,64 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+)
+
+// What the cache has is sent without anything being unpacked for it. What it does not have
+// is fetched by one at a time.
+func TestArchivesAreFetchedOneAfterTheOther(t *testing.T) {
+	r, digests := withCache(t, "one")
+	b := NewBackend(r)
+	b.turn <- struct{}{} // another is at it
+	kept := &v1alpha1.Bundle{Status: v1alpha1.BundleStatus{Digest: digests[0]}}
+	for range 3 {
+		archive, digest, err := b.archive(t.Context(), kept)
+		if err != nil || digest != digests[0] {
+			t.Fatal(digest, err)
+		}
+		if text, err := io.ReadAll(archive); err != nil || len(text) == 0 || archive.Close() != nil {
+			t.Errorf("%d bytes, %v", len(text), err)
+		}
+	}
+	fetched := &v1alpha1.Bundle{}
+	fetched.Spec.Source = v1alpha1.Source{Type: v1alpha1.SourceHTTP, HTTP: &v1alpha1.HTTPSource{URL: "https://a.invalid/a.tgz", Digest: digests[0]}}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := b.archive(over, fetched); !errors.Is(err, context.Canceled) {
+		t.Errorf("two are fetched at the same time: %v", err)
+	}
+	<-b.turn
+	archive, digest, err := b.archive(t.Context(), fetched)
+	if err != nil || digest != digests[0] || len(b.turn) != 0 {
+		t.Fatal(digest, err, len(b.turn))
+	}
+	if text, err := io.ReadAll(archive); err != nil || len(text) == 0 || archive.Close() != nil {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
+
+// Workers read content one after the other.
+func TestContentIsReadOneAfterTheOther(t *testing.T) {
+	r, _ := withCache(t)
+	b := NewBackend(r)
+	c := sealed(t, r, "manifests/a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
+	defer c.Close()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	b.parsing <- struct{}{} // another is at it
+	if _, err := b.read(over, c, "shop", v1alpha1.ClassPlain, v1alpha1.Config{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("two are read at the same time: %v", err)
+	}
+	<-b.parsing
+	for range 2 {
+		p, err := b.read(t.Context(), c, "shop", v1alpha1.ClassPlain, v1alpha1.Config{}, nil)
+		if err != nil || len(p.Objects) != 1 {
+			t.Fatal(p, err)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package instance
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// withCache is a reconciler that has the content of some texts in its cache, and no
+// cluster; digests are those of the contents.
+func withCache(t *testing.T, texts ...string) (r Reconciler, digests []string) {
+	t.Helper()
+	r = Reconciler{Fetcher: source.Fetcher{Cache: content.NewCache(t.TempDir(), 1<<20), Limits: content.DefaultLimits()}, Now: time.Now}
+	for _, text := range texts {
+		c := sealed(t, r, "a", text)
+		digests = append(digests, c.Digest)
+		_ = c.Close()
+	}
+	return r, digests
+}
+
+// sealed is content of one file, which the cache keeps.
+func sealed(t *testing.T, r Reconciler, name, text string) *content.Content {
+	t.Helper()
+	b, err := content.NewBuilder(r.Fetcher.Cache, r.Fetcher.Limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Discard()
+	if err := b.Add(name, int64(len(text)), strings.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := b.Seal(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func newSteps(t *testing.T) *event.Steps {
+	steps := event.NewSteps(event.NewStream("", time.Now), time.Now)
+	t.Cleanup(func() { steps.Finish(v1.Result{}) })
+	return steps
+}
+
+// The content of a bundle is what it was when it was unpacked, whatever its annotation has
+// been changed to.
+func TestContentIsThatOfTheStatus(t *testing.T) {
+	r, digests := withCache(t, "installed", "of another bundle")
+	b := &v1alpha1.Bundle{}
+	b.Name, b.Status.Digest = "shop-1", digests[0]
+	for annotation, says := range map[string]string{"": "", digests[0]: "", digests[1]: "has been changed to " + digests[1], "sha256:0": "has been changed to sha256:0"} {
+		b.Annotations = map[string]string{v1alpha1.AnnotationContent: annotation}
+		c, err := r.Content(t.Context(), b, newSteps(t))
+		if says != "" {
+			if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "bundle shop-1") || !strings.Contains(fault.From(err).Hint, digests[0]) {
+				t.Errorf("%q: %v", annotation, err)
+			}
+			continue
+		}
+		if err != nil || c.Digest != digests[0] {
+			t.Fatalf("%q: %v %v", annotation, c, err)
+		}
+		_ = c.Close()
+	}
+	// Of a status without a digest it is derived again: an annotation alone chooses nothing.
+	b.Status.Digest, b.Annotations[v1alpha1.AnnotationContent] = "", digests[1]
+	b.Spec.Source = v1alpha1.Source{Type: v1alpha1.SourceHTTP, HTTP: &v1alpha1.HTTPSource{URL: "https://a.invalid/a.tgz", Digest: digests[0]}}
+	if c, err := r.Content(t.Context(), b, newSteps(t)); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "its content was "+digests[1]) {
+		t.Errorf("%v, %v", c, err)
+	}
+}

@@ -1,0 +1,109 @@
+package instance
+
+import (
+	"strings"
+	"testing"
+
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// uninstalling is an instance whose uninstallation has begun.
+func uninstalling() *v1alpha1.Instance {
+	in := with("example.com/a:v1", 1)
+	in.ResourceVersion = "7"
+	in.Annotations = map[string]string{v1alpha1.AnnotationUninstalling: "then", "theirs": "x"}
+	return in
+}
+
+// An uninstallation says that it has begun, once.
+func TestBegin(t *testing.T) {
+	r, client := fakeCluster(t, with("example.com/a:v1", 1), func(*dynamicfake.FakeDynamicClient) {})
+	held, err := r.lock(t.Context(), "shop", forUninstall, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer giveBack(t.Context(), held)
+	for range 2 {
+		in, err := r.objects().Instance(t.Context(), "shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := removal{Reconciler: r, name: "shop", known: Known{Instance: in}, held: held}
+		if err := u.begin(t.Context()); err != nil || !isUninstalling(in) {
+			t.Errorf("%v, %v", in.Annotations, err)
+		}
+	}
+	patches := 0
+	for _, action := range client.Actions() {
+		if action.GetVerb() == "patch" {
+			patches++
+		}
+	}
+	if patches != 1 {
+		t.Errorf("it is said %d times", patches)
+	}
+}
+
+// What an uninstallation has begun to remove is not put back by a pass.
+func TestPassOfAnUninstalling(t *testing.T) {
+	r, client := fakeCluster(t, uninstalling(), func(*dynamicfake.FakeDynamicClient) {})
+	if _, err := r.Instance(t.Context(), "shop", UntilInstalled, quiet()); err != nil {
+		t.Error(err)
+	}
+	for _, action := range client.Actions() {
+		if verb := action.GetVerb(); verb != "get" && verb != "list" {
+			t.Errorf("%s %s", verb, action.GetResource().Resource)
+		}
+	}
+}
+
+// An installation takes the mark off, also if nothing else of the instance changes.
+func TestInstallOfAnUninstalling(t *testing.T) {
+	r, _ := fakeCluster(t, uninstalling(), func(*dynamicfake.FakeDynamicClient) {})
+	in, err := r.objects().Instance(t.Context(), "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := instanceOf(Request{Name: "shop", Class: v1alpha1.ClassPlain, Content: &content.Content{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted.Spec = in.Spec
+	got, err := r.setInstance(t.Context(), wanted, in)
+	if err != nil || isUninstalling(got) || got.Annotations["theirs"] != "x" || !same(got.Spec, in.Spec) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// What is recorded in another system namespace is neither shown as empty, nor worked on,
+// and the error names that namespace.
+func TestAnotherSystemNamespace(t *testing.T) {
+	in := with("example.com/a:v1", 1)
+	r, client := fakeCluster(t, in, func(*dynamicfake.FakeDynamicClient) {})
+	if err := r.objects().CreateBundle(t.Context(), r.bundleOf(in, "hash", 0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Know(t.Context(), "shop"); err != nil {
+		t.Fatal(err)
+	}
+	client.ClearActions()
+	other := r
+	other.System = "elsewhere"
+	_, knowing := other.Know(t.Context(), "shop")
+	_, passing := other.Instance(t.Context(), "shop", UntilInstalled, quiet())
+	_, removing := other.Uninstall(t.Context(), "shop", Removing{}, quiet())
+	for _, err := range []error{knowing, passing, removing} {
+		if f := fault.From(err); f.Code != fault.Conflict || !strings.Contains(f.Message, "namespace ns, not in elsewhere") || f.Hint != "add --system-namespace ns" {
+			t.Errorf("%v, %q", err, f.Hint)
+		}
+	}
+	for _, action := range client.Actions() {
+		if verb := action.GetVerb(); verb != "get" && verb != "list" {
+			t.Errorf("%s %s", verb, action.GetResource().Resource)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package instance
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// What is installed stays in its namespace; only who asks for another one is refused.
+func TestKeep(t *testing.T) {
+	in := func(installed, namespace string) *v1alpha1.Instance {
+		in := instance(installed)
+		in.Spec.Config, _ = json.Marshal(v1alpha1.Config{Namespace: namespace, Values: "a: b"})
+		return in
+	}
+	theirs := in("shop-1", "team")
+	theirs.Spec.ProvisionerClassName = "theirs"
+	for name, test := range map[string]struct {
+		instance  *v1alpha1.Instance
+		namespace string
+		asked     bool
+		want      string // empty if it is refused
+	}{
+		"a new one":                            {nil, "team", true, "team"},
+		"a new one, by the context":            {nil, "team", false, "team"},
+		"nothing has come of it":               {in("", "tema"), "team", true, "team"},
+		"nothing has come of it, by a context": {in("", "tema"), "team", false, "team"},
+		"the same":                             {in("shop-1", "team"), "team", true, "team"},
+		"by another context":                   {in("shop-1", "team"), "default", false, "team"},
+		"asked for another one":                {in("shop-1", "team"), "default", true, ""},
+		"it was applied without one":           {in("shop-1", ""), "default", true, ""},
+		"which is the system namespace":        {in("shop-1", ""), "system", true, "none"},
+		"and stays so":                         {in("shop-1", ""), "default", false, "none"},
+		"another program's":                    {theirs, "default", true, "default"},
+	} {
+		got, err := Known{Instance: test.instance}.Keep("system", test.namespace, test.asked)
+		want := test.want
+		if want == "none" {
+			want = ""
+		}
+		if got != want || (test.want == "") != (fault.CodeOf(err) == fault.Conflict) || test.want != "" && err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}

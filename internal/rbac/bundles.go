@@ -1,0 +1,78 @@
+package rbac
+
+// The permissions of `berth bundle`.
+
+// The names of the commands about bundles.
+const (
+	BundleInstall         = "bundle install"
+	BundleInstallInSystem = "bundle install, in the system namespace"
+	BundleStatus          = "bundle status"
+	BundleStatusInSystem  = "bundle status, in the system namespace"
+	BundleSources         = "sources of bundles, in the system namespace"
+)
+
+// Bundles are the permissions of the commands about bundles. What a bundle contains is
+// not among them: who installs it has to be allowed to create that.
+func Bundles() []Command {
+	return []Command{bundleStatus(), bundleStatusInSystem(), bundleInstall(), bundleInstallInSystem(), bundleSources()}
+}
+
+func bundleStatus() Command {
+	return Command{
+		Name: BundleStatus, Cluster: true,
+		About: "See what is installed (also `berth bundle list` and `berth bundle diff`). The objects of a bundle are read, too, which takes permissions of its own.",
+		Rules: []Rule{
+			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "list"}, Why: "the instances"},
+			{Group: groupBundles, Resource: "bundles", Verbs: []string{"list"}, Why: "their bundles"},
+		},
+	}
+}
+
+func bundleStatusInSystem() Command {
+	return Command{
+		Name: BundleStatusInSystem, Feature: true, System: true,
+		About: "What is recorded of them: a Role in the system namespace.",
+		Rules: []Rule{
+			{Resource: "secrets", Verbs: []string{"list"}, Why: "Helm's records"},
+		},
+	}
+}
+
+func bundleInstall() Command {
+	return Command{
+		Name: BundleInstall, Cluster: true,
+		About: "Install, upgrade and uninstall bundles. `berth bundle reconcile`, which works on all instances, takes what `berth serve bundles` does. What they contain takes permissions of its own: whoever installs a bundle has to be allowed to create, read, change and delete its objects.",
+		Rules: []Rule{
+			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "create", "patch", "delete"}, Why: "the instance"},
+			{Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"update"}, Why: "what became of it"},
+			{Group: groupBundles, Resource: "bundles", Verbs: []string{"list", "create", "delete"}, Why: "its bundle, and the ones before"},
+			{Group: groupBundles, Resource: "bundles/status", Verbs: []string{"update"}, Why: "what became of it"},
+			{Group: groupExtensions, Resource: "customresourcedefinitions", Verbs: []string{"watch"}, Why: "definitions that earlier bundles have left, when one is uninstalled", Without: "they are not looked for, and stay"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"watch"}, Why: "claims that earlier bundles have left, when one is uninstalled", Without: "they are not looked for, and stay"},
+		},
+	}
+}
+
+func bundleInstallInSystem() Command {
+	return Command{
+		Name: BundleInstallInSystem, Feature: true, System: true,
+		About: "What is recorded of them: a Role in the system namespace.",
+		Rules: []Rule{
+			{Resource: "secrets", Verbs: []string{"list", "create", "update", "delete"}, Why: "Helm's records"},
+			{Resource: "configmaps", Verbs: []string{"create"}, Why: "what was uploaded"},
+			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update"}, Why: "the lock; whether a server reconciles the instances"},
+			{Group: groupCoordination, Resource: "leases", Verbs: []string{"delete"}, Why: "the lock, when the work is done", Without: "it stays until it expires"},
+		},
+	}
+}
+
+func bundleSources() Command {
+	return Command{
+		Name: BundleSources, Feature: true, System: true,
+		About: "Install from ConfigMaps, or with a login that a Secret has (`--source-secret`). resourceNames can limit it to them.",
+		Rules: []Rule{
+			{Resource: "configmaps", Verbs: []string{"get"}, Why: "those that are a source"},
+			{Resource: "secrets", Verbs: []string{"get"}, Why: "the login that is named"},
+		},
+	}
+}
