@@ -76,16 +76,31 @@ func measure(ctx context.Context, o options, checkout, dir string, paths tools.P
 		return nil, err
 	}
 	c := contest.Contest{Client: client, Proxy: through, Env: env, Prefix: fmt.Sprintf("bench-%d", os.Getpid()), Say: say}
+	workspaces, err := ofWorkspaces(ctx, o, c, checkout, dir, paths)
+	if err != nil {
+		return nil, err
+	}
+	bundles, err := ofBundles(ctx, o, c, dir, paths)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(workspaces, bundles...), start), nil
+}
+
+// ofWorkspaces measures what berth, helm and kubectl take for a workspace.
+func ofWorkspaces(ctx context.Context, o options, c contest.Contest, checkout, dir string, paths tools.Paths) (sections []report.Section, err error) {
+	if o.rounds == 0 {
+		return nil, nil
+	}
 	var subject contest.Subject
-	say("taking the chart from what berth installs")
+	c.Say("taking the chart from what berth installs")
 	err = c.Within(ctx, "subject", func(namespace string) (err error) {
-		subject, err = contest.Take(ctx, checkout, dir, namespace, env, paths)
+		subject, err = contest.Take(ctx, checkout, dir, namespace, c.Env, paths)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	var sections []report.Section
 	for _, delay := range []time.Duration{0, o.delay} {
 		section, err := c.Section(ctx, subject, contest.Programs(paths, subject), delay, o.rounds)
 		if err != nil {
@@ -93,7 +108,26 @@ func measure(ctx context.Context, o options, checkout, dir string, paths tools.P
 		}
 		sections = append(sections, section)
 	}
-	return append(sections, start), nil
+	return sections, nil
+}
+
+// ofBundles measures what they take for many objects.
+func ofBundles(ctx context.Context, o options, c contest.Contest, dir string, paths tools.Paths) (sections []report.Section, err error) {
+	if o.many == 0 {
+		return nil, nil
+	}
+	many, err := contest.NewMany(dir, o.objects)
+	if err != nil {
+		return nil, err
+	}
+	for _, delay := range []time.Duration{0, o.delay} {
+		both, err := c.SectionsOfMany(ctx, paths, many, delay, o.many)
+		if err != nil {
+			return nil, err
+		}
+		sections = append(sections, both...)
+	}
+	return sections, nil
 }
 
 // findCheckout is the directory above this one that has the chart.

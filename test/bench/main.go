@@ -20,6 +20,8 @@ type options struct {
 	delay      time.Duration
 	rounds     int
 	starts     int
+	objects    int
+	many       int
 	timeline   bool
 	strict     bool
 }
@@ -44,8 +46,10 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.berth, "berth", "", "a berth to measure instead of the checkout's")
 	flags.StringVar(&o.json, "json", "", "write every measurement to this file")
 	flags.DurationVar(&o.delay, "delay", 40*time.Millisecond, "what is added to every request in the second half")
-	flags.IntVar(&o.rounds, "rounds", 5, "how often each program installs the chart, in each half")
+	flags.IntVar(&o.rounds, "rounds", 5, "how often each program installs the chart, in each half; 0 for not at all")
 	flags.IntVar(&o.starts, "starts", 30, "how often each program is started")
+	flags.IntVar(&o.objects, "objects", 500, "how many objects a bundle has")
+	flags.IntVar(&o.many, "many", 3, "how often each program installs a bundle, in each half; 0 for not at all")
 	flags.BoolVar(&o.timeline, "timeline", false, "print when which request was made, for berth's median run")
 	flags.BoolVar(&o.strict, "strict", false, "fail if an aim is missed")
 	if err := flags.Parse(args); err != nil {
@@ -54,8 +58,8 @@ func parse(args []string) (options, error) {
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("%q: no arguments are expected", flags.Arg(0))
-	case o.rounds < 1 || o.starts < 1:
-		return o, errors.New("-rounds and -starts must be 1 at least")
+	case o.rounds < 0 || o.starts < 1 || o.objects < 1 || o.many < 0:
+		return o, errors.New("-starts and -objects must be 1 at least, -rounds and -many 0")
 	case o.kubeconfig == "":
 		return o, errors.New("no cluster: start one with `make cluster-up`, or name a -kubeconfig")
 	}

@@ -1,9 +1,15 @@
 package contest
 
 import (
+	"bytes"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/test/bench/internal/process"
 	"github.com/berthdev/berth/test/bench/internal/record"
@@ -79,5 +85,40 @@ func TestEveryProgramWorksInTheNamespaceOfItsRun(t *testing.T) {
 				t.Errorf("%s: %v", p.Name, argv)
 			}
 		}
+	}
+}
+
+// All install the same: every object once, in the bundle and in the chart.
+func TestMany(t *testing.T) {
+	m, err := NewMany(t.TempDir(), 25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	text, err := os.ReadFile(filepath.Join(m.Bundle, "manifests", "all.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for document := range strings.SplitSeq(strings.TrimPrefix(string(text), "---\n"), "---\n") {
+		var object struct {
+			Kind     string `json:"kind"`
+			Metadata struct {
+				Name string `json:"name"`
+			} `json:"metadata"`
+		}
+		if err := yaml.UnmarshalStrict([]byte(document), new(map[string]any)); err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatal(err)
+		}
+		names[object.Kind+"/"+object.Metadata.Name] = true
+	}
+	if len(names) != m.Objects {
+		t.Errorf("%d objects, want %d: %v", len(names), m.Objects, names)
+	}
+	chart, err := os.ReadFile(filepath.Join(m.Chart, "templates", "all.yaml"))
+	if err != nil || !bytes.Equal(chart, text) {
+		t.Errorf("the chart has something else: %v", err)
 	}
 }

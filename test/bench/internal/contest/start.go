@@ -13,7 +13,7 @@ import (
 // Start measures what it takes to start each program and to have it say its
 // version, which needs no cluster.
 func Start(ctx context.Context, env []string, p tools.Paths, runs int) (report.Section, error) {
-	section := report.Section{Title: fmt.Sprintf("printing the version, %d times", runs)}
+	section := report.Section{Title: fmt.Sprintf("printing the version, %d times", runs), Subject: report.Starting}
 	commands := []struct {
 		name string
 		argv []string

@@ -14,6 +14,7 @@ type Metric string
 const (
 	Requests     Metric = "requests until everything is created"
 	AllRequests  Metric = "requests in all"
+	NoWatches    Metric = "requests but for watches"
 	RoundTrips   Metric = "dependent round trips until then"
 	FirstRequest Metric = "start to first request"
 	Created      Metric = "start to everything created"
@@ -27,13 +28,13 @@ const (
 
 // metrics is the order of the rows.
 func metrics() []Metric {
-	return []Metric{Requests, RoundTrips, AllRequests, FirstRequest, Created, Ready, AfterReady, Whole, Start, CPU, Memory}
+	return []Metric{Requests, RoundTrips, AllRequests, NoWatches, FirstRequest, Created, Ready, AfterReady, Whole, Start, CPU, Memory}
 }
 
 // format writes a value in the metric's unit.
 func (m Metric) format(v float64) string {
 	switch m {
-	case Requests, AllRequests, RoundTrips:
+	case Requests, AllRequests, NoWatches, RoundTrips:
 		return fmt.Sprintf("%.0f", v)
 	case Memory:
 		return fmt.Sprintf("%.0f MiB", v)
@@ -70,9 +71,21 @@ type Line struct {
 	What  string  `json:"what"`
 }
 
+// Subject is what the programs do in a section: each has aims of its own.
+type Subject string
+
+// What is measured of the programs.
+const (
+	Workspace   Subject = "workspace"
+	Bundle      Subject = "bundle"
+	BundleAgain Subject = "bundle again"
+	Starting    Subject = "starting"
+)
+
 // Section is everything measured under the same conditions.
 type Section struct {
 	Title   string        `json:"title"`
+	Subject Subject       `json:"subject"`
 	Delay   time.Duration `json:"delayNanoseconds"`
 	Objects int           `json:"objects,omitempty"`
 	Samples []Sample      `json:"samples"`

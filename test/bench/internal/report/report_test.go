@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,7 +23,7 @@ func TestSpread(t *testing.T) {
 }
 
 func section() Section {
-	s := Section{Title: "40 ms added", Delay: 40e6, Objects: 6}
+	s := Section{Title: "40 ms added", Subject: Workspace, Delay: 40e6, Objects: 6}
 	add := func(program string, requests, trips, created, after float64) {
 		s.Samples = append(s.Samples, Sample{Program: program, Values: map[Metric]float64{
 			Requests: requests, RoundTrips: trips, Created: created, Ready: created + 1, AfterReady: after, Whole: created + 1 + after,
@@ -59,6 +60,35 @@ func TestAims(t *testing.T) {
 	undelayed.Delay = 0
 	if _, ok := aim(undelayed, RoundTrips); ok {
 		t.Error("round trips are judged although nothing keeps them apart")
+	}
+}
+
+// A bundle has aims of its own: requests, and both of the others.
+func TestAimsOfBundles(t *testing.T) {
+	section := func(subject Subject, berth, helm, kubectl, requests float64) Section {
+		s := Section{Title: string(subject), Subject: subject, Objects: 500}
+		for program, took := range map[string]float64{Berth: berth, Helm: helm, Kubectl: kubectl} {
+			s.Samples = append(s.Samples, Sample{Program: program, Values: map[Metric]float64{Whole: took, AllRequests: requests, NoWatches: requests}})
+		}
+		return s
+	}
+	for name, c := range map[string]struct {
+		section Section
+		met     []bool
+	}{
+		"as promised":             {section(Bundle, 1, 3, 3, 520), []bool{true, true}},
+		"one of the two is close": {section(Bundle, 1, 9, 2.9, 520), []bool{true, false}},
+		"too many requests":       {section(Bundle, 1, 3, 3, 521), []bool{false, true}},
+		"the same again":          {section(BundleAgain, 9, 1, 1, 10), []bool{true}},
+		"the same again, asking":  {section(BundleAgain, 1, 9, 9, 11), []bool{false}},
+	} {
+		var met []bool
+		for _, a := range Aims([]Section{c.section}) {
+			met = append(met, a.Met)
+		}
+		if !slices.Equal(met, c.met) {
+			t.Errorf("%s: %v, want %v", name, met, c.met)
+		}
 	}
 }
 
