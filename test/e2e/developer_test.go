@@ -169,7 +169,7 @@ func holds(review rbac.Review, namespace string, grants []grant) bool {
 			granted.Rules = append(granted.Rules, authorizationv1.ResourceRule{APIGroups: r.APIGroups, Resources: r.Resources, Verbs: r.Verbs})
 		}
 	}
-	for _, c := range slices.Concat(rbac.Commands(), rbac.Elsewhere()) {
+	for _, c := range slices.Concat(rbac.Commands(), rbac.Elsewhere(), rbac.Bundles()) {
 		if !slices.Equal(review.Missing(c.All()), granted.Missing(c.All())) {
 			return false
 		}

@@ -108,7 +108,7 @@ func TestDiagnoseDeploymentWithoutQuota(t *testing.T) {
 	}
 }
 
-// limitPods makes a quota of pods, and waits until it counts.
+// limitPods makes a quota of pods, and waits until it counts those that are there.
 func (w *world) limitPods(most string) {
 	w.Helper()
 	quotas := w.CoreV1().ResourceQuotas(w.namespace)
@@ -121,7 +121,9 @@ func (w *world) limitPods(most string) {
 	}
 	w.eventually("the quota counts", func() bool {
 		quota, err := quotas.Get(w.Context(), "small", metav1.GetOptions{})
-		return err == nil && len(quota.Status.Used) > 0
+		pods, listErr := w.CoreV1().Pods(w.namespace).List(w.Context(), metav1.ListOptions{})
+		used, known := quota.Status.Used[corev1.ResourcePods]
+		return err == nil && listErr == nil && known && used.Value() == int64(len(pods.Items))
 	})
 }
 

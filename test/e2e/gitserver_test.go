@@ -104,7 +104,11 @@ func (r repositories) serve() (address string) {
 		return pod != nil && len(pod.Status.ContainerStatuses) == 1 && pod.Status.ContainerStatuses[0].Ready
 	})
 	r.upload()
-	return fmt.Sprintf("http://git.%s.svc.cluster.local/cgi-bin/git", r.w.namespace)
+	host := fmt.Sprintf("http://git.%s.svc.cluster.local", r.w.namespace)
+	r.w.eventually("the Service leads to the git server", func() bool {
+		return strings.Contains(r.run("wget", "-S", "-O", "/dev/null", host), "HTTP/")
+	})
+	return host + "/cgi-bin/git"
 }
 
 // upload copies the repositories to the server.
@@ -123,6 +127,14 @@ func (r repositories) upload() {
 	if err != nil || status != 0 {
 		r.w.Fatalf("%d, %v: %s", status, err, out.String())
 	}
+}
+
+// run is what a command in the server's pod says, whatever becomes of it.
+func (r repositories) run(command ...string) string {
+	var out bytes.Buffer
+	client := &kube.Client{Interface: r.w.Interface, Config: r.w.config, Namespace: r.w.namespace}
+	_, _ = podexec.Run(r.w.Context(), client, podexec.Request{Pod: "git", Container: "git", Stdout: &out, Stderr: &out, Command: command})
+	return out.String()
 }
 
 // configuration makes berth read .k8shell.yaml here, as there is no way from

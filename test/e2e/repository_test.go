@@ -72,6 +72,9 @@ func TestRepositoryIsCloned(t *testing.T) {
 	run := func(args ...string) result {
 		t.Helper()
 		done := w.configured(r.configuration(address, gitPassword), args...)
+		if done.status != 0 {
+			t.Logf("what was said before:\n%s", said.String())
+		}
 		done.mustBe(w, 0)
 		said.WriteString(done.stdout + done.stderr)
 		return done
