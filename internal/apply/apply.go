@@ -179,6 +179,18 @@ func (r *run) changes() (changes Changes) {
 	return changes
 }
 
+// applyAndReport applies one object, and tells what was done with it.
+func (r *run) applyAndReport(ctx, waiting context.Context, it *item) error {
+	err := r.apply(ctx, waiting, it)
+	if r.Report == nil || err != nil || it.change == nil || it.deferred != nil {
+		return err
+	}
+	r.reporting.Lock()
+	defer r.reporting.Unlock()
+	r.Report(*it.change)
+	return nil
+}
+
 // sideBySide works on a wave. After the first error nothing new is begun, but
 // what is under way comes to its end, so that it is known what was done. The
 // second context of work ends with the first error: for waiting.

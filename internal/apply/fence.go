@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Fence is the lock that a run works under. A process that was suspended for longer
@@ -39,21 +41,11 @@ func (a Applier) check(ctx context.Context, current *unstructured.Unstructured) 
 
 // fenced marks an object.
 func (a Applier) fenced(object *unstructured.Unstructured) *unstructured.Unstructured {
-	if a.Fence != nil {
-		name, value := a.Fence.Mark()
-		annotate(object, name, value)
+	if a.Fence == nil {
+		return object
+	}
+	if name, value := a.Fence.Mark(); value != "" {
+		kube.Annotate(object, name, value)
 	}
 	return object
-}
-
-func annotate(object *unstructured.Unstructured, name, value string) {
-	if value == "" {
-		return
-	}
-	annotations := object.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[name] = value
-	object.SetAnnotations(annotations)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// annotationKeep is Helm's mark of an object that outlives its release.
-const annotationKeep = "helm.sh/resource-policy"
+// AnnotationKeep is Helm's mark of an object that outlives its release.
+const AnnotationKeep = "helm.sh/resource-policy"
 
 // deleteTries is how often an object is deleted that others change meanwhile.
 const deleteTries = 10
@@ -122,7 +122,7 @@ func Outlives(object *unstructured.Unstructured) bool {
 
 // IsKept is true for an object that is marked as Helm marks what outlives its release.
 func IsKept(object *unstructured.Unstructured) bool {
-	return object.GetAnnotations()[annotationKeep] == "keep"
+	return object.GetAnnotations()[AnnotationKeep] == "keep"
 }
 
 func contains(objects []*unstructured.Unstructured, object *unstructured.Unstructured, namespace string) bool {

@@ -68,8 +68,8 @@ func (r *run) bring(ctx context.Context, it *item, current *unstructured.Unstruc
 			return true, err
 		}
 	}
-	if r.Fence == nil { // a dry run, which says nothing of the lock
-		annotate(wanted, kube.AnnotationLock, current.GetAnnotations()[kube.AnnotationLock])
+	if token := current.GetAnnotations()[kube.AnnotationLock]; token != "" && r.Fence == nil { // a dry run, which says nothing of the lock
+		kube.Annotate(wanted, kube.AnnotationLock, token)
 	}
 	return r.send(ctx, it, wanted)
 }

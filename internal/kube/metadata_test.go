@@ -10,6 +10,17 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
+// The annotation is added to those that there are, if there are any.
+func TestAnnotate(t *testing.T) {
+	o := &unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap"}}
+	kube.Annotate(o, "a", "1")
+	kube.Annotate(o, "b", "2")
+	kube.Annotate(o, "a", "3")
+	if diff := cmp.Diff(map[string]string{"a": "3", "b": "2"}, o.GetAnnotations()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Metadata that is set is that of the copy alone; nothing else is copied, however large.
 func TestWithOwnMetadata(t *testing.T) {
 	object := func() *unstructured.Unstructured {

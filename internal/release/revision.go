@@ -10,6 +10,9 @@ import (
 	helmtime "helm.sh/helm/v3/pkg/time"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Content is what a revision of a release consists of.
@@ -65,24 +68,17 @@ func Manifest(objects []*unstructured.Unstructured) (string, error) {
 	return text.String(), nil
 }
 
-// The annotations of a definition that is kept from `helm uninstall`. The second says that
-// the first is not the definition's own: what is applied has neither.
-const (
-	annotationPolicy = "helm.sh/resource-policy"
-	annotationMarked = "berth.dev/resource-policy"
-)
+// annotationMarked is on a definition that is kept from `helm uninstall` by a mark which is
+// not its own: what is applied has neither.
+const annotationMarked = "berth.dev/resource-policy"
 
 func marked(definition *unstructured.Unstructured) *unstructured.Unstructured {
-	annotations := definition.GetAnnotations()
-	if _, own := annotations[annotationPolicy]; own {
+	if _, own := definition.GetAnnotations()[apply.AnnotationKeep]; own {
 		return definition
 	}
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[annotationPolicy], annotations[annotationMarked] = "keep", "added"
 	definition = definition.DeepCopy()
-	definition.SetAnnotations(annotations)
+	kube.Annotate(definition, apply.AnnotationKeep, "keep")
+	kube.Annotate(definition, annotationMarked, "added")
 	return definition
 }
 
@@ -91,7 +87,7 @@ func unmark(object *unstructured.Unstructured) {
 	if _, is := annotations[annotationMarked]; !is {
 		return
 	}
-	delete(annotations, annotationPolicy)
+	delete(annotations, apply.AnnotationKeep)
 	delete(annotations, annotationMarked)
 	if len(annotations) == 0 {
 		annotations = nil

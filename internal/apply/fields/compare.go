@@ -23,13 +23,8 @@ func Stamp(wanted *unstructured.Unstructured) {
 	if err != nil {
 		return // it will not be sent either; without a stamp it is applied
 	}
-	annotations := wanted.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
 	sum := sha256.Sum256(text)
-	annotations[kube.AnnotationApplied] = "sha256:" + hex.EncodeToString(sum[:])
-	wanted.SetAnnotations(annotations)
+	kube.Annotate(wanted, kube.AnnotationApplied, "sha256:"+hex.EncodeToString(sum[:]))
 }
 
 // Verdict is how an object compares with what is wanted.

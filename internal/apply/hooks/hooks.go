@@ -47,12 +47,7 @@ func IsHook(object *unstructured.Unstructured) bool { return object.GetAnnotatio
 // marked is the object of a hook as it is made.
 func (h Hook) marked() *unstructured.Unstructured {
 	object := h.Object.DeepCopy()
-	annotations := object.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[Annotation] = strings.Join(h.Events, ",")
-	object.SetAnnotations(annotations)
+	kube.Annotate(object, Annotation, strings.Join(h.Events, ","))
 	return object
 }
 
