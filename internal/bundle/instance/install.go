@@ -244,7 +244,7 @@ func (p *pass) applyAll(ctx context.Context, applier apply.Applier, c changing) 
 		changes, err := applier.Apply(ctx, apply.Objects(c.objects))
 		p.outcome.Changes = changes
 		if fault.ReasonOf(err) == apply.ReasonNothingWritten {
-			return "", err
+			return "", inBundle(err)
 		}
 		if err != nil {
 			return "", p.rollBack(ctx, applier, c, inBundle(err))

@@ -73,11 +73,8 @@ func (u removal) find(ctx context.Context, applier apply.Applier, o Removing) (r
 	if err := applier.Watch(ctx, h.installed); err != nil {
 		return nil, nil, err
 	}
-	for _, object := range h.named { // what may not be watched may be why an attempt failed
-		err := applier.Watch(ctx, []*unstructured.Unstructured{object})
-		if err != nil && fault.CodeOf(err) != fault.PermissionDenied {
-			return nil, nil, err
-		}
+	if err := watchAttempted(ctx, applier, h.named); err != nil {
+		return nil, nil, err
 	}
 	if err := u.watchUnnamed(ctx, applier, h); err != nil {
 		return nil, nil, err

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"reflect"
 
-	"golang.org/x/sync/errgroup"
-	helm "helm.sh/helm/v3/pkg/release"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,70 +31,6 @@ type Request struct {
 	Package *format.Package
 	Config  v1alpha1.Config
 	Until   Until
-}
-
-// Known is what the cluster has of an instance before a request.
-type Known struct {
-	Instance *v1alpha1.Instance // nil if there is none
-	Bundles  []v1alpha1.Bundle
-	Release  *helm.Release // the newest record; nil if there is none
-	// Undefined is true if the cluster does not even have the kinds.
-	Undefined bool
-}
-
-// Know reads what the cluster has of an instance. One that is recorded in another system
-// namespace is an error.
-func (r Reconciler) Know(ctx context.Context, name string) (k Known, err error) {
-	var current *helm.Release
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		k, err = r.fresh(groupCtx, name)
-		return err
-	})
-	group.Go(func() (err error) {
-		current, err = r.records().Latest(groupCtx, name)
-		return err
-	})
-	if err = group.Wait(); fault.CodeOf(err) == fault.NotFound {
-		return Known{Undefined: true}, nil
-	}
-	if err == nil {
-		err = r.recordedHere(name, k.Bundles)
-	}
-	k.Release = current
-	return k, err
-}
-
-// fresh reads an instance and its bundles again: what was read before the lock may have
-// been changed, or deleted, by whoever had it. The release is read by the pass.
-func (r Reconciler) fresh(ctx context.Context, name string) (k Known, err error) {
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		k.Instance, err = r.objects().Instance(groupCtx, name)
-		return err
-	})
-	group.Go(func() (err error) {
-		k.Bundles, err = r.objects().Bundles(groupCtx, name)
-		return err
-	})
-	return k, group.Wait()
-}
-
-// unchanged makes sure that an instance still says what a request was made from: nil is
-// one that does not exist.
-func unchanged(name string, planned, now *v1alpha1.Instance) error {
-	switch {
-	case planned == nil && now == nil:
-		return nil
-	case planned != nil && now != nil && planned.UID == now.UID && planned.Generation == now.Generation:
-		return usable(now)
-	}
-	return changedMeanwhile(name)
-}
-
-func changedMeanwhile(name string) error {
-	return fault.New(fault.Conflict, "instance %s was changed at the same time by another client", name).
-		WithHint("`berth bundle status %s` shows it; try again if it is still wanted", name)
 }
 
 // Install brings a request about: the objects that say so are written, and then what

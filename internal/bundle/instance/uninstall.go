@@ -3,7 +3,6 @@ package instance
 import (
 	"context"
 
-	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
@@ -48,7 +47,7 @@ func (r Reconciler) Uninstall(ctx context.Context, name string, o Removing, step
 	}
 	view := live.New(r.Client.Dynamic, v1alpha1.LabelOwnerName+"="+name)
 	defer view.Close()
-	u := removal{Reconciler: r, name: name, known: k, record: k.Release, held: held, view: view, steps: steps}
+	u := removal{Reconciler: r, name: name, known: k, held: held, view: view, steps: steps}
 	return u.run(ctx, o)
 }
 
@@ -69,18 +68,17 @@ func (r Reconciler) removable(ctx context.Context, name string) (Known, error) {
 // removal is the work of removing an instance, under its lock.
 type removal struct {
 	Reconciler
-	name   string
-	known  Known
-	record *helm.Release
-	held   *lock.Lock
-	view   *live.View
-	steps  *event.Steps
+	name  string
+	known Known
+	held  *lock.Lock
+	view  *live.View
+	steps *event.Steps
 }
 
 func (u removal) run(ctx context.Context, o Removing) (*v1.BundleRemoval, error) {
 	applier := u.Applier(u.name, u.System)
 	applier.Live, applier.Fence = u.view, u.held
-	recorded, err := recordedHooks(u.record)
+	recorded, err := recordedHooks(u.known.Release)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +189,7 @@ func (u removal) confirm(ctx context.Context, applier apply.Applier, remove []*u
 // forget removes the release, the bundles and the instance, which is the last that names
 // what there was.
 func (u removal) forget(ctx context.Context) error {
-	if u.record != nil {
+	if u.known.Release != nil {
 		if _, err := u.records().Purge(ctx, u.name, u.held.Confirm, apply.DryRunNone); err != nil {
 			return err
 		}
