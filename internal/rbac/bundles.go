@@ -20,7 +20,7 @@ func Bundles() []Command {
 func bundleStatus() Command {
 	return Command{
 		Name: BundleStatus, Cluster: true,
-		About: "See what is installed (also `berth bundle list` and `berth bundle diff`). The objects of a bundle are read, too, which takes permissions of its own.",
+		About: "See what is installed (also `berth bundle list` and `berth bundle diff`). The objects of a bundle are read, too, which needs permissions for their kinds.",
 		Rules: []Rule{
 			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "list"}, Why: "the instances"},
 			{Group: groupBundles, Resource: "bundles", Verbs: []string{"list"}, Why: "their bundles"},
@@ -31,7 +31,7 @@ func bundleStatus() Command {
 func bundleStatusInSystem() Command {
 	return Command{
 		Name: BundleStatusInSystem, Feature: true, System: true,
-		About: "What is recorded of them: a Role in the system namespace.",
+		About: "Their records: a Role in the system namespace.",
 		Rules: []Rule{
 			{Resource: "secrets", Verbs: []string{"list"}, Why: "Helm's records"},
 		},
@@ -41,7 +41,7 @@ func bundleStatusInSystem() Command {
 func bundleInstall() Command {
 	return Command{
 		Name: BundleInstall, Cluster: true,
-		About: "Install, upgrade and uninstall bundles. `berth bundle reconcile`, which works on all instances, takes what `berth serve bundles` does. What they contain takes permissions of its own: whoever installs a bundle has to be allowed to create, read, change and delete its objects.",
+		About: "Install, upgrade and uninstall bundles. Whoever installs a bundle has to be allowed to create, read, change and delete its objects, too. `berth bundle reconcile`, which works on all instances, needs the permissions of `berth serve bundles`.",
 		Rules: []Rule{
 			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "create", "patch", "delete"}, Why: "the instance"},
 			{Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"update"}, Why: "what became of it"},
@@ -56,7 +56,7 @@ func bundleInstall() Command {
 func bundleInstallInSystem() Command {
 	return Command{
 		Name: BundleInstallInSystem, Feature: true, System: true,
-		About: "What is recorded of them: a Role in the system namespace.",
+		About: "Their records: a Role in the system namespace.",
 		Rules: []Rule{
 			{Resource: "secrets", Verbs: []string{"list", "create", "update", "delete"}, Why: "Helm's records"},
 			{Resource: "configmaps", Verbs: []string{"create"}, Why: "what was uploaded"},

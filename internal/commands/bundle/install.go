@@ -44,8 +44,9 @@ func NewInstall(f *cmdutil.Factory, runF func(context.Context, *InstallOptions) 
 		Long: `Install a bundle under a name, or upgrade what is installed under it, and wait until
 every object is healthy. Nothing is written before all of the bundle has been
 checked. Objects that name no namespace go into that of the context, or of
---namespace, and stay there in upgrades; those that the bundle does not have any more are removed. Definitions
-of kinds and what is marked helm.sh/resource-policy: keep stay.
+--namespace, and stay there in upgrades; those that the bundle does not have any
+more are removed. Definitions of kinds and what is marked
+helm.sh/resource-policy: keep stay.
 
 If an upgrade is refused, or a hook after it fails, what was installed before is put
 back. If the new objects do not get healthy, they stay, and so does the old bundle,

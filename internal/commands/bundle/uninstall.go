@@ -29,9 +29,9 @@ func NewUninstall(f *cmdutil.Factory, runF func(context.Context, *ClusterOptions
 		Use:   "uninstall NAME",
 		Short: "Remove what a bundle has installed",
 		Long: `Remove what a bundle has installed, wait until it is gone, and remove its release and
-the instance. What says itself
-that it belongs to others is left and named, and so are definitions of kinds, what is
-marked helm.sh/resource-policy: keep, and a namespace that holds something else.
+the instance. What says itself that it belongs to others is left and named, and so are
+definitions of kinds, what is marked helm.sh/resource-policy: keep, and a namespace
+that holds something else.
 
 With --delete-crds, the definitions are removed, too, and every object of their kinds
 with them: how many these are is shown, and you are asked to confirm; --yes skips the
