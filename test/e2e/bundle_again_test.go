@@ -140,9 +140,7 @@ data: {text: "{{ .Release.Revision }} {{ .Release.IsUpgrade }} {{ not (lookup "v
 func TestBundleOfAKindThatGoes(t *testing.T) {
 	w := newBundles(t)
 	group := w.namespace + ".example.com"
-	definition := w.write(w.TempDir(), "definition.yaml", kindBoat(group))
-	w.kubectl("create", "--filename", definition)
-	w.kubectl("wait", "--for", "condition=Established", "crd/boats."+group)
+	definition := w.defineBoat(group)
 	dir := w.chart("kinds", `
 {{- if .Capabilities.APIVersions.Has "`+group+`/v1/Boat" }}
 apiVersion: `+group+`/v1

@@ -154,7 +154,7 @@ func TestBundleDrift(t *testing.T) {
 	w.says(map[string]string{"a": "one", "b": "one"})
 	w.kubectl("patch", "configmap", "a", "--namespace", w.namespace, "--type", "merge", "--patch", `{"data":{"text":"theirs"}}`)
 	next := w.plain(configMap("a", "two"), configMap("b", "one"))
-	w.contains(w.bundle(6, "install", next).stderr, "configmap/a", ".data.text", "nothing has been written")
+	w.contains(w.bundle(6, "install", next).stderr, "configmap/a", ".data.text", "--force-conflicts", "nothing has been written")
 	w.says(map[string]string{"a": "theirs", "b": "one"})
 	w.bundle(0, "install", next, "--force-conflicts")
 	w.says(map[string]string{"a": "two", "b": "one"})
@@ -187,6 +187,19 @@ spec:
   names: {kind: Boat, listKind: BoatList, plural: boats, singular: boat}
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `, group)
+}
+
+// defineBoat creates the definition of the kind, waits until the cluster serves it, and
+// returns the file with the definition.
+func (w *world) defineBoat(group string) string {
+	w.Helper()
+	file := w.write(w.TempDir(), "definition.yaml", kindBoat(group))
+	w.kubectl("create", "--filename", file)
+	w.eventually("the kind is served", func() bool {
+		_, err := w.Discovery().ServerResourcesForGroupVersion(group + "/v1")
+		return err == nil
+	})
+	return file
 }
 
 // What is uninstalled is waited for; who gives up is told what holds it, and the next run
@@ -281,13 +294,7 @@ func (w *world) immutable(name, manifest string) {
 // A chart with values and a hook, and a release that helm reads.
 func TestBundleOfAChart(t *testing.T) {
 	w := newBundles(t)
-	dir := w.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "templates"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	w.write(dir, "Chart.yaml", "{apiVersion: v2, name: web, version: 1.2.3}")
-	w.write(dir, "values.yaml", "greeting: hello")
-	w.write(filepath.Join(dir, "templates"), "all.yaml", `
+	dir := w.chart("web", `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: "{{ .Release.Name }}"}
@@ -300,6 +307,7 @@ metadata:
   annotations: {helm.sh/hook: pre-install, helm.sh/hook-delete-policy: hook-succeeded}
 spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: x, image: `+workspaceImage+`, command: ["true"]}]}}}
 `)
+	w.write(dir, "values.yaml", "greeting: hello")
 	w.bundle(0, "install", dir)
 	w.says(map[string]string{w.instance(): "hello"})
 	values := w.write(w.TempDir(), "values.yaml", "greeting: moin")

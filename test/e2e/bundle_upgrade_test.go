@@ -4,8 +4,6 @@ package e2e
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -90,13 +88,7 @@ func TestBundleOvertaken(t *testing.T) {
 // hooked writes a chart whose hook after an upgrade fails if the values say so.
 func (w *world) hooked() string {
 	w.Helper()
-	dir := w.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "templates"), 0o755); err != nil {
-		w.Fatal(err)
-	}
-	w.write(dir, "Chart.yaml", "{apiVersion: v2, name: web, version: 1.2.3}")
-	w.write(dir, "values.yaml", "{text: one, hook: 'true', more: ''}")
-	w.write(filepath.Join(dir, "templates"), "all.yaml", `
+	dir := w.chart("web", `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: a}
@@ -116,6 +108,7 @@ metadata:
   annotations: {helm.sh/hook: post-upgrade, helm.sh/hook-delete-policy: before-hook-creation}
 spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: x, image: `+workspaceImage+`, command: ["{{ .Values.hook }}"]}]}}}
 `)
+	w.write(dir, "values.yaml", "{text: one, hook: 'true', more: ''}")
 	return dir
 }
 

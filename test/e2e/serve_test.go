@@ -125,8 +125,7 @@ func testServeAndTerminal(t *testing.T) {
 	boat := fmt.Sprintf("{apiVersion: %s.example.com/v1, kind: Boat, metadata: {name: a}}", w.namespace)
 	afloat := w.plain(configMap("a", "afloat"), boat)
 	w.contains(w.bundle(3, "install", afloat).stderr, "required resource not found")
-	w.kubectl("create", "--filename", w.write(w.TempDir(), "definition.yaml", kindBoat(w.namespace+".example.com")))
-	w.kubectl("wait", "--for", "condition=Established", "crd/boats."+w.namespace+".example.com")
+	w.defineBoat(w.namespace + ".example.com")
 	w.bundle(0, "install", afloat)
 	w.says(map[string]string{"a": "afloat"})
 
