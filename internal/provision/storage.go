@@ -8,7 +8,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
-	"github.com/berthdev/berth/internal/exec"
+	podexec "github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -62,7 +62,7 @@ func (p *Provisioner) usage(ctx context.Context, t *inventory.Target) map[string
 	for _, path := range mounts {
 		paths = append(paths, path)
 	}
-	byPath, used := exec.Usage(ctx, p.Client, pods[0], paths), map[string]int64{}
+	byPath, used := podexec.Usage(ctx, p.Client, pods[0], paths), map[string]int64{}
 	for claim, path := range mounts {
 		if bytes, measured := byPath[path]; measured {
 			used[claim] = bytes

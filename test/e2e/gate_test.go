@@ -8,7 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	podexec "github.com/berthdev/berth/internal/exec"
+	remote "github.com/berthdev/berth/internal/exec"
+	podexec "github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -20,7 +21,7 @@ func (w *world) open(user string) {
 	client := &kube.Client{Interface: w.Interface, Config: w.config, Namespace: w.namespace}
 	w.eventually("the gate of "+user+" is open", func() bool {
 		status, err := podexec.Run(w.Context(), client, podexec.Request{
-			Pod: id, Container: "k8shell-main", Stdout: io.Discard, Stderr: io.Discard, Command: []string{"touch", "/tmp/open"},
+			Pod: id, Container: "k8shell-main", Session: remote.Session{Stdout: io.Discard, Stderr: io.Discard}, Command: []string{"touch", "/tmp/open"},
 		})
 		return err == nil && status == 0
 	})

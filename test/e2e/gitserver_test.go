@@ -14,7 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	podexec "github.com/berthdev/berth/internal/exec"
+	remote "github.com/berthdev/berth/internal/exec"
+	podexec "github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -121,7 +122,7 @@ func (r repositories) upload() {
 	var out bytes.Buffer
 	client := &kube.Client{Interface: r.w.Interface, Config: r.w.config, Namespace: r.w.namespace}
 	status, err := podexec.Run(r.w.Context(), client, podexec.Request{
-		Pod: "git", Container: "git", Stdin: bytes.NewReader(archive), Stdout: &out, Stderr: &out,
+		Pod: "git", Container: "git", Session: remote.Session{Stdin: bytes.NewReader(archive), Stdout: &out, Stderr: &out},
 		Command: []string{"tar", "-C", "/srv/git", "-o", "-x"},
 	})
 	if err != nil || status != 0 {
@@ -133,7 +134,7 @@ func (r repositories) upload() {
 func (r repositories) run(command ...string) string {
 	var out bytes.Buffer
 	client := &kube.Client{Interface: r.w.Interface, Config: r.w.config, Namespace: r.w.namespace}
-	_, _ = podexec.Run(r.w.Context(), client, podexec.Request{Pod: "git", Container: "git", Stdout: &out, Stderr: &out, Command: command})
+	_, _ = podexec.Run(r.w.Context(), client, podexec.Request{Pod: "git", Container: "git", Session: remote.Session{Stdout: &out, Stderr: &out}, Command: command})
 	return out.String()
 }
 

@@ -24,7 +24,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	podexec "github.com/berthdev/berth/internal/exec"
+	remote "github.com/berthdev/berth/internal/exec"
+	podexec "github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/rbac"
 )
@@ -298,7 +299,7 @@ func (w *world) installNATS() {
 	var out bytes.Buffer
 	client := &kube.Client{Interface: w.Interface, Config: w.config, Namespace: w.namespace}
 	status, err := podexec.Run(w.Context(), client, podexec.Request{
-		Pod: pod, Container: "nats", Stdin: bufio.NewReader(bytes.NewReader(content)), Stdout: &out, Stderr: &out,
+		Pod: pod, Container: "nats", Session: remote.Session{Stdin: bufio.NewReader(bytes.NewReader(content)), Stdout: &out, Stderr: &out},
 		Command: []string{"sh", "-c", fmt.Sprintf("head -c %d > /data/new && chmod +x /data/new && mv /data/new /data/nats", len(content))},
 	})
 	if err != nil || status != 0 {

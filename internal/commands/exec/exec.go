@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
-	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -65,7 +65,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	request, err := exec.Into(pods[0])
+	request, err := pod.Into(pods[0])
 	if err != nil {
 		return err
 	}
@@ -77,12 +77,12 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // stream runs the command and connects it with the terminal.
-func (o *Options) stream(ctx context.Context, client *kube.Client, r exec.Request) (status int, err error) {
+func (o *Options) stream(ctx context.Context, client *kube.Client, r pod.Request) (status int, err error) {
 	shell := len(o.Command) == 0
 	r.Command, r.Stdout, r.Stderr = o.Command, o.IO.Out, o.IO.Err
 	r.TTY = o.TTY || shell && o.IO.In.TTY && o.IO.Out.TTY
 	if shell {
-		r.Command = exec.Shell()
+		r.Command = pod.Shell()
 	}
 	if o.Stdin || shell {
 		r.Stdin = o.IO.In.Reader
@@ -96,5 +96,5 @@ func (o *Options) stream(ctx context.Context, client *kube.Client, r exec.Reques
 		o.IO.AtExit(restore)
 		r.Sizes = sizes
 	}
-	return exec.Run(ctx, client, r)
+	return pod.Run(ctx, client, r)
 }

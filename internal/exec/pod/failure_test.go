@@ -1,7 +1,6 @@
-package exec
+package pod
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/remotecommand"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -71,22 +68,5 @@ func TestHintsNameTheWorkspace(t *testing.T) {
 		if got := fault.From(failure(c.err, client, r)).Hint; got != c.hint {
 			t.Errorf("%v: hint %q", c.err, got)
 		}
-	}
-}
-
-// hanging is an executor that never returns.
-type hanging struct{}
-
-type options = remotecommand.StreamOptions
-
-func (hanging) Stream(options) error                             { select {} }
-func (hanging) StreamWithContext(context.Context, options) error { select {} }
-
-// A command ends with the context, whatever hangs.
-func TestStreamEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if err := stream(ctx, hanging{}, options{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
 	}
 }

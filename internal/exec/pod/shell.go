@@ -1,4 +1,4 @@
-package exec
+package pod
 
 // Shell is the command that enters a workspace when none is given: the best
 // shell that the image has, as a login shell. At a terminal, the blueprint's splash

@@ -1,4 +1,4 @@
-package exec
+package pod
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/streaming/pkg/httpstream"
 
+	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/kubetest"
@@ -109,7 +110,7 @@ func TestRun(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			status, err := Run(t.Context(), clientOf(t, server), Request{
 				Pod: "alice", Container: "main", Command: []string{"nosuch", "-x"},
-				Stdin: strings.NewReader("hello"), Stdout: &stdout, Stderr: &stderr,
+				Session: exec.Session{Stdin: strings.NewReader("hello"), Stdout: &stdout, Stderr: &stderr},
 			})
 			if status != test.status || (err == nil) != (test.code == "") || err != nil && fault.CodeOf(err) != test.code {
 				t.Errorf("status %d, %v (%s); want %d and %q", status, err, fault.CodeOf(err), test.status, test.code)
@@ -125,7 +126,7 @@ func TestRun(t *testing.T) {
 // is asked again the old way, for the same command.
 func TestFallsBackToSPDY(t *testing.T) {
 	server := &oldServer{ending: `{"status":"Success"}`}
-	_, err := Run(t.Context(), clientOf(t, server), Request{Pod: "alice", Container: "main", Command: []string{"ls", "a b"}, Stdout: io.Discard})
+	_, err := Run(t.Context(), clientOf(t, server), Request{Pod: "alice", Container: "main", Command: []string{"ls", "a b"}, Session: exec.Session{Stdout: io.Discard}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,8 +159,8 @@ func TestATerminalHasASize(t *testing.T) {
 	server := &oldServer{ending: `{"status":"Success"}`}
 	var stdout, stderr bytes.Buffer
 	_, err := Run(t.Context(), clientOf(t, server), Request{
-		Pod: "alice", Command: []string{"sh"}, TTY: true, Stdout: &stdout, Stderr: &stderr,
-		Sizes: &queue{{Width: 80, Height: 24}, {Width: 132, Height: 50}},
+		Pod: "alice", Command: []string{"sh"},
+		Session: exec.Session{TTY: true, Stdout: &stdout, Stderr: &stderr, Sizes: &queue{{Width: 80, Height: 24}, {Width: 132, Height: 50}}},
 	})
 	if err != nil || stdout.String() != "80x24\n132x50\n" || stderr.Len() > 0 {
 		t.Errorf("%v, stdout %q, stderr %q", err, &stdout, &stderr)
@@ -173,7 +174,7 @@ func TestRefused(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods \"alice\" is forbidden: User \"bob\" cannot create resource \"pods/exec\""}`)
 	}))
-	_, err := Run(t.Context(), client, Request{Pod: "alice", Command: []string{"ls"}, Stdout: io.Discard})
+	_, err := Run(t.Context(), client, Request{Pod: "alice", Command: []string{"ls"}, Session: exec.Session{Stdout: io.Discard}})
 	if fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), `pods "alice" is forbidden`) {
 		t.Errorf("%v, want the words of the API server", err)
 	}
@@ -189,7 +190,7 @@ func TestInterrupted(t *testing.T) {
 		<-server.running
 		cancel(why)
 	}()
-	if _, err := Run(ctx, client, Request{Pod: "alice", Command: []string{"sleep"}, Stdout: io.Discard}); !errors.Is(err, why) {
+	if _, err := Run(ctx, client, Request{Pod: "alice", Command: []string{"sleep"}, Session: exec.Session{Stdout: io.Discard}}); !errors.Is(err, why) {
 		t.Errorf("%v, want %v", err, why)
 	}
 }

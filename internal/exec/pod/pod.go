@@ -1,0 +1,66 @@
+// Package pod runs commands in workspaces, through the API server.
+package pod
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Request is one command in one container.
+type Request struct {
+	Pod, Container string
+	ID             string // of the workspace; empty for a pod that belongs to none
+	Command        []string
+	exec.Session
+}
+
+// Run runs the command and returns its exit status. An error means that it
+// could not be run to its end.
+func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
+	status, err := exec.Stream(ctx, client.Config, r.url(client), r.Session)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return 0, err
+	case err != nil && missingProgram(err):
+		return 0, fault.New(fault.InvalidArgument, "program %q not found in workspace %s", r.Command[0], r.Pod).
+			WithHint("install it in the image, or check the name")
+	}
+	return status, failure(err, client, r)
+}
+
+// url is where the API server runs the command.
+func (r Request) url(client *kube.Client) *url.URL {
+	return client.CoreV1().RESTClient().Post().Resource("pods").Namespace(client.Namespace).Name(r.Pod).
+		SubResource("exec").VersionedParams(&corev1.PodExecOptions{
+		Container: r.Container, Command: r.Command,
+		Stdin: r.Stdin != nil, Stdout: r.Stdout != nil, Stderr: r.Stderr != nil && !r.TTY, TTY: r.TTY,
+	}, scheme.ParameterCodec).URL()
+}
+
+// missingProgram reports whether the container runtime could not find the program.
+// There is no type for it.
+func missingProgram(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "executable file not found") || strings.Contains(text, "no such file or directory")
+}
+
+// Into is a request for a workspace's pod, without its command yet. It is an error if
+// the pod cannot be entered: a container that does not run has no processes to join.
+func Into(pod *corev1.Pod) (Request, error) {
+	r := Request{Pod: pod.Name, ID: kube.IDOf(&pod.ObjectMeta), Container: kube.MainContainer(pod.Labels)}
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name == r.Container && status.State.Running != nil {
+			return r, nil
+		}
+	}
+	return r, fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name, r.Container).
+		WithHint("see why: %s", kube.Command("status", r.ID, pod.Namespace))
+}
