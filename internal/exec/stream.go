@@ -26,6 +26,11 @@ type Session struct {
 	Sizes remotecommand.TerminalSizeQueue
 }
 
+// Runner runs a command in one place, connected with a session, and returns its exit
+// status: whoever runs commands does not know whether that is through the API server or
+// through a gateway.
+type Runner func(ctx context.Context, command []string, s Session) (status int, err error)
+
 // Stream connects a session with what a server runs at a URL, and returns the exit status
 // of that. It uses WebSockets, or SPDY where the server or a proxy on the way knows only
 // that. An error is client-go's own, or the cause of the end of the context.

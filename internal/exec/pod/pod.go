@@ -36,6 +36,14 @@ func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
 	return status, failure(err, client, r)
 }
 
+// Runner runs commands where a request is for; its command and session are not used.
+func Runner(client *kube.Client, r Request) exec.Runner {
+	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
+		r.Command, r.Session = command, s
+		return Run(ctx, client, r)
+	}
+}
+
 // url is where the API server runs the command.
 func (r Request) url(client *kube.Client) *url.URL {
 	return client.CoreV1().RESTClient().Post().Resource("pods").Namespace(client.Namespace).Name(r.Pod).
