@@ -59,16 +59,3 @@ func missingProgram(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "executable file not found") || strings.Contains(text, "no such file or directory")
 }
-
-// Into is a request for a workspace's pod, without its command yet. It is an error if
-// the pod cannot be entered: a container that does not run has no processes to join.
-func Into(pod *corev1.Pod) (Request, error) {
-	r := Request{Pod: pod.Name, ID: kube.IDOf(&pod.ObjectMeta), Container: kube.MainContainer(pod.Labels)}
-	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name == r.Container && status.State.Running != nil {
-			return r, nil
-		}
-	}
-	return r, fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name, r.Container).
-		WithHint("see why: %s", kube.Command("status", r.ID, pod.Namespace))
-}

@@ -1,0 +1,102 @@
+package pod
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// ReasonNotRunning is the reason of the error about a container that does not run: it
+// may, later.
+const ReasonNotRunning = "CONTAINER_NOT_RUNNING"
+
+// Place says where in a workspace a command runs. The zero value is the main container
+// of the pod that is best to enter.
+type Place struct{ Pod, Container string }
+
+// Into is a request for a workspace's pod, without its command yet. It is an error if
+// the pod cannot be entered: a container that does not run has no processes to join.
+func Into(pod *corev1.Pod) (Request, error) { return Place{}.In([]*corev1.Pod{pod}) }
+
+// In is a request for the place in the pods of a workspace, of which the first is the
+// best to enter; there is at least one. Of several, it is the first one whose container
+// runs.
+func (p Place) In(pods []*corev1.Pod) (Request, error) {
+	if p.Pod != "" {
+		named := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == p.Pod })
+		if named < 0 {
+			return Request{}, fault.New(fault.InvalidArgument, "pod %s is not a pod of workspace %s", p.Pod, kube.IDOf(&pods[0].ObjectMeta)).
+				WithHint("its pods are: %s", strings.Join(podNames(pods), ", "))
+		}
+		pods = pods[named : named+1]
+	}
+	var first error
+	for _, pod := range pods {
+		r, err := p.in(pod)
+		if err == nil || fault.ReasonOf(err) != ReasonNotRunning {
+			return r, err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return Request{}, first
+}
+
+// in is a request for the place in this pod.
+func (p Place) in(pod *corev1.Pod) (Request, error) {
+	r := Request{Pod: pod.Name, ID: kube.IDOf(&pod.ObjectMeta), Container: p.Container}
+	if r.Container == "" {
+		r.Container = kube.MainContainer(pod.Labels)
+	} else if names := Containers(pod); !slices.Contains(names, r.Container) {
+		return r, fault.New(fault.InvalidArgument, "pod %s of workspace %s has no container %s", pod.Name, r.ID, r.Container).
+			WithHint("its containers are: %s", strings.Join(names, ", "))
+	}
+	for _, status := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
+		if status.Name == r.Container && status.State.Running != nil {
+			return r, nil
+		}
+	}
+	return r, fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name, r.Container).
+		WithHint("see why: %s", kube.Command("status", r.ID, pod.Namespace)).WithReason(ReasonNotRunning)
+}
+
+// IsMain is true for the container in which the user of a workspace works.
+func (r Request) IsMain(pod *corev1.Pod) bool { return r.Container == kube.MainContainer(pod.Labels) }
+
+// Containers are the names of a pod's containers that can be entered while it runs, the
+// main one first: an init container only if it goes on beside the others.
+func Containers(pod *corev1.Pod) []string {
+	main := kube.MainContainer(pod.Labels)
+	var names []string
+	for _, c := range pod.Spec.Containers {
+		names = append(names, c.Name)
+	}
+	for _, c := range pod.Spec.InitContainers {
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			names = append(names, c.Name)
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch main {
+		case a:
+			return -1
+		case b:
+			return 1
+		}
+		return 0
+	})
+	return names
+}
+
+func podNames(pods []*corev1.Pod) []string {
+	names := make([]string, len(pods))
+	for i, pod := range pods {
+		names[i] = pod.Name
+	}
+	return names
+}

@@ -1,0 +1,78 @@
+package pod
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// replica is a pod of the workspace alice-2bd806c in a workload, with these of its
+// containers running.
+func replica(name string, running ...string) *corev1.Pod {
+	main := "alice-2bd806c-k8shell-main"
+	always := corev1.ContainerRestartPolicyAlways
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "dev", Labels: map[string]string{kube.LabelCanonicalID: "alice-2bd806c", kube.LabelInjected: "true"}},
+		Spec: corev1.PodSpec{
+			InitContainers: []corev1.Container{{Name: "init"}, {Name: "proxy", RestartPolicy: &always}},
+			Containers:     []corev1.Container{{Name: "web"}, {Name: main}},
+		},
+	}
+	for _, container := range running {
+		status := corev1.ContainerStatus{Name: container, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+		if container == "proxy" {
+			pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, status)
+		} else {
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, status)
+		}
+	}
+	return pod
+}
+
+func TestPlace(t *testing.T) {
+	const main = "alice-2bd806c-k8shell-main"
+	for name, c := range map[string]struct {
+		place                 Place
+		pods                  []*corev1.Pod
+		pod, container        string
+		code                  fault.Code
+		reason, message, hint string
+	}{
+		"the main container of the first": {pods: []*corev1.Pod{replica("a", main), replica("b", main)}, pod: "a", container: main},
+		"the first that runs":             {pods: []*corev1.Pod{replica("a", "web"), replica("b", main)}, pod: "b", container: main},
+		"another container":               {place: Place{Container: "web"}, pods: []*corev1.Pod{replica("a", "web")}, pod: "a", container: "web"},
+		"a sidecar":                       {place: Place{Container: "proxy"}, pods: []*corev1.Pod{replica("a", "proxy")}, pod: "a", container: "proxy"},
+		"the pod that is named":           {place: Place{Pod: "b"}, pods: []*corev1.Pod{replica("a", main), replica("b", main)}, pod: "b", container: main},
+		"none runs": {
+			pods: []*corev1.Pod{replica("a"), replica("b")}, code: fault.Failed, reason: ReasonNotRunning,
+			message: "workspace a cannot be entered: container " + main + " is not running", hint: "see why: berth status id/alice-2bd806c --namespace dev",
+		},
+		"the pod that is named does not run": {place: Place{Pod: "b"}, pods: []*corev1.Pod{replica("a", main), replica("b")}, code: fault.Failed, reason: ReasonNotRunning},
+		"no such container": {
+			place: Place{Container: "main"}, pods: []*corev1.Pod{replica("a", main)}, code: fault.InvalidArgument,
+			message: "pod a of workspace alice-2bd806c has no container main", hint: "its containers are: " + main + ", web, proxy",
+		},
+		"an init container that ends": {place: Place{Container: "init"}, pods: []*corev1.Pod{replica("a", main)}, code: fault.InvalidArgument},
+		"a pod of another workspace": {
+			place: Place{Pod: "c"}, pods: []*corev1.Pod{replica("a", main), replica("b", main)}, code: fault.InvalidArgument,
+			message: "pod c is not a pod of workspace alice-2bd806c", hint: "its pods are: a, b",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := c.place.In(c.pods)
+			if fault.CodeOf(err) != c.code || fault.ReasonOf(err) != c.reason {
+				t.Fatalf("%v (%s %s), want %q %q", err, fault.CodeOf(err), fault.ReasonOf(err), c.code, c.reason)
+			}
+			if err == nil && (r.Pod != c.pod || r.Container != c.container || r.ID != "alice-2bd806c") {
+				t.Errorf("%+v", r)
+			}
+			if c.message != "" && (err.Error() != c.message || fault.From(err).Hint != c.hint) {
+				t.Errorf("%q, hint %q", err, fault.From(err).Hint)
+			}
+		})
+	}
+}
