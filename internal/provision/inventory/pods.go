@@ -12,6 +12,10 @@ import (
 	"github.com/berthdev/berth/internal/watch"
 )
 
+// ReasonNoPod is the reason of the error about a workload none of whose pods has the
+// workspace: one may, later.
+const ReasonNoPod = "NO_POD"
+
 // Pods are the pods of a workspace: one, or one a replica of the workload that
 // it is injected into, the one to enter first.
 func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
@@ -27,7 +31,7 @@ func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
 	if err == nil && len(pods) == 0 {
 		ref := t.Found.Workload.Ref.String()
 		err = fault.New(fault.Failed, "no pod of %s has workspace %s", ref, t.ID).
-			WithHint("see why: %s", fault.Command("kubectl", "describe", ref, "--namespace", t.Namespace))
+			WithHint("see why: %s", fault.Command("kubectl", "describe", ref, "--namespace", t.Namespace)).WithReason(ReasonNoPod)
 	}
 	return pods, err
 }
