@@ -155,16 +155,30 @@ func status() Command {
 	}
 }
 
+// awaited are the permissions to wait for a workspace that does not run yet.
+func awaited() []Rule {
+	watch, why, without := []string{"watch"}, "when a workspace that is not running yet can be entered", "such a workspace is refused"
+	return []Rule{
+		{Resource: "pods", Verbs: watch, Why: why, Without: without},
+		{Resource: "events", Verbs: watch, Why: "what such a workspace waits for", Without: without},
+		{Resource: "persistentvolumeclaims", Verbs: watch, Why: "whether the storages of such a workspace are there", Made: true, Without: without},
+		{Group: groupApps, Resource: "deployments", Verbs: watch, Why: why, Made: true, Without: without},
+		{Group: groupApps, Resource: "statefulsets", Verbs: watch, Why: why, Made: true, Without: without},
+		{Group: groupApps, Resource: "daemonsets", Verbs: watch, Why: why, Made: true, Without: without},
+		{Group: groupApps, Resource: "replicasets", Verbs: watch, Why: why, Made: true, Without: without},
+	}
+}
+
 func exec() Command {
 	return Command{
 		Name:  "exec",
-		About: "Enter a workspace.",
+		About: "Enter a workspace, also one that does not run yet. With --provision it takes the Role for provision, too.",
 		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the command in it"},
 			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
 			record(),
-		}, injected()...),
+		}, append(injected(), awaited()...)...),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -105,4 +106,29 @@ func completeList[T ~string](values func(*cobra.Command) ([]T, error)) cobra.Com
 		}
 		return completions, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// CompletePods completes a flag with what the pods of the workspace have that the
+// command line names.
+func (f *Factory) CompletePods(cmd *cobra.Command, flag string, values func(*corev1.Pod) []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
+		defer cancel()
+		_, pods, err := FindPods(ctx, f.Workspaces, args[0])
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var all []cobra.Completion
+		for _, pod := range pods {
+			for _, value := range values(pod) {
+				if !slices.Contains(all, value) {
+					all = append(all, value)
+				}
+			}
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	})
 }

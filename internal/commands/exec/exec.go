@@ -4,31 +4,51 @@ package exec
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 )
 
-// failed is the exit status of exec's own failures, as container tools have it,
-// so that they are not taken for the command's.
-const failed = 125
-
 // Options are what the command line says.
 type Options struct {
-	IO         terminal.Streams
-	Workspaces func() (inventory.Reader, error)
+	IO          terminal.Streams
+	Workspaces  func() (inventory.Reader, error)
+	Follower    func() (*provision.Provisioner, error)
+	Provisioner func() (*provision.Provisioner, error)
+	Recorders   func(context.Context) (*cmdutil.Recorders, error)
+	// Flags say which cluster is meant, for commands that are proposed.
+	Flags []string
 
 	Workspace string
 	Command   []string // empty for the workspace's shell
+	Place     pod.Place
 	Stdin     bool
 	TTY       bool
+	NoWait    bool
+	Provision bool
 }
+
+const long = `Run a command in a workspace and exit with its status. Without a command, run the
+workspace's shell; on a terminal the shell is interactive.
+
+The shell starts in the home directory. If the workspace has an OS user (user=NAME in
+its user string) and the container runs as root, it is that user's, by setpriv or su
+of the image; if that is not possible, the reason is printed. A command runs as the
+user of the container, in its working directory.
+
+A workspace that is not running yet is waited for, with its progress on standard error;
+with --no-wait that is an error. With --provision, a workspace that does not exist is
+provisioned first, as ` + "`berth provision`" + ` does without other flags.
+
+Of a workspace in several pods, the command runs in one that is ready, or in --pod.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -36,10 +56,11 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "exec USERSTR|ID [-- COMMAND [ARG...]]",
 		Short: "Enter a workspace, or run a command in it",
-		Long: `Run a command in a workspace and exit with its status. Without a command, run the
-workspace's shell; on a terminal the shell is interactive.`,
+		Long:  long,
 		Example: `  berth exec alice~dev
+  berth exec alice~dev --provision
   berth exec alice~dev -- uname -a
+  berth exec alice~dev -c k8shell-podman
   tar c src | berth exec -i alice~dev -- tar x -C /tmp`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); len(args) == 0 || dash == 0 || dash < 0 && len(args) > 1 || dash > 1 {
@@ -48,53 +69,65 @@ workspace's shell; on a terminal the shell is interactive.`,
 			return nil
 		},
 		ValidArgsFunction: f.CompleteWorkspace,
-		Annotations:       map[string]string{cmdutil.OwnExitStatus: strconv.Itoa(failed)},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Workspace, o.Command = args[0], args[1:]
-			return runF(cmd.Context(), o)
-		},
+		Annotations:       map[string]string{cmdutil.OwnExitStatus: strconv.Itoa(cmdutil.ExecFailed)},
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
+			o.Workspace, o.Command, o.Flags = args[0], args[1:], cmdutil.ClusterFlags(cmd)
+			return o.validate()
+		}),
 	}
-	cmd.Flags().BoolVarP(&o.Stdin, "stdin", "i", false, "pass standard input to the command")
-	cmd.Flags().BoolVarP(&o.TTY, "tty", "t", false, "give the command a terminal")
+	deps := f.For(cmd)
+	o.Follower, o.Provisioner, o.Recorders = deps.Remover, deps.Provisioner, deps.Recorders
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.Stdin, "stdin", "i", false, "pass standard input to the command")
+	flags.BoolVarP(&o.TTY, "tty", "t", false, "give the command a terminal")
+	flags.StringVarP(&o.Place.Container, "container", "c", "", "the container (default: the workspace's main one)")
+	flags.StringVar(&o.Place.Pod, "pod", "", "the pod, of a workspace in several (default: one that is ready)")
+	flags.BoolVar(&o.NoWait, "no-wait", false, "fail if the workspace is not running yet")
+	flags.BoolVar(&o.Provision, "provision", false, "provision the workspace if it does not exist")
+	f.CompletePods(cmd, "container", pod.Containers)
+	f.CompletePods(cmd, "pod", func(p *corev1.Pod) []string { return []string{p.Name} })
 	return cmd
+}
+
+// validate finds what is wrong with the command line.
+func (o *Options) validate() error {
+	if !o.Provision {
+		return nil
+	}
+	_, err := cmdutil.ParseNewUser(o.Workspace)
+	return err
 }
 
 // Run enters the workspace.
 func Run(ctx context.Context, o *Options) error {
-	client, pods, err := cmdutil.FindPods(ctx, o.Workspaces, o.Workspace)
+	e := cmdutil.Entrance{
+		Session: cmdutil.Session{IO: o.IO, Command: o.Command, Stdin: o.Stdin, TTY: o.TTY}, Place: o.Place,
+		Workspaces: o.Workspaces, Follower: o.Follower, Flags: o.Flags, NoWait: o.NoWait,
+	}
+	entry, err := e.Find(ctx, o.Workspace)
+	if fault.CodeOf(err) == fault.NotFound {
+		entry, err = o.missing(ctx, e, err)
+	}
 	if err != nil {
 		return err
 	}
-	request, err := pod.Into(pods[0])
-	if err != nil {
-		return err
-	}
-	status, err := o.stream(ctx, client, request)
-	if err == nil && status != 0 {
-		err = cmdutil.ExitError(status)
-	}
-	return err
+	return e.Enter(ctx, entry)
 }
 
-// stream runs the command and connects it with the terminal.
-func (o *Options) stream(ctx context.Context, client *kube.Client, r pod.Request) (status int, err error) {
-	shell := len(o.Command) == 0
-	r.Command, r.Stdout, r.Stderr = o.Command, o.IO.Out, o.IO.Err
-	r.TTY = o.TTY || shell && o.IO.In.TTY && o.IO.Out.TTY
-	if shell {
-		r.Command = pod.Shell()
+// missing provisions a workspace that is not there, if that is wanted.
+func (o *Options) missing(ctx context.Context, e cmdutil.Entrance, missing error) (cmdutil.Entry, error) {
+	u, err := cmdutil.ParseNewUser(o.Workspace)
+	if err == nil && !o.Provision {
+		command := append([]string{"berth", "exec", fault.Word(o.Workspace), "--provision"}, o.Flags...)
+		return cmdutil.Entry{}, fault.New(fault.NotFound, "%w", missing).
+			WithHint("provision and enter it: %s", strings.Join(command, " "))
 	}
-	if o.Stdin || shell {
-		r.Stdin = o.IO.In.Reader
+	if err != nil {
+		return cmdutil.Entry{}, missing
 	}
-	if r.TTY {
-		restore, sizes, err := terminal.Raw(o.IO.In, o.IO.Out)
-		if err != nil {
-			return 0, err
-		}
-		defer restore()
-		o.IO.AtExit(restore)
-		r.Sizes = sizes
+	p := cmdutil.Provisioning{IO: o.IO, Provisioner: o.Provisioner, Recorders: o.Recorders, Flags: o.Flags}
+	if err := cmdutil.Failed(p.Run(ctx, u)); err != nil {
+		return cmdutil.Entry{}, err
 	}
-	return pod.Run(ctx, client, r)
+	return e.Find(ctx, o.Workspace)
 }

@@ -5,11 +5,14 @@ import (
 
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/commands/exec"
+	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/terminal"
 )
 
 func TestOptions(t *testing.T) {
-	forget := func(o *exec.Options) { o.IO, o.Workspaces = terminal.Streams{}, nil }
+	forget := func(o *exec.Options) {
+		o.IO, o.Workspaces, o.Follower, o.Provisioner, o.Recorders = terminal.Streams{}, nil, nil, nil, nil
+	}
 	const usage = "requires one workspace, and the command to run in it after --"
 	cmdtest.Options(t, exec.NewCmd, forget, map[string]cmdtest.Case[exec.Options]{
 		"the shell":            {Args: "alice", Want: exec.Options{Workspace: "alice", Command: []string{}}},
@@ -18,5 +21,14 @@ func TestOptions(t *testing.T) {
 		"no dashes":            {Args: "alice ls", Err: usage},
 		"dashes in front":      {Args: "-- alice", Err: usage},
 		"more before the dash": {Args: "alice bob -- ls", Err: usage},
+		"a container of a pod": {Args: "alice -c web --pod web-1", Want: exec.Options{Workspace: "alice", Command: []string{}, Place: pod.Place{Pod: "web-1", Container: "web"}}},
+		"at once or not at all": {
+			Args: "alice --no-wait --context c", Want: exec.Options{Workspace: "alice", Command: []string{}, NoWait: true, Flags: []string{"--context c"}},
+		},
+		"to be provisioned":       {Args: "alice~dev --provision", Want: exec.Options{Workspace: "alice~dev", Command: []string{}, Provision: true}},
+		"an ID to be provisioned": {Args: "id/alice-2bd806c --provision", Err: "id/alice-2bd806c is an ID, which does not say what to provision"},
+		"a plain ID":              {Args: "alice-2bd806c --provision", Err: "alice-2bd806c is an ID"},
+		"a pod to be provisioned": {Args: "alice~pod=ws1 --provision", Err: "names an existing workspace"},
+		"an ID that is there":     {Args: "alice-2bd806c", Want: exec.Options{Workspace: "alice-2bd806c", Command: []string{}}},
 	})
 }

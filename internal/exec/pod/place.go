@@ -53,7 +53,7 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 	if r.Container == "" {
 		r.Container = kube.MainContainer(pod.Labels)
 	} else if names := Containers(pod); !slices.Contains(names, r.Container) {
-		return r, fault.New(fault.InvalidArgument, "pod %s of workspace %s has no container %s", pod.Name, r.ID, r.Container).
+		return r, fault.New(fault.InvalidArgument, "workspace %s has no container %s in pod %s", r.ID, r.Container, pod.Name).
 			WithHint("its containers are: %s", strings.Join(names, ", "))
 	}
 	for _, status := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {

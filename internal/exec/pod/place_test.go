@@ -54,7 +54,7 @@ func TestPlace(t *testing.T) {
 		"the pod that is named does not run": {place: Place{Pod: "b"}, pods: []*corev1.Pod{replica("a", main), replica("b")}, code: fault.Failed, reason: ReasonNotRunning},
 		"no such container": {
 			place: Place{Container: "main"}, pods: []*corev1.Pod{replica("a", main)}, code: fault.InvalidArgument,
-			message: "pod a of workspace alice-2bd806c has no container main", hint: "its containers are: " + main + ", web, proxy",
+			message: "workspace alice-2bd806c has no container main in pod a", hint: "its containers are: " + main + ", web, proxy",
 		},
 		"an init container that ends": {place: Place{Container: "init"}, pods: []*corev1.Pod{replica("a", main)}, code: fault.InvalidArgument},
 		"a pod of another workspace": {

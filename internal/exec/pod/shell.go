@@ -1,9 +1,43 @@
 package pod
 
-// Shell is the command that enters a workspace when none is given: the best
-// shell that the image has, as a login shell. At a terminal, the blueprint's splash
-// is shown first.
-func Shell() []string {
-	return []string{"/bin/sh", "-c", `if [ -t 1 ] && [ -r /k8shell/runtime/motd ]; then cat /k8shell/runtime/motd; fi
-if [ -x /bin/bash ]; then exec /bin/bash -l; else exec /bin/sh -l; fi`}
+import (
+	_ "embed"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+//go:embed shell.sh
+var script string
+
+// Shell is the command that enters a workspace when none is given: the best shell that
+// the image has, as a login shell in the home directory. At a terminal, the blueprint's
+// splash is shown first. Where user is not empty and the container's user may switch,
+// the shell is that user's, in home, or in their own home directory if home is empty or
+// theirs not to write to; where that is not possible, it says so on stderr.
+func Shell(user, home string) []string {
+	return []string{"/bin/sh", "-c", uncommented(script), "sh", user, home}
+}
+
+// uncommented is a script without its comments, which need not be sent.
+func uncommented(script string) string {
+	var b strings.Builder
+	for line := range strings.Lines(script) {
+		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "#") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// Home is the home directory that a container has been given; empty if it is the image's.
+func Home(pod *corev1.Pod, container string) string {
+	for _, c := range pod.Spec.Containers {
+		for _, variable := range c.Env {
+			if c.Name == container && variable.Name == "HOME" {
+				return variable.Value
+			}
+		}
+	}
+	return ""
 }

@@ -22,6 +22,8 @@ type Title struct {
 	// Flags are those that led here and that the proposed commands need as well,
 	// as one would type them: -n t1.
 	Flags []string
+	// Enters is set if the command enters the workspace once it runs.
+	Enters bool
 }
 
 // Target is how one would address the workspace in a command.

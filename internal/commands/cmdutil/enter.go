@@ -1,0 +1,134 @@
+package cmdutil
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/exec/pod"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/progress"
+	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/wording"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// Entrance enters workspaces.
+type Entrance struct {
+	Session
+	pod.Place
+	Workspaces func() (inventory.Reader, error)
+	// Follower follows a workspace that does not run yet, under the configured policy.
+	// It is asked for then.
+	Follower func() (*provision.Provisioner, error)
+	// Flags say which cluster is meant, for commands that are proposed.
+	Flags  []string
+	NoWait bool
+}
+
+// Entry is a workspace that is there, and that can be entered.
+type Entry struct {
+	client  *kube.Client
+	request pod.Request
+	shell   []string
+}
+
+// Find finds a workspace and waits until it can be entered, unless that is not wanted.
+// It is NOT_FOUND if there is nothing that could be waited for.
+func (e Entrance) Find(ctx context.Context, workspace string) (Entry, error) {
+	arg, err := inventory.ParseArgument(workspace)
+	if err != nil {
+		return Entry{}, err
+	}
+	reader, err := Await(ctx, e.Workspaces)
+	if err != nil {
+		return Entry{}, err
+	}
+	target, err := reader.Find(ctx, arg)
+	if err != nil {
+		return Entry{}, err
+	}
+	entry, err := e.choose(ctx, reader, target, workspace)
+	if err == nil || e.NoWait || !mayComeTo(err) {
+		return entry, err
+	}
+	if err := e.wait(ctx, target); err != nil {
+		return Entry{}, err
+	}
+	return e.choose(ctx, reader, target, workspace)
+}
+
+// mayComeTo is true for the error about what cannot be entered and may be, later.
+func mayComeTo(err error) bool {
+	reason := fault.ReasonOf(err)
+	return reason == pod.ReasonNotRunning || reason == inventory.ReasonNoPod
+}
+
+// choose finds the container to enter, as the pods are now.
+func (e Entrance) choose(ctx context.Context, reader inventory.Reader, target *inventory.Target, workspace string) (Entry, error) {
+	pods, err := reader.Pods(ctx, target)
+	if err != nil {
+		return Entry{}, err
+	}
+	r, err := e.In(pods)
+	if err != nil {
+		return Entry{}, err
+	}
+	entry := Entry{client: reader.Client.In(target.Namespace), request: r}
+	for _, p := range pods {
+		if p.Name == r.Pod {
+			entry.shell = shellOf(p, r, workspace)
+		}
+	}
+	return entry, nil
+}
+
+// shellOf is the shell of a container: in the main one, it is that of the OS user.
+func shellOf(p *corev1.Pod, r pod.Request, workspace string) []string {
+	if !r.IsMain(p) {
+		return pod.Shell("", "")
+	}
+	user := ""
+	for _, text := range []string{workspace, inventory.UserStringOf(p.Annotations)} {
+		if u, err := userstring.Parse(text); err == nil && user == "" {
+			user = u.OSUser
+		}
+	}
+	return pod.Shell(user, pod.Home(p, r.Container))
+}
+
+// wait follows the workspace on stderr until it runs.
+func (e Entrance) wait(ctx context.Context, target *inventory.Target) error {
+	follower, err := Await(ctx, e.Follower)
+	if err != nil {
+		return err
+	}
+	title := wording.Title{UserString: target.Found.UserString(), ID: target.ID, Namespace: target.Namespace, Verb: "exec", Flags: e.Flags}
+	batch := NewBatch(wording.Batch{Single: true, Namespace: target.Namespace, Flags: e.Flags, Members: []wording.Title{title}}, nil)
+	view := progress.New(e.IO, printer.Format{}, batch.Batch)
+	stream := event.NewStream(target.ID, time.Now, view)
+	outcome, err := follower.Await(ctx, target, stream)
+	r := ProvisionResult(outcome, err)
+	batch.Finish(0, stream, r)
+	return Failed(Report(e.IO, printer.Format{}, result.Of(r, batch.Batch), view))
+}
+
+// Failed gives a failure that has been printed the exit status of exec's own; that of
+// an interruption stays.
+func Failed(err error) error {
+	if err == nil || err == ExitError(fault.Interrupted.Exit()) || err == ExitError(fault.Terminated.Exit()) {
+		return err
+	}
+	return ExitError(ExecFailed)
+}
+
+// Enter runs the command in the workspace, or its shell, and ends as that does.
+func (e Entrance) Enter(ctx context.Context, entry Entry) error {
+	return e.Run(ctx, pod.Runner(entry.client, entry.request), entry.shell)
+}
