@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -93,20 +93,11 @@ func (e entry) parse() (userstring.UserString, string) {
 	if e.problem != "" {
 		return userstring.UserString{}, e.problem
 	}
-	u, err := parse(e.text)
+	u, err := cmdutil.ParseUser(e.text)
 	if err != nil {
 		return u, strings.Join(strings.Fields(fault.From(err).Message), " ")
 	}
 	return u, ""
-}
-
-// parse parses a user string that is to be provisioned.
-func parse(text string) (userstring.UserString, error) {
-	u, err := userstring.Parse(text)
-	if err == nil {
-		err = provision.Supported(u)
-	}
-	return u, err
 }
 
 // readLines reads one user string per line. A # begins a comment at the beginning

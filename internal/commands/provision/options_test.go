@@ -12,7 +12,9 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	forget := func(o *command.Options) { o.IO, o.Provisioner, o.Recorders = terminal.Streams{}, nil, nil }
+	forget := func(o *command.Options) {
+		o.IO, o.Provisioner, o.Recorders, o.Workspaces = terminal.Streams{}, nil, nil, nil
+	}
 	cmdtest.Options(t, command.NewCmd, forget, map[string]cmdtest.Case[command.Options]{
 		"the caller's own":  {Want: command.Options{OnFailure: provision.KeepOnFailure, Parallel: 4}},
 		"an empty argument": {Args: "'' x", Err: "accepts at most one user string, got 2"},
@@ -23,10 +25,15 @@ func TestOptions(t *testing.T) {
 				OnFailure: provision.DeleteOnFailure, Set: cmdutil.SetFlags{Image: "a:1", Fields: []string{"cpu=2", "x=y"}}, Parallel: 4, Flags: []string{"--context c"},
 			},
 		},
-		"a file":                {Args: "-f team.txt --parallel 8", Want: command.Options{FromFile: true, File: "team.txt", Parallel: 8, OnFailure: provision.KeepOnFailure}},
-		"a file and a user":     {Args: "-f team.txt alice", Err: "mutually exclusive"},
-		"parallel without file": {Args: "--parallel 2 alice", Err: "--parallel requires --filename"},
-		"a dry run of a file":   {Args: "-f - --dry-run=client", Err: "--dry-run accepts only one workspace"},
-		"an unknown ending":     {Args: "alice --on-failure keep,delete", Err: "must be one of: keep, delete"},
+		"a file":                 {Args: "-f team.txt --parallel 8", Want: command.Options{FromFile: true, File: "team.txt", Parallel: 8, OnFailure: provision.KeepOnFailure}},
+		"a file and a user":      {Args: "-f team.txt alice", Err: "mutually exclusive"},
+		"parallel without file":  {Args: "--parallel 2 alice", Err: "--parallel requires --filename"},
+		"a dry run of a file":    {Args: "-f - --dry-run=client", Err: "--dry-run accepts only one workspace"},
+		"enter it":               {Args: "alice --exec", Want: command.Options{UserString: "alice", Exec: true, Parallel: 4, OnFailure: provision.KeepOnFailure}},
+		"enter several":          {Args: "-f team.txt --exec", Err: "--exec and --filename are mutually exclusive"},
+		"enter, do not wait":     {Args: "alice --exec --no-wait", Err: "--exec and --no-wait are mutually exclusive"},
+		"enter what is not made": {Args: "alice --exec --dry-run=client", Err: "--exec and --dry-run are mutually exclusive"},
+		"a document and a shell": {Args: "alice --exec -o json", Err: "--exec and --output are mutually exclusive"},
+		"an unknown ending":      {Args: "alice --on-failure keep,delete", Err: "must be one of: keep, delete"},
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 )
@@ -20,6 +21,7 @@ type Options struct {
 	IO          terminal.Streams
 	Provisioner func() (*provision.Provisioner, error)
 	Recorders   func(context.Context) (*cmdutil.Recorders, error)
+	Workspaces  func() (inventory.Reader, error)
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
 
@@ -32,6 +34,7 @@ type Options struct {
 	IfNotExists bool
 	Wait        bool // for another command that deletes it
 	NoWait      bool // until it runs
+	Exec        bool // enter it then
 	OnFailure   provision.OnFailure
 	Force       bool // injection where it is risky
 
@@ -60,6 +63,9 @@ of its workload, unless it was in there before or somebody has changed it since:
 then it is kept, and the reason is printed. Ctrl-C keeps everything. The exit
 status is the same.
 
+With --exec, enter the workspace as soon as it runs, also one that runs already, and
+exit with the status of the shell.
+
 With --filename, bring up many at once, --parallel at a time. The file has a user
 string per line, with # comments, or is a YAML or JSON list of user strings or of
 {userString: ...}. All problems in it are reported together before the cluster is
@@ -69,12 +75,13 @@ Ctrl-C stops following all of them.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{IO: f.IO, OnFailure: provision.KeepOnFailure}
+	o := &Options{IO: f.IO, Workspaces: f.Workspaces, OnFailure: provision.KeepOnFailure}
 	cmd := &cobra.Command{
 		Use:   "provision [USERSTR]",
 		Short: "Bring up a workspace and follow it until it can be entered",
 		Long:  long,
 		Example: `  berth provision alice
+  berth provision alice~dev --exec
   berth provision alice~dev --blueprints ./blueprints
   berth provision alice~dev --timeout 2m --output json
   berth provision alice~dev+workload=deployment/web+ns=shop
@@ -96,6 +103,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVar(&o.IfNotExists, "if-not-exists", false, "succeed if the workspace is already running")
 	flags.BoolVar(&o.Wait, "wait", false, "if the workspace is being deleted, wait for that instead of failing")
 	flags.BoolVar(&o.NoWait, "no-wait", false, "exit once everything is created, without waiting for the workspace to run")
+	flags.BoolVar(&o.Exec, "exec", false, "enter the workspace as soon as it runs")
 	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace if it does not exist")
 	flags.BoolVar(&o.Force, "force", false, "inject into a workload even if its rollout is paused, it has no replicas, or only one of them can mount the storage")
 	flags.StringVarP(&o.File, "filename", "f", "", "provision the user strings in this file (- for standard input)")
@@ -113,6 +121,9 @@ func (o *Options) validate(parallel bool) error {
 	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
 		return err
 	}
+	if err := o.validateExec(); err != nil {
+		return err
+	}
 	switch {
 	case !o.FromFile && parallel:
 		return fault.New(fault.InvalidArgument, "--parallel requires --filename")
@@ -126,4 +137,18 @@ func (o *Options) validate(parallel bool) error {
 		return fault.New(fault.InvalidArgument, "--filename and the user string %q are mutually exclusive", o.UserString)
 	}
 	return cmdutil.CheckParallel(o.Parallel)
+}
+
+// validateExec finds what does not go together with --exec: the shell has the terminal,
+// and standard output.
+func (o *Options) validateExec() error {
+	if !o.Exec {
+		return nil
+	}
+	for flag, given := range map[string]bool{"--filename": o.FromFile, "--no-wait": o.NoWait, "--dry-run": o.DryRun != "", "--output": !o.Output.IsText()} {
+		if given {
+			return fault.New(fault.InvalidArgument, "--exec and %s are mutually exclusive", flag)
+		}
+	}
+	return nil
 }

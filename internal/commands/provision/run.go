@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
@@ -23,6 +25,7 @@ import (
 
 // Run brings the workspaces up; one alone is a batch of one.
 func Run(ctx context.Context, o *Options) error {
+	shells := ctx
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	users, err := cmdutil.Await(ctx, o.users) // before the cluster is asked
@@ -45,16 +48,42 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	defer recorders.Close()
+	err = o.report(ctx, p, users, recorders)
+	recorders.Close() // a shell may be open for long
+	if err != nil || !o.Exec {
+		return err
+	}
+	return o.enter(shells, users[0])
+}
+
+// report provisions them, shows how, and prints the result.
+func (o *Options) report(ctx context.Context, p *provision.Provisioner, users []userstring.UserString, recorders *cmdutil.Recorders) error {
 	batch := o.batch(p, users)
 	view := progress.New(o.IO, o.Output, batch)
 	r := o.provisionAll(ctx, p, users, cmdutil.NewBatch(batch, view), recorders)
 	defer recorders.Warn(o.IO)
-	err = cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
+	err := cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
 	if o.Timing {
 		_, _ = io.WriteString(o.IO.Err, style.JoinLines(result.TimingLines(r, o.IO.Err.Styles())))
 	}
 	return err
+}
+
+// enter runs the shell of a workspace that runs by now. Whatever --timeout says, the
+// shell has as long as it takes. That it cannot be entered has exec's exit status.
+func (o *Options) enter(ctx context.Context, u userstring.UserString) error {
+	e := cmdutil.Entrance{Session: cmdutil.Session{IO: o.IO}, Workspaces: o.Workspaces, Flags: o.Flags, NoWait: true}
+	entry, err := e.Find(ctx, u.String())
+	if err == nil {
+		err = e.Enter(ctx, entry)
+	}
+	if _, passedOn := errors.AsType[cmdutil.ExitError](err); err == nil || passedOn || ctx.Err() != nil {
+		return err
+	}
+	if err := printer.PrintError(o.IO, o.Output, *result.NewError(err)); err != nil {
+		return err
+	}
+	return cmdutil.ExitError(cmdutil.ExecFailed)
 }
 
 // users are whose workspaces are wanted; the one without a name is the caller.
@@ -65,7 +94,7 @@ func (o *Options) users() ([]userstring.UserString, error) {
 	case o.UserString == "":
 		return []userstring.UserString{{}}, nil
 	}
-	u, err := parse(o.UserString)
+	u, err := cmdutil.ParseUser(o.UserString)
 	return []userstring.UserString{u}, err
 }
 
@@ -94,7 +123,7 @@ func (o *Options) batch(p *provision.Provisioner, users []userstring.UserString)
 		Again: strings.Join(append(append(again, "--if-not-exists"), o.Flags...), " "),
 	}
 	for _, u := range users {
-		b.Members = append(b.Members, wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: o.Flags})
+		b.Members = append(b.Members, wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: o.Flags, Enters: o.Exec})
 	}
 	return b
 }
@@ -129,13 +158,10 @@ func (o *Options) provisionOne(ctx context.Context, p *provision.Provisioner, u 
 	if w := outcome.Workspace; w != nil && w.Timing != nil && o.FromFile {
 		w.Timing.Requests = 0 // they share the connection: only the number of all is known
 	}
-	if err == nil || o.IfNotExists && fault.CodeOf(err) == fault.AlreadyExists && outcome.Workspace != nil {
-		return v1.Result{Workspace: outcome.Workspace}
+	if (o.IfNotExists || o.Exec) && fault.CodeOf(err) == fault.AlreadyExists && outcome.Workspace != nil {
+		err = nil
 	}
-	document := result.NewError(err)
-	document.Workspace, document.Logs = outcome.Workspace, outcome.Logs
-	document.Left, document.Problems = outcome.Left, append(document.Problems, outcome.Problems...)
-	return v1.Result{Error: document}
+	return cmdutil.ProvisionResult(outcome, err)
 }
 
 // summary is the result of several.

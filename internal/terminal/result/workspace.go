@@ -180,7 +180,7 @@ func (w Workspace) stages(format func(time.Duration) string) (texts []string) {
 // afterProvision is the command to type next after it was provisioned.
 func (w Workspace) afterProvision(t wording.Title) []wording.Command {
 	switch {
-	case t.Verb != "provision":
+	case t.Verb != "provision", t.Enters && w.Stage == v1.StageRunning:
 		return nil
 	case w.Stage == v1.StageRunning:
 		return []wording.Command{{Line: t.Command("exec")}}
