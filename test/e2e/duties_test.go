@@ -101,10 +101,19 @@ func reading() []duty {
 				{args: []string{"exec", "alice~plain+workload=statefulset/web+ns=NAMESPACE", "--", "true"}, optional: []string{"list events"}},
 				{args: []string{"exec", "alice~plain+workload=daemonset/web+ns=NAMESPACE", "--", "true"}, optional: []string{"list events"}},
 				{args: []string{"exec", "gone~plain", "--", "true"}, status: 125},
+				{args: []string{"exec", "alice~huge", "--", "true"}, until: "watch events", status: 130, optional: []string{"list events"}},
+				{args: []string{"exec", "alice~unbindable", "--", "true"}, until: "watch persistentvolumeclaims", status: 130, optional: []string{"list events", "get persistentvolumeclaims"}},
 			},
 			without: map[string]use{
-				"get pods/exec": {args: []string{"exec", "alice~data", "--", "echo", "over SPDY"}, says: "over SPDY"},
-				"list secrets":  {args: []string{"exec", "gone~plain", "--", "true"}, status: 125, says: unseen},
+				"get pods/exec":                {args: []string{"exec", "alice~data", "--", "echo", "over SPDY"}, says: "over SPDY"},
+				"list secrets":                 {args: []string{"exec", "gone~plain", "--", "true"}, status: 125, says: unseen},
+				"watch pods":                   {args: []string{"exec", "alice~huge", "--", "true"}, status: 125, says: "watch pods"},
+				"watch events":                 {args: []string{"exec", "alice~huge", "--", "true"}, status: 125, says: "watch events"},
+				"watch persistentvolumeclaims": {args: []string{"exec", "alice~unbindable", "--", "true"}, status: 125, says: "watch persistentvolumeclaims"},
+			},
+			elsewhere: map[string]string{
+				"watch deployments.apps": "TestExecWaitsForAReplica", "watch replicasets.apps": "TestExecWaitsForAReplica",
+				"watch statefulsets.apps": "TestExecWaitsForAReplica", "watch daemonsets.apps": "TestExecWaitsForAReplica",
 			},
 		},
 		{
