@@ -9,4 +9,5 @@ BENCH_FLAGS ?=
 bench: ## Compare berth with helm and kubectl on the test cluster (builds them the first time; BENCH_FLAGS='-rounds 9 -timeline')
 	@cd $(BENCH_DIR)../cluster && go run . up
 	@kubeconfig=$$(cd $(BENCH_DIR)../cluster && go run . kubeconfig) && \
-		cd $(BENCH_DIR) && go run . -kubeconfig "$$kubeconfig" $(BENCH_FLAGS)
+		cd $(BENCH_DIR) && go run . -kubeconfig "$$kubeconfig" $(BENCH_FLAGS) && \
+		go run ./streams -kubeconfig "$$kubeconfig"
