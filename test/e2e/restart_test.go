@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -41,4 +42,30 @@ func TestAPIServerRestartsDuringProvisioning(t *testing.T) {
 		w.must(0, "diagnose", user)
 	}
 	w.must(0, "exec", "alice~gated", "--", "true")
+}
+
+// A session cannot go on without the API server that it goes through: it ends at once,
+// and says so. It runs before the parallel ones, too.
+func TestAPIServerRestartEndsSessions(t *testing.T) {
+	dir := os.Getenv(clusterVariable)
+	if dir == "" {
+		t.Skipf("%s is not set: the API server of a cluster in use must not be killed", clusterVariable)
+	}
+	w := newWorldAlone(t)
+	w.must(0, "provision", "alice~plain")
+	at := w.sit(w.command("exec", "alice~plain"))
+	at.sees("# ")
+	run := w.start("exec", "alice~plain", "--", "sh", "-c", "echo begun; sleep 600")
+	run.waitForLine("begun")
+	restart := exec.Command("go", "run", ".", "--dir", dir, "restart", "kube-apiserver")
+	restart.Dir = "../cluster"
+	if out, err := restart.CombinedOutput(); err != nil {
+		t.Fatalf("restart: %v\n%s", err, out)
+	}
+	const says = "the connection to the API server was lost, and with it the command in workspace"
+	w.contains(strings.Join(strings.Fields(at.ends(125)), " "), says, "(UNAVAILABLE)")
+	r := run.wait()
+	r.mustBe(w, 125)
+	w.contains(r.stderr, says)
+	w.must(0, "exec", "alice~plain", "--", "true")
 }
