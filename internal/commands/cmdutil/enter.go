@@ -2,6 +2,7 @@ package cmdutil
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -122,7 +123,8 @@ func (e Entrance) wait(ctx context.Context, target *inventory.Target) error {
 // Failed gives a failure that has been printed the exit status of exec's own; that of
 // an interruption stays.
 func Failed(err error) error {
-	if err == nil || err == ExitError(fault.Interrupted.Exit()) || err == ExitError(fault.Terminated.Exit()) {
+	status, printed := errors.AsType[ExitError](err)
+	if err == nil || !printed || status == ExitError(fault.Interrupted.Exit()) || status == ExitError(fault.Terminated.Exit()) {
 		return err
 	}
 	return ExitError(ExecFailed)
