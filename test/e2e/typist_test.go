@@ -44,18 +44,19 @@ func (w *world) sit(cmd *exec.Cmd) *typist {
 // sees waits for a text after what has been seen before.
 func (p *typist) sees(text string) {
 	p.w.Helper()
+	found := false
 	defer func() {
-		if p.w.Failed() {
+		if !found {
 			p.w.Logf("the terminal, of which %d bytes were seen:\n%q", p.seen, p.out.String())
 		}
 	}()
 	p.w.eventually("the terminal shows "+text, func() bool {
 		all := p.out.String()
 		i := strings.Index(all[p.seen:], text)
-		if i >= 0 {
+		if found = i >= 0; found {
 			p.seen += i + len(text)
 		}
-		return i >= 0
+		return found
 	})
 }
 
