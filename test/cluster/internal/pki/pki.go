@@ -23,6 +23,14 @@ type Client struct {
 	File, User, Group string
 }
 
+// FrontProxy is what the API server calls itself before the API servers that it passes
+// requests on to, and the file of that certificate. It has an authority of its own,
+// FrontProxyCA: who has a certificate of that one is believed to say who the user is.
+const (
+	FrontProxy   = "front-proxy"
+	FrontProxyCA = "front-proxy-ca"
+)
+
 // Server is what the API server's certificate answers for.
 type Server struct {
 	Names     []string
@@ -33,7 +41,7 @@ type Server struct {
 const validity = 10 * 365 * 24 * time.Hour
 
 // Write makes everything below dir: ca, apiserver, sa (the service account
-// key) and one certificate for each client. If all of it is there already it
+// key), the front proxy and its authority, and one certificate for each client. If all of it is there already it
 // stays, so that kubeconfigs handed out before remain good.
 func Write(dir string, server Server, clients []Client) error {
 	done := filepath.Join(dir, "complete")
@@ -43,7 +51,7 @@ func Write(dir string, server Server, clients []Client) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	authority, err := newAuthority(dir)
+	authority, err := newAuthority(dir, "ca")
 	if err != nil {
 		return err
 	}
@@ -56,17 +64,25 @@ func Write(dir string, server Server, clients []Client) error {
 		return err
 	}
 	for _, c := range clients {
-		if err := authority.issue(c.File, &x509.Certificate{
-			Subject:     pkix.Name{CommonName: c.User, Organization: []string{c.Group}},
-			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-		}); err != nil {
+		if err := authority.issue(c.File, client(pkix.Name{CommonName: c.User, Organization: []string{c.Group}})); err != nil {
 			return err
 		}
+	}
+	front, err := newAuthority(dir, FrontProxyCA)
+	if err != nil {
+		return err
+	}
+	if err := front.issue(FrontProxy, client(pkix.Name{CommonName: FrontProxy})); err != nil {
+		return err
 	}
 	if _, err := newKey(filepath.Join(dir, "sa.key")); err != nil {
 		return err
 	}
 	return os.WriteFile(done, nil, 0o600)
+}
+
+func client(subject pkix.Name) *x509.Certificate {
+	return &x509.Certificate{Subject: subject, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 }
 
 type authority struct {
@@ -75,19 +91,19 @@ type authority struct {
 	key  crypto.Signer
 }
 
-func newAuthority(dir string) (*authority, error) {
-	key, err := newKey(filepath.Join(dir, "ca.key"))
+func newAuthority(dir, file string) (*authority, error) {
+	key, err := newKey(filepath.Join(dir, file+".key"))
 	if err != nil {
 		return nil, err
 	}
 	cert := &x509.Certificate{
-		Subject:               pkix.Name{CommonName: "berth test cluster"},
+		Subject:               pkix.Name{CommonName: "berth test cluster " + file},
 		IsCA:                  true,
 		BasicConstraintsValid: true,
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	a := &authority{dir: dir, cert: cert, key: key}
-	if err := a.sign("ca", cert, key); err != nil {
+	if err := a.sign(file, cert, key); err != nil {
 		return nil, err
 	}
 	return a, nil

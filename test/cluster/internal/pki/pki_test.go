@@ -34,6 +34,9 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
+	if front, err := os.ReadFile(filepath.Join(dir, FrontProxyCA+".crt")); err != nil || bytes.Equal(front, before) {
+		t.Errorf("whoever has a certificate of the cluster may say who the user is: %v", err)
+	}
 	write()
 	if after, _ := os.ReadFile(filepath.Join(dir, "ca.crt")); !bytes.Equal(after, before) {
 		t.Error("writing again makes another authority, so earlier kubeconfigs no longer work")

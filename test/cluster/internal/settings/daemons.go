@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/berthdev/berth/test/cluster/internal/images"
+	"github.com/berthdev/berth/test/cluster/internal/pki"
 	"github.com/berthdev/berth/test/cluster/internal/supervisor"
 )
 
@@ -67,7 +68,11 @@ func (c Cluster) apiserver() supervisor.Daemon {
 		"--service-cluster-ip-range="+ServiceRange,
 		"--authorization-mode=Node,RBAC",
 		"--allow-privileged=true",
-		"--enable-aggregator-routing=true", // webhooks by endpoint, not by service address
+		"--enable-aggregator-routing=true", // webhooks and other API servers by endpoint, not by service address
+		"--requestheader-client-ca-file="+c.key(pki.FrontProxyCA+".crt"), "--requestheader-allowed-names="+pki.FrontProxy,
+		"--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--proxy-client-cert-file="+c.key(pki.FrontProxy+".crt"), "--proxy-client-key-file="+c.key(pki.FrontProxy+".key"),
 		"--profiling=false",
 	)
 }
