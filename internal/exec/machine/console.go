@@ -1,0 +1,104 @@
+package machine
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Console is the serial console of a machine, and the way to it.
+type Console struct {
+	Namespace, Name string
+
+	config *rest.Config
+	url    *url.URL
+	direct bool // at the poollet rather than through the API server
+}
+
+// insecureParameter asks the API server not to verify the certificate of the poollet.
+const insecureParameter = "insecureSkipTLSVerifyBackend"
+
+// Through is the console through the API server's subresource. The API server may be
+// asked not to verify who the poollet is.
+func Through(client *kube.Client, name string, insecure bool) (Console, error) {
+	base, _, err := rest.DefaultServerUrlFor(client.Config)
+	if err != nil {
+		return Console{}, fault.New(fault.InvalidArgument, "kubeconfig: %w", err)
+	}
+	at := base.JoinPath(Path(client.Namespace, name))
+	if insecure {
+		at.RawQuery = url.Values{insecureParameter: {"true"}}.Encode()
+	}
+	return Console{Namespace: client.Namespace, Name: name, config: client.Config, url: at}, nil
+}
+
+// Open connects a session with the console until either ends, and returns the status
+// that the far side ends with. A console is always a terminal, has an input, and nothing
+// apart for errors.
+func (c Console) Open(ctx context.Context, s exec.Session) (status int, err error) {
+	s.TTY, s.Stderr = true, nil
+	if s.Stdin == nil {
+		s.Stdin = strings.NewReader("")
+	}
+	if s.Sizes != nil {
+		s.Sizes = Redraw(s.Sizes)
+	}
+	config, seen := rest.CopyConfig(c.config), &answer{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return guard{next, c.url, seen} })
+	status, err = exec.Stream(ctx, config, c.url, s)
+	if err != nil && ctx.Err() == nil {
+		err = c.failure(err, *seen.read())
+	}
+	return status, err
+}
+
+// answer is how a request to connect was answered the last time; zero if it was not.
+type answer struct {
+	mu         sync.Mutex
+	code       int
+	retryAfter string
+}
+
+// read gives what has been answered by now.
+func (a *answer) read() *outcome {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return &outcome{a.code, a.retryAfter}
+}
+
+// outcome is what an answer says apart from its words.
+type outcome struct {
+	code       int
+	retryAfter string
+}
+
+// guard keeps requests, and with them the caller's credentials, at the one URL: where a
+// redirect leads to gets none. It notes how they are answered.
+type guard struct {
+	next http.RoundTripper
+	at   *url.URL
+	seen *answer
+}
+
+// RoundTrip sends a request.
+func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != g.at.Scheme || r.URL.Host != g.at.Host || r.URL.Path != g.at.Path {
+		return nil, fault.New(fault.Unavailable, "%s redirects to %s, which gets no credentials of yours", g.at.Host, r.URL.Host).
+			WithHint("ask who runs it")
+	}
+	response, err := g.next.RoundTrip(r)
+	if response != nil {
+		g.seen.mu.Lock()
+		defer g.seen.mu.Unlock()
+		g.seen.code, g.seen.retryAfter = response.StatusCode, response.Header.Get("Retry-After")
+	}
+	return response, err
+}

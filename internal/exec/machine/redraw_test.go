@@ -1,0 +1,45 @@
+package machine
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/client-go/tools/remotecommand"
+)
+
+type size = remotecommand.TerminalSize
+
+// queue has sizes until there are no more.
+type queue []size
+
+func (q *queue) Next() *size {
+	if len(*q) == 0 {
+		return nil
+	}
+	next := (*q)[0]
+	*q = (*q)[1:]
+	return &next
+}
+
+// A session begins with another size and then the real one; what follows is as it is.
+func TestRedraw(t *testing.T) {
+	for _, c := range []struct{ sizes, want []size }{
+		{nil, nil},
+		{[]size{{80, 24}}, []size{{81, 25}, {80, 24}}},
+		{[]size{{80, 24}, {100, 40}}, []size{{81, 25}, {80, 24}, {100, 40}}},
+		{[]size{{65535, 65535}}, []size{{65534, 65534}, {65535, 65535}}},
+	} {
+		sizes := queue(c.sizes)
+		var got []size
+		for q := Redraw(&sizes); ; {
+			next := q.Next()
+			if next == nil {
+				break
+			}
+			got = append(got, *next)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v becomes %v, want %v", c.sizes, got, c.want)
+		}
+	}
+}
