@@ -34,6 +34,7 @@ type Options struct {
 	TTY       bool
 	NoWait    bool
 	Provision bool
+	Machine   Machine // entered instead of a workspace if it has a name
 }
 
 const long = `Run a command in a workspace and exit with its status. Without a command, run the
@@ -54,24 +55,28 @@ Of a workspace in several pods, the command runs in one that is ready, or in --p
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{IO: f.IO, Workspaces: f.Workspaces}
 	cmd := &cobra.Command{
-		Use:   "exec USERSTR|ID [-- COMMAND [ARG...]]",
-		Short: "Enter a workspace, or run a command in it",
-		Long:  long,
+		Use:   "exec USERSTR|ID|machine/NAME [-- COMMAND [ARG...]]",
+		Short: "Enter a workspace or a machine, or run a command in a workspace",
+		Long:  long + "\n\n" + aboutMachines,
 		Example: `  berth exec alice~dev
   berth exec alice~dev --provision
   berth exec alice~dev -- uname -a
   berth exec alice~dev -c k8shell-podman
-  tar c src | berth exec -i alice~dev -- tar x -C /tmp`,
+  tar c src | berth exec -i alice~dev -- tar x -C /tmp
+  berth exec machine/web`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); len(args) == 0 || dash == 0 || dash < 0 && len(args) > 1 || dash > 1 {
 				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument, "requires one workspace, and the command to run in it after --"))
 			}
 			return nil
 		},
-		ValidArgsFunction: f.CompleteWorkspace,
+		ValidArgsFunction: completing(f, f.CompleteWorkspace),
 		Annotations:       map[string]string{cmdutil.OwnExitStatus: strconv.Itoa(cmdutil.ExecFailed)},
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Workspace, o.Command, o.Flags = args[0], args[1:], cmdutil.ClusterFlags(cmd)
+			if err := o.Machine.parse(cmd.Flags(), args); err != nil {
+				return err
+			}
 			return o.validate()
 		}),
 	}
@@ -86,6 +91,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVar(&o.Provision, "provision", false, "provision the workspace if it does not exist")
 	f.CompletePods(cmd, "container", pod.Containers)
 	f.CompletePods(cmd, "pod", func(p *corev1.Pod) []string { return []string{p.Name} })
+	o.Machine.flags(cmd)
 	return cmd
 }
 
@@ -100,6 +106,9 @@ func (o *Options) validate() error {
 
 // Run enters the workspace.
 func Run(ctx context.Context, o *Options) error {
+	if o.Machine.Name != "" {
+		return o.console(ctx)
+	}
 	e := cmdutil.Entrance{
 		Session: cmdutil.Session{IO: o.IO, Command: o.Command, Stdin: o.Stdin, TTY: o.TTY}, Place: o.Place,
 		Workspaces: o.Workspaces, Follower: o.Follower, Flags: o.Flags, NoWait: o.NoWait,

@@ -1,0 +1,180 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	remote "github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/exec/machine"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/terminal"
+)
+
+const aboutMachines = `machine/NAME is the serial console of a machine (compute.ironcore.dev). It is a
+terminal without a command, a container and a standard error of its own, and may
+show nothing until Enter is pressed. The API server connects to it; with --direct
+berth itself reads the machine and its pool, chooses an address of the pool, and
+sends the credentials of the kubeconfig to the poollet there. The poollet's
+certificate is verified with the CA of --poollet-ca.`
+
+// Machine is what the command line says of a machine.
+type Machine struct {
+	Name   string // empty if a workspace is entered
+	Direct bool
+	Types  []string // of addresses, as they are preferred
+	Trust  machine.Trust
+}
+
+const (
+	flagDirect = "direct"
+	flagTypes  = "address-types"
+)
+
+// flags adds the flags of machines.
+func (m *Machine) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&m.Direct, flagDirect, false, "machine: connect to the poollet of its pool instead of through the API server, with your credentials")
+	flags.StringVar(&m.Trust.CAFile, machine.FlagCA, "", "machine: with --direct, the file of the CA of the poollet, in PEM")
+	flags.BoolVar(&m.Trust.Insecure, machine.FlagInsecure, false, "machine: do not verify the certificate of the poollet")
+	flags.StringSliceVar(&m.Types, flagTypes, nil, "machine: with --direct, the types of addresses to use, in order of preference")
+	_ = cmd.RegisterFlagCompletionFunc(flagTypes, func(*cobra.Command, []string, string) (types []cobra.Completion, _ cobra.ShellCompDirective) {
+		for _, t := range machine.AddressTypes() {
+			types = append(types, string(t))
+		}
+		return types, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// parse finds out whether the first argument names a machine, and refuses what does not
+// fit together.
+func (m *Machine) parse(flags *pflag.FlagSet, args []string) error {
+	name, is, err := machine.Argument(args[0])
+	if err != nil {
+		return err
+	}
+	var changed []string
+	flags.Visit(func(flag *pflag.Flag) { changed = append(changed, flag.Name) })
+	if !is {
+		return notOfWorkspaces(changed)
+	}
+	m.Name = name
+	return m.validate(args[1:], changed)
+}
+
+// notOfWorkspaces refuses the flags of machines for a workspace.
+func notOfWorkspaces(changed []string) error {
+	for _, flag := range changed {
+		if slices.Contains([]string{flagDirect, flagTypes, machine.FlagCA, machine.FlagInsecure}, flag) {
+			return fault.New(fault.InvalidArgument, "--%s requires a machine, as in machine/web", flag).WithHint("leave out --%s", flag)
+		}
+	}
+	return nil
+}
+
+// validate refuses what a serial console does not have, and what only --direct has.
+// ofWorkspaces are the flags that choose what is entered of a workspace, and how.
+func (m *Machine) validate(command, changed []string) error {
+	ofWorkspaces := []string{"container", "pod", "no-wait", "provision"}
+	at := slices.IndexFunc(changed, func(flag string) bool { return slices.Contains(ofWorkspaces, flag) })
+	switch {
+	case len(command) > 0:
+		return fault.New(fault.InvalidArgument, "machine/%s takes no command: it is entered at its serial console", m.Name).
+			WithHint("leave out the command and type it at the console")
+	case at >= 0:
+		return fault.New(fault.InvalidArgument, "--%s requires a workspace: machine/%s is entered at its serial console", changed[at], m.Name).
+			WithHint("leave out --%s", changed[at])
+	case !m.Direct && m.Trust.CAFile != "":
+		return fault.New(fault.InvalidArgument, "--%s requires --%s: otherwise the API server verifies the poollet", machine.FlagCA, flagDirect).
+			WithHint("leave out --%s, or add --%s", machine.FlagCA, flagDirect)
+	case !m.Direct && len(m.Types) > 0:
+		return fault.New(fault.InvalidArgument, "--%s requires --%s: otherwise the API server chooses the address", flagTypes, flagDirect).
+			WithHint("leave out --%s, or add --%s", flagTypes, flagDirect)
+	case m.Direct:
+		if err := m.Trust.Check(); err != nil {
+			return err
+		}
+	}
+	_, err := machine.ParseAddressTypes(m.Types)
+	return err
+}
+
+// console enters the machine.
+func (o *Options) console(ctx context.Context) error {
+	reader, err := cmdutil.Await(ctx, o.Workspaces)
+	if err != nil {
+		return err
+	}
+	console, err := o.Machine.find(ctx, reader.Client)
+	if err != nil {
+		return err
+	}
+	status, err := o.open(ctx, console)
+	if err == nil && status != 0 {
+		err = cmdutil.ExitError(status)
+	}
+	return err
+}
+
+// find finds the console, the way that the command line says.
+func (m *Machine) find(ctx context.Context, client *kube.Client) (machine.Console, error) {
+	if !m.Direct {
+		return machine.Through(client, m.Name, m.Trust.Insecure)
+	}
+	types, err := machine.ParseAddressTypes(m.Types)
+	if err != nil {
+		return machine.Console{}, err
+	}
+	at, err := machine.Locate(ctx, machine.InCluster(client), client.Namespace, m.Name, types)
+	if err != nil {
+		return machine.Console{}, err
+	}
+	return machine.Direct(client, m.Name, at, m.Trust)
+}
+
+// open connects the console with the streams, which are passed as they are without a
+// terminal.
+func (o *Options) open(ctx context.Context, console machine.Console) (status int, err error) {
+	session := remote.Session{Stdin: o.IO.In.Reader, Stdout: o.IO.Out}
+	if o.TTY || o.IO.In.TTY && o.IO.Out.TTY {
+		fmt.Fprintf(o.IO.Err, "Console of machine/%s. If you see nothing, press Enter.\n", console.Name)
+		restore, sizes, err := terminal.Raw(o.IO.In, o.IO.Out)
+		if err != nil {
+			return 0, err
+		}
+		defer restore()
+		o.IO.AtExit(restore)
+		session.Sizes = sizes
+	}
+	return console.Open(ctx, session)
+}
+
+// completing completes the name of a machine once machine/ is typed, and otherwise what
+// it is given.
+func completing(f *cmdutil.Factory, otherwise cobra.CompletionFunc) cobra.CompletionFunc {
+	machines := cmdutil.CompleteOne(func(cmd *cobra.Command) ([]cobra.Completion, error) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), cmdutil.CompletionTimeout)
+		defer cancel()
+		client, err := cmdutil.Await(ctx, f.Client)
+		if err != nil {
+			return nil, err
+		}
+		names, err := machine.Names(ctx, client)
+		for i, name := range names {
+			names[i] = machine.Prefix + name
+		}
+		return names, err
+	})
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) == 0 && strings.HasPrefix(typed, machine.Prefix) {
+			return machines(cmd, args, typed)
+		}
+		return otherwise(cmd, args, typed)
+	}
+}
