@@ -10,6 +10,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
 )
 
 // cluster is the API of machines of a cluster.
@@ -53,8 +54,8 @@ func resource(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: Group, Version: Version, Resource: plural}
 }
 
-// named is a resource as kubectl names it.
-func named(plural string) string { return plural + "." + Group }
+// named is a resource, which may have a subresource, as kubectl names it.
+func named(name string) string { return rbac.Access{Group: Group, Resource: name}.Object() }
 
 // problem is why an object could not be read.
 func problem(err error, call kube.Call) error {

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -102,7 +101,7 @@ func (c Console) call() kube.Call {
 
 // words are what the server says, without what client-go puts in front of them.
 func words(err error) string {
-	return cmp.Or(strings.TrimSpace(strings.TrimPrefix(err.Error(), "unable to upgrade connection: ")), "it does not say why")
+	return strings.TrimSpace(strings.TrimPrefix(err.Error(), "unable to upgrade connection: "))
 }
 
 // wait is how long a server asks to wait.

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berthdev/berth/internal/exec/machine"
+)
+
+const groupVersion = machine.Group + "/" + machine.Version
+
+// newAPI serves machines, their pools and their consoles to the cluster's API server,
+// which has authenticated and authorized whoever asks.
+func newAPI(c cluster) http.Handler {
+	a, mux := api{c}, http.NewServeMux()
+	const all, of = "/apis/" + groupVersion, "/apis/" + groupVersion + "/namespaces/{namespace}/machines"
+	mux.HandleFunc("GET "+all, a.discovery)
+	mux.HandleFunc("GET "+all+"/{plural}", a.list)
+	mux.HandleFunc("GET "+all+"/machinepools/{name}", a.get)
+	mux.HandleFunc("GET "+of, a.list)
+	mux.HandleFunc("GET "+of+"/{name}", a.get)
+	mux.HandleFunc("GET "+of+"/{name}/exec", a.exec)
+	mux.HandleFunc("POST "+of+"/{name}/exec", a.exec)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Nobody else has a certificate that is verified.
+		if len(r.TLS.VerifiedChains) == 0 {
+			refuse(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "only the API server of the cluster may ask")
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+type api struct{ cluster }
+
+func (api) discovery(w http.ResponseWriter, _ *http.Request) {
+	answer(w, metav1.APIResourceList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: groupVersion,
+		APIResources: []metav1.APIResource{
+			{Name: "machinepools", SingularName: "machinepool", Kind: "MachinePool", Verbs: metav1.Verbs{"get", "list"}},
+			{Name: "machines", SingularName: "machine", Kind: "Machine", Namespaced: true, Verbs: metav1.Verbs{"get", "list"}},
+			{Name: "machines/exec", Kind: "MachineExecOptions", Namespaced: true, Verbs: metav1.Verbs{"create", "get"}},
+		},
+	})
+}
+
+func (a api) list(w http.ResponseWriter, r *http.Request) {
+	kind := "Machine"
+	if r.PathValue("plural") == "machinepools" {
+		kind = "MachinePool"
+	}
+	objects, err := a.objects(r.Context(), kind, r.PathValue("namespace"))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	answer(w, map[string]any{"kind": kind + "List", "apiVersion": groupVersion, "metadata": map[string]any{}, "items": slices.Concat([]any{}, objects)})
+}
+
+func (a api) get(w http.ResponseWriter, r *http.Request) {
+	kind := "MachinePool"
+	if r.PathValue("namespace") != "" {
+		kind = "Machine"
+	}
+	object, err := a.object(r.Context(), kind, r.PathValue("namespace"), r.PathValue("name"))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	answer(w, object)
+}
+
+// exec finds the poollet and passes the connection on to it, with a token of its own.
+func (a api) exec(w http.ResponseWriter, r *http.Request) {
+	at, err := machine.Locate(r.Context(), a, r.PathValue("namespace"), r.PathValue("name"), machine.AddressTypes())
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	fmt.Println(r.Header.Get("X-Remote-User"), "is connected with", at)
+	through{at: at, authority: "/tls/poollet.crt", insecure: r.URL.Query().Get("insecureSkipTLSVerifyBackend") == "true", token: a.token()}.ServeHTTP(w, r)
+}
+
+// fail answers with the status of an error.
+func fail(w http.ResponseWriter, err error) {
+	code := machine.StatusCode(err)
+	reasons := map[int]metav1.StatusReason{http.StatusNotFound: metav1.StatusReasonNotFound, http.StatusBadRequest: metav1.StatusReasonBadRequest}
+	reason, known := reasons[code]
+	if !known {
+		reason = metav1.StatusReasonInternalError
+	}
+	refuse(w, code, reason, err.Error())
+}
+
+func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+	})
+}
+
+func answer(w http.ResponseWriter, document any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(document)
+}
+
+// location is an address of the cluster's own API server.
+func (c cluster) location(path string, query url.Values) (*url.URL, error) {
+	at, err := url.Parse(c.config.Host)
+	if err != nil {
+		return nil, err
+	}
+	at = at.JoinPath(path)
+	at.RawQuery = query.Encode()
+	return at, nil
+}
