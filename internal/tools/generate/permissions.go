@@ -34,6 +34,10 @@ func permissionsPage() string {
 	for _, c := range rbac.Elsewhere() {
 		b.WriteString(section(c))
 	}
+	b.WriteString("\n# Machines\n\nWhat `berth exec machine/NAME` needs, where a cluster has machines (compute.ironcore.dev).\n")
+	for _, c := range rbac.Machines() {
+		b.WriteString(section(c))
+	}
 	b.WriteString("\n# Bundles\n\nWhat `berth bundle` needs. Bundles and their instances are in no namespace; what is recorded of them is in the system namespace, `berth-system` unless `--system-namespace` names another. `unpack`, `validate` and `definitions` need nothing.\n")
 	for _, c := range rbac.Bundles() {
 		b.WriteString(section(c))
