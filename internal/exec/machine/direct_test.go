@@ -101,7 +101,7 @@ func TestDirect(t *testing.T) {
 		})
 	})
 	var out bytes.Buffer
-	status, err := p.open(t, Trust{CAFile: p.authority.File}, exec.Session{Stdin: strings.NewReader("typed"), Stdout: &out, Sizes: &queue{{80, 24}}})
+	status, err := p.open(t, Trust{CAFile: p.authority.File}, exec.Session{Stdin: strings.NewReader("typed"), Stdout: &out, Sizes: &queue{of(80, 24)}})
 	if status != 0 || err != nil || out.String() != "got typed" {
 		t.Errorf("%d, %v, %q", status, err, out.String())
 	}

@@ -9,6 +9,8 @@ import (
 
 type size = remotecommand.TerminalSize
 
+func of(width, height uint16) size { return size{Width: width, Height: height} }
+
 // queue has sizes until there are no more.
 type queue []size
 
@@ -25,9 +27,9 @@ func (q *queue) Next() *size {
 func TestRedraw(t *testing.T) {
 	for _, c := range []struct{ sizes, want []size }{
 		{nil, nil},
-		{[]size{{80, 24}}, []size{{81, 25}, {80, 24}}},
-		{[]size{{80, 24}, {100, 40}}, []size{{81, 25}, {80, 24}, {100, 40}}},
-		{[]size{{65535, 65535}}, []size{{65534, 65534}, {65535, 65535}}},
+		{[]size{of(80, 24)}, []size{of(81, 25), of(80, 24)}},
+		{[]size{of(80, 24), of(100, 40)}, []size{of(81, 25), of(80, 24), of(100, 40)}},
+		{[]size{of(65535, 65535)}, []size{of(65534, 65534), of(65535, 65535)}},
 	} {
 		sizes := queue(c.sizes)
 		var got []size
