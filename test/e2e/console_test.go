@@ -135,7 +135,11 @@ func (m *machines) testSession() {
 		m.atTerminal("exec", "machine/web").used()
 		s := m.atTerminal("exec", "machine/web")
 		s.shows("redraw 33 101")
-		s.ends(os.Interrupt)
+		s.types("\x1d")
+		<-s.end
+		if status := s.ends(os.Interrupt); status != 0 {
+			m.Errorf("left with %d:\n%s", status, s.out.String())
+		}
 	}
 	m.contains(m.output("logs", "machines"), "admin is connected with https://poollet."+m.namespace+".svc:12319/apis/compute.ironcore.dev/namespaces/"+m.namespace+"/machines/web/exec")
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ import (
 
 const aboutMachines = `machine/NAME is the serial console of a machine (compute.ironcore.dev). It is a
 terminal without a command, a container and a standard error of its own, and may
-show nothing until Enter is pressed. The API server connects to it; with --direct
+show nothing until Enter is pressed; Ctrl-] leaves it. The API server connects to it; with --direct
 berth itself reads the machine and its pool, chooses an address of the pool, and
 sends the credentials of the kubeconfig to the poollet there. The poollet's
 certificate is verified with the CA of --poollet-ca.`
@@ -138,21 +139,30 @@ func (m *Machine) find(ctx context.Context, client *kube.Client) (machine.Consol
 	return machine.Direct(client, m.Name, at, m.Trust)
 }
 
-// open connects the console with the streams, which are passed as they are without a
-// terminal.
+// open connects the console with the terminal, or with the streams as they are.
 func (o *Options) open(ctx context.Context, console machine.Console) (status int, err error) {
 	session := remote.Session{Stdin: o.IO.In.Reader, Stdout: o.IO.Out}
-	if o.TTY || o.IO.In.TTY && o.IO.Out.TTY {
-		fmt.Fprintf(o.IO.Err, "Console of machine/%s. If you see nothing, press Enter.\n", console.Name)
-		restore, sizes, err := terminal.Raw(o.IO.In, o.IO.Out)
-		if err != nil {
-			return 0, err
-		}
-		defer restore()
-		o.IO.AtExit(restore)
-		session.Sizes = sizes
+	if !o.TTY && (!o.IO.In.TTY || !o.IO.Out.TTY) {
+		return console.Open(ctx, session)
 	}
-	return console.Open(ctx, session)
+	left := errors.New("left the console")
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	restore, sizes, err := terminal.Raw(o.IO.In, o.IO.Out)
+	if err != nil {
+		return 0, err
+	}
+	defer restore()
+	o.IO.AtExit(restore)
+	fmt.Fprintf(o.IO.Err, "Console of machine/%s. If you see nothing, press Enter; Ctrl-] leaves it.\r\n", console.Name)
+	session.Sizes = sizes
+	session.Stdin = machine.Leavable(o.IO.In.Reader, func() { leave(left) })
+	status, err = console.Open(ctx, session)
+	if errors.Is(err, left) {
+		fmt.Fprint(o.IO.Err, "\r\n") // the prompt of the shell gets a line of its own
+		return 0, nil
+	}
+	return status, err
 }
 
 // completing completes the name of a machine once machine/ is typed, and otherwise what
