@@ -132,11 +132,7 @@ func (m *Machine) find(ctx context.Context, client *kube.Client) (machine.Consol
 	if err != nil {
 		return machine.Console{}, err
 	}
-	at, err := machine.Locate(ctx, machine.InCluster(client), client.Namespace, m.Name, types)
-	if err != nil {
-		return machine.Console{}, err
-	}
-	return machine.Direct(client, m.Name, at, m.Trust)
+	return machine.Direct(ctx, client, m.Name, types, m.Trust)
 }
 
 // open connects the console with the terminal, or with the streams as they are.

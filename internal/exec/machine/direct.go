@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"context"
 	"crypto/x509"
 	"net/url"
 	"os"
@@ -39,23 +40,37 @@ func (t Trust) Check() error {
 }
 
 // Direct is the console at the poollet of the machine's pool, which gets the
-// credentials of the caller.
-func Direct(client *kube.Client, name string, at *url.URL, trust Trust) (Console, error) {
-	if err := trust.Check(); err != nil {
-		return Console{}, err
-	}
-	config, err := credentials(client.Config)
+// credentials of the caller. Nothing is read before it is certain that it may.
+func Direct(ctx context.Context, client *kube.Client, name string, types []AddressType, trust Trust) (Console, error) {
+	config, err := forPoollet(client.Config, trust)
 	if err != nil {
 		return Console{}, err
 	}
-	config.Host = at.Scheme + "://" + at.Host
-	config.Insecure = trust.Insecure
-	if !trust.Insecure {
-		if config.CAData, err = authorities(trust.CAFile); err != nil {
-			return Console{}, err
-		}
+	at, err := Locate(ctx, InCluster(client), client.Namespace, name, types)
+	if err != nil {
+		return Console{}, err
 	}
-	return Console{Namespace: client.Namespace, Name: name, config: config, url: at, direct: true}, nil
+	return direct(client.Namespace, name, config, at), nil
+}
+
+func direct(namespace, name string, config *rest.Config, at *url.URL) Console {
+	config.Host = at.Scheme + "://" + at.Host
+	return Console{Namespace: namespace, Name: name, config: config, url: at, direct: true}
+}
+
+// forPoollet is the configuration to reach a poollet with, wherever it is.
+func forPoollet(of *rest.Config, trust Trust) (*rest.Config, error) {
+	if err := trust.Check(); err != nil {
+		return nil, err
+	}
+	config, err := credentials(of)
+	if err != nil {
+		return nil, err
+	}
+	if config.Insecure = trust.Insecure; !trust.Insecure {
+		config.CAData, err = authorities(trust.CAFile)
+	}
+	return config, err
 }
 
 // authorities reads the certificates of a file.

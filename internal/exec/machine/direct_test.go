@@ -72,11 +72,11 @@ func (p *poollet) caller(t *testing.T) *kube.Client {
 // open opens the console of the machine web.
 func (p *poollet) open(t *testing.T, trust Trust, s exec.Session) (int, error) {
 	t.Helper()
-	console, err := Direct(p.caller(t), "web", p.at, trust)
+	config, err := forPoollet(p.caller(t).Config, trust)
 	if err != nil {
 		return 0, err
 	}
-	return console.Open(t.Context(), s)
+	return direct("ns", "web", config, p.at).Open(t.Context(), s)
 }
 
 // A poollet gets the token and nothing else of the kubeconfig. What is typed and printed
@@ -103,10 +103,40 @@ func TestDirect(t *testing.T) {
 	var out bytes.Buffer
 	status, err := p.open(t, Trust{CAFile: p.authority.File}, exec.Session{Stdin: strings.NewReader("typed"), Stdout: &out, Sizes: &queue{of(80, 24)}})
 	if status != 0 || err != nil || out.String() != "got typed" {
-		t.Errorf("%d, %v, %q", status, err, out.String())
+		t.Fatalf("%d, %v, %q", status, err, out.String())
 	}
 	if got := <-sizes; got != `{"Width":81,"Height":25}`+"\n"+`{"Width":80,"Height":24}`+"\n" {
 		t.Errorf("the sizes are %s", got)
+	}
+}
+
+// Through the API server, the path of the cluster's server stays in front.
+func TestThrough(t *testing.T) {
+	for _, c := range []struct {
+		host     string
+		insecure bool
+		want     string
+	}{
+		{"https://api.example.com", false, "https://api.example.com" + Path("ns", "web")},
+		{"https://api.example.com/clusters/one/", false, "https://api.example.com/clusters/one" + Path("ns", "web")},
+		{"https://api.example.com", true, "https://api.example.com" + Path("ns", "web") + "?insecureSkipTLSVerifyBackend=true"},
+	} {
+		p := newPoollet(t, func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, "asked for "+r.URL.String(), http.StatusForbidden)
+		})
+		console, err := Through(&kube.Client{Namespace: "ns", Config: &rest.Config{Host: c.host}}, "web", c.insecure)
+		if err != nil || console.url.String() != c.want {
+			t.Errorf("%v: got %s, want %s", err, console.url, c.want)
+		}
+		there := strings.Replace(c.host, "api.example.com", p.at.Host, 1)
+		console, err = Through(&kube.Client{Namespace: "ns", Config: &rest.Config{Host: there, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}}, "web", c.insecure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = console.Open(t.Context(), exec.Session{Stdout: io.Discard})
+		if asked := strings.TrimPrefix(console.url.String(), "https://"+p.at.Host); fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), "asked for "+asked) {
+			t.Errorf("asked for %s: %v", asked, err)
+		}
 	}
 }
 
@@ -151,12 +181,16 @@ func TestEmptyAnswer(t *testing.T) {
 // Credentials stay where they were meant to go, whatever redirects.
 func TestRedirect(t *testing.T) {
 	other := newPoollet(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("redirected, with %v", r.Header) })
-	for _, to := range []string{other.at.String(), "/elsewhere", "http://" + other.at.Host + "/"} {
+	for _, to := range []string{other.at.String(), "/elsewhere", "plain"} {
 		p := newPoollet(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != PoolletPath("ns", "web") {
 				t.Errorf("redirected to %s", r.URL)
 			}
-			http.Redirect(w, r, to, http.StatusTemporaryRedirect)
+			at := to
+			if to == "plain" {
+				at = "http://" + r.Host + r.URL.Path
+			}
+			http.Redirect(w, r, at, http.StatusTemporaryRedirect)
 		})
 		_, err := p.open(t, Trust{Insecure: true}, exec.Session{Stdout: io.Discard})
 		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "redirects") {

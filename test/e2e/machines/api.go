@@ -116,7 +116,6 @@ func (c cluster) location(path string, query url.Values) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	at = at.JoinPath(path)
-	at.RawQuery = query.Encode()
+	at.Path, at.RawQuery = path, query.Encode()
 	return at, nil
 }

@@ -8,6 +8,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"os"
 	"time"
@@ -63,6 +65,7 @@ func (c cluster) serve(listen, authority string, handler http.Handler) error {
 	}
 	server := &http.Server{
 		Addr: listen, Handler: handler, ReadHeaderTimeout: time.Minute,
+		ErrorLog:     log.New(io.Discard, "", 0), // of probes that say nothing
 		TLSConfig:    &tls.Config{MinVersion: tls.VersionTLS12, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: clients},
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/2 has no upgrades
 	}
