@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"io"
 	"net/http"
@@ -76,7 +77,9 @@ func (p *poollet) open(t *testing.T, trust Trust, s exec.Session) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return direct("ns", "web", config, p.at).Open(t.Context(), s)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // of a far side that waits for more
+	defer cancel()
+	return direct("ns", "web", config, p.at).Open(ctx, s)
 }
 
 // A poollet gets the token and nothing else of the kubeconfig. What is typed and printed
