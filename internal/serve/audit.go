@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"log/slog"
 	"net"
 	"net/http"
@@ -66,6 +67,15 @@ func (r *recorder) Write(p []byte) (int, error) {
 		r.failed = err
 	}
 	return n, err
+}
+
+// Hijack notes that the connection is the handler's from now on.
+func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(r.ResponseWriter).Hijack()
+	if err == nil && r.code == 0 {
+		r.code = http.StatusSwitchingProtocols
+	}
+	return conn, buffered, err
 }
 
 // Unwrap is for http.ResponseController.

@@ -22,8 +22,10 @@ import (
 const (
 	authenticatedFor = 2 * time.Minute
 	refusedFor       = 10 * time.Second
-	allowedFor       = 5 * time.Minute
 	deniedFor        = 30 * time.Second
+
+	// DefaultAllowedFor is for what is allowed.
+	DefaultAllowedFor = 5 * time.Minute
 )
 
 // maxAnswers is how many answers of each kind are kept; the least used go first.

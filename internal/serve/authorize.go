@@ -50,11 +50,18 @@ type Authorizer struct {
 	reviews authorization.SubjectAccessReviewInterface
 	known   *cache.LRUExpireCache
 	asking  singleflight.Group
+	allowed time.Duration // how long an answer holds that allows
 }
 
 // NewAuthorizer makes an authorizer; now is the clock of its cache.
 func NewAuthorizer(client authorization.SubjectAccessReviewsGetter, now func() time.Time) *Authorizer {
-	return &Authorizer{reviews: client.SubjectAccessReviews(), known: cache.NewLRUExpireCacheWithClock(maxAnswers, clock(now))}
+	return &Authorizer{reviews: client.SubjectAccessReviews(), known: cache.NewLRUExpireCacheWithClock(maxAnswers, clock(now)), allowed: DefaultAllowedFor}
+}
+
+// For is the authorizer, whose answers that allow hold for another time.
+func (a *Authorizer) For(allowed time.Duration) *Authorizer {
+	a.allowed = allowed
+	return a
 }
 
 // Allowed reports whether a user may do something. An error says that the API server
@@ -91,7 +98,7 @@ func (a *Authorizer) ask(ctx context.Context, key string, spec authorizationv1.S
 	}
 	allowed, holds := review.Status.Allowed && !review.Status.Denied, deniedFor
 	if allowed {
-		holds = allowedFor
+		holds = a.allowed
 	}
 	a.known.Add(key, allowed, holds)
 	return allowed, nil

@@ -33,7 +33,7 @@ func (g *Guard) Protect(takes func(*http.Request) Access, next http.Handler) htt
 		}()
 		done, wait := g.Limits.Enter(user.Username)
 		if wait > 0 {
-			tooMany(answer, wait)
+			tooMany(answer, r, wait)
 			return
 		}
 		defer done()
@@ -41,9 +41,9 @@ func (g *Guard) Protect(takes func(*http.Request) Access, next http.Handler) htt
 		case err != nil:
 			g.unavailable(answer, r, err)
 		case !allowed:
-			refuse(answer, http.StatusForbidden, user.Username+" may not "+access.String())
+			Refuse(answer, r, http.StatusForbidden, user.Username+" may not "+access.String())
 		default:
-			next.ServeHTTP(answer, r)
+			next.ServeHTTP(answer, r.WithContext(withCaller(r.Context(), Caller{User: user, Access: access})))
 		}
 	})
 }
@@ -52,13 +52,13 @@ func (g *Guard) Protect(takes func(*http.Request) Access, next http.Handler) htt
 func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (User, bool) {
 	token := bearer(r)
 	if token == "" {
-		unauthenticated(w, "a token is required")
+		unauthenticated(w, r, "a token is required")
 		return User{}, false
 	}
 	if !g.Authenticator.Known(token) {
 		// Each token that somebody makes up is a request to the API server.
 		if wait := g.Limits.Ask(host(r.RemoteAddr)); wait > 0 {
-			tooMany(w, wait)
+			tooMany(w, r, wait)
 			return User{}, false
 		}
 	}
@@ -67,7 +67,7 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (User, bool
 	case err != nil:
 		g.unavailable(w, r, err)
 	case !valid:
-		unauthenticated(w, "the token is not valid")
+		unauthenticated(w, r, "the token is not valid")
 	}
 	return user, valid && err == nil
 }
@@ -87,15 +87,10 @@ func bearer(r *http.Request) string {
 func (g *Guard) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	g.Log.LogAttrs(r.Context(), slog.LevelError, "the API server could not be asked", slog.String("error", fault.Line(err.Error())))
 	w.Header().Set("Retry-After", "5")
-	refuse(w, http.StatusServiceUnavailable, "the API server could not be asked; try again")
+	Refuse(w, r, http.StatusServiceUnavailable, "the API server could not be asked; try again")
 }
 
-func unauthenticated(w http.ResponseWriter, why string) {
+func unauthenticated(w http.ResponseWriter, r *http.Request, why string) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="berth"`)
-	refuse(w, http.StatusUnauthorized, why)
-}
-
-// refuse answers with a status and one line that says why.
-func refuse(w http.ResponseWriter, status int, why string) {
-	http.Error(w, fault.Line(why), status)
+	Refuse(w, r, http.StatusUnauthorized, why)
 }

@@ -112,13 +112,13 @@ func (l *Limiter) Bounded(next http.Handler) http.Handler {
 			defer func() { <-l.all }()
 			next.ServeHTTP(w, r)
 		default:
-			tooMany(w, busy)
+			tooMany(w, r, busy)
 		}
 	})
 }
 
 // tooMany answers with 429, and says when to try again.
-func tooMany(w http.ResponseWriter, wait time.Duration) {
+func tooMany(w http.ResponseWriter, r *http.Request, wait time.Duration) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-	refuse(w, http.StatusTooManyRequests, "too many requests")
+	Refuse(w, r, http.StatusTooManyRequests, "too many requests")
 }

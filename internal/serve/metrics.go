@@ -19,6 +19,8 @@ type Metrics struct {
 	passes   *prometheus.CounterVec
 	worked   *prometheus.HistogramVec
 	leading  *prometheus.GaugeVec
+	sessions *prometheus.GaugeVec
+	begun    *prometheus.CounterVec
 }
 
 // NewMetrics makes metrics of a registry of their own.
@@ -43,8 +45,14 @@ func NewMetrics() *Metrics {
 		leading: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "berth_leader", Help: "Whether this process is the leader for a lease.",
 		}, []string{"lease"}),
+		sessions: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "berth_sessions_open", Help: "Sessions that are open.",
+		}, []string{"kind"}),
+		begun: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "berth_sessions_total", Help: "Sessions that were opened.",
+		}, []string{"kind"}),
 	}
-	m.registry.MustRegister(m.requests, m.took, m.open, m.passes, m.worked, m.leading)
+	m.registry.MustRegister(m.requests, m.took, m.open, m.passes, m.worked, m.leading, m.sessions, m.begun)
 	return m
 }
 
@@ -65,6 +73,14 @@ func (m *Metrics) Leading(lease string, leads bool) {
 		value = 1
 	}
 	m.leading.WithLabelValues(lease).Set(value)
+}
+
+// Session counts a session with something of a kind, until over is called. Those that were
+// refused are requests with another code than 101.
+func (m *Metrics) Session(kind string) (over func()) {
+	m.begun.WithLabelValues(kind).Inc()
+	m.sessions.WithLabelValues(kind).Inc()
+	return m.sessions.WithLabelValues(kind).Dec
 }
 
 // handler answers /metrics, with what the client library itself collects of Go and

@@ -8,9 +8,15 @@ import (
 
 // paced bounds how long an answer may take: each piece of it, and all of it. A
 // time-out of the whole alone would either cut off a large download or let a client
-// that reads nothing stay.
+// that reads nothing stay. A connection that a handler takes over is bounded by that.
 func (c Config) paced(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.Timeouts.Total == 0 { // sessions
+			paced := &pacer{ResponseWriter: w, control: http.NewResponseController(w), write: c.Timeouts.Write, now: c.Now}
+			paced.extend()
+			next.ServeHTTP(paced, r)
+			return
+		}
 		end := c.Now().Add(c.Timeouts.Total)
 		ctx, cancel := context.WithTimeout(r.Context(), c.Timeouts.Total)
 		defer cancel()
@@ -32,7 +38,7 @@ type pacer struct {
 
 func (p *pacer) extend() {
 	deadline := p.now().Add(p.write)
-	if deadline.After(p.end) {
+	if !p.end.IsZero() && deadline.After(p.end) {
 		deadline = p.end
 	}
 	_ = p.control.SetWriteDeadline(deadline) // every connection of net/http has one

@@ -42,7 +42,7 @@ type Timeouts struct {
 	Header time.Duration // until the headers of a request are read
 	Read   time.Duration // until all of it is
 	Write  time.Duration // of one piece of an answer
-	Total  time.Duration // of an answer
+	Total  time.Duration // of an answer; 0 for any time
 	Idle   time.Duration // between two requests
 	Drain  time.Duration // from SIGTERM until no connection is accepted any more
 	Stop   time.Duration // from then until open requests are cut off
@@ -153,12 +153,32 @@ func listen(ctx context.Context, address, flag string, security *tls.Config) (ne
 		security.NextProtos = []string{"h2", "http/1.1"}
 		return tls.NewListener(listener, security), nil
 	}
-	if at, ok := listener.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
+	if !isLoopback(listener) {
 		listener.Close()
 		return nil, fault.New(fault.InvalidArgument, "plain HTTP is served on this host only, not on %s", address).
 			WithHint("set --tls-cert and --tls-key, or %s 127.0.0.1:PORT", flag)
 	}
 	return listener, nil
+}
+
+// ListenLoopback opens a port of this host, for what is not served to others.
+func ListenLoopback(ctx context.Context, address, flag string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fault.New(fault.Unavailable, "cannot listen on %s: %w", address, err).
+			WithHint("choose another address with %s", flag)
+	}
+	if !isLoopback(listener) {
+		listener.Close()
+		return nil, fault.New(fault.InvalidArgument, "%s must be an address of this host alone, got %s", flag, address).
+			WithHint("set %s 127.0.0.1:PORT", flag)
+	}
+	return listener, nil
+}
+
+func isLoopback(listener net.Listener) bool {
+	at, ok := listener.Addr().(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
 }
 
 func serveOn(server *http.Server, on net.Listener) error {

@@ -143,10 +143,11 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key,
 		Handler: server.Handler(backend, guard), Limits: limits, Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: serve.DefaultTimeouts(),
-	}, func(ctx context.Context) {
+	}, func(ctx context.Context) error {
 		work.Run(ctx, controller.Election{
 			Leases: client.CoordinationV1(), Namespace: o.Namespace, Identity: serve.Identity(host), Metrics: metrics, Health: health,
 		})
+		return nil
 	})
 }
 
