@@ -6,17 +6,25 @@ package rbac
 const (
 	ServeBundles         = "serve bundles"
 	ServeBundlesInSystem = "serve bundles, in the system namespace"
+	ServeGateway         = "serve gateway"
+	ServeGatewayMachines = "machines of a gateway"
+	EnterByGateway       = "enter through a gateway"
+	EnterMachineByPool   = "machines of a pool, through its gateway"
 )
 
 const (
 	groupBundles        = "core.rukpak.io"
 	groupAuthentication = "authentication.k8s.io"
 	groupAuthorization  = "authorization.k8s.io"
+	groupBerth          = "berth.dev"
+	groupMachines       = "compute.ironcore.dev"
 )
 
 // Serving are the permissions of servers. What a bundle installs is not among them:
 // that depends on the bundles, and an administrator chooses it.
-func Serving() []Command { return []Command{serveBundles(), serveBundlesInSystem()} }
+func Serving() []Command {
+	return []Command{serveBundles(), serveBundlesInSystem(), serveGateway(), serveGatewayMachines(), enterByGateway(), enterMachineByPool()}
+}
 
 func serveBundles() Command {
 	return Command{
@@ -41,6 +49,50 @@ func serveBundlesInSystem() Command {
 			{Resource: "secrets", Verbs: []string{"get", "list", "create", "update", "delete"}, Why: "Helm's records; logins of sources"},
 			{Resource: "configmaps", Verbs: []string{"get"}, Why: "sources, and chunks of uploads"},
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"get", "create", "update", "delete"}, Why: "one of several servers works; locks"},
+		},
+	}
+}
+
+func serveGateway() Command {
+	return Command{
+		Name: ServeGateway, Cluster: true,
+		About: "Let users into workspaces. The gateway enters any pod that a workspace has, for those who may; a RoleBinding to this ClusterRole in some namespaces instead of a ClusterRoleBinding limits it to them (the reviews then take a ClusterRole of their own).",
+		Rules: []Rule{
+			{Resource: "pods", Verbs: []string{"list"}, Why: "the pod of a workspace"},
+			{Resource: "pods/exec", Verbs: []string{"get", "create"}, Why: "the session"},
+			{Group: groupAuthentication, Resource: "tokenreviews", Verbs: []string{"create"}, Why: "who asks"},
+			{Group: groupAuthorization, Resource: "subjectaccessreviews", Verbs: []string{"create"}, Why: "whether they may"},
+		},
+	}
+}
+
+func serveGatewayMachines() Command {
+	return Command{
+		Name: ServeGatewayMachines, Feature: true,
+		About: "Connect to the consoles of machines, for whoever the kubeconfig of `--target-kubeconfig` is: a Role in the namespace of the machines, on their API server.",
+		Rules: []Rule{
+			{Group: groupMachines, Resource: "machines", Verbs: []string{"get"}, Why: "whether the machine exists"},
+			{Group: groupMachines, Resource: "machines/exec", Verbs: []string{"get", "create"}, Why: "its console"},
+		},
+	}
+}
+
+func enterByGateway() Command {
+	return Command{
+		Name: EnterByGateway, Feature: true,
+		About: "Enter workspaces through a gateway (`berth exec --gateway`). It takes no permission on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
+		Rules: []Rule{
+			{Group: groupBerth, Resource: "workspaces/exec", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
+		},
+	}
+}
+
+func enterMachineByPool() Command {
+	return Command{
+		Name: EnterMachineByPool, Feature: true, Cluster: true,
+		About: "Reach the consoles of all machines of a pool through the gateway that serves it: for the API server of machines. resourceNames limit it to pools.",
+		Rules: []Rule{
+			{Group: groupMachines, Resource: "machinepools/proxy", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
 		},
 	}
 }
