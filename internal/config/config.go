@@ -47,6 +47,8 @@ type Config struct {
 	Repositories Repositories `yaml:"repositories"`
 	// Certificate says whether workspaces get certificates.
 	Certificate Certificate `yaml:"certificate"`
+	// Gateways are what exec can go through instead of the API server.
+	Gateways []Gateway `yaml:"gateways"`
 }
 
 // EnvPrefix begins the names of the variables that configure berth.

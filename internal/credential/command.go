@@ -77,6 +77,21 @@ func DockerHelper(helper, server string) func(context.Context) (Credential, erro
 	}
 }
 
+// Program asks a program, which prints a token.
+func Program(command []string) func(context.Context) (Credential, error) {
+	return func(ctx context.Context) (Credential, error) {
+		out, err := output(ctx, "", command[0], command[1:]...)
+		if err != nil {
+			return Credential{}, missing("`%s` failed: %w", command[0], err)
+		}
+		token := strings.TrimSpace(out)
+		if token == "" || strings.ContainsAny(token, "\r\n") {
+			return Credential{}, missing("`%s` printed no token", command[0])
+		}
+		return Credential{Token: secret.Text(token), From: "`" + command[0] + "`"}, nil
+	}
+}
+
 // waitDelay is for a child process that keeps the output open after the program
 // has ended.
 const waitDelay = time.Second

@@ -1,0 +1,66 @@
+package gateway
+
+import (
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// failure says what kept a session from beginning, or from ending by itself.
+func (g Gateway) failure(err error, t Target) error {
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		return g.refused(int(status.Status().Code), status.Status().Message, t, err)
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return fault.New(fault.Unavailable, "the certificate of gateway %s cannot be verified: %w", g.Name, err).
+			WithHint("set ca of the gateway in the configuration to the CA that its administrator hands out")
+	}
+	if strings.Contains(err.Error(), "executable file not found") || strings.Contains(err.Error(), "no such file or directory") {
+		return fault.New(fault.InvalidArgument, "the program was not found in %s: %w", t, err).
+			WithHint("install it in the image, or check the name")
+	}
+	for ended, code := range map[string]fault.Code{"the gateway is stopping": fault.Unavailable, "any more": fault.PermissionDenied} {
+		if strings.Contains(err.Error(), ended) {
+			return fault.New(code, "gateway %s has ended the session: %w", g.Name, err)
+		}
+	}
+	if exec.IsLost(err) {
+		return fault.New(fault.Unavailable, "the connection to gateway %s was lost, and with it the session with %s: %w", g.Name, t, err).
+			WithHint("what was started may still be running there; enter again to see")
+	}
+	failed := kube.Fault(err, kube.Call{Verb: "create", Resource: "workspaces.berth.dev/exec", Namespace: t.Namespace, Name: t.Workspace + t.Machine})
+	if fault.CodeOf(failed) == fault.Unavailable {
+		return fault.New(fault.Unavailable, "gateway %s cannot be reached: %w", g.Name, err).
+			WithHint("check the network, and the URL of the gateway in the configuration")
+	}
+	return fault.New(fault.Internal, "gateway %s: %w", g.Name, err)
+}
+
+// refused is an answer of the gateway, in its words.
+func (g Gateway) refused(code int, message string, t Target, err error) error {
+	switch code {
+	case http.StatusUnauthorized:
+		return fault.New(fault.Unauthenticated, "gateway %s does not accept your credential: %s", g.Name, message).
+			WithHint("renew it, or see where it comes from: gateways in the configuration")
+	case http.StatusForbidden:
+		return fault.New(fault.PermissionDenied, "you may not enter %s through gateway %s: %s", t, g.Name, message).
+			WithHint("ask for the Role berth-enter-through-a-gateway of docs/rbac.md")
+	case http.StatusNotFound:
+		return fault.New(fault.NotFound, "gateway %s: %s", g.Name, message).
+			WithHint("check the name, and the namespace (--namespace)")
+	case http.StatusConflict:
+		return fault.New(fault.Failed, "gateway %s: %s", g.Name, message)
+	case http.StatusBadRequest:
+		return fault.New(fault.InvalidArgument, "gateway %s: %s", g.Name, message)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return fault.New(fault.Unavailable, "gateway %s: %s", g.Name, message).WithHint("try again in a while")
+	}
+	return fault.New(fault.Internal, "gateway %s: %w", g.Name, err)
+}

@@ -1,0 +1,105 @@
+package gateway
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/berthdev/berth/internal/credential"
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/exec/machine"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Gateway is one that the configuration names, with the one credential that it is sent.
+type Gateway struct {
+	// Name is what the configuration calls it.
+	Name string
+	URL  string
+	// CAFile has the authorities of its certificate; empty for those of the system.
+	CAFile string
+
+	// One of these is the credential: a token, a certificate with its key, or the
+	// credentials of a kubeconfig.
+	Token             *credential.Source
+	CertFile, KeyFile string
+	Kubeconfig        func() (*rest.Config, error)
+}
+
+// Target is what is entered.
+type Target struct {
+	Namespace string
+	// Workspace is a canonical ID, and Container one of its containers, empty for the main
+	// one. Or else Machine is the name of a machine.
+	Workspace, Container string
+	Machine              string
+}
+
+// path is where the gateway has it.
+func (t Target) path() string {
+	if t.Machine != "" {
+		return machine.PoolletPath(t.Namespace, t.Machine)
+	}
+	return WorkspacePath(t.Namespace, t.Workspace)
+}
+
+func (t Target) String() string {
+	if t.Machine != "" {
+		return "machine " + t.Machine + " in namespace " + t.Namespace
+	}
+	return "workspace " + t.Workspace + " in namespace " + t.Namespace
+}
+
+// Runner runs commands in a target, through the gateway. Without a command it is the shell of
+// the workspace, or the console of the machine.
+func (g Gateway) Runner(t Target) exec.Runner {
+	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
+		config, err := g.config(ctx)
+		if err != nil {
+			return 0, err
+		}
+		at, err := url.Parse(strings.TrimSuffix(g.URL, "/") + t.path())
+		if err != nil {
+			return 0, fault.New(fault.InvalidArgument, "the URL of gateway %s: %w", g.Name, err)
+		}
+		if t.Machine == "" {
+			at.RawQuery = Query(t.Container, command, s).Encode()
+		}
+		status, err := exec.Stream(ctx, config, at, s)
+		if err != nil && ctx.Err() == nil {
+			err = g.failure(err, t)
+		}
+		return status, err
+	}
+}
+
+// config is how the gateway is reached. Nothing of a kubeconfig is in it but the credentials,
+// and those only if the configuration says so.
+func (g Gateway) config(ctx context.Context) (*rest.Config, error) {
+	config := &rest.Config{Host: g.URL, TLSClientConfig: rest.TLSClientConfig{CAFile: g.CAFile, CertFile: g.CertFile, KeyFile: g.KeyFile}}
+	if g.Kubeconfig != nil {
+		from, err := g.Kubeconfig()
+		if err != nil {
+			return nil, err
+		}
+		if from.Impersonate.UserName != "" {
+			return nil, fault.New(fault.InvalidArgument, "a gateway cannot be used as another user (--as)").
+				WithHint("leave out --as: a gateway knows only whose credential it is sent")
+		}
+		config.BearerToken, config.BearerTokenFile = from.BearerToken, from.BearerTokenFile
+		config.ExecProvider, config.AuthProvider, config.AuthConfigPersister = from.ExecProvider, from.AuthProvider, from.AuthConfigPersister
+		own := from.TLSClientConfig
+		config.CertFile, config.KeyFile, config.CertData, config.KeyData = own.CertFile, own.KeyFile, own.CertData, own.KeyData
+	}
+	token, err := g.Token.Get(ctx)
+	if err != nil {
+		return nil, fault.New(fault.Unauthenticated, "the credential of gateway %s: %w", g.Name, err).
+			WithHint("see gateways in the configuration (`berth help environment`)")
+	}
+	if !token.Anonymous() {
+		config.BearerToken = token.Token.Reveal()
+	}
+	return config, nil
+}

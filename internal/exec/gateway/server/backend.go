@@ -1,0 +1,115 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/exec/machine"
+	"github.com/berthdev/berth/internal/exec/pod"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Backend finds what an object is, and gives what runs commands there.
+type Backend func(ctx context.Context, o Object, options Options) (exec.Runner, error)
+
+// Pods are workspaces: commands run in a pod that carries the workspace's ID.
+func Pods(client *kube.Client) Backend {
+	return func(ctx context.Context, o Object, options Options) (exec.Runner, error) {
+		client := client.In(o.Namespace)
+		list, err := client.CoreV1().Pods(o.Namespace).List(ctx, metav1.ListOptions{
+			LabelSelector: labels.Set{kube.LabelCanonicalID: kube.LabelValue(o.Name)}.AsSelector().String(),
+		})
+		if err != nil {
+			return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: o.Namespace})
+		}
+		r, err := choose(o, list.Items, options.Container)
+		if err != nil {
+			return nil, err
+		}
+		run := pod.Runner(client, r)
+		return func(ctx context.Context, command []string, s exec.Session) (int, error) {
+			if len(command) == 0 {
+				command = pod.Shell()
+			}
+			return run(ctx, command, s)
+		}, nil
+	}
+}
+
+// choose is the pod of a workspace that is entered: one that is ready before one that only
+// runs, and the oldest of those. An injected workspace has its own containers alone: the
+// others are the workload's.
+func choose(o Object, pods []corev1.Pod, container string) (pod.Request, error) {
+	pods = slices.DeleteFunc(pods, func(p corev1.Pod) bool {
+		return p.DeletionTimestamp != nil || p.Labels[kube.LabelInjected] != "true" && p.Name != o.Name
+	})
+	if len(pods) == 0 {
+		return pod.Request{}, fault.New(fault.NotFound, "workspace %s not found in namespace %s", o.Name, o.Namespace)
+	}
+	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
+		if kube.IsReady(&a) != kube.IsReady(&b) {
+			if kube.IsReady(&a) {
+				return -1
+			}
+			return 1
+		}
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
+	var first error
+	for i := range pods {
+		r, err := pod.Into(&pods[i])
+		if err == nil {
+			return within(r, &pods[i], container)
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return pod.Request{}, first
+}
+
+// within is a request for another container of the workspace.
+func within(r pod.Request, p *corev1.Pod, container string) (pod.Request, error) {
+	if container == "" {
+		return r, nil
+	}
+	own := p.Labels[kube.LabelInjected] != "true" || strings.HasPrefix(container, p.Labels[kube.LabelCanonicalID]+"-")
+	for _, c := range p.Spec.Containers {
+		if c.Name == container && own {
+			r.Container = container
+			return r, nil
+		}
+	}
+	return r, fault.New(fault.NotFound, "workspace %s has no container %s", r.ID, container)
+}
+
+// Machines are those of an API server, whose consoles it connects to. Namespace is where they
+// are there; empty for the one that is asked for.
+func Machines(client *kube.Client, namespace string) Backend {
+	return func(ctx context.Context, o Object, _ Options) (exec.Runner, error) {
+		at := client.In(o.Namespace)
+		if namespace != "" {
+			at = client.In(namespace)
+		}
+		kind := schema.GroupVersionResource{Group: machine.Group, Version: machine.Version, Resource: "machines"}
+		if _, err := at.Dynamic.Resource(kind).Namespace(at.Namespace).Get(ctx, o.Name, metav1.GetOptions{}); err != nil {
+			return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "machines." + machine.Group, Namespace: at.Namespace, Name: o.Name})
+		}
+		console := at.CoreV1().RESTClient().Post().AbsPath(machine.Path(at.Namespace, o.Name)).URL()
+		return func(ctx context.Context, _ []string, s exec.Session) (int, error) {
+			status, err := exec.Stream(ctx, at.Config, console, s)
+			if err != nil && ctx.Err() == nil {
+				err = kube.Fault(err, kube.Call{Verb: "create", Resource: "machines." + machine.Group + "/exec", Namespace: at.Namespace, Name: o.Name})
+			}
+			return status, err
+		}, nil
+	}
+}

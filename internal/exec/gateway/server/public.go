@@ -1,0 +1,138 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/serve"
+)
+
+// Handler answers the public listener. Base is the URL of the one that knows tokens.
+func (s *Server) Handler(base *url.URL) http.Handler {
+	transport := &http.Transport{
+		// No proxy of the environment: what is called is this very process.
+		DisableCompression: true, ResponseHeaderTimeout: headerTimeout, MaxIdleConnsPerHost: -1,
+	}
+	guarded := s.Guard.Protect(func(r *http.Request) serve.Access {
+		o, _ := ObjectAt(r.URL)
+		return o.Access(s.Pool)
+	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.connect(w, r, base, transport) }))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o, named := ObjectAt(r.URL)
+		switch {
+		case !named || s.Backends[o.Kind] == nil:
+			s.refuse(w, r, failure(fault.New(fault.NotFound, "no workspace or machine has this path")))
+		case r.Method != http.MethodGet && r.Method != http.MethodPost:
+			w.Header().Set("Allow", "GET, POST")
+			serve.Refuse(w, r, http.StatusMethodNotAllowed, "use GET or POST")
+		default:
+			guarded.ServeHTTP(w, r)
+		}
+	})
+}
+
+// connect gives a user who may have it a session, until it ends.
+func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, transport http.RoundTripper) {
+	o, _ := ObjectAt(r.URL)
+	options, err := OptionsOf(o.Kind, r.URL.RawQuery)
+	if err == nil && !IsUpgrade(r) {
+		err = fault.New(fault.InvalidArgument, "an upgrade of the connection is required")
+	}
+	if err != nil {
+		s.refuse(w, r, failure(err))
+		return
+	}
+	who, _ := serve.CallerOf(r.Context())
+	run, err := s.Backends[o.Kind](r.Context(), o, options)
+	if err != nil {
+		s.refuse(w, r, s.unresolved(err))
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers}
+	session := &session{who: who, object: o, options: options, run: run}
+	if !s.sessions.enter(session, func() { conn.finish(0); cancel() }) {
+		s.refuse(w, r, failure(fault.New(fault.Unavailable, "the gateway is stopping")))
+		return
+	}
+	defer s.sessions.leave(session)
+	token, wait := s.tokens.add(s.Now(), session)
+	if wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Round(time.Second).Seconds())))
+		s.refuse(w, r, metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonTooManyRequests, Code: http.StatusTooManyRequests, Message: "too many requests wait to be connected"})
+		return
+	}
+	defer s.tokens.take(s.Now(), token)
+	defer s.Metrics.Session(string(o.Kind))()
+	s.proxy(base.JoinPath(execPath, token), transport).ServeHTTP(conn, r.WithContext(ctx))
+}
+
+// proxy calls a URL and proxies the answer. It is the standard library's: apimachinery's
+// UpgradeAwareHandler does the same, ends with no context, and would be linked for this alone.
+func (s *Server) proxy(to *url.URL, transport http.RoundTripper) http.Handler {
+	return &httputil.ReverseProxy{
+		Transport: transport,
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL, p.Out.Host = to, to.Host
+			header := http.Header{}
+			for name, values := range p.Out.Header {
+				if forwarded(name) {
+					header[name] = values
+				}
+			}
+			p.Out.Header = header
+		},
+		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if !errors.Is(err, context.Canceled) {
+				s.Log.Error("a session could not be connected", slog.String("error", fault.Line(err.Error())))
+			}
+			s.refuse(w, r, failure(fault.New(fault.Unavailable, "the session could not be connected")))
+		},
+	}
+}
+
+// forwarded is true for the headers that an upgrade takes. The others, above all the user's
+// credential, end here.
+func forwarded(name string) bool {
+	switch name {
+	case "Connection", "Upgrade", "X-Stream-Protocol-Version",
+		"Sec-Websocket-Key", "Sec-Websocket-Version", "Sec-Websocket-Protocol", "Sec-Websocket-Extensions":
+		return true
+	}
+	return false
+}
+
+// unresolved is an error of a backend for a user: what the gateway itself lacks is in its log,
+// and nothing that a user can do anything about.
+func (s *Server) unresolved(err error) metav1.Status {
+	switch fault.CodeOf(err) {
+	case fault.NotFound, fault.Failed, fault.Conflict, fault.InvalidArgument:
+		return failure(err)
+	}
+	s.Log.Error("what was asked for could not be looked up", slog.String("error", fault.Line(err.Error())))
+	if code := fault.CodeOf(err); code == fault.PermissionDenied || code == fault.Unauthenticated {
+		return failure(fault.New(fault.Internal, "the gateway lacks a permission; its log says which"))
+	}
+	return failure(err)
+}
+
+// refuse answers with a Status, which every client of Kubernetes understands.
+func (s *Server) refuse(w http.ResponseWriter, _ *http.Request, status metav1.Status) {
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(int(status.Code))
+	_ = json.NewEncoder(w).Encode(status)
+}

@@ -1,0 +1,118 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/serve"
+)
+
+// closing is how long a session that is ended has to tell its client why.
+const closing = 5 * time.Second
+
+// session is one connection of a user with what they have asked for.
+type session struct {
+	who     serve.Caller
+	object  Object
+	options Options
+	run     exec.Runner
+
+	mu     sync.Mutex
+	cause  error         // why it has to end; nil as long as it need not
+	cancel func(error)   // ends what runs, with the words of the error; nil if nothing does yet
+	force  func()        // closes the client's connection
+	forced *time.Timer   // calls force
+	gone   chan struct{} // closed when all of it has ended
+}
+
+// attach tells the session how what runs is ended. It is ended at once if it should have been
+// before.
+func (s *session) attach(cancel func(error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancel = cancel
+	if s.cause != nil {
+		cancel(s.cause)
+	}
+}
+
+// end ends the session. Its client is told why, within a bound.
+func (s *session) end(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cause != nil {
+		return
+	}
+	s.cause = cause
+	s.forced = time.AfterFunc(closing, s.force)
+	if s.cancel != nil {
+		s.cancel(cause)
+	}
+}
+
+// sessions are those that are open.
+type sessions struct {
+	mu       sync.Mutex
+	open     map[*session]bool
+	stopping bool
+}
+
+// enter adds a session, whose client's connection force closes; false if no session begins any
+// more.
+func (all *sessions) enter(s *session, force func()) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.stopping {
+		return false
+	}
+	if all.open == nil {
+		all.open = map[*session]bool{}
+	}
+	s.force, s.gone = force, make(chan struct{})
+	all.open[s] = true
+	return true
+}
+
+// leave takes a session out that has ended.
+func (all *sessions) leave(s *session) {
+	s.mu.Lock()
+	if s.forced != nil {
+		s.forced.Stop()
+	}
+	s.mu.Unlock()
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.open, s)
+	close(s.gone)
+}
+
+// list are the open sessions.
+func (all *sessions) list() []*session {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	list := make([]*session, 0, len(all.open))
+	for s := range all.open {
+		list = append(list, s)
+	}
+	return list
+}
+
+// refuse lets no session begin any more.
+func (all *sessions) refuse() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.stopping = true
+}
+
+// wait returns when no session is open, or when ctx ends.
+func (all *sessions) wait(ctx context.Context) {
+	for _, s := range all.list() {
+		select {
+		case <-s.gone:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

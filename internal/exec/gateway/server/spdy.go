@@ -1,0 +1,112 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"k8s.io/streaming/pkg/httpstream"
+	"k8s.io/streaming/pkg/httpstream/spdy"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// protocolsOfSPDY are what is spoken, the best first. From v4 on the status is a document, from
+// v3 on a terminal has sizes.
+func protocolsOfSPDY() []string {
+	return []string{"v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"}
+}
+
+// opened is a stream that a client has created.
+type opened struct {
+	httpstream.Stream
+	replied <-chan struct{}
+}
+
+// acceptSPDY waits until a client has created its streams. The server side of
+// k8s.io/cri-streaming does not close the connection of a client that does not, and leaves a
+// goroutine behind for each stream too many.
+func acceptSPDY(w http.ResponseWriter, r *http.Request, o Options, t timeouts) (*streams, error) {
+	protocol, err := httpstream.Handshake(r, w, protocolsOfSPDY())
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "the connection was not upgraded: %w", err)
+	}
+	wanted := namesOf(o, protocol)
+	created := make(chan opened, len(wanted))
+	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(stream httpstream.Stream, replied <-chan struct{}) error {
+		select {
+		case created <- opened{stream, replied}:
+			return nil
+		default:
+			return fault.New(fault.InvalidArgument, "a stream too many")
+		}
+	})
+	if conn == nil {
+		return nil, fault.New(fault.InvalidArgument, "the connection was not upgraded")
+	}
+	conn.SetIdleTimeout(t.idle)
+	ctx, cancel := context.WithTimeout(r.Context(), t.creation)
+	defer cancel()
+	all, err := collect(ctx, conn, created, wanted)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	s := &streams{status: all["error"], typed: protocol == protocolsOfSPDY()[0], close: func() { closeSPDY(conn, all) }}
+	if o.Stdin {
+		s.stdin = all["stdin"]
+	}
+	if resize := all["resize"]; resize != nil {
+		s.resize = resize
+	}
+	if o.Stdout {
+		s.stdout = all["stdout"]
+	}
+	if o.Stderr {
+		s.stderr = all["stderr"]
+	}
+	return s, nil
+}
+
+// namesOf are the streams that a client creates.
+func namesOf(o Options, protocol string) map[string]bool {
+	sized := protocol == protocolsOfSPDY()[0] || protocol == protocolsOfSPDY()[1]
+	names := map[string]bool{"error": true}
+	for name, is := range map[string]bool{"stdin": o.Stdin, "stdout": o.Stdout, "stderr": o.Stderr, "resize": o.TTY && sized} {
+		if is {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// collect waits for each of the streams once.
+func collect(ctx context.Context, conn httpstream.Connection, created <-chan opened, wanted map[string]bool) (map[string]httpstream.Stream, error) {
+	all := map[string]httpstream.Stream{}
+	for len(all) < len(wanted) {
+		select {
+		case stream := <-created:
+			name := stream.Headers().Get("streamType")
+			if !wanted[name] || all[name] != nil {
+				return nil, fault.New(fault.InvalidArgument, "unexpected stream %q", name)
+			}
+			select {
+			case <-stream.replied:
+			case <-ctx.Done():
+			}
+			all[name] = stream
+		case <-conn.CloseChan():
+			return nil, fault.New(fault.Unavailable, "the client is gone")
+		case <-ctx.Done():
+			return nil, fault.New(fault.DeadlineExceeded, "the client has not created its streams in time")
+		}
+	}
+	return all, nil
+}
+
+// closeSPDY ends what is written before the connection: its reset would overtake that.
+func closeSPDY(conn httpstream.Connection, all map[string]httpstream.Stream) {
+	for _, stream := range all {
+		_ = stream.Close()
+	}
+	_ = conn.Close()
+}

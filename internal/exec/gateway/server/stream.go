@@ -1,0 +1,65 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// execPath is what tokens are handed out below.
+const execPath = "/exec/"
+
+// lingering is how long a client may take to close its end after the last word.
+const lingering = 2 * time.Second
+
+// stream answers the loopback listener, which knows nothing but tokens.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
+	token, found := strings.CutPrefix(r.URL.Path, execPath)
+	if !found || token == "" || r.Method != http.MethodGet && r.Method != http.MethodPost {
+		http.NotFound(w, r)
+		return
+	}
+	session := s.tokens.take(s.Now(), token)
+	if session == nil {
+		http.NotFound(w, r)
+		return
+	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	defer cancel(nil)
+	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers, lingers: true, gone: func() { cancel(errors.New("the client is gone")) }}
+	defer conn.close(lingering)
+	opened, err := accept(conn, r, session.options, timeouts{idle: s.Timeouts.Idle, creation: s.Timeouts.Creation})
+	if err != nil {
+		return
+	}
+	defer opened.close()
+	session.attach(func(cause error) {
+		conn.finish(closing)
+		cancel(cause)
+	})
+	opened.finish(session.connect(ctx, opened, &s.buffers))
+}
+
+// connect runs what the session is for. The error is why it was ended, where it was.
+func (s *session) connect(ctx context.Context, opened *streams, b *buffers) (int, error) {
+	to := exec.Session{Stdin: opened.stdin, TTY: s.options.TTY}
+	if opened.stdout != nil {
+		to.Stdout = output{opened.stdout, b}
+	}
+	if opened.stderr != nil {
+		to.Stderr = output{opened.stderr, b}
+	}
+	if opened.resize != nil {
+		to.Sizes = sizesOf(opened.resize)
+	}
+	status, err := s.run(ctx, s.options.Command, to)
+	if err != nil && ctx.Err() != nil {
+		return 0, fault.New(fault.Unavailable, "%w", context.Cause(ctx))
+	}
+	return status, err
+}
