@@ -17,7 +17,6 @@ const (
 	groupAuthentication = "authentication.k8s.io"
 	groupAuthorization  = "authorization.k8s.io"
 	groupBerth          = "berth.dev"
-	groupMachines       = "compute.ironcore.dev"
 )
 
 // Serving are the permissions of servers. What a bundle installs is not among them:

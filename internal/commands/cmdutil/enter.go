@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
@@ -17,7 +15,6 @@ import (
 	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/wording"
-	"github.com/berthdev/berth/internal/userstring"
 )
 
 // Entrance enters workspaces.
@@ -84,24 +81,10 @@ func (e Entrance) choose(ctx context.Context, reader inventory.Reader, target *i
 	entry := Entry{client: reader.Client.In(target.Namespace), request: r}
 	for _, p := range pods {
 		if p.Name == r.Pod {
-			entry.shell = shellOf(p, r, workspace)
+			entry.shell = pod.ShellIn(p, r, workspace)
 		}
 	}
 	return entry, nil
-}
-
-// shellOf is the shell of a container: in the main one, it is that of the OS user.
-func shellOf(p *corev1.Pod, r pod.Request, workspace string) []string {
-	if !r.IsMain(p) {
-		return pod.Shell("", "")
-	}
-	user := ""
-	for _, text := range []string{workspace, inventory.UserStringOf(p.Annotations)} {
-		if u, err := userstring.Parse(text); err == nil && user == "" {
-			user = u.OSUser
-		}
-	}
-	return pod.Shell(user, pod.Home(p, r.Container))
 }
 
 // wait follows the workspace on stderr until it runs.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
@@ -24,6 +25,7 @@ type Options struct {
 	Follower    func() (*provision.Provisioner, error)
 	Provisioner func() (*provision.Provisioner, error)
 	Recorders   func(context.Context) (*cmdutil.Recorders, error)
+	Through     func(ctx context.Context, gateway, target, container string) (exec.Runner, error)
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
 
@@ -34,6 +36,7 @@ type Options struct {
 	TTY       bool
 	NoWait    bool
 	Provision bool
+	Gateway   string  // empty for none
 	Machine   Machine // entered instead of a workspace if it has a name
 }
 
@@ -82,6 +85,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	}
 	deps := f.For(cmd)
 	o.Follower, o.Provisioner, o.Recorders = deps.Remover, deps.Provisioner, deps.Recorders
+	o.Through = deps.Gateway
+	deps.AddGatewayFlag(cmd, &o.Gateway)
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.Stdin, "stdin", "i", false, "pass standard input to the command")
 	flags.BoolVarP(&o.TTY, "tty", "t", false, "give the command a terminal")
@@ -97,7 +102,10 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 
 // validate finds what is wrong with the command line.
 func (o *Options) validate() error {
-	if !o.Provision {
+	switch {
+	case o.Gateway != "":
+		return o.throughOnly()
+	case !o.Provision:
 		return nil
 	}
 	_, err := cmdutil.ParseNewUser(o.Workspace)
@@ -106,6 +114,9 @@ func (o *Options) validate() error {
 
 // Run enters the workspace.
 func Run(ctx context.Context, o *Options) error {
+	if o.Gateway != "" {
+		return o.throughGateway(ctx)
+	}
 	if o.Machine.Name != "" {
 		return o.console(ctx)
 	}

@@ -116,11 +116,7 @@ func (o *Options) console(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	status, err := o.open(ctx, console)
-	if err == nil && status != 0 {
-		err = cmdutil.ExitError(status)
-	}
-	return err
+	return o.open(ctx, console.Open)
 }
 
 // find finds the console, the way that the command line says.
@@ -136,10 +132,18 @@ func (m *Machine) find(ctx context.Context, client *kube.Client) (machine.Consol
 }
 
 // open connects the console with the terminal, or with the streams as they are.
-func (o *Options) open(ctx context.Context, console machine.Console) (status int, err error) {
+func (o *Options) open(ctx context.Context, connect func(context.Context, remote.Session) (status int, err error)) error {
+	status, err := o.session(ctx, connect)
+	if err == nil && status != 0 {
+		err = cmdutil.ExitError(status)
+	}
+	return err
+}
+
+func (o *Options) session(ctx context.Context, connect func(context.Context, remote.Session) (int, error)) (status int, err error) {
 	session := remote.Session{Stdin: o.IO.In.Reader, Stdout: o.IO.Out}
 	if !o.TTY && (!o.IO.In.TTY || !o.IO.Out.TTY) {
-		return console.Open(ctx, session)
+		return connect(ctx, session)
 	}
 	left := errors.New("left the console")
 	ctx, leave := context.WithCancelCause(ctx)
@@ -150,10 +154,10 @@ func (o *Options) open(ctx context.Context, console machine.Console) (status int
 	}
 	defer restore()
 	o.IO.AtExit(restore)
-	fmt.Fprintf(o.IO.Err, "Console of machine/%s. If you see nothing, press Enter; Ctrl-] leaves it.\r\n", console.Name)
+	fmt.Fprintf(o.IO.Err, "Console of machine/%s. If you see nothing, press Enter; Ctrl-] leaves it.\r\n", o.Machine.Name)
 	session.Sizes = sizes
 	session.Stdin = machine.Leavable(o.IO.In.Reader, func() { leave(left) })
-	status, err = console.Open(ctx, session)
+	status, err = connect(ctx, session)
 	if errors.Is(err, left) {
 		fmt.Fprint(o.IO.Err, "\r\n") // the prompt of the shell gets a line of its own
 		return 0, nil

@@ -6,11 +6,10 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/commands/exec"
 	"github.com/berthdev/berth/internal/exec/machine"
-	"github.com/berthdev/berth/internal/terminal"
 )
 
 func TestOptionsOfMachines(t *testing.T) {
-	forget := func(o *exec.Options) { o.IO, o.Workspaces, o.Workspace, o.Command = terminal.Streams{}, nil, "", nil }
+	forget := func(o *exec.Options) { *o = exec.Options{Machine: o.Machine} }
 	of := func(m exec.Machine) exec.Options { m.Name = "web"; return exec.Options{Machine: m} }
 	ca, insecure := machine.Trust{CAFile: "ca.pem"}, machine.Trust{Insecure: true}
 	cmdtest.Options(t, exec.NewCmd, forget, map[string]cmdtest.Case[exec.Options]{

@@ -11,17 +11,21 @@ import (
 
 func TestOptions(t *testing.T) {
 	forget := func(o *exec.Options) {
-		o.IO, o.Workspaces, o.Follower, o.Provisioner, o.Recorders = terminal.Streams{}, nil, nil, nil, nil
+		o.IO, o.Workspaces, o.Follower, o.Provisioner, o.Recorders, o.Through = terminal.Streams{}, nil, nil, nil, nil, nil
 	}
 	const usage = "requires one workspace, and the command to run in it after --"
 	cmdtest.Options(t, exec.NewCmd, forget, map[string]cmdtest.Case[exec.Options]{
-		"the shell":            {Args: "alice", Want: exec.Options{Workspace: "alice", Command: []string{}}},
-		"a command":            {Args: "-i -t alice -- ls -l", Want: exec.Options{Workspace: "alice", Command: []string{"ls", "-l"}, Stdin: true, TTY: true}},
-		"nothing":              {Err: usage},
-		"no dashes":            {Args: "alice ls", Err: usage},
-		"dashes in front":      {Args: "-- alice", Err: usage},
-		"more before the dash": {Args: "alice bob -- ls", Err: usage},
-		"a container of a pod": {Args: "alice -c web --pod web-1", Want: exec.Options{Workspace: "alice", Command: []string{}, Place: pod.Place{Pod: "web-1", Container: "web"}}},
+		"the shell":                      {Args: "alice", Want: exec.Options{Workspace: "alice", Command: []string{}}},
+		"a command":                      {Args: "-i -t alice -- ls -l", Want: exec.Options{Workspace: "alice", Command: []string{"ls", "-l"}, Stdin: true, TTY: true}},
+		"nothing":                        {Err: usage},
+		"a gateway":                      {Args: "alice --gateway team -c main", Want: exec.Options{Workspace: "alice", Command: []string{}, Gateway: "team", Place: pod.Place{Container: "main"}}},
+		"a pod through a gateway":        {Args: "alice --gateway team --pod x", Err: "--gateway and --pod are mutually exclusive"},
+		"to provision through a gateway": {Args: "alice --gateway team --provision", Err: "--gateway and --provision are mutually exclusive"},
+		"direct through a gateway":       {Args: "machine/web --gateway team --direct --poollet-ca x", Err: "--gateway and --direct are mutually exclusive"},
+		"no dashes":                      {Args: "alice ls", Err: usage},
+		"dashes in front":                {Args: "-- alice", Err: usage},
+		"more before the dash":           {Args: "alice bob -- ls", Err: usage},
+		"a container of a pod":           {Args: "alice -c web --pod web-1", Want: exec.Options{Workspace: "alice", Command: []string{}, Place: pod.Place{Pod: "web-1", Container: "web"}}},
 		"at once or not at all": {
 			Args: "alice --no-wait --context c", Want: exec.Options{Workspace: "alice", Command: []string{}, NoWait: true, Flags: []string{"--context c"}},
 		},

@@ -40,10 +40,9 @@ func Through(client *kube.Client, name string, insecure bool) (Console, error) {
 	return Console{Namespace: client.Namespace, Name: name, config: client.Config, url: at}, nil
 }
 
-// Open connects a session with the console until either ends, and returns the status
-// that the far side ends with. A console is always a terminal, has an input, and nothing
-// apart for errors.
-func (c Console) Open(ctx context.Context, s exec.Session) (status int, err error) {
+// Session is a session as a console has it: always a terminal, which is redrawn at the
+// beginning, with an input, and nothing apart for errors.
+func Session(s exec.Session) exec.Session {
 	s.TTY, s.Stderr = true, nil
 	if s.Stdin == nil {
 		s.Stdin = strings.NewReader("")
@@ -51,6 +50,13 @@ func (c Console) Open(ctx context.Context, s exec.Session) (status int, err erro
 	if s.Sizes != nil {
 		s.Sizes = Redraw(s.Sizes)
 	}
+	return s
+}
+
+// Open connects a session with the console until either ends, and returns the status
+// that the far side ends with.
+func (c Console) Open(ctx context.Context, s exec.Session) (status int, err error) {
+	s = Session(s)
 	config, seen := rest.CopyConfig(c.config), &answer{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return guard{next, c.url, seen} })
 	status, err = exec.Stream(ctx, config, c.url, s)

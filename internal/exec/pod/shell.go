@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 //go:embed shell.sh
@@ -17,6 +20,22 @@ var script string
 // theirs not to write to; where that is not possible, it says so on stderr.
 func Shell(user, home string) []string {
 	return []string{"/bin/sh", "-c", uncommented(script), "sh", user, home}
+}
+
+// ShellIn is the shell of the container that a request is for. In the main one of a
+// workspace it is that of the OS user whom the user string names with which somebody
+// enters, or else that of the workspace.
+func ShellIn(p *corev1.Pod, r Request, userString string) []string {
+	if !r.IsMain(p) {
+		return Shell("", "")
+	}
+	user := ""
+	for _, text := range []string{userString, userstring.FromAnnotation(p.Annotations[kube.AnnotationUserString])} {
+		if u, err := userstring.Parse(text); err == nil && user == "" {
+			user = u.OSUser
+		}
+	}
+	return Shell(user, Home(p, r.Container))
 }
 
 // uncommented is a script without its comments, which need not be sent.

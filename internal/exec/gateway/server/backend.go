@@ -30,14 +30,14 @@ func Pods(client *kube.Client) Backend {
 		if err != nil {
 			return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: o.Namespace})
 		}
-		r, err := choose(o, list.Items, options.Container)
+		p, r, err := choose(o, list.Items, options.Container)
 		if err != nil {
 			return nil, err
 		}
 		run := pod.Runner(client, r)
 		return func(ctx context.Context, command []string, s exec.Session) (int, error) {
 			if len(command) == 0 {
-				command = pod.Shell()
+				command = pod.ShellIn(p, r, "")
 			}
 			return run(ctx, command, s)
 		}, nil
@@ -47,12 +47,12 @@ func Pods(client *kube.Client) Backend {
 // choose is the pod of a workspace that is entered: one that is ready before one that only
 // runs, and the oldest of those. An injected workspace has its own containers alone: the
 // others are the workload's.
-func choose(o Object, pods []corev1.Pod, container string) (pod.Request, error) {
+func choose(o Object, pods []corev1.Pod, container string) (*corev1.Pod, pod.Request, error) {
 	pods = slices.DeleteFunc(pods, func(p corev1.Pod) bool {
 		return p.DeletionTimestamp != nil || p.Labels[kube.LabelInjected] != "true" && p.Name != o.Name
 	})
 	if len(pods) == 0 {
-		return pod.Request{}, fault.New(fault.NotFound, "workspace %s not found in namespace %s", o.Name, o.Namespace)
+		return nil, pod.Request{}, fault.New(fault.NotFound, "workspace %s not found in namespace %s", o.Name, o.Namespace)
 	}
 	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
 		if kube.IsReady(&a) != kube.IsReady(&b) {
@@ -67,13 +67,14 @@ func choose(o Object, pods []corev1.Pod, container string) (pod.Request, error) 
 	for i := range pods {
 		r, err := pod.Into(&pods[i])
 		if err == nil {
-			return within(r, &pods[i], container)
+			r, err = within(r, &pods[i], container)
+			return &pods[i], r, err
 		}
 		if first == nil {
 			first = err
 		}
 	}
-	return pod.Request{}, first
+	return nil, pod.Request{}, first
 }
 
 // within is a request for another container of the workspace.

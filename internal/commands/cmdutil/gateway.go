@@ -1,0 +1,89 @@
+package cmdutil
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+
+	"github.com/berthdev/berth/internal/config"
+	"github.com/berthdev/berth/internal/credential"
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/exec/gateway"
+	"github.com/berthdev/berth/internal/exec/machine"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/inventory"
+)
+
+// FlagGateway chooses a gateway of the configuration.
+const FlagGateway = "gateway"
+
+// AddGatewayFlag adds the flag that chooses a gateway.
+func (d *Dependencies) AddGatewayFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, FlagGateway, "", "go through this gateway of the configuration, instead of the API server")
+	_ = cmd.RegisterFlagCompletionFunc(FlagGateway, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		c, err := d.Config()
+		var names []string
+		for _, g := range c.Gateways {
+			if err == nil {
+				names = append(names, g.Name)
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// Gateway gives what runs commands in a workspace, or in machine/NAME, through a gateway of the
+// configuration. No cluster is asked.
+func (d *Dependencies) Gateway(ctx context.Context, name, target, container string) (exec.Runner, error) {
+	c, err := Await(ctx, d.Config)
+	if err != nil {
+		return nil, err
+	}
+	found, ok := c.Gateway(name)
+	if !ok {
+		return nil, fault.New(fault.InvalidArgument, "gateway %q is not in the configuration", name).
+			WithHint("name one of its gateways, or add it: see `berth help environment`")
+	}
+	to := gateway.Target{Container: container}
+	if name, is := strings.CutPrefix(target, machine.Prefix); is {
+		to.Machine = name
+	} else {
+		arg, err := inventory.ParseArgument(target)
+		if err != nil {
+			return nil, err
+		}
+		to.Workspace, to.Namespace = arg.IDs()[0], arg.Namespace
+	}
+	to.Namespace = cmp.Or(to.Namespace, *d.Kube.Namespace, found.Namespace)
+	if to.Namespace == "" {
+		if to.Namespace, _, err = d.Kube.ToRawKubeConfigLoader().Namespace(); err != nil {
+			return nil, fault.New(fault.InvalidArgument, "the namespace is not known: %w", err).WithHint("set --namespace")
+		}
+	}
+	return d.gateway(found).Runner(to), nil
+}
+
+// gateway is a gateway with its credential.
+func (d *Dependencies) gateway(g config.Gateway) gateway.Gateway {
+	own := g.Credential
+	made := gateway.Gateway{Name: g.Name, URL: g.URL, CAFile: g.CA, CertFile: own.Certificate.Cert, KeyFile: own.Certificate.Key}
+	switch {
+	case own.TokenFile != "":
+		made.Token = &credential.Source{File: own.TokenFile}
+	case len(own.Command) > 0:
+		made.Token = &credential.Source{Command: credential.Program(own.Command)}
+	case own.Kubeconfig:
+		made.Kubeconfig = func() (*rest.Config, error) {
+			config, err := d.Kube.ToRESTConfig()
+			if err != nil {
+				return nil, fault.New(fault.InvalidArgument, "kubeconfig: %w", err).
+					WithHint("choose a kubeconfig with --kubeconfig or KUBECONFIG, and a context with --context")
+			}
+			return config, nil
+		}
+	}
+	return made
+}

@@ -1,0 +1,155 @@
+package serve
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/klog/v2"
+
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/exec/gateway/server"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/serve"
+	"github.com/berthdev/berth/internal/terminal"
+)
+
+// GatewayOptions are what the command line says.
+type GatewayOptions struct {
+	IO     terminal.Streams
+	Client func() (*kube.Client, error)
+
+	Listen, MetricsListen, StreamListen string
+	Cert, Key                           string
+	Sessions, SessionsPerUser           int
+	AllowedFor                          time.Duration
+	MachinePool                         string
+	TargetKubeconfig, TargetNamespace   string
+}
+
+// NewGateway makes the command `berth serve gateway`.
+func NewGateway(f *cmdutil.Factory, runF func(context.Context, *GatewayOptions) error) *cobra.Command {
+	o := &GatewayOptions{IO: f.IO, Client: f.Client}
+	cmd := &cobra.Command{
+		Use:   "gateway",
+		Short: "Let users without a kubeconfig into workspaces and machines",
+		Long: `Let users into workspaces with the permissions of this process, after the API server
+has said who they are and that they may. It takes no permission on pods:
+
+  workspaces  verb create on workspaces/exec of the group berth.dev, for that workspace
+              in that namespace
+  machines    verb create on machinepools/proxy of the group compute.ironcore.dev, for
+              the pool of --machine-pool
+
+No API server has workspaces/exec; a Role with it is all that is needed. A session ends
+within the time of --allowed-for after the permission was taken away.
+
+With --machine-pool, it is the poollet of that pool: the machines are those of the API
+server of --target-kubeconfig, in --target-namespace or else the namespace asked for.
+
+Each session leaves an audit line at its end; what is typed is never written down.
+Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without a
+certificate only this host is listened on.`,
+		Example: `  berth serve manifests gateway --host berth.example.com | kubectl apply --server-side -f -
+  berth serve gateway                       on this host, with the kubeconfig`,
+		Args:              cmdutil.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              cmdutil.RunE(o, runF, func(*cobra.Command, []string) error { return o.validate() }),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8443", "the address to serve users on")
+	flags.StringVar(&o.MetricsListen, "metrics-listen", "127.0.0.1:8081", "the address of health and metrics")
+	flags.StringVar(&o.StreamListen, "stream-listen", "127.0.0.1:0", "the loopback address of the URLs that stand for one session each")
+	flags.StringVar(&o.Cert, "tls-cert", "", "the file of the certificate; it is read again when it changes")
+	flags.StringVar(&o.Key, "tls-key", "", "the file of the certificate's key")
+	flags.IntVar(&o.Sessions, "max-sessions", 500, "how many sessions are open at once")
+	flags.IntVar(&o.SessionsPerUser, "max-sessions-per-user", 50, "how many of them one user has")
+	flags.DurationVar(&o.AllowedFor, "allowed-for", serve.DefaultAllowedFor, "how long a permission that was granted is believed")
+	flags.StringVar(&o.MachinePool, "machine-pool", "", "the pool whose machines are served (default: none)")
+	flags.StringVar(&o.TargetKubeconfig, "target-kubeconfig", "", "the kubeconfig of the API server that has the machines")
+	flags.StringVar(&o.TargetNamespace, "target-namespace", "", "the namespace of the machines there (default: the one asked for)")
+	return cmd
+}
+
+func (o *GatewayOptions) validate() error {
+	invalid := func(format string, args ...any) error { return fault.New(fault.InvalidArgument, format, args...) }
+	switch {
+	case (o.Cert == "") != (o.Key == ""):
+		return invalid("--tls-cert and --tls-key are given together")
+	case o.Sessions < 1:
+		return invalid("--max-sessions must be at least 1, got %d", o.Sessions)
+	case o.SessionsPerUser < 1:
+		return invalid("--max-sessions-per-user must be at least 1, got %d", o.SessionsPerUser)
+	case o.AllowedFor < time.Second:
+		return invalid("--allowed-for must be at least 1s, got %s", o.AllowedFor)
+	case (o.MachinePool == "") != (o.TargetKubeconfig == ""):
+		return invalid("--machine-pool and --target-kubeconfig are given together")
+	case o.TargetNamespace != "" && o.MachinePool == "":
+		return invalid("--target-namespace requires --machine-pool")
+	}
+	return nil
+}
+
+// Gateway serves until it is told to stop.
+func Gateway(ctx context.Context, o *GatewayOptions) error {
+	client, err := cmdutil.Await(ctx, o.Client)
+	if err != nil {
+		return err
+	}
+	backends, err := o.backends(client)
+	if err != nil {
+		return err
+	}
+	streams, err := serve.ListenLoopback(ctx, o.StreamListen, "--stream-listen")
+	if err != nil {
+		return err
+	}
+	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
+	klog.SetLogger(logr.FromSlogHandler(log.Handler())) // a server has no picture that it could spoil
+	metrics, health, limits := serve.NewMetrics(), &serve.Health{}, serve.NewLimiter(o.limits(), time.Now)
+	timeouts := serve.DefaultTimeouts()
+	timeouts.Total = 0 // a session takes as long as it takes
+	gateway := &server.Server{
+		Guard: &serve.Guard{
+			Authenticator: serve.NewAuthenticator(client.AuthenticationV1(), time.Now),
+			Authorizer:    serve.NewAuthorizer(client.AuthorizationV1(), time.Now).For(o.AllowedFor),
+			Limits:        limits, Log: log, Now: time.Now,
+		},
+		Metrics: metrics, Log: log, Now: time.Now, Timeouts: server.DefaultTimeouts(o.AllowedFor),
+		Backends: backends, Pool: o.MachinePool,
+	}
+	base := &url.URL{Scheme: "http", Host: streams.Addr().String()}
+	return serve.Role(ctx, serve.Config{
+		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key,
+		Handler: gateway.Handler(base), Limits: limits, Health: health, Metrics: metrics,
+		Log: log, Now: time.Now, Timeouts: timeouts,
+	}, func(ctx context.Context) error { return gateway.Work(ctx, streams) })
+}
+
+// limits leave room for requests that are refused beside as many sessions as there may be.
+func (o *GatewayOptions) limits() serve.Limits {
+	limits := serve.DefaultLimits()
+	limits.Open += o.Sessions
+	limits.OpenPerCaller = o.SessionsPerUser
+	return limits
+}
+
+// backends are what can be entered.
+func (o *GatewayOptions) backends(client *kube.Client) (map[server.Kind]server.Backend, error) {
+	all := map[server.Kind]server.Backend{server.Workspace: server.Pods(client)}
+	if o.MachinePool == "" {
+		return all, nil
+	}
+	flags := genericclioptions.NewConfigFlags(true)
+	flags.KubeConfig = &o.TargetKubeconfig
+	target, err := kube.NewClient(flags, "berth/"+cmdutil.Version().Version, nil)
+	if err != nil {
+		return nil, err
+	}
+	all[server.Machine] = server.Machines(target, o.TargetNamespace)
+	return all, nil
+}
