@@ -8,12 +8,14 @@ import (
 	"io"
 	"net/url"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	clientexec "k8s.io/client-go/util/exec"
 	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Session is what the other end is connected with.
@@ -77,6 +79,16 @@ func executorFor(config *rest.Config, target *url.URL) (remotecommand.Executor, 
 		return nil, err
 	}
 	return remotecommand.NewFallbackExecutor(websocket, spdy, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+		return !refused(err) && (httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err))
 	})
+}
+
+// refused is true for an answer of a gateway, which is the same over SPDY.
+func refused(err error) bool {
+	failure, is := errors.AsType[*httpstream.UpgradeFailureError](err)
+	if !is {
+		return false
+	}
+	status, is := errors.AsType[*apierrors.StatusError](failure.Cause)
+	return is && status.ErrStatus.Details != nil && status.ErrStatus.Details.Group == kube.Group
 }

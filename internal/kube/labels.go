@@ -43,6 +43,9 @@ const (
 	StopRequested = "k8shell.io/stop-requested"
 )
 
+// Group is the API group of what only berth knows: workspaces, in permissions.
+const Group = "berth.dev"
+
 // FieldManager is the name under which berth owns fields of objects.
 const FieldManager = "berth"
 

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Refuse answers with a status and one line that says why. Who asks for another protocol is a
@@ -17,13 +18,18 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 		http.Error(w, why, status)
 		return
 	}
+	RefuseWith(w, metav1.Status{Status: metav1.StatusFailure, Message: why, Reason: reason(status), Code: int32(status)}) //nolint:gosec // a status of HTTP
+}
+
+// RefuseWith answers with a Status. Its group tells clients that it is berth's answer, and not
+// that of a proxy on the way which knows only older protocols.
+func RefuseWith(w http.ResponseWriter, status metav1.Status) {
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	status.Details = &metav1.StatusDetails{Group: kube.Group}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   metav1.StatusFailure, Message: why, Reason: reason(status), Code: int32(status), //nolint:gosec // a status of HTTP
-	})
+	w.WriteHeader(int(status.Code))
+	_ = json.NewEncoder(w).Encode(status)
 }
 
 // reason is what clients tell a status by.

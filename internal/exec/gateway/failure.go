@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/fault"
@@ -15,6 +16,9 @@ import (
 
 // failure says what kept a session from beginning, or from ending by itself.
 func (g Gateway) failure(err error, t Target) error {
+	if upgrade, ok := errors.AsType[*httpstream.UpgradeFailureError](err); ok {
+		err = upgrade.Cause // which it does not unwrap to
+	}
 	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		return g.refused(int(status.Status().Code), status.Status().Message, t, err)
 	}

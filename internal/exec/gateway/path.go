@@ -7,10 +7,11 @@ import (
 	"strconv"
 
 	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Group is the API group of workspaces, for paths and permissions. No API server serves it.
-const Group = "berth.dev"
+const Group = kube.Group
 
 // WorkspacePath is where a gateway connects to a command in a workspace.
 func WorkspacePath(namespace, id string) string {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -31,7 +30,7 @@ func (s *Server) Handler(base *url.URL) http.Handler {
 		o, named := ObjectAt(r.URL)
 		switch {
 		case !named || s.Backends[o.Kind] == nil:
-			s.refuse(w, r, failure(fault.New(fault.NotFound, "no workspace or machine has this path")))
+			serve.RefuseWith(w, failure(fault.New(fault.NotFound, "no workspace or machine has this path")))
 		case r.Method != http.MethodGet && r.Method != http.MethodPost:
 			w.Header().Set("Allow", "GET, POST")
 			serve.Refuse(w, r, http.StatusMethodNotAllowed, "use GET or POST")
@@ -49,13 +48,13 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 		err = fault.New(fault.InvalidArgument, "an upgrade of the connection is required")
 	}
 	if err != nil {
-		s.refuse(w, r, failure(err))
+		serve.RefuseWith(w, failure(err))
 		return
 	}
 	who, _ := serve.CallerOf(r.Context())
 	run, err := s.Backends[o.Kind](r.Context(), o, options)
 	if err != nil {
-		s.refuse(w, r, s.unresolved(err))
+		serve.RefuseWith(w, s.unresolved(err))
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -63,19 +62,19 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers}
 	session := &session{who: who, object: o, options: options, run: run}
 	if !s.sessions.enter(session, func() { conn.finish(0); cancel() }) {
-		s.refuse(w, r, failure(fault.New(fault.Unavailable, "the gateway is stopping")))
+		serve.RefuseWith(w, failure(fault.New(fault.Unavailable, "the gateway is stopping")))
 		return
 	}
 	defer s.sessions.leave(session)
 	token, wait := s.tokens.add(s.Now(), session)
 	if wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Round(time.Second).Seconds())))
-		s.refuse(w, r, metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonTooManyRequests, Code: http.StatusTooManyRequests, Message: "too many requests wait to be connected"})
+		serve.RefuseWith(w, metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonTooManyRequests, Code: http.StatusTooManyRequests, Message: "too many requests wait to be connected"})
 		return
 	}
 	defer s.tokens.take(s.Now(), token)
 	defer s.Metrics.Session(string(o.Kind))()
-	s.proxy(base.JoinPath(execPath, token), transport).ServeHTTP(conn, r.WithContext(ctx))
+	s.proxy(&url.URL{Scheme: base.Scheme, Host: base.Host, Path: execPath + token}, transport).ServeHTTP(conn, r.WithContext(ctx))
 }
 
 // proxy calls a URL and proxies the answer. It is the standard library's: apimachinery's
@@ -94,11 +93,11 @@ func (s *Server) proxy(to *url.URL, transport http.RoundTripper) http.Handler {
 			p.Out.Header = header
 		},
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			if !errors.Is(err, context.Canceled) {
 				s.Log.Error("a session could not be connected", slog.String("error", fault.Line(err.Error())))
 			}
-			s.refuse(w, r, failure(fault.New(fault.Unavailable, "the session could not be connected")))
+			serve.RefuseWith(w, failure(fault.New(fault.Unavailable, "the session could not be connected")))
 		},
 	}
 }
@@ -126,13 +125,4 @@ func (s *Server) unresolved(err error) metav1.Status {
 		return failure(fault.New(fault.Internal, "the gateway lacks a permission; its log says which"))
 	}
 	return failure(err)
-}
-
-// refuse answers with a Status, which every client of Kubernetes understands.
-func (s *Server) refuse(w http.ResponseWriter, _ *http.Request, status metav1.Status) {
-	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(int(status.Code))
-	_ = json.NewEncoder(w).Encode(status)
 }
