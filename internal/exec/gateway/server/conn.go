@@ -195,8 +195,12 @@ func (c *conn) WriteTo(w io.Writer) (int64, error) { return c.buffers.copy(w, c)
 // ReadFrom implements io.ReaderFrom.
 func (c *conn) ReadFrom(r io.Reader) (int64, error) { return c.buffers.copy(c.Conn, r) }
 
-// CloseWrite tells the other end that nothing more comes.
+// CloseWrite tells the other end that nothing more comes. A client then has a moment to close
+// its own.
 func (c *conn) CloseWrite() error {
+	if !c.lingers {
+		_ = c.SetReadDeadline(time.Now().Add(lingering))
+	}
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}

@@ -12,6 +12,9 @@ import (
 // closing is how long a session that is ended has to tell its client why.
 const closing = 5 * time.Second
 
+// lastBytes is how long a client may take for what has not been sent yet at the end.
+const lastBytes = 2 * time.Minute
+
 // session is one connection of a user with what they have asked for.
 type session struct {
 	who     serve.Caller
@@ -49,6 +52,16 @@ func (s *session) end(cause error) {
 	s.forced = time.AfterFunc(closing, s.force)
 	if s.cancel != nil {
 		s.cancel(cause)
+	}
+}
+
+// over is called when what runs has ended. What is still on its way to a slow client gets there,
+// within a bound.
+func (s *session) over() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.forced == nil {
+		s.forced = time.AfterFunc(lastBytes, s.force)
 	}
 }
 

@@ -29,6 +29,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	defer session.over()
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
 	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers, lingers: true, gone: func() { cancel(errors.New("the client is gone")) }}

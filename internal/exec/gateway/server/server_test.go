@@ -1,0 +1,268 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
+	clientexec "k8s.io/client-go/util/exec"
+
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/exec/gateway"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/serve"
+)
+
+// What goes in and comes out is the same over both protocols, with the exit status.
+func TestSession(t *testing.T) {
+	r := start(t, echo, nil)
+	sent := make([]byte, 1<<20)
+	_, _ = rand.Read(sent)
+	var stdout, stderr bytes.Buffer
+	status, err := r.runner("alice")(t.Context(), []string{"ls", "a b"}, exec.Session{Stdin: bytes.NewReader(sent), Stdout: &stdout, Stderr: &stderr})
+	if err != nil || status != 3 || stderr.String() != "so it ends" || stdout.String() != "ls a b\n"+string(sent) {
+		t.Errorf("status %d, %v, stderr %q, %d bytes", status, err, &stderr, stdout.Len())
+	}
+
+	at, _ := url.Parse(r.public.URL + gateway.WorkspacePath("dev", "alice"))
+	at.RawQuery = gateway.Query("", []string{"ls"}, exec.Session{Stdin: &stdout, Stdout: &stdout, Stderr: &stderr}).Encode()
+	spdy, err := remotecommand.NewSPDYExecutor(&rest.Config{BearerToken: "alice", TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, "POST", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout.Reset()
+	stderr.Reset()
+	err = spdy.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdin: bytes.NewReader(sent), Stdout: &stdout, Stderr: &stderr})
+	exit, _ := err.(clientexec.CodeExitError) //nolint:errorlint // client-go returns it as it is
+	if exit.Code != 3 || stderr.String() != "so it ends" || stdout.String() != "ls\n"+string(sent) {
+		t.Errorf("SPDY: %v, stderr %q, %d bytes", err, &stderr, stdout.Len())
+	}
+	eventually(t, "both sessions have an audit line", func() bool { return strings.Count(r.log.String(), `"status":101`) == 2 })
+	if text := r.log.String(); strings.Contains(text, "a b") || !strings.Contains(text, `"user":"alice"`) {
+		t.Errorf("the log says what was typed, or not who did:\n%s", text)
+	}
+}
+
+type oneSize struct{ given bool }
+
+func (o *oneSize) Next() *remotecommand.TerminalSize {
+	if o.given {
+		return nil
+	}
+	o.given = true
+	return &remotecommand.TerminalSize{Width: 132, Height: 50}
+}
+
+func TestTerminal(t *testing.T) {
+	var stdout bytes.Buffer
+	status, err := start(t, echo, nil).runner("alice")(t.Context(), []string{"sh"}, exec.Session{
+		Stdin: strings.NewReader(""), Stdout: &stdout, TTY: true, Sizes: &oneSize{},
+	})
+	if err != nil || status != 3 || stdout.String() != "sh\n"+`{"Width":132,"Height":50}`+"\n" {
+		t.Errorf("status %d, %v, %q", status, err, &stdout)
+	}
+}
+
+// Each refusal has the right status, and opens nothing.
+func TestRefusals(t *testing.T) {
+	r := start(t, echo, nil)
+	const alice = "/apis/berth.dev/v1/namespaces/dev/workspaces/alice/exec"
+	for name, c := range map[string]struct {
+		method, path, token string
+		plain               bool
+		status              int
+		says                string
+	}{
+		"no token":             {path: alice + "?stdout=true", status: 401, says: "a token is required"},
+		"a wrong token":        {path: alice + "?stdout=true", token: "bad", status: 401, says: "the token is not valid"},
+		"not allowed":          {path: alice + "?stdout=true", token: "mallory", status: 403, says: "mallory may not create workspaces.berth.dev/exec alice in namespace dev"},
+		"unknown, not allowed": {path: strings.Replace(alice, "alice", "nobody", 1) + "?stdout=true", token: "mallory", status: 403, says: "mallory may not"},
+		"unknown":              {path: strings.Replace(alice, "alice", "nobody", 1) + "?stdout=true", token: "alice", status: 404, says: "workspace nobody not found"},
+		"not running":          {path: strings.Replace(alice, "alice", "starting", 1) + "?stdout=true", token: "alice", status: 409, says: "cannot be entered"},
+		"no upgrade":           {path: alice + "?stdout=true", token: "alice", plain: true, status: 400, says: "an upgrade of the connection is required"},
+		"a strange option":     {path: alice + "?pod=x", token: "alice", status: 400, says: "unknown option"},
+		"a strange method":     {method: "DELETE", path: alice, token: "alice", status: 405, says: "use GET or POST"},
+		"a path that climbs":   {path: "/apis/berth.dev/v1/namespaces/dev/workspaces/../../prod/workspaces/alice/exec", token: "alice", status: 404, says: "has this path"},
+		"a slash in a name":    {path: "/apis/berth.dev/v1/namespaces/dev/workspaces/a%2fexec/exec", token: "alice", status: 404, says: "has this path"},
+		"a machine":            {path: "/apis/compute.ironcore.dev/namespaces/dev/machines/vm/exec", token: "alice", status: 404, says: "has this path"},
+		"a token's own path":   {path: "/exec/0123456789abcdef0123456789abcdef", token: "alice", status: 404, says: "has this path"},
+		"the root":             {path: "/", status: 404, says: "has this path"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := tls.Dial("tcp", r.public.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a test
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if c.method == "" {
+				c.method = "POST"
+			}
+			text := c.method + " " + c.path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+			if !c.plain {
+				text = strings.Replace(text, "close", "Upgrade", 1) + "Upgrade: SPDY/3.1\r\n"
+			}
+			if c.token != "" {
+				text += "Authorization: Bearer " + c.token + "\r\n"
+			}
+			_, _ = io.WriteString(conn, text+"\r\n")
+			_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			body, _ := io.ReadAll(response.Body)
+			if response.StatusCode != c.status || !strings.Contains(string(body), c.says) {
+				t.Errorf("the answer is %s, %q, want %d with %q", response.Status, body, c.status, c.says)
+			}
+		})
+	}
+	if open := len(r.sessions.list()) + len(r.tokens.waiting); open != 0 {
+		t.Errorf("%d sessions are open", open)
+	}
+	if strings.Contains(r.log.String(), "bad") {
+		t.Error("the log has a token")
+	}
+}
+
+// The loopback listener knows tokens, and each of them once.
+func TestStreamKnowsTokensOnly(t *testing.T) {
+	r := start(t, echo, nil)
+	token, _ := r.tokens.add(time.Now().Add(-tokenFor), &session{})
+	for _, path := range []string{"/", "/exec/", "/exec/" + token, "/exec/x", "/exec/" + token + "/..", gateway.WorkspacePath("dev", "alice")} {
+		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, r.base.String()+path, http.NoBody)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s", path, response.Status)
+		}
+	}
+}
+
+// A session waits, and tells when it has begun.
+type begun struct{ at chan struct{} }
+
+func (b begun) Write(p []byte) (int, error) {
+	close(b.at)
+	return len(p), nil
+}
+
+// waiting is an open session, and what it ends with.
+func (r *rig) waiting(ctx context.Context, user string) <-chan error {
+	r.Helper()
+	b, ended := begun{make(chan struct{})}, make(chan error, 1)
+	run := r.runner(user)
+	go func() {
+		_, err := run(ctx, []string{"wait"}, exec.Session{Stdout: b})
+		ended <- err
+	}()
+	select {
+	case <-b.at:
+	case err := <-ended:
+		r.Fatalf("the session has ended: %v", err)
+	}
+	return ended
+}
+
+// Who may not any more is out; the others stay.
+func TestRevoked(t *testing.T) {
+	r := start(t, echo, nil)
+	bob, alice := r.waiting(t.Context(), "bob"), r.waiting(t.Context(), "alice")
+	r.deny("bob")
+	err := <-bob
+	if fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), "bob may not create workspaces.berth.dev/exec alice in namespace dev any more") {
+		t.Errorf("bob is told %v (%s)", err, fault.CodeOf(err))
+	}
+	select {
+	case err := <-alice:
+		t.Errorf("alice is out, too: %v", err)
+	default:
+	}
+}
+
+// A gateway that stops lets sessions end for some time, and then says why they end.
+func TestStop(t *testing.T) {
+	r := start(t, echo, nil)
+	alice := r.waiting(t.Context(), "alice")
+	r.stop()
+	err := <-alice
+	if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "the gateway is stopping") {
+		t.Errorf("alice is told %v (%s)", err, fault.CodeOf(err))
+	}
+	if _, err := r.runner("alice")(t.Context(), []string{"ls"}, exec.Session{Stdout: io.Discard}); fault.CodeOf(err) != fault.Unavailable {
+		t.Errorf("a new session: %v", err)
+	}
+}
+
+// One user has so many sessions, and no more.
+func TestLimit(t *testing.T) {
+	r := start(t, echo, func(_ *Server, limits *serve.Limits) { limits.OpenPerCaller = 2 })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r.waiting(ctx, "alice")
+	r.waiting(ctx, "alice")
+	_, err := r.runner("alice")(t.Context(), []string{"ls"}, exec.Session{Stdout: io.Discard})
+	if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "too many requests") {
+		t.Errorf("the third session: %v", err)
+	}
+	if _, err := r.runner("bob")(t.Context(), []string{"ls"}, exec.Session{Stdout: io.Discard}); err != nil {
+		t.Errorf("the session of another: %v", err)
+	}
+}
+
+// Whatever clients do, nothing is left of their sessions.
+func TestNothingIsLeft(t *testing.T) {
+	r := start(t, echo, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	for range 10 {
+		r.waiting(ctx, "alice")
+	}
+	var raw []net.Conn
+	for range 10 { // they upgrade, and then say nothing, or nonsense
+		conn, err := tls.Dial("tcp", r.public.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a test
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw = append(raw, conn)
+		_, _ = io.WriteString(conn, "POST /apis/berth.dev/v1/namespaces/dev/workspaces/alice/exec?stdout=true HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nAuthorization: Bearer alice\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n\r\n")
+	}
+	eventually(t, "goroutines of sessions are seen", func() bool { return ofSessions() > 0 })
+	eventually(t, "all are open", func() bool { return len(r.sessions.list()) == 20 })
+	_, _ = io.WriteString(raw[0], strings.Repeat("nonsense", 1000))
+	raw[1].Close()
+	cancel()
+	eventually(t, "all sessions have ended", func() bool { return len(r.sessions.list()) == 0 })
+	for _, conn := range raw {
+		conn.Close()
+	}
+	eventually(t, "all goroutines of sessions have ended", func() bool { return ofSessions() == 0 })
+	if len(r.tokens.waiting) != 0 {
+		t.Errorf("%d tokens are left", len(r.tokens.waiting))
+	}
+}
+
+// ofSessions is how many goroutines there are of the gateway's sessions. Those of the clients
+// are in this process, too.
+func ofSessions() (n int) {
+	stacks := make([]byte, 4<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for _, of := range []string{"server.(*Server).stream(", "server.(*Server).connect(", "wsstream.(*Conn).handle(", "spdystream.(*Connection)", "server.(*buffers).copy("} {
+		n += strings.Count(string(stacks), of)
+	}
+	return n
+}
