@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
@@ -31,6 +33,7 @@ type ManifestsOptions struct {
 	InstallRole string
 	Trust       server.Trust
 	Replicas    int32
+	Hosts       []string
 }
 
 // NewManifests makes the command `berth serve manifests`.
@@ -42,20 +45,24 @@ func NewManifests(f *cmdutil.Factory, runF func(context.Context, *ManifestsOptio
 		Long: `Print the Kubernetes objects that run roles of ` + "`berth serve`" + ` in a cluster, to be
 applied by an administrator. Nothing is sent to a cluster.
 
-The only role is bundles. What it may do is in docs/rbac.md. What instances install
-is not part of it: --install-role names a ClusterRole that it gets in addition. Most
+The roles are bundles and gateway. What they may do is in docs/rbac.md. What instances
+install is not part of it: --install-role names a ClusterRole that it gets in addition. Most
 bundles create CustomResourceDefinitions and roles of their own, which takes
 cluster-admin. Whoever may create a bundle instance then installs with that role.
 
 Without --cert-manager what is printed has a certificate, good for two years, with
 its private key, so that it is a secret; print and apply it again to renew it. The CA
-for those who fetch content is the ConfigMap berth-bundles-ca.
+for those who ask a role is the ConfigMap berth-ROLE-ca.
+
+The gateway is a Service; how it is reached from outside (a load balancer, an ingress
+that passes TLS through) is up to the cluster, and --host names it in the certificate.
+Users get the ClusterRole workspace-user, by a RoleBinding in each namespace.
 
 The role runs in the namespace of --namespace, berth-system unless it is given.`,
 		Example: `  berth serve manifests bundles --install-role cluster-admin | kubectl apply --server-side -f -
   berth serve manifests bundles --cert-manager letsencrypt --image registry.example.com/berth:v1`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: cobra.FixedCompletions([]string{server.Role}, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(roles(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
 			o.Roles, o.Namespace = args, cmp.Or(*f.Kube.Namespace, systemNamespace)
 			return o.validate()
@@ -66,6 +73,7 @@ The role runs in the namespace of --namespace, berth-system unless it is given.`
 	flags.StringVar(&o.Issuer, "cert-manager", "", "cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
 	flags.StringVar(&o.InstallRole, "install-role", "", "the ClusterRole with which instances are installed (default: none; nothing is installed)")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
+	flags.StringSliceVar(&o.Hosts, "host", nil, "a DNS name by which the gateway is reached from outside, for its certificate")
 	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
 	return cmd
 }
@@ -81,11 +89,11 @@ func imageTag(version string) string {
 func (o *ManifestsOptions) validate() error {
 	invalid := func(format string, args ...any) error { return fault.New(fault.InvalidArgument, format, args...) }
 	if len(o.Roles) == 0 {
-		return invalid("a role is required: %s", server.Role)
+		return invalid("a role is required: %s", strings.Join(roles(), " or "))
 	}
 	for _, role := range o.Roles {
-		if role != server.Role {
-			return invalid("unknown role %q: must be %s", role, server.Role)
+		if !slices.Contains(roles(), role) {
+			return invalid("unknown role %q: must be one of %s", role, strings.Join(roles(), ", "))
 		}
 	}
 	switch kind, name, divided := strings.Cut(o.Issuer, "/"); {
@@ -104,34 +112,48 @@ func (o *ManifestsOptions) validate() error {
 // Manifests prints the objects.
 func Manifests(_ context.Context, o *ManifestsOptions) error {
 	roles := slices.Compact(slices.Sorted(slices.Values(o.Roles)))
-	for range roles {
-		if err := o.print(); err != nil {
+	for i, name := range roles {
+		if i > 0 {
+			if _, err := io.WriteString(o.IO.Out, "---\n"); err != nil {
+				return err
+			}
+		}
+		if err := o.print(name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (o *ManifestsOptions) print() error {
+func (o *ManifestsOptions) print(name string) error {
+	options := manifest.Options{Namespace: o.Namespace, Image: o.Image, Replicas: o.Replicas, Issuer: o.Issuer}
+	if name == roleGateway {
+		options.Hosts = o.Hosts
+		return o.printRole(gatewayRole(), options)
+	}
 	role, err := bundles()
 	if err != nil {
 		return err
 	}
-	options := manifest.Options{Namespace: o.Namespace, Image: o.Image, Replicas: o.Replicas, Issuer: o.Issuer, InstallRole: o.InstallRole}
+	options.InstallRole = o.InstallRole
 	if err := o.trust(&options); err != nil {
 		return err
-	}
-	if o.Issuer == "" {
-		now := o.IO.Now()
-		if options.Pair, err = manifest.NewPair(role.Hosts(o.Namespace), now); err != nil {
-			return err
-		}
-		fmt.Fprintf(o.IO.Err, "The Secret that is printed holds a private key. Its certificate is good until %s.\n", now.Add(manifest.PairFor).UTC().Format(time.DateOnly))
 	}
 	if o.InstallRole == "" {
 		fmt.Fprintln(o.IO.Err, "The server can install nothing: choose the ClusterRole for that with --install-role (cluster-admin is what most bundles take).")
 	} else {
 		fmt.Fprintf(o.IO.Err, "Whoever may create a bundle instance installs with the ClusterRole %s.\n", fault.Line(o.InstallRole))
+	}
+	return o.printRole(role, options)
+}
+
+func (o *ManifestsOptions) printRole(role manifest.Role, options manifest.Options) (err error) {
+	if o.Issuer == "" {
+		now := o.IO.Now()
+		if options.Pair, err = manifest.NewPair(append(role.Hosts(o.Namespace), options.Hosts...), now); err != nil {
+			return err
+		}
+		fmt.Fprintf(o.IO.Err, "The Secret that is printed holds a private key. Its certificate is good until %s.\n", now.Add(manifest.PairFor).UTC().Format(time.DateOnly))
 	}
 	text, err := manifest.YAML(role, options)
 	if err != nil {
@@ -163,6 +185,19 @@ func bundles() (manifest.Role, error) {
 	definitions, err := v1alpha1.Definitions()
 	return manifest.Role{
 		Name: server.Role, Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
-		Readers: server.ReaderRole, Paths: server.Paths, Definitions: definitions, Cache: "4Gi",
+		Users: server.ReaderRole, Allows: []rbacv1.PolicyRule{{NonResourceURLs: []string{server.Paths}, Verbs: []string{"get"}}},
+		Definitions: definitions, Cache: "4Gi", Sited: true,
 	}, err
 }
+
+// roleGateway is the role that lets users into workspaces.
+const roleGateway = "gateway"
+
+func gatewayRole() manifest.Role {
+	return manifest.Role{
+		Name: roleGateway, Everywhere: rbac.Named(rbac.ServeGateway),
+		Users: "workspace-user", Allows: rbac.Named(rbac.EnterByGateway).PolicyRules(),
+	}
+}
+
+func roles() []string { return []string{server.Role, roleGateway} }

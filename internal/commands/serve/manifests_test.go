@@ -44,8 +44,8 @@ func TestManifestsOptions(t *testing.T) {
 				o.Image, o.Namespace, o.Issuer, o.InstallRole, o.Replicas = "i", "ns", "Issuer/x", "r", 1
 			}),
 		},
-		"no role":             {Err: "a role is required: bundles"},
-		"a role that is none": {Args: "bundles gateway", Err: `unknown role "gateway": must be bundles`},
+		"no role":             {Err: "a role is required: bundles or gateway"},
+		"a role that is none": {Args: "bundles x", Err: `unknown role "x": must be one of bundles, gateway`},
 		"no image":            {Args: "bundles --image=", Err: "--image must not be empty"},
 		"no pods":             {Args: "bundles --replicas 0", Err: "--replicas must be at least 1, got 0"},
 		"no namespace":        {Args: "bundles --namespace A", Err: `--namespace must be the name of a namespace, got "A"`},

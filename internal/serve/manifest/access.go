@@ -21,14 +21,14 @@ func (r Role) access(o Options) []runtime.Object {
 		&corev1.ServiceAccount{ObjectMeta: local},
 		&rbacv1.ClusterRole{ObjectMeta: r.global(r.objectName()), Rules: r.Everywhere.PolicyRules()},
 		r.bindEverywhere(o, r.objectName(), r.objectName()),
-		&rbacv1.Role{ObjectMeta: local, Rules: r.InSystem.PolicyRules()},
-		&rbacv1.RoleBinding{ObjectMeta: local, RoleRef: roleRef("Role", r.objectName()), Subjects: r.account(o)},
 	}
-	if r.Readers != "" {
-		objects = append(objects, &rbacv1.ClusterRole{
-			ObjectMeta: r.global(r.Readers),
-			Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{r.Paths}, Verbs: []string{"get"}}},
-		})
+	if rules := r.InSystem.PolicyRules(); len(rules) > 0 {
+		objects = append(objects,
+			&rbacv1.Role{ObjectMeta: local, Rules: rules},
+			&rbacv1.RoleBinding{ObjectMeta: local, RoleRef: roleRef("Role", r.objectName()), Subjects: r.account(o)})
+	}
+	if r.Users != "" {
+		objects = append(objects, &rbacv1.ClusterRole{ObjectMeta: r.global(r.Users), Rules: r.Allows})
 	}
 	if o.InstallRole != "" {
 		objects = append(objects, r.bindEverywhere(o, r.objectName()+"-install", o.InstallRole))

@@ -65,7 +65,9 @@ func (r Role) pod(o Options) corev1.PodSpec {
 func (r Role) volumes(o Options) []corev1.Volume {
 	volumes := []corev1.Volume{
 		{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: r.secretName()}}},
-		r.scratch("cache"), r.scratch("tmp"),
+	}
+	if r.Cache != "" {
+		volumes = append(volumes, r.scratch("cache"), r.scratch("tmp"))
 	}
 	if len(o.Authorities) > 0 {
 		volumes = append(volumes, corev1.Volume{Name: "authorities", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
@@ -75,9 +77,10 @@ func (r Role) volumes(o Options) []corev1.Volume {
 	return volumes
 }
 
-func mounts(o Options) []corev1.VolumeMount {
-	all := []corev1.VolumeMount{
-		{Name: "tls", MountPath: pathTLS, ReadOnly: true}, {Name: "cache", MountPath: pathCache}, {Name: "tmp", MountPath: pathTemp},
+func (r Role) mounts(o Options) []corev1.VolumeMount {
+	all := []corev1.VolumeMount{{Name: "tls", MountPath: pathTLS, ReadOnly: true}}
+	if r.Cache != "" {
+		all = append(all, corev1.VolumeMount{Name: "cache", MountPath: pathCache}, corev1.VolumeMount{Name: "tmp", MountPath: pathTemp})
 	}
 	if len(o.Authorities) > 0 {
 		all = append(all, corev1.VolumeMount{Name: "authorities", MountPath: pathAuthorities, ReadOnly: true})
@@ -96,12 +99,7 @@ func (r Role) container(o Options) corev1.Container {
 	yes, no := true, false
 	return corev1.Container{
 		Name: r.Name, Image: o.Image,
-		Args: append([]string{
-			"serve", r.Name,
-			fmt.Sprintf("--listen=:%d", servingPort), fmt.Sprintf("--metrics-listen=:%d", aboutPort),
-			"--tls-cert=" + pathTLS + "/" + corev1.TLSCertKey, "--tls-key=" + pathTLS + "/" + corev1.TLSPrivateKeyKey,
-			"--base-url=" + r.BaseURL(o.Namespace), "--system-namespace=" + o.Namespace,
-		}, o.Arguments...),
+		Args: r.arguments(o),
 		Env: []corev1.EnvVar{
 			{Name: "XDG_CACHE_HOME", Value: pathCache},
 			{Name: "HOME", Value: pathTemp},
@@ -121,8 +119,20 @@ func (r Role) container(o Options) corev1.Container {
 			AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes, RunAsNonRoot: &yes,
 			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
-		VolumeMounts: mounts(o),
+		VolumeMounts: r.mounts(o),
 	}
+}
+
+func (r Role) arguments(o Options) []string {
+	all := []string{
+		"serve", r.Name,
+		fmt.Sprintf("--listen=:%d", servingPort), fmt.Sprintf("--metrics-listen=:%d", aboutPort),
+		"--tls-cert=" + pathTLS + "/" + corev1.TLSCertKey, "--tls-key=" + pathTLS + "/" + corev1.TLSPrivateKeyKey,
+	}
+	if r.Sited {
+		all = append(all, "--base-url="+r.BaseURL(o.Namespace), "--system-namespace="+o.Namespace)
+	}
+	return append(all, o.Arguments...)
 }
 
 func probe(path string, every int32) *corev1.Probe {

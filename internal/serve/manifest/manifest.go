@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -20,11 +21,14 @@ type Role struct {
 	Name string
 	// Everywhere and InSystem are what it may do in the cluster and in its namespace.
 	Everywhere, InSystem rbac.Command
-	// Readers is a ClusterRole for those who ask it, and Paths what that lets them get.
-	Readers, Paths string
+	// Users is a ClusterRole for those who ask it, and Allows what that lets them do.
+	Users  string
+	Allows []rbacv1.PolicyRule
+	// Sited is true if it is told its base URL and its namespace.
+	Sited bool
 	// Definitions are the CustomResourceDefinitions that it works on, as documents.
 	Definitions [][]byte
-	// Cache is how much it keeps on disk, as a quantity.
+	// Cache is how much it keeps on disk, as a quantity; empty for nothing.
 	Cache string
 }
 
@@ -41,6 +45,8 @@ type Options struct {
 	// Authorities are certificates in PEM that the role checks others with; it finds them
 	// in the file PathAuthorities. Empty for none.
 	Authorities []byte
+	// Hosts are more names by which the role is reached.
+	Hosts []string
 	// InstallRole is a ClusterRole that the role gets in addition; empty for none.
 	InstallRole string
 }

@@ -30,7 +30,8 @@ var update = flag.Bool("update", false, "write the golden files")
 func role() Role {
 	return Role{
 		Name: "bundles", Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
-		Readers: "bundle-reader", Paths: "/bundles/*", Cache: "4Gi",
+		Users: "bundle-reader", Sited: true, Cache: "4Gi",
+		Allows: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/bundles/*"}, Verbs: []string{"get"}}},
 	}
 }
 

@@ -104,7 +104,7 @@ func (r Role) certificate(o Options) *unstructured.Unstructured {
 	if !divided {
 		kind, name = "ClusterIssuer", o.Issuer
 	}
-	hosts := r.Hosts(o.Namespace)
+	hosts := append(r.Hosts(o.Namespace), o.Hosts...)
 	names := make([]any, len(hosts))
 	for i, host := range hosts {
 		names[i] = host
