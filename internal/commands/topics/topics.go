@@ -93,6 +93,16 @@ In the file only:
       user: NAME             which is reached through a forwarded port
       password: !file PATH   or token, or credentials: FILE
       tls: {ca: FILE, cert: FILE, key: FILE, serverName: NAME}
+  gateways:                  what berth exec --gateway NAME goes through
+    - name: NAME
+      url: https://HOST      the credential is sent there, and nowhere else
+      ca: FILE               of its certificate's authority, unless the system knows it
+      namespace: NS          of the workspaces, unless --namespace is given
+      credential:            exactly one of these
+        tokenFile: FILE
+        command: [PROGRAM, ARG]         which prints a token
+        certificate: {cert: FILE, key: FILE}
+        kubeconfig: true     the credentials of the kubeconfig's current context
 
 In the file, ${NAME} is replaced by an environment variable, and !file PATH by the
 content of a file.
