@@ -144,6 +144,9 @@ type conn struct {
 // Close implements net.Conn.
 func (c *conn) Close() error {
 	if c.lingers {
+		if c.gone != nil {
+			c.gone() // a client may say that it goes, and nobody reads any more after that
+		}
 		_ = c.CloseWrite() // spdystream keeps a goroutine for ten minutes with an error
 		return nil
 	}
