@@ -1,0 +1,109 @@
+package copy
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// The statuses with which the scripts end, beside those of tar and the shell.
+const (
+	statusNoProgram  = 91
+	statusNotFound   = 92
+	statusConflict   = 93
+	statusNoStaging  = 94
+	statusTar        = 95
+	statusIncomplete = 96
+	statusMove       = 97
+)
+
+// ending is how a script at the other end has ended.
+type ending struct {
+	status int
+	err    error
+	stderr complaints
+}
+
+// failure says what the ending means: nil if all is well, with what is worth knowing.
+// While something is sent, a failure of tar has a status of the script's.
+func (e *ending) failure(sent bool) (failed error, warnings []string) {
+	lines := e.stderr.lines()
+	switch {
+	case e.err != nil && fault.CodeOf(e.err) == fault.InvalidArgument:
+		return fault.New(fault.Failed, "the container has no sh: %w", e.err).
+			WithHint("berth cp needs sh and tar in the container: use an image that has them"), nil
+	case e.err != nil:
+		return e.err, nil
+	case e.status == 0:
+		return nil, lines
+	}
+	switch e.status {
+	case statusNoProgram:
+		return fault.New(fault.Failed, "the container has no %s", strings.Join(strings.Fields(strings.Join(lines, " ")), ", ")).
+			WithHint("berth cp needs sh and tar in the container: use an image that has them"), nil
+	case statusNotFound:
+		return fault.New(fault.NotFound, "%s", strings.Join(lines, "; ")), nil
+	case statusConflict:
+		return problems(fault.Conflict, "nothing was copied", lines), nil
+	case statusIncomplete:
+		return fault.New(fault.Unavailable, "the connection was lost before all was sent; nothing was copied").WithHint("try again"), nil
+	case statusNoStaging, statusMove, statusTar:
+		return problems(fault.Failed, "cannot write in the container", lines), nil
+	}
+	if !sent && e.status == 1 && len(lines) > 0 && !slices.ContainsFunc(lines, isLoss) {
+		return nil, lines // GNU tar's status for files that have changed meanwhile
+	}
+	return problems(fault.Failed, "cannot read in the container", lines), nil
+}
+
+// isLoss is true for what tar says of a file that it could not read as a whole.
+func isLoss(line string) bool {
+	return !strings.HasSuffix(line, "file changed as we read it") && !strings.HasSuffix(line, "File removed before we read it")
+}
+
+// problems is one error for what was said.
+func problems(code fault.Code, message string, lines []string) error {
+	lines = slices.DeleteFunc(lines, func(line string) bool {
+		return strings.Contains(line, "Exiting with failure status due to previous errors") || strings.Contains(line, "Error is not recoverable")
+	})
+	switch len(lines) {
+	case 0:
+		return fault.New(code, "%s", message)
+	case 1:
+		return fault.New(code, "%s: %s", message, lines[0])
+	}
+	err := fault.New(code, "%s: %d problems", message, len(lines))
+	err.Problems = lines
+	return err
+}
+
+// maxComplaints is how much is kept of what the other end complains, in bytes.
+const maxComplaints = 1 << 20
+
+// complaints keep the beginning of what a command writes to its standard error.
+type complaints struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (c *complaints) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.text.Write(p[:min(len(p), maxComplaints-c.text.Len())])
+	return len(p), nil
+}
+
+func (c *complaints) lines() (lines []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for line := range strings.Lines(c.text.String()) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, fault.Line(line))
+		}
+	}
+	return lines
+}

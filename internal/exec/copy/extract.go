@@ -1,0 +1,210 @@
+package copy
+
+import (
+	"archive/tar"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+const (
+	// maxEntries is how many files and directories one copy may have: what is known of
+	// them is held in memory.
+	maxEntries = 5_000_000
+	// maxFile is how large a file may be: sparse ones can claim any size.
+	maxFile = 16 << 40
+	// maxRefused is how many refused entries are named.
+	maxRefused = 100
+	// keptModes are the bits of a mode that are kept. Those that let a program run as its
+	// owner are not: it comes from elsewhere.
+	keptModes = 0o777
+)
+
+// extractor writes the entries of a stream below the temporary directory. The stream is
+// hostile: nothing but what is checked here gets to the file system.
+type extractor struct {
+	root    *os.Root
+	from    source
+	links   bool // keep links that lead out
+	meter   *Meter
+	dirs    map[string]attributes // that were made
+	refused []error
+	entries int
+}
+
+// attributes are set when nothing is written to a directory any more.
+type attributes struct {
+	mode fs.FileMode
+	time time.Time
+}
+
+// all writes the entries: the first one, which has been read, and those after it.
+func (x *extractor) all(first *tar.Header, stream *tar.Reader) error {
+	x.dirs = map[string]attributes{}
+	for header := first; header != nil; {
+		if err := x.entry(header, stream); err != nil {
+			return err
+		}
+		next, err := stream.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+		case err != nil:
+			return streamFault(err)
+		}
+		header = next
+	}
+	switch len(x.refused) {
+	case 0:
+		return x.finish()
+	case 1:
+		return x.refused[0]
+	}
+	return several(fault.Failed, "refused what the other end has sent", x.refused)
+}
+
+// entry writes one entry. What cannot be copied is remembered, and nothing more is
+// written then: only the other names are looked at.
+func (x *extractor) entry(header *tar.Header, content io.Reader) error {
+	if x.entries++; x.entries > maxEntries {
+		return fault.New(fault.Failed, "more than %d files at once", maxEntries).WithHint("copy parts of it")
+	}
+	if header.Typeflag == tar.TypeXGlobalHeader {
+		return nil
+	}
+	name, err := x.from.within(header.Name)
+	if err == nil {
+		err = x.check(name, header)
+	}
+	if err != nil {
+		if x.refused = append(x.refused, err); len(x.refused) >= maxRefused {
+			return several(fault.Failed, "refused what the other end has sent", x.refused)
+		}
+		return nil
+	}
+	if len(x.refused) > 0 {
+		return nil
+	}
+	return localFault(x.write(name, header, content))
+}
+
+// check finds what is wrong with an entry whose name is not.
+func (x *extractor) check(name string, header *tar.Header) error {
+	if _, made := x.dirs[path.Dir(name)]; !made && name != tree && len(x.refused) == 0 {
+		return refuse(header.Name, "it is in no directory that was sent before it")
+	}
+	switch header.Typeflag {
+	case tar.TypeReg, tar.TypeGNUSparse, tar.TypeDir:
+		if header.Size > maxFile {
+			return refuse(header.Name, "a file of %d bytes", header.Size)
+		}
+		return nil
+	case tar.TypeSymlink:
+		if !x.links && leadsOut(name, header.Linkname) {
+			err := fault.From(refuse(header.Name, "it is a link to %q, which is not copied with it", header.Linkname))
+			if name == tree {
+				return err.WithHint("with a slash at its end, the path means what the link points to; --outside-links copies the link")
+			}
+			return err.WithHint("--outside-links copies such links as they are")
+		}
+		return nil
+	case tar.TypeLink:
+		_, err := x.from.within(header.Linkname)
+		return err
+	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
+		return refuse(header.Name, "it is a device or a pipe, not a file").WithHint("remove it there, or copy other parts")
+	}
+	return refuse(header.Name, "its type %q is not known", header.Typeflag)
+}
+
+// write makes one entry. Nothing that exists is written to.
+func (x *extractor) write(name string, header *tar.Header, content io.Reader) error {
+	switch header.Typeflag {
+	case tar.TypeDir:
+		if _, made := x.dirs[name]; !made {
+			if err := x.root.Mkdir(name, 0o700); err != nil {
+				return err
+			}
+		}
+		x.dirs[name] = attributes{fs.FileMode(header.Mode) & keptModes, header.ModTime}
+		return nil
+	case tar.TypeSymlink:
+		return x.root.Symlink(header.Linkname, name)
+	case tar.TypeLink:
+		old, err := x.from.within(header.Linkname)
+		if err != nil {
+			return err
+		}
+		x.meter.Files.Add(1)
+		return x.root.Link(old, name)
+	}
+	return x.file(name, header, content)
+}
+
+func (x *extractor) file(name string, header *tar.Header, content io.Reader) error {
+	file, err := x.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	w := &sparseWriter{file: file, meter: x.meter}
+	_, err = io.CopyBuffer(w, onlyReader{content}, make([]byte, copyBuffer))
+	if err == nil {
+		err = w.finish()
+	}
+	if err == nil {
+		err = file.Chmod(fs.FileMode(header.Mode) & keptModes)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return streamFault(err)
+	}
+	x.meter.Files.Add(1)
+	return x.root.Chtimes(name, header.ModTime, header.ModTime)
+}
+
+// finish sets the attributes of directories, the deepest first: to write into one changes
+// its time. One that may not be written to could not be moved, so that this comes later.
+func (x *extractor) finish() error {
+	for _, name := range x.deepestFirst() {
+		a := x.dirs[name]
+		if err := x.root.Chtimes(name, a.time, a.time); err != nil {
+			return localFault(err)
+		}
+		if err := x.root.Chmod(name, a.mode|0o700); err != nil {
+			return localFault(err)
+		}
+	}
+	return nil
+}
+
+// locked are the directories whose modes can only be set in their final place.
+func (x *extractor) locked() (names []string) {
+	for _, name := range x.deepestFirst() {
+		if x.dirs[name].mode&0o700 != 0o700 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (x *extractor) deepestFirst() []string {
+	names := make([]string, 0, len(x.dirs))
+	for name := range x.dirs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	slices.Reverse(names)
+	return names
+}
+
+// streamFault is an error of a stream that is not what a tar writes.
+func streamFault(err error) error {
+	if errors.Is(err, tar.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrFieldTooLong) {
+		return fault.New(fault.Failed, "the tar of the other end has sent something else than an archive: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,154 @@
+package copy
+
+import (
+	"archive/tar"
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Receive is a copy from the other end to this machine.
+type Receive struct {
+	Run      exec.Runner
+	From, To string
+	// OutsideLinks keeps symbolic links that lead out of what is copied.
+	OutsideLinks bool
+	Meter        *Meter
+}
+
+// Do copies. What is at the destination is as it was if that fails.
+func (r Receive) Do(ctx context.Context) (Result, error) {
+	from := sourceOf(r.From)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	reader, writer := io.Pipe()
+	ended := make(chan *ending, 1)
+	go func() {
+		e := &ending{}
+		e.status, e.err = r.Run(ctx, script(sendScript, from.dir, from.base), exec.Session{Stdout: writer, Stderr: &e.stderr})
+		_ = writer.CloseWithError(io.EOF)
+		ended <- e
+	}()
+	arrived, err := r.receive(from, reader)
+	if arrived != nil {
+		defer arrived.discard()
+	}
+	if err != nil && !errors.Is(err, errNothing) {
+		cancel(err) // the other end would wait for somebody who reads
+	}
+	_ = reader.CloseWithError(err)
+	e := <-ended
+	switch failed, warnings := e.failure(false); {
+	case err != nil && !errors.Is(err, errNothing) && !isCut(err):
+		return Result{}, err
+	case failed != nil:
+		return Result{}, failed
+	case err != nil:
+		return Result{}, fault.New(fault.Failed, "the tar of the other end has sent no complete archive")
+	default:
+		if err := arrived.settle(); err != nil {
+			return Result{}, err
+		}
+		return r.Meter.result(absolute(arrived.to.path()), warnings), nil
+	}
+}
+
+// errNothing says that the other end has sent nothing: what it ended with says why.
+var errNothing = errors.New("nothing was sent") //nolint:gochecknoglobals // an error to compare with
+
+// isCut is true for a stream that ended too early: what the command ended with says why.
+func isCut(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
+
+// arrival is what has arrived under its temporary name.
+type arrival struct {
+	*staging
+	*extractor
+}
+
+// receive writes what is sent to a temporary directory.
+func (r Receive) receive(from source, stream io.Reader) (*arrival, error) {
+	archive := tar.NewReader(bufio.NewReaderSize(stream, copyBuffer))
+	first, err := archive.Next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errNothing
+	case err != nil:
+		return nil, streamFault(err)
+	}
+	to, err := targetOf(r.To, filepath.FromSlash(from.name), kindOf(first, from))
+	if err != nil {
+		return nil, err
+	}
+	s, err := stage(to)
+	if err != nil {
+		return nil, err
+	}
+	x := &extractor{root: s.root, from: from, links: r.OutsideLinks, meter: r.Meter}
+	if err = x.all(first, archive); err == nil {
+		err = drain(stream)
+	}
+	return &arrival{s, x}, err
+}
+
+// maxPadding is how much may follow an archive: tar fills its last record with zeros.
+const maxPadding = 4 << 20
+
+// drain reads what pads an archive, until the command at the other end has ended.
+func drain(stream io.Reader) error {
+	n, err := io.CopyN(io.Discard, stream, maxPadding)
+	switch {
+	case n == maxPadding:
+		return fault.New(fault.Failed, "the tar of the other end does not stop after its archive")
+	case errors.Is(err, io.EOF):
+		return nil
+	}
+	return err
+}
+
+func kindOf(first *tar.Header, from source) kind {
+	switch {
+	case from.name == "":
+		return kindContents
+	case first.Typeflag == tar.TypeDir:
+		return kindDir
+	case first.Typeflag == tar.TypeSymlink:
+		return kindLink
+	}
+	return kindFile
+}
+
+// settle gives what has arrived its final name, and directories modes with which they
+// could not have been moved.
+func (a *arrival) settle() error {
+	locked := a.locked()
+	if err := a.place(); err != nil {
+		return err
+	}
+	for _, name := range locked {
+		if err := a.at.Chmod(a.final(name), a.dirs[name].mode); err != nil {
+			return localFault(err)
+		}
+	}
+	return nil
+}
+
+// final is where an entry of the tree is in the end.
+func (a *arrival) final(name string) string {
+	rest, _ := filepath.Rel(tree, filepath.FromSlash(name))
+	if a.to.merge {
+		return rest
+	}
+	return filepath.Join(a.to.name, rest)
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}

@@ -1,0 +1,102 @@
+package copy
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Send is a copy from this machine to the other end.
+type Send struct {
+	Run      exec.Runner
+	From, To string
+	Meter    *Meter
+}
+
+// Do copies. What is at the destination is as it was if that fails.
+func (s Send) Do(ctx context.Context) (Result, error) {
+	dir, base, k, err := sourcePath(s.From)
+	if err != nil {
+		return Result{}, err
+	}
+	found, err := newScan(dir, base, k)
+	if err != nil {
+		return Result{}, err
+	}
+	defer found.root.Close()
+	s.Meter.TotalBytes.Store(found.bytes)
+	if len(found.items) > maxEntries {
+		return Result{}, fault.New(fault.Failed, "more than %d files at once", maxEntries).WithHint("copy parts of it")
+	}
+	mode := fmt.Sprintf("%o", found.items[0].info.Mode().Perm())
+	return s.send(ctx, found, script(receiveScript, s.To, base, string(k), token(), mode))
+}
+
+// send runs the script of the other end and talks to it: it says that it is ready, gets
+// the stream, and says what became of it.
+func (s Send) send(ctx context.Context, found *scan, command []string) (Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	in, toScript := io.Pipe()
+	fromScript, out := io.Pipe()
+	ended := make(chan *ending, 1)
+	go func() {
+		e := &ending{}
+		e.status, e.err = s.Run(ctx, command, exec.Session{Stdin: in, Stdout: out, Stderr: &e.stderr})
+		_ = in.CloseWithError(errEnded)
+		_ = out.Close()
+		ended <- e
+	}()
+	path, err := s.talk(found, toScript, bufio.NewReader(fromScript))
+	_ = toScript.Close() // without the last entry, the other end drops what it has
+	_ = fromScript.Close()
+	e := <-ended
+	failed, warnings := e.failure(true)
+	switch {
+	case err != nil && !errors.Is(err, errEnded):
+		return Result{}, err
+	case failed != nil:
+		return Result{}, failed
+	case err != nil:
+		return Result{}, fault.New(fault.Failed, "the other end has ended before it had everything")
+	}
+	return s.Meter.result(path, warnings), nil
+}
+
+// errEnded says that the other end has ended: what it ended with says why.
+var errEnded = errors.New("the other end has ended") //nolint:gochecknoglobals // an error to compare with
+
+// maxAnswer is how much the script may say.
+const maxAnswer = 64 << 10
+
+// talk sends everything when the other end is ready, and returns where that is then.
+func (s Send) talk(found *scan, to io.WriteCloser, from *bufio.Reader) (path string, err error) {
+	answer, err := from.ReadSlice('\n')
+	words := strings.Fields(string(answer))
+	switch {
+	case err != nil && len(answer) == 0:
+		return "", errEnded
+	case err != nil || len(words) != 3 || words[0] != "ready":
+		return "", fault.New(fault.Failed, "the shell of the other end says %q", answer)
+	}
+	buffered := bufio.NewWriterSize(to, copyBuffer)
+	gnu := words[1] == "gnu"
+	p := &packer{scan: found, out: buffered, format: formatOf(gnu), sparse: gnu, merge: words[2] == "1", meter: s.Meter}
+	if err = p.all(); err == nil {
+		err = buffered.Flush()
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := to.Close(); err != nil {
+		return "", err
+	}
+	rest, err := io.ReadAll(io.LimitReader(from, maxAnswer))
+	return string(rest), err
+}

@@ -1,0 +1,161 @@
+package copy
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// staging is the temporary directory beside the final name of what arrives. All names go
+// through roots, which no link leads out of.
+type staging struct {
+	to   target
+	at   *os.Root // the directory in which the temporary one is
+	name string   // of the temporary one
+	root *os.Root // the temporary one
+	hold *os.File // tells others that its process lives
+}
+
+// stage removes what killed runs have left there, and makes a temporary directory.
+func stage(to target) (*staging, error) {
+	at, err := os.OpenRoot(to.dir)
+	if err != nil {
+		return nil, localFault(err)
+	}
+	sweep(at)
+	s := &staging{to: to, at: at, name: Temporary + token()}
+	if err := s.make(); err != nil {
+		s.discard()
+		return nil, localFault(err)
+	}
+	return s, nil
+}
+
+func (s *staging) make() (err error) {
+	if err = s.at.Mkdir(s.name, 0o700); err != nil {
+		return err
+	}
+	if s.hold, err = s.at.Open(s.name); err != nil {
+		return err
+	}
+	if s.root, err = s.at.OpenRoot(s.name); err != nil {
+		return err
+	}
+	if !hold(s.hold) {
+		return fault.New(fault.Conflict, "%s is being removed by another command", filepath.Join(s.to.dir, s.name)).WithHint("try again")
+	}
+	_, err = s.at.Lstat(s.name)
+	return err
+}
+
+// sweep removes the temporary directories whose processes are gone.
+func sweep(at *os.Root) {
+	if !canHold {
+		return
+	}
+	names, _ := fs.Glob(at.FS(), Temporary+"*")
+	for _, name := range names {
+		dir, err := at.Open(name)
+		if err != nil {
+			continue
+		}
+		if hold(dir) {
+			_ = at.RemoveAll(name) // it is named so that a person sees what it is
+		}
+		dir.Close()
+	}
+}
+
+// discard removes the temporary directory.
+func (s *staging) discard() {
+	if s.root != nil {
+		s.root.Close()
+	}
+	_ = s.at.RemoveAll(s.name)
+	if s.hold != nil {
+		s.hold.Close()
+	}
+	s.at.Close()
+}
+
+// place gives what has arrived its final name: at once, or file by file in a directory
+// that exists. Nothing is changed if not everything fits.
+func (s *staging) place() error {
+	from := path.Join(s.name, tree)
+	if !s.to.merge {
+		return localFault(s.at.Rename(from, s.to.name))
+	}
+	conflicts, err := s.conflicts(from, ".")
+	switch {
+	case err != nil:
+		return localFault(err)
+	case len(conflicts) == 1:
+		return conflicts[0]
+	case len(conflicts) > 1:
+		return several(fault.Conflict, "nothing was copied", conflicts)
+	}
+	return localFault(s.merge(from, "."))
+}
+
+// conflicts are the things that cannot take the place of what is there.
+func (s *staging) conflicts(from, to string) (all []error, err error) {
+	err = s.each(from, to, func(e fs.DirEntry, from, to string) error {
+		info, err := s.at.Lstat(to)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case e.IsDir() && info.IsDir():
+			deeper, err := s.conflicts(from, to)
+			all = append(all, deeper...)
+			return err
+		case e.IsDir():
+			all = append(all, notDirectory(filepath.Join(s.to.dir, to)))
+		case info.IsDir():
+			all = append(all, isDirectory(filepath.Join(s.to.dir, to)))
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (s *staging) merge(from, to string) error {
+	return s.each(from, to, func(e fs.DirEntry, from, to string) error {
+		if info, err := s.at.Lstat(to); err == nil && info.IsDir() && e.IsDir() {
+			return s.merge(from, to)
+		}
+		return s.at.Rename(from, to)
+	})
+}
+
+// each calls do for all that is in a directory of the tree.
+func (s *staging) each(from, to string, do func(e fs.DirEntry, from, to string) error) error {
+	dir, err := s.at.Open(from)
+	if err != nil {
+		return err
+	}
+	entries, err := dir.ReadDir(-1)
+	dir.Close()
+	for _, e := range entries {
+		if err == nil {
+			err = do(e, path.Join(from, e.Name()), path.Join(to, e.Name()))
+		}
+	}
+	return err
+}
+
+// several are many errors as one, which names all of them.
+func several(code fault.Code, message string, all []error) error {
+	err := fault.New(code, "%s: %d problems", message, len(all))
+	for _, problem := range all {
+		err.Problems = append(err.Problems, problem.Error())
+	}
+	slices.Sort(err.Problems)
+	return err
+}
