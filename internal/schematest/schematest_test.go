@@ -57,6 +57,7 @@ func TestFullDocuments(t *testing.T) {
 		"Version":       &v1.Version{},
 		"Error":         &v1.Error{},
 		"Event":         &v1.Event{},
+		"CopyResult":    &v1.CopyResult{},
 
 		"BundleContent":        &v1.BundleContent{},
 		"BundleDiff":           &v1.BundleDiff{},
@@ -108,6 +109,9 @@ func fill(v reflect.Value) {
 		return
 	case v1.BundleStateName:
 		v.Set(reflect.ValueOf(v1.BundleHealthy))
+		return
+	case v1.CopyDirection:
+		v.Set(reflect.ValueOf(v1.CopyFrom))
 		return
 	case v1.StepState:
 		v.Set(reflect.ValueOf(v1.StepEnded))

@@ -70,6 +70,7 @@ func documentSchemas() ([]*jsonschema.Schema, error) {
 		v1.BundleState{},
 		v1.BundleStateList{},
 		v1.Checkup{},
+		v1.CopyResult{},
 		v1.Deletion{},
 		v1.DeletionSummary{},
 		v1.Diagnosis{},
