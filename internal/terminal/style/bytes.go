@@ -3,6 +3,7 @@ package style
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Bytes is a number of bytes as Kubernetes writes it, rounded to a tenth: 1.2Gi.
@@ -19,4 +20,9 @@ func Bytes(n int64) string {
 		text = whole
 	}
 	return text + unit
+}
+
+// Rate is how fast bytes went: 1.2MiB/s.
+func Rate(n int64, took time.Duration) string {
+	return Bytes(int64(float64(n)/max(took.Seconds(), 0.001))) + "B/s"
 }
