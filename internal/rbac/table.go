@@ -33,7 +33,7 @@ const (
 // documentation.
 func Commands() []Command {
 	return []Command{
-		provision(), inject(), status(), exec(), logs(), diagnosis(), deletion(), jobs(),
+		provision(), inject(), status(), exec(), cp(), logs(), diagnosis(), deletion(), jobs(),
 		allNamespaces(), deletionInAllNamespaces(), impersonation(), namespaceCreation(), checkup(),
 	}
 }
@@ -179,6 +179,19 @@ func exec() Command {
 			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
 			record(),
 		}, append(injected(), awaited()...)...),
+	}
+}
+
+func cp() Command {
+	return Command{
+		Name:  "cp",
+		About: "Copy files to a workspace and from it.",
+		Rules: append([]Rule{
+			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
+			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the tar in it"},
+			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
+			record(),
+		}, injected()...),
 	}
 }
 
