@@ -10,11 +10,12 @@ fail() {
 cd "${HOME:-/}" 2>/dev/null || cd /
 command -v tar >/dev/null 2>&1 || fail 91 " tar"
 cd "$dir" 2>/dev/null || {
-	[ -e "$dir" ] || fail 92 "directory $dir does not exist"
-	[ -d "$dir" ] || fail 92 "$dir is not a directory"
+	[ -e "$dir" ] || fail 92 "directory ${dir#./} does not exist in the workspace"
+	[ -d "$dir" ] || fail 92 "${dir#./} is not a directory"
 	cd "$dir" || fail 94
 }
-[ -e "./$base" ] || [ -L "./$base" ] || fail 92 "$dir/$base does not exist"
+shown=${dir%/}/$base
+[ -e "./$base" ] || [ -L "./$base" ] || fail 92 "${shown#./} does not exist in the workspace"
 case $(tar --version 2>/dev/null) in
 *"GNU tar"*) exec tar --format=posix --pax-option=delete=atime,delete=ctime --sparse -c -f - "./$base" ;;
 esac
