@@ -8,6 +8,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/blueprint"
 	"github.com/berthdev/berth/internal/commands/bundle"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/commands/cp"
 	deletion "github.com/berthdev/berth/internal/commands/delete"
 	"github.com/berthdev/berth/internal/commands/diagnose"
 	"github.com/berthdev/berth/internal/commands/doctor"
@@ -75,7 +76,7 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 			root.AddCommand(command)
 		}
 	}
-	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), logs.NewCmd(f, logs.Run),
+	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), cp.NewCmd(f, cp.Run), logs.NewCmd(f, logs.Run),
 		diagnose.NewCmd(f, diagnose.Run), deletion.NewCmd(f, deletion.Run), resolve.NewCmd(f, resolve.Run), jobs.NewCmd(f, jobs.Run))
 	add(bundles, bundle.NewCmd(f), serve.NewCmd(f))
 	add(other, blueprint.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f, version.Run))

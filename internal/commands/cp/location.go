@@ -1,0 +1,48 @@
+package cp
+
+import (
+	"strings"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Location is a path, of this machine if it names no workspace.
+type Location struct{ Workspace, Path string }
+
+// parseLocation reads an argument. A colon divides the workspace from the path, unless the
+// argument begins with / or . or a drive of Windows.
+func parseLocation(text string) (Location, error) {
+	workspace, path, divided := strings.Cut(text, ":")
+	switch {
+	case text == "":
+		return Location{}, fault.New(fault.InvalidArgument, "path is empty")
+	case !divided, text[0] == '/', text[0] == '.', text[0] == '\\', isDrive(text):
+		return Location{Path: text}, nil
+	case workspace == "":
+		return Location{}, fault.New(fault.InvalidArgument, "%q names no workspace before the colon; write ./%s for a file of that name", text, text)
+	case strings.ContainsRune(path, 0):
+		return Location{}, fault.New(fault.InvalidArgument, "path %q has a null character", path)
+	}
+	return Location{Workspace: workspace, Path: path}, nil
+}
+
+// isDrive is true for C:\x.
+func isDrive(text string) bool {
+	return len(text) > 2 && text[1] == ':' && text[2] == '\\' && (text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z')
+}
+
+// locations reads source and destination, of which one is in a workspace.
+func locations(args []string) (from, to Location, err error) {
+	if from, err = parseLocation(args[0]); err == nil {
+		to, err = parseLocation(args[1])
+	}
+	switch {
+	case err != nil:
+		return from, to, err
+	case from.Workspace != "" && to.Workspace != "":
+		return from, to, fault.New(fault.InvalidArgument, "source and destination are both in a workspace: copy to this machine first")
+	case from.Workspace == "" && to.Workspace == "":
+		return from, to, fault.New(fault.InvalidArgument, "neither source nor destination is in a workspace: write USERSTR:PATH")
+	}
+	return from, to, nil
+}
