@@ -58,6 +58,7 @@ func TestFullDocuments(t *testing.T) {
 		"Error":         &v1.Error{},
 		"Event":         &v1.Event{},
 		"CopyResult":    &v1.CopyResult{},
+		"PortForward":   &v1.PortForward{},
 
 		"BundleContent":        &v1.BundleContent{},
 		"BundleDiff":           &v1.BundleDiff{},
@@ -113,6 +114,9 @@ func fill(v reflect.Value) {
 	case v1.CopyDirection:
 		v.Set(reflect.ValueOf(v1.CopyFrom))
 		return
+	case v1.PortForwardState:
+		v.Set(reflect.ValueOf(v1.PortLost))
+		return
 	case v1.StepState:
 		v.Set(reflect.ValueOf(v1.StepEnded))
 		return
@@ -145,7 +149,7 @@ func fill(v reflect.Value) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(7)
-	case reflect.Uint64:
+	case reflect.Uint64, reflect.Uint16:
 		v.SetUint(7)
 	case reflect.Float64:
 		v.SetFloat(0.5)

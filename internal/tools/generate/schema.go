@@ -78,6 +78,7 @@ func documentSchemas() ([]*jsonschema.Schema, error) {
 		v1.Event{},
 		v1.Job{},
 		v1.JobList{},
+		v1.PortForward{},
 		v1.ProvisionSummary{},
 		v1.Resolution{},
 		v1.Version{},

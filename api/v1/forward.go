@@ -1,0 +1,33 @@
+package v1
+
+import "time"
+
+// PortForward is something that happened to ports that `berth port-forward` forwards: a
+// line of --output jsonl.
+type PortForward struct {
+	TypeMeta
+	Time  time.Time        `json:"time"`
+	State PortForwardState `json:"state"`
+	// ID is the canonical ID of the workspace.
+	ID        string `json:"id"`
+	Namespace string `json:"namespace"`
+	Pod       string `json:"pod,omitempty"`
+	// Address is what can be connected to on this machine, with its port.
+	Address string `json:"address,omitempty"`
+	// Port is that of the workspace.
+	Port uint16 `json:"port,omitempty"`
+	// Reason says why a pod was lost, what is waited for, or why a connection was refused.
+	Reason string `json:"reason,omitempty"`
+}
+
+// PortForwardState says what happened.
+type PortForwardState string
+
+// What can happen.
+const (
+	PortListening    PortForwardState = "listening" // the address can be used
+	PortConnected    PortForwardState = "connected" // with a pod
+	PortLost         PortForwardState = "lost"      // the pod, or the connection to it
+	PortWaiting      PortForwardState = "waiting"   // for a pod
+	PortNotForwarded PortForwardState = "refused"   // one connection, by the pod
+)
