@@ -33,7 +33,7 @@ const (
 // documentation.
 func Commands() []Command {
 	return []Command{
-		provision(), inject(), status(), exec(), cp(), logs(), diagnosis(), deletion(), jobs(),
+		provision(), inject(), status(), exec(), cp(), portForward(), logs(), diagnosis(), deletion(), jobs(),
 		allNamespaces(), deletionInAllNamespaces(), impersonation(), namespaceCreation(), checkup(),
 	}
 }
@@ -190,6 +190,20 @@ func cp() Command {
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the tar in it"},
 			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
+			record(),
+		}, injected()...),
+	}
+}
+
+func portForward() Command {
+	return Command{
+		Name:  "port-forward",
+		About: "Make local ports lead to a workspace.",
+		Rules: append([]Rule{
+			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
+			{Resource: "pods", Verbs: []string{"watch"}, Why: "when its pod is replaced", Without: "it is asked for every two seconds"},
+			{Resource: "pods/portforward", Verbs: []string{"create"}, Why: "the connection"},
+			{Resource: "pods/portforward", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
 			record(),
 		}, injected()...),
 	}
