@@ -1,0 +1,115 @@
+package forward
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/streaming/pkg/httpstream"
+)
+
+// link is a connection with a pod, on which each connection of a port has two streams.
+type link struct {
+	target Target
+	conn   httpstream.Connection
+
+	mu      sync.Mutex
+	request int
+	why     string // it is broken
+}
+
+// end waits for the end of the link, and says why it came.
+func (l *link) end(ctx context.Context, gone func(context.Context, Target) string) string {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	went := make(chan string, 1)
+	go func() { went <- gone(ctx, l.target) }()
+	select {
+	case why := <-went:
+		return why
+	case <-l.conn.CloseChan():
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.why != "" {
+			return l.why
+		}
+		return "the connection was closed"
+	case <-ctx.Done():
+		return ""
+	}
+}
+
+// broken ends the link for a reason.
+func (l *link) broken(err error) {
+	l.mu.Lock()
+	l.why = err.Error()
+	l.mu.Unlock()
+	_ = l.conn.Close()
+}
+
+// streams are the two of one connection: the data, and what goes wrong at the pod.
+type streams struct {
+	link           *link
+	data, failures httpstream.Stream
+}
+
+// open opens the streams of one connection with a port of the pod.
+func (l *link) open(port uint16) (s *streams, err error) {
+	l.mu.Lock()
+	l.request++
+	id := strconv.Itoa(l.request)
+	l.mu.Unlock()
+	s = &streams{link: l}
+	headers := http.Header{}
+	headers.Set(corev1.StreamType, corev1.StreamTypeError)
+	headers.Set(corev1.PortHeader, strconv.Itoa(int(port)))
+	headers.Set(corev1.PortForwardRequestIDHeader, id)
+	if s.failures, err = l.conn.CreateStream(headers); err != nil {
+		return nil, fmt.Errorf("cannot open a stream: %w", err)
+	}
+	_ = s.failures.Close() // it is only read
+	headers.Set(corev1.StreamType, corev1.StreamTypeData)
+	if s.data, err = l.conn.CreateStream(headers); err != nil {
+		l.conn.RemoveStreams(s.failures)
+		return nil, fmt.Errorf("cannot open a stream: %w", err)
+	}
+	return s, nil
+}
+
+// maxRefusal is how much is read of what went wrong, in bytes.
+const maxRefusal = 4 << 10
+
+// join copies both ways until the pod has ended the connection, and returns what went
+// wrong there, if anything did.
+func (s *streams) join(conn net.Conn) (refusal string) {
+	defer s.link.conn.RemoveStreams(s.data, s.failures)
+	refused := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(io.LimitReader(s.failures, maxRefusal))
+		refused <- strings.TrimSpace(string(text))
+	}()
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, err := io.Copy(s.data, conn)
+		if err != nil {
+			_ = s.data.Reset() // who connected has gone
+			return
+		}
+		_ = s.data.Close()
+	}()
+	_, _ = io.Copy(conn, s.data)
+	_ = s.data.Reset()
+	_ = conn.Close()
+	<-sent
+	if refusal = <-refused; refusal != "" && !strings.Contains(refusal, "refused") {
+		s.link.broken(fmt.Errorf("%s", refusal)) // the pod may have gone
+	}
+	return refusal
+}

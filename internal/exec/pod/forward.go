@@ -1,0 +1,123 @@
+package pod
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/portforward"
+	"k8s.io/client-go/transport/spdy"
+	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// Dial connects with the ports of a pod. It uses WebSockets, or SPDY where the server or a
+// proxy on the way knows only that.
+func Dial(ctx context.Context, client *kube.Client, name string) (httpstream.Connection, error) {
+	dialer, err := portDialer(client, name)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "port-forward: %w", err)
+	}
+	var conn httpstream.Connection
+	done := make(chan struct{})
+	go func() { // Dial takes no context
+		defer close(done)
+		conn, _, err = dialer.Dial(portforward.PortForwardProtocolV1Name)
+	}()
+	select {
+	case <-done:
+		return conn, kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/portforward", Namespace: client.Namespace, Name: name})
+	case <-ctx.Done():
+		go func() {
+			if <-done; err == nil {
+				_ = conn.Close()
+			}
+		}()
+		return nil, context.Cause(ctx)
+	}
+}
+
+func portDialer(client *kube.Client, name string) (httpstream.Dialer, error) {
+	target := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(client.Namespace).Name(name).SubResource("portforward").URL()
+	transport, upgrader, err := spdy.RoundTripperFor(client.Config)
+	if err != nil {
+		return nil, err
+	}
+	websocket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(target, client.Config)
+	if err != nil {
+		return nil, err
+	}
+	old := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport}, http.MethodPost, target)
+	return portforward.NewFallbackDialerForStreaming(websocket, old, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	}), nil
+}
+
+// lookAgain is how often a pod is looked at that cannot be watched.
+const lookAgain = 2 * time.Second
+
+// Gone returns when the pod with that UID is not there any more or has ended, with the
+// reason, or when the context ends.
+func Gone(ctx context.Context, client *kube.Client, name, uid string) (why string) {
+	pods := client.CoreV1().Pods(client.Namespace)
+	for ctx.Err() == nil {
+		pod, err := pods.Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			return "the pod was deleted"
+		case err == nil:
+			if why := ended(pod, uid); why != "" {
+				return why
+			}
+			w, err := pods.Watch(ctx, metav1.ListOptions{
+				FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String(), ResourceVersion: pod.ResourceVersion,
+			})
+			if err == nil {
+				if why := follow(w, uid); why != "" {
+					return why
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(lookAgain):
+		}
+	}
+	return ""
+}
+
+// follow reads a watch of one pod to its end.
+func follow(w watch.Interface, uid string) (why string) {
+	defer w.Stop()
+	for e := range w.ResultChan() {
+		pod, ok := e.Object.(*corev1.Pod)
+		switch {
+		case !ok:
+			return "" // an error: the pod is looked at again
+		case e.Type == watch.Deleted && string(pod.UID) == uid:
+			return "the pod was deleted"
+		}
+		if why := ended(pod, uid); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// ended says why a pod is not the one that it was, or cannot be reached any more.
+func ended(pod *corev1.Pod, uid string) string {
+	switch {
+	case string(pod.UID) != uid:
+		return "the pod was replaced"
+	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+		return "the pod has ended"
+	}
+	return ""
+}
