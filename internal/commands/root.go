@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/exec"
 	"github.com/berthdev/berth/internal/commands/jobs"
 	"github.com/berthdev/berth/internal/commands/logs"
+	"github.com/berthdev/berth/internal/commands/portforward"
 	"github.com/berthdev/berth/internal/commands/provision"
 	"github.com/berthdev/berth/internal/commands/resolve"
 	"github.com/berthdev/berth/internal/commands/serve"
@@ -76,7 +77,7 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 			root.AddCommand(command)
 		}
 	}
-	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), cp.NewCmd(f, cp.Run), logs.NewCmd(f, logs.Run),
+	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), cp.NewCmd(f, cp.Run), portforward.NewCmd(f, portforward.Run), logs.NewCmd(f, logs.Run),
 		diagnose.NewCmd(f, diagnose.Run), deletion.NewCmd(f, deletion.Run), resolve.NewCmd(f, resolve.Run), jobs.NewCmd(f, jobs.Run))
 	add(bundles, bundle.NewCmd(f), serve.NewCmd(f))
 	add(other, blueprint.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f, version.Run))

@@ -1,0 +1,111 @@
+package portforward
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/streaming/pkg/httpstream"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/exec/forward"
+	"github.com/berthdev/berth/internal/exec/pod"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
+)
+
+// Run forwards ports.
+func Run(ctx context.Context, o *Options) error {
+	arg, err := inventory.ParseArgument(o.Workspace)
+	if err != nil {
+		return err
+	}
+	reader, err := cmdutil.Await(ctx, o.Workspaces)
+	if err != nil {
+		return err
+	}
+	w := &workspace{Options: o, reader: reader, arg: arg}
+	if err := w.find(ctx); err != nil {
+		return err
+	}
+	return cmdutil.FollowEnded(ctx, forward.Forward{
+		Addresses: o.Addresses, Ports: o.Ports, Report: w.report,
+		Find: w.target,
+		Dial: func(ctx context.Context, t forward.Target) (httpstream.Connection, error) {
+			return pod.Dial(ctx, w.client, t.Pod)
+		},
+		Gone: func(ctx context.Context, t forward.Target) string { return pod.Gone(ctx, w.client, t.Pod, t.UID) },
+	}.Run(ctx))
+}
+
+// workspace is the one whose ports are forwarded.
+type workspace struct {
+	*Options
+	reader inventory.Reader
+	arg    inventory.Argument
+	client *kube.Client // of its namespace
+	id     string
+	found  *inventory.Target
+}
+
+// find looks the workspace up.
+func (w *workspace) find(ctx context.Context) (err error) {
+	if w.found, err = w.reader.Find(ctx, w.arg); err == nil {
+		w.id, w.client = w.found.ID, w.reader.Client.In(w.found.Namespace)
+	}
+	return err
+}
+
+// target is the pod to forward to, at this moment.
+func (w *workspace) target(ctx context.Context) (t *forward.Target, why string, err error) {
+	switch err := w.find(ctx); {
+	case fault.CodeOf(err) == fault.NotFound:
+		return nil, "", fault.New(fault.NotFound, "workspace %s was deleted", w.id).
+			WithHint("`berth provision` brings up another one")
+	case err != nil:
+		return nil, "", err
+	}
+	pods, err := w.reader.Pods(ctx, w.found)
+	switch code := fault.CodeOf(err); {
+	case code == fault.NotFound || code == fault.Failed:
+		return nil, fault.From(err).Message, nil
+	case err != nil:
+		return nil, "", err
+	}
+	chosen, err := w.Place.ChoosePod(pods)
+	if err != nil {
+		return nil, "", err
+	}
+	if why := unreachable(chosen); why != "" {
+		return nil, why, nil
+	}
+	return &forward.Target{Pod: chosen.Name, UID: string(chosen.UID)}, "", nil
+}
+
+// unreachable says why nothing can be forwarded to a pod now; empty if it can.
+func unreachable(pod *corev1.Pod) string {
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return "pod " + pod.Name + " is being deleted"
+	case pod.Status.Phase != corev1.PodRunning:
+		return "pod " + pod.Name + " is " + string(pod.Status.Phase)
+	}
+	return ""
+}
+
+// report prints an event: addresses on stdout, everything else beside them.
+func (w *workspace) report(e forward.Event) {
+	d := result.PortForward{PortForward: v1.PortForward{
+		Time: time.Now().UTC(), State: v1.PortForwardState(e.Kind), ID: w.id, Namespace: w.client.Namespace,
+		Pod: e.Pod, Address: e.Address, Port: e.Port.Remote, Reason: e.Why,
+	}}
+	s := w.IO
+	if w.Output.IsText() && e.Kind != forward.Listening {
+		s.Out = s.Err
+	}
+	_ = printer.Print(s, w.Output, d) // the stream remembers it
+}
