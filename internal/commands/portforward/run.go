@@ -71,7 +71,9 @@ func (w *workspace) target(ctx context.Context) (t *forward.Target, why string, 
 	}
 	pods, err := w.reader.Pods(ctx, w.found)
 	switch code := fault.CodeOf(err); {
-	case code == fault.NotFound || code == fault.Failed:
+	case code == fault.NotFound:
+		return nil, "workspace " + w.id + " has no pod", nil
+	case code == fault.Failed:
 		return nil, fault.From(err).Message, nil
 	case err != nil:
 		return nil, "", err

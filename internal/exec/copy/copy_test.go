@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/exec"
-	"github.com/berthdev/berth/internal/exec/copy"
+	filecopy "github.com/berthdev/berth/internal/exec/copy"
 )
 
 // place is the other end: a directory of this machine, with the programs of GNU or those
@@ -113,14 +113,14 @@ func grow(t *testing.T, dir string) {
 		os.MkdirAll(filepath.Join(dir, "links"), 0o755),
 		os.MkdirAll(filepath.Join(dir, filepath.Dir(long)), 0o755),
 		os.WriteFile(filepath.Join(dir, long), []byte("long"), 0o644),
-		os.WriteFile(filepath.Join(dir, "locked/x"), []byte("x"), 0o400),
+		os.WriteFile(filepath.Join(dir, "locked", "x"), []byte("x"), 0o400),
 		os.WriteFile(filepath.Join(dir, "run"), []byte("#!/bin/sh\n"), 0o755),
 		os.WriteFile(filepath.Join(dir, "none"), nil, 0o600),
 		os.Symlink("run", filepath.Join(dir, "link")),
-		os.Symlink("../run", filepath.Join(dir, "links/up")),
+		os.Symlink("../run", filepath.Join(dir, "links", "up")),
 		os.Symlink("nowhere", filepath.Join(dir, "dangling")),
-		os.WriteFile(filepath.Join(dir, "links/first"), []byte("first"), 0o640),
-		os.Link(filepath.Join(dir, "links/first"), filepath.Join(dir, "links/second")),
+		os.WriteFile(filepath.Join(dir, "links", "first"), []byte("first"), 0o640),
+		os.Link(filepath.Join(dir, "links", "first"), filepath.Join(dir, "links", "second")),
 	)
 	for _, odd := range []string{"-rf", "a b", "new\nline", "ünïcødé", "tab\t", "*", "back\\slash", ".hidden", "..dots", "'\"$(x)", strings.Repeat("ä", 127), "\xff\xfe"} {
 		must(t, os.WriteFile(filepath.Join(dir, odd), []byte(odd), 0o644))
@@ -173,7 +173,7 @@ func listing(t *testing.T, dir string) string {
 func noLeftovers(t *testing.T, dirs ...string) {
 	t.Helper()
 	for _, dir := range dirs {
-		if left, _ := filepath.Glob(filepath.Join(dir, copy.Temporary+"*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(dir, filecopy.Temporary+"*")); len(left) > 0 {
 			t.Errorf("left: %q", left)
 		}
 	}
@@ -186,7 +186,7 @@ func TestTreeThereAndBack(t *testing.T) {
 			here := t.TempDir()
 			grow(t, filepath.Join(here, "src"))
 			want := listing(t, filepath.Join(here, "src"))
-			r, err := copy.Send{Run: p.run, From: filepath.Join(here, "src"), To: "new", Meter: &copy.Meter{}}.Do(t.Context())
+			r, err := filecopy.Send{Run: p.run, From: filepath.Join(here, "src"), To: "new", Meter: &filecopy.Meter{}}.Do(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +197,7 @@ func TestTreeThereAndBack(t *testing.T) {
 			if r.Path != there || r.Files != 18 || len(r.Warnings) > 0 {
 				t.Errorf("%+v", r)
 			}
-			back, err := copy.Receive{Run: p.run, From: "new", To: here, Meter: &copy.Meter{}}.Do(t.Context())
+			back, err := filecopy.Receive{Run: p.run, From: "new", To: here, Meter: &filecopy.Meter{}}.Do(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,34 +29,34 @@ type ending struct {
 
 // failure says what the ending means: nil if all is well, with what is worth knowing.
 // While something is sent, a failure of tar has a status of the script's.
-func (e *ending) failure(sent bool) (failed error, warnings []string) {
+func (e *ending) failure(sent bool) (warnings []string, failed error) {
 	lines := e.stderr.lines()
 	switch {
 	case e.err != nil && fault.CodeOf(e.err) == fault.InvalidArgument:
-		return fault.New(fault.Failed, "the container has no sh: %w", e.err).
-			WithHint("berth cp needs sh and tar in the container: use an image that has them"), nil
+		return nil, fault.New(fault.Failed, "the container has no sh: %w", e.err).
+			WithHint("berth cp needs sh and tar in the container: use an image that has them")
 	case e.err != nil:
-		return e.err, nil
+		return nil, e.err
 	case e.status == 0:
-		return nil, lines
+		return lines, nil
 	}
 	switch e.status {
 	case statusNoProgram:
-		return fault.New(fault.Failed, "the container has no %s", strings.Join(strings.Fields(strings.Join(lines, " ")), ", ")).
-			WithHint("berth cp needs sh and tar in the container: use an image that has them"), nil
+		return nil, fault.New(fault.Failed, "the container has no %s", strings.Join(strings.Fields(strings.Join(lines, " ")), ", ")).
+			WithHint("berth cp needs sh and tar in the container: use an image that has them")
 	case statusNotFound:
-		return fault.New(fault.NotFound, "%s", strings.Join(lines, "; ")), nil
+		return nil, fault.New(fault.NotFound, "%s", strings.Join(lines, "; "))
 	case statusConflict:
-		return problems(fault.Conflict, "nothing was copied", lines), nil
+		return nil, problems(fault.Conflict, "nothing was copied", lines)
 	case statusIncomplete:
-		return fault.New(fault.Unavailable, "the connection was lost before all was sent; nothing was copied").WithHint("try again"), nil
+		return nil, fault.New(fault.Unavailable, "the connection was lost before all was sent; nothing was copied").WithHint("try again")
 	case statusNoStaging, statusMove, statusTar:
-		return problems(fault.Failed, "cannot write in the container", lines), nil
+		return nil, problems(fault.Failed, "cannot write in the container", lines)
 	}
 	if !sent && e.status == 1 && len(lines) > 0 && !slices.ContainsFunc(lines, isLoss) {
-		return nil, lines // GNU tar's status for files that have changed meanwhile
+		return lines, nil // GNU tar's status for files that have changed meanwhile
 	}
-	return problems(fault.Failed, "cannot read in the container", lines), nil
+	return nil, problems(fault.Failed, "cannot read in the container", lines)
 }
 
 // isLoss is true for what tar says of a file that it could not read as a whole.
@@ -67,7 +67,8 @@ func isLoss(line string) bool {
 // problems is one error for what was said.
 func problems(code fault.Code, message string, lines []string) error {
 	lines = slices.DeleteFunc(lines, func(line string) bool {
-		return strings.Contains(line, "Exiting with failure status due to previous errors") || strings.Contains(line, "Error is not recoverable")
+		return strings.Contains(line, "Exiting with failure status due to previous errors") ||
+			strings.Contains(line, "Error is not recoverable") || strings.Contains(line, "error exit delayed from previous errors")
 	})
 	switch len(lines) {
 	case 0:

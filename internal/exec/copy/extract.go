@@ -71,7 +71,8 @@ func (x *extractor) all(first *tar.Header, stream *tar.Reader) error {
 // entry writes one entry. What cannot be copied is remembered, and nothing more is
 // written then: only the other names are looked at.
 func (x *extractor) entry(header *tar.Header, content io.Reader) error {
-	if x.entries++; x.entries > maxEntries {
+	x.entries++
+	if x.entries > maxEntries {
 		return fault.New(fault.Failed, "more than %d files at once", maxEntries).WithHint("copy parts of it")
 	}
 	if header.Typeflag == tar.TypeXGlobalHeader {

@@ -86,7 +86,8 @@ func leadsOut(name, target string) bool {
 		switch part {
 		case "", ".":
 		case "..":
-			if depth--; down || depth < 0 {
+			depth--
+			if down || depth < 0 {
 				return true
 			}
 		default:

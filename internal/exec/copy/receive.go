@@ -43,7 +43,7 @@ func (r Receive) Do(ctx context.Context) (Result, error) {
 	}
 	_ = reader.CloseWithError(err)
 	e := <-ended
-	switch failed, warnings := e.failure(false); {
+	switch warnings, failed := e.failure(false); {
 	case err != nil && !errors.Is(err, errNothing) && !isCut(err):
 		return Result{}, err
 	case failed != nil:
@@ -59,7 +59,7 @@ func (r Receive) Do(ctx context.Context) (Result, error) {
 }
 
 // errNothing says that the other end has sent nothing: what it ended with says why.
-var errNothing = errors.New("nothing was sent") //nolint:gochecknoglobals // an error to compare with
+var errNothing = errors.New("nothing was sent")
 
 // isCut is true for a stream that ended too early: what the command ended with says why.
 func isCut(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }

@@ -57,7 +57,7 @@ func (s Send) send(ctx context.Context, found *scan, command []string) (Result, 
 	_ = toScript.Close() // without the last entry, the other end drops what it has
 	_ = fromScript.Close()
 	e := <-ended
-	failed, warnings := e.failure(true)
+	warnings, failed := e.failure(true)
 	switch {
 	case err != nil && !errors.Is(err, errEnded):
 		return Result{}, err
@@ -70,7 +70,7 @@ func (s Send) send(ctx context.Context, found *scan, command []string) (Result, 
 }
 
 // errEnded says that the other end has ended: what it ended with says why.
-var errEnded = errors.New("the other end has ended") //nolint:gochecknoglobals // an error to compare with
+var errEnded = errors.New("the other end has ended")
 
 // maxAnswer is how much the script may say.
 const maxAnswer = 64 << 10

@@ -37,7 +37,7 @@ func stage(to target) (*staging, error) {
 }
 
 func (s *staging) make() (err error) {
-	if err = s.at.Mkdir(s.name, 0o700); err != nil {
+	if err := s.at.Mkdir(s.name, 0o700); err != nil {
 		return err
 	}
 	if s.hold, err = s.at.Open(s.name); err != nil {

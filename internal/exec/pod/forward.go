@@ -36,7 +36,8 @@ func Dial(ctx context.Context, client *kube.Client, name string) (httpstream.Con
 		return conn, kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/portforward", Namespace: client.Namespace, Name: name})
 	case <-ctx.Done():
 		go func() {
-			if <-done; err == nil {
+			<-done
+			if err == nil {
 				_ = conn.Close()
 			}
 		}()
