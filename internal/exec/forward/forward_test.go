@@ -1,0 +1,163 @@
+package forward
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// fakePod is a connection with a pod that answers each connection with its name.
+type fakePod struct {
+	httpstream.Connection
+	name   string
+	closed chan bool
+	once   sync.Once
+}
+
+func newPod(name string) *fakePod { return &fakePod{name: name, closed: make(chan bool)} }
+
+func (p *fakePod) CreateStream(h http.Header) (httpstream.Stream, error) {
+	select {
+	case <-p.closed:
+		return nil, errors.New("closed")
+	default:
+	}
+	here, there := net.Pipe()
+	go func() {
+		if h.Get(corev1.StreamType) == corev1.StreamTypeData {
+			_, _ = io.WriteString(there, p.name+" "+h.Get(corev1.PortHeader))
+		}
+		_ = there.Close()
+	}()
+	return &fakeStream{Conn: here, isError: h.Get(corev1.StreamType) == corev1.StreamTypeError}, nil
+}
+
+func (p *fakePod) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+func (p *fakePod) CloseChan() <-chan bool             { return p.closed }
+func (p *fakePod) RemoveStreams(...httpstream.Stream) {}
+
+type fakeStream struct {
+	net.Conn
+	httpstream.Stream
+	isError bool
+}
+
+func (s *fakeStream) Read(b []byte) (int, error)  { return s.Conn.Read(b) }
+func (s *fakeStream) Write(b []byte) (int, error) { return s.Conn.Write(b) }
+func (s *fakeStream) Close() error                { return nil }
+func (s *fakeStream) Reset() error                { return s.Conn.Close() }
+
+// The ports outlive the pod: who connects when there is none waits for the next. The end
+// of the workspace ends it.
+func TestFollowsThePod(t *testing.T) {
+	pods := make(chan *fakePod, 1)
+	var mu sync.Mutex
+	current, deleted := newPod("one"), false
+	lost, events := make(chan string, 1), make(chan Event, 20)
+	f := Forward{
+		Addresses: []string{"127.0.0.1"}, Ports: []Port{{0, 80}, {0, 81}},
+		Find: func(context.Context) (*Target, string, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case deleted:
+				return nil, "", fault.New(fault.NotFound, "deleted")
+			case current == nil:
+				return nil, "no pod", nil
+			}
+			pods <- current
+			return &Target{Pod: current.name}, "", nil
+		},
+		Dial: func(context.Context, Target) (httpstream.Connection, error) { return <-pods, nil },
+		Gone: func(ctx context.Context, _ Target) string {
+			select {
+			case why := <-lost:
+				return why
+			case <-ctx.Done():
+				return ""
+			}
+		},
+		Report: func(e Event) { events <- e },
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- f.Run(t.Context()) }()
+	next := func(want Kind) Event {
+		t.Helper()
+		e := <-events
+		if e.Kind != want {
+			t.Fatalf("%+v, want %s", e, want)
+		}
+		return e
+	}
+	next(Connected)
+	addresses := []string{next(Listening).Address, next(Listening).Address}
+	read := func(address string) string {
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(t.Context(), "tcp", address)
+		if err != nil {
+			t.Error(err)
+			return ""
+		}
+		defer conn.Close()
+		text, _ := io.ReadAll(conn)
+		return string(text)
+	}
+	if got := []string{read(addresses[0]), read(addresses[1])}; !slices.Equal(got, []string{"one 80", "one 81"}) {
+		t.Errorf("%q", got)
+	}
+	mu.Lock()
+	current = nil
+	mu.Unlock()
+	lost <- "it was deleted"
+	if e := next(Lost); e.Why != "it was deleted" || e.Pod != "one" {
+		t.Errorf("%+v", e)
+	}
+	if e := next(Waiting); e.Why != "no pod" {
+		t.Errorf("%+v", e)
+	}
+	waited := make(chan string, 1)
+	go func() { waited <- read(addresses[0]) }()
+	mu.Lock()
+	current = newPod("two")
+	mu.Unlock()
+	next(Connected)
+	if got := <-waited; got != "two 80" {
+		t.Errorf("%q", got)
+	}
+	mu.Lock()
+	deleted = true
+	mu.Unlock()
+	lost <- "it was deleted"
+	next(Lost)
+	if err := <-ended; fault.CodeOf(err) != fault.NotFound {
+		t.Error(err)
+	}
+}
+
+// A port that is taken is named, and nothing stays open.
+func TestPortInUse(t *testing.T) {
+	var config net.ListenConfig
+	taken, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := listener{Listener: taken}.local()
+	_, err = listen(t.Context(), []string{"localhost"}, []Port{{0, 80}, {port, 81}})
+	if fault.CodeOf(err) != fault.Failed || fault.From(err).Hint == "" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,161 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// in runs a script in a workspace and returns what it prints.
+func (w *world) in(user, script string) string {
+	w.Helper()
+	return strings.TrimSpace(w.must(0, "exec", user, "--", "sh", "-c", script).stdout)
+}
+
+// A tree goes to a workspace and comes back as it was: links, odd names, modes, times,
+// empty and locked directories, a file with a hole.
+func TestCopyThereAndBack(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	dir := t.TempDir()
+	src := filepath.Join(dir, "src")
+	long := strings.Repeat("l", 255)
+	at := time.Date(2020, 2, 3, 4, 5, 6, 0, time.UTC)
+	big := make([]byte, 8<<20)
+	_, _ = rand.Read(big)
+	for name, text := range map[string][]byte{"-rf": []byte("x"), "a b\nc": []byte("x"), "ünï": nil, long + "/" + long: []byte("long"), "sub/big": big} {
+		path := filepath.Join(src, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, err := range []error{
+		os.Symlink("big", filepath.Join(src, "sub", "link")), os.Link(filepath.Join(src, "sub", "big"), filepath.Join(src, "sub", "hard")),
+		os.MkdirAll(filepath.Join(src, "empty"), 0o700), os.WriteFile(filepath.Join(src, "sparse"), []byte("x"), 0o600),
+		os.Truncate(filepath.Join(src, "sparse"), 32<<20),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	there := decode[v1.CopyResult](w, w.must(0, "cp", src, "alice~plain:", "-o", "json"))
+	if there.Files != 7 || there.Direction != v1.CopyTo || !strings.HasSuffix(there.Destination, "/src") {
+		t.Errorf("%+v", there)
+	}
+	if got := w.in("alice~plain", `cd ~/src && readlink sub/link && [ sub/big -ef sub/hard ] && stat -c '%a %Y' -- ./-rf && stat -c %a empty && ls -a ~`); got != "big\n750 1580702706\n700\n.\n..\nsrc" {
+		t.Errorf("there it is %q", got)
+	}
+	back := filepath.Join(dir, "back")
+	r := w.must(0, "cp", "alice~plain:src", back)
+	w.contains(r.stderr, "Copied 7 files")
+	if r.stdout != "" {
+		t.Errorf("stdout %q", r.stdout)
+	}
+	for _, name := range []string{"-rf", "a b\nc", "ünï", long + "/" + long, "sub/big", "sub/hard", "sub/link", "sparse"} {
+		want, err := os.ReadFile(filepath.Join(src, name))
+		got, err2 := os.ReadFile(filepath.Join(back, name))
+		if err != nil || err2 != nil || !bytes.Equal(got, want) {
+			t.Errorf("%.40q is not the same: %v, %v", name, err, err2)
+		}
+	}
+	info, err := os.Stat(filepath.Join(back, "-rf"))
+	if err != nil || info.Mode() != 0o750 || !info.ModTime().Equal(at) {
+		t.Errorf("%v, %v, %v", info.Mode(), info.ModTime(), err)
+	}
+}
+
+// What cannot be copied is named, and nothing is left of it.
+func TestCopyRefused(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	dir := t.TempDir()
+	w.in("alice~plain", "cd ~ && mkdir t && mkfifo t/pipe t/second && ln -s /etc/passwd out && mkdir full && echo old >f")
+	both := w.must(3, "cp", "alice~plain:t", dir).stderr
+	w.contains(both, `t/pipe"`, `t/second"`)
+	w.contains(w.must(3, "cp", "alice~plain:out", dir).stderr, "--outside-links")
+	w.contains(w.must(7, "cp", "alice~plain:nothing", dir).stderr, "nothing does not exist in the workspace")
+	w.contains(w.must(7, "cp", filepath.Join(dir, "nothing"), "alice~plain:").stderr, "does not exist on this machine")
+	w.contains(w.must(6, "cp", dir, "alice~plain:f").stderr, "is not a directory")
+	w.contains(w.must(7, "cp", "alice~plain:f", dir, "--pod", "other").stderr, "has no pod other")
+	w.contains(w.must(7, "cp", "alice~plain:f", dir, "-c", "other").stderr, "has no container other")
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	w.must(0, "cp", "alice~plain:out", dir, "--outside-links")
+	if link, err := os.Readlink(filepath.Join(dir, "out")); link != "/etc/passwd" {
+		t.Errorf("%q, %v", link, err)
+	}
+}
+
+// A full disk at either end is the reason that is named, and leaves nothing.
+func TestCopyFullDisk(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	dir := t.TempDir()
+	big := filepath.Join(dir, "big")
+	noise := make([]byte, 80<<20)
+	_, _ = rand.Read(noise)
+	if err := os.WriteFile(big, noise, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.contains(w.must(3, "cp", big, "alice~plain:/dev/shm/").stderr, "No space left on device") // 64 MiB
+	if left := w.in("alice~plain", "ls -A /dev/shm"); left != "" {
+		t.Errorf("left: %s", left)
+	}
+}
+
+// Killed on the way, a copy leaves nothing under the final name, and the next removes what
+// is left.
+func TestCopyKilled(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	dir := t.TempDir()
+	big := filepath.Join(dir, "big")
+	noise := make([]byte, 200<<20)
+	_, _ = rand.Read(noise)
+	if err := os.WriteFile(big, noise, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, after := range []time.Duration{300 * time.Millisecond, time.Second, 2 * time.Second} {
+		run := w.start("cp", big, "alice~plain:new")
+		time.Sleep(after)
+		run.signal(os.Kill)
+		run.wait()
+		if got := w.in("alice~plain", "cd ~; ls -A"); strings.Contains(got, "new") {
+			t.Errorf("killed after %s: %s", after, got)
+		}
+	}
+	w.eventually("nothing is left there", func() bool { return w.in("alice~plain", "cd ~; ls -A") == "" })
+	w.must(0, "cp", big, "alice~plain:new")
+	to := filepath.Join(dir, "back")
+	for _, after := range []time.Duration{300 * time.Millisecond, time.Second, 2 * time.Second} {
+		run := w.start("cp", "alice~plain:new", to)
+		time.Sleep(after)
+		run.signal(os.Kill)
+		run.wait()
+		if _, err := os.Stat(to); err == nil {
+			t.Errorf("killed after %s: it is there", after)
+		}
+	}
+	w.must(0, "cp", "alice~plain:new", to)
+	if got, err := os.ReadFile(to); err != nil || !bytes.Equal(got, noise) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".berth-cp-*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
