@@ -33,13 +33,17 @@ func (p *fakePod) CreateStream(h http.Header) (httpstream.Stream, error) {
 	default:
 	}
 	here, there := net.Pipe()
+	text := ""
+	if h.Get(corev1.StreamType) == corev1.StreamTypeData {
+		text = p.name + " " + h.Get(corev1.PortHeader)
+	}
 	go func() {
-		if h.Get(corev1.StreamType) == corev1.StreamTypeData {
-			_, _ = io.WriteString(there, p.name+" "+h.Get(corev1.PortHeader))
+		if text != "" {
+			_, _ = io.WriteString(there, text)
 		}
 		_ = there.Close()
 	}()
-	return &fakeStream{Conn: here, isError: h.Get(corev1.StreamType) == corev1.StreamTypeError}, nil
+	return &fakeStream{Conn: here}, nil
 }
 
 func (p *fakePod) Close() error {
@@ -52,7 +56,6 @@ func (p *fakePod) RemoveStreams(...httpstream.Stream) {}
 type fakeStream struct {
 	net.Conn
 	httpstream.Stream
-	isError bool
 }
 
 func (s *fakeStream) Read(b []byte) (int, error)  { return s.Conn.Read(b) }
