@@ -53,9 +53,9 @@ begins with .berth-cp-, in the same place; the next copy to that place removes w
 a killed one has left. If one file cannot be read, nothing is copied, and all such
 files are named.
 
-The container needs sh and tar. Sparse files are sent without their holes if that is
-GNU tar, otherwise as zeros, and get their holes back on this machine. The tar of busybox
-knows times to the second, and changes those of directories with hard links.`
+The container needs sh and tar. From a workspace, holes of sparse files are not sent if
+that is GNU tar, and otherwise come as zeros; they are holes again on this machine. To a
+workspace they are sent as zeros, and take space there. The tar of busybox knows times to the second, and changes those of directories with hard links.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {

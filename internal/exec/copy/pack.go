@@ -19,7 +19,6 @@ type packer struct {
 	out    io.Writer
 	tar    *tar.Writer
 	format tar.Format
-	sparse bool
 	merge  bool
 	meter  *Meter
 }

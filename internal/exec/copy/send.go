@@ -87,7 +87,7 @@ func (s Send) talk(found *scan, to io.WriteCloser, from *bufio.Reader) (path str
 	}
 	buffered := bufio.NewWriterSize(to, copyBuffer)
 	gnu := words[1] == "gnu"
-	p := &packer{scan: found, out: buffered, format: formatOf(gnu), sparse: gnu, merge: words[2] == "1", meter: s.Meter}
+	p := &packer{scan: found, out: buffered, format: formatOf(gnu), merge: words[2] == "1", meter: s.Meter}
 	if err = p.all(); err == nil {
 		err = buffered.Flush()
 	}
