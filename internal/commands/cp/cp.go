@@ -26,7 +26,7 @@ type Options struct {
 	Workspaces func() (inventory.Reader, error)
 
 	From, To     Location
-	Place        cmdutil.Place
+	Place        pod.Place
 	OutsideLinks bool
 	Timeout      time.Duration
 	Output       printer.Format
@@ -55,7 +55,8 @@ files are named.
 
 The container needs sh and tar. From a workspace, holes of sparse files are not sent if
 that is GNU tar, and otherwise come as zeros; they are holes again on this machine. To a
-workspace they are sent as zeros, and take space there. The tar of busybox knows times to the second, and changes those of directories with hard links.`
+workspace they are sent as zeros, and take space there. The tar of busybox knows times to the second, and
+changes those of directories with hard links.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -81,8 +82,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 			return cmdutil.CheckTimeout(o.Timeout)
 		}),
 	}
-	o.Place.AddContainerFlag(cmd)
-	o.Place.AddPodFlag(cmd)
+	f.AddContainerFlag(cmd, &o.Place)
+	f.AddPodFlag(cmd, &o.Place)
 	cmd.Flags().BoolVar(&o.OutsideLinks, "outside-links", false, "copy symbolic links from a workspace as they are, also those that lead out of what is copied")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
@@ -94,7 +95,7 @@ func Run(ctx context.Context, o *Options) error {
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	workspace := o.From.Workspace + o.To.Workspace
-	client, request, err := o.Place.Enter(ctx, o.Workspaces, workspace)
+	client, request, err := cmdutil.FindPlace(ctx, o.Workspaces, workspace, o.Place)
 	if err != nil {
 		return cmdutil.Because(ctx, err)
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/commands/cmdtest"
-	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/commands/cp"
+	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/terminal"
 )
 
@@ -23,7 +23,7 @@ func TestOptions(t *testing.T) {
 		"an ID":                   {Args: "id/alice-a975fae:x -", Want: cp.Options{From: in("id/alice-a975fae", "x"), To: local("-")}},
 		"another container": {
 			Args: "alice:x . -c side --pod web-1 --outside-links --timeout 5s",
-			Want: cp.Options{From: in("alice", "x"), To: local("."), Place: cmdutil.Place{Pod: "web-1", Container: "side"}, OutsideLinks: true, Timeout: 5 * time.Second},
+			Want: cp.Options{From: in("alice", "x"), To: local("."), Place: pod.Place{Pod: "web-1", Container: "side"}, OutsideLinks: true, Timeout: 5 * time.Second},
 		},
 		"one argument":        {Args: "alice:x", Err: "requires a source and a destination, got 1 arguments"},
 		"several sources":     {Args: "a b alice:", Err: "requires a source and a destination, got 3 arguments"},

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec"
@@ -90,12 +89,10 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.Stdin, "stdin", "i", false, "pass standard input to the command")
 	flags.BoolVarP(&o.TTY, "tty", "t", false, "give the command a terminal")
-	flags.StringVarP(&o.Place.Container, "container", "c", "", "the container (default: the workspace's main one)")
-	flags.StringVar(&o.Place.Pod, "pod", "", "the pod, of a workspace in several (default: one that is ready)")
 	flags.BoolVar(&o.NoWait, "no-wait", false, "fail if the workspace is not running yet")
 	flags.BoolVar(&o.Provision, "provision", false, "provision the workspace if it does not exist")
-	f.CompletePods(cmd, "container", pod.Containers)
-	f.CompletePods(cmd, "pod", func(p *corev1.Pod) []string { return []string{p.Name} })
+	f.AddContainerFlag(cmd, &o.Place)
+	f.AddPodFlag(cmd, &o.Place)
 	o.Machine.flags(cmd)
 	return cmd
 }

@@ -15,8 +15,11 @@ func (o *Options) throughOnly() error {
 		flag string
 		set  bool
 	}{
-		{"pod", o.Place.Pod != ""}, {"no-wait", o.NoWait}, {"provision", o.Provision},
-		{flagDirect, o.Machine.Direct}, {machine.FlagInsecure, o.Machine.Trust.Insecure},
+		{"pod", o.Place.Pod != ""},
+		{"no-wait", o.NoWait},
+		{"provision", o.Provision},
+		{flagDirect, o.Machine.Direct},
+		{machine.FlagInsecure, o.Machine.Trust.Insecure},
 	} {
 		if refused.set {
 			return fault.New(fault.InvalidArgument, "--%s and --%s are mutually exclusive", cmdutil.FlagGateway, refused.flag).

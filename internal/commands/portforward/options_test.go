@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/berthdev/berth/internal/commands/cmdtest"
-	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/commands/portforward"
 	"github.com/berthdev/berth/internal/exec/forward"
+	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/terminal"
 )
 
@@ -21,7 +21,7 @@ func TestOptions(t *testing.T) {
 		},
 		"addresses and a pod": {
 			Args: "alice 80 --address 127.0.0.1,::1 --pod web-1",
-			Want: portforward.Options{Workspace: "alice", Ports: []forward.Port{{Local: 80, Remote: 80}}, Addresses: []string{"127.0.0.1", "::1"}, Place: cmdutil.Place{Pod: "web-1"}},
+			Want: portforward.Options{Workspace: "alice", Ports: []forward.Port{{Local: 80, Remote: 80}}, Addresses: []string{"127.0.0.1", "::1"}, Place: pod.Place{Pod: "web-1"}},
 		},
 		"no port":        {Args: "alice", Err: "requires one workspace and at least one port"},
 		"a name":         {Args: "alice http", Err: `"http" is not a number up to 65535`},

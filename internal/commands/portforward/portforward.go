@@ -9,6 +9,7 @@ import (
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec/forward"
+	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
@@ -23,7 +24,7 @@ type Options struct {
 	Workspace string
 	Ports     []forward.Port
 	Addresses []string
-	Place     cmdutil.Place
+	Place     pod.Place
 	Output    printer.Format
 }
 
@@ -61,7 +62,7 @@ open, and who connects meanwhile waits. The command ends when the workspace is d
 	}
 	cmd.Flags().StringSliceVar(&o.Addresses, "address", []string{"localhost"}, "the addresses of this machine to listen on: IP addresses, or localhost")
 	cmdutil.NoFlagValues(cmd, "address")
-	o.Place.AddPodFlag(cmd)
+	f.AddPodFlag(cmd, &o.Place)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "jsonl")
 	return cmd
 }

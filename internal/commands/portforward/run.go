@@ -78,7 +78,7 @@ func (w *workspace) target(ctx context.Context) (t *forward.Target, why string, 
 	case err != nil:
 		return nil, "", err
 	}
-	chosen, err := w.Place.ChoosePod(pods)
+	chosen, err := w.Place.Choose(pods)
 	if err != nil {
 		return nil, "", err
 	}

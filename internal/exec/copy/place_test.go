@@ -116,7 +116,7 @@ func TestLostOnTheWay(t *testing.T) {
 				t.Errorf("%s, sent %d: %v", maker, after, err)
 			}
 			must(t, os.RemoveAll(filepath.Join(here, "back")))
-			p := place{filepath.Join(here), p.path}
+			p := place{here, p.path}
 			_, err = filecopy.Receive{Run: func(ctx context.Context, command []string, s exec.Session) (int, error) {
 				s.Stdout = &cutWriter{s.Stdout, after}
 				_, _ = p.run(ctx, command, s)

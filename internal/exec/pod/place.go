@@ -27,12 +27,11 @@ func Into(pod *corev1.Pod) (Request, error) { return Place{}.In([]*corev1.Pod{po
 // runs.
 func (p Place) In(pods []*corev1.Pod) (Request, error) {
 	if p.Pod != "" {
-		named := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == p.Pod })
-		if named < 0 {
-			return Request{}, fault.New(fault.InvalidArgument, "pod %s is not a pod of workspace %s", p.Pod, kube.IDOf(&pods[0].ObjectMeta)).
-				WithHint("its pods are: %s", strings.Join(podNames(pods), ", "))
+		named, err := p.Choose(pods)
+		if err != nil {
+			return Request{}, err
 		}
-		pods = pods[named : named+1]
+		pods = []*corev1.Pod{named}
 	}
 	var first error
 	for _, pod := range pods {
@@ -45,6 +44,19 @@ func (p Place) In(pods []*corev1.Pod) (Request, error) {
 		}
 	}
 	return Request{}, first
+}
+
+// Choose is the pod that is named, or else the best to enter, whatever its state.
+func (p Place) Choose(pods []*corev1.Pod) (*corev1.Pod, error) {
+	if p.Pod == "" {
+		return pods[0], nil
+	}
+	named := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == p.Pod })
+	if named < 0 {
+		return nil, fault.New(fault.InvalidArgument, "pod %s is not a pod of workspace %s", p.Pod, kube.IDOf(&pods[0].ObjectMeta)).
+			WithHint("its pods are: %s", strings.Join(podNames(pods), ", "))
+	}
+	return pods[named], nil
 }
 
 // in is a request for the place in this pod.

@@ -122,7 +122,7 @@ func start(t *testing.T, backend Backend, change func(*Server, *serve.Limits)) *
 	t.Cleanup(func() {
 		stop()
 		r.public.Close()
-		_ = <-ended
+		<-ended
 	})
 	return r
 }
