@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,8 +91,8 @@ func TestCopyRefused(t *testing.T) {
 	w.contains(w.must(7, "cp", "alice~plain:nothing", dir).stderr, "nothing does not exist in the workspace")
 	w.contains(w.must(7, "cp", filepath.Join(dir, "nothing"), "alice~plain:").stderr, "does not exist on this machine")
 	w.contains(w.must(6, "cp", dir, "alice~plain:f").stderr, "is not a directory")
-	w.contains(w.must(7, "cp", "alice~plain:f", dir, "--pod", "other").stderr, "has no pod other")
-	w.contains(w.must(7, "cp", "alice~plain:f", dir, "-c", "other").stderr, "has no container other")
+	w.contains(w.must(2, "cp", "alice~plain:f", dir, "--pod", "other").stderr, "pod other is not a pod of workspace")
+	w.contains(w.must(2, "cp", "alice~plain:f", dir, "-c", "other").stderr, "has no container other")
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -118,6 +119,9 @@ func TestCopyFullDisk(t *testing.T) {
 	}
 }
 
+// temporary begins the names of what is not complete.
+const temporary = ".berth-cp-"
+
 // Killed on the way, a copy leaves nothing under the final name, and the next removes what
 // is left.
 func TestCopyKilled(t *testing.T) {
@@ -130,32 +134,36 @@ func TestCopyKilled(t *testing.T) {
 	if err := os.WriteFile(big, noise, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, after := range []time.Duration{300 * time.Millisecond, time.Second, 2 * time.Second} {
+	for range 3 {
 		run := w.start("cp", big, "alice~plain:new")
-		time.Sleep(after)
+		w.eventually("something arrives there", func() bool { return strings.Contains(w.in("alice~plain", "cd ~; ls -A"), temporary) })
 		run.signal(os.Kill)
 		run.wait()
-		if got := w.in("alice~plain", "cd ~; ls -A"); strings.Contains(got, "new") {
-			t.Errorf("killed after %s: %s", after, got)
-		}
+		w.eventually("nothing is left there", func() bool { return w.in("alice~plain", "cd ~; ls -A") == "" })
 	}
-	w.eventually("nothing is left there", func() bool { return w.in("alice~plain", "cd ~; ls -A") == "" })
 	w.must(0, "cp", big, "alice~plain:new")
 	to := filepath.Join(dir, "back")
-	for _, after := range []time.Duration{300 * time.Millisecond, time.Second, 2 * time.Second} {
+	temporaries := func() []string {
+		left, _ := filepath.Glob(filepath.Join(dir, temporary+"*"))
+		return left
+	}
+	for range 3 {
+		before := temporaries()
 		run := w.start("cp", "alice~plain:new", to)
-		time.Sleep(after)
+		w.eventually("something arrives here", func() bool {
+			return slices.ContainsFunc(temporaries(), func(name string) bool { return !slices.Contains(before, name) })
+		})
 		run.signal(os.Kill)
 		run.wait()
 		if _, err := os.Stat(to); err == nil {
-			t.Errorf("killed after %s: it is there", after)
+			t.Error("what was killed is there")
 		}
 	}
 	w.must(0, "cp", "alice~plain:new", to)
 	if got, err := os.ReadFile(to); err != nil || !bytes.Equal(got, noise) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, ".berth-cp-*")); len(left) > 0 {
+	if left := temporaries(); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }
