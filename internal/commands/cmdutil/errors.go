@@ -21,9 +21,13 @@ func (ExitError) Error() string { return "the command failed" }
 // another one; its value is the status of its own failures.
 const OwnExitStatus = "own-exit-status"
 
-// UsageError is the error of a command line that is wrong.
+// UsageError is the error of a command line that is wrong, with its own hint if it has one.
 func UsageError(cmd *cobra.Command, err error) error {
-	return fault.New(fault.InvalidArgument, "%w", err).WithHint("see `%s --help`", cmd.CommandPath())
+	usage := fault.New(fault.InvalidArgument, "%w", err)
+	if hint := fault.From(err).Hint; hint != "" {
+		return usage.WithHint("%s", hint)
+	}
+	return usage.WithHint("see `%s --help`", cmd.CommandPath())
 }
 
 // Exit prints the error that a command line ended with, unless it has been

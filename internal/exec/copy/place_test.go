@@ -2,11 +2,14 @@ package copy_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"io"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/berthdev/berth/internal/exec"
@@ -134,6 +137,45 @@ func TestLostOnTheWay(t *testing.T) {
 		}
 		noLeftovers(t, here)
 	}
+}
+
+// What cannot be written at the other end is said, though a connection loses what is said
+// while it is still sent to.
+func TestFailureIsHeard(t *testing.T) {
+	for maker, p := range places(t) {
+		large := filepath.Join(t.TempDir(), "large")
+		noise := make([]byte, 8<<20)
+		_, _ = rand.Read(noise)
+		must(t, os.WriteFile(large, noise, 0o600))
+		meter := &filecopy.Meter{}
+		_, err := filecopy.Send{Run: func(ctx context.Context, command []string, s exec.Session) (int, error) {
+			in := &endingReader{from: s.Stdin}
+			s.Stdin = in
+			status, err := p.run(ctx, append([]string{"sh", "-c", `ulimit -f 64; exec "$0" "$@"`}, command...), s)
+			if !in.ended.Load() {
+				return 0, errors.New("the connection was lost")
+			}
+			return status, err
+		}, From: large, To: "new", Meter: meter}.Do(t.Context())
+		if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "cannot write in the container") {
+			t.Errorf("%s: %v", maker, err)
+		}
+		noLeftovers(t, p.home)
+	}
+}
+
+// endingReader notes that it was read to its end.
+type endingReader struct {
+	from  io.Reader
+	ended atomic.Bool
+}
+
+func (e *endingReader) Read(p []byte) (int, error) {
+	n, err := e.from.Read(p)
+	if err != nil {
+		e.ended.Store(true)
+	}
+	return n, err
 }
 
 // cutReader ends after some bytes.

@@ -88,15 +88,25 @@ func (s Send) talk(found *scan, to io.WriteCloser, from *bufio.Reader) (path str
 	buffered := bufio.NewWriterSize(to, copyBuffer)
 	gnu := words[1] == "gnu"
 	p := &packer{scan: found, out: buffered, format: formatOf(gnu), merge: words[2] == "1", meter: s.Meter}
+	stopped := make(chan struct{})
+	go func() { // nothing is said before all is sent, unless it has failed
+		defer close(stopped)
+		_, _ = from.Peek(1)
+		_ = to.Close()
+	}()
 	if err = p.all(); err == nil {
 		err = buffered.Flush()
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, io.ErrClosedPipe):
+		return "", errEnded
+	case err != nil:
 		return "", err
 	}
 	if err := to.Close(); err != nil {
 		return "", err
 	}
+	<-stopped
 	rest, err := io.ReadAll(io.LimitReader(from, maxAnswer))
 	return string(rest), err
 }

@@ -3,12 +3,16 @@
 # contents; TOKEN, which nobody else has; MODE of a directory.
 dst=$1 name=$2 kind=$3 token=$4 mode=$5
 
+# What is still sent is read before the end: a connection that ends in the middle of it
+# may lose the status. The sender stops at the word.
 fail() {
 	status=$1
 	shift
 	printf '%s\n' "$*" >&2
+	[ -z "$receiving" ] || { echo stop && cat >/dev/null 2>&1; }
 	exit "$status"
 }
+receiving=
 exists() { [ -e "$1" ] || [ -L "$1" ]; }
 is_dir() { [ -d "$1" ] && [ ! -L "$1" ]; }
 
@@ -109,6 +113,7 @@ case $(tar --version 2>/dev/null) in
 *) tar=other ;;
 esac
 echo "ready $tar ${merge:-0}"
+receiving=1
 
 tar -x -p -o -f - -C "$t/in" || fail 95
 [ -f "$t/in/complete" ] || fail 96 "the transfer was not completed"
