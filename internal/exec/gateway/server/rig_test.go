@@ -122,7 +122,9 @@ func start(t *testing.T, backend Backend, change func(*Server, *serve.Limits)) *
 	t.Cleanup(func() {
 		stop()
 		r.public.Close()
-		<-ended
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	})
 	return r
 }
