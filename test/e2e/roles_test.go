@@ -288,7 +288,6 @@ func (w *world) oneOfEach() (targets []*target) {
 func (w *world) prepareReading() *strings.Replacer {
 	w.Helper()
 	waiting := w.start("provision", "alice~huge", "--timeout", "1h")
-	unbound := w.start("provision", "alice~unbindable", "--no-wait")
 	crashing, data, gone := w.start("provision", "alice~crashing"), w.start("provision", "alice~data"), w.start("provision", "gone~plain")
 	targets := w.oneOfEach()
 	var injections []*process
@@ -303,7 +302,7 @@ func (w *world) prepareReading() *strings.Replacer {
 		w.Fatal(err)
 	}
 	crashing.wait().mustBe(w, 3)
-	for _, p := range append(injections, data, gone, unbound) {
+	for _, p := range append(injections, data, gone) {
 		p.wait().mustBe(w, 0)
 	}
 	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("gone~plain"), metav1.DeleteOptions{}); err != nil {
