@@ -79,7 +79,7 @@ func executorFor(config *rest.Config, target *url.URL) (remotecommand.Executor, 
 		return nil, err
 	}
 	return remotecommand.NewFallbackExecutor(websocket, spdy, func(err error) bool {
-		return !refused(err) && (httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err))
+		return !refused(err) && kube.RefusesWebSockets(err)
 	})
 }
 

@@ -13,8 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/tools/portforward"
-	"k8s.io/client-go/transport/spdy"
 	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -45,29 +43,9 @@ func dialService(ctx context.Context, client *kube.Client, s ServiceConfig) (net
 	if err != nil {
 		return nil, err
 	}
-	dialer, err := podDialer(client, s.Namespace, pod)
+	connection, err := client.DialPorts(ctx, s.Namespace, pod)
 	if err != nil {
-		return nil, fault.New(fault.Internal, "port-forward: %w", err)
-	}
-	var connection httpstream.Connection
-	done := make(chan struct{})
-	go func() { // Dial takes no context
-		defer close(done)
-		connection, _, err = dialer.Dial(portforward.PortForwardProtocolV1Name)
-	}()
-	select {
-	case <-ctx.Done():
-		go func() {
-			<-done
-			if err == nil {
-				_ = connection.Close()
-			}
-		}()
-		return nil, ctx.Err()
-	case <-done:
-	}
-	if err != nil {
-		return nil, kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/portforward", Namespace: s.Namespace, Name: pod})
+		return nil, err
 	}
 	return stream(connection, port)
 }
@@ -111,23 +89,6 @@ func targetPort(service *corev1.Service, pod *corev1.Pod, want int) (int, error)
 	}
 	return 0, fault.New(fault.InvalidArgument, "service %s in namespace %s has no port %d", service.Name, service.Namespace, want).
 		WithHint("correct the port of the service in the configuration")
-}
-
-// podDialer prefers WebSockets and falls back to SPDY, as an exec does.
-func podDialer(client *kube.Client, namespace, pod string) (httpstream.Dialer, error) {
-	target := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").URL()
-	transport, upgrader, err := spdy.RoundTripperFor(client.Config)
-	if err != nil {
-		return nil, err
-	}
-	websocket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(target, client.Config)
-	if err != nil {
-		return nil, err
-	}
-	old := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport}, http.MethodPost, target)
-	return portforward.NewFallbackDialerForStreaming(websocket, old, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	}), nil
 }
 
 // stream makes a network connection of the two streams of a forwarded port: what

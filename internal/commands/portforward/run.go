@@ -36,7 +36,7 @@ func Run(ctx context.Context, o *Options) error {
 		Addresses: o.Addresses, Ports: o.Ports, Report: w.report,
 		Find: w.target,
 		Dial: func(ctx context.Context, t forward.Target) (httpstream.Connection, error) {
-			return pod.Dial(ctx, w.client, t.Pod)
+			return w.client.DialPorts(ctx, w.client.Namespace, t.Pod)
 		},
 		Gone: func(ctx context.Context, t forward.Target) string { return pod.Gone(ctx, w.client, t.Pod, t.UID) },
 	}.Run(ctx))

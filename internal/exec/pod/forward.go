@@ -2,7 +2,6 @@ package pod
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,56 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/portforward"
-	"k8s.io/client-go/transport/spdy"
-	"k8s.io/streaming/pkg/httpstream"
 
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
-
-// Dial connects with the ports of a pod. It uses WebSockets, or SPDY where the server or a
-// proxy on the way knows only that.
-func Dial(ctx context.Context, client *kube.Client, name string) (httpstream.Connection, error) {
-	dialer, err := portDialer(client, name)
-	if err != nil {
-		return nil, fault.New(fault.Internal, "port-forward: %w", err)
-	}
-	var conn httpstream.Connection
-	done := make(chan struct{})
-	go func() { // Dial takes no context
-		defer close(done)
-		conn, _, err = dialer.Dial(portforward.PortForwardProtocolV1Name)
-	}()
-	select {
-	case <-done:
-		return conn, kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/portforward", Namespace: client.Namespace, Name: name})
-	case <-ctx.Done():
-		go func() {
-			<-done
-			if err == nil {
-				_ = conn.Close()
-			}
-		}()
-		return nil, context.Cause(ctx)
-	}
-}
-
-func portDialer(client *kube.Client, name string) (httpstream.Dialer, error) {
-	target := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(client.Namespace).Name(name).SubResource("portforward").URL()
-	transport, upgrader, err := spdy.RoundTripperFor(client.Config)
-	if err != nil {
-		return nil, err
-	}
-	websocket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(target, client.Config)
-	if err != nil {
-		return nil, err
-	}
-	old := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport}, http.MethodPost, target)
-	return portforward.NewFallbackDialerForStreaming(websocket, old, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	}), nil
-}
 
 // lookAgain is how often a pod is looked at that cannot be watched.
 const lookAgain = 2 * time.Second
