@@ -1,11 +1,10 @@
 package copy
 
 import (
-	"bytes"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -24,13 +23,13 @@ const (
 type ending struct {
 	status int
 	err    error
-	stderr complaints
+	stderr exec.Beginning
 }
 
 // failure says what the ending means: nil if all is well, with what is worth knowing.
 // While something is sent, a failure of tar has a status of the script's.
 func (e *ending) failure(sent bool) (warnings []string, failed error) {
-	lines := e.stderr.lines()
+	lines := linesOf(e.stderr.String())
 	switch {
 	case e.err != nil && fault.CodeOf(e.err) == fault.InvalidArgument:
 		return nil, fault.New(fault.Failed, "the container has no sh: %w", e.err).
@@ -84,24 +83,9 @@ func problems(code fault.Code, message string, lines []string) error {
 // maxComplaints is how much is kept of what the other end complains, in bytes.
 const maxComplaints = 1 << 20
 
-// complaints keep the beginning of what a command writes to its standard error.
-type complaints struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (c *complaints) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.text.Write(p[:min(len(p), maxComplaints-c.text.Len())])
-	return len(p), nil
-}
-
-func (c *complaints) lines() (lines []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for line := range strings.Lines(c.text.String()) {
+// linesOf are the lines of a text that say something.
+func linesOf(text string) (lines []string) {
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
 			lines = append(lines, fault.Line(line))
 		}

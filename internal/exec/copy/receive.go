@@ -29,7 +29,7 @@ func (r Receive) Do(ctx context.Context) (Result, error) {
 	reader, writer := io.Pipe()
 	ended := make(chan *ending, 1)
 	go func() {
-		e := &ending{}
+		e := &ending{stderr: exec.Beginning{Max: maxComplaints}}
 		e.status, e.err = r.Run(ctx, script(sendScript, from.dir, from.base), exec.Session{Stdout: writer, Stderr: &e.stderr})
 		_ = writer.CloseWithError(io.EOF)
 		ended <- e

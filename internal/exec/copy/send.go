@@ -47,7 +47,7 @@ func (s Send) send(ctx context.Context, found *scan, command []string) (Result, 
 	fromScript, out := io.Pipe()
 	ended := make(chan *ending, 1)
 	go func() {
-		e := &ending{}
+		e := &ending{stderr: exec.Beginning{Max: maxComplaints}}
 		e.status, e.err = s.Run(ctx, command, exec.Session{Stdin: in, Stdout: out, Stderr: &e.stderr})
 		_ = in.CloseWithError(errEnded)
 		_ = out.Close()

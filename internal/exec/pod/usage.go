@@ -1,17 +1,16 @@
 package pod
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"math"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -23,7 +22,7 @@ func Usage(ctx context.Context, client *kube.Client, pod *corev1.Pod, paths []st
 	if err != nil || len(paths) == 0 {
 		return nil
 	}
-	var out bounded
+	out := exec.Beginning{Max: maxUsage}
 	r.Stdout, r.Stderr = &out, io.Discard
 	// It would go on when nobody waits for it any more.
 	r.Command = append([]string{"timeout", seconds(ctx), "du", "-skx"}, paths...)
@@ -53,24 +52,3 @@ func usage(text string) map[string]int64 {
 // maxUsage is how much of what du prints is read, in bytes: the image brings it, and
 // can print anything.
 const maxUsage = 64 << 10
-
-// bounded keeps the beginning of what is written. It can be read while that goes on.
-type bounded struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (b *bounded) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.text.Write(p[:min(len(p), maxUsage-b.text.Len())])
-	return len(p), nil
-}
-
-// String is what is kept.
-func (b *bounded) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}

@@ -33,19 +33,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// client-go copies with io.Copy, which asks a buffer to read by itself if it can.
-func TestBounded(t *testing.T) {
-	var b bounded
-	type only struct{ io.Reader } // it cannot write by itself
-	n, err := io.Copy(&b, only{strings.NewReader(strings.Repeat("x", 3*maxUsage))})
-	if n != 3*maxUsage || err != nil {
-		t.Fatalf("%d, %v", n, err)
-	}
-	if len(b.String()) != maxUsage {
-		t.Errorf("%d bytes are kept", len(b.String()))
-	}
-}
-
 // du ends by itself when nobody waits for it any more, and what it says until then is
 // kept while it goes on.
 func TestUsageHasAnEnd(t *testing.T) {
