@@ -75,13 +75,13 @@ func TestDestinations(t *testing.T) {
 						must(t, os.MkdirAll(filepath.Dir(filepath.Join(there, path)), 0o755), os.WriteFile(filepath.Join(there, path), []byte(text), 0o600))
 					}
 					must(t, os.Symlink("target", filepath.Join(there, "link")))
-					before := listing(t, there)
+					before := describe(t, there, false)
 					err := copyOne(p, here, c.from, c.to)
 					if fault.CodeOf(err) != c.code {
 						t.Fatalf("%v (%s), want %q", err, fault.CodeOf(err), c.code)
 					}
-					if c.want == "" && listing(t, there) != before {
-						t.Errorf("it was changed:\n%s\nbefore\n%s", listing(t, there), before)
+					if after := describe(t, there, false); c.want == "" && after != before {
+						t.Errorf("it was changed:\n%s\nbefore\n%s", after, before)
 					}
 					if got, _ := os.ReadFile(filepath.Join(there, c.want)); c.want != "" && string(got) != "x" {
 						t.Errorf("%s is %q\n%s", c.want, got, listing(t, there))
