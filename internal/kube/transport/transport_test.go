@@ -184,7 +184,7 @@ func TestRetry(t *testing.T) {
 // A server that has answered and is started anew is waited for.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := &script{answers: []any{200, reset, refused, refused, refused, refused, refused, refused, refused, 200}}
+		server := &script{answers: []any{200, reset, refused, refused, refused, refused, refused, refused, 200}}
 		client := New(server, Options{})
 		begin := time.Now()
 		for range 2 {
