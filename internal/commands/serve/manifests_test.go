@@ -1,7 +1,6 @@
 package serve_test
 
 import (
-	"context"
 	"net"
 	"strings"
 	"testing"
@@ -44,19 +43,19 @@ func TestManifestsOptions(t *testing.T) {
 				o.Image, o.Namespace, o.Issuer, o.InstallRole, o.Replicas = "i", "ns", "Issuer/x", "r", 1
 			}),
 		},
-		"no role":             {Err: "a role is required: bundles or gateway"},
-		"a role that is none": {Args: "bundles x", Err: `unknown role "x": must be one of bundles, gateway`},
-		"no image":            {Args: "bundles --image=", Err: "--image must not be empty"},
-		"no pods":             {Args: "bundles --replicas 0", Err: "--replicas must be at least 1, got 0"},
-		"no namespace":        {Args: "bundles --namespace A", Err: `--namespace must be the name of a namespace, got "A"`},
-		"no issuer":           {Args: "bundles --cert-manager Secret/x", Err: `--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got "Secret/x"`},
+		"no role":         {Err: "a role is required: bundles or gateway"},
+		"an unknown role": {Args: "bundles x", Err: `unknown role "x": must be one of bundles, gateway`},
+		"no image":        {Args: "bundles --image=", Err: "--image must not be empty"},
+		"no pods":         {Args: "bundles --replicas 0", Err: "--replicas must be at least 1, got 0"},
+		"no namespace":    {Args: "bundles --namespace A", Err: `--namespace must be the name of a namespace, got "A"`},
+		"no issuer":       {Args: "bundles --cert-manager Secret/x", Err: `--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got "Secret/x"`},
 	})
 }
 
 func TestManifests(t *testing.T) {
 	streams, out := terminal.Test("", time.Date(2026, time.November, 22, 0, 0, 0, 0, time.UTC))
 	o := &serve.ManifestsOptions{IO: streams, Roles: []string{"bundles", "bundles"}, Image: "i", Namespace: "ns", Replicas: 2}
-	if err := serve.Manifests(context.Background(), o); err != nil {
+	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	text := out.Out.String()
@@ -77,7 +76,7 @@ func TestManifests(t *testing.T) {
 	streams, out = terminal.Test("", time.Now())
 	o.Trust = server.Trust{Hosts: []string{"a.example.com", "b:1"}, CAFile: certtest.New(t).File}
 	o.IO, o.Issuer, o.InstallRole = streams, "x", "cluster-admin"
-	if err := serve.Manifests(context.Background(), o); err != nil {
+	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(out.Out.String(), "kind: Secret") || !strings.Contains(out.Out.String(), "kind: Certificate") {
