@@ -47,7 +47,7 @@ func backend(m Machine, p Pool, types []AddressType) (*url.URL, error) {
 		port = DefaultPort
 	}
 	if port > 1<<16-1 {
-		return nil, fault.New(fault.Unavailable, "machine pool %s has port %d, which is none", p.Name, port).
+		return nil, fault.New(fault.Unavailable, "machine pool %s has an invalid port: %d", p.Name, port).
 			WithHint("its poollet reports that; ask who runs the pool")
 	}
 	return &url.URL{Scheme: "https", Host: net.JoinHostPort(host, strconv.Itoa(int(port))), Path: PoolletPath(m.Namespace, m.Name)}, nil
