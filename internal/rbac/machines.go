@@ -22,7 +22,7 @@ func machine() Command {
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machines/exec", Verbs: []string{"create"}, Why: "its console"},
 			{Group: groupMachines, Resource: "machines/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
-			{Group: groupMachines, Resource: "machines", Verbs: []string{"list"}, Why: "completion of its name", Without: "there is none"},
+			{Group: groupMachines, Resource: "machines", Verbs: []string{"list"}, Why: "completion of its name", Without: "names are not completed"},
 		},
 	}
 }
@@ -33,7 +33,7 @@ func machineDirectly() Command {
 		About: "Enter a machine at the poollet of its pool, which takes the following ClusterRole as well.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machines", Verbs: []string{"get"}, Why: "its pool"},
-			{Group: groupMachines, Resource: "machines", Verbs: []string{"list"}, Why: "completion of its name", Without: "there is none"},
+			{Group: groupMachines, Resource: "machines", Verbs: []string{"list"}, Why: "completion of its name", Without: "names are not completed"},
 		},
 	}
 }
