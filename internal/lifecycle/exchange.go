@@ -1,0 +1,155 @@
+package lifecycle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Report is what is so on the cluster.
+type Report struct {
+	// Full is true at the start of who reports, and once in a while: everything is
+	// compared then.
+	Full       bool
+	Workspaces []Reported
+}
+
+// Reported is a workspace whose state has changed, or each of them in a full report.
+type Reported struct {
+	ID string
+	// Incarnation is empty if it is not known.
+	Incarnation string
+	Actual      Actual
+	Cause       string
+	Version     string
+}
+
+// Answer is what has to be done.
+type Answer struct {
+	// Workspaces are sorted by ID.
+	Workspaces []Answered
+	// Orphans are the IDs that were reported and that nobody knows, sorted. They are
+	// left alone.
+	Orphans []string
+}
+
+// Answered is a workspace in an answer.
+type Answered struct {
+	ID          string
+	Incarnation string
+	Desired     Desired
+	// Apply is true if Desired has to be brought about now.
+	Apply bool
+	// Changed is the revision of Desired: who could not apply it reports that for this
+	// change only.
+	Changed Revision
+	// Version is the one that was reported last, if HasVersion.
+	Version    string
+	HasVersion bool
+}
+
+// Mark is the moment of an exchange. Its revision is larger than all that the records have.
+type Mark struct {
+	Revision Revision
+	Time     time.Time
+}
+
+// NextMark is the mark of an exchange over these records.
+func NextMark(records map[string]Record, now time.Time) Mark {
+	m := Mark{Revision: 1, Time: now}
+	for _, r := range records {
+		m.Revision = max(m.Revision, r.next())
+	}
+	return m
+}
+
+// Exchange takes a report into the records, and answers it. The records that changed are
+// returned; those that were given are not touched. A report with anything wrong in it is
+// refused as a whole: INVALID_ARGUMENT.
+func Exchange(records map[string]Record, report Report, limits func(Record) Limits, at Mark) (changed map[string]Record, a Answer, err error) {
+	if err := report.check(); err != nil {
+		return nil, Answer{}, err
+	}
+	changed = map[string]Record{}
+	reported := map[string]bool{}
+	for _, w := range report.Workspaces {
+		r, ok := records[w.ID]
+		switch {
+		case !ok:
+			a.Orphans = append(a.Orphans, w.ID)
+		case w.Incarnation == "" || w.Incarnation == r.Incarnation:
+			changed[w.ID], reported[w.ID] = r.take(w, at), true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(records)) {
+		r, ok := changed[id]
+		if !ok {
+			r = records[id]
+		}
+		if e, ok := limits(r).Exceeded(r, at.Time); ok {
+			r = r.desire(e.Desired, e.Limit, at.Time, at.Revision)
+		}
+		if !r.isAnswered(report.Full, reported[id]) {
+			continue
+		}
+		answered := Answered{
+			ID: id, Incarnation: r.Incarnation, Desired: r.Desired, Changed: r.Changed,
+			Apply: report.Full || r.Pending(),
+		}
+		if answered.HasVersion = reported[id] || answered.Apply; answered.HasVersion {
+			answered.Version = r.Version
+		}
+		a.Workspaces = append(a.Workspaces, answered)
+		r.Answered = at.Revision
+		changed[id] = r
+	}
+	slices.Sort(a.Orphans)
+	return changed, a, nil
+}
+
+// isAnswered says which workspaces are in the answer.
+func (r Record) isAnswered(full, reported bool) bool {
+	if full {
+		return !r.Done()
+	}
+	return reported || r.Pending() || r.Desired == DesiredTerminated && r.Actual != ActualTerminated
+}
+
+// take takes what was reported into the record.
+func (r Record) take(w Reported, at Mark) Record {
+	if r.Desired == DesiredRestart && w.Actual == ActualStopped {
+		r = r.desire(DesiredRunning, "", at.Time, at.Revision)
+	}
+	if r.Actual != w.Actual {
+		r.ActualAt = at.Time
+	}
+	r.Actual, r.Cause, r.Version = w.Actual, w.Cause, w.Version
+	return r
+}
+
+// check names everything that is wrong with the report.
+func (r Report) check() error {
+	var problems []string
+	met := map[string]bool{}
+	for _, w := range r.Workspaces {
+		switch {
+		case w.ID == "":
+			problems = append(problems, "a workspace without an ID")
+		case met[w.ID]:
+			problems = append(problems, fmt.Sprintf("workspace %s is reported twice", w.ID))
+		}
+		if !w.Actual.Reportable() {
+			problems = append(problems, fmt.Sprintf("workspace %s is reported as %q, an unknown state", w.ID, w.Actual))
+		}
+		met[w.ID] = true
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	err := fault.New(fault.InvalidArgument, "the report of workspaces is wrong: %s", problems[0])
+	err.Problems = problems
+	return err
+}

@@ -1,0 +1,64 @@
+package lifecycle
+
+import "time"
+
+// Limits are for how long a workspace may be what it is meant to be; 0 is for ever.
+type Limits struct {
+	Active  time.Duration // running: then it is stopped
+	Stopped time.Duration // stopped: then it is deleted
+	Age     time.Duration // from its creation: then it is deleted, whatever it is
+}
+
+// Ending is what a limit makes of a workspace.
+type Ending struct {
+	Desired Desired
+	Limit   string // the name of the limit in a blueprint
+	At      time.Time
+}
+
+// The names of the limits in a blueprint.
+const (
+	MaxActive  = "maxActiveHours"
+	MaxStopped = "maxStoppedHours"
+	MaxAge     = "maxAgeHours"
+)
+
+// endings are what the limits make of the workspace as it is: the age first, which counts
+// whatever else does.
+func (l Limits) endings(r Record) (all []Ending) {
+	if r.Desired == DesiredTerminated {
+		return nil
+	}
+	add := func(d Desired, name string, begin time.Time, limit time.Duration) {
+		if limit > 0 {
+			all = append(all, Ending{d, name, begin.Add(limit)})
+		}
+	}
+	add(DesiredTerminated, MaxAge, r.CreatedAt, l.Age)
+	if r.Desired == DesiredStopped {
+		add(DesiredTerminated, MaxStopped, r.DesiredAt, l.Stopped)
+	} else {
+		add(DesiredStopped, MaxActive, r.DesiredAt, l.Active)
+	}
+	return all
+}
+
+// Next is what a limit will make of the workspace if nothing changes until then.
+func (l Limits) Next(r Record) (next Ending, ok bool) {
+	for _, e := range l.endings(r) {
+		if !ok || e.At.Before(next.At) {
+			next, ok = e, true
+		}
+	}
+	return next, ok
+}
+
+// Exceeded is what a limit that is reached makes of the workspace.
+func (l Limits) Exceeded(r Record, now time.Time) (e Ending, ok bool) {
+	for _, e := range l.endings(r) {
+		if !now.Before(e.At) {
+			return e, true
+		}
+	}
+	return Ending{}, false
+}

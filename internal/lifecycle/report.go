@@ -1,0 +1,59 @@
+package lifecycle
+
+import v1 "github.com/berthdev/berth/api/v1"
+
+// Seen is what is known of a workspace on the cluster.
+type Seen struct {
+	// Pods is true if it has pods; Reading is what the live picture says of them.
+	Pods    bool
+	Reading v1.Snapshot
+	// Kept is true if what it starts from is there: its record and its configuration.
+	Kept bool
+	// Going is true while all of it is being deleted.
+	Going bool
+	// Failure is why a change could not be applied; nil if it was, or is still to be.
+	Failure *Failure
+}
+
+// Failure is a change that could not be applied.
+type Failure struct {
+	Changed Revision
+	Message string
+}
+
+// Of is what is reported of a workspace, and the cause if it does not work.
+func (s Seen) Of(r Record) (actual Actual, cause string) {
+	switch {
+	case r.Desired == DesiredTerminated && !s.Pods && !s.Kept:
+		return ActualTerminated, ""
+	case s.Failure != nil && s.Failure.Changed == r.Changed: // one of an earlier change is over
+		return ActualError, s.Failure.Message
+	case s.Going:
+		return ActualTerminating, ""
+	case !s.Pods && !s.Kept:
+		return ActualUnknown, "nothing of it is on the cluster"
+	case !s.Pods:
+		return ActualStopped, ""
+	}
+	return ofPods(s.Reading)
+}
+
+// ofPods is what the live picture says of the workspace's pods.
+func ofPods(reading v1.Snapshot) (actual Actual, cause string) {
+	if reading.Status == v1.StatusStopping {
+		return ActualStopping, ""
+	}
+	switch reading.Stage {
+	case v1.StageFailed:
+		return ActualFailed, reading.Message
+	case v1.StageRunning:
+		return ActualRunning, ""
+	case v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting:
+		return ActualStarting, ""
+	case v1.StageTerminating:
+		return ActualTerminating, ""
+	case v1.StageStopped:
+		return ActualStopped, ""
+	}
+	return ActualUnknown, reading.Message
+}
