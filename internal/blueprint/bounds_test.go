@@ -87,7 +87,7 @@ func TestBounds(t *testing.T) {
 		test.change(&b)
 		began := time.Now()
 		problems := strings.Join(b.Validate(), "\n")
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("%s took %s", name, took)
 		}
 		if !strings.HasPrefix(problems, test.want) || test.want == "" && problems != "" || strings.Count(problems, "\n") > 0 {
@@ -124,7 +124,7 @@ func FuzzParseQuantity(f *testing.F) {
 			_, _, _ = q.String(), q.Cmp(same), q.Value()
 			q.Add(q)
 		}
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("%q took %s", text, took)
 		}
 	})
