@@ -287,14 +287,14 @@ func TestFetchOverHTTP(t *testing.T) {
 func TestFetchEndsWithItsContext(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(silent.Close)
-	program(t, "ssh", "sleep 30")
+	program(t, "ssh", "sleep 300")
 	for _, address := range []string{silent.URL + "/org/proj", "ssh://git.example.com/org/proj"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		began := time.Now()
 		if _, err := remoteAt(t, address).Fetch(ctx, ""); !errors.Is(err, ctx.Err()) || err == nil {
 			t.Errorf("%s: %v", address, err)
 		}
-		if took := time.Since(began); took > 20*time.Second {
+		if took := time.Since(began); took > 2*time.Minute {
 			t.Errorf("%s took %s", address, took)
 		}
 		cancel()
