@@ -49,12 +49,12 @@ func TestUsageHasAnEnd(t *testing.T) {
 	}))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "alice", Namespace: "dev"}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: kube.MainContainer(nil), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	if used := Usage(ctx, client, pod, []string{"/data"}); used["/data"] != 4096 {
 		t.Errorf("%v", used)
 	}
-	if got := strings.Join((<-asked)["command"], " "); got != "timeout 1 du -skx /data" {
+	if got := strings.Join((<-asked)["command"], " "); got != "timeout 3 du -skx /data" {
 		t.Errorf("asked for %s", got)
 	}
 }
