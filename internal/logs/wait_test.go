@@ -61,7 +61,7 @@ func TestWaitForStart(t *testing.T) {
 			})
 			asked := pod(corev1.PodPending, waiting("ContainerCreating"))
 			asked.ResourceVersion, asked.Namespace = "5", "dev"
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			err := waitForStart(ctx, &kube.Client{Interface: client, Namespace: "dev"}, asked, Request{Container: "main"})
 			if fault.CodeOf(err) != test.code || ctx.Err() != nil {
