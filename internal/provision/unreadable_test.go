@@ -56,7 +56,7 @@ func TestProvisionWithAnUnreadableRecord(t *testing.T) {
 					Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
 					DefaultBlueprint: "default",
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				_, err = p.Provision(ctx, u, event.NewStream(u.ID(), time.Now))
 				if fault.CodeOf(err) != fault.Failed || fault.ReasonOf(err) != release.ReasonUnreadable ||
@@ -75,7 +75,7 @@ func TestProvisionWithAnUnreadableRecord(t *testing.T) {
 // cannot be created: the run ends, and says so.
 func TestProvisionWithARecordWithoutLabels(t *testing.T) {
 	s, client, in := runOn(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "sh.helm.release.v1." + id + ".v1"}})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	got, err := s.acquire(ctx, in)
 	if err != nil {
