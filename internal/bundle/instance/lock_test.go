@@ -47,7 +47,7 @@ func TestLock(t *testing.T) {
 				return false, nil, nil
 			})
 			steps := event.NewSteps(event.NewStream("", time.Now), time.Now)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			if test.waits {
 				go func() {
