@@ -40,7 +40,7 @@ test-startup: ## Test what each start of berth takes: memory, time, and the size
 
 test-e2e: ## Test berth on a cluster of its own, or the one of BERTH_TEST_KUBECONFIG
 	@echo "== go test -tags e2e ./test/e2e/..."
-	@scripts/with-cluster go test -count=1 -timeout 30m -parallel 6 -tags e2e ./test/e2e/... # they wait more than they work
+	@scripts/with-cluster go test -count=1 -timeout 50m -parallel 6 -tags e2e ./test/e2e/... # they wait more than they work
 
 torture: ## Kill berth around each of its API calls, and take each of its permissions away
 	@BERTH_TEST_TORTURE=full scripts/with-cluster go test -count=1 -timeout 60m -parallel 6 -tags e2e -run 'TestTorture|TestRoles|TestBundleKilled' ./test/e2e/...
