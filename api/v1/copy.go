@@ -6,6 +6,7 @@ type CopyResult struct {
 	// ID is the canonical ID of the workspace.
 	ID        string `json:"id"`
 	Namespace string `json:"namespace"`
+	// Pod and Container are empty where a gateway has chosen them.
 	Pod       string `json:"pod"`
 	Container string `json:"container"`
 	// Direction says which of source and destination is in the workspace.

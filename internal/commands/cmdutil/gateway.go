@@ -38,32 +38,41 @@ func (d *Dependencies) AddGatewayFlag(cmd *cobra.Command, name *string) {
 // Gateway gives what runs commands in a workspace, or in machine/NAME, through a gateway of the
 // configuration. No cluster is asked.
 func (d *Dependencies) Gateway(ctx context.Context, name, target, container string) (exec.Runner, error) {
-	c, err := Await(ctx, d.Config)
+	through, to, err := d.Through(ctx, name, target, container)
 	if err != nil {
 		return nil, err
 	}
+	return through.Runner(to), nil
+}
+
+// Through gives a gateway of the configuration, and what is meant by a target there.
+func (d *Dependencies) Through(ctx context.Context, name, target, container string) (g gateway.Gateway, to gateway.Target, err error) {
+	c, err := Await(ctx, d.Config)
+	if err != nil {
+		return g, to, err
+	}
 	found, ok := c.Gateway(name)
 	if !ok {
-		return nil, fault.New(fault.InvalidArgument, "gateway %q is not in the configuration", name).
+		return g, to, fault.New(fault.InvalidArgument, "gateway %q is not in the configuration", name).
 			WithHint("name one of its gateways, or add it: see `berth help environment`")
 	}
-	to := gateway.Target{Container: container}
+	to.Container = container
 	if name, is := strings.CutPrefix(target, machine.Prefix); is {
 		to.Machine = name
 	} else {
 		arg, err := inventory.ParseArgument(target)
 		if err != nil {
-			return nil, err
+			return g, to, err
 		}
 		to.Workspace, to.Namespace = arg.IDs()[0], arg.Namespace
 	}
 	to.Namespace = cmp.Or(to.Namespace, *d.Kube.Namespace, found.Namespace)
 	if to.Namespace == "" {
 		if to.Namespace, _, err = d.Kube.ToRawKubeConfigLoader().Namespace(); err != nil {
-			return nil, fault.New(fault.InvalidArgument, "the namespace is not known: %w", err).WithHint("set --namespace")
+			return g, to, fault.New(fault.InvalidArgument, "the namespace is not known: %w", err).WithHint("set --namespace")
 		}
 	}
-	return d.gateway(found).Runner(to), nil
+	return d.gateway(found), to, nil
 }
 
 // gateway is a gateway with its credential.

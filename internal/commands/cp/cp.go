@@ -3,6 +3,7 @@ package cp
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,8 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec"
 	filecopy "github.com/berthdev/berth/internal/exec/copy"
+	"github.com/berthdev/berth/internal/exec/gateway"
+	"github.com/berthdev/berth/internal/exec/machine"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -24,10 +27,12 @@ import (
 type Options struct {
 	IO         terminal.Streams
 	Workspaces func() (inventory.Reader, error)
+	Through    func(ctx context.Context, name, target, container string) (gateway.Gateway, gateway.Target, error)
 
 	From, To     Location
 	Place        pod.Place
 	OutsideLinks bool
+	Gateway      string // empty for none
 	Timeout      time.Duration
 	Output       printer.Format
 }
@@ -79,9 +84,12 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 			if o.From, o.To, err = locations(args); err != nil {
 				return err
 			}
-			return cmdutil.CheckTimeout(o.Timeout)
+			return o.validate()
 		}),
 	}
+	deps := f.For(cmd)
+	o.Through = deps.Through
+	deps.AddGatewayFlag(cmd, &o.Gateway)
 	f.AddContainerFlag(cmd, &o.Place)
 	f.AddPodFlag(cmd, &o.Place)
 	cmd.Flags().BoolVar(&o.OutsideLinks, "outside-links", false, "copy symbolic links from a workspace as they are, also those that lead out of what is copied")
@@ -90,12 +98,26 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	return cmd
 }
 
+// validate finds what is wrong with the command line.
+func (o *Options) validate() error {
+	switch {
+	case o.Gateway == "":
+	case o.Place.Pod != "":
+		return fault.New(fault.InvalidArgument, "--%s and --pod are mutually exclusive", cmdutil.FlagGateway).WithHint("leave out one of them")
+	case strings.HasPrefix(o.workspace(), machine.Prefix):
+		return fault.New(fault.InvalidArgument, "%s has no files, only a console", o.workspace()).WithHint("name a workspace")
+	}
+	return cmdutil.CheckTimeout(o.Timeout)
+}
+
+// workspace is the one that is copied to or from.
+func (o *Options) workspace() string { return o.From.Workspace + o.To.Workspace }
+
 // Run copies.
 func Run(ctx context.Context, o *Options) error {
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	workspace := o.From.Workspace + o.To.Workspace
-	client, request, err := cmdutil.FindPlace(ctx, o.Workspaces, workspace, o.Place)
+	d, run, err := o.place(ctx)
 	if err != nil {
 		return cmdutil.Because(ctx, err)
 	}
@@ -103,20 +125,30 @@ func Run(ctx context.Context, o *Options) error {
 	view := transfer.Start(o.IO, func() transfer.Sample {
 		return transfer.Sample{Bytes: meter.Bytes.Load(), Total: meter.TotalBytes.Load(), Files: meter.Files.Load(), Since: time.Since(begun)}
 	})
-	done, err := o.copy(ctx, pod.Runner(client, request), meter)
+	done, err := o.copy(ctx, run, meter)
 	view.Stop()
 	if err != nil {
 		return cmdutil.Because(ctx, err)
 	}
-	d := v1.CopyResult{
-		ID: request.ID, Namespace: client.Namespace, Pod: request.Pod, Container: request.Container,
-		Direction: v1.CopyFrom, Source: o.From.Path, Destination: done.Path,
-		Files: done.Files, Bytes: done.Bytes, Seconds: time.Since(begun).Seconds(), Warnings: done.Warnings,
-	}
+	d.Direction, d.Source, d.Destination = v1.CopyFrom, o.From.Path, done.Path
 	if o.To.Workspace != "" {
 		d.Direction = v1.CopyTo
 	}
+	d.Files, d.Bytes, d.Seconds, d.Warnings = done.Files, done.Bytes, time.Since(begun).Seconds(), done.Warnings
 	return o.print(result.Copy{CopyResult: d})
+}
+
+// place is where the workspace's end of the copy runs.
+func (o *Options) place(ctx context.Context) (v1.CopyResult, exec.Runner, error) {
+	if o.Gateway != "" {
+		through, to, err := o.Through(ctx, o.Gateway, o.workspace(), o.Place.Container)
+		return v1.CopyResult{ID: to.Workspace, Namespace: to.Namespace, Container: to.Container}, through.Runner(to), err
+	}
+	client, request, err := cmdutil.FindPlace(ctx, o.Workspaces, o.workspace(), o.Place)
+	if err != nil {
+		return v1.CopyResult{}, nil, err
+	}
+	return v1.CopyResult{ID: request.ID, Namespace: client.Namespace, Pod: request.Pod, Container: request.Container}, pod.Runner(client, request), nil
 }
 
 func (o *Options) copy(ctx context.Context, run exec.Runner, meter *filecopy.Meter) (filecopy.Result, error) {

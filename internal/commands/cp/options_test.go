@@ -11,7 +11,7 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	forget := func(o *cp.Options) { o.IO, o.Workspaces = terminal.Streams{}, nil }
+	forget := func(o *cp.Options) { o.IO, o.Workspaces, o.Through = terminal.Streams{}, nil, nil }
 	local := func(path string) cp.Location { return cp.Location{Path: path} }
 	in := func(workspace, path string) cp.Location { return cp.Location{Workspace: workspace, Path: path} }
 	cmdtest.Options(t, cp.NewCmd, forget, map[string]cmdtest.Case[cp.Options]{
@@ -25,6 +25,9 @@ func TestOptions(t *testing.T) {
 			Args: "alice:x . -c side --pod web-1 --outside-links --timeout 5s",
 			Want: cp.Options{From: in("alice", "x"), To: local("."), Place: pod.Place{Pod: "web-1", Container: "side"}, OutsideLinks: true, Timeout: 5 * time.Second},
 		},
+		"through a gateway":   {Args: "alice:x . --gateway office -c side", Want: cp.Options{From: in("alice", "x"), To: local("."), Gateway: "office", Place: pod.Place{Container: "side"}}},
+		"which chooses a pod": {Args: "alice:x . --gateway office --pod web-1", Err: "--gateway and --pod are mutually exclusive"},
+		"a machine":           {Args: "machine/web:x . --gateway office", Err: "machine/web has no files, only a console"},
 		"one argument":        {Args: "alice:x", Err: "requires a source and a destination, got 1 arguments"},
 		"several sources":     {Args: "a b alice:", Err: "requires a source and a destination, got 3 arguments"},
 		"two workspaces":      {Args: "alice:x bob:y", Err: "source and destination are both in a workspace"},

@@ -93,7 +93,7 @@ In the file only:
       user: NAME             which is reached through a forwarded port
       password: !file PATH   or token, or credentials: FILE
       tls: {ca: FILE, cert: FILE, key: FILE, serverName: NAME}
-  gateways:                  what berth exec --gateway NAME goes through
+  gateways:                  what berth exec and cp --gateway NAME go through
     - name: NAME
       url: https://HOST      the credential is sent there, and nowhere else
       ca: FILE               of its certificate's authority, unless the system knows it
