@@ -79,7 +79,7 @@ func serveGatewayMachines() Command {
 func enterByGateway() Command {
 	return Command{
 		Name: EnterByGateway, Feature: true,
-		About: "Enter workspaces through a gateway (`berth exec --gateway`). It takes no permission on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
+		About: "Enter workspaces through a gateway (`berth exec --gateway`, `berth cp --gateway`), as the ClusterRole workspace-user does that `berth serve manifests gateway` prints. It takes no permission on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
 		Rules: []Rule{
 			{Group: groupBerth, Resource: "workspaces/exec", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
 		},

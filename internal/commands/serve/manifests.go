@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/exec/gateway"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/serve/manifest"
@@ -196,7 +197,7 @@ const roleGateway = "gateway"
 func gatewayRole() manifest.Role {
 	return manifest.Role{
 		Name: roleGateway, Everywhere: rbac.Named(rbac.ServeGateway),
-		Users: "workspace-user", Allows: rbac.Named(rbac.EnterByGateway).PolicyRules(),
+		Users: gateway.UserRole, Allows: rbac.Named(rbac.EnterByGateway).PolicyRules(),
 	}
 }
 

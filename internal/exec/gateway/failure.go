@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/streaming/pkg/httpstream"
@@ -26,14 +25,11 @@ func (g Gateway) failure(err error, t Target) error {
 		return fault.New(fault.Unavailable, "the certificate of gateway %s cannot be verified: %w", g.Name, err).
 			WithHint("set ca of the gateway in the configuration to the CA that its administrator hands out")
 	}
-	if strings.Contains(err.Error(), "executable file not found") || strings.Contains(err.Error(), "no such file or directory") {
-		return fault.New(fault.InvalidArgument, "the program was not found in %s: %w", t, err).
-			WithHint("install it in the image, or check the name")
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f
 	}
-	for ended, code := range map[string]fault.Code{"the gateway is stopping": fault.Unavailable, "any more": fault.PermissionDenied} {
-		if strings.Contains(err.Error(), ended) {
-			return fault.New(code, "gateway %s has ended the session: %w", g.Name, err)
-		}
+	if code, words, ok := endingOf(err.Error()); ok {
+		return g.ended(code, words, t)
 	}
 	if exec.IsLost(err) {
 		return fault.New(fault.Unavailable, "the connection to gateway %s was lost, and with it the session with %s: %w", g.Name, t, err).
@@ -47,6 +43,20 @@ func (g Gateway) failure(err error, t Target) error {
 	return fault.New(fault.Internal, "gateway %s: %w", g.Name, err)
 }
 
+// ended is why a session that had begun is over, in the words of the gateway.
+func (g Gateway) ended(code fault.Code, words string, t Target) error {
+	f := fault.New(code, "gateway %s has ended the session with %s: %s", g.Name, t, words)
+	switch code {
+	case fault.PermissionDenied:
+		return f.WithHint("%s", t.permission())
+	case fault.Unavailable:
+		return f.WithHint("enter again; what was started may still be running there")
+	case fault.Internal:
+		return f.WithHint("the log of the gateway may say more")
+	}
+	return f
+}
+
 // refused is an answer of the gateway, in its words.
 func (g Gateway) refused(code int, message string, t Target, err error) error {
 	switch code {
@@ -55,7 +65,7 @@ func (g Gateway) refused(code int, message string, t Target, err error) error {
 			WithHint("renew it, or see where it comes from: gateways in the configuration")
 	case http.StatusForbidden:
 		return fault.New(fault.PermissionDenied, "you may not enter %s through gateway %s: %s", t, g.Name, message).
-			WithHint("ask for the Role berth-enter-through-a-gateway of docs/rbac.md")
+			WithHint("%s", t.permission())
 	case http.StatusNotFound:
 		return fault.New(fault.NotFound, "gateway %s: %s", g.Name, message).
 			WithHint("check the name, and the namespace (--namespace)")
@@ -67,4 +77,12 @@ func (g Gateway) refused(code int, message string, t Target, err error) error {
 		return fault.New(fault.Unavailable, "gateway %s: %s", g.Name, message).WithHint("try again in a while")
 	}
 	return fault.New(fault.Internal, "gateway %s: %w", g.Name, err)
+}
+
+// permission is what to ask for.
+func (t Target) permission() string {
+	if t.Machine != "" {
+		return "ask for verb create on machinepools/proxy of the group compute.ironcore.dev, for the pool of the machine"
+	}
+	return "ask for a RoleBinding to the ClusterRole " + UserRole + " in namespace " + t.Namespace
 }

@@ -60,14 +60,19 @@ func (g Gateway) Runner(t Target) exec.Runner {
 		if err != nil {
 			return 0, err
 		}
-		at, err := url.Parse(strings.TrimSuffix(g.URL, "/") + t.path())
+		to, err := url.Parse(strings.TrimSuffix(g.URL, "/") + t.path())
 		if err != nil {
 			return 0, fault.New(fault.InvalidArgument, "the URL of gateway %s: %w", g.Name, err)
 		}
 		if t.Machine == "" {
-			at.RawQuery = Query(t.Container, command, s).Encode()
+			to.RawQuery = Query(t.Container, command, s).Encode()
 		}
-		status, err := exec.Stream(ctx, config, at, s)
+		there := &at{name: g.Name, url: to}
+		config.Wrap(there.only)
+		status, err := exec.Stream(ctx, config, to, s)
+		if refused := there.refused.Load(); err != nil && refused != nil {
+			err = refused
+		}
 		if err != nil && ctx.Err() == nil {
 			err = g.failure(err, t)
 		}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -206,6 +207,62 @@ func TestStop(t *testing.T) {
 	}
 	if _, err := r.runner("alice")(t.Context(), []string{"ls"}, exec.Session{Stdout: io.Discard}); fault.CodeOf(err) != fault.Unavailable {
 		t.Errorf("a new session: %v", err)
+	}
+}
+
+// As many requests wait to be connected as there may be, and no more.
+func TestWaitingIsBounded(t *testing.T) {
+	r := start(t, echo, nil)
+	for range maxWaiting {
+		if _, wait := r.tokens.add(time.Now(), &session{}); wait != 0 {
+			t.Fatalf("it waits for %s", wait)
+		}
+	}
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.public.URL+gateway.WorkspacePath("dev", "alice")+"?stdout=true", http.NoBody)
+	request.Header = http.Header{"Authorization": {"Bearer alice"}, "Connection": {"Upgrade"}, "Upgrade": {"SPDY/3.1"}}
+	response, err := r.public.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	wait, err := strconv.Atoi(response.Header.Get("Retry-After"))
+	if response.StatusCode != http.StatusTooManyRequests || err != nil || wait < 1 || wait > 60 {
+		t.Errorf("one too many is answered with %s, Retry-After %q", response.Status, response.Header.Get("Retry-After"))
+	}
+	if open := len(r.sessions.list()); open != 0 {
+		t.Errorf("%d sessions are open", open)
+	}
+}
+
+// Who asks without end is told to wait; with tokens that are made up by their address, with a
+// good one by their name.
+func TestFloods(t *testing.T) {
+	r := start(t, echo, func(_ *Server, limits *serve.Limits) { limits.Reviews, limits.Rate, limits.Burst = 5, 1, 5 })
+	ask := func(token string) *http.Response {
+		request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.public.URL+gateway.WorkspacePath("dev", "alice")+"?stdout=true", http.NoBody)
+		request.Header.Set("Authorization", "Bearer "+token)
+		response, err := r.public.Client().Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		return response
+	}
+	for name, token := range map[string]func(int) string{
+		"made up": func(i int) string { return "mallory" + strconv.Itoa(i) },
+		"good":    func(int) string { return "mallory0" },
+	} {
+		answers := map[int]int{}
+		for i := range 30 {
+			response := ask(token(i))
+			answers[response.StatusCode]++
+			if response.StatusCode == http.StatusTooManyRequests && response.Header.Get("Retry-After") == "" {
+				t.Error("nothing says when to try again")
+			}
+		}
+		if answers[http.StatusTooManyRequests] < 10 || len(answers) != 2 {
+			t.Errorf("%s: %v", name, answers)
+		}
 	}
 }
 

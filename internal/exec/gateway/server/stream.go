@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -32,7 +31,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	defer session.over()
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
-	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers, lingers: true, gone: func() { cancel(errors.New("the client is gone")) }}
+	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers, lingers: true, gone: func() { cancel(fault.New(fault.Unavailable, "the client is gone")) }}
 	defer conn.close(lingering)
 	opened, err := accept(conn, r, session.options, timeouts{idle: s.Timeouts.Idle, creation: s.Timeouts.Creation})
 	if err != nil {
@@ -60,7 +59,7 @@ func (s *session) connect(ctx context.Context, opened *streams, b *buffers) (int
 	}
 	status, err := s.run(ctx, s.options.Command, to)
 	if err != nil && ctx.Err() != nil {
-		return 0, fault.New(fault.Unavailable, "%w", context.Cause(ctx))
+		return 0, context.Cause(ctx)
 	}
 	return status, err
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 
+	"github.com/berthdev/berth/internal/exec/gateway"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -55,7 +56,9 @@ func (s *streams) finish(status int, err error) {
 func statusOf(status int, err error) metav1.Status {
 	switch {
 	case err != nil:
-		return failure(err)
+		ended := failure(err)
+		ended.Message = gateway.Ending(err)
+		return ended
 	case status != 0:
 		return metav1.Status{
 			Status: metav1.StatusFailure, Reason: remoteStatus, Message: "command terminated with non-zero exit code: " + strconv.Itoa(status),

@@ -1,0 +1,70 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+func answered(code int32) error {
+	return &httpstream.UpgradeFailureError{Cause: &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Message: "so it is"}}}
+}
+
+// What a gateway answers, and why it ends a session, is told by codes; its words are kept.
+func TestFailure(t *testing.T) {
+	workspace, machine := Target{Namespace: "dev", Workspace: "alice"}, Target{Namespace: "dev", Machine: "vm"}
+	for name, c := range map[string]struct {
+		err        error
+		to         Target
+		code       fault.Code
+		says, hint string
+	}{
+		"401":                      {answered(401), workspace, fault.Unauthenticated, "does not accept your credential: so it is", "renew it"},
+		"403":                      {answered(403), workspace, fault.PermissionDenied, "you may not enter workspace alice in namespace dev", "the ClusterRole workspace-user in namespace dev"},
+		"403 of a machine":         {answered(403), machine, fault.PermissionDenied, "you may not enter machine vm in namespace dev", "machinepools/proxy"},
+		"404":                      {answered(404), workspace, fault.NotFound, "so it is", "--namespace"},
+		"400":                      {answered(400), workspace, fault.InvalidArgument, "so it is", ""},
+		"409":                      {answered(409), workspace, fault.Failed, "so it is", ""},
+		"429":                      {answered(429), workspace, fault.Unavailable, "so it is", "try again"},
+		"503":                      {answered(503), workspace, fault.Unavailable, "so it is", "try again"},
+		"500":                      {answered(500), workspace, fault.Internal, "so it is", ""},
+		"not allowed any more":     {errors.New("PERMISSION_DENIED: no more"), workspace, fault.PermissionDenied, "has ended the session with workspace alice in namespace dev: no more", "workspace-user"},
+		"it stops":                 {errors.New("UNAVAILABLE: stopping"), workspace, fault.Unavailable, "stopping", "enter again"},
+		"no such program":          {errors.New("INVALID_ARGUMENT: no: such"), workspace, fault.InvalidArgument, "has ended the session with workspace alice in namespace dev: no: such", ""},
+		"words that look like one": {errors.New("any more, the gateway is stopping"), workspace, fault.Internal, "any more", ""},
+		"the connection breaks":    {io.ErrUnexpectedEOF, workspace, fault.Unavailable, "the connection to gateway office was lost", "may still be running"},
+		"nobody listens":           {&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connect: connection refused")}, workspace, fault.Unavailable, "gateway office cannot be reached", "the URL"},
+		"refused here":             {fault.New(fault.Unavailable, "redirects"), workspace, fault.Unavailable, "redirects", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fault.From(Gateway{Name: "office"}.failure(c.err, c.to))
+			if f.Code != c.code || !strings.Contains(f.Message, c.says) || !strings.Contains(f.Hint, c.hint) {
+				t.Errorf("%s: %s\nhint: %s", f.Code, f.Message, f.Hint)
+			}
+		})
+	}
+}
+
+// What one end puts together the other takes apart.
+func TestEnding(t *testing.T) {
+	for _, err := range []error{fault.New(fault.PermissionDenied, "a: b"), context.Canceled, fault.New(fault.Failed, "x\ny")} {
+		code, words, is := endingOf(Ending(err))
+		if !is || code != fault.CodeOf(err) || words != fault.Line(err.Error()) {
+			t.Errorf("%v becomes %s, %q, %t", err, code, words, is)
+		}
+	}
+	for _, text := range []string{"", "NOT_FOUND", "WHO_KNOWS: x", "exit: 3"} {
+		if _, _, is := endingOf(text); is {
+			t.Errorf("%q has a code", text)
+		}
+	}
+}

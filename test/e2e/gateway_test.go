@@ -1,0 +1,108 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestGateway are the tests of the gateway as `berth serve manifests` prints it, reached from
+// outside of the cluster by users who have no kubeconfig.
+func TestGateway(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	for _, test := range []struct {
+		name string
+		run  func(*gatewayWorld)
+	}{
+		{"commands", (*gatewayWorld).testCommands},
+		{"terminal", (*gatewayWorld).testTerminal},
+		{"copy", (*gatewayWorld).testCopy},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			at := *g
+			at.world = g.of(t)
+			test.run(&at)
+		})
+	}
+}
+
+// protocols are the gateways of the configuration by what is spoken with them.
+func protocols() map[string]string { return map[string]string{"WebSocket": "office", "SPDY": "old"} }
+
+// Status, both outputs, the shell, and some MiB there and back, over each protocol.
+func (g *gatewayWorld) testCommands() {
+	r := g.through("alice~plain", "--", "sh", "-c", "echo out; echo err >&2; exit 7")
+	if r.status != 7 || r.stdout != "out\n" || r.stderr != "err\n" {
+		g.Errorf("%+v", r)
+	}
+	shell := g.user("exec", "--gateway", "office", "alice~plain")
+	shell.Stdin = strings.NewReader("pwd; exit 3\n")
+	if r := g.finish(shell); r.status != 3 || r.stdout != "/root\n" {
+		g.Errorf("the shell: %+v", r)
+	}
+	g.contains(g.through("alice~plain", "--", "no-such-program").stderr, `"no-such-program" not found`, "INVALID_ARGUMENT")
+	sent := make([]byte, 5<<20)
+	_, _ = rand.Read(sent)
+	for protocol, gateway := range protocols() {
+		cat := g.user("exec", "--gateway", gateway, "-i", "alice~plain", "--", "sh", "-c", "cat; exit 5")
+		cat.Stdin = bytes.NewReader(sent)
+		if r := g.finish(cat); r.status != 5 || r.stdout != string(sent) {
+			g.Errorf("%s: status %d, %d bytes come back, %s", protocol, r.status, len(r.stdout), r.stderr)
+		}
+	}
+}
+
+// A terminal has the size of this one, and keys do what they do.
+func (g *gatewayWorld) testTerminal() {
+	for protocol, gateway := range protocols() {
+		at := g.sit(g.user("exec", "--gateway", gateway, "alice~plain"))
+		at.sees("# ")
+		at.types("stty size\n")
+		at.sees("24 80")
+		at.resizes(33, 101)
+		at.types("until stty size | grep '33 101'; do sleep 0.1; done\n")
+		at.sees("33 101\r\n")
+		at.types("echo begin-$((1+1)); sleep 1000\n")
+		at.sees("begin-2")
+		at.types("\x03")
+		at.sees("# ")
+		at.types("echo " + protocol + "-$?\n")
+		at.sees(protocol + "-130")
+		at.types("exit 4\n")
+		at.ends(4)
+	}
+}
+
+// Files go there and come back.
+func (g *gatewayWorld) testCopy() {
+	dir := g.TempDir()
+	sent := make([]byte, 3<<20)
+	_, _ = rand.Read(sent)
+	if err := os.MkdirAll(filepath.Join(dir, "src", "sub"), 0o755); err != nil {
+		g.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "src", "sub", "a b"), sent, 0o640); err != nil {
+		g.Fatal(err)
+	}
+	there := g.finish(g.user("cp", "--gateway", "office", filepath.Join(dir, "src"), "alice~plain:", "-o", "json"))
+	there.mustBe(g.world, 0)
+	g.contains(there.stdout, `"destination": "/root/src"`, `"id": "`+g.idOf("alice~plain")+`"`, `"pod": ""`)
+	g.finish(g.user("cp", "--gateway", "office", "alice~plain:src", filepath.Join(dir, "back"))).mustBe(g.world, 0)
+	got, err := os.ReadFile(filepath.Join(dir, "back", "sub", "a b"))
+	if err != nil || !bytes.Equal(got, sent) {
+		g.Errorf("%d bytes come back, %v", len(got), err)
+	}
+	g.finish(g.user("cp", "--gateway", "office", "alice~plain:nothing", dir)).mustBe(g.world, 7)
+}
+
+// through runs berth exec as the user.
+func (g *gatewayWorld) through(args ...string) result {
+	g.Helper()
+	return g.finish(g.user(append([]string{"exec", "--gateway", "office"}, args...)...))
+}

@@ -1,0 +1,206 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// gatewayWorld is a world with a workspace, alice~plain, and a gateway in another namespace: one
+// pod, with nothing changed of what is printed. A cluster has one at a time.
+type gatewayWorld struct {
+	*world
+	system *world // with the gateway
+	relay  *relay // in front of it, for users
+	home   string // of the configuration of the user, whose token is in it
+	token  string
+}
+
+const (
+	gatewayPods = "app.kubernetes.io/component=gateway"
+	gatewayArgs = "--host=localhost"
+)
+
+func newGateway(t *testing.T) *gatewayWorld {
+	t.Helper()
+	g := &gatewayWorld{world: newWorldAlone(t), system: newBareWorld(t), home: t.TempDir()}
+	g.system.kubeconfig, g.system.limited = g.admin, g.config
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the gateway says:\n%s", g.system.output("logs", "--selector", gatewayPods, "--prefix", "--tail", "80"))
+		}
+		g.system.kubectl("delete", "clusterrolebinding,clusterrole", "--selector", gatewayPods, "--ignore-not-found")
+	})
+	g.system.kubectl("apply", "--server-side", "-f", g.system.write(t.TempDir(), "gateway.yaml", g.manifests()))
+	g.must(0, "provision", "alice~plain")
+	g.system.eventually("the gateway is ready", func() bool { return len(g.pods()) == 1 })
+	g.relay = newRelay(t, g.system.forwarded(g.pods()[0].Name, "8443"))
+	g.token = g.world.token("user")
+	g.allow("user")
+	g.configure()
+	g.eventually("the user is let in", func() bool { return g.through("alice~plain", "--", "true").status == 0 })
+	return g
+}
+
+// manifests are what is printed, with a new certificate each time.
+func (g *gatewayWorld) manifests() string {
+	g.Helper()
+	return g.system.must(0, "serve", "manifests", "gateway", gatewayArgs, "--replicas", "1", "--image", "registry.example.com/berth/berth:"+g.system.program(binary)).stdout
+}
+
+// pods are the pods of the gateway that are ready.
+func (g *gatewayWorld) pods() (pods []corev1.Pod) {
+	g.Helper()
+	list, err := g.CoreV1().Pods(g.system.namespace).List(g.Context(), metav1.ListOptions{LabelSelector: gatewayPods})
+	if err != nil {
+		g.Fatal(err)
+	}
+	for _, p := range list.Items {
+		ready := len(p.Status.ContainerStatuses) == 1 && p.Status.ContainerStatuses[0].Ready
+		if p.DeletionTimestamp == nil && ready {
+			pods = append(pods, p)
+		}
+	}
+	return pods
+}
+
+// allow lets an account of the namespace into its workspaces, as the administrator is told to.
+func (g *gatewayWorld) allow(account string) {
+	g.Helper()
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "enter-" + account},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "workspace-user"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: g.namespace}},
+	}
+	if _, err := g.RbacV1().RoleBindings(g.namespace).Create(g.Context(), binding, metav1.CreateOptions{}); err != nil {
+		g.Fatal(err)
+	}
+}
+
+// authorities adds the CA that is handed out to those that the user believes.
+func (g *gatewayWorld) authorities() string {
+	g.Helper()
+	ca, err := g.CoreV1().ConfigMaps(g.system.namespace).Get(g.Context(), "berth-gateway-ca", metav1.GetOptions{})
+	if err != nil {
+		g.Fatal(err)
+	}
+	return ca.Data["ca.crt"]
+}
+
+// configure writes the configuration of the user.
+func (g *gatewayWorld) configure() {
+	g.Helper()
+	dir := filepath.Join(g.home, "berth")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		g.Fatal(err)
+	}
+	g.write(dir, "config.yaml", fmt.Sprintf(`
+gateways:
+- {name: office, url: "https://localhost:%s", ca: ca.crt, credential: {tokenFile: token}}
+- {name: old, url: %q, ca: old.crt, credential: {command: [cat, %s/token]}}
+`, g.relay.port, g.old(), dir))
+	g.write(dir, "ca.crt", g.authorities())
+	g.write(dir, "token", g.token)
+}
+
+// user is berth as the user runs it.
+func (g *gatewayWorld) user(args ...string) *exec.Cmd {
+	g.Helper()
+	cmd := g.command(args...)
+	cmd.Env = append(cmd.Env, "KUBECONFIG=/dev/null", "XDG_CONFIG_HOME="+g.home)
+	return cmd
+}
+
+// relay passes connections on, as a load balancer does.
+type relay struct {
+	port string
+	mu   sync.Mutex
+	to   string // host:port
+}
+
+func newRelay(t *testing.T, to string) *relay {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	r := &relay{to: to}
+	_, r.port, _ = net.SplitHostPort(listener.Addr().String())
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go r.pass(conn)
+		}
+	}()
+	return r
+}
+
+// leads says where to connections go from now on.
+func (r *relay) leads(to string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.to = to
+}
+
+func (r *relay) pass(from net.Conn) {
+	defer from.Close()
+	r.mu.Lock()
+	to, err := net.Dial("tcp", r.to)
+	r.mu.Unlock()
+	if err != nil {
+		return
+	}
+	defer to.Close()
+	var group sync.WaitGroup
+	for a, b := range map[net.Conn]net.Conn{from: to, to: from} {
+		group.Go(func() {
+			_, _ = io.Copy(a, b)
+			_ = a.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // both are
+		})
+	}
+	group.Wait()
+}
+
+// old is a proxy in front of the gateway that does not know WebSockets, with its own certificate.
+func (g *gatewayWorld) old() (address string) {
+	g.Helper()
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(g.authorities()))
+	target := &url.URL{Scheme: "https", Host: "localhost:" + g.relay.port}
+	forward := httputil.NewSingleHostReverseProxy(target)
+	forward.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	server.StartTLS()
+	g.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	g.write(filepath.Join(g.home, "berth"), "old.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	return server.URL
+}
