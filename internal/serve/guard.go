@@ -12,13 +12,15 @@ import (
 // Guard lets those in who may do what they ask for.
 type Guard struct {
 	Authenticator *Authenticator
-	Authorizer    *Authorizer
-	Limits        *Limiter
-	Log           *slog.Logger
-	Now           func() time.Time
+	// ClientCA are the authorities of client certificates; nil where only tokens are taken.
+	ClientCA   *ClientCA
+	Authorizer *Authorizer
+	Limits     *Limiter
+	Log        *slog.Logger
+	Now        func() time.Time
 }
 
-// Protect puts itself in front of a handler: no token or a bad one is answered with
+// Protect puts itself in front of a handler: no token and no certificate, or a bad one, is answered with
 // 401, a user who may not do what the request takes with 403, one who asks too often
 // with 429. Whatever a known user asks for gets an audit line.
 func (g *Guard) Protect(takes func(*http.Request) Access, next http.Handler) http.Handler {
@@ -52,8 +54,7 @@ func (g *Guard) Protect(takes func(*http.Request) Access, next http.Handler) htt
 func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (User, bool) {
 	token := bearer(r)
 	if token == "" {
-		unauthenticated(w, r, "a token is required")
-		return User{}, false
+		return g.certified(w, r)
 	}
 	if !g.Authenticator.Known(token) {
 		// Each token that somebody makes up is a request to the API server.
@@ -70,6 +71,21 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (User, bool
 		unauthenticated(w, r, "the token is not valid")
 	}
 	return user, valid && err == nil
+}
+
+// certified says who sends a request without a token, by its certificate, or answers it.
+func (g *Guard) certified(w http.ResponseWriter, r *http.Request) (User, bool) {
+	user, presented, valid := g.ClientCA.User(r.TLS)
+	switch {
+	case valid:
+	case presented:
+		unauthenticated(w, r, "the client certificate is not valid")
+	case g.ClientCA != nil:
+		unauthenticated(w, r, "a token or a client certificate is required")
+	default:
+		unauthenticated(w, r, "a token is required")
+	}
+	return user, valid
 }
 
 // maxToken is longer than any token that an API server takes.

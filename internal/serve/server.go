@@ -25,6 +25,8 @@ type Config struct {
 	MetricsListen string
 	// Cert and Key are files. Without them only loopback is listened on.
 	Cert, Key string
+	// ClientCertificates asks clients for theirs, which the handler looks at.
+	ClientCertificates bool
 
 	Handler  http.Handler
 	Limits   *Limiter
@@ -137,13 +139,17 @@ func (c Config) security() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return certificate.Config(), nil
+	security := certificate.Config()
+	if c.ClientCertificates {
+		security.ClientAuth = tls.RequestClientCert // a bad one is answered with 401
+	}
+	return security, nil
 }
 
 // listen opens a port. Without a certificate only this host may be listened on:
 // tokens would be sent in the clear.
 func listen(ctx context.Context, address, flag string, security *tls.Config) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	listener, err := (&net.ListenConfig{KeepAliveConfig: keepAlive()}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fault.New(fault.Unavailable, "cannot listen on %s: %w", address, err).
 			WithHint("choose another address with %s", flag)
@@ -159,6 +165,13 @@ func listen(ctx context.Context, address, flag string, security *tls.Config) (ne
 			WithHint("set --tls-cert and --tls-key, or %s 127.0.0.1:PORT", flag)
 	}
 	return listener, nil
+}
+
+// keepAlive finds a client that is gone without a word after a minute at most, if nothing is on
+// the way to it. If something is, the kernel gives up as it does with any connection, after about
+// a quarter of an hour; a shorter bound would end those who only do not read for a while.
+func keepAlive() net.KeepAliveConfig {
+	return net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 }
 
 // ListenLoopback opens a port of this host, for what is not served to others.

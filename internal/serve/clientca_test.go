@@ -1,0 +1,155 @@
+package serve
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berthdev/berth/internal/certtest"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+func loaded(t *testing.T, pair certtest.Pair) tls.Certificate {
+	t.Helper()
+	certificate, err := tls.LoadX509KeyPair(pair.Cert, pair.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate
+}
+
+// A client certificate says who somebody is as a token does, if it is of the right authority.
+func TestClientCertificate(t *testing.T) {
+	own, other := certtest.New(t), certtest.New(t)
+	authorities, err := NewClientCA(own.File, time.Now, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := &cluster{}
+	cluster.may.Store("alice get /a", true)
+	guard, log := newGuard(cluster, DefaultLimits())
+	guard.ClientCA = authorities
+	server := httptest.NewUnstartedServer(guard.Protect(byPath, http.HandlerFunc(greet)))
+	server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	server.StartTLS()
+	defer server.Close()
+	for name, c := range map[string]struct {
+		pair  *certtest.Pair
+		token string
+		want  int
+		says  string
+	}{
+		"may":                  {pair: new(own.Issue(time.Now().Add(time.Hour), "alice")), want: 200},
+		"may nothing":          {pair: new(own.Issue(time.Now().Add(time.Hour), "bob")), want: 403, says: "bob may not get /a"},
+		"of another authority": {pair: new(other.Issue(time.Now().Add(time.Hour), "alice")), want: 401, says: "the client certificate is not valid"},
+		"expired":              {pair: new(own.Issue(time.Now().Add(-time.Minute), "alice")), want: 401, says: "the client certificate is not valid"},
+		"none":                 {want: 401, says: "a token or a client certificate is required"},
+		"a token as well":      {pair: new(own.Issue(time.Now().Add(time.Hour), "bob")), token: "of-alice", want: 200},
+		"a bad token as well":  {pair: new(own.Issue(time.Now().Add(time.Hour), "alice")), token: "nonsense", want: 401, says: "the token is not valid"},
+		"a token and no more":  {token: "of-alice", want: 200},
+		"nobody":               {pair: new(own.Issue(time.Now().Add(time.Hour), "")), want: 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			security := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // a test
+			if c.pair != nil {
+				security.Certificates = []tls.Certificate{loaded(t, *c.pair)}
+			}
+			client := &http.Client{Transport: &http.Transport{TLSClientConfig: security, DisableKeepAlives: true}}
+			request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/a", http.NoBody)
+			if c.token != "" {
+				request.Header.Set("Authorization", "Bearer "+c.token)
+			}
+			response, err := client.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			body, _ := io.ReadAll(response.Body)
+			if response.StatusCode != c.want || !strings.Contains(string(body), c.says) {
+				t.Errorf("the answer is %d %s, want %d with %q", response.StatusCode, body, c.want, c.says)
+			}
+		})
+	}
+	if !strings.Contains(log.String(), `"user":"alice"`) && !strings.Contains(log.String(), "user=alice") {
+		t.Errorf("the audit does not name who had a certificate:\n%s", log)
+	}
+}
+
+// Groups are the organizations, and the one of everybody.
+func TestGroupsOfCertificates(t *testing.T) {
+	own := certtest.New(t)
+	authorities, err := NewClientCA(own.File, time.Now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(loaded(t, own.Issue(time.Now().Add(time.Hour), "alice")).Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf.Subject.Organization = []string{"dev", "ops"}
+	user, presented, valid := authorities.User(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}})
+	if !presented || !valid || user.Username != "alice" || !slices.Equal(user.Groups, []string{"dev", "ops", "system:authenticated"}) {
+		t.Errorf("%+v, %t, %t", user, presented, valid)
+	}
+	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	if _, presented, valid := authorities.User(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}); !presented || valid {
+		t.Error("the certificate of a server is one of a client")
+	}
+	if _, presented, _ := (*ClientCA)(nil).User(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}); presented {
+		t.Error("certificates count where none are wanted")
+	}
+}
+
+// Authorities are read again; a file that is broken changes nothing but the log.
+func TestClientCAIsReloaded(t *testing.T) {
+	first, second := certtest.New(t), certtest.New(t)
+	file, now, complaints := filepath.Join(t.TempDir(), "ca.crt"), time.Now(), 0
+	put := func(from string) {
+		text := []byte("nonsense")
+		if from != "" {
+			text, _ = os.ReadFile(from)
+		}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(2 * lookAtMost)
+		if err := os.Chtimes(file, now, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(first.File)
+	authorities, err := NewClientCA(file, func() time.Time { return now }, func(error) { complaints++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	believes := func(a *certtest.Authority) bool {
+		leaf, err := x509.ParseCertificate(loaded(t, a.Issue(time.Now().Add(time.Hour), "alice")).Certificate[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, valid := authorities.User(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}})
+		return valid
+	}
+	if !believes(first) || believes(second) {
+		t.Error("the authority is not that of the file")
+	}
+	put(second.File)
+	if believes(first) || !believes(second) {
+		t.Error("the authority is still the one before")
+	}
+	put("")
+	if !believes(second) || complaints != 1 {
+		t.Errorf("with a broken file there are %d complaints", complaints)
+	}
+	if _, err := NewClientCA(file, time.Now, nil); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Errorf("a broken file at the beginning: %v", err)
+	}
+}
