@@ -11,6 +11,9 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
+// FlagClientCA is the flag of the file of a ClientCA.
+const FlagClientCA = "client-ca"
+
 // ClientCA are the authorities whose certificates say who a client is, as API servers and
 // kubelets have them: the common name is the user, the organizations are the groups. The file
 // is read again when it changes.

@@ -46,12 +46,11 @@ type BundlesOptions struct {
 	Client  func() (*kube.Client, error)
 	Backend func(context.Context, BackendOptions) (Backend, error)
 
-	Listen, MetricsListen string
-	Cert, Key             string
-	BaseURL, Namespace    string
-	Trust                 server.Trust
-	Period, Timeout       time.Duration
-	Workers               int
+	Serving
+	BaseURL, Namespace string
+	Trust              server.Trust
+	Period, Timeout    time.Duration
+	Workers            int
 }
 
 // NewBundles makes the command `berth serve bundles`.
@@ -79,11 +78,8 @@ a certificate only this host is listened on.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              cmdutil.RunE(o, runF, func(*cobra.Command, []string) error { return o.validate() }),
 	}
+	o.Serving.flags(cmd, "content")
 	flags := cmd.Flags()
-	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8443", "the address to serve content on")
-	flags.StringVar(&o.MetricsListen, "metrics-listen", "127.0.0.1:8081", "the address of health and metrics")
-	flags.StringVar(&o.Cert, "tls-cert", "", "the file of the certificate; it is read again when it changes")
-	flags.StringVar(&o.Key, "tls-key", "", "the file of the certificate's key")
 	flags.StringVar(&o.BaseURL, "base-url", "", "where content is reached by others: https://HOST[:PORT]")
 	flags.StringVar(&o.Namespace, "system-namespace", systemNamespace, "the namespace of records, uploads, logins and leases")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
@@ -96,8 +92,6 @@ a certificate only this host is listened on.`,
 func (o *BundlesOptions) validate() error {
 	invalid := func(format string, args ...any) error { return fault.New(fault.InvalidArgument, format, args...) }
 	switch {
-	case (o.Cert == "") != (o.Key == ""):
-		return invalid("--tls-cert and --tls-key are given together")
 	case o.Period <= 0:
 		return invalid("--period must be positive, got %s", o.Period)
 	case o.Timeout <= 0:
@@ -109,6 +103,9 @@ func (o *BundlesOptions) validate() error {
 	}
 	if base, err := url.Parse(o.BaseURL); o.BaseURL != "" && (err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Path != "" && base.Path != "/") {
 		return invalid("--base-url must be https://HOST[:PORT], got %q", o.BaseURL)
+	}
+	if err := o.Serving.validate(); err != nil {
+		return err
 	}
 	return o.Trust.Check()
 }

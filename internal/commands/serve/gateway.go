@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"log/slog"
 	"net/url"
 	"time"
 
@@ -23,12 +24,13 @@ type GatewayOptions struct {
 	IO     terminal.Streams
 	Client func() (*kube.Client, error)
 
-	Listen, MetricsListen, StreamListen string
-	Cert, Key                           string
-	Sessions, SessionsPerUser           int
-	AllowedFor                          time.Duration
-	MachinePool                         string
-	TargetKubeconfig, TargetNamespace   string
+	Serving
+	ClientCA                          string // a file
+	StreamListen                      string
+	Sessions, SessionsPerUser         int
+	AllowedFor                        time.Duration
+	MachinePool                       string
+	TargetKubeconfig, TargetNamespace string
 }
 
 // NewGateway makes the command `berth serve gateway`.
@@ -45,6 +47,9 @@ has said who they are and that they may. It takes no permission on pods:
   machines    verb create on machinepools/proxy of the group compute.ironcore.dev, for
               the pool of --machine-pool
 
+Who they are is told by a token, or by a client certificate of --client-ca: its common
+name is the user, its organizations are the groups, as at an API server.
+
 No API server has workspaces/exec; a Role with it is all that is needed. A session ends
 within the time of --allowed-for after the permission was taken away.
 
@@ -60,12 +65,10 @@ certificate only this host is listened on.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              cmdutil.RunE(o, runF, func(*cobra.Command, []string) error { return o.validate() }),
 	}
+	o.Serving.flags(cmd, "users")
 	flags := cmd.Flags()
-	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8443", "the address to serve users on")
-	flags.StringVar(&o.MetricsListen, "metrics-listen", "127.0.0.1:8081", "the address of health and metrics")
 	flags.StringVar(&o.StreamListen, "stream-listen", "127.0.0.1:0", "the loopback address of the URLs that stand for one session each")
-	flags.StringVar(&o.Cert, "tls-cert", "", "the file of the certificate; it is read again when it changes")
-	flags.StringVar(&o.Key, "tls-key", "", "the file of the certificate's key")
+	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities of client certificates (default: only tokens are taken)")
 	flags.IntVar(&o.Sessions, "max-sessions", 500, "how many sessions are open at once")
 	flags.IntVar(&o.SessionsPerUser, "max-sessions-per-user", 50, "how many of them one user has")
 	flags.DurationVar(&o.AllowedFor, "allowed-for", serve.DefaultAllowedFor, "how long a permission that was granted is believed")
@@ -78,8 +81,8 @@ certificate only this host is listened on.`,
 func (o *GatewayOptions) validate() error {
 	invalid := func(format string, args ...any) error { return fault.New(fault.InvalidArgument, format, args...) }
 	switch {
-	case (o.Cert == "") != (o.Key == ""):
-		return invalid("--tls-cert and --tls-key are given together")
+	case o.ClientCA != "" && o.Cert == "":
+		return invalid("--%s requires --tls-cert: there are no client certificates without TLS", serve.FlagClientCA)
 	case o.Sessions < 1:
 		return invalid("--max-sessions must be at least 1, got %d", o.Sessions)
 	case o.SessionsPerUser < 1:
@@ -91,7 +94,7 @@ func (o *GatewayOptions) validate() error {
 	case o.TargetNamespace != "" && o.MachinePool == "":
 		return invalid("--target-namespace requires --machine-pool")
 	}
-	return nil
+	return o.Serving.validate()
 }
 
 // Gateway serves until it is told to stop.
@@ -110,6 +113,10 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	}
 	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
 	klog.SetLogger(logr.FromSlogHandler(log.Handler())) // a server has no picture that it could spoil
+	authorities, err := o.authorities(log)
+	if err != nil {
+		return err
+	}
 	metrics, health, limits := serve.NewMetrics(), &serve.Health{}, serve.NewLimiter(o.limits(), time.Now)
 	timeouts := serve.DefaultTimeouts()
 	timeouts.Total = 0 // a session takes as long as it takes
@@ -117,17 +124,27 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 		Guard: &serve.Guard{
 			Authenticator: serve.NewAuthenticator(client.AuthenticationV1(), time.Now),
 			Authorizer:    serve.NewAuthorizer(client.AuthorizationV1(), time.Now).For(o.AllowedFor),
-			Limits:        limits, Log: log, Now: time.Now,
+			ClientCA:      authorities, Limits: limits, Log: log, Now: time.Now,
 		},
 		Metrics: metrics, Log: log, Now: time.Now, Timeouts: server.DefaultTimeouts(o.AllowedFor),
 		Backends: backends, Pool: o.MachinePool,
 	}
 	base := &url.URL{Scheme: "http", Host: streams.Addr().String()}
 	return serve.Role(ctx, serve.Config{
-		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key,
+		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key, ClientCertificates: authorities != nil,
 		Handler: gateway.Handler(base), Limits: limits, Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: timeouts,
 	}, func(ctx context.Context) error { return gateway.Work(ctx, streams) })
+}
+
+// authorities are those of client certificates; nil if none are taken.
+func (o *GatewayOptions) authorities(log *slog.Logger) (*serve.ClientCA, error) {
+	if o.ClientCA == "" {
+		return nil, nil //nolint:nilnil // tokens only
+	}
+	return serve.NewClientCA(o.ClientCA, time.Now, func(err error) {
+		log.Error("the authorities of clients have changed and cannot be used", slog.String("error", fault.Line(err.Error())))
+	})
 }
 
 // limits leave room for requests that are refused beside as many sessions as there may be.

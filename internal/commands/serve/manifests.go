@@ -19,6 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/exec/gateway"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/serve"
 	"github.com/berthdev/berth/internal/serve/manifest"
 	"github.com/berthdev/berth/internal/terminal"
 )
@@ -35,6 +36,7 @@ type ManifestsOptions struct {
 	Trust       server.Trust
 	Replicas    int32
 	Hosts       []string
+	ClientCA    string
 }
 
 // NewManifests makes the command `berth serve manifests`.
@@ -75,6 +77,7 @@ The role runs in the namespace of --namespace, berth-system unless it is given.`
 	flags.StringVar(&o.InstallRole, "install-role", "", "the ClusterRole with which instances are installed (default: none; nothing is installed)")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 	flags.StringSliceVar(&o.Hosts, "host", nil, "a DNS name by which the gateway is reached from outside, for its certificate")
+	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities whose client certificates the gateway takes (default: only tokens)")
 	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
 	return cmd
 }
@@ -130,6 +133,9 @@ func (o *ManifestsOptions) print(name string) error {
 	options := manifest.Options{Namespace: o.Namespace, Image: o.Image, Replicas: o.Replicas, Issuer: o.Issuer}
 	if name == roleGateway {
 		options.Hosts = o.Hosts
+		if err := o.clientCA(&options); err != nil {
+			return err
+		}
 		return o.printRole(gatewayRole(), options)
 	}
 	role, err := bundles()
@@ -174,6 +180,16 @@ func (o *ManifestsOptions) trust(options *manifest.Options) (err error) {
 	}
 	options.Arguments = append(options.Arguments, "--"+server.FlagCA+"="+manifest.PathAuthorities)
 	options.Authorities, err = cmdutil.ReadFile(o.Trust.CAFile, o.IO.In, maxAuthorities, "--"+server.FlagCA)
+	return err
+}
+
+// clientCA are the options of the gateway about client certificates.
+func (o *ManifestsOptions) clientCA(options *manifest.Options) (err error) {
+	if o.ClientCA == "" {
+		return nil
+	}
+	options.Arguments = append(options.Arguments, "--"+serve.FlagClientCA+"="+manifest.PathAuthorities)
+	options.Authorities, err = cmdutil.ReadFile(o.ClientCA, o.IO.In, maxAuthorities, "--"+serve.FlagClientCA)
 	return err
 }
 

@@ -91,3 +91,22 @@ func TestManifests(t *testing.T) {
 		t.Errorf("it says %q", said)
 	}
 }
+
+// The gateway has its names, the ClusterRole for users, and the authorities of clients.
+func TestManifestsOfTheGateway(t *testing.T) {
+	streams, out := terminal.Test("", time.Now())
+	o := &serve.ManifestsOptions{IO: streams, Roles: []string{"gateway"}, Image: "i", Namespace: "ns", Replicas: 2, Hosts: []string{"berth.example.com"}, ClientCA: certtest.New(t).File}
+	if err := serve.Manifests(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"name: workspace-user", "workspaces/exec", "--client-ca=/etc/berth/authorities/ca.crt", "name: berth-gateway-authorities"} {
+		if !strings.Contains(out.Out.String(), want) {
+			t.Errorf("what is printed has no %s", want)
+		}
+	}
+	streams, out = terminal.Test("", time.Now())
+	o.IO, o.ClientCA = streams, ""
+	if err := serve.Manifests(t.Context(), o); err != nil || strings.Contains(out.Out.String(), "client-ca") {
+		t.Errorf("%v; client certificates are taken by default", err)
+	}
+}

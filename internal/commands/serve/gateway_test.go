@@ -1,0 +1,44 @@
+package serve_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/commands/serve"
+	"github.com/berthdev/berth/internal/terminal"
+)
+
+func TestGatewayOptions(t *testing.T) {
+	forget := func(o *serve.GatewayOptions) { o.IO, o.Client = terminal.Streams{}, nil }
+	defaults := func(change func(*serve.GatewayOptions)) serve.GatewayOptions {
+		o := serve.GatewayOptions{
+			Serving:      serve.Serving{Listen: "127.0.0.1:8443", MetricsListen: "127.0.0.1:8081"},
+			StreamListen: "127.0.0.1:0", Sessions: 500, SessionsPerUser: 50, AllowedFor: 5 * time.Minute,
+		}
+		change(&o)
+		return o
+	}
+	cmdtest.Options(t, serve.NewGateway, forget, map[string]cmdtest.Case[serve.GatewayOptions]{
+		"the defaults": {Want: defaults(func(*serve.GatewayOptions) {})},
+		"as in a pod": {
+			Args: "--listen :1 --metrics-listen :2 --stream-listen 127.0.0.1:3 --tls-cert c --tls-key k --client-ca a --max-sessions 2 --max-sessions-per-user 1 --allowed-for 1m",
+			Want: defaults(func(o *serve.GatewayOptions) {
+				o.Serving = serve.Serving{Listen: ":1", MetricsListen: ":2", Cert: "c", Key: "k"}
+				o.StreamListen, o.ClientCA, o.Sessions, o.SessionsPerUser, o.AllowedFor = "127.0.0.1:3", "a", 2, 1, time.Minute
+			}),
+		},
+		"with machines": {
+			Args: "--machine-pool p --target-kubeconfig f --target-namespace n",
+			Want: defaults(func(o *serve.GatewayOptions) { o.MachinePool, o.TargetKubeconfig, o.TargetNamespace = "p", "f", "n" }),
+		},
+		"half a certificate":                  {Args: "--tls-key k", Err: "--tls-cert and --tls-key are given together"},
+		"client certificates without TLS":     {Args: "--client-ca a", Err: "--client-ca requires --tls-cert"},
+		"no sessions":                         {Args: "--max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
+		"no sessions of a user":               {Args: "--max-sessions-per-user 0", Err: "--max-sessions-per-user must be at least 1, got 0"},
+		"a permission that is not believed":   {Args: "--allowed-for 10ms", Err: "--allowed-for must be at least 1s, got 10ms"},
+		"a pool without machines":             {Args: "--machine-pool p", Err: "--machine-pool and --target-kubeconfig are given together"},
+		"a namespace of machines without any": {Args: "--target-namespace n", Err: "--target-namespace requires --machine-pool"},
+		"an argument":                         {Args: "x", Err: `unexpected argument "x"`},
+	})
+}
