@@ -161,3 +161,25 @@ func TestCommandEndsWithItsContext(t *testing.T) {
 		cancel()
 	}
 }
+
+// A program of the configuration prints a token, and nothing else gets out.
+func TestProgram(t *testing.T) {
+	for name, test := range map[string]struct{ script, token, message string }{
+		"a token":            {"echo " + token, token, ""},
+		"with its arguments": {`[ "$1 $2" = "a b" ] && echo ` + token, token, ""},
+		"nothing":            {"exit 0", "", "printed no token"},
+		"two lines":          {"echo " + token + "; echo more", "", "printed no token"},
+		"it fails":           {"echo " + token + " >&2; exit 3", "", "failed: exit status 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := program(t, "get-token", test.script)
+			c, err := Program([]string{path, "a", "b"})(t.Context())
+			if c.Token.Reveal() != test.token || (err != nil) != (test.message != "") {
+				t.Errorf("%q, %v", c.Token.Reveal(), err)
+			}
+			if err != nil && (fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), test.message) || strings.Contains(err.Error(), token)) {
+				t.Errorf("%v (%s)", err, fault.CodeOf(err))
+			}
+		})
+	}
+}
