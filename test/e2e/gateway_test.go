@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -23,6 +24,12 @@ func TestGateway(t *testing.T) {
 		{"commands", (*gatewayWorld).testCommands},
 		{"terminal", (*gatewayWorld).testTerminal},
 		{"copy", (*gatewayWorld).testCopy},
+		{"client certificate", (*gatewayWorld).testClientCertificate},
+		{"refusals", (*gatewayWorld).testRefusals},
+		{"nothing is left", (*gatewayWorld).testNothingIsLeft},
+		{"another certificate", (*gatewayWorld).testRotation},
+		{"the pod is replaced", (*gatewayWorld).testReplaced},
+		{"revoked", (*gatewayWorld).testRevoked},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			at := *g
@@ -99,6 +106,13 @@ func (g *gatewayWorld) testCopy() {
 		g.Errorf("%d bytes come back, %v", len(got), err)
 	}
 	g.finish(g.user("cp", "--gateway", "office", "alice~plain:nothing", dir)).mustBe(g.world, 7)
+}
+
+// Who has a client certificate of the authority is let in by it, as at the API server.
+func (g *gatewayWorld) testClientCertificate() {
+	admin := g.certified()
+	admin.signal(syscall.SIGINT)
+	admin.wait().mustBe(g.world, 130)
 }
 
 // through runs berth exec as the user.

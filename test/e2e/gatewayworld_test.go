@@ -33,17 +33,16 @@ type gatewayWorld struct {
 	relay  *relay // in front of it, for users
 	home   string // of the configuration of the user, whose token is in it
 	token  string
+	image  string // its tag
 }
 
-const (
-	gatewayPods = "app.kubernetes.io/component=gateway"
-	gatewayArgs = "--host=localhost"
-)
+const gatewayPods = "app.kubernetes.io/component=gateway"
 
 func newGateway(t *testing.T) *gatewayWorld {
 	t.Helper()
 	g := &gatewayWorld{world: newWorldAlone(t), system: newBareWorld(t), home: t.TempDir()}
 	g.system.kubeconfig, g.system.limited = g.admin, g.config
+	g.image = g.system.program(binary)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the gateway says:\n%s", g.system.output("logs", "--selector", gatewayPods, "--prefix", "--tail", "80"))
@@ -64,7 +63,9 @@ func newGateway(t *testing.T) *gatewayWorld {
 // manifests are what is printed, with a new certificate each time.
 func (g *gatewayWorld) manifests() string {
 	g.Helper()
-	return g.system.must(0, "serve", "manifests", "gateway", gatewayArgs, "--replicas", "1", "--image", "registry.example.com/berth/berth:"+g.system.program(binary)).stdout
+	return g.system.must(0, "serve", "manifests", "gateway", "--host", "localhost", "--replicas", "1",
+		"--client-ca", filepath.Join(os.Getenv(clusterVariable), "pki", "ca.crt"),
+		"--image", "registry.example.com/berth/berth:"+g.image).stdout
 }
 
 // pods are the pods of the gateway that are ready.
@@ -96,7 +97,15 @@ func (g *gatewayWorld) allow(account string) {
 	}
 }
 
-// authorities adds the CA that is handed out to those that the user believes.
+// believe adds the CA that is handed out to those of the user.
+func (g *gatewayWorld) believe() {
+	g.Helper()
+	dir := filepath.Join(g.home, "berth")
+	before, _ := os.ReadFile(filepath.Join(dir, "ca.crt")) // none yet
+	g.write(dir, "ca.crt", string(before)+g.authorities())
+}
+
+// authorities is the CA that is handed out.
 func (g *gatewayWorld) authorities() string {
 	g.Helper()
 	ca, err := g.CoreV1().ConfigMaps(g.system.namespace).Get(g.Context(), "berth-gateway-ca", metav1.GetOptions{})
@@ -117,8 +126,9 @@ func (g *gatewayWorld) configure() {
 gateways:
 - {name: office, url: "https://localhost:%s", ca: ca.crt, credential: {tokenFile: token}}
 - {name: old, url: %q, ca: old.crt, credential: {command: [cat, %s/token]}}
-`, g.relay.port, g.old(), dir))
-	g.write(dir, "ca.crt", g.authorities())
+- {name: admin, url: "https://localhost:%s", ca: ca.crt, credential: {kubeconfig: true}}
+`, g.relay.port, g.old(), dir, g.relay.port))
+	g.believe()
 	g.write(dir, "token", g.token)
 }
 
