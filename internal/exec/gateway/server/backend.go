@@ -34,10 +34,11 @@ func Pods(client *kube.Client) Backend {
 		if err != nil {
 			return nil, err
 		}
-		run := pod.Runner(client, r)
+		// The pod itself is not kept: it can be larger than all else that a session takes.
+		run, shell := pod.Runner(client, r), pod.ShellIn(p, r, "")
 		return func(ctx context.Context, command []string, s exec.Session) (int, error) {
 			if len(command) == 0 {
-				command = pod.ShellIn(p, r, "")
+				command = shell
 			}
 			return run(ctx, command, s)
 		}, nil
