@@ -5,7 +5,6 @@ package e2e
 import (
 	"crypto/tls"
 	"io"
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,10 +17,9 @@ import (
 // Whatever becomes of clients, the gateway has as many goroutines and connections after them as
 // before, and the pod no process of theirs.
 func (g *gatewayWorld) testNothingIsLeft() {
-	about := "https://" + g.system.forwarded(g.pods()[0].Name, "8081") + "/metrics"
 	g.through("alice~plain", "--", "true").mustBe(g.world, 0)
 	read := func() (goroutines, files int) {
-		text := g.page(about)
+		text := g.metrics()
 		return metric(g, text, "go_goroutines"), metric(g, text, "process_open_fds")
 	}
 	goroutines, files := 1<<20, 1<<20
@@ -60,15 +58,15 @@ func (g *gatewayWorld) testNothingIsLeft() {
 	})
 }
 
-// page is what a server says that asks for no token.
-func (g *gatewayWorld) page(address string) string {
+// metrics are those of the gateway.
+func (g *gatewayWorld) metrics() string {
 	g.Helper()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	status, _, body := g.ask(client, address, "", "", "")
-	if status != http.StatusOK {
-		g.Fatalf("%s: %d %s", address, status, body)
+	path := "/api/v1/namespaces/" + g.system.namespace + "/pods/https:" + g.pods()[0].Name + ":8081/proxy/metrics"
+	text, err := g.CoreV1().RESTClient().Get().AbsPath(path).DoRaw(g.Context())
+	if err != nil {
+		g.Fatal(err)
 	}
-	return body
+	return string(text)
 }
 
 func metric(g *gatewayWorld, text, name string) int {
@@ -138,7 +136,7 @@ func (g *gatewayWorld) testReplaced() {
 	g.contains(r.stderr, "UNAVAILABLE", "the gateway is stopping", "enter again")
 	g.Logf("the session ended %s after the change", time.Since(begun).Round(time.Second))
 	g.eventually("another pod is ready", func() bool { return len(g.pods()) == 1 && g.pods()[0].Name != old.Name })
-	g.relay.leads(g.system.forwarded(g.pods()[0].Name, "8443"))
+	g.relay.leads(g.pods()[0].Name)
 	g.through("alice~plain", "--", "true").mustBe(g.world, 0)
 }
 

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -23,6 +24,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // gatewayWorld is a world with a workspace, alice~plain, and a gateway in another namespace: one
@@ -52,7 +56,7 @@ func newGateway(t *testing.T) *gatewayWorld {
 	g.system.kubectl("apply", "--server-side", "-f", g.system.write(t.TempDir(), "gateway.yaml", g.manifests()))
 	g.must(0, "provision", "alice~plain")
 	g.system.eventually("the gateway is ready", func() bool { return len(g.pods()) == 1 })
-	g.relay = newRelay(t, g.system.forwarded(g.pods()[0].Name, "8443"))
+	g.relay = newRelay(t, &kube.Client{Interface: g.Interface, Config: g.config, Namespace: g.system.namespace}, g.pods()[0].Name)
 	g.token = g.world.token("user")
 	g.allow("user")
 	g.configure()
@@ -140,21 +144,23 @@ func (g *gatewayWorld) user(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// relay passes connections on, as a load balancer does.
+// relay passes connections on to a pod, as a load balancer does. Each has a forwarded port of its
+// own: kubectl's end all together when one is reset.
 type relay struct {
-	port string
-	mu   sync.Mutex
-	to   string // host:port
+	port   string
+	client *kube.Client
+	mu     sync.Mutex
+	pod    string
 }
 
-func newRelay(t *testing.T, to string) *relay {
+func newRelay(t *testing.T, client *kube.Client, pod string) *relay {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	r := &relay{to: to}
+	r := &relay{client: client, pod: pod}
 	_, r.port, _ = net.SplitHostPort(listener.Addr().String())
 	go func() {
 		for {
@@ -168,30 +174,45 @@ func newRelay(t *testing.T, to string) *relay {
 	return r
 }
 
-// leads says where to connections go from now on.
-func (r *relay) leads(to string) {
+// leads says which pod connections go to from now on.
+func (r *relay) leads(pod string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.to = to
+	r.pod = pod
 }
 
 func (r *relay) pass(from net.Conn) {
 	defer from.Close()
 	r.mu.Lock()
-	to, err := net.Dial("tcp", r.to)
+	pod := r.pod
 	r.mu.Unlock()
+	connection, err := r.client.DialPorts(context.Background(), r.client.Namespace, pod)
 	if err != nil {
 		return
 	}
-	defer to.Close()
-	var group sync.WaitGroup
-	for a, b := range map[net.Conn]net.Conn{from: to, to: from} {
-		group.Go(func() {
-			_, _ = io.Copy(a, b)
-			_ = a.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // both are
-		})
+	defer connection.Close()
+	headers := http.Header{corev1.PortHeader: {"8443"}, corev1.PortForwardRequestIDHeader: {"0"}}
+	streams := map[string]httpstream.Stream{}
+	for _, kind := range []string{corev1.StreamTypeError, corev1.StreamTypeData} {
+		headers.Set(corev1.StreamType, kind)
+		if streams[kind], err = connection.CreateStream(headers); err != nil {
+			return
+		}
 	}
-	group.Wait()
+	data, done := streams[corev1.StreamTypeData], make(chan struct{}, 3)
+	for to, source := range map[io.Writer]io.Reader{from: data, data: from, io.Discard: streams[corev1.StreamTypeError]} {
+		go func() {
+			_, _ = io.Copy(to, source)
+			done <- struct{}{}
+		}()
+	}
+	_ = streams[corev1.StreamTypeError].Close() // nothing is sent on it
+	<-done
+	if half, ok := from.(*net.TCPConn); ok {
+		_ = half.CloseWrite()
+	}
+	_ = data.Close()
+	<-done
 }
 
 // old is a proxy in front of the gateway that does not know WebSockets, with its own certificate.
