@@ -5,6 +5,7 @@ package e2e
 import (
 	"bytes"
 	"crypto/rand"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,11 +103,12 @@ func TestCopyRefused(t *testing.T) {
 	}
 }
 
-// A full disk at either end is the reason that is named, and leaves nothing.
-func TestCopyFullDisk(t *testing.T) {
-	t.Skip("a full disk there still ends as a lost connection: the status does not arrive")
+// A full disk, and what may not be read or written, at either end is the reason that is
+// named, with its path, and leaves nothing.
+func TestCopyCannot(t *testing.T) {
 	w := newWorld(t)
-	w.must(0, "provision", "alice~plain")
+	w.must(0, "provision", "alice~dev") // with a scratch of 8 MiB
+	w.must(0, "provision", "bob~restricted")
 	dir := t.TempDir()
 	big := filepath.Join(dir, "big")
 	noise := make([]byte, 80<<20)
@@ -114,8 +116,53 @@ func TestCopyFullDisk(t *testing.T) {
 	if err := os.WriteFile(big, noise, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.contains(w.must(3, "cp", big, "alice~plain:/dev/shm/").stderr, "No space left on device") // 64 MiB
-	if left := w.in("alice~plain", "ls -A /dev/shm"); left != "" {
+	t.Run("full there", func(t *testing.T) {
+		for range 3 {
+			r := w.must(3, "cp", big, "alice~dev:/scratch/")
+			w.contains(r.stderr, "cannot write to /scratch/ in the container: ", "No space left on device")
+		}
+		if left := w.in("alice~dev", "ls -A /scratch"); left != "" {
+			t.Errorf("left: %s", left)
+		}
+	})
+	t.Run("not permitted there", func(t *testing.T) {
+		w.contains(w.must(3, "cp", big, "bob~restricted:/etc/").stderr, "cannot write to /etc/ in the container: ", "Permission denied")
+		w.in("bob~restricted", "cd ~ && mkdir d && echo a >d/a && echo b >d/b && chmod 0 d/a d/b")
+		w.contains(w.must(3, "cp", "bob~restricted:d", filepath.Join(dir, "new")).stderr, "2 problems", "./d/a", "./d/b", "Permission denied")
+	})
+	if os.Geteuid() != 0 {
+		return // what follows takes root
+	}
+	scratch := filepath.Join(dir, "scratch")
+	if err := os.MkdirAll(scratch, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	here := func(script string, args ...string) result {
+		w.Helper()
+		cmd := w.command(args...)
+		cmd.Args = append([]string{"sh", "-c", script, scratch}, cmd.Args...)
+		cmd.Path = "/bin/sh"
+		return w.finish(cmd)
+	}
+	t.Run("full here", func(t *testing.T) {
+		w.in("alice~dev", "cd ~ && mkdir d && head -c 6000000 /dev/zero | tr '\\0' x >d/x")
+		r := here(`unshare -m sh -c 'mount -t tmpfs -o size=4m none "$0" && "$@"; status=$?; ls -A "$0"; exit $status' "$0" "$@"`, "cp", "alice~dev:d", scratch+"/new")
+		r.mustBe(w, 3)
+		w.contains(r.stderr, "cannot write "+scratch+"/new/x on this machine: no space left on device")
+		if r.stdout != "" {
+			t.Errorf("left: %s", r.stdout)
+		}
+	})
+	t.Run("not permitted here", func(t *testing.T) {
+		const limited = `setpriv --bounding-set=-dac_override,-dac_read_search "$@"`
+		locked := filepath.Join(scratch, "locked")
+		if err := errors.Join(os.Mkdir(locked, 0o555), os.WriteFile(scratch+"/a", nil, 0), os.WriteFile(scratch+"/b", nil, 0)); err != nil {
+			t.Fatal(err)
+		}
+		w.contains(here(limited, "cp", scratch, "alice~dev:").stderr, "2 problems", "cannot read "+scratch+"/a on this machine: permission denied", scratch+"/b")
+		w.contains(here(limited, "cp", "alice~dev:d", locked).stderr, "cannot write to "+locked+" on this machine: permission denied")
+	})
+	if left, _ := filepath.Glob(filepath.Join(dir, "new*")); len(left) > 0 {
 		t.Errorf("left: %s", left)
 	}
 }

@@ -27,8 +27,9 @@ type ending struct {
 }
 
 // failure says what the ending means: nil if all is well, with what is worth knowing.
-// While something is sent, a failure of tar has a status of the script's.
-func (e *ending) failure(sent bool) (warnings []string, failed error) {
+// While something is sent, a failure of tar has a status of the script's, and to is where
+// it goes; otherwise to is empty.
+func (e *ending) failure(to string) (warnings []string, failed error) {
 	lines := linesOf(e.stderr.String())
 	switch {
 	case e.err != nil && fault.CodeOf(e.err) == fault.InvalidArgument:
@@ -50,9 +51,9 @@ func (e *ending) failure(sent bool) (warnings []string, failed error) {
 	case statusIncomplete:
 		return nil, fault.New(fault.Unavailable, "the connection was lost before all was sent; nothing was copied").WithHint("try again")
 	case statusNoStaging, statusMove, statusTar:
-		return nil, problems(fault.Failed, "cannot write in the container", lines)
+		return nil, problems(fault.Failed, "cannot write to "+to+" in the container", lines)
 	}
-	if !sent && e.status == 1 && len(lines) > 0 && !slices.ContainsFunc(lines, isLoss) {
+	if to == "" && e.status == 1 && len(lines) > 0 && !slices.ContainsFunc(lines, isLoss) {
 		return lines, nil // GNU tar's status for files that have changed meanwhile
 	}
 	return nil, problems(fault.Failed, "cannot read in the container", lines)

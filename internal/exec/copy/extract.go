@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -30,6 +31,7 @@ const (
 // hostile: nothing but what is checked here gets to the file system.
 type extractor struct {
 	root    *os.Root
+	to      target
 	from    source
 	links   bool // keep links that lead out
 	meter   *Meter
@@ -91,7 +93,7 @@ func (x *extractor) entry(header *tar.Header, content io.Reader) error {
 	if len(x.refused) > 0 {
 		return nil
 	}
-	return localFault(x.write(name, header, content))
+	return x.cannotWrite(name, x.write(name, header, content))
 }
 
 // check finds what is wrong with an entry whose name is not.
@@ -167,16 +169,20 @@ func (x *extractor) file(name string, header *tar.Header, content io.Reader) err
 	return x.root.Chtimes(name, header.ModTime, header.ModTime)
 }
 
+func (x *extractor) cannotWrite(name string, err error) error {
+	return cannot("write", filepath.Join(x.to.dir, x.to.final(name)), err)
+}
+
 // finish sets the attributes of directories, the deepest first: to write into one changes
 // its time. One that may not be written to could not be moved, so that this comes later.
 func (x *extractor) finish() error {
 	for _, name := range x.deepestFirst() {
 		a := x.dirs[name]
 		if err := x.root.Chtimes(name, a.time, a.time); err != nil {
-			return localFault(err)
+			return x.cannotWrite(name, err)
 		}
 		if err := x.root.Chmod(name, a.mode|0o700); err != nil {
-			return localFault(err)
+			return x.cannotWrite(name, err)
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func (p *packer) inTree(name string) string {
 func (p *packer) file(i item) error {
 	file, err := p.root.Open(filepath.FromSlash(i.name))
 	if err != nil {
-		return localFault(err)
+		return cannot("read", p.path(i.name), err)
 	}
 	defer file.Close()
 	if err := p.tar.WriteHeader(p.header(i, i.info.Mode().Perm())); err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"net"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -157,10 +158,25 @@ func TestFailureIsHeard(t *testing.T) {
 			}
 			return status, err
 		}, From: large, To: "new", Meter: meter}.Do(t.Context())
-		if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "cannot write in the container") {
+		if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "cannot write to new in the container: ") {
 			t.Errorf("%s: %v", maker, err)
 		}
 		noLeftovers(t, p.home)
+	}
+}
+
+// What is no file is not copied, and all of it is named, by its whole path.
+func TestWhatIsNoFile(t *testing.T) {
+	here, p := t.TempDir(), place{t.TempDir(), os.Getenv("PATH")}
+	for _, name := range []string{"a", "b"} {
+		listener, err := net.Listen("unix", filepath.Join(here, name))
+		must(t, err)
+		defer listener.Close()
+	}
+	_, err := filecopy.Send{Run: p.run, From: here, To: "new", Meter: &filecopy.Meter{}}.Do(t.Context())
+	problems := fault.From(err).Problems
+	if len(problems) != 2 || problems[0] != filepath.Join(here, "a")+" is a socket, not a file" {
+		t.Errorf("%v: %q", err, problems)
 	}
 }
 

@@ -43,7 +43,7 @@ func (r Receive) Do(ctx context.Context) (Result, error) {
 	}
 	_ = reader.CloseWithError(err)
 	e := <-ended
-	switch warnings, failed := e.failure(false); {
+	switch warnings, failed := e.failure(""); {
 	case err != nil && !errors.Is(err, errNothing) && !isCut(err):
 		return Result{}, err
 	case failed != nil:
@@ -54,7 +54,7 @@ func (r Receive) Do(ctx context.Context) (Result, error) {
 		if err := arrived.settle(); err != nil {
 			return Result{}, err
 		}
-		return r.Meter.result(absolute(arrived.to.path()), warnings), nil
+		return r.Meter.result(absolute(arrived.staging.to.path()), warnings), nil
 	}
 }
 
@@ -88,7 +88,7 @@ func (r Receive) receive(from source, stream io.Reader) (*arrival, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &extractor{root: s.root, from: from, links: r.OutsideLinks, meter: r.Meter}
+	x := &extractor{root: s.root, to: to, from: from, links: r.OutsideLinks, meter: r.Meter}
 	if err = x.all(first, archive); err == nil {
 		err = drain(stream)
 	}
@@ -130,20 +130,11 @@ func (a *arrival) settle() error {
 		return err
 	}
 	for _, name := range locked {
-		if err := a.at.Chmod(a.final(name), a.dirs[name].mode); err != nil {
-			return localFault(err)
+		if err := a.at.Chmod(a.staging.to.final(name), a.dirs[name].mode); err != nil {
+			return a.cannotWrite(name, err)
 		}
 	}
 	return nil
-}
-
-// final is where an entry of the tree is in the end.
-func (a *arrival) final(name string) string {
-	rest, _ := filepath.Rel(tree, filepath.FromSlash(name))
-	if a.to.merge {
-		return rest
-	}
-	return filepath.Join(a.to.name, rest)
 }
 
 func absolute(path string) string {

@@ -2,7 +2,6 @@ package copy
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -40,7 +39,7 @@ func sourcePath(name string) (dir, base string, k kind, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", "", "", fault.New(fault.NotFound, "%s does not exist on this machine", name)
 	case err != nil:
-		return "", "", "", localFault(err)
+		return "", "", "", cannot("read", name, err)
 	case of.base == "." && !info.IsDir():
 		return "", "", "", fault.New(fault.NotFound, "%s is not a directory", name)
 	case of.base == "." && of.name == "":
@@ -59,7 +58,7 @@ func sourcePath(name string) (dir, base string, k kind, err error) {
 func newScan(dir, base string, k kind) (*scan, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, localFault(err)
+		return nil, cannot("read", dir, err)
 	}
 	s := &scan{root: root, met: map[fileID]string{}}
 	at := "."
@@ -81,7 +80,7 @@ func newScan(dir, base string, k kind) (*scan, error) {
 func (s *scan) add(name string) {
 	info, err := s.root.Lstat(filepath.FromSlash(name))
 	if err != nil {
-		s.problems = append(s.problems, err)
+		s.cannotRead(name, err)
 		return
 	}
 	i := item{name: name, info: info}
@@ -95,10 +94,10 @@ func (s *scan) add(name string) {
 	case mode.IsRegular():
 		err = s.regular(&i)
 	default:
-		err = fmt.Errorf("%s is a %s, not a file", name, describe(mode))
+		err = fault.New(fault.Failed, "%s is a %s, not a file", s.path(name), describe(mode))
 	}
 	if err != nil {
-		s.problems = append(s.problems, err)
+		s.cannotRead(name, err)
 		return
 	}
 	s.items = append(s.items, i)
@@ -124,12 +123,21 @@ func (s *scan) regular(i *item) error {
 func (s *scan) directory(name string) {
 	entries, err := fs.ReadDir(s.root.FS(), name)
 	if err != nil {
-		s.problems = append(s.problems, err)
+		s.cannotRead(name, err)
 		return
 	}
 	for _, e := range entries {
 		s.add(path.Join(name, e.Name()))
 	}
+}
+
+// path is what a name is called on this machine.
+func (s *scan) path(name string) string {
+	return filepath.Join(s.root.Name(), filepath.FromSlash(name))
+}
+
+func (s *scan) cannotRead(name string, err error) {
+	s.problems = append(s.problems, cannot("read", s.path(name), err))
 }
 
 func describe(mode fs.FileMode) string {

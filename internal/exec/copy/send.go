@@ -2,6 +2,7 @@ package copy
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (s Send) send(ctx context.Context, found *scan, command []string) (Result, 
 	_ = toScript.Close() // without the last entry, the other end drops what it has
 	_ = fromScript.Close()
 	e := <-ended
-	warnings, failed := e.failure(true)
+	warnings, failed := e.failure(cmp.Or(s.To, "the home directory"))
 	switch {
 	case err != nil && !errors.Is(err, errEnded):
 		return Result{}, err

@@ -25,13 +25,13 @@ type staging struct {
 func stage(to target) (*staging, error) {
 	at, err := os.OpenRoot(to.dir)
 	if err != nil {
-		return nil, localFault(err)
+		return nil, cannot("write to", to.dir, err)
 	}
 	sweep(at)
 	s := &staging{to: to, at: at, name: Temporary + token()}
 	if err := s.make(); err != nil {
 		s.discard()
-		return nil, localFault(err)
+		return nil, cannot("write to", to.dir, err)
 	}
 	return s, nil
 }
@@ -88,18 +88,18 @@ func (s *staging) discard() {
 func (s *staging) place() error {
 	from := path.Join(s.name, tree)
 	if !s.to.merge {
-		return localFault(s.at.Rename(from, s.to.name))
+		return cannot("write", s.to.path(), s.at.Rename(from, s.to.name))
 	}
 	conflicts, err := s.conflicts(from, ".")
 	switch {
 	case err != nil:
-		return localFault(err)
+		return cannot("write to", s.to.dir, err)
 	case len(conflicts) == 1:
 		return conflicts[0]
 	case len(conflicts) > 1:
 		return several(fault.Conflict, "nothing was copied", conflicts)
 	}
-	return localFault(s.merge(from, "."))
+	return cannot("write to", s.to.dir, s.merge(from, "."))
 }
 
 // conflicts are the things that cannot take the place of what is there.
@@ -130,7 +130,7 @@ func (s *staging) merge(from, to string) error {
 		if info, err := s.at.Lstat(to); err == nil && info.IsDir() && e.IsDir() {
 			return s.merge(from, to)
 		}
-		return s.at.Rename(from, to)
+		return cannot("write", filepath.Join(s.to.dir, to), s.at.Rename(from, to))
 	})
 }
 

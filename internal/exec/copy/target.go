@@ -31,6 +31,15 @@ type target struct {
 // path is what arrived is called.
 func (t target) path() string { return filepath.Join(t.dir, t.name) }
 
+// final is where an entry of the tree is in the end, in dir.
+func (t target) final(name string) string {
+	rest, _ := filepath.Rel(tree, filepath.FromSlash(name))
+	if t.merge {
+		return rest
+	}
+	return filepath.Join(t.name, rest)
+}
+
 // targetOf decides where a source goes, as cp does: into a directory that exists, or
 // under a new name. Scripts/receive.sh decides the same for the other end.
 func targetOf(dst, name string, k kind) (target, error) {
@@ -61,7 +70,7 @@ func inside(dir, name string, k kind) (target, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return target{dir: dir, name: name}, nil
 	case err != nil:
-		return target{}, localFault(err)
+		return target{}, cannot("read", at, err)
 	case k == kindDir && info.IsDir():
 		return target{dir: at, merge: true}, nil
 	case k == kindDir:
@@ -80,8 +89,9 @@ func isDirectory(path string) error {
 	return fault.New(fault.Conflict, "%s is a directory, and a file cannot take its place", path).WithHint("choose another destination, or remove it")
 }
 
-// localFault is an error of this machine's file system.
-func localFault(err error) error {
+// cannot is the error of what cannot be read or written on this machine. Those of a root
+// name a file below it, or below a temporary directory, which says nothing to a user.
+func cannot(do, path string, err error) error {
 	if err == nil || fault.CodeOf(err) != fault.Internal {
 		return err
 	}
@@ -89,5 +99,10 @@ func localFault(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		code = fault.NotFound
 	}
-	return fault.New(code, "this machine: %w", err)
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		err = of.Err
+	} else if of, ok := errors.AsType[*os.LinkError](err); ok {
+		err = of.Err
+	}
+	return fault.New(code, "cannot %s %s on this machine: %w", do, path, err)
 }
