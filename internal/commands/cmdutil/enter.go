@@ -115,5 +115,9 @@ func Failed(err error) error {
 
 // Enter runs the command in the workspace, or its shell, and ends as that does.
 func (e Entrance) Enter(ctx context.Context, entry Entry) error {
-	return e.Run(ctx, pod.Runner(entry.client, entry.request), entry.shell)
+	run := pod.Runner(entry.client, entry.request)
+	if len(e.Command) == 0 {
+		run = pod.HungUp(run)
+	}
+	return e.Run(ctx, run, entry.shell)
 }
