@@ -192,9 +192,10 @@ func TestShellOfTheOSUser(t *testing.T) {
 	}
 	at := w.sit(w.command("exec", "alice~plain+user=dev"))
 	at.sees("$ ")
-	at.types("tty; id -un; sleep 100\n")
+	at.types("tty; id -un; sleep 3000\n")
 	at.sees("/dev/pts/")
 	at.sees("dev")
+	w.eventually("it sleeps", func() bool { return strings.Contains(w.processes("alice~plain"), "sleep 3000") })
 	at.types("\x1a") // Ctrl-Z: the user's shell has job control
 	at.sees("Stopped")
 	at.types("kill -9 %1; exit\nexit\n")

@@ -20,6 +20,12 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
+// processes are those of a workspace.
+func (w *world) processes(user string) string {
+	w.Helper()
+	return w.must(0, "exec", user, "--", "ps", "-o", "pid,args").stdout
+}
+
 // At a terminal the far side follows its size, full-screen programs work, and keys do what
 // they do in a local shell.
 func TestSessionAtATerminal(t *testing.T) {
@@ -55,6 +61,7 @@ func TestSessionAtATerminal(t *testing.T) {
 
 	at.types("echo begin-$((1+2)); sleep 2000\n")
 	at.sees("begin-3")
+	w.eventually("it sleeps", func() bool { return strings.Contains(w.processes("alice~plain"), "sleep 2000") })
 	at.types("\x1a") // Ctrl-Z
 	at.sees("Stopped")
 	at.types("kill -9 %1; wait; echo killed-$((2+1))\n")
@@ -118,28 +125,37 @@ func TestManySessions(t *testing.T) {
 	group.Wait()
 }
 
-// A session that ends leaves no process in the pod, nor does one that reads, whatever
-// becomes of its berth. A terminal whose berth is killed stays: nothing tells the shell.
+// A session that ends leaves no process in the pod, whatever becomes of its berth: a shell
+// at a terminal is hung up, as is what runs in it, and what reads its input gets its end.
 func TestSessionLeavesNoProcess(t *testing.T) {
-	t.Skip("busybox asks the terminal where the cursor is, and may take what is typed then for the answer")
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain+user=dev")
-	processes := func() string { return w.must(0, "exec", "alice~plain", "--", "ps", "-o", "pid,args").stdout }
-	gone := func(words string) {
-		t.Helper()
-		w.eventually(words+" has ended in:\n"+processes(), func() bool { return !strings.Contains(processes(), words) })
+	processes := func() string { return w.processes("alice~plain") }
+	before := processes()
+	for seconds, end := range map[string]func(at *typist){
+		"sleep 1001": func(at *typist) { // Ctrl-Z
+			at.types("\x1a")
+			at.sees("Stopped")
+			at.types("kill -9 %1; exit\nexit\n")
+			at.ends(0)
+		},
+		"sleep 1002": func(at *typist) { // Ctrl-D
+			at.types("\x03")
+			at.sees("$ ")
+			at.types("\x04")
+			at.ends(130)
+		},
+		"sleep 1003": func(at *typist) { _ = at.cmd.Process.Signal(syscall.SIGHUP); at.ends(-1) }, // the terminal is closed
+		"sleep 1004": func(at *typist) { _ = at.cmd.Process.Signal(syscall.SIGTERM); at.ends(143) },
+		"sleep 1005": func(at *typist) { _ = at.cmd.Process.Kill(); at.ends(-1) },
+	} {
+		at := w.sit(w.command("exec", "alice~plain"))
+		at.sees("$ ")
+		w.eventually("its shell is watched", func() bool { return strings.Contains(processes(), "berth-hangup") })
+		at.types(seconds + "\n")
+		w.eventually("it sleeps", func() bool { return strings.Contains(processes(), seconds) })
+		end(at)
 	}
-	at := w.sit(w.command("exec", "alice~plain"))
-	at.sees("$ ")
-	at.types("sleep 31415\n")
-	w.eventually("it sleeps", func() bool { return strings.Contains(processes(), "sleep 31415") })
-	at.types("\x03") // Ctrl-C
-	at.sees("$ ")
-	at.types("\x04") // Ctrl-D
-	at.ends(130)
-	gone("sleep 31415")
-	gone("sh -l")
-
 	in, out := io.Pipe()
 	command := w.command("exec", "-i", "alice~plain", "--", "sh", "-c", "cat; : reads 27182")
 	command.Stdin = in
@@ -147,11 +163,16 @@ func TestSessionLeavesNoProcess(t *testing.T) {
 	if _, err := io.WriteString(out, "begun\n"); err != nil {
 		t.Fatal(err)
 	}
-	run.waitForLine("begun")
+	w.eventually("it reads", func() bool { return strings.Contains(run.stdout.String(), "begun") })
 	run.signal(syscall.SIGKILL)
 	_ = out.Close()
 	run.wait()
-	gone("reads 27182")
+	count := func(text string) int { return strings.Count(text, "\n") }
+	now := ""
+	w.eventually("all have ended", func() bool { now = processes(); return count(now) <= count(before) })
+	if strings.Contains(now, "sleep 100") || strings.Contains(now, "reads") || strings.Contains(now, "sh -l") || strings.Contains(now, "berth-hangup") {
+		t.Errorf("left:\n%s", now)
+	}
 }
 
 // Sessions leave no goroutine, and so no connection, whether they end or are given up.

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -36,9 +35,26 @@ func (w *world) sit(cmd *exec.Cmd) *typist {
 	w.Cleanup(func() { _ = cmd.Process.Kill(); _ = tty.Close() })
 	go func() {
 		defer close(p.read)
-		_, _ = io.Copy(&p.out, tty) // ends with an error when the other side is closed
+		p.watches()
 	}()
 	return p
+}
+
+// watches reads what is shown to its end. It answers a shell that asks where the cursor is,
+// as a terminal does: busybox's takes what comes then for the answer.
+func (p *typist) watches() {
+	const question, answer = "\x1b[6n", "\x1b[1;1R"
+	buffer := make([]byte, 32<<10)
+	for answered := 0; ; {
+		n, err := p.tty.Read(buffer)
+		_, _ = p.out.Write(buffer[:n])
+		for asked := strings.Count(p.out.String(), question); answered < asked; answered++ {
+			_, _ = p.tty.WriteString(answer)
+		}
+		if err != nil { // when the other side is closed
+			return
+		}
+	}
 }
 
 // sees waits for a text after what has been seen before.
