@@ -108,16 +108,27 @@ func completeList[T ~string](values func(*cobra.Command) ([]T, error)) cobra.Com
 	}
 }
 
-// CompletePods completes a flag with what the pods of the workspace have that the
-// command line names.
-func (f *Factory) CompletePods(cmd *cobra.Command, flag string, values func(*corev1.Pod) []string) {
+// WorkspaceOf is the workspace that a command line names; empty if it names none yet.
+type WorkspaceOf func(args []string) string
+
+// FirstArgument is the workspace of most commands.
+func FirstArgument(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// CompletePods completes a flag with what the pods of a workspace have.
+func (f *Factory) CompletePods(cmd *cobra.Command, flag string, of WorkspaceOf, values func(*corev1.Pod) []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) == 0 {
+		workspace := of(args)
+		if workspace == "" {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
 		defer cancel()
-		_, pods, err := FindPods(ctx, f.Workspaces, args[0])
+		_, pods, err := FindPods(ctx, f.Workspaces, workspace)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

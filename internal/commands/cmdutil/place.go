@@ -11,16 +11,16 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
-// AddPodFlag adds --pod.
-func (f *Factory) AddPodFlag(cmd *cobra.Command, place *pod.Place) {
+// AddPodFlag adds --pod, of the workspace that the command line names.
+func (f *Factory) AddPodFlag(cmd *cobra.Command, place *pod.Place, of WorkspaceOf) {
 	cmd.Flags().StringVar(&place.Pod, "pod", "", "the pod, of a workspace in several (default: one that is ready)")
-	f.CompletePods(cmd, "pod", func(p *corev1.Pod) []string { return []string{p.Name} })
+	f.CompletePods(cmd, "pod", of, func(p *corev1.Pod) []string { return []string{p.Name} })
 }
 
 // AddContainerFlag adds --container.
-func (f *Factory) AddContainerFlag(cmd *cobra.Command, place *pod.Place) {
+func (f *Factory) AddContainerFlag(cmd *cobra.Command, place *pod.Place, of WorkspaceOf) {
 	cmd.Flags().StringVarP(&place.Container, "container", "c", "", "the container (default: the workspace's main one)")
-	f.CompletePods(cmd, "container", pod.Containers)
+	f.CompletePods(cmd, "container", of, pod.Containers)
 }
 
 // FindPlace finds where commands are run in a workspace that runs.

@@ -90,8 +90,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	deps := f.For(cmd)
 	o.Through = deps.Through
 	deps.AddGatewayFlag(cmd, &o.Gateway)
-	f.AddContainerFlag(cmd, &o.Place)
-	f.AddPodFlag(cmd, &o.Place)
+	f.AddContainerFlag(cmd, &o.Place, workspaceOf)
+	f.AddPodFlag(cmd, &o.Place, workspaceOf)
 	cmd.Flags().BoolVar(&o.OutsideLinks, "outside-links", false, "copy symbolic links from a workspace as they are, also those that lead out of what is copied")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")

@@ -46,3 +46,13 @@ func locations(args []string) (from, to Location, err error) {
 	}
 	return from, to, nil
 }
+
+// workspaceOf is the workspace of the first argument that is in one.
+func workspaceOf(args []string) string {
+	for _, arg := range args {
+		if l, err := parseLocation(arg); err == nil && l.Workspace != "" {
+			return l.Workspace
+		}
+	}
+	return ""
+}

@@ -91,8 +91,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVarP(&o.TTY, "tty", "t", false, "give the command a terminal")
 	flags.BoolVar(&o.NoWait, "no-wait", false, "fail if the workspace is not running yet")
 	flags.BoolVar(&o.Provision, "provision", false, "provision the workspace if it does not exist")
-	f.AddContainerFlag(cmd, &o.Place)
-	f.AddPodFlag(cmd, &o.Place)
+	f.AddContainerFlag(cmd, &o.Place, cmdutil.FirstArgument)
+	f.AddPodFlag(cmd, &o.Place, cmdutil.FirstArgument)
 	o.Machine.flags(cmd)
 	return cmd
 }

@@ -62,7 +62,7 @@ open, and who connects meanwhile waits. The command ends when the workspace is d
 	}
 	cmd.Flags().StringSliceVar(&o.Addresses, "address", []string{"localhost"}, "the addresses of this machine to listen on: IP addresses, or localhost")
 	cmdutil.NoFlagValues(cmd, "address")
-	f.AddPodFlag(cmd, &o.Place)
+	f.AddPodFlag(cmd, &o.Place, cmdutil.FirstArgument)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "jsonl")
 	return cmd
 }
