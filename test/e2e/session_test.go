@@ -55,6 +55,7 @@ func TestSessionAtATerminal(t *testing.T) {
 	at.types("echo begin-$((1+1)); sleep 1000\n")
 	at.sees("begin-2")
 	at.types("\x03") // Ctrl-C
+	at.sees("^C")
 	at.sees("# ")
 	at.types("echo status-$?\n")
 	at.sees("status-130")
@@ -141,6 +142,7 @@ func TestSessionLeavesNoProcess(t *testing.T) {
 		},
 		"sleep 1002": func(at *typist) { // Ctrl-D
 			at.types("\x03")
+			at.sees("^C")
 			at.sees("$ ")
 			at.types("\x04")
 			at.ends(130)
