@@ -51,7 +51,13 @@ A workspace that is not running yet is waited for, with its progress on standard
 with --no-wait that is an error. With --provision, a workspace that does not exist is
 provisioned first, as ` + "`berth provision`" + ` does without other flags.
 
-Of a workspace in several pods, the command runs in one that is ready, or in --pod.`
+Of a workspace in several pods, the command runs in one that is ready, or in --pod.
+
+When berth ends, however it does, or loses its connection, a shell on a terminal is hung
+up within some seconds: a second command in the container sees to that, if it has /proc.
+A command is told nothing: it gets the end of its input with --stdin, and otherwise goes
+on, as it does with --tty. With --stdin, a command that is sent more than it reads for a
+minute loses its connection, as with kubectl.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {

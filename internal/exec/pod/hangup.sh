@@ -21,7 +21,11 @@ first=$(began "$pid")
 echo "$$ $(began $$)"
 while read -r _; do :; done
 while [ "$(began "$pid")" = "$first" ]; do
-	[ "$grace" -gt 0 ] || { kill -HUP "$pid" && kill -CONT "$pid" && break; exit 1; }
+	if [ "$grace" -le 0 ]; then
+		kill -HUP "$pid" || exit 1
+		kill -CONT "$pid" 2>/dev/null # one that is stopped does not notice
+		exit 0
+	fi
 	grace=$((grace - 1))
 	sleep 1
 done

@@ -1,0 +1,154 @@
+//go:build linux
+
+package pod
+
+import (
+	"context"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	remote "github.com/berthdev/berth/internal/exec"
+)
+
+// sleeper is a process that sleeps, and a channel with the signal that ended it.
+func sleeper(t *testing.T) (pid int, ended <-chan syscall.Signal) {
+	t.Helper()
+	cmd := exec.Command("sleep", "1000")
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	signals := make(chan syscall.Signal, 1)
+	go func() {
+		_ = cmd.Wait()
+		signals <- cmd.ProcessState.Sys().(syscall.WaitStatus).Signal()
+	}()
+	return cmd.Process.Pid, signals
+}
+
+// watcher is the script that watches a process, its input, and what it prints.
+func watcher(t *testing.T, pid int, grace time.Duration, old []string) (in io.Closer, says []string, wait func() error) {
+	t.Helper()
+	command := hangup(pid, grace, old)
+	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec // it is the script
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	buffer := make([]byte, 100)
+	n, _ := stdout.Read(buffer)
+	_, _ = io.WriteString(stdin, "\n") // a sign of life
+	return stdin, strings.Fields(string(buffer[:n])), cmd.Wait
+}
+
+// A shell whose watch has nobody any more is hung up; one that has ended is left alone, as
+// is one whose PID has another process now.
+func TestHangUp(t *testing.T) {
+	pid, ended := sleeper(t)
+	in, says, wait := watcher(t, pid, 0, nil)
+	if len(says) != 2 {
+		t.Fatalf("it says %q", says)
+	}
+	select {
+	case <-ended:
+		t.Fatal("it was hung up while its watch has an input")
+	default:
+	}
+	_ = in.Close()
+	if got := <-ended; got != syscall.SIGHUP {
+		t.Errorf("ended by %s", got)
+	}
+	if err := wait(); err != nil {
+		t.Error(err)
+	}
+	if _, says, _ := watcher(t, 1<<30, 0, nil); len(says) != 0 {
+		t.Errorf("of no process it says %q", says)
+	}
+}
+
+// A watch takes the place of one that was lost, whose shell goes on; it ends no other
+// process that has the PID now.
+func TestWatchIsReplaced(t *testing.T) {
+	pid, ended := sleeper(t)
+	lost, old, wait := watcher(t, pid, 1000*time.Second, nil)
+	_ = lost.Close()
+	_, _, _ = watcher(t, pid, 0, old)
+	if err := wait(); err == nil || !strings.Contains(err.Error(), "terminated") {
+		t.Errorf("the first one: %v", err)
+	}
+	select {
+	case <-ended:
+		t.Error("it was hung up")
+	default:
+	}
+	other, otherEnded := sleeper(t)
+	_, _, _ = watcher(t, pid, 0, []string{strconv.Itoa(other), "1"})
+	select {
+	case <-otherEnded:
+		t.Error("another process was ended")
+	default:
+	}
+}
+
+// Beside a shell with a terminal runs its watch, until the shell ends, and without one it
+// goes on all the same; beside any other there is none.
+func TestHungUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		tty     bool
+		missing bool // whether the container has no sh
+		want    string
+	}{
+		"at a terminal": {tty: true, want: "$ "},
+		"no watch":      {tty: true, missing: true, want: "$ "},
+		"no terminal":   {want: "$ "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var watching sync.WaitGroup
+			begun := make(chan []string, 1)
+			run := func(ctx context.Context, command []string, s remote.Session) (int, error) {
+				if command[3] == "berth-hangup" {
+					watching.Add(1)
+					defer watching.Done()
+					begun <- command
+					if c.missing {
+						return 0, io.ErrUnexpectedEOF
+					}
+					_, _ = io.WriteString(s.Stdout, "7 100\n")
+					<-ctx.Done()
+					return 0, ctx.Err()
+				}
+				if strings.HasPrefix(command[2], announce) != c.tty {
+					t.Errorf("the shell is %q", command[2])
+				}
+				if c.tty {
+					_, _ = io.WriteString(s.Stdout, announceBegin+"42"+announceEnd)
+					if watch := <-begun; watch[4] != "42" {
+						t.Errorf("the watch is %q", watch[3:])
+					}
+				}
+				_, _ = io.WriteString(s.Stdout, "$ ")
+				return 3, nil
+			}
+			var out strings.Builder
+			status, err := HungUp(run)(t.Context(), Shell("", ""), remote.Session{TTY: c.tty, Stdout: &out})
+			if status != 3 || err != nil || out.String() != c.want {
+				t.Errorf("%d, %v, %q", status, err, &out)
+			}
+			watching.Wait()
+		})
+	}
+}
