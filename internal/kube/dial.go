@@ -1,9 +1,12 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 	"k8s.io/streaming/pkg/httpstream"
@@ -14,7 +17,9 @@ import (
 // DialPorts connects with the ports of a pod. It uses WebSockets, or SPDY where the server
 // or a proxy on the way knows only that.
 func (c *Client) DialPorts(ctx context.Context, namespace, pod string) (httpstream.Connection, error) {
-	dialer, err := c.portDialer(namespace, pod)
+	target := c.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").URL()
+	config, redirected := At(c.Config, target)
+	dialer, err := portDialer(config, target)
 	if err != nil {
 		return nil, fault.New(fault.Internal, "port-forward: %w", err)
 	}
@@ -36,18 +41,17 @@ func (c *Client) DialPorts(ctx context.Context, namespace, pod string) (httpstre
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, Fault(err, Call{Verb: "create", Resource: "pods/portforward", Namespace: namespace, Name: pod})
+		return nil, Fault(cmp.Or(redirected(), err), Call{Verb: "create", Resource: "pods/portforward", Namespace: namespace, Name: pod})
 	}
 	return connection, nil
 }
 
-func (c *Client) portDialer(namespace, pod string) (httpstream.Dialer, error) {
-	target := c.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").URL()
-	transport, upgrader, err := spdy.RoundTripperFor(c.Config)
+func portDialer(config *rest.Config, target *url.URL) (httpstream.Dialer, error) {
+	transport, upgrader, err := spdy.RoundTripperFor(config)
 	if err != nil {
 		return nil, err
 	}
-	websocket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(target, c.Config)
+	websocket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(target, config)
 	if err != nil {
 		return nil, err
 	}
