@@ -35,9 +35,11 @@ type Runner func(ctx context.Context, command []string, s Session) (status int, 
 
 // Stream connects a session with what a server runs at a URL, and returns the exit status
 // of that. It uses WebSockets, or SPDY where the server or a proxy on the way knows only
-// that. An error is client-go's own, or the cause of the end of the context.
+// that, and stays at the URL, whatever redirects. An error is client-go's own, or the cause
+// of the end of the context.
 func Stream(ctx context.Context, config *rest.Config, target *url.URL, s Session) (status int, err error) {
-	executor, err := executorFor(config, target)
+	at, redirected := kube.At(config, target)
+	executor, err := executorFor(at, target)
 	if err != nil {
 		return 0, fault.New(fault.Internal, "exec: %w", err)
 	}
@@ -51,6 +53,9 @@ func Stream(ctx context.Context, config *rest.Config, target *url.URL, s Session
 	}
 	if err != nil && ctx.Err() != nil {
 		return 0, context.Cause(ctx)
+	}
+	if elsewhere := redirected(); elsewhere != nil {
+		err = elsewhere
 	}
 	return 0, err
 }

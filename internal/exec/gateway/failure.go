@@ -15,6 +15,9 @@ import (
 
 // failure says what kept a session from beginning, or from ending by itself.
 func (g Gateway) failure(err error, t Target) error {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f
+	}
 	if upgrade, ok := errors.AsType[*httpstream.UpgradeFailureError](err); ok {
 		err = upgrade.Cause // which it does not unwrap to
 	}

@@ -58,7 +58,7 @@ func Session(s exec.Session) exec.Session {
 func (c Console) Open(ctx context.Context, s exec.Session) (status int, err error) {
 	s = Session(s)
 	config, seen := rest.CopyConfig(c.config), &answer{}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return guard{next, c.url, seen} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return noting{next, seen} })
 	status, err = exec.Stream(ctx, config, c.url, s)
 	if err != nil && ctx.Err() == nil {
 		err = c.failure(err, *seen.read())
@@ -86,25 +86,19 @@ type outcome struct {
 	retryAfter string
 }
 
-// guard keeps requests, and with them the caller's credentials, at the one URL: where a
-// redirect leads to gets none. It notes how they are answered.
-type guard struct {
+// noting notes how requests are answered.
+type noting struct {
 	next http.RoundTripper
-	at   *url.URL
 	seen *answer
 }
 
-// RoundTrip sends a request.
-func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Scheme != g.at.Scheme || r.URL.Host != g.at.Host || r.URL.Path != g.at.Path {
-		return nil, fault.New(fault.Unavailable, "%s redirects to %s, which gets no credentials of yours", g.at.Host, r.URL.Host).
-			WithHint("ask who runs it")
-	}
-	response, err := g.next.RoundTrip(r)
+// RoundTrip implements http.RoundTripper.
+func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := n.next.RoundTrip(r)
 	if response != nil {
-		g.seen.mu.Lock()
-		defer g.seen.mu.Unlock()
-		g.seen.code, g.seen.retryAfter = response.StatusCode, response.Header.Get("Retry-After")
+		n.seen.mu.Lock()
+		defer n.seen.mu.Unlock()
+		n.seen.code, n.seen.retryAfter = response.StatusCode, response.Header.Get("Retry-After")
 	}
 	return response, err
 }
