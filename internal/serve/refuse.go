@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -26,6 +27,9 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 func RefuseWith(w http.ResponseWriter, status metav1.Status) {
 	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	status.Details = &metav1.StatusDetails{Group: kube.Group}
+	if wait, err := strconv.ParseInt(w.Header().Get("Retry-After"), 10, 32); err == nil {
+		status.Details.RetryAfterSeconds = int32(wait) // for those who get no headers of a refused WebSocket
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(int(status.Code))
