@@ -8,11 +8,11 @@ import (
 	"io"
 	"net/url"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	clientexec "k8s.io/client-go/util/exec"
-	"k8s.io/streaming/pkg/httpstream"
+	"k8s.io/klog/v2"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -43,6 +43,8 @@ func Stream(ctx context.Context, config *rest.Config, target *url.URL, s Session
 	if err != nil {
 		return 0, fault.New(fault.Internal, "exec: %w", err)
 	}
+	// What client-go logs of a connection that ends is what the session ends with.
+	ctx = klog.NewContext(ctx, logr.Discard())
 	options := remotecommand.StreamOptions{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Tty: s.TTY, TerminalSizeQueue: s.Sizes}
 	if s.TTY {
 		options.Stderr = nil
@@ -90,10 +92,6 @@ func executorFor(config *rest.Config, target *url.URL) (remotecommand.Executor, 
 
 // refused is true for an answer of a gateway, which is the same over SPDY.
 func refused(err error) bool {
-	failure, is := errors.AsType[*httpstream.UpgradeFailureError](err)
-	if !is {
-		return false
-	}
-	status, is := errors.AsType[*apierrors.StatusError](failure.Cause)
-	return is && status.ErrStatus.Details != nil && status.ErrStatus.Details.Group == kube.Group
+	status, is := Refusal(err)
+	return is && status.Details != nil && status.Details.Group == kube.Group
 }
