@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -61,7 +62,7 @@ func (c Console) Open(ctx context.Context, s exec.Session) (status int, err erro
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return noting{next, seen} })
 	status, err = exec.Stream(ctx, config, c.url, s)
 	if err != nil && ctx.Err() == nil {
-		err = c.failure(err, *seen.read())
+		err = c.failure(err, seen.outcome(err))
 	}
 	return status, err
 }
@@ -73,17 +74,26 @@ type answer struct {
 	retryAfter string
 }
 
-// read gives what has been answered by now.
-func (a *answer) read() *outcome {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return &outcome{a.code, a.retryAfter}
-}
-
-// outcome is what an answer says apart from its words.
+// outcome is what an answer says.
 type outcome struct {
 	code       int
-	retryAfter string
+	retryAfter string // seconds
+	said       string
+}
+
+// outcome is how the session was answered that ended with an error. Over WebSockets a
+// refusal is only in the error.
+func (a *answer) outcome(err error) outcome {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	o := outcome{a.code, a.retryAfter, words(err)}
+	if status, is := exec.Refusal(err); is {
+		o.code, o.said = int(status.Code), status.Message
+		if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
+			o.retryAfter = strconv.Itoa(int(d.RetryAfterSeconds))
+		}
+	}
+	return o
 }
 
 // noting notes how requests are answered.

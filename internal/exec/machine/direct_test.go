@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/streaming/pkg/httpstream"
@@ -169,6 +172,45 @@ func TestAnswersOfAPoollet(t *testing.T) {
 				t.Errorf("%s: %v\n%s", fault.CodeOf(err), err, fault.From(err).Hint)
 			}
 		})
+	}
+}
+
+// What the far side says when it ends a session is told, with its words.
+func TestEndedByThePoollet(t *testing.T) {
+	p := newPoollet(t, func(w http.ResponseWriter, r *http.Request) {
+		r.URL.RawQuery = "stdin=true&stdout=true&tty=true"
+		kubetest.Exec(w, r, func(streams map[string]httpstream.Stream) {
+			_, _ = io.WriteString(streams["error"], `{"status":"Failure","message":"these words","reason":"InternalError","code":500}`)
+			_ = streams["error"].Close()
+			_ = streams["stdout"].Close()
+		})
+	})
+	_, err := p.open(t, Trust{CAFile: p.authority.File}, exec.Session{Stdout: io.Discard})
+	if want := "the session with the console of machine web was ended by the poollet at " + p.at.Host + ": these words"; fault.CodeOf(err) != fault.Unavailable || err.Error() != want {
+		t.Errorf("%s: %v, want %s", fault.CodeOf(err), err, want)
+	}
+}
+
+// A refusal is the same over WebSockets, where it comes as an error alone.
+func TestOutcome(t *testing.T) {
+	refused := &httpstream.UpgradeFailureError{Cause: &apierrors.StatusError{ErrStatus: metav1.Status{
+		Code: http.StatusTooManyRequests, Message: "these words", Details: &metav1.StatusDetails{RetryAfterSeconds: 7},
+	}}}
+	for name, c := range map[string]struct {
+		seen *answer
+		err  error
+		want outcome
+	}{
+		"over WebSockets": {seen: &answer{}, err: refused, want: outcome{http.StatusTooManyRequests, "7", "these words"}},
+		"over SPDY": {
+			seen: &answer{code: http.StatusTooManyRequests, retryAfter: "5"}, err: errors.New("unable to upgrade connection: these words"),
+			want: outcome{http.StatusTooManyRequests, "5", "these words"},
+		},
+		"not answered": {seen: &answer{}, err: io.EOF, want: outcome{said: "EOF"}},
+	} {
+		if got := c.seen.outcome(c.err); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
 	}
 }
 

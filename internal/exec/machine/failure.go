@@ -18,11 +18,15 @@ func (c Console) failure(err error, o outcome) error {
 		return f
 	}
 	if o.code != 0 && o.code != http.StatusSwitchingProtocols {
-		return c.refused(err, o)
+		return c.refused(o)
 	}
 	if exec.IsLost(err) {
 		return fault.New(fault.Unavailable, "the connection to the console of machine %s was lost: %w", c.Name, err).
 			WithHint("what runs on the machine goes on; enter it again")
+	}
+	if o.code == http.StatusSwitchingProtocols {
+		return fault.New(fault.Unavailable, "the session with the console of machine %s was ended by %s: %s", c.Name, c.server(), o.said).
+			WithHint("enter it again; if it stays so, ask who runs the machines")
 	}
 	if certificate, ok := errors.AsType[*tls.CertificateVerificationError](err); ok && c.direct {
 		return c.untrusted(certificate)
@@ -45,8 +49,8 @@ func (c Console) untrusted(err *tls.CertificateVerificationError) error {
 
 // refused is what an answer other than a connection means, with the words that came
 // along.
-func (c Console) refused(err error, o outcome) error {
-	said := words(err)
+func (c Console) refused(o outcome) error {
+	said := o.said
 	switch o.code {
 	case http.StatusUnauthorized:
 		return fault.New(fault.Unauthenticated, "%s does not accept your credentials for the console of machine %s: %s", c.server(), c.Name, said).
