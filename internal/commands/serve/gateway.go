@@ -103,7 +103,8 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	if err != nil {
 		return err
 	}
-	backends, err := o.backends(client)
+	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
+	backends, err := o.backends(client, log)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,6 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	if err != nil {
 		return err
 	}
-	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
 	klog.SetLogger(logr.FromSlogHandler(log.Handler())) // a server has no picture that it could spoil
 	authorities, err := o.authorities(log)
 	if err != nil {
@@ -156,7 +156,7 @@ func (o *GatewayOptions) limits() serve.Limits {
 }
 
 // backends are what can be entered.
-func (o *GatewayOptions) backends(client *kube.Client) (map[server.Kind]server.Backend, error) {
+func (o *GatewayOptions) backends(client *kube.Client, log *slog.Logger) (map[server.Kind]server.Backend, error) {
 	all := map[server.Kind]server.Backend{server.Workspace: server.Pods(client)}
 	if o.MachinePool == "" {
 		return all, nil
@@ -167,6 +167,6 @@ func (o *GatewayOptions) backends(client *kube.Client) (map[server.Kind]server.B
 	if err != nil {
 		return nil, err
 	}
-	all[server.Machine] = server.Machines(target, o.TargetNamespace)
+	all[server.Machine] = server.Machines(target, o.TargetNamespace, log)
 	return all, nil
 }

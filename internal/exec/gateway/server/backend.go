@@ -8,10 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/berthdev/berth/internal/exec"
-	"github.com/berthdev/berth/internal/exec/machine"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -91,27 +89,4 @@ func within(r pod.Request, p *corev1.Pod, container string) (pod.Request, error)
 		}
 	}
 	return r, fault.New(fault.NotFound, "workspace %s has no container %s", r.ID, container)
-}
-
-// Machines are those of an API server, whose consoles it connects to. Namespace is where they
-// are there; empty for the one that is asked for.
-func Machines(client *kube.Client, namespace string) Backend {
-	return func(ctx context.Context, o Object, _ Options) (exec.Runner, error) {
-		at := client.In(o.Namespace)
-		if namespace != "" {
-			at = client.In(namespace)
-		}
-		kind := schema.GroupVersionResource{Group: machine.Group, Version: machine.Version, Resource: "machines"}
-		if _, err := at.Dynamic.Resource(kind).Namespace(at.Namespace).Get(ctx, o.Name, metav1.GetOptions{}); err != nil {
-			return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "machines." + machine.Group, Namespace: at.Namespace, Name: o.Name})
-		}
-		console := at.CoreV1().RESTClient().Post().AbsPath(machine.Path(at.Namespace, o.Name)).URL()
-		return func(ctx context.Context, _ []string, s exec.Session) (int, error) {
-			status, err := exec.Stream(ctx, at.Config, console, s)
-			if err != nil && ctx.Err() == nil {
-				err = kube.Fault(err, kube.Call{Verb: "create", Resource: "machines." + machine.Group + "/exec", Namespace: at.Namespace, Name: o.Name})
-			}
-			return status, err
-		}, nil
-	}
 }
