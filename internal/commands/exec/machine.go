@@ -158,9 +158,13 @@ func (o *Options) session(ctx context.Context, connect func(context.Context, rem
 	session.Sizes = sizes
 	session.Stdin = machine.Leavable(o.IO.In.Reader, func() { leave(left) })
 	status, err = connect(ctx, session)
-	if errors.Is(err, left) {
-		fmt.Fprint(o.IO.Err, "\r\n") // the prompt of the shell gets a line of its own
+	fmt.Fprint(o.IO.Err, "\r\n") // what comes next gets a line of its own
+	switch {
+	case errors.Is(err, left):
 		return 0, nil
+	case err == nil && status == 0: // a console does not end by itself
+		return 0, fault.New(fault.Unavailable, "the console of machine/%s was closed by the other side", o.Machine.Name).
+			WithHint("the machine may have been stopped; enter it again to see")
 	}
 	return status, err
 }
