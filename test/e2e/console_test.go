@@ -3,8 +3,10 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,11 +28,15 @@ func TestMachines(t *testing.T) {
 	}{
 		{"a session through the API server", (*machines).testSession},
 		{"a direct session", (*machines).testDirectSession},
+		{"a session through a gateway", (*machines).testGatewaySession},
 		{"streams that are no terminal", (*machines).testStreams},
 		{"what the API server refuses", (*machines).testRefusals},
 		{"what is refused with --direct", (*machines).testDirectRefusals},
 		{"permissions", (*machines).testPermissions},
 		{"completion", (*machines).testCompletion},
+		{"too many sessions", (*machines).testTooManySessions},
+		{"a machine that goes away", (*machines).testGone},
+		{"a target that goes away", (*machines).testTargetGone}, // for good
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			at := *m
@@ -50,10 +56,13 @@ type session struct {
 }
 
 // atTerminal starts berth in a terminal of 33 by 101.
-func (w *world) atTerminal(args ...string) *session {
+func (w *world) atTerminal(args ...string) *session { return w.sessionWith(nil, args...) }
+
+// sessionWith is atTerminal with more in its environment.
+func (w *world) sessionWith(env []string, args ...string) *session {
 	w.Helper()
 	s := &session{world: w, cmd: w.command(args...), end: make(chan struct{})}
-	s.cmd.Env = append(s.cmd.Env, "TERM=xterm-256color", "CI=")
+	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm-256color", "CI="), env...)
 	tty, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 33, Cols: 101})
 	if err != nil {
 		w.Fatal(err)
@@ -141,13 +150,43 @@ func (m *machines) testSession() {
 			m.Errorf("left with %d:\n%s", status, s.out.String())
 		}
 	}
-	m.contains(m.output("logs", "machines"), "admin is connected with https://poollet."+m.namespace+".svc:12319/apis/compute.ironcore.dev/namespaces/"+m.namespace+"/machines/web/exec")
+	m.contains(m.output("logs", podAPI), "admin is connected with https://poollet."+m.namespace+".svc:12319/apis/compute.ironcore.dev/namespaces/"+m.namespace+"/machines/web/exec")
+	m.contains(m.output("logs", podPoollet), `"user":"system:serviceaccount:`+m.namespace+`:default"`)
+}
+
+// direct are the arguments for a machine of the pool that is reached from here.
+func (m *machines) direct(machine string, more ...string) []string {
+	return append([]string{"machine/" + machine, "--direct", "--poollet-ca", m.authority.File}, more...)
+}
+
+// user may read machines and pools, and use pools; a token says who they are.
+func (m *machines) user() *world {
+	m.Helper()
+	return m.as(grant{m.namespace, mayRead}, grant{metav1.NamespaceAll, mayReadPools}, grant{metav1.NamespaceAll, mayUsePools})
 }
 
 func (m *machines) testDirectSession() {
-	m.atTerminal("exec", "machine/near", "--direct", "--poollet-ca", m.authority.File).used()
-	m.atTerminal("exec", "machine/near", "--direct", "--insecure-skip-tls-verify-backend").used()
-	m.contains(m.output("logs", "poollet"), "entered by admin") // who has a client certificate
+	w := m.user()
+	w.atTerminal(append([]string{"exec"}, m.direct("near")...)...).used()
+	w.atTerminal("exec", "machine/near", "--direct", "--insecure-skip-tls-verify-backend").used()
+	m.eventually("both have an audit line", func() bool { return m.audited(w) == 2 })
+}
+
+// audited is how many sessions of a user have an audit line, which they have at their end.
+func (m *machines) audited(user *world) int {
+	return strings.Count(m.output("logs", podPoollet), `"user":"system:serviceaccount:`+m.namespace+`:`+user.account+`"`)
+}
+
+// A gateway of the configuration takes no cluster, and no kubeconfig.
+func (m *machines) testGatewaySession() {
+	w := m.user()
+	config := w.write(w.TempDir(), "config.yaml", fmt.Sprintf(
+		"gateways: [{name: east, url: https://127.0.0.1:%s, ca: %s, namespace: %s, credential: {tokenFile: %s}}]\n",
+		m.port, m.authority.File, m.namespace, w.write(w.TempDir(), "token", w.limited.BearerToken)))
+	w.kubeconfig = filepath.Join(w.TempDir(), "none")
+	s := w.sessionWith([]string{"BERTH_CONFIG=" + config}, "exec", "--gateway", "east", "machine/near")
+	s.used()
+	m.eventually("it has an audit line", func() bool { return m.audited(w) == 1 })
 }
 
 // What is not a terminal is passed as it is.
@@ -181,6 +220,9 @@ func (m *machines) testRefusals() {
 	m.refused("NOT_FOUND", []string{`"gone" not found`}, "machine/orphan")
 	m.refused("UNAVAILABLE", []string{"machine pool bare has no address"}, "machine/bare")
 	m.refused("UNAVAILABLE", []string{"error dialing backend"}, "machine/nowhere")
+	m.refused("NOT_FOUND", []string{"machine lost-east not found in namespace " + m.namespace}, "machine/lost-east")
+	m.refused("UNAVAILABLE", []string{"the API server cannot open the console of machine broken-east", "the log of the gateway says why"}, "machine/broken-east")
+	m.refused("UNAVAILABLE", []string{"the console of machine elsewhere-east cannot be reached"}, "machine/elsewhere-east")
 	m.refused("INVALID_ARGUMENT", []string{"takes no command"}, "machine/web", "--", "ls")
 	m.kubectl("get", "machines")
 	for path, want := range map[string]string{"none": "not found", "web": "upgrade request required"} {
@@ -191,47 +233,82 @@ func (m *machines) testRefusals() {
 
 // The same decisions, made here, and what the poollet says.
 func (m *machines) testDirectRefusals() {
-	direct := func(machine string, more ...string) []string {
-		return append([]string{"machine/" + machine, "--direct", "--poollet-ca", m.authority.File}, more...)
+	w := m.user()
+	w.refused("NOT_FOUND", []string{"machine none not found"}, m.direct("none")...)
+	w.refused("FAILED", []string{"has no machine pool", "kubectl describe machine waiting"}, m.direct("waiting")...)
+	w.refused("NOT_FOUND", []string{"machine pool gone does not exist"}, m.direct("orphan")...)
+	w.refused("UNAVAILABLE", []string{"machine pool bare has no address"}, m.direct("bare")...)
+	w.refused("UNAVAILABLE", []string{"has no address of type Hostname", "it has ExternalIP"}, m.direct("near", "--address-types", "Hostname")...)
+	w.refused("UNAVAILABLE", []string{"127.0.0.1:1 cannot be reached"}, m.direct("nowhere")...)
+	w.refused("NOT_FOUND", []string{"the poollet does not have machine lost", "machine lost not found in namespace " + m.namespace}, m.direct("lost")...)
+	for _, broken := range []string{"closed", "broken", "elsewhere"} {
+		w.refused("UNAVAILABLE", []string{"the console of machine " + broken + " cannot be reached; the log of the gateway says why"}, m.direct(broken)...)
 	}
-	m.refused("NOT_FOUND", []string{"machine none not found"}, direct("none")...)
-	m.refused("FAILED", []string{"has no machine pool", "kubectl describe machine waiting"}, direct("waiting")...)
-	m.refused("NOT_FOUND", []string{"machine pool gone does not exist"}, direct("orphan")...)
-	m.refused("UNAVAILABLE", []string{"machine pool bare has no address"}, direct("bare")...)
-	m.refused("UNAVAILABLE", []string{"has no address of type Hostname", "it has ExternalIP"}, direct("near", "--address-types", "Hostname")...)
-	m.refused("UNAVAILABLE", []string{"127.0.0.1:1 cannot be reached"}, direct("nowhere")...)
-	m.refused("NOT_FOUND", []string{"machine lost is not known here"}, direct("lost")...)
-	m.refused("UNAVAILABLE", []string{"too many open requests", "in 7 s"}, direct("busy")...)
-	m.refused("UNAVAILABLE", []string{"the runtime does not answer"}, direct("broken")...)
-	m.refused("UNAVAILABLE", []string{"redirects to elsewhere.example.com"}, direct("elsewhere")...)
-	m.refused("INVALID_ARGUMENT", []string{"--as"}, direct("near", "--as", "boss")...)
-	before := m.output("logs", "poollet")
-	m.refused("INVALID_ARGUMENT", []string{"--poollet-ca", "--insecure-skip-tls-verify-backend"}, "machine/near", "--direct")
-	m.refused("UNAVAILABLE", []string{"certificate of the poollet", "127.0.0.1:" + m.port}, "machine/near", "--direct", "--poollet-ca", certtest.New(m.T).File)
-	if after := m.output("logs", "poollet"); strings.Count(after, "entered by") != strings.Count(before, "entered by") {
-		m.Errorf("credentials were sent:\n%s", after)
+	m.contains(m.output("logs", podPoollet), "the poollet may not see this machine", "the runtime does not answer", "redirects to https://elsewhere.example.com")
+	m.refused("UNAUTHENTICATED", []string{"a token is required"}, m.direct("near")...) // of an administrator with a certificate
+	w.refused("INVALID_ARGUMENT", []string{"--as"}, m.direct("near", "--as", "boss")...)
+	m.eventually("those who got to the poollet have audit lines", func() bool { return m.audited(w) == 4 })
+	w.refused("INVALID_ARGUMENT", []string{"--poollet-ca", "--insecure-skip-tls-verify-backend"}, "machine/near", "--direct")
+	w.refused("UNAVAILABLE", []string{"certificate of the poollet", "127.0.0.1:" + m.port}, "machine/near", "--direct", "--poollet-ca", certtest.New(m.T).File)
+	if n := m.audited(w); n != 4 {
+		m.Errorf("credentials were sent: %d audit lines", n)
 	}
 }
 
-// What is missing is named; a token is enough for the poollet.
+// What is part of a permission to enter machines.
+var (
+	mayRead      = []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machines"}, Verbs: []string{"get"}}}
+	mayEnter     = []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machines/exec"}, Verbs: []string{"create"}}}
+	mayReadPools = []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machinepools"}, Verbs: []string{"get"}}}
+	mayUsePools  = []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machinepools/proxy"}, Verbs: []string{"create"}}}
+)
+
+// What is missing is named.
 func (m *machines) testPermissions() {
-	reads := []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machines"}, Verbs: []string{"get"}}}
-	pools := []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machinepools"}, Verbs: []string{"get"}}}
-	enters := []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machines/exec"}, Verbs: []string{"create"}}}
-	uses := []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machinepools/proxy"}, Verbs: []string{"create"}}}
-	direct := []string{"machine/near", "--direct", "--poollet-ca", m.authority.File}
 	own := func(rules []rbacv1.PolicyRule) grant { return grant{m.namespace, rules} }
 	all := func(rules []rbacv1.PolicyRule) grant { return grant{metav1.NamespaceAll, rules} }
+	near := m.direct("near")
 
-	m.as(own(reads)).refused("PERMISSION_DENIED", []string{"machines.compute.ironcore.dev/exec", m.namespace}, "machine/web")
-	m.as(own(enters)).refused("PERMISSION_DENIED", []string{"get machines.compute.ironcore.dev"}, direct...)
-	m.as(own(reads)).refused("PERMISSION_DENIED", []string{"get machinepools.compute.ironcore.dev"}, direct...)
-	m.as(own(reads), all(pools)).refused("PERMISSION_DENIED", []string{"machinepools.compute.ironcore.dev/proxy"}, direct...)
+	m.as(own(mayRead)).refused("PERMISSION_DENIED", []string{"machines.compute.ironcore.dev/exec", m.namespace}, "machine/web")
+	m.as(own(mayEnter)).refused("PERMISSION_DENIED", []string{"get machines.compute.ironcore.dev"}, near...)
+	m.as(own(mayRead)).refused("PERMISSION_DENIED", []string{"get machinepools.compute.ironcore.dev"}, near...)
+	m.as(own(mayRead), all(mayReadPools)).refused("PERMISSION_DENIED", []string{"machinepools.compute.ironcore.dev/proxy"}, near...)
+	m.as(own(mayEnter)).atTerminal("exec", "machine/web").used()
+}
 
-	m.as(own(enters)).atTerminal("exec", "machine/web").used()
-	w := m.as(own(reads), all(pools), all(uses))
-	w.atTerminal(append([]string{"exec"}, direct...)...).used()
-	m.contains(m.output("logs", "poollet"), "entered by system:serviceaccount:"+m.namespace+":"+w.account)
+// One user has so many sessions; the next one is told when to try again.
+func (m *machines) testTooManySessions() {
+	w := m.user()
+	for range 4 {
+		s := w.atTerminal(append([]string{"exec"}, m.direct("near")...)...)
+		s.shows("redraw")
+	}
+	w.refused("UNAVAILABLE", []string{"too many", "try again in"}, m.direct("near")...)
+}
+
+// Who is at the console of a machine that goes away is told.
+func (m *machines) testGone() {
+	s := m.atTerminal("exec", "machine/brief")
+	s.shows("redraw 33 101")
+	m.kubectl("delete", "pod", "brief", "--grace-period=0", "--force")
+	s.shows("the console of machine/brief was closed by the other side")
+	<-s.end
+	_ = s.cmd.Wait()
+	if status := s.cmd.ProcessState.ExitCode(); status != 125 {
+		m.Errorf("exit status %d:\n%s", status, s.out.String())
+	}
+	m.refused("UNAVAILABLE", []string{"the session with the console of machine brief was ended by the API server"}, "machine/brief")
+}
+
+// The poollet is there and what has its machines is not.
+func (m *machines) testTargetGone() {
+	m.kubectl("delete", "service", podTarget)
+	m.eventually("nothing answers for the target", func() bool {
+		slices, err := m.DiscoveryV1().EndpointSlices(m.namespace).List(m.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + podTarget})
+		return err == nil && len(slices.Items) == 0
+	})
+	m.refused("UNAVAILABLE", []string{"the API server cannot open the console of machine web", "the log of the gateway says why"}, "machine/web")
+	m.contains(m.output("logs", podPoollet), "cannot be reached")
 }
 
 func (m *machines) testCompletion() {

@@ -22,54 +22,74 @@ import (
 )
 
 // machines is a world with the stand-in for the API of machines, registered as the API
-// server knows such: there can be one at a time on a cluster. Its poollet's consoles are
-// that of the pod console.
+// server knows such: there can be one at a time on a cluster. Its poollet is the gateway,
+// and another stand-in has the machines, whose consoles are pods.
 type machines struct {
 	*world
 	authority *certtest.Authority
-	objects   *corev1.ConfigMap
-	port      string // on which the poollet is reached from here
+	lists     map[string]*corev1.ConfigMap // of the objects of both APIs
+	port      string                       // on which the poollet is reached from here
 }
+
+// The pods of the machines' world: the API of machines, the poollet, and what has the machines.
+const (
+	podAPI     = "machines"
+	podPoollet = "poollet"
+	podTarget  = "target"
+)
+
+// broker is the namespace in which the poollet's machines are, in the API that has them.
+const broker = "broker"
 
 func newMachines(t *testing.T) *machines {
 	t.Helper()
 	w := newBareWorld(t)
 	w.kubeconfig, w.limited = w.admin, w.config
-	m := &machines{world: w, authority: certtest.New(t)}
+	m := &machines{world: w, authority: certtest.New(t), lists: map[string]*corev1.ConfigMap{}}
 	m.secrets()
 	m.permissions()
-	m.objects = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "machines"}}
-	if _, err := m.CoreV1().ConfigMaps(m.namespace).Create(m.Context(), m.objects, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{podAPI, podTarget} {
+		m.lists[name] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := m.CoreV1().ConfigMaps(m.namespace).Create(m.Context(), m.lists[name], metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	m.startServers()
 	t.Cleanup(func() { // the APIService goes before what answers for it
 		m.kubectl("delete", "apiservice", machine.Version+"."+machine.Group, "--ignore-not-found")
 		if t.Failed() {
-			m.Logf("the API says:\n%s\nthe poollet says:\n%s", m.output("logs", "machines"), m.output("logs", "poollet"))
+			for _, pod := range []string{podAPI, podPoollet, podTarget} {
+				m.Logf("%s says:\n%s", pod, m.output("logs", pod))
+			}
 		}
 	})
 	m.kubectl("wait", "--for=condition=Available", "apiservice/"+machine.Version+"."+machine.Group, "--timeout=120s")
-	_, m.port, _ = net.SplitHostPort(m.forwarded("poollet", "12319"))
-	m.has(
-		pool("east", "", "Hostname", "poollet."+m.namespace+".svc"), m.machine("web", "east"),
+	_, m.port, _ = net.SplitHostPort(m.forwarded(podPoollet, "12319"))
+	m.has(podAPI,
+		pool("east", "", "Hostname", podPoollet+"."+m.namespace+".svc"), m.machine("web", "east"), m.machine("brief", "east"),
 		pool("near", m.port, "ExternalIP", "127.0.0.1"), m.machine("near", "near"),
 		m.machine("waiting", ""), m.machine("orphan", "gone"),
 		pool("bare", ""), m.machine("bare", "bare"),
 		pool("nowhere", "1", "InternalIP", "127.0.0.1"), m.machine("nowhere", "nowhere"),
-		m.machine("lost", "near"), m.machine("busy", "near"), m.machine("broken", "near"), m.machine("elsewhere", "near"),
+		m.machine("lost", "near"), m.machine("closed", "near"), m.machine("broken", "near"), m.machine("elsewhere", "near"),
+		m.machine("lost-east", "east"), m.machine("broken-east", "east"), m.machine("elsewhere-east", "east"),
+	)
+	m.has(podTarget,
+		console("web", "console"), console("near", "console"), console("brief", "brief"),
+		console("elsewhere", "elsewhere"), console("elsewhere-east", "elsewhere"),
 	)
 	return m
 }
 
-// secrets are the certificates of both servers.
+// secrets are the certificates of the servers, and how the poollet reaches the target.
 func (m *machines) secrets() {
 	m.Helper()
 	authority := m.file(m.authority.File)
-	for _, name := range []string{"machines", "poollet"} {
+	for _, name := range []string{podAPI, podPoollet, podTarget} {
 		pair := m.authority.Issue(time.Now().Add(time.Hour), name+"."+m.namespace+".svc", "127.0.0.1")
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string][]byte{
 			"tls.crt": m.file(pair.Cert), "tls.key": m.file(pair.Key), "poollet.crt": authority,
+			"target.yaml": fmt.Appendf(nil, toTarget, m.namespace, targetToken),
 		}}
 		if _, err := m.CoreV1().Secrets(m.namespace).Create(m.Context(), secret, metav1.CreateOptions{}); err != nil {
 			m.Fatal(err)
@@ -77,7 +97,19 @@ func (m *machines) secrets() {
 	}
 }
 
-// permissions are those of both servers: the API server of machines may use any pool.
+// targetToken is what the target knows the poollet by.
+const targetToken = "of-the-poollet"
+
+const toTarget = `
+apiVersion: v1
+kind: Config
+clusters: [{name: target, cluster: {server: "https://target.%s.svc:8444", certificate-authority: /tls/poollet.crt}}]
+users: [{name: poollet, user: {token: %s}}]
+contexts: [{name: target, context: {cluster: target, user: poollet}}]
+current-context: target
+`
+
+// permissions are those of the servers: the API server of machines may use any pool.
 func (m *machines) permissions() {
 	m.Helper()
 	self := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "default", Namespace: m.namespace}}
@@ -95,7 +127,7 @@ func (m *machines) permissions() {
 	}, self)
 }
 
-// start runs both servers and the console, and registers the API.
+// startServers runs the servers and the consoles, and registers the API.
 func (m *machines) startServers() {
 	m.Helper()
 	program := filepath.Join(m.TempDir(), "machines")
@@ -104,18 +136,23 @@ func (m *machines) startServers() {
 	if out, err := build.CombinedOutput(); err != nil {
 		m.Fatalf("%v\n%s", err, out)
 	}
-	image := "registry.example.com/berth/berth:" + m.program(program)
+	const images = "registry.example.com/berth/berth:"
+	standIn, gateway := images+m.program(program), images+m.program(binary)
+	pod := func(name, image, port, args string) string {
+		return fmt.Sprintf(servedBy, name, image, args, port, m.namespace) +
+			fmt.Sprintf("---\n{apiVersion: v1, kind: Service, metadata: {name: %[1]s}, spec: {selector: {app: %[1]s}, ports: [{port: %[2]s}]}}", name, port)
+	}
 	m.apply(
-		fmt.Sprintf(servedBy, "machines", image, "api", "8443", m.namespace),
-		fmt.Sprintf(servedBy, "poollet", image, "poollet, east", "12319", m.namespace),
-		`{apiVersion: v1, kind: Service, metadata: {name: machines}, spec: {selector: {app: machines}, ports: [{port: 443, targetPort: 8443}]}}`,
-		`{apiVersion: v1, kind: Service, metadata: {name: poollet}, spec: {selector: {app: poollet}, ports: [{port: 12319}]}}`,
-		console,
+		pod(podAPI, standIn, "8443", "api"),
+		pod(podTarget, standIn, "8444", "target, "+targetToken),
+		pod(podPoollet, gateway, "12319", "serve, gateway, --listen=:12319, --tls-cert=/tls/tls.crt, --tls-key=/tls/tls.key, "+
+			"--machine-pool=east, --target-kubeconfig=/tls/target.yaml, --target-namespace="+broker+", --max-sessions-per-user=4"),
+		fmt.Sprintf(consolePod, "console"), fmt.Sprintf(consolePod, "brief"),
 		fmt.Sprintf(`{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: %[1]s.%[2]s}, spec: {
 			group: %[2]s, version: %[1]s, groupPriorityMinimum: 1000, versionPriority: 10, caBundle: %[3]s,
-			service: {name: machines, namespace: %[4]s}}}`, machine.Version, machine.Group, base64.StdEncoding.EncodeToString(m.file(m.authority.File)), m.namespace),
+			service: {name: machines, namespace: %[4]s, port: 8443}}}`, machine.Version, machine.Group, base64.StdEncoding.EncodeToString(m.file(m.authority.File)), m.namespace),
 	)
-	m.kubectl("wait", "--for=condition=Ready", "pod/machines", "pod/poollet", "pod/console", "--timeout=120s")
+	m.kubectl("wait", "--for=condition=Ready", "pod/"+podAPI, "pod/"+podPoollet, "pod/"+podTarget, "pod/console", "pod/brief", "--timeout=120s")
 }
 
 const servedBy = `
@@ -136,12 +173,12 @@ spec:
       ` + restrictedContainer + `
 `
 
-// console does what a serial console does: it is there whoever is connected, and shows
+// consolePod does what a serial console does: it is there whoever is connected, and shows
 // itself anew when its terminal has another size. A line that is typed is a command.
-const console = `
+const consolePod = `
 apiVersion: v1
 kind: Pod
-metadata: {name: console}
+metadata: {name: %s}
 spec:
   ` + restricted + `
   terminationGracePeriodSeconds: 0
@@ -169,6 +206,11 @@ func (m *machines) machine(name, pool string) string {
 	return fmt.Sprintf("{kind: Machine, metadata: {name: %s, namespace: %s}, spec: %s}", name, m.namespace, spec)
 }
 
+// console is a machine as what has it knows it: its console is a pod.
+func console(name, pod string) string {
+	return fmt.Sprintf("{kind: Machine, metadata: {name: %s, namespace: %s}, spec: {console: %s}}", name, broker, pod)
+}
+
 // pool is a pool with addresses, each a type and a value. It reports a port, if one is
 // given.
 func pool(name, port string, addresses ...string) string {
@@ -183,14 +225,15 @@ func pool(name, port string, addresses ...string) string {
 	return fmt.Sprintf("{kind: MachinePool, metadata: {name: %s}, status: {addresses: [%s], daemonEndpoints: %s}}", name, strings.Join(all, ", "), endpoints)
 }
 
-// has says which objects the API has.
-func (m *machines) has(objects ...string) {
+// has says which objects an API has.
+func (m *machines) has(api string, objects ...string) {
 	m.Helper()
-	m.objects.Data = map[string]string{}
+	list := m.lists[api]
+	list.Data = map[string]string{}
 	for i, object := range objects {
-		m.objects.Data[fmt.Sprint(i)] = object
+		list.Data[fmt.Sprint(i)] = object
 	}
-	if _, err := m.CoreV1().ConfigMaps(m.namespace).Update(m.Context(), m.objects, metav1.UpdateOptions{}); err != nil {
+	if _, err := m.CoreV1().ConfigMaps(m.namespace).Update(m.Context(), list, metav1.UpdateOptions{}); err != nil {
 		m.Fatal(err)
 	}
 }

@@ -1,5 +1,5 @@
-// Command machines stands in for the API of machines: an API server that the cluster's
-// own passes requests on to, and a poollet whose consoles are those of one pod.
+// Command machines stands in for the API of machines: an API server that the cluster's own
+// passes requests on to, and a second one that has the machines, whose consoles are pods.
 package main
 
 import (
@@ -38,11 +38,13 @@ func run(args []string) error {
 	cluster := cluster{Interface: client, config: config, namespace: os.Getenv("NAMESPACE")}
 	switch {
 	case len(args) == 1 && args[0] == "api":
+		cluster.configMap = "machines"
 		return cluster.serve(":8443", "requestheader-client-ca-file", newAPI(cluster))
-	case len(args) == 2 && args[0] == "poollet":
-		return cluster.serve(":12319", "client-ca-file", poollet{cluster, args[1]})
+	case len(args) == 2 && args[0] == "target":
+		cluster.configMap = "target"
+		return cluster.serve(":8444", "client-ca-file", newTarget(cluster, args[1]))
 	}
-	return errors.New("usage: machines api | poollet POOL")
+	return errors.New("usage: machines api | target TOKEN")
 }
 
 // cluster is what this runs in.
@@ -50,6 +52,7 @@ type cluster struct {
 	kubernetes.Interface
 	config    *rest.Config
 	namespace string
+	configMap string // which has the objects
 }
 
 // serve answers requests. A client may have a certificate of the authority that the API

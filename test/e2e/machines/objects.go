@@ -16,7 +16,7 @@ import (
 // objects are those of a kind, of all namespaces if none is named. A test writes them
 // into a ConfigMap, which is read for each request.
 func (c cluster) objects(ctx context.Context, kind, namespace string) (objects []any, err error) {
-	said, err := c.CoreV1().ConfigMaps(c.namespace).Get(ctx, "machines", metav1.GetOptions{})
+	said, err := c.CoreV1().ConfigMaps(c.namespace).Get(ctx, c.configMap, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
