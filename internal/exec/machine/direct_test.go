@@ -186,7 +186,7 @@ func TestEndedByThePoollet(t *testing.T) {
 		})
 	})
 	_, err := p.open(t, Trust{CAFile: p.authority.File}, exec.Session{Stdout: io.Discard})
-	if want := "the session with the console of machine web was ended by the poollet at " + p.at.Host + ": these words"; fault.CodeOf(err) != fault.Unavailable || err.Error() != want {
+	if want := "the session with the console of machine web has ended: these words"; fault.CodeOf(err) != fault.Unavailable || err.Error() != want {
 		t.Errorf("%s: %v, want %s", fault.CodeOf(err), err, want)
 	}
 }

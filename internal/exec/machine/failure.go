@@ -25,7 +25,7 @@ func (c Console) failure(err error, o outcome) error {
 			WithHint("what runs on the machine goes on; enter it again")
 	}
 	if o.code == http.StatusSwitchingProtocols {
-		return fault.New(fault.Unavailable, "the session with the console of machine %s was ended by %s: %s", c.Name, c.server(), o.said).
+		return fault.New(fault.Unavailable, "the session with the console of machine %s has ended: %s", c.Name, o.said).
 			WithHint("enter it again; if it stays so, ask who runs the machines")
 	}
 	if certificate, ok := errors.AsType[*tls.CertificateVerificationError](err); ok && c.direct {
