@@ -297,7 +297,7 @@ func (m *machines) testGone() {
 	if status := s.cmd.ProcessState.ExitCode(); status != 125 {
 		m.Errorf("exit status %d:\n%s", status, s.out.String())
 	}
-	m.refused("UNAVAILABLE", []string{"the session with the console of machine brief was ended by the API server"}, "machine/brief")
+	m.refused("UNAVAILABLE", []string{"the session with the console of machine brief has ended", "the log of the gateway says why"}, "machine/brief")
 }
 
 // The poollet is there and what has its machines is not.
@@ -307,8 +307,8 @@ func (m *machines) testTargetGone() {
 		slices, err := m.DiscoveryV1().EndpointSlices(m.namespace).List(m.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + podTarget})
 		return err == nil && len(slices.Items) == 0
 	})
-	m.refused("UNAVAILABLE", []string{"the API server cannot open the console of machine web", "the log of the gateway says why"}, "machine/web")
-	m.contains(m.output("logs", podPoollet), "cannot be reached")
+	m.refused("UNAVAILABLE", []string{"the console of machine web cannot be reached; the log of the gateway says why"}, "machine/web")
+	m.contains(m.output("logs", podPoollet), "the cluster cannot be reached")
 }
 
 func (m *machines) testCompletion() {
