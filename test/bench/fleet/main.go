@@ -8,48 +8,30 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
+	"github.com/berthdev/berth/test/bench/internal/program"
 )
 
 type options struct {
-	kubeconfig, berth, kubectl string
-	workspaces, rounds         int
+	program.Setting
+	workspaces, rounds int
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, os.Args[1:])
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "fleet:", err)
-		os.Exit(1) //nolint:gocritic // the signals need no handler any more
-	}
-}
+func main() { program.Main("fleet", run) }
 
 func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("fleet", flag.ContinueOnError)
-	flags.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "of a test cluster; never that in the home directory unless named")
-	flags.StringVar(&o.berth, "berth", "", "a berth to measure instead of the checkout's")
-	flags.StringVar(&o.kubectl, "kubectl", "", "a kubectl to compare with instead of one that is built")
+	o.Flags(flags)
 	flags.IntVar(&o.workspaces, "workspaces", 5000, "how many there are; one in a hundred waits for its image")
 	flags.IntVar(&o.rounds, "rounds", 5, "how often each command is run")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	switch {
-	case o.workspaces < 1 || o.rounds < 1:
+	if o.workspaces < 1 || o.rounds < 1 {
 		return o, errors.New("-workspaces and -rounds must be 1 at least")
-	case o.kubeconfig == "":
-		return o, errors.New("no cluster: start one with `make cluster-up`, or name a -kubeconfig")
 	}
-	return o, nil
+	return o, o.Check()
 }
 
 func run(ctx context.Context, args []string) error {
@@ -57,12 +39,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
-	if err != nil {
-		return err
-	}
-	config.QPS = -1
-	client, err := kubernetes.NewForConfig(config)
+	_, client, err := o.Client()
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/test/bench/internal/process"
-	"github.com/berthdev/berth/test/bench/internal/tools"
 )
 
 // commands are what is run, side by side.
@@ -34,24 +33,15 @@ func measure(ctx context.Context, o options) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(home) }()
-	paths := tools.Paths{Berth: o.berth, Kubectl: o.kubectl}
-	if o.berth == "" || o.kubectl == "" {
-		built, err := tools.Build(ctx, "../..", home, func(s string) { fmt.Fprintln(os.Stderr, s) })
-		if err != nil {
-			return err
-		}
-		for _, p := range []struct{ to, from *string }{{&paths.Berth, &built.Berth}, {&paths.Kubectl, &built.Kubectl}} {
-			if *p.to == "" {
-				*p.to = *p.from
-			}
-		}
+	if err := o.Build(ctx, home); err != nil {
+		return err
 	}
-	all := commands(paths.Berth, paths.Kubectl)
+	all := commands(o.Berth, o.Kubectl)
 	took, memory, written := make([][]time.Duration, len(all)), make([]int64, len(all)), make([]lines, len(all))
 	for round := range o.rounds + 1 {
 		for i, argv := range all {
 			var out lines
-			usage, err := process.Run(ctx, process.Env(home, o.kubeconfig), &out, argv)
+			usage, err := process.Run(ctx, process.Env(home, o.Kubeconfig), &out, argv)
 			if err != nil {
 				return err
 			}

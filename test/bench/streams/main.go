@@ -1,50 +1,65 @@
-// Command streams measures how many bytes a second a session carries: `berth exec` beside
-// `kubectl exec`, in turns, into the same pod of a real cluster.
+// Command streams measures sessions: bytes a second with `berth exec` beside `kubectl exec`,
+// and through a gateway beside those without one; how long a session through a gateway takes
+// to open; and what idle ones cost the gateway. All of them are in the same pod of a real
+// cluster.
 package main
 
 import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/berthdev/berth/test/bench/internal/program"
 )
 
 type options struct {
-	kubeconfig, berth, kubectl string
-	mebibytes, rounds          int
-	strict                     bool
+	program.Setting
+	mebibytes, rounds, sessions int
+	strict                      bool
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, os.Args[1:])
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "streams:", err)
-		os.Exit(1) //nolint:gocritic // the signals need no handler any more
-	}
-}
+func main() { program.Main("streams", run) }
 
 func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("streams", flag.ContinueOnError)
-	flags.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "of a test cluster; never that in the home directory unless named")
-	flags.StringVar(&o.berth, "berth", "", "a berth to measure instead of the checkout's")
-	flags.StringVar(&o.kubectl, "kubectl", "", "a kubectl to compare with instead of one that is built")
+	o.Flags(flags)
 	flags.IntVar(&o.mebibytes, "size", 256, "how many MiB each session carries")
-	flags.IntVar(&o.rounds, "rounds", 5, "how often each is run")
+	flags.IntVar(&o.rounds, "rounds", 5, "how often each is run; 0 for not at all")
+	flags.IntVar(&o.sessions, "sessions", 200, "how many sessions are idle at once; 0 for none")
 	flags.BoolVar(&o.strict, "strict", false, "fail if an aim is missed")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	switch {
-	case o.mebibytes < 1 || o.rounds < 1:
-		return o, errors.New("-size and -rounds must be 1 at least")
-	case o.kubeconfig == "":
-		return o, errors.New("no cluster: start one with `make cluster-up`, or name a -kubeconfig")
+	if o.mebibytes < 1 || o.rounds < 0 || o.sessions < 0 {
+		return o, errors.New("-size must be 1 at least, -rounds and -sessions 0")
 	}
-	return o, nil
+	return o, o.Check()
+}
+
+func run(ctx context.Context, args []string) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	s, err := prepare(ctx, o)
+	defer s.close(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	var b board
+	if o.rounds > 0 {
+		if err := s.bytes(ctx, &b); err != nil {
+			return err
+		}
+		if err := s.opening(ctx, &b); err != nil {
+			return err
+		}
+	}
+	if o.sessions > 0 {
+		if err := s.idle(ctx, &b); err != nil {
+			return err
+		}
+	}
+	return b.show(o.strict)
 }
