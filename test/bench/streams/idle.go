@@ -8,9 +8,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/klog/v2"
 )
 
 const (
@@ -27,7 +29,8 @@ const (
 // idle measures what sessions cost the gateway in which nothing happens: terminals, as people
 // leave them open.
 func (s *setup) idle(ctx context.Context, b *board) error {
-	ctx, cancel := context.WithCancel(ctx)
+	// What client-go says of the connections that are cut off at the end is no news.
+	ctx, cancel := context.WithCancel(klog.NewContext(ctx, logr.Discard()))
 	defer cancel()
 	if err := s.enter(ctx, warm); err != nil {
 		return err

@@ -29,7 +29,7 @@ func (s *setup) opening(ctx context.Context, b *board) error {
 			delay time.Duration
 		}{{s.throughAPI(), 0}, {s.through("wired"), 0}, {s.through("wired"), trip}} {
 			s.toGateway.Set(0, m.delay)
-			_, first, err := m.session(ctx, command, 1)
+			first, _, err := m.session(ctx, command, 1)
 			if err != nil {
 				return err
 			}
