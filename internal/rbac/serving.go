@@ -68,7 +68,7 @@ func serveGateway() Command {
 func serveGatewayMachines() Command {
 	return Command{
 		Name: ServeGatewayMachines, Feature: true,
-		About: "Connect to the consoles of machines, for whoever the kubeconfig of `--target-kubeconfig` is: a Role in the namespace of the machines, on their API server.",
+		About: "Connect to the consoles of machines. Grant it on the API server that has the machines, in their namespace, to the user of `--target-kubeconfig`.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machines", Verbs: []string{"get"}, Why: "whether the machine exists"},
 			{Group: groupMachines, Resource: "machines/exec", Verbs: []string{"get", "create"}, Why: "its console"},
@@ -89,7 +89,7 @@ func enterByGateway() Command {
 func enterMachineByPool() Command {
 	return Command{
 		Name: EnterMachineByPool, Feature: true, Cluster: true,
-		About: "Reach the consoles of all machines of a pool through the gateway that serves it: for the API server of machines. resourceNames limit it to pools.",
+		About: "Enter all machines of a pool through the gateway that serves it. The API server of machines needs it, and everybody who connects to the gateway directly; resourceNames limits it to some pools.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machinepools/proxy", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
 		},
