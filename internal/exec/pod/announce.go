@@ -38,7 +38,7 @@ func (a *announced) Write(p []byte) (int, error) {
 	if a.done {
 		return a.out.Write(p)
 	}
-	text := append(a.held, p...)
+	text := slices.Concat(a.held, p)
 	before, after, pid := divide(text)
 	if a.held = nil; pid > 0 {
 		a.done = true
