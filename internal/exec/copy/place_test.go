@@ -171,7 +171,7 @@ func TestWhatIsNoFile(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		listener, err := net.Listen("unix", filepath.Join(here, name))
 		must(t, err)
-		defer listener.Close()
+		t.Cleanup(func() { _ = listener.Close() })
 	}
 	_, err := filecopy.Send{Run: p.run, From: here, To: "new", Meter: &filecopy.Meter{}}.Do(t.Context())
 	problems := fault.From(err).Problems
