@@ -32,7 +32,10 @@ type ClientCA struct {
 // that has changed and cannot be used; until it can be, those before it stay.
 func NewClientCA(file string, now func() time.Time, broken func(error)) (*ClientCA, error) {
 	c := &ClientCA{file: file, now: now, broken: broken, looked: now()}
-	return c, c.read()
+	if err := c.read(); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 func (c *ClientCA) read() error {

@@ -78,7 +78,7 @@ a certificate only this host is listened on.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              cmdutil.RunE(o, runF, func(*cobra.Command, []string) error { return o.validate() }),
 	}
-	o.Serving.flags(cmd, "content")
+	o.flags(cmd, "content")
 	flags := cmd.Flags()
 	flags.StringVar(&o.BaseURL, "base-url", "", "where content is reached by others: https://HOST[:PORT]")
 	flags.StringVar(&o.Namespace, "system-namespace", systemNamespace, "the namespace of records, uploads, logins and leases")

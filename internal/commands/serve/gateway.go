@@ -66,7 +66,7 @@ certificate only this host is listened on.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              cmdutil.RunE(o, runF, func(*cobra.Command, []string) error { return o.validate() }),
 	}
-	o.Serving.flags(cmd, "users")
+	o.flags(cmd, "users")
 	flags := cmd.Flags()
 	flags.StringVar(&o.StreamListen, "stream-listen", "127.0.0.1:0", "the loopback address of the URLs that stand for one session each")
 	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities of client certificates (default: only tokens are taken)")

@@ -41,7 +41,7 @@ func TestRedirectsAreRefused(t *testing.T) {
 	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		var stolen atomic.Int32
 		thief := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stolen.Add(1) }))
-		defer thief.Close()
+		t.Cleanup(thief.Close)
 		g := server(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") != "Bearer secret" {
 				t.Errorf("the gateway gets %q", r.Header.Get("Authorization"))
