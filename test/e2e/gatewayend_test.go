@@ -121,7 +121,7 @@ func (g *gatewayWorld) serial() string {
 	if err != nil {
 		g.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	return string(conn.ConnectionState().PeerCertificates[0].Signature)
 }
 

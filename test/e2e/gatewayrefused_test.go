@@ -107,7 +107,7 @@ func (g *gatewayWorld) raw(path, token, upgrade string) (status int, body string
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	text := "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n"
 	if token != "" {

@@ -190,7 +190,7 @@ func (r *relay) pass(from net.Conn) {
 	if err != nil {
 		return
 	}
-	defer connection.Close()
+	defer func() { _ = connection.Close() }()
 	headers := http.Header{corev1.PortHeader: {"8443"}, corev1.PortForwardRequestIDHeader: {"0"}}
 	streams := map[string]httpstream.Stream{}
 	for _, kind := range []string{corev1.StreamTypeError, corev1.StreamTypeData} {
