@@ -31,7 +31,8 @@ func parse(args []string) (options, error) {
 	if o.workspaces < 1 || o.rounds < 1 {
 		return o, errors.New("-workspaces and -rounds must be 1 at least")
 	}
-	return o, o.Check()
+	err := o.Check()
+	return o, err
 }
 
 func run(ctx context.Context, args []string) error {

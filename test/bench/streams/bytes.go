@@ -6,6 +6,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -122,7 +123,7 @@ func (s *setup) pairs(ctx context.Context, b *board, what string, d direction, o
 // session carries the bytes through one session. It gives the time from its start to the first
 // byte of its output and to the last one.
 func (w way) session(ctx context.Context, d direction, total int64) (first, last time.Duration, err error) {
-	argv := append(w.argv[:len(w.argv):len(w.argv)], d.command...)
+	argv := slices.Concat(w.argv, d.command)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var stderr strings.Builder
 	out := counter{begun: time.Now()}

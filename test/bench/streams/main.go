@@ -34,7 +34,8 @@ func parse(args []string) (options, error) {
 	if o.mebibytes < 1 || o.rounds < 0 || o.sessions < 0 {
 		return o, errors.New("-size must be 1 at least, -rounds and -sessions 0")
 	}
-	return o, o.Check()
+	err := o.Check()
+	return o, err
 }
 
 func run(ctx context.Context, args []string) error {

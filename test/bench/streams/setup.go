@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"k8s.io/client-go/kubernetes"
@@ -36,8 +37,8 @@ type setup struct {
 func (s *setup) wired() string { return filepath.Join(s.home, "wired") }
 
 func (s *setup) close(ctx context.Context) {
-	for i := len(s.undo) - 1; i >= 0; i-- {
-		s.undo[i](ctx)
+	for _, undo := range slices.Backward(s.undo) {
+		undo(ctx)
 	}
 }
 
@@ -75,7 +76,8 @@ func prepare(ctx context.Context, o options) (*setup, error) {
 	if err := s.wires(ctx); err != nil {
 		return s, err
 	}
-	return s, s.configure(ctx)
+	err = s.configure(ctx)
+	return s, err
 }
 
 // wires opens both wires; the gateway is started for that.

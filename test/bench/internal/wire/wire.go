@@ -104,7 +104,7 @@ func (w *Wire) carry(to, from net.Conn, p *pace) {
 			break
 		}
 	}
-	for range way { //nolint:revive // what nobody takes any more
+	for range way { // what nobody takes any more
 	}
 	if half, ok := to.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
