@@ -123,7 +123,7 @@ func TestCopyCannot(t *testing.T) {
 			t.Errorf("left: %s", left)
 		}
 	})
-	t.Run("not permitted there", func(t *testing.T) {
+	t.Run("not permitted there", func(*testing.T) {
 		w.contains(w.must(3, "cp", big, "bob~restricted:/etc/").stderr, "cannot write to /etc/ in the container: ", "Permission denied")
 		w.in("bob~restricted", "cd ~ && mkdir d && echo a >d/a && echo b >d/b && chmod 0 d/a d/b")
 		w.contains(w.must(3, "cp", "bob~restricted:d", filepath.Join(dir, "new")).stderr, "2 problems", "./d/a", "./d/b", "Permission denied")
