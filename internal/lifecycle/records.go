@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -14,8 +15,13 @@ import (
 // Records keeps the records of the workspaces of a namespace.
 type Records struct{ Store store.Store }
 
-// attempts is how often a record is read again that others change at the same time.
-const attempts = 10
+// How often a record is read again that others change at the same time, and the pause
+// before the first time. Pauses are random: who changes records all the time would be met
+// again and again.
+const (
+	attempts = 20
+	pause    = 10 * time.Millisecond
+)
 
 // Change changes the record of a workspace to what decide makes of it; one that does not
 // exist is empty. What others change at the same time is not lost: decide is asked again.
@@ -31,6 +37,11 @@ func (s Records) Change(ctx context.Context, id string, decide func(Record) (Rec
 		}
 		if err = s.put(ctx, after, revision); fault.CodeOf(err) != fault.Conflict || n == attempts {
 			return after, err
+		}
+		select {
+		case <-ctx.Done():
+			return Record{}, ctx.Err()
+		case <-time.After(rand.N(time.Duration(n) * pause)):
 		}
 	}
 }
