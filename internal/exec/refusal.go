@@ -10,12 +10,17 @@ import (
 
 // Refusal is the answer of a server that has refused a session, if it is a Status.
 func Refusal(err error) (status metav1.Status, is bool) {
-	if upgrade, ok := errors.AsType[*httpstream.UpgradeFailureError](err); ok {
-		err = upgrade.Cause // which it does not unwrap to
-	}
-	refused, is := errors.AsType[*apierrors.StatusError](err)
+	refused, is := errors.AsType[*apierrors.StatusError](Cause(err))
 	if !is {
 		return metav1.Status{}, false
 	}
 	return refused.ErrStatus, true
+}
+
+// Cause is why a connection could not become a session: the error of that does not unwrap.
+func Cause(err error) error {
+	if upgrade, ok := errors.AsType[*httpstream.UpgradeFailureError](err); ok {
+		return upgrade.Cause
+	}
+	return err
 }

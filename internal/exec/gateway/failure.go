@@ -5,9 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/streaming/pkg/httpstream"
-
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -18,11 +15,9 @@ func (g Gateway) failure(err error, t Target) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
 	}
-	if upgrade, ok := errors.AsType[*httpstream.UpgradeFailureError](err); ok {
-		err = upgrade.Cause // which it does not unwrap to
-	}
-	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
-		return g.refused(int(status.Status().Code), status.Status().Message, t, err)
+	err = exec.Cause(err)
+	if status, ok := exec.Refusal(err); ok {
+		return g.refused(int(status.Code), status.Message, t, err)
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fault.New(fault.Unavailable, "the certificate of gateway %s cannot be verified: %w", g.Name, err).

@@ -67,12 +67,7 @@ func (g Gateway) Runner(t Target) exec.Runner {
 		if t.Machine == "" {
 			to.RawQuery = Query(t.Container, command, s).Encode()
 		}
-		there := &at{name: g.Name, url: to}
-		config.Wrap(there.only)
 		status, err := exec.Stream(ctx, config, to, s)
-		if refused := there.refused.Load(); err != nil && refused != nil {
-			err = refused
-		}
 		if err != nil && ctx.Err() == nil {
 			err = g.failure(err, t)
 		}

@@ -50,7 +50,7 @@ func TestRedirectsAreRefused(t *testing.T) {
 		})
 		g.Token = &credential.Source{Env: "T", Getenv: func(string) string { return "secret" }}
 		err := g.enter(t, Target{Namespace: "dev", Workspace: "alice"})
-		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "gets no credential of yours") {
+		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "is not sent any credentials") {
 			t.Errorf("%d: %v (%s)", status, err, fault.CodeOf(err))
 		}
 		if n := stolen.Load(); n != 0 {

@@ -80,7 +80,7 @@ func (p *poollet) open(t *testing.T, trust Trust, s exec.Session) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // of a far side that waits for more
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of a far side that waits for more
 	defer cancel()
 	return direct("ns", "web", config, p.at).Open(ctx, s)
 }

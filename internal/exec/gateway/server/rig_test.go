@@ -177,7 +177,7 @@ func echo(_ context.Context, o Object, _ Options) (exec.Runner, error) {
 
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) { return is(), nil })
+	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) { return is(), nil })
 	if err != nil {
 		t.Fatalf("timed out waiting: %s", what)
 	}
