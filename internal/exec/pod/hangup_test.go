@@ -5,7 +5,9 @@ package pod
 import (
 	"context"
 	"io"
+	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +21,10 @@ import (
 // sleeper is a process that sleeps, and a channel with the signal that ended it.
 func sleeper(t *testing.T) (pid int, ended <-chan syscall.Signal) {
 	t.Helper()
+	// Under nohup it would ignore the signal: one that is caught here it does not.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(caught) })
 	cmd := exec.Command("sleep", "1000")
 	if err := cmd.Start(); err != nil {
 		t.Skip(err)
