@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"os/signal"
 	"runtime"
 	"strings"
 	"sync"
@@ -129,6 +131,10 @@ func TestManySessions(t *testing.T) {
 // A session that ends leaves no process in the pod, whatever becomes of its berth: a shell
 // at a terminal is hung up, as is what runs in it, and what reads its input gets its end.
 func TestSessionLeavesNoProcess(t *testing.T) {
+	// Under nohup berth would ignore this signal: one that is caught here it does not.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(caught) })
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain+user=dev")
 	processes := func() string { return w.processes("alice~plain") }
