@@ -20,6 +20,7 @@ import (
 type fakePod struct {
 	httpstream.Connection
 	name   string
+	wrong  string // with each connection
 	closed chan bool
 	once   sync.Once
 }
@@ -36,6 +37,8 @@ func (p *fakePod) CreateStream(h http.Header) (httpstream.Stream, error) {
 	text := ""
 	if h.Get(corev1.StreamType) == corev1.StreamTypeData {
 		text = p.name + " " + h.Get(corev1.PortHeader)
+	} else {
+		text = p.wrong
 	}
 	go func() {
 		if text != "" {
@@ -62,6 +65,27 @@ func (s *fakeStream) Read(b []byte) (int, error)  { return s.Conn.Read(b) }
 func (s *fakeStream) Write(b []byte) (int, error) { return s.Conn.Write(b) }
 func (s *fakeStream) Close() error                { return nil }
 func (s *fakeStream) Reset() error                { return s.Conn.Close() }
+
+// What goes wrong with one connection leaves the others as they are.
+func TestOneConnectionFails(t *testing.T) {
+	p := newPod("one")
+	p.wrong = "error forwarding port 80: read tcp4: connection reset by peer"
+	l := &link{target: Target{Pod: "one"}, conn: p}
+	s, err := l.open(80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := net.Pipe()
+	go func() { _, _ = io.Copy(io.Discard, there); _ = there.Close() }()
+	if why := s.join(here); why != p.wrong {
+		t.Errorf("%q", why)
+	}
+	select {
+	case <-p.CloseChan():
+		t.Error("the connection with the pod was closed")
+	default:
+	}
+}
 
 // The ports outlive the pod: who connects when there is none waits for the next. The end
 // of the workspace ends it.

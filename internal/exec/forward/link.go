@@ -86,7 +86,8 @@ func (l *link) open(port uint16) (s *streams, err error) {
 const maxRefusal = 4 << 10
 
 // join copies both ways until the pod has ended the connection, and returns what went
-// wrong there, if anything did.
+// wrong there, if anything did. That is of this connection alone: who connected to the pod
+// may have been reset, and the others go on. That the pod has gone is seen by itself.
 func (s *streams) join(conn net.Conn) (refusal string) {
 	defer s.link.conn.RemoveStreams(s.data, s.failures)
 	refused := make(chan string, 1)
@@ -108,8 +109,5 @@ func (s *streams) join(conn net.Conn) (refusal string) {
 	_ = s.data.Reset()
 	_ = conn.Close()
 	<-sent
-	if refusal = <-refused; refusal != "" && !strings.Contains(refusal, "refused") {
-		s.link.broken(fmt.Errorf("%s", refusal)) // the pod may have gone
-	}
-	return refusal
+	return <-refused
 }
