@@ -28,10 +28,11 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	w := &workspace{Options: o, reader: reader, arg: arg}
-	if err := w.find(ctx); err != nil {
+	found, err := reader.Find(ctx, arg)
+	if err != nil {
 		return err
 	}
+	w := &workspace{Options: o, reader: reader, arg: arg, client: reader.Client.In(found.Namespace), id: found.ID}
 	return cmdutil.FollowEnded(ctx, forward.Forward{
 		Addresses: o.Addresses, Ports: o.Ports, Report: w.report,
 		Find: w.target,
@@ -49,27 +50,19 @@ type workspace struct {
 	arg    inventory.Argument
 	client *kube.Client // of its namespace
 	id     string
-	found  *inventory.Target
-}
-
-// find looks the workspace up.
-func (w *workspace) find(ctx context.Context) (err error) {
-	if w.found, err = w.reader.Find(ctx, w.arg); err == nil {
-		w.id, w.client = w.found.ID, w.reader.Client.In(w.found.Namespace)
-	}
-	return err
 }
 
 // target is the pod to forward to, at this moment.
 func (w *workspace) target(ctx context.Context) (t *forward.Target, why string, err error) {
-	switch err := w.find(ctx); {
+	found, err := w.reader.Find(ctx, w.arg)
+	switch {
 	case fault.CodeOf(err) == fault.NotFound:
 		return nil, "", fault.New(fault.NotFound, "workspace %s was deleted", w.id).
 			WithHint("`berth provision` brings up another one")
 	case err != nil:
 		return nil, "", err
 	}
-	pods, err := w.reader.Pods(ctx, w.found)
+	pods, err := w.reader.Pods(ctx, found)
 	switch code := fault.CodeOf(err); {
 	case code == fault.NotFound:
 		return nil, "workspace " + w.id + " has no pod", nil
