@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/exec/machine"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // FlagGateway chooses a gateway of the configuration.
@@ -60,11 +61,9 @@ func (d *Dependencies) Through(ctx context.Context, name, target, container stri
 	if name, is := strings.CutPrefix(target, machine.Prefix); is {
 		to.Machine = name
 	} else {
-		arg, err := inventory.ParseArgument(target)
-		if err != nil {
+		if to.Workspace, to.Namespace, err = workspaceThere(target); err != nil {
 			return g, to, err
 		}
-		to.Workspace, to.Namespace = arg.IDs()[0], arg.Namespace
 	}
 	to.Namespace = cmp.Or(to.Namespace, *d.Kube.Namespace, found.Namespace)
 	if to.Namespace == "" {
@@ -73,6 +72,24 @@ func (d *Dependencies) Through(ctx context.Context, name, target, container stri
 		}
 	}
 	return d.gateway(found), to, nil
+}
+
+// workspaceThere is the ID of a workspace at a gateway, which is not asked what a text could
+// mean besides, and its namespace if the text says so. The gateway chooses the OS user.
+func workspaceThere(text string) (id, namespace string, err error) {
+	arg, err := inventory.ParseArgument(text)
+	if err != nil {
+		return "", "", err
+	}
+	if u, err := userstring.Parse(text); err == nil && u.OSUser != "" {
+		return "", "", fault.New(fault.InvalidArgument, "user=%s cannot be chosen through a gateway", u.OSUser).
+			WithHint("name the workspace by its ID, such as id/%s: the shell is that of its own OS user", arg.IDs()[0])
+	}
+	ids := arg.IDs()
+	if isCanonicalID(text) {
+		return ids[len(ids)-1], arg.Namespace, nil
+	}
+	return ids[0], arg.Namespace, nil
 }
 
 // gateway is a gateway with its credential.

@@ -29,10 +29,14 @@ func ParseUser(text string) (userstring.UserString, error) {
 // not likely that somebody has it.
 var canonicalID = regexp.MustCompile(`-[0-9a-f]{7}$`)
 
+func isCanonicalID(text string) bool {
+	return !strings.Contains(text, "~") && canonicalID.MatchString(text)
+}
+
 // ParseNewUser parses the name of a workspace that may have to be made: it has to be a
 // user string, as an ID does not say what to make.
 func ParseNewUser(text string) (userstring.UserString, error) {
-	if strings.HasPrefix(text, "id/") || !strings.Contains(text, "~") && canonicalID.MatchString(text) {
+	if strings.HasPrefix(text, "id/") || isCanonicalID(text) {
 		return userstring.UserString{}, fault.New(fault.InvalidArgument, "%s is an ID, which does not say what to provision", text).
 			WithHint("name the workspace by its user string, such as alice~dev")
 	}
