@@ -146,7 +146,7 @@ func (m *machines) startServers() {
 		pod(podAPI, standIn, "8443", "api"),
 		pod(podTarget, standIn, "8444", "target, "+targetToken),
 		pod(podPoollet, gateway, "12319", "serve, gateway, --listen=:12319, --tls-cert=/tls/tls.crt, --tls-key=/tls/tls.key, "+
-			"--machine-pool=east, --target-kubeconfig=/tls/target.yaml, --target-namespace="+broker+", --max-sessions-per-user=4"),
+			"--machine-pool=east, --target-kubeconfig=/tls/target.yaml, --target-namespace="+broker+", --machine-namespace="+m.namespace+", --max-sessions-per-user=4"),
 		fmt.Sprintf(consolePod, "console"), fmt.Sprintf(consolePod, "brief"),
 		fmt.Sprintf(`{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: %[1]s.%[2]s}, spec: {
 			group: %[2]s, version: %[1]s, groupPriorityMinimum: 1000, versionPriority: 10, caBundle: %[3]s,

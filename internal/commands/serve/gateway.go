@@ -31,6 +31,7 @@ type GatewayOptions struct {
 	Sessions, SessionsPerUser         int
 	AllowedFor                        time.Duration
 	MachinePool                       string
+	MachineNamespace                  string
 	TargetKubeconfig, TargetNamespace string
 }
 
@@ -52,10 +53,12 @@ Who they are is told by a token, or by a client certificate of --client-ca: its 
 name is the user, its organizations are the groups, as at an API server.
 
 No API server has workspaces/exec; a Role with it is all that is needed. A session ends
-within the time of --allowed-for after the permission was taken away.
+soon after the time of --allowed-for from when the permission was taken away: it is asked
+for again at intervals of a tenth of that, 30 seconds at most.
 
 With --machine-pool, it is the poollet of that pool: the machines are those of the API
-server of --target-kubeconfig, in --target-namespace or else the namespace asked for.
+server of --target-kubeconfig, in the namespace of the same name; with --target-namespace,
+those of --machine-namespace alone are served, and are in that namespace there.
 
 Each session leaves an audit line at its end; what is typed is never written down.
 Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without a
@@ -75,7 +78,8 @@ certificate only this host is listened on.`,
 	flags.DurationVar(&o.AllowedFor, "allowed-for", serve.DefaultAllowedFor, "how long a permission that was granted is believed")
 	flags.StringVar(&o.MachinePool, "machine-pool", "", "the pool whose machines are served (default: none)")
 	flags.StringVar(&o.TargetKubeconfig, "target-kubeconfig", "", "the kubeconfig of the API server that has the machines")
-	flags.StringVar(&o.TargetNamespace, "target-namespace", "", "the namespace of the machines there (default: the one asked for)")
+	flags.StringVar(&o.TargetNamespace, "target-namespace", "", "the namespace there of the machines of --machine-namespace (default: the one asked for)")
+	flags.StringVar(&o.MachineNamespace, "machine-namespace", "", "with --target-namespace, the only namespace whose machines are served")
 	return cmd
 }
 
@@ -94,6 +98,8 @@ func (o *GatewayOptions) validate() error {
 		return invalid("--machine-pool and --target-kubeconfig are given together")
 	case o.TargetNamespace != "" && o.MachinePool == "":
 		return invalid("--target-namespace requires --machine-pool")
+	case (o.TargetNamespace == "") != (o.MachineNamespace == ""):
+		return invalid("--target-namespace and --machine-namespace require each other")
 	}
 	return o.Serving.validate()
 }
@@ -173,6 +179,6 @@ func (o *GatewayOptions) backends(client *kube.Client, log *slog.Logger) (map[se
 	if err != nil {
 		return nil, err
 	}
-	all[server.Machine] = server.Machines(target, o.TargetNamespace, log)
+	all[server.Machine] = server.Machines(target, server.Consoles{Namespace: o.MachineNamespace, There: o.TargetNamespace}, log)
 	return all, nil
 }

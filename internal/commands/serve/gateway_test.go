@@ -29,8 +29,10 @@ func TestGatewayOptions(t *testing.T) {
 			}),
 		},
 		"with machines": {
-			Args: "--machine-pool p --target-kubeconfig f --target-namespace n",
-			Want: defaults(func(o *serve.GatewayOptions) { o.MachinePool, o.TargetKubeconfig, o.TargetNamespace = "p", "f", "n" }),
+			Args: "--machine-pool p --target-kubeconfig f --target-namespace n --machine-namespace m",
+			Want: defaults(func(o *serve.GatewayOptions) {
+				o.MachinePool, o.TargetKubeconfig, o.TargetNamespace, o.MachineNamespace = "p", "f", "n", "m"
+			}),
 		},
 		"half a certificate":                  {Args: "--tls-key k", Err: "--tls-cert and --tls-key are given together"},
 		"client certificates without TLS":     {Args: "--client-ca a", Err: "--client-ca requires --tls-cert"},
@@ -38,6 +40,7 @@ func TestGatewayOptions(t *testing.T) {
 		"no sessions of a user":               {Args: "--max-sessions-per-user 0", Err: "--max-sessions-per-user must be at least 1, got 0"},
 		"a permission that is not believed":   {Args: "--allowed-for 10ms", Err: "--allowed-for must be at least 1s, got 10ms"},
 		"a pool without machines":             {Args: "--machine-pool p", Err: "--machine-pool and --target-kubeconfig are given together"},
+		"all namespaces in one":               {Args: "--machine-pool p --target-kubeconfig f --target-namespace n", Err: "require each other"},
 		"a namespace of machines without any": {Args: "--target-namespace n", Err: "--target-namespace requires --machine-pool"},
 		"an argument":                         {Args: "x", Err: `unexpected argument "x"`},
 	})

@@ -13,13 +13,24 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Machines are those of an API server, whose consoles it connects to. Namespace is where they
-// are there; empty for the one that is asked for.
-func Machines(client *kube.Client, namespace string, log *slog.Logger) Backend {
+// Consoles says which machines are connected to. Both are empty where each namespace has the
+// machines of its own name there.
+type Consoles struct {
+	// Namespace is the only one whose machines are asked for, and There where they are: of
+	// several, one would enter the machines of another by their names.
+	Namespace, There string
+}
+
+// Machines are those of an API server, whose consoles it connects to.
+func Machines(client *kube.Client, c Consoles, log *slog.Logger) Backend {
 	return func(ctx context.Context, o Object, _ Options) (exec.Runner, error) {
 		at := client.In(o.Namespace)
-		if namespace != "" {
-			at = client.In(namespace)
+		switch {
+		case c.There == "":
+		case o.Namespace != c.Namespace:
+			return nil, fault.New(fault.NotFound, "machine %s not found in namespace %s", o.Name, o.Namespace)
+		default:
+			at = client.In(c.There)
 		}
 		kind := schema.GroupVersionResource{Group: machine.Group, Version: machine.Version, Resource: "machines"}
 		if _, err := at.Dynamic.Resource(kind).Namespace(at.Namespace).Get(ctx, o.Name, metav1.GetOptions{}); err != nil {

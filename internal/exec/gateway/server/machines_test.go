@@ -96,7 +96,7 @@ func TestMachines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log, out bytes.Buffer
-			find := Machines(client, "broker", slog.New(slog.NewJSONHandler(&log, nil)))
+			find := Machines(client, Consoles{Namespace: "dev", There: "broker"}, slog.New(slog.NewJSONHandler(&log, nil)))
 			run, err := find(t.Context(), Object{Kind: Machine, Namespace: "dev", Name: name}, Options{})
 			if err == nil {
 				_, err = run(t.Context(), nil, machine.Session(exec.Session{Stdin: strings.NewReader("typed"), Stdout: &out}))
@@ -125,7 +125,7 @@ func TestMachineOfAUserWhoHasLeft(t *testing.T) {
 	var log bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Machines(target(t), "broker", slog.New(slog.NewJSONHandler(&log, nil)))(ctx, Object{Namespace: "dev", Name: "web"}, Options{})
+	_, err := Machines(target(t), Consoles{Namespace: "dev", There: "broker"}, slog.New(slog.NewJSONHandler(&log, nil)))(ctx, Object{Namespace: "dev", Name: "web"}, Options{})
 	if err == nil || log.Len() > 0 {
 		t.Errorf("%v; the log says %s", err, &log)
 	}
