@@ -53,6 +53,9 @@ provisioned first, as ` + "`berth provision`" + ` does without other flags.
 
 Of a workspace in several pods, the command runs in one that is ready, or in --pod.
 
+With --gateway, the gateway of that name in the configuration is asked instead of the
+API server; it chooses the pod, and what does not run is not waited for.
+
 When berth ends, however it does, or loses its connection, a shell on a terminal is hung
 up within some seconds: a second command in the container sees to that, if it has /proc.
 A command is told nothing: it gets the end of its input with --stdin, and otherwise goes
@@ -71,6 +74,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
   berth exec alice~dev -- uname -a
   berth exec alice~dev -c k8shell-podman
   tar c src | berth exec -i alice~dev -- tar x -C /tmp
+  berth exec alice~dev --gateway office
   berth exec machine/web`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); len(args) == 0 || dash == 0 || dash < 0 && len(args) > 1 || dash > 1 {

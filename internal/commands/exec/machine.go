@@ -20,9 +20,9 @@ import (
 
 const aboutMachines = `machine/NAME is the serial console of a machine (compute.ironcore.dev). It is a
 terminal without a command, a container and a standard error of its own, and may
-show nothing until Enter is pressed; Ctrl-] leaves it. The API server connects to it; with --direct
-berth itself reads the machine and its pool, chooses an address of the pool, and
-sends the credentials of the kubeconfig to the poollet there. The poollet's
+show nothing until Enter is pressed; Ctrl-] leaves it. The API server connects to it;
+with --direct berth itself reads the machine and its pool, chooses an address of the
+pool, and sends the credentials of the kubeconfig to the poollet there. The poollet's
 certificate is verified with the CA of --poollet-ca.`
 
 // Machine is what the command line says of a machine.
