@@ -109,6 +109,26 @@ func TestSetuidIsNotKept(t *testing.T) {
 	}
 }
 
+// Directories that are there keep their modes, whatever a stream says of them. Only new
+// ones get those that were sent.
+func TestModesOfWhatIsThereAreKept(t *testing.T) {
+	dir := t.TempDir()
+	home := filepath.Join(dir, "x")
+	must(t, os.MkdirAll(filepath.Join(home, ".ssh"), 0o700))
+	stream := archive(t,
+		tar.Header{Typeflag: tar.TypeDir, Name: "./x/", Mode: 0o677},
+		tar.Header{Typeflag: tar.TypeDir, Name: "./x/.ssh/", Mode: 0o377},
+		tar.Header{Typeflag: tar.TypeDir, Name: "./x/.ssh/new/", Mode: 0o577},
+	)
+	_, err := filecopy.Receive{Run: sends(stream), From: "x", To: dir, Meter: &filecopy.Meter{}}.Do(t.Context())
+	must(t, err)
+	for name, want := range map[string]os.FileMode{".": 0o700, ".ssh": 0o700, ".ssh/new": 0o577} {
+		if info, err := os.Stat(filepath.Join(home, name)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v, want %v", name, info.Mode(), err, want)
+		}
+	}
+}
+
 // What is no archive, or goes on without an end, is an error.
 func TestNoArchive(t *testing.T) {
 	whole := archive(t, tar.Header{Typeflag: tar.TypeReg, Name: "./x/f"})

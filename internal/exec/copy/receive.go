@@ -123,13 +123,17 @@ func kindOf(first *tar.Header, from source) kind {
 }
 
 // settle gives what has arrived its final name, and directories modes with which they
-// could not have been moved.
+// could not have been moved. One that was there keeps its own: the other end has no say
+// in who may read or write it.
 func (a *arrival) settle() error {
 	locked := a.locked()
 	if err := a.place(); err != nil {
 		return err
 	}
 	for _, name := range locked {
+		if a.merged[filepath.ToSlash(a.staging.to.final(name))] {
+			continue
+		}
 		if err := a.at.Chmod(a.staging.to.final(name), a.dirs[name].mode); err != nil {
 			return a.cannotWrite(name, err)
 		}

@@ -19,6 +19,8 @@ type staging struct {
 	name string   // of the temporary one
 	root *os.Root // the temporary one
 	hold *os.File // tells others that its process lives
+	// merged are the directories in at that were there, and got something added.
+	merged map[string]bool
 }
 
 // stage removes what killed runs have left there, and makes a temporary directory.
@@ -28,7 +30,7 @@ func stage(to target) (*staging, error) {
 		return nil, cannot("write to", to.dir, err)
 	}
 	sweep(at)
-	s := &staging{to: to, at: at, name: Temporary + token()}
+	s := &staging{to: to, at: at, name: Temporary + token(), merged: map[string]bool{}}
 	if err := s.make(); err != nil {
 		s.discard()
 		return nil, cannot("write to", to.dir, err)
@@ -126,6 +128,7 @@ func (s *staging) conflicts(from, to string) (all []error, err error) {
 }
 
 func (s *staging) merge(from, to string) error {
+	s.merged[to] = true
 	return s.each(from, to, func(e fs.DirEntry, from, to string) error {
 		if info, err := s.at.Lstat(to); err == nil && info.IsDir() && e.IsDir() {
 			return s.merge(from, to)
