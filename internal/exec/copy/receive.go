@@ -21,7 +21,8 @@ type Receive struct {
 	Meter        *Meter
 }
 
-// Do copies. What is at the destination is as it was if that fails.
+// Do copies. If that fails, what is at the destination is as it was; only where a
+// directory is added to one that is there, some files may be the new ones already.
 func (r Receive) Do(ctx context.Context) (Result, error) {
 	from := sourceOf(r.From)
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -20,7 +20,8 @@ type Send struct {
 	Meter    *Meter
 }
 
-// Do copies. What is at the destination is as it was if that fails.
+// Do copies. If that fails, what is at the destination is as it was; only where a
+// directory is added to one that is there, some files may be the new ones already.
 func (s Send) Do(ctx context.Context) (Result, error) {
 	dir, base, k, err := sourcePath(s.From)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -29,6 +30,10 @@ func stage(to target) (*staging, error) {
 	if err != nil {
 		return nil, cannot("write to", to.dir, err)
 	}
+	return stageIn(at, to)
+}
+
+func stageIn(at *os.Root, to target) (*staging, error) {
 	sweep(at)
 	s := &staging{to: to, at: at, name: Temporary + token(), merged: map[string]bool{}}
 	if err := s.make(); err != nil {
@@ -86,7 +91,8 @@ func (s *staging) discard() {
 }
 
 // place gives what has arrived its final name: at once, or file by file in a directory
-// that exists. Nothing is changed if not everything fits.
+// that exists. Nothing is changed if a directory and a file would have one name. If a file
+// cannot be placed for another reason, those before it are there already; none is half.
 func (s *staging) place() error {
 	from := path.Join(s.name, tree)
 	if !s.to.merge {
@@ -129,12 +135,19 @@ func (s *staging) conflicts(from, to string) (all []error, err error) {
 
 func (s *staging) merge(from, to string) error {
 	s.merged[to] = true
-	return s.each(from, to, func(e fs.DirEntry, from, to string) error {
-		if info, err := s.at.Lstat(to); err == nil && info.IsDir() && e.IsDir() {
-			return s.merge(from, to)
+	mounted := false
+	err := s.each(from, to, func(e fs.DirEntry, from, into string) error {
+		if info, err := s.at.Lstat(into); err == nil && info.IsDir() && e.IsDir() {
+			return s.merge(from, into)
 		}
-		return cannot("write", filepath.Join(s.to.dir, to), s.at.Rename(from, to))
+		err := s.at.Rename(from, into)
+		mounted = errors.Is(err, syscall.EXDEV) && to != "."
+		return cannot("write", filepath.Join(s.to.dir, into), err)
 	})
+	if mounted {
+		return s.cross(from, to)
+	}
+	return err
 }
 
 // each calls do for all that is in a directory of the tree.

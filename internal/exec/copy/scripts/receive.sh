@@ -55,24 +55,26 @@ fi
 if [ -n "$merge" ]; then stage=$target; else stage=${target%/*}/; fi
 [ -d "$stage" ] || fail 92 "directory ${stage%/} does not exist"
 
-# What a killed run has left is removed, if its process is gone.
 here=
 { read -r here </proc/sys/kernel/hostname; } 2>/dev/null
 here="$here $(readlink /proc/self/ns/pid 2>/dev/null)"
-for old in "${stage%/}"/.berth-cp-*; do
-	if [ -f "$old/pid" ] && { read -r pid where <"$old/pid"; } 2>/dev/null && [ "$where" = "$here" ] && ! kill -0 "$pid" 2>/dev/null; then
-		chmod -R u+rwx "$old" 2>/dev/null
-		rm -rf "$old"
-	fi
-done
+remove() {
+	chmod -R u+rwx "$1" 2>/dev/null
+	rm -rf "$1"
+}
+# What a killed run has left is removed, if its process is gone.
+sweep() {
+	for old in "$1"/.berth-cp-*; do
+		if [ -f "$old/pid" ] && { read -r pid where <"$old/pid"; } 2>/dev/null && [ "$where" = "$here" ] && ! kill -0 "$pid" 2>/dev/null; then
+			remove "$old"
+		fi
+	done
+}
+sweep "${stage%/}"
 
 t=${stage%/}/.berth-cp-$token
-clean() {
-	chmod -R u+rwx "$t" 2>/dev/null
-	rm -rf "$t"
-}
 mkdir "$t" || fail 94
-trap clean EXIT
+trap 'remove "$t"' EXIT
 trap 'exit 90' HUP INT TERM PIPE
 chmod 700 "$t" && mkdir "$t/in" "$t/a" && echo "$$ $here" >"$t/pid" || fail 94
 # Without -T, what is moved onto a link to a directory would end in that directory.
@@ -101,11 +103,25 @@ merge_into() (
 		exists "$e" || continue
 		to=$2/${e##*/}
 		if is_dir "$e" && is_dir "$to"; then
-			merge_into "$e" "$to" || exit 1
+			merge_below "$e" "$to" || exit 1
 		else
 			replace "$e" "$to" || exit 1
 		fi
 	done
+)
+# Where another file system is mounted, mv copies: a killed one leaves a half file. So what
+# is added to a directory goes to a temporary one in it first, as a whole.
+merge_below() (
+	if [ ! -w "$2" ]; then # it can only have directories to which something is added
+		merge_into "$1" "$2"
+		exit
+	fi
+	sweep "$2"
+	u=$2/.berth-cp-$token
+	mkdir "$u" || exit 1
+	trap 'remove "$u"' EXIT
+	trap 'exit 90' HUP INT TERM PIPE
+	chmod 700 "$u" && echo "$$ $here" >"$u/pid" && mv "$1" "$u/tree" && merge_into "$u/tree" "$2"
 )
 
 case $(tar --version 2>/dev/null) in
