@@ -74,7 +74,7 @@ func places(t *testing.T) map[string]place {
 		all["gnu"] = place{t.TempDir(), os.Getenv("PATH")}
 	}
 	if busybox, err := osexec.LookPath("busybox"); err == nil {
-		all["busybox"] = place{t.TempDir(), programs(t, busybox, "sh", "tar", "mkdir", "mv", "rm", "chmod", "readlink", "cat")}
+		all["busybox"] = place{t.TempDir(), programs(t, busybox, "sh", "tar", "mkdir", "mv", "rm", "chmod", "readlink", "cat", "cp")}
 	}
 	if len(all) == 0 {
 		t.Skip("there is no tar")
@@ -216,6 +216,40 @@ func TestTreeThereAndBack(t *testing.T) {
 			}
 			noLeftovers(t, here, p.home)
 		})
+	}
+}
+
+// What is added to a directory has its modes, and what is there keeps its own, both ways.
+func TestModesOfWhatIsAdded(t *testing.T) {
+	for maker, p := range places(t) {
+		for direction, copyOne := range ways(t) {
+			t.Run(maker+" "+direction, func(t *testing.T) {
+				p := place{t.TempDir(), p.path}
+				here, there := t.TempDir(), p.home
+				must(t, os.MkdirAll(filepath.Join(there, "src", "both"), 0o755), os.Chmod(filepath.Join(there, "src", "both"), 0o750))
+				modes := map[string]fs.FileMode{"both/new/in": 0o500, "both/new": 0o555, "both": 0o555, "new/in": 0o700, "new": 0o577}
+				for _, name := range []string{"both/new/in", "both/new", "both", "new/in", "new"} {
+					path := filepath.Join(here, "src", name)
+					must(t, os.MkdirAll(path, 0o755), os.WriteFile(filepath.Join(path, "f"), nil, 0o600), os.Chmod(path, modes[name]))
+					for _, dir := range []string{path, filepath.Join(there, "src", name)} {
+						t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
+					}
+				}
+				must(t, copyOne(p, here, "src", ""))
+				modes["both"] = 0o750
+				for name, want := range modes {
+					info, err := os.Stat(filepath.Join(there, "src", name))
+					must(t, err)
+					if info.Mode().Perm() != want {
+						t.Errorf("%s: %v, want %v", name, info.Mode(), want)
+					}
+					if _, err := os.Stat(filepath.Join(there, "src", name, "f")); err != nil {
+						t.Error(err)
+					}
+				}
+				noLeftovers(t, there, filepath.Join(there, "src"), filepath.Join(there, "src", "both"))
+			})
+		}
 	}
 }
 

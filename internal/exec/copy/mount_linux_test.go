@@ -59,7 +59,6 @@ func TestMergeWithMount(t *testing.T) {
 				p := place{t.TempDir(), p.path}
 				here, there := t.TempDir(), p.home
 				grow(t, filepath.Join(here, "src", "mnt", "new"))
-				must(t, os.Chmod(filepath.Join(here, "src", "mnt", "new", "locked"), 0o755))
 				must(t, os.MkdirAll(filepath.Join(here, "src", "mnt", "deep"), 0o755), os.WriteFile(filepath.Join(here, "src", "mnt", "deep", "f"), []byte("new"), 0o600))
 				mount(t, filepath.Join(there, "src", "mnt"))
 				must(t, os.Mkdir(filepath.Join(there, "src", "mnt", "deep"), 0o750), os.WriteFile(filepath.Join(there, "src", "mnt", "deep", "f"), []byte("old"), 0o600))

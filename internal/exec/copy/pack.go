@@ -19,7 +19,6 @@ type packer struct {
 	out    io.Writer
 	tar    *tar.Writer
 	format tar.Format
-	merge  bool
 	meter  *Meter
 }
 
@@ -54,11 +53,11 @@ func (p *packer) all() error {
 	return p.tar.Close()
 }
 
-// lastMode is the mode of a directory when it is complete. What is moved afterwards has
-// to be writable.
+// lastMode is the mode of a directory when it is complete. The other end looks into what
+// is sent, and gives it its own mode when it has its name.
 func (p *packer) lastMode(i item) fs.FileMode {
 	mode := i.info.Mode().Perm()
-	if p.merge || i.name == "." {
+	if i.name == "." {
 		mode |= 0o700
 	}
 	return mode

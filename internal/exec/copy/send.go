@@ -84,12 +84,12 @@ func (s Send) talk(found *scan, to io.WriteCloser, from *bufio.Reader) (path str
 	switch {
 	case err != nil && len(answer) == 0:
 		return "", errEnded
-	case err != nil || len(words) != 3 || words[0] != "ready":
+	case err != nil || len(words) != 2 || words[0] != "ready":
 		return "", fault.New(fault.Failed, "the shell of the other end says %q", answer)
 	}
 	buffered := bufio.NewWriterSize(to, copyBuffer)
 	gnu := words[1] == "gnu"
-	p := &packer{scan: found, out: buffered, format: formatOf(gnu), merge: words[2] == "1", meter: s.Meter}
+	p := &packer{scan: found, out: buffered, format: formatOf(gnu), meter: s.Meter}
 	stopped := make(chan struct{})
 	go func() { // nothing is said before all is sent, unless it has failed
 		defer close(stopped)

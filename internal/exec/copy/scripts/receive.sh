@@ -85,12 +85,24 @@ replace() {
 	if [ -z "$exact" ] && [ -L "$2" ]; then rm -f "$2" || return 1; fi
 	mv -f $exact "$1" "$2"
 }
+# A directory is moved by who may write to it; then it gets its mode back.
+move_dir() {
+	lacks=
+	[ -r "$1" ] || lacks=r
+	[ -w "$1" ] || lacks=${lacks}w
+	[ -x "$1" ] || lacks=${lacks}x
+	[ -z "$lacks" ] || chmod "u+$lacks" "$1" || return 1
+	replace "$1" "$2" || return 1
+	[ -z "$lacks" ] || chmod "u-$lacks" "$2"
+}
 conflicts() (
 	for e in "$1"/* "$1"/.[!.]* "$1"/..?*; do
 		exists "$e" || continue
 		to=$2/${e##*/}
 		if is_dir "$e" && is_dir "$to"; then
-			conflicts "$e" "$to"
+			# Its mode is not needed, but all that is in it.
+			{ [ -r "$e" ] && [ -w "$e" ] && [ -x "$e" ]; } || chmod u+rwx "$e" || exit 1
+			conflicts "$e" "$to" || exit 1
 		elif is_dir "$e" && exists "$to"; then
 			echo "$to exists and is not a directory"
 		elif ! is_dir "$e" && is_dir "$to"; then
@@ -104,6 +116,8 @@ merge_into() (
 		to=$2/${e##*/}
 		if is_dir "$e" && is_dir "$to"; then
 			merge_below "$e" "$to" || exit 1
+		elif is_dir "$e"; then
+			move_dir "$e" "$to" || exit 1
 		else
 			replace "$e" "$to" || exit 1
 		fi
@@ -121,20 +135,29 @@ merge_below() (
 	mkdir "$u" || exit 1
 	trap 'remove "$u"' EXIT
 	trap 'exit 90' HUP INT TERM PIPE
-	chmod 700 "$u" && echo "$$ $here" >"$u/pid" && mv "$1" "$u/tree" && merge_into "$u/tree" "$2"
+	chmod 700 "$u" && echo "$$ $here" >"$u/pid" || exit 1
+	# What is written to a file after it was moved is only in it if mv has renamed it.
+	p=${1%/*}/.berth-cp-$token
+	(exec 3>"$p" && mv "$p" "$u/probe" && echo renamed >&3) || exit 1
+	if [ -s "$u/probe" ]; then
+		mv "$1" "$u/tree" || exit 1
+	else # mv would have to empty directories that are read only
+		cp -a "$1" "$u/tree" || exit 1
+	fi
+	merge_into "$u/tree" "$2"
 )
 
 case $(tar --version 2>/dev/null) in
 *"GNU tar"*) tar=gnu ;;
 *) tar=other ;;
 esac
-echo "ready $tar ${merge:-0}"
+echo "ready $tar"
 receiving=1
 
 tar -x -p -o -f - -C "$t/in" || fail 95
 [ -f "$t/in/complete" ] || fail 96 "the transfer was not completed"
 if [ -n "$merge" ]; then
-	found=$(conflicts "$t/in/tree" "${target%/}")
+	found=$(conflicts "$t/in/tree" "${target%/}") || fail 97
 	[ -z "$found" ] || fail 93 "$found"
 	merge_into "$t/in/tree" "${target%/}" || fail 97
 else
