@@ -17,6 +17,7 @@ const (
 	statusTar        = 95
 	statusIncomplete = 96
 	statusMove       = 97
+	statusUnreadable = 98
 )
 
 // ending is how a script at the other end has ended.
@@ -52,6 +53,8 @@ func (e *ending) failure(to string) (warnings []string, failed error) {
 		return nil, fault.New(fault.Unavailable, "the connection was lost before all was sent; nothing was copied").WithHint("try again")
 	case statusNoStaging, statusMove, statusTar:
 		return nil, problems(fault.Failed, "cannot write to "+to+" in the container", lines)
+	case statusUnreadable:
+		return nil, problems(fault.Failed, "cannot read in the container", lines)
 	}
 	if to == "" && e.status == 1 && len(lines) > 0 && !slices.ContainsFunc(lines, isLoss) {
 		return lines, nil // GNU tar's status for files that have changed meanwhile

@@ -165,6 +165,22 @@ func TestFailureIsHeard(t *testing.T) {
 	}
 }
 
+// A directory there that may not be read is said to be that.
+func TestUnreadableThere(t *testing.T) {
+	for maker, p := range places(t) {
+		must(t, os.Mkdir(filepath.Join(p.home, "secret"), 0o700))
+		// Root may read everything, so the shell says what it says to others.
+		const denied = `cd() { case $1 in *secret*) echo "cd: $1: Permission denied" >&2; return 1 ;; esac; command cd "$@"; }` + "\n"
+		_, err := filecopy.Receive{Run: func(ctx context.Context, command []string, s exec.Session) (int, error) {
+			command[2] = denied + command[2]
+			return p.run(ctx, command, s)
+		}, From: "secret/.", To: t.TempDir(), Meter: &filecopy.Meter{}}.Do(t.Context())
+		if fault.CodeOf(err) != fault.Failed || err.Error() != "cannot read in the container: cd: ./secret/.: Permission denied" {
+			t.Errorf("%s: %v", maker, err)
+		}
+	}
+}
+
 // What is no file is not copied, and all of it is named, by its whole path.
 func TestWhatIsNoFile(t *testing.T) {
 	here, p := t.TempDir(), place{t.TempDir(), os.Getenv("PATH")}

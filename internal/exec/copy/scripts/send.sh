@@ -12,7 +12,7 @@ command -v tar >/dev/null 2>&1 || fail 91 " tar"
 cd "$dir" 2>/dev/null || {
 	[ -e "$dir" ] || fail 92 "directory ${dir#./} does not exist in the workspace"
 	[ -d "$dir" ] || fail 92 "${dir#./} is not a directory"
-	cd "$dir" || fail 94
+	cd "$dir" || fail 98
 }
 shown=${dir%/}/$base
 [ -e "./$base" ] || [ -L "./$base" ] || fail 92 "${shown#./} does not exist in the workspace"
