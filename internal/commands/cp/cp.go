@@ -39,9 +39,10 @@ type Options struct {
 
 const long = `Copy a file or a directory to a workspace or from it.
 
-A path in a workspace is relative to the home directory there. A colon divides the
-workspace from the path; what begins with / or . or a drive such as C:\ is a path of
-this machine. A user string that has a colon itself is written as ID.
+A path in a workspace is relative to the home directory there. That is $HOME of the
+container's user, also where the workspace has an OS user of its own. A colon divides
+the workspace from the path; what begins with / or . or a drive such as C:\ is a path
+of this machine. A user string that has a colon itself is written as ID.
 
 What is copied goes where cp -a puts it: into the destination if that is a directory,
 otherwise it becomes the destination. A directory is added to one of the same name;
@@ -60,8 +61,8 @@ files are named.
 
 The container needs sh and tar. From a workspace, holes of sparse files are not sent if
 that is GNU tar, and otherwise come as zeros; they are holes again on this machine. To a
-workspace they are sent as zeros, and take space there. The tar of busybox knows times to the second, and
-changes those of directories with hard links.`
+workspace they are sent as zeros, and take space there. The tar of busybox knows times
+to the second, and changes those of directories with hard links.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {

@@ -1,10 +1,12 @@
 package cp_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/commands/cp"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/terminal"
@@ -35,4 +37,13 @@ func TestOptions(t *testing.T) {
 		"a colon in front":    {Args: ":a alice:", Err: `":a" names no workspace before the colon`},
 		"a negative time-out": {Args: "a alice: --timeout -1s", Err: "--timeout must not be negative"},
 	})
+}
+
+// The help is wrapped by hand: no line is longer than the others, in characters.
+func TestHelpIsWrapped(t *testing.T) {
+	for line := range strings.Lines(cp.NewCmd(&cmdutil.Factory{}, nil).Long) {
+		if len(strings.TrimSpace(line)) > 88 {
+			t.Errorf("%d characters: %s", len(line), line)
+		}
+	}
 }
