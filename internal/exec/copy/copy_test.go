@@ -192,6 +192,12 @@ func TestTreeThereAndBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			here := t.TempDir()
 			grow(t, filepath.Join(here, "src"))
+			if forgetsModes(name) {
+				must(t, os.Chmod(filepath.Join(here, "src", "locked"), 0o755))
+			}
+			for _, dir := range []string{here, p.home} {
+				t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "new", "locked"), 0o755) })
+			}
 			want := listing(t, filepath.Join(here, "src"))
 			r, err := filecopy.Send{Run: p.run, From: filepath.Join(here, "src"), To: "new", Meter: &filecopy.Meter{}}.Do(t.Context())
 			if err != nil {
@@ -219,11 +225,17 @@ func TestTreeThereAndBack(t *testing.T) {
 	}
 }
 
+// forgetsModes is true for a tar that leaves directories writable for who is not root.
+func forgetsModes(maker string) bool { return maker == "busybox" && os.Geteuid() != 0 }
+
 // What is added to a directory has its modes, and what is there keeps its own, both ways.
 func TestModesOfWhatIsAdded(t *testing.T) {
 	for maker, p := range places(t) {
 		for direction, copyOne := range ways(t) {
 			t.Run(maker+" "+direction, func(t *testing.T) {
+				if direction == "send" && forgetsModes(maker) {
+					t.Skip("the tar of busybox does not keep the modes of directories")
+				}
 				p := place{t.TempDir(), p.path}
 				here, there := t.TempDir(), p.home
 				must(t, os.MkdirAll(filepath.Join(there, "src", "both"), 0o755), os.Chmod(filepath.Join(there, "src", "both"), 0o750))
