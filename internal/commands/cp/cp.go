@@ -62,7 +62,8 @@ files are named.
 The container needs sh and tar. From a workspace, holes of sparse files are not sent if
 that is GNU tar, and otherwise come as zeros; they are holes again on this machine. To a
 workspace they are sent as zeros, and take space there. The tar of busybox knows times
-to the second, and changes those of directories with hard links.`
+to the second, changes those of directories with hard links, and lets their owner write
+to directories unless it runs as root.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
