@@ -81,8 +81,9 @@ func ended(err error) error {
 type hijacked struct {
 	http.ResponseWriter
 	buffers *buffers
-	gone    func() // called when the other end is gone; may be nil
-	lingers bool   // Close only says that nothing more comes
+	gone    func()  // called when the other end is gone; may be nil
+	lingers bool    // Close only says that nothing more comes
+	frames  *frames // what the other end sends; nil if it need not be looked at
 
 	mu    sync.Mutex
 	conn  *conn
@@ -100,6 +101,9 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	h.conn = &conn{Conn: raw, buffers: h.buffers, gone: h.gone, lingers: h.lingers}
 	if h.ended {
 		h.conn.finish(0)
+	}
+	if h.frames != nil {
+		h.frames.begin(h.conn, buffered.Reader)
 	}
 	return h.conn, buffered, nil
 }
@@ -122,6 +126,9 @@ func (h *hijacked) close(within time.Duration) {
 	h.mu.Unlock()
 	if conn == nil {
 		return
+	}
+	if h.frames != nil {
+		h.frames.close()
 	}
 	_ = conn.CloseWrite()
 	conn.finish(within)

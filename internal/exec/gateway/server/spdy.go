@@ -25,7 +25,7 @@ type opened struct {
 // acceptSPDY waits until a client has created its streams. The server side of
 // k8s.io/cri-streaming does not close the connection of a client that does not, and leaves a
 // goroutine behind for each stream too many.
-func acceptSPDY(w http.ResponseWriter, r *http.Request, o Options, t timeouts) (*streams, error) {
+func acceptSPDY(w *hijacked, r *http.Request, o Options, t timeouts) (*streams, error) {
 	protocol, err := httpstream.Handshake(r, w, protocolsOfSPDY())
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "the connection was not upgraded: %w", err)
@@ -53,10 +53,10 @@ func acceptSPDY(w http.ResponseWriter, r *http.Request, o Options, t timeouts) (
 	}
 	s := &streams{status: all["error"], typed: protocol == protocolsOfSPDY()[0], close: func() { closeSPDY(conn, all) }}
 	if o.Stdin {
-		s.stdin = all["stdin"]
+		s.stdin = using{all["stdin"], w.frames}
 	}
 	if resize := all["resize"]; resize != nil {
-		s.resize = resize
+		s.resize = using{resize, w.frames}
 	}
 	if o.Stdout {
 		s.stdout = all["stdout"]

@@ -32,7 +32,7 @@ type timeouts struct{ idle, creation time.Duration }
 
 // accept opens the streams that the options ask for, over the protocol that the client asks
 // for. A client that is not served has been answered.
-func accept(w http.ResponseWriter, r *http.Request, o Options, t timeouts) (*streams, error) {
+func accept(w *hijacked, r *http.Request, o Options, t timeouts) (*streams, error) {
 	if wsstream.IsWebSocketRequest(r) {
 		return acceptWebSocket(w, r, o, t)
 	}
