@@ -134,7 +134,7 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 			ClientCA:      authorities, Limits: limits, Log: log, Now: time.Now,
 		},
 		Metrics: metrics, Log: log, Now: time.Now, Timeouts: server.DefaultTimeouts(o.AllowedFor),
-		Backends: backends, Pool: o.MachinePool,
+		Backends: backends, Pool: o.MachinePool, MaxSessions: o.Sessions,
 	}
 	debug.SetGCPercent(collectAt)
 	base := &url.URL{Scheme: "http", Host: streams.Addr().String()}

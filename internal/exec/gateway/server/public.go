@@ -61,20 +61,29 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 	defer cancel()
 	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers}
 	session := &session{who: who, object: o, options: options, run: run}
-	if !s.sessions.enter(session, func() { conn.finish(0); cancel() }) {
+	switch s.sessions.enter(session, s.MaxSessions, func() { conn.finish(0); cancel() }) {
+	case stopping:
 		serve.RefuseWith(w, failure(fault.New(fault.Unavailable, "the gateway is stopping")))
+		return
+	case full:
+		refuseFor(w, fullFor, "too many sessions are open")
 		return
 	}
 	defer s.sessions.leave(session)
 	token, wait := s.tokens.add(s.Now(), session)
 	if wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Round(time.Second).Seconds())))
-		serve.RefuseWith(w, metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonTooManyRequests, Code: http.StatusTooManyRequests, Message: "too many requests wait to be connected"})
+		refuseFor(w, wait, "too many requests wait to be connected")
 		return
 	}
 	defer s.tokens.take(s.Now(), token)
 	defer s.Metrics.Session(string(o.Kind))()
 	s.proxy(&url.URL{Scheme: base.Scheme, Host: base.Host, Path: execPath + token}, transport).ServeHTTP(conn, r.WithContext(ctx))
+}
+
+// refuseFor says that there is no room, and when to try again.
+func refuseFor(w http.ResponseWriter, wait time.Duration, why string) {
+	w.Header().Set("Retry-After", strconv.Itoa(int(wait.Round(time.Second).Seconds())))
+	serve.RefuseWith(w, metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonTooManyRequests, Code: http.StatusTooManyRequests, Message: why})
 }
 
 // proxy calls a URL and proxies the answer. It is the standard library's: apimachinery's

@@ -98,7 +98,7 @@ func start(t *testing.T, backend Backend, change func(*Server, *serve.Limits)) *
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
 	limits := serve.Limits{Open: 100, OpenPerCaller: 60, Rate: 1000, Burst: 1000, Reviews: 1000}
 	r.Server = &Server{
-		Metrics: serve.NewMetrics(), Log: log, Now: time.Now, Backends: map[Kind]Backend{Workspace: backend},
+		Metrics: serve.NewMetrics(), Log: log, Now: time.Now, Backends: map[Kind]Backend{Workspace: backend}, MaxSessions: 100,
 		Timeouts: Timeouts{Idle: time.Hour, Creation: time.Second, Recheck: 20 * time.Millisecond, Stop: 50 * time.Millisecond},
 	}
 	if change != nil {

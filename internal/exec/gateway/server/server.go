@@ -47,6 +47,8 @@ type Server struct {
 	Timeouts Timeouts
 	// Backends are by kind; what has none is not found.
 	Backends map[Kind]Backend
+	// MaxSessions is how many sessions are open at once.
+	MaxSessions int
 	// Pool is the pool whose machines are served.
 	Pool string
 

@@ -282,6 +282,25 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// All users together have so many sessions, and no more.
+func TestMaxSessions(t *testing.T) {
+	r := start(t, echo, func(s *Server, _ *serve.Limits) { s.MaxSessions = 2 })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	alice := r.waiting(ctx, "alice")
+	r.waiting(t.Context(), "bob")
+	_, err := r.runner("carol")(t.Context(), []string{"ls"}, exec.Session{Stdout: io.Discard})
+	if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "too many sessions are open") {
+		t.Errorf("the third session: %v", err)
+	}
+	cancel()
+	<-alice
+	eventually(t, "one has ended", func() bool { return len(r.sessions.list()) == 1 })
+	if _, err := r.runner("carol")(t.Context(), []string{"ls"}, exec.Session{Stdout: io.Discard}); err != nil {
+		t.Errorf("when there is room: %v", err)
+	}
+}
+
 // Whatever clients do, nothing is left of their sessions.
 func TestNothingIsLeft(t *testing.T) {
 	r := start(t, echo, nil)

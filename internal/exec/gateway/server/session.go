@@ -72,20 +72,34 @@ type sessions struct {
 	stopping bool
 }
 
-// enter adds a session, whose client's connection force closes; false if no session begins any
-// more.
-func (all *sessions) enter(s *session, force func()) bool {
+// entered is whether a session begins.
+type entered int
+
+const (
+	begins   entered = iota
+	stopping         // none begins any more
+	full             // none begins until another one has ended
+)
+
+// fullFor is after how long somebody may try again who found no room.
+const fullFor = 10 * time.Second
+
+// enter adds a session, whose client's connection force closes, if fewer than limit are open.
+func (all *sessions) enter(s *session, limit int, force func()) entered {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if all.stopping {
-		return false
+	switch {
+	case all.stopping:
+		return stopping
+	case len(all.open) >= limit:
+		return full
 	}
 	if all.open == nil {
 		all.open = map[*session]bool{}
 	}
 	s.force, s.gone = force, make(chan struct{})
 	all.open[s] = true
-	return true
+	return begins
 }
 
 // leave takes a session out that has ended.
