@@ -8,6 +8,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,10 +35,23 @@ func (s *Server) Handler(base *url.URL) http.Handler {
 		case r.Method != http.MethodGet && r.Method != http.MethodPost:
 			w.Header().Set("Allow", "GET, POST")
 			serve.Refuse(w, r, http.StatusMethodNotAllowed, "use GET or POST")
+		case !sameOrigin(r):
+			serve.Refuse(w, r, http.StatusForbidden, "a page of another site may not connect")
 		default:
 			guarded.ServeHTTP(w, r)
 		}
 	})
+}
+
+// sameOrigin is false for what a page of another site asks for: its browser may have the
+// certificate of a user, and lets every page connect a WebSocket with that.
+func sameOrigin(r *http.Request) bool {
+	for _, origin := range r.Header.Values("Origin") {
+		if at, err := url.Parse(origin); err != nil || !strings.EqualFold(at.Host, r.Host) {
+			return false
+		}
+	}
+	return true
 }
 
 // connect gives a user who may have it a session, until it ends.

@@ -81,10 +81,10 @@ func TestRefusals(t *testing.T) {
 	r := start(t, echo, nil)
 	const alice = "/apis/berth.dev/v1/namespaces/dev/workspaces/alice/exec"
 	for name, c := range map[string]struct {
-		method, path, token string
-		plain               bool
-		status              int
-		says                string
+		method, path, token, origin string
+		plain                       bool
+		status                      int
+		says                        string
 	}{
 		"no token":             {path: alice + "?stdout=true", status: 401, says: "a token is required"},
 		"a wrong token":        {path: alice + "?stdout=true", token: "bad", status: 401, says: "the token is not valid"},
@@ -99,6 +99,10 @@ func TestRefusals(t *testing.T) {
 		"a slash in a name":    {path: "/apis/berth.dev/v1/namespaces/dev/workspaces/a%2fexec/exec", token: "alice", status: 404, says: "has this path"},
 		"a machine":            {path: "/apis/compute.ironcore.dev/namespaces/dev/machines/vm/exec", token: "alice", status: 404, says: "has this path"},
 		"a token's own path":   {path: "/exec/0123456789abcdef0123456789abcdef", token: "alice", status: 404, says: "has this path"},
+		"another origin":       {path: alice + "?stdout=true", token: "alice", origin: "https://evil.example", status: 403, says: "another site"},
+		"another port":         {path: alice + "?stdout=true", token: "alice", origin: "https://x:8443", status: 403, says: "another site"},
+		"no origin to name":    {path: alice + "?stdout=true", token: "alice", origin: "null", status: 403, says: "another site"},
+		"its own origin":       {path: alice + "?pod=x", token: "alice", origin: "https://X", status: 400, says: "unknown option"},
 		"the root":             {path: "/", status: 404, says: "has this path"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,6 +120,9 @@ func TestRefusals(t *testing.T) {
 			}
 			if c.token != "" {
 				text += "Authorization: Bearer " + c.token + "\r\n"
+			}
+			if c.origin != "" {
+				text += "Origin: " + c.origin + "\r\n"
 			}
 			_, _ = io.WriteString(conn, text+"\r\n")
 			_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
