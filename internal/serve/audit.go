@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bufio"
+	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -16,16 +17,39 @@ func audit(r *http.Request, user User, access Access, answer *recorder, took tim
 	attrs := []slog.Attr{
 		slog.String("user", fault.Line(user.Username)),
 		slog.String("access", fault.Line(access.String())),
+	}
+	if n, ok := r.Context().Value(notesKey{}).(*notes); ok {
+		attrs = append(attrs, n.attrs...)
+	}
+	attrs = append(attrs,
 		slog.String("method", r.Method),
 		slog.String("from", r.RemoteAddr),
 		slog.Int("status", answer.status()),
 		slog.Int64("bytes", answer.bytes),
 		slog.Duration("took", took),
-	}
+	)
 	if answer.failed != nil {
 		attrs = append(attrs, slog.String("broken", fault.Line(answer.failed.Error())))
 	}
 	return attrs
+}
+
+// notes are what a handler knows about a request that its audit line says.
+type notes struct{ attrs []slog.Attr }
+
+type notesKey struct{}
+
+// Noted is a request whose audit line says more than what it takes.
+func Noted(r *http.Request, attrs ...slog.Attr) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), notesKey{}, &notes{attrs}))
+}
+
+// Note adds to the audit line of a request that is Noted. It is called while that is handled,
+// and by its handler alone.
+func Note(ctx context.Context, attr slog.Attr) {
+	if n, ok := ctx.Value(notesKey{}).(*notes); ok {
+		n.attrs = append(n.attrs, attr)
+	}
 }
 
 // host is the address of a caller without the port.

@@ -96,6 +96,29 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// What a handler knows is in the line, also of who is not let in.
+func TestAuditNotes(t *testing.T) {
+	cluster := &cluster{}
+	cluster.may.Store("alice get /a", true)
+	guard, log := newGuard(cluster, DefaultLimits())
+	guarded := guard.Protect(byPath, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		Note(r.Context(), slog.String("ended", "so it is"))
+	}))
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		guarded.ServeHTTP(w, Noted(r, slog.String("object", "thing"+r.URL.Path)))
+	})
+	get(handler, "/a", "Bearer of-alice")
+	get(handler, "/b", "Bearer of-alice")
+	for _, want := range []string{
+		`"access":"get /a","object":"thing/a","ended":"so it is","method":"GET"`,
+		`"access":"get /b","object":"thing/b","method":"GET"`,
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("no line has %s:\n%s", want, log)
+		}
+	}
+}
+
 // The answers of the API server hold for a while: 2 minutes who it is, 5 what they may
 // do, 30 seconds what they may not.
 func TestAnswersAreKept(t *testing.T) {

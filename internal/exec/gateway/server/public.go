@@ -38,7 +38,7 @@ func (s *Server) Handler(base *url.URL) http.Handler {
 		case !sameOrigin(r):
 			serve.Refuse(w, r, http.StatusForbidden, "a page of another site may not connect")
 		default:
-			guarded.ServeHTTP(w, r)
+			guarded.ServeHTTP(w, serve.Noted(r, slog.String("object", o.String())))
 		}
 	})
 }
@@ -84,6 +84,11 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 		return
 	}
 	defer s.sessions.leave(session)
+	defer func() {
+		if cause := session.why(); cause != nil {
+			serve.Note(r.Context(), slog.String("ended", fault.Line(cause.Error())))
+		}
+	}()
 	token, wait := s.tokens.add(s.Now(), session)
 	if wait > 0 {
 		refuseFor(w, wait, "too many requests wait to be connected")

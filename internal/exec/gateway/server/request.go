@@ -30,6 +30,9 @@ type Object struct {
 	Namespace, Name string
 }
 
+// String names the object in the log.
+func (o Object) String() string { return string(o.Kind) + "/" + o.Namespace + "/" + o.Name }
+
 // ObjectAt reads a path: exactly one of the two that are served, letter by letter. Whatever is
 // escaped, is cleaned elsewhere, or is no name names nothing.
 func ObjectAt(u *url.URL) (Object, bool) {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/exec/gateway"
+	"github.com/berthdev/berth/internal/exec/machine"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/serve"
 )
@@ -200,6 +201,27 @@ func TestRevoked(t *testing.T) {
 	case err := <-alice:
 		t.Errorf("alice is out, too: %v", err)
 	default:
+	}
+}
+
+// The audit line says which object it was, also of a machine, and why a session was ended.
+func TestAuditLines(t *testing.T) {
+	r := start(t, echo, func(s *Server, _ *serve.Limits) { s.Backends[Machine], s.Pool = echo, "pool" })
+	bob := r.waiting(t.Context(), "bob")
+	r.deny("bob")
+	<-bob
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.public.URL+machine.PoolletPath("dev", "vm"), http.NoBody)
+	request.Header.Set("Authorization", "Bearer mallory")
+	response, err := r.public.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	for _, want := range []string{
+		`"user":"bob","access":"create workspaces.berth.dev/exec alice in namespace dev","object":"workspace/dev/alice","ended":"bob may not create workspaces.berth.dev/exec alice in namespace dev any more","method":`,
+		`"user":"mallory","access":"create machinepools.compute.ironcore.dev/proxy pool","object":"machine/dev/vm","method":`,
+	} {
+		eventually(t, "a line with "+want, func() bool { return strings.Contains(r.log.String(), want) })
 	}
 }
 

@@ -55,6 +55,13 @@ func (s *session) end(cause error) {
 	}
 }
 
+// why is why the session was ended; nil if it has ended by itself.
+func (s *session) why() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cause
+}
+
 // over is called when what runs has ended. What is still on its way to a slow client gets there,
 // within a bound.
 func (s *session) over() {
