@@ -20,6 +20,7 @@ type Backend func(ctx context.Context, o Object, options Options) (exec.Runner, 
 
 // Pods are workspaces: commands run in a pod that carries the workspace's ID.
 func Pods(client *kube.Client) Backend {
+	copies := &buffers{}
 	return func(ctx context.Context, o Object, options Options) (exec.Runner, error) {
 		client := client.In(o.Namespace)
 		list, err := client.CoreV1().Pods(o.Namespace).List(ctx, metav1.ListOptions{
@@ -33,13 +34,25 @@ func Pods(client *kube.Client) Backend {
 			return nil, err
 		}
 		// The pod itself is not kept: it can be larger than all else that a session takes.
-		run, shell := pod.Runner(client, r), pod.ShellIn(p, r, "")
-		return func(ctx context.Context, command []string, s exec.Session) (int, error) {
-			if len(command) == 0 {
-				command = shell
-			}
+		return withShell(pod.Runner(client, r), pod.ShellIn(p, r, ""), copies), nil
+	}
+}
+
+// withShell runs the shell where there is no command. At a terminal it ends with its session:
+// a container runtime lets it go on without a client.
+func withShell(run exec.Runner, shell []string, copies *buffers) exec.Runner {
+	watched := pod.HungUp(func(ctx context.Context, command []string, s exec.Session) (int, error) {
+		s.Stdout = output{s.Stdout, copies} // what looks for the shell's PID copies with large buffers
+		return run(ctx, command, s)
+	})
+	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
+		switch {
+		case len(command) > 0:
 			return run(ctx, command, s)
-		}, nil
+		case s.TTY && s.Stdout != nil:
+			return watched(ctx, shell, s)
+		}
+		return run(ctx, shell, s)
 	}
 }
 
