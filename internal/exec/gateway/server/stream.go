@@ -34,7 +34,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers, lingers: true, gone: func() { cancel(fault.New(fault.Unavailable, "the client is gone")) }}
 	conn.frames = framesOf(r, session.end)
 	defer conn.close(lingering)
-	opened, err := accept(conn, r, session.options, timeouts{idle: s.Timeouts.Idle, creation: s.Timeouts.Creation})
+	opened, err := accept(conn, r, session.options, timeouts{idle: s.Timeouts.Idle + idleGrace, creation: s.Timeouts.Creation})
 	if err != nil {
 		return
 	}
@@ -43,6 +43,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		conn.finish(closing)
 		cancel(cause)
 	})
+	idle := idleFor(s.Timeouts.Idle, session.end)
+	defer idle.timer.Stop()
+	idle.watch(opened)
 	opened.finish(session.connect(ctx, opened, &s.buffers))
 }
 
