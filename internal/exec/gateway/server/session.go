@@ -20,7 +20,7 @@ type session struct {
 	who     serve.Caller
 	object  Object
 	options Options
-	run     exec.Runner
+	runner  exec.Runner
 
 	mu     sync.Mutex
 	cause  error         // why it has to end; nil as long as it need not

@@ -46,11 +46,11 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	idle := idleFor(s.Timeouts.Idle, session.end)
 	defer idle.timer.Stop()
 	idle.watch(opened)
-	opened.finish(session.connect(ctx, opened, &s.buffers))
+	opened.finish(session.run(ctx, opened, &s.buffers))
 }
 
-// connect runs what the session is for. The error is why it was ended, where it was.
-func (s *session) connect(ctx context.Context, opened *streams, b *buffers) (int, error) {
+// run runs what the session is for. The error is why it was ended, where it was.
+func (s *session) run(ctx context.Context, opened *streams, b *buffers) (int, error) {
 	to := exec.Session{Stdin: opened.stdin, TTY: s.options.TTY}
 	if opened.stdout != nil {
 		to.Stdout = output{opened.stdout, b}
@@ -61,7 +61,7 @@ func (s *session) connect(ctx context.Context, opened *streams, b *buffers) (int
 	if opened.resize != nil {
 		to.Sizes = sizesOf(opened.resize)
 	}
-	status, err := s.run(ctx, s.options.Command, to)
+	status, err := s.runner(ctx, s.options.Command, to)
 	if err != nil && ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
