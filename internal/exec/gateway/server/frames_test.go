@@ -39,7 +39,7 @@ func (r *rig) upgrade(headers string) (net.Conn, *bufio.Reader) {
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	_, _ = io.WriteString(conn, "GET "+gateway.WorkspacePath("dev", "alice")+"?stdin=true&stdout=true HTTP/1.1\r\nHost: berth.example\r\nConnection: Upgrade\r\nAuthorization: Bearer alice\r\n"+headers+"\r\n")
 	from := bufio.NewReader(conn)
-	response, err := http.ReadResponse(from, nil)
+	response, err := http.ReadResponse(from, nil) //nolint:bodyclose // it has none
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -116,7 +116,8 @@ func TestUnread(t *testing.T) {
 			buffer := make([]byte, 4<<10)
 			for {
 				n, err := f.Read(buffer)
-				if total.Add(int64(n)); err != nil {
+				total.Add(int64(n))
+				if err != nil {
 					return
 				}
 			}

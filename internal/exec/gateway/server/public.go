@@ -84,7 +84,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 		return
 	}
 	defer s.sessions.leave(session)
-	defer func() {
+	defer func() { //nolint:contextcheck // the line is that of the request
 		if cause := session.why(); cause != nil {
 			serve.Note(r.Context(), slog.String("ended", fault.Line(cause.Error())))
 		}

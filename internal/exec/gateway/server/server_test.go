@@ -209,7 +209,7 @@ func TestAuditLines(t *testing.T) {
 	r := start(t, echo, func(s *Server, _ *serve.Limits) { s.Backends[Machine], s.Pool = echo, "pool" })
 	bob := r.waiting(t.Context(), "bob")
 	r.deny("bob")
-	<-bob
+	<-bob //nolint:errcheck // that it has ended is enough
 	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.public.URL+machine.PoolletPath("dev", "vm"), http.NoBody)
 	request.Header.Set("Authorization", "Bearer mallory")
 	response, err := r.public.Client().Do(request)
@@ -323,7 +323,7 @@ func TestMaxSessions(t *testing.T) {
 		t.Errorf("the third session: %v", err)
 	}
 	cancel()
-	<-alice
+	<-alice //nolint:errcheck // that it has ended is enough
 	eventually(t, "one has ended", func() bool { return len(r.sessions.list()) == 1 })
 	if _, err := r.runner("carol")(t.Context(), []string{"ls"}, exec.Session{Stdout: io.Discard}); err != nil {
 		t.Errorf("when there is room: %v", err)
