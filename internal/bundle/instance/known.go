@@ -44,18 +44,14 @@ func (r Reconciler) Know(ctx context.Context, name string) (k Known, err error) 
 }
 
 // fresh reads an instance and its bundles again: what was read before the lock may have
-// been changed, or deleted, by whoever had it. The release is read by the pass.
+// been changed, or deleted, by whoever had it. The release is read by the pass. The bundles
+// come first: who wants another one changes the instance and then creates the bundle, which
+// would be cleaned up as one that nobody wants if the instance were the older of the two.
 func (r Reconciler) fresh(ctx context.Context, name string) (k Known, err error) {
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		k.Instance, err = r.objects().Instance(groupCtx, name)
-		return err
-	})
-	group.Go(func() (err error) {
-		k.Bundles, err = r.objects().Bundles(groupCtx, name)
-		return err
-	})
-	return k, group.Wait()
+	if k.Bundles, err = r.objects().Bundles(ctx, name); err == nil {
+		k.Instance, err = r.objects().Instance(ctx, name)
+	}
+	return k, err
 }
 
 // unchanged makes sure that an instance still says what a request was made from: nil is

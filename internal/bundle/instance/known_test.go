@@ -2,7 +2,12 @@ package instance
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/fault"
@@ -43,5 +48,25 @@ func TestKeep(t *testing.T) {
 		if got != want || (test.want == "") != (fault.CodeOf(err) == fault.Conflict) || test.want != "" && err != nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
+	}
+}
+
+// The instance that is read is never older than the bundles that are.
+func TestFreshOrder(t *testing.T) {
+	r, client := fakeCluster(t, with("one", 1), func(*dynamicfake.FakeDynamicClient) {})
+	client.PrependReactor("list", "bundles", func(clienttesting.Action) (bool, runtime.Object, error) {
+		put(t, client, with("two", 2)) // and its bundle is in this list
+		return false, nil, nil
+	})
+	k, err := r.fresh(t.Context(), instance("").Name)
+	if err != nil || k.Instance.Generation != 2 {
+		t.Errorf("%+v, %v", k.Instance, err)
+	}
+	var verbs []string
+	for _, a := range client.Actions() {
+		verbs = append(verbs, a.GetVerb()+" "+a.GetResource().Resource)
+	}
+	if got := strings.Join(verbs, ", "); got != "list bundles, get bundleinstances" {
+		t.Errorf("asked for %s", got)
 	}
 }
