@@ -19,11 +19,10 @@ type direction struct {
 	in, out bool     // whether this end writes, and reads
 }
 
-// directions are all of them. What goes into the pod is counted there: the API server of
-// Kubernetes 1.36 loses the status of every third command that ends with its input and has
-// written nothing, whoever the client is. What comes out has arrived before the command ends:
-// the server closes the connection at once then, and throws away what is still on its way if
-// the client sends a ping at that time.
+// directions are all of them. What goes into the pod is counted there: with Kubernetes 1.36,
+// about every third command that ends with its input and has written nothing came back
+// without its status, with kubectl as well. What comes out arrives before the command ends:
+// through a slow link, a session has ended with an unexpected EOF before its last byte.
 func directions(mebibytes int) []direction {
 	return []direction{
 		{"into the pod", []string{"wc", "-c"}, true, false},

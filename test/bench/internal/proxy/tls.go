@@ -3,13 +3,13 @@ package proxy
 import (
 	"crypto/tls"
 
-	"github.com/berthdev/berth/test/bench/internal/selfsigned"
+	"k8s.io/client-go/util/cert"
 )
 
 // selfSigned is a certificate for this host that lives as long as the proxy,
 // and its own authority.
 func selfSigned() (*tls.Config, []byte, error) {
-	certificate, key, err := selfsigned.Pair()
+	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
 	if err != nil {
 		return nil, nil, err
 	}
