@@ -129,9 +129,9 @@ func (m *model) progress() {
 			s.actual = lifecycle.ActualTerminated
 		case s.desired == lifecycle.DesiredTerminated && s.actual != lifecycle.ActualTerminated:
 			s.actual = lifecycle.ActualTerminating
-		case !s.desired.Pod() && s.actual == lifecycle.ActualStopping:
+		case s.desired != lifecycle.DesiredRunning && s.actual == lifecycle.ActualStopping:
 			s.actual = lifecycle.ActualStopped
-		case !s.desired.Pod() && s.desired != lifecycle.DesiredTerminated && s.actual != lifecycle.ActualStopped:
+		case s.desired != lifecycle.DesiredRunning && s.desired != lifecycle.DesiredTerminated && s.actual != lifecycle.ActualStopped:
 			s.actual = lifecycle.ActualStopping
 		}
 	}

@@ -23,9 +23,6 @@ func (d Desired) Valid() bool {
 	return slices.Contains([]Desired{DesiredRunning, DesiredStopped, DesiredRestart, DesiredTerminated}, d)
 }
 
-// Pod is true if the workspace is meant to have a pod.
-func (d Desired) Pod() bool { return d == DesiredRunning }
-
 // Actual is what a workspace was last reported to be.
 type Actual string
 
