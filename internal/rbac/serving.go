@@ -1,5 +1,7 @@
 package rbac
 
+import "github.com/berthdev/berth/internal/kube"
+
 // The permissions of what runs in the cluster (`berth serve`).
 
 // The names of what is served.
@@ -16,7 +18,6 @@ const (
 	groupBundles        = "core.rukpak.io"
 	groupAuthentication = "authentication.k8s.io"
 	groupAuthorization  = "authorization.k8s.io"
-	groupBerth          = "berth.dev"
 )
 
 // Serving are the permissions of servers. What a bundle installs is not among them:
@@ -81,7 +82,7 @@ func enterByGateway() Command {
 		Name: EnterByGateway, Feature: true,
 		About: "Enter workspaces through a gateway (`berth exec --gateway`, `berth cp --gateway`), as the ClusterRole workspace-user does that `berth serve manifests gateway` prints. It takes no permission on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
 		Rules: []Rule{
-			{Group: groupBerth, Resource: "workspaces/exec", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
+			{Group: kube.Group, Resource: "workspaces/exec", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
 		},
 	}
 }
