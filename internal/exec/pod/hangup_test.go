@@ -27,7 +27,7 @@ func sleeper(t *testing.T) (pid int, ended <-chan syscall.Signal) {
 	t.Cleanup(func() { signal.Stop(caught) })
 	cmd := exec.Command("sleep", "1000")
 	if err := cmd.Start(); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	signals := make(chan syscall.Signal, 1)
