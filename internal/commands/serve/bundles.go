@@ -6,9 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/controller"
@@ -125,7 +123,6 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 		return fault.New(fault.Internal, "the name of this host: %w", err)
 	}
 	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
-	klog.SetLogger(logr.FromSlogHandler(log.Handler())) // a server has no picture that it could spoil
 	metrics, health, limits := serve.NewMetrics(), &serve.Health{}, serve.NewLimiter(serve.DefaultLimits(), time.Now)
 	work := &controller.Controller{
 		Client: client.Dynamic, Reconciler: backend, Classes: classes(),
@@ -136,7 +133,7 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 		Authorizer:    serve.NewAuthorizer(client.AuthorizationV1(), time.Now),
 		Limits:        limits, Log: log, Now: time.Now,
 	}
-	return serve.Role(ctx, serve.Config{
+	return serve.Role(serve.WithLog(ctx, log), serve.Config{
 		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key,
 		Handler: server.Handler(backend, guard), Limits: limits, Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: serve.DefaultTimeouts(),

@@ -7,10 +7,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/klog/v2"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec/gateway/server"
@@ -119,7 +117,6 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	if err != nil {
 		return err
 	}
-	klog.SetLogger(logr.FromSlogHandler(log.Handler())) // a server has no picture that it could spoil
 	authorities, err := o.authorities(log)
 	if err != nil {
 		return err
@@ -138,7 +135,7 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	}
 	debug.SetGCPercent(collectAt)
 	base := &url.URL{Scheme: "http", Host: streams.Addr().String()}
-	return serve.Role(ctx, serve.Config{
+	return serve.Role(serve.WithLog(ctx, log), serve.Config{
 		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key, ClientCertificates: authorities != nil,
 		Handler: gateway.Handler(base), Limits: limits, Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: timeouts,
