@@ -152,7 +152,7 @@ func TestBatchTimeout(t *testing.T) {
 		w.waitForPod(user, unscheduled)
 	}
 	file := w.teamFile("- alice~huge\n- userString: bob~huge\n- carol~huge\n")
-	r := w.must(3, "provision", "-f", file, "--parallel", "2", "--timeout", "3s", "-o", "yaml")
+	r := w.must(3, "provision", "-f", file, "--parallel", "2", "--timeout", "15s", "-o", "yaml")
 	if strings.Count(r.stdout, "code: DEADLINE_EXCEEDED") != 3 {
 		t.Error(r.stdout)
 	}

@@ -167,7 +167,7 @@ func TestBundleThatIsInstalledAfterAll(t *testing.T) {
 	w := newBundles(t)
 	dir := w.plain(configMap("a", "one"), `{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/slow]}}`)
 	w.bundle(0, "install", dir)
-	w.bundle(5, "uninstall", "--timeout", "2s")
+	w.bundle(5, "uninstall", "--timeout", "12s")
 	w.contains(w.bundle(0, "status").stdout, "its uninstallation began at")
 	w.kubectl("patch", "configmap", "held", "--type", "merge", "--patch", `{"metadata":{"finalizers":null}}`)
 	w.bundle(0, "install", dir)

@@ -207,7 +207,7 @@ func (w *world) defineBoat(group string) string {
 func TestBundleThatIsHeld(t *testing.T) {
 	w := newBundles(t)
 	w.bundle(0, "install", w.plain(configMap("a", "one"), `{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/slow]}}`))
-	w.contains(w.bundle(5, "uninstall", "--timeout", "2s").stderr, "still there is configmap/held", "example.com/slow")
+	w.contains(w.bundle(5, "uninstall", "--timeout", "12s").stderr, "still there is configmap/held", "example.com/slow")
 	w.bundle(0, "status")
 	uninstall := w.start("bundle", "uninstall", w.instance(), "--system-namespace", w.namespace)
 	w.eventually("it waits", func() bool { return strings.Contains(uninstall.stderr.String(), "waiting for configmap/held") })

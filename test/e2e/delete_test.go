@@ -130,8 +130,8 @@ func TestDeleteHeldByAFinalizer(t *testing.T) {
 	w.must(0, "provision", "alice~plain")
 	id := w.idOf("alice~plain")
 	w.patchPod(id, `{"metadata":{"finalizers":["foo.example.com/bar"]}}`)
-	e := decode[v1.Error](w, w.must(5, "delete", "alice~plain", "--timeout", "10s", "-o", "json"))
-	w.contains(e.Message, "timed out after 10s", "pod "+id+" is still there", "phase ", "grace period", "held by finalizer foo.example.com/bar")
+	e := decode[v1.Error](w, w.must(5, "delete", "alice~plain", "--timeout", "20s", "-o", "json"))
+	w.contains(e.Message, "timed out after 20s", "pod "+id+" is still there", "phase ", "grace period", "held by finalizer foo.example.com/bar")
 	w.contains(e.Hint, "kubectl patch pod "+id)
 
 	p := w.start("delete", "alice~plain")
@@ -195,7 +195,7 @@ func TestOnFailureSparesClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.eventually("the pod is gone", func() bool { return w.pod(id) == nil })
-	cmd := w.command("provision", "alice~dev", "--timeout", "8s", "--on-failure", "delete")
+	cmd := w.command("provision", "alice~dev", "--timeout", "20s", "--on-failure", "delete")
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
 		if isCreation(r, "pods") { // the last of what is made
 			unanswered(r)

@@ -121,12 +121,12 @@ func TestDryRunTimesOut(t *testing.T) {
 		next.ServeHTTP(out, r)
 	})
 	for _, mode := range []string{"client", "server"} {
-		cmd := w.command("delete", "alice~plain", "--dry-run="+mode, "--timeout", "2s", "-o", "json")
+		cmd := w.command("delete", "alice~plain", "--dry-run="+mode, "--timeout", "10s", "-o", "json")
 		cmd.Env = append(cmd.Env, "KUBECONFIG="+kubeconfig)
 		r := w.finish(cmd)
 		r.mustBe(w, 5)
 		e := decode[v1.Error](w, r)
-		w.contains(e.Message, "timed out after 2s", "nothing was changed")
+		w.contains(e.Message, "timed out after 10s", "nothing was changed")
 		if said := e.Message + e.Hint; strings.Contains(said, "delet") || strings.Contains(said, "remov") {
 			t.Errorf("%s: it speaks of a deletion: %+v", mode, e)
 		}

@@ -73,14 +73,14 @@ func TestTimeout(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~huge", "--no-wait")
 	w.waitForPod("alice~huge", unscheduled)
-	r := w.must(5, "provision", "alice~huge", "--timeout", "4s", "-o", "json")
+	r := w.must(5, "provision", "alice~huge", "--timeout", "15s", "-o", "json")
 	doc := decode[v1.Error](w, r)
 	if doc.Code != "DEADLINE_EXCEEDED" || doc.ExitStatus != 5 {
 		t.Errorf("%+v", doc)
 	}
-	w.contains(doc.Message, "timed out after 4s", "Scheduling", "Insufficient cpu")
+	w.contains(doc.Message, "timed out after 15s", "Scheduling", "Insufficient cpu")
 	// The same, in JSON lines: stages as they happen, the error last.
-	stream := w.must(5, "provision", "alice~huge", "--timeout", "2s", "-o", "jsonl").stdout
+	stream := w.must(5, "provision", "alice~huge", "--timeout", "8s", "-o", "jsonl").stdout
 	schematest.ValidateLines(t, []byte(stream))
 	lines := strings.Split(strings.TrimSpace(stream), "\n")
 	w.contains(lines[0], `"kind":"Event"`, `"seq":1`)

@@ -53,9 +53,9 @@ func TestIgnoreReason(t *testing.T) {
 	w.must(0, "provision", "alice~wrong-tag", "--no-wait", "--ignore-reason", "ErrImagePull")
 	w.waitForPod("alice~wrong-tag", waitsFor("ErrImagePull", "ImagePullBackOff"))
 	for _, reason := range []string{"imagenotfound", "ErrImagePull"} {
-		r := w.must(5, "provision", "alice~wrong-tag", "--ignore-reason", reason, "--timeout", "4s", "-o", "json")
+		r := w.must(5, "provision", "alice~wrong-tag", "--ignore-reason", reason, "--timeout", "15s", "-o", "json")
 		doc := decode[v1.Error](w, r)
-		w.contains(doc.Message, "timed out after 4s", "not found", "ignored on request: ImageNotFound")
+		w.contains(doc.Message, "timed out after 15s", "not found", "ignored on request: ImageNotFound")
 		if doc.Code != "DEADLINE_EXCEEDED" || !slices.Equal(doc.Workspace.Ignored, []string{"ImageNotFound"}) {
 			t.Errorf("%+v", doc)
 		}
