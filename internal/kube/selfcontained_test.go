@@ -1,0 +1,102 @@
+package kube
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// kubeconfig is one with a user of these settings, beside what its current context does not take.
+func kubeconfig(user string) string {
+	return `
+apiVersion: v1
+kind: Config
+clusters:
+- {name: far, cluster: {server: "https://far.example.com", certificate-authority: pki/ca.crt}}
+- {name: other, cluster: {server: "https://other.example.com", certificate-authority: none}}
+users:
+- {name: me, user: {` + user + `}}
+- {name: boss, user: {token: of-the-boss, exec: {apiVersion: client.authentication.k8s.io/v1, command: boss, interactiveMode: Never}}}
+contexts:
+- {name: far, context: {cluster: far, user: me, namespace: team}}
+- {name: other, context: {cluster: other, user: boss}}
+- {name: lost, context: {cluster: lost, user: me}}
+- {name: empty, context: {}}
+current-context: far
+`
+}
+
+func TestSelfContained(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "pki"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"pki/ca.crt": "the CA", "me.crt": "the certificate", "me.key": "the key"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		text string
+		want clientcmdapi.AuthInfo
+	}{
+		"a token":         {kubeconfig("token: mine"), clientcmdapi.AuthInfo{Token: "mine"}},
+		"files":           {kubeconfig("client-certificate: me.crt, client-key: " + dir + "/me.key"), clientcmdapi.AuthInfo{ClientCertificateData: []byte("the certificate"), ClientKeyData: []byte("the key")}},
+		"as another user": {kubeconfig("token: mine, as: boss"), clientcmdapi.AuthInfo{Token: "mine", Impersonate: "boss"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := SelfContained([]byte(c.text), filepath.Join(dir, "config"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := clientcmd.Load(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := clientcmdapi.NewConfig()
+			want.CurrentContext = "far"
+			want.Contexts["far"] = &clientcmdapi.Context{Cluster: "far", AuthInfo: "me", Namespace: "team"}
+			want.Clusters["far"] = &clientcmdapi.Cluster{Server: "https://far.example.com", CertificateAuthorityData: []byte("the CA")}
+			want.AuthInfos["me"] = &c.want
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestNotSelfContained(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config")
+	token := kubeconfig("token: mine")
+	for name, c := range map[string]struct{ text, says string }{
+		"a command":         {kubeconfig("exec: {apiVersion: client.authentication.k8s.io/v1, command: login-tool, interactiveMode: Never}"), "user me of kubeconfig " + file + " has its credential from the command login-tool (exec)"},
+		"a token in a file": {kubeconfig("token: mine, tokenFile: token"), "from the file token (tokenFile)"},
+		"an auth provider":  {kubeconfig("auth-provider: {name: oidc}"), "from the auth provider oidc"},
+		"no such file":      {kubeconfig("client-certificate: me.crt"), "me.crt: no such file or directory"},
+		"a key is missing":  {strings.Replace(kubeconfig("client-certificate-data: bWU="), "certificate-authority: pki/ca.crt", "", 1), "client-key"},
+		"no context":        {strings.Replace(token, "current-context: far", "", 1), "current-context must exist"},
+		"another context":   {strings.Replace(token, "current-context: far", "current-context: x", 1), "cannot locate context x"},
+		"no such cluster":   {strings.Replace(token, "current-context: far", "current-context: lost", 1), "cannot locate cluster lost"},
+		"an empty context":  {strings.Replace(token, "current-context: far", "current-context: empty", 1), "no server"},
+		"nothing":           {"", "current-context must exist"},
+		"no YAML":           {"{", "cannot be used"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := SelfContained([]byte(c.text), file)
+			if text != nil || fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), c.says) || fault.From(err).Hint == "" {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+			if strings.Contains(err.Error(), "mine") {
+				t.Errorf("the message has the token: %v", err)
+			}
+		})
+	}
+}
