@@ -30,7 +30,7 @@ func machine() Command {
 func machineDirectly() Command {
 	return Command{
 		Name:  MachineDirectly,
-		About: "Enter a machine at the poollet of its pool (`berth exec machine/NAME --direct`). The ClusterRole below is required as well.",
+		About: "Enter a machine at the poollet of its pool (`berth exec machine/NAME --direct`). The next ClusterRole and that of the machines of a pool are required as well.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machines", Verbs: []string{"get"}, Why: "its pool"},
 			{Group: groupMachines, Resource: "machines", Verbs: []string{"list"}, Why: "completion of its name", Without: "names are not completed"},
@@ -41,10 +41,9 @@ func machineDirectly() Command {
 func poolsOfMachines() Command {
 	return Command{
 		Name: PoolsOfMachines, Feature: true, Cluster: true,
-		About: "Find the poollet of a machine's pool and enter the machine there. Whoever has this permission for a pool may enter all of its machines; resourceNames limits it to some pools.",
+		About: "Find the poollet of a machine's pool. It takes another ClusterRole to be let in there: that of the machines of a pool, below.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machinepools", Verbs: []string{"get"}, Why: "the address of the poollet"},
-			{Group: groupMachines, Resource: "machinepools/proxy", Verbs: []string{"create"}, Why: "the poollet asks for it; berth does not"},
 		},
 	}
 }

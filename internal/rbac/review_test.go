@@ -70,7 +70,7 @@ func TestEachRuleIsMissedByItself(t *testing.T) {
 // The Role that a command is documented with is enough for it.
 func TestRolesSuffice(t *testing.T) {
 	names := map[string]bool{}
-	for _, c := range append(slices.Concat(Commands(), Elsewhere(), Bundles(), Serving()), Developer()) {
+	for _, c := range append(slices.Concat(Commands(), Elsewhere(), Machines(), Bundles(), Serving()), Developer()) {
 		if names[c.ObjectName()] || strings.Trim(c.ObjectName(), "abcdefghijklmnopqrstuvwxyz-") != "" {
 			t.Errorf("%q is not a name of its own", c.ObjectName())
 		}
@@ -87,6 +87,27 @@ func TestRolesSuffice(t *testing.T) {
 				t.Errorf("%s: rule %+v is not finished", c.Name, r)
 			}
 		}
+	}
+}
+
+// Who may enter the machines of a pool is said once, and limited to the pool that is named.
+func TestPools(t *testing.T) {
+	var says []string
+	for _, c := range slices.Concat(Commands(), Elsewhere(), Machines(), Bundles(), Serving()) {
+		if len(c.On("machinepools/proxy")) > 0 {
+			says = append(says, c.Name)
+		}
+	}
+	if !slices.Equal(says, []string{EnterMachineByPool}) {
+		t.Errorf("%q let somebody in", says)
+	}
+	for _, r := range Named(EnterMachineByPool).PolicyRulesOf("east") {
+		if !slices.Equal(r.ResourceNames, []string{"east"}) {
+			t.Errorf("%+v is for more than the pool", r)
+		}
+	}
+	if MachinePoolUser("east") != "machine-pool-east-user" {
+		t.Error(MachinePoolUser("east"))
 	}
 }
 

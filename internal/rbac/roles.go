@@ -17,6 +17,15 @@ func Developer() Command {
 	return all
 }
 
+// PolicyRulesOf are the rules of a Role that is limited to the objects of these names.
+func (c Command) PolicyRulesOf(names ...string) []rbacv1.PolicyRule {
+	rules := c.PolicyRules()
+	for i := range rules {
+		rules[i].ResourceNames = names
+	}
+	return rules
+}
+
 // PolicyRules are the rules of a Role: one for each resource, with all its verbs.
 func (c Command) PolicyRules() []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule

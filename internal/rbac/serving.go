@@ -20,6 +20,14 @@ const (
 	groupAuthorization  = "authorization.k8s.io"
 )
 
+// WorkspaceUser is the ClusterRole of those who enter workspaces through a gateway, as
+// `berth serve manifests gateway` prints it.
+const WorkspaceUser = "workspace-user"
+
+// MachinePoolUser is the ClusterRole of those who enter the machines of a pool through its
+// gateway, as `berth serve manifests gateway --machine-pool` prints it.
+func MachinePoolUser(pool string) string { return "machine-pool-" + pool + "-user" }
+
 // Serving are the permissions of servers. What a bundle installs is not among them:
 // that depends on the bundles, and an administrator chooses it.
 func Serving() []Command {
@@ -80,7 +88,7 @@ func serveGatewayMachines() Command {
 func enterByGateway() Command {
 	return Command{
 		Name: EnterByGateway, Feature: true,
-		About: "Enter workspaces through a gateway (`berth exec --gateway`, `berth cp --gateway`), as the ClusterRole workspace-user does that `berth serve manifests gateway` prints. It takes no permission on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
+		About: "Enter workspaces through a gateway (`berth exec --gateway`, `berth cp --gateway`), as the ClusterRole " + WorkspaceUser + " does that `berth serve manifests gateway` prints. It takes no permission on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
 		Rules: []Rule{
 			{Group: kube.Group, Resource: "workspaces/exec", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
 		},
@@ -90,7 +98,7 @@ func enterByGateway() Command {
 func enterMachineByPool() Command {
 	return Command{
 		Name: EnterMachineByPool, Feature: true, Cluster: true,
-		About: "Enter all machines of a pool through the gateway that serves it. The API server of machines needs it, and everybody who connects to the gateway directly; resourceNames limits it to some pools.",
+		About: "Enter all machines of a pool through the gateway that serves it. The API server of machines needs it, and everybody who connects to the gateway directly. `berth serve manifests gateway --machine-pool NAME` prints the ClusterRole " + MachinePoolUser("NAME") + ", which is limited to that pool by resourceNames.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machinepools/proxy", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
 		},
