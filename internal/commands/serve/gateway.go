@@ -24,13 +24,11 @@ type GatewayOptions struct {
 	Client func() (*kube.Client, error)
 
 	Serving
-	ClientCA                          string // a file
-	StreamListen                      string
-	Sessions, SessionsPerUser         int
-	AllowedFor                        time.Duration
-	MachinePool                       string
-	MachineNamespace                  string
-	TargetKubeconfig, TargetNamespace string
+	Capacity
+	Machines
+	ClientCA     string // a file
+	StreamListen string
+	AllowedFor   time.Duration
 }
 
 // NewGateway makes the command `berth serve gateway`.
@@ -67,17 +65,13 @@ certificate only this host is listened on.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              cmdutil.RunE(o, runF, func(*cobra.Command, []string) error { return o.validate() }),
 	}
-	o.flags(cmd, "users")
+	o.Serving.flags(cmd, "users")
 	flags := cmd.Flags()
 	flags.StringVar(&o.StreamListen, "stream-listen", "127.0.0.1:0", "the loopback address of the URLs that stand for one session each")
 	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities of client certificates (default: only tokens are taken)")
-	flags.IntVar(&o.Sessions, "max-sessions", 500, "how many sessions are open at once")
-	flags.IntVar(&o.SessionsPerUser, "max-sessions-per-user", 50, "how many of them one user has")
 	flags.DurationVar(&o.AllowedFor, "allowed-for", serve.DefaultAllowedFor, "how long a permission that was granted is believed")
-	flags.StringVar(&o.MachinePool, "machine-pool", "", "the pool whose machines are served (default: none)")
-	flags.StringVar(&o.TargetKubeconfig, "target-kubeconfig", "", "the kubeconfig of the API server that has the machines")
-	flags.StringVar(&o.TargetNamespace, "target-namespace", "", "the namespace there of the machines of --machine-namespace (default: the one asked for)")
-	flags.StringVar(&o.MachineNamespace, "machine-namespace", "", "with --target-namespace, the only namespace whose machines are served")
+	o.Capacity.flags(cmd)
+	o.Machines.flags(cmd)
 	return cmd
 }
 
@@ -86,18 +80,13 @@ func (o *GatewayOptions) validate() error {
 	switch {
 	case o.ClientCA != "" && o.Cert == "":
 		return invalid("--%s requires --tls-cert: there are no client certificates without TLS", serve.FlagClientCA)
-	case o.Sessions < 1:
-		return invalid("--max-sessions must be at least 1, got %d", o.Sessions)
-	case o.SessionsPerUser < 1:
-		return invalid("--max-sessions-per-user must be at least 1, got %d", o.SessionsPerUser)
 	case o.AllowedFor < time.Second:
 		return invalid("--allowed-for must be at least 1s, got %s", o.AllowedFor)
-	case (o.MachinePool == "") != (o.TargetKubeconfig == ""):
-		return invalid("--machine-pool and --target-kubeconfig are given together")
-	case o.TargetNamespace != "" && o.MachinePool == "":
-		return invalid("--target-namespace requires --machine-pool")
-	case (o.TargetNamespace == "") != (o.MachineNamespace == ""):
-		return invalid("--target-namespace and --machine-namespace require each other")
+	}
+	for _, check := range []func() error{o.Capacity.validate, o.Machines.validate} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 	return o.Serving.validate()
 }

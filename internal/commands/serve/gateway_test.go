@@ -14,7 +14,8 @@ func TestGatewayOptions(t *testing.T) {
 	defaults := func(change func(*serve.GatewayOptions)) serve.GatewayOptions {
 		o := serve.GatewayOptions{
 			Serving:      serve.Serving{Listen: "127.0.0.1:8443", MetricsListen: "127.0.0.1:8081"},
-			StreamListen: "127.0.0.1:0", Sessions: 500, SessionsPerUser: 50, AllowedFor: 5 * time.Minute,
+			Capacity:     serve.DefaultCapacity(),
+			StreamListen: "127.0.0.1:0", AllowedFor: 5 * time.Minute,
 		}
 		change(&o)
 		return o
@@ -42,6 +43,8 @@ func TestGatewayOptions(t *testing.T) {
 		"a pool without machines":             {Args: "--machine-pool p", Err: "--machine-pool and --target-kubeconfig are given together"},
 		"all namespaces in one":               {Args: "--machine-pool p --target-kubeconfig f --target-namespace n", Err: "require each other"},
 		"a namespace of machines without any": {Args: "--target-namespace n", Err: "--target-namespace requires --machine-pool"},
+		"no pool":                             {Args: "--machine-pool East --target-kubeconfig f", Err: `--machine-pool must be the name of a machine pool, got "East"`},
+		"no namespace there":                  {Args: "--machine-pool p --target-kubeconfig f --target-namespace N --machine-namespace m", Err: `--target-namespace must be the name of a namespace, got "N"`},
 		"an argument":                         {Args: "x", Err: `unexpected argument "x"`},
 	})
 }

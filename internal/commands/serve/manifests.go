@@ -16,7 +16,6 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
-	"github.com/berthdev/berth/internal/exec/gateway"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/serve"
@@ -37,6 +36,8 @@ type ManifestsOptions struct {
 	Replicas    int32
 	Hosts       []string
 	ClientCA    string
+	Capacity
+	Machines
 }
 
 // NewManifests makes the command `berth serve manifests`.
@@ -61,6 +62,12 @@ The gateway is a Service; how it is reached from outside (a load balancer, an in
 that passes TLS through) is up to the cluster, and --host names it in the certificate.
 Users get the ClusterRole workspace-user, by a RoleBinding in each namespace.
 
+With --machine-pool the gateway is the poollet of that pool as well, on port 12319 of the
+Service, too. The credential of --target-kubeconfig is printed in a Secret, with the
+content of the files that it names and its current context alone; one that a command
+makes is refused. Who may enter all machines of the pool, the API server of machines
+for one, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
+
 The role runs in the namespace of --namespace, berth-system unless it is given.`,
 		Example: `  berth serve manifests bundles --install-role cluster-admin | kubectl apply --server-side -f -
   berth serve manifests bundles --cert-manager letsencrypt --image registry.example.com/berth:v1`,
@@ -76,9 +83,11 @@ The role runs in the namespace of --namespace, berth-system unless it is given.`
 	flags.StringVar(&o.Issuer, "cert-manager", "", "cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
 	flags.StringVar(&o.InstallRole, "install-role", "", "the ClusterRole with which instances are installed (default: none; nothing is installed)")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
-	flags.StringSliceVar(&o.Hosts, "host", nil, "a DNS name by which the gateway is reached from outside, for its certificate")
+	flags.StringSliceVar(&o.Hosts, "host", nil, "a DNS name or IP address by which the gateway is reached from outside, for its certificate")
 	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities whose client certificates the gateway takes (default: only tokens)")
 	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
+	o.Capacity.flags(cmd)
+	o.Machines.flags(cmd)
 	return cmd
 }
 
@@ -107,8 +116,15 @@ func (o *ManifestsOptions) validate() error {
 		return invalid("--replicas must be at least 1, got %d", o.Replicas)
 	case len(validation.IsDNS1123Label(o.Namespace)) > 0:
 		return invalid("--namespace must be the name of a namespace, got %q", o.Namespace)
+	case o.MachinePool != "" && !slices.Contains(o.Roles, roleGateway):
+		return invalid("--%s requires the role %s", flagMachinePool, roleGateway)
 	case divided && (kind != "Issuer" && kind != "ClusterIssuer" || name == ""):
 		return invalid("--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got %q", o.Issuer)
+	}
+	for _, check := range []func() error{o.Capacity.validate, o.Machines.validate, func() error { return checkHosts(o.Hosts) }} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 	return o.Trust.Check()
 }
@@ -132,11 +148,7 @@ func Manifests(_ context.Context, o *ManifestsOptions) error {
 func (o *ManifestsOptions) print(name string) error {
 	options := manifest.Options{Namespace: o.Namespace, Image: o.Image, Replicas: o.Replicas, Issuer: o.Issuer}
 	if name == roleGateway {
-		options.Hosts = o.Hosts
-		if err := o.clientCA(&options); err != nil {
-			return err
-		}
-		return o.printRole(gatewayRole(), options)
+		return o.printGateway(options)
 	}
 	role, err := bundles()
 	if err != nil {
@@ -179,42 +191,23 @@ func (o *ManifestsOptions) trust(options *manifest.Options) (err error) {
 		return nil
 	}
 	options.Arguments = append(options.Arguments, "--"+server.FlagCA+"="+manifest.PathAuthorities)
-	options.Authorities, err = cmdutil.ReadFile(o.Trust.CAFile, o.IO.In, maxAuthorities, "--"+server.FlagCA)
+	options.Authorities, err = cmdutil.ReadFile(o.Trust.CAFile, o.IO.In, maxFile, "--"+server.FlagCA)
 	return err
 }
 
-// clientCA are the options of the gateway about client certificates.
-func (o *ManifestsOptions) clientCA(options *manifest.Options) (err error) {
-	if o.ClientCA == "" {
-		return nil
-	}
-	options.Arguments = append(options.Arguments, "--"+serve.FlagClientCA+"="+manifest.PathAuthorities)
-	options.Authorities, err = cmdutil.ReadFile(o.ClientCA, o.IO.In, maxAuthorities, "--"+serve.FlagClientCA)
-	return err
-}
-
-// maxAuthorities is how large the certificates of others may be, in bytes: they go into a
-// ConfigMap.
-const maxAuthorities = 512 << 10
+// maxFile is how large a file may be that goes into a ConfigMap or a Secret, in bytes.
+const maxFile = 512 << 10
 
 // bundles is the role that reconciles bundles and serves their content.
 func bundles() (manifest.Role, error) {
 	definitions, err := v1alpha1.Definitions()
 	return manifest.Role{
 		Name: server.Role, Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
-		Users: server.ReaderRole, Allows: []rbacv1.PolicyRule{{NonResourceURLs: []string{server.Paths}, Verbs: []string{"get"}}},
+		Users: []manifest.UserRole{{
+			Name: server.ReaderRole, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{server.Paths}, Verbs: []string{"get"}}},
+		}},
 		Definitions: definitions, Cache: "4Gi", Sited: true,
 	}, err
-}
-
-// roleGateway is the role that lets users into workspaces.
-const roleGateway = "gateway"
-
-func gatewayRole() manifest.Role {
-	return manifest.Role{
-		Name: roleGateway, Everywhere: rbac.Named(rbac.ServeGateway),
-		Users: gateway.UserRole, Allows: rbac.Named(rbac.EnterByGateway).PolicyRules(),
-	}
 }
 
 func roles() []string { return []string{server.Role, roleGateway} }

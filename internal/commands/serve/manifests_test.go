@@ -2,6 +2,8 @@ package serve_test
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +14,9 @@ import (
 	"github.com/berthdev/berth/internal/certtest"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/commands/serve"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
 type cobraCommand = cobra.Command
@@ -31,7 +35,7 @@ func freePort(t *testing.T) string {
 func TestManifestsOptions(t *testing.T) {
 	forget := func(o *serve.ManifestsOptions) { o.IO = terminal.Streams{} }
 	defaults := func(change func(*serve.ManifestsOptions)) serve.ManifestsOptions {
-		o := serve.ManifestsOptions{Roles: []string{"bundles"}, Image: "ghcr.io/berthdev/berth:latest", Namespace: "berth-system", Replicas: 2}
+		o := serve.ManifestsOptions{Roles: []string{"bundles"}, Image: "ghcr.io/berthdev/berth:latest", Namespace: "berth-system", Replicas: 2, Capacity: serve.DefaultCapacity()}
 		change(&o)
 		return o
 	}
@@ -43,12 +47,23 @@ func TestManifestsOptions(t *testing.T) {
 				o.Image, o.Namespace, o.Issuer, o.InstallRole, o.Replicas = "i", "ns", "Issuer/x", "r", 1
 			}),
 		},
-		"no role":         {Err: "a role is required: bundles or gateway"},
-		"an unknown role": {Args: "bundles x", Err: `unknown role "x": must be one of bundles, gateway`},
-		"no image":        {Args: "bundles --image=", Err: "--image must not be empty"},
-		"no pods":         {Args: "bundles --replicas 0", Err: "--replicas must be at least 1, got 0"},
-		"no namespace":    {Args: "bundles --namespace A", Err: `--namespace must be the name of a namespace, got "A"`},
-		"no issuer":       {Args: "bundles --cert-manager Secret/x", Err: `--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got "Secret/x"`},
+		"a gateway with machines": {
+			Args: "gateway --host a.example.com,10.0.0.1,*.b --machine-pool p --target-kubeconfig f --target-namespace n --machine-namespace m --max-sessions 9 --max-sessions-per-user 8",
+			Want: defaults(func(o *serve.ManifestsOptions) {
+				o.Roles, o.Hosts, o.Capacity = []string{"gateway"}, []string{"a.example.com", "10.0.0.1", "*.b"}, serve.Capacity{Sessions: 9, SessionsPerUser: 8}
+				o.MachinePool, o.TargetKubeconfig, o.TargetNamespace, o.MachineNamespace = "p", "f", "n", "m"
+			}),
+		},
+		"a pool without a gateway": {Args: "bundles --machine-pool p --target-kubeconfig f", Err: "--machine-pool requires the role gateway"},
+		"a pool without machines":  {Args: "gateway --machine-pool p", Err: "--machine-pool and --target-kubeconfig are given together"},
+		"no sessions":              {Args: "gateway --max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
+		"no host":                  {Args: "gateway --host https://a", Err: `--host must be a DNS name or an IP address, got "https://a"`},
+		"no role":                  {Err: "a role is required: bundles or gateway"},
+		"an unknown role":          {Args: "bundles x", Err: `unknown role "x": must be one of bundles, gateway`},
+		"no image":                 {Args: "bundles --image=", Err: "--image must not be empty"},
+		"no pods":                  {Args: "bundles --replicas 0", Err: "--replicas must be at least 1, got 0"},
+		"no namespace":             {Args: "bundles --namespace A", Err: `--namespace must be the name of a namespace, got "A"`},
+		"no issuer":                {Args: "bundles --cert-manager Secret/x", Err: `--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got "Secret/x"`},
 	})
 }
 
@@ -95,7 +110,7 @@ func TestManifests(t *testing.T) {
 // The gateway has its names, the ClusterRole for users, and the authorities of clients.
 func TestManifestsOfTheGateway(t *testing.T) {
 	streams, out := terminal.Test("", time.Now())
-	o := &serve.ManifestsOptions{IO: streams, Roles: []string{"gateway"}, Image: "i", Namespace: "ns", Replicas: 2, Hosts: []string{"berth.example.com"}, ClientCA: certtest.New(t).File}
+	o := &serve.ManifestsOptions{IO: streams, Roles: []string{"gateway"}, Image: "i", Namespace: "ns", Replicas: 2, Capacity: serve.DefaultCapacity(), Hosts: []string{"berth.example.com"}, ClientCA: certtest.New(t).File}
 	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
@@ -108,5 +123,43 @@ func TestManifestsOfTheGateway(t *testing.T) {
 	o.IO, o.ClientCA = streams, ""
 	if err := serve.Manifests(t.Context(), o); err != nil || strings.Contains(out.Out.String(), "client-ca") {
 		t.Errorf("%v; client certificates are taken by default", err)
+	}
+}
+
+// target is a kubeconfig with a file beside it and a context that is not used.
+const target = `
+apiVersion: v1
+kind: Config
+clusters: [{name: far, cluster: {server: "https://far.example.com", certificate-authority: ca.crt}}]
+users: [{name: poollet, user: {token: an-example}}, {name: boss, user: {token: of-the-boss}}]
+contexts: [{name: far, context: {cluster: far, user: poollet}}, {name: boss, context: {cluster: far, user: boss}}]
+current-context: far
+`
+
+// What is printed for a pool, with the kubeconfig as it works in a pod.
+func TestManifestsOfAPool(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"config": target, "ca.crt": "the CA", "exec": strings.Replace(target, "token: an-example", "tokenFile: t", 1)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	streams, out := terminal.Test("", time.Now())
+	o := &serve.ManifestsOptions{
+		IO: streams, Roles: []string{"gateway"}, Image: "registry.example.com/berth:v1", Namespace: "berth-system", Replicas: 1, Issuer: "ours",
+		Hosts: []string{"pool.example.com", "10.0.0.1"}, Capacity: serve.Capacity{Sessions: 500, SessionsPerUser: 200},
+		Machines: serve.Machines{MachinePool: "east", TargetKubeconfig: filepath.Join(dir, "config"), TargetNamespace: "broker", MachineNamespace: "shop"},
+	}
+	if err := serve.Manifests(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	terminaltest.Golden(t, "pool.yaml", out.Out.String())
+	if said := out.Err.String(); said != "The Secret berth-gateway-target that is printed holds the credential of --target-kubeconfig.\n" {
+		t.Errorf("it says %q", said)
+	}
+	streams, out = terminal.Test("", time.Now())
+	o.IO, o.TargetKubeconfig = streams, filepath.Join(dir, "exec")
+	if err := serve.Manifests(t.Context(), o); fault.CodeOf(err) != fault.InvalidArgument || out.Out.String() != "" {
+		t.Errorf("%v, and %q is printed", err, out.Out.String())
 	}
 }

@@ -6,10 +6,6 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// UserRole is the ClusterRole of those who enter workspaces through a gateway, as
-// `berth serve manifests gateway` prints it.
-const UserRole = "workspace-user"
-
 // Ending is how a gateway says on the error stream why a session has ended. Clients of
 // Kubernetes are left with the message of the status that it is sent in, so that the code
 // stands in front of the words.

@@ -8,6 +8,7 @@ import (
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
 )
 
 // failure says what kept a session from beginning, or from ending by itself.
@@ -80,7 +81,7 @@ func (g Gateway) refused(code int, message string, t Target, err error) error {
 // permission is what to ask for.
 func (t Target) permission() string {
 	if t.Machine != "" {
-		return "ask for verb create on machinepools/proxy of the group compute.ironcore.dev, for the pool of the machine"
+		return "ask for the ClusterRole " + rbac.MachinePoolUser("NAME") + " of the pool of the machine, or for verb create on machinepools/proxy of the group compute.ironcore.dev"
 	}
-	return "ask for a RoleBinding to the ClusterRole " + UserRole + " in namespace " + t.Namespace
+	return "ask for a RoleBinding to the ClusterRole " + rbac.WorkspaceUser + " in namespace " + t.Namespace
 }

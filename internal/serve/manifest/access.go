@@ -27,8 +27,8 @@ func (r Role) access(o Options) []runtime.Object {
 			&rbacv1.Role{ObjectMeta: local, Rules: rules},
 			&rbacv1.RoleBinding{ObjectMeta: local, RoleRef: roleRef("Role", r.objectName()), Subjects: r.account(o)})
 	}
-	if r.Users != "" {
-		objects = append(objects, &rbacv1.ClusterRole{ObjectMeta: r.global(r.Users), Rules: r.Allows})
+	for _, users := range r.Users {
+		objects = append(objects, &rbacv1.ClusterRole{ObjectMeta: r.global(users.Name), Rules: users.Rules})
 	}
 	if o.InstallRole != "" {
 		objects = append(objects, r.bindEverywhere(o, r.objectName()+"-install", o.InstallRole))

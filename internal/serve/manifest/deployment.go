@@ -19,6 +19,10 @@ const (
 	pathAuthorities = "/etc/berth/authorities"
 	// PathAuthorities is the file of Options.Authorities.
 	PathAuthorities = pathAuthorities + "/" + KeyCA
+
+	pathTarget = "/etc/berth/target"
+	// PathKubeconfig is the file of Options.Kubeconfig.
+	PathKubeconfig = pathTarget + "/" + keyKubeconfig
 )
 
 // nobody is who the process is: the image has no users.
@@ -40,7 +44,7 @@ func (r Role) deployment(o Options) *appsv1.Deployment {
 			Strategy: appsv1.DeploymentStrategy{
 				Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &none},
 			},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: r.labels()}, Spec: r.pod(o)},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: r.labels(), Annotations: o.annotations()}, Spec: r.pod(o)},
 		},
 	}
 }
@@ -74,6 +78,9 @@ func (r Role) volumes(o Options) []corev1.Volume {
 			LocalObjectReference: corev1.LocalObjectReference{Name: r.authoritiesName()},
 		}}})
 	}
+	if len(o.Kubeconfig) > 0 {
+		volumes = append(volumes, corev1.Volume{Name: "target", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: SecretKubeconfig(r.Name)}}})
+	}
 	return volumes
 }
 
@@ -84,6 +91,9 @@ func (r Role) mounts(o Options) []corev1.VolumeMount {
 	}
 	if len(o.Authorities) > 0 {
 		all = append(all, corev1.VolumeMount{Name: "authorities", MountPath: pathAuthorities, ReadOnly: true})
+	}
+	if len(o.Kubeconfig) > 0 {
+		all = append(all, corev1.VolumeMount{Name: "target", MountPath: pathTarget, ReadOnly: true})
 	}
 	return all
 }

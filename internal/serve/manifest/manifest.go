@@ -21,15 +21,28 @@ type Role struct {
 	Name string
 	// Everywhere and InSystem are what it may do in the cluster and in its namespace.
 	Everywhere, InSystem rbac.Command
-	// Users is a ClusterRole for those who ask it, and Allows what that lets them do.
-	Users  string
-	Allows []rbacv1.PolicyRule
+	// Users are ClusterRoles for those who ask it.
+	Users []UserRole
+	// Ports are more ports on which it is reached, beside that of HTTPS.
+	Ports []Port
 	// Sited is true if it is told its base URL and its namespace.
 	Sited bool
 	// Definitions are the CustomResourceDefinitions that it works on, as documents.
 	Definitions [][]byte
 	// Cache is how much it keeps on disk, as a quantity; empty for nothing.
 	Cache string
+}
+
+// UserRole is a ClusterRole that an administrator binds.
+type UserRole struct {
+	Name  string
+	Rules []rbacv1.PolicyRule
+}
+
+// Port is a port of a Service.
+type Port struct {
+	Name   string
+	Number int32
 }
 
 // Options are what an administrator chooses.
@@ -45,7 +58,10 @@ type Options struct {
 	// Authorities are certificates in PEM that the role checks others with; it finds them
 	// in the file PathAuthorities. Empty for none.
 	Authorities []byte
-	// Hosts are more names by which the role is reached.
+	// Kubeconfig is how the role reaches another API server; it finds it in the file
+	// PathKubeconfig. Empty for none.
+	Kubeconfig []byte
+	// Hosts are more names, or IP addresses, by which the role is reached.
 	Hosts []string
 	// InstallRole is a ClusterRole that the role gets in addition; empty for none.
 	InstallRole string

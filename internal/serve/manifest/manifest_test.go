@@ -30,8 +30,8 @@ var update = flag.Bool("update", false, "write the golden files")
 func role() Role {
 	return Role{
 		Name: "bundles", Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
-		Users: "bundle-reader", Sited: true, Cache: "4Gi",
-		Allows: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/bundles/*"}, Verbs: []string{"get"}}},
+		Users: []UserRole{{Name: "bundle-reader", Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/bundles/*"}, Verbs: []string{"get"}}}}},
+		Sited: true, Cache: "4Gi",
 	}
 }
 
@@ -170,7 +170,7 @@ func TestInstallRole(t *testing.T) {
 func TestPair(t *testing.T) {
 	now := time.Now()
 	hosts := role().Hosts("ns")
-	pair, err := NewPair(hosts, now)
+	pair, err := NewPair(append(hosts, "10.0.0.1"), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestPair(t *testing.T) {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pair.CA)
-	for _, host := range []string{"berth-bundles.ns.svc", "berth-bundles.ns.svc.cluster.local", "berth-bundles"} {
+	for _, host := range []string{"berth-bundles.ns.svc", "berth-bundles.ns.svc.cluster.local", "berth-bundles", "10.0.0.1"} {
 		if _, err := leaf.Verify(x509.VerifyOptions{Roots: pool, DNSName: host, CurrentTime: now.Add(PairFor - time.Hour)}); err != nil {
 			t.Error(err)
 		}

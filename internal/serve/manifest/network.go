@@ -12,11 +12,13 @@ import (
 const labelMetrics = "berth.dev/metrics"
 
 func (r Role) service(o Options) *corev1.Service {
+	ports := make([]corev1.ServicePort, 0, 1+len(r.Ports))
+	for _, p := range append([]Port{{Name: "https", Number: 443}}, r.Ports...) {
+		ports = append(ports, corev1.ServicePort{Name: p.Name, Port: p.Number, TargetPort: intstr.FromString("https"), Protocol: corev1.ProtocolTCP})
+	}
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: r.objectName(), Namespace: o.Namespace, Labels: r.labels()},
-		Spec: corev1.ServiceSpec{Selector: r.selector(), Ports: []corev1.ServicePort{
-			{Name: "https", Port: 443, TargetPort: intstr.FromString("https"), Protocol: corev1.ProtocolTCP},
-		}},
+		Spec:       corev1.ServiceSpec{Selector: r.selector(), Ports: ports},
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
 	"math/big"
+	"net"
 	"strings"
 	"time"
 
@@ -31,7 +33,7 @@ const KeyCA = "ca.crt"
 // ConfigMapCA is the ConfigMap that has the CA of a role.
 func ConfigMapCA(role string) string { return "berth-" + role + "-ca" }
 
-// NewPair makes a certificate for some names. The key of its CA is thrown away: it
+// NewPair makes a certificate for some names and IP addresses. The key of its CA is thrown away: it
 // signs nothing else.
 func NewPair(names []string, now time.Time) (Pair, error) {
 	ca := &x509.Certificate{
@@ -39,9 +41,10 @@ func NewPair(names []string, now time.Time) (Pair, error) {
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: names[0]}, DNSNames: names, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: names[0]}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
+	leaf.DNSNames, leaf.IPAddresses = apart(names)
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return Pair{}, fmt.Errorf("make a key: %w", err)
@@ -65,8 +68,37 @@ func NewPair(names []string, now time.Time) (Pair, error) {
 	return Pair{CA: block("CERTIFICATE", caDER), Cert: block("CERTIFICATE", der), Key: block("PRIVATE KEY", secret)}, nil
 }
 
+// apart are the names, and the IP addresses among them.
+func apart(hosts []string) (names []string, addresses []net.IP) {
+	for _, host := range hosts {
+		if address := net.ParseIP(host); address != nil {
+			addresses = append(addresses, address)
+		} else {
+			names = append(names, host)
+		}
+	}
+	return names, addresses
+}
+
 func block(kind string, content []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content})
+}
+
+// keyKubeconfig is the key under which a Secret has a kubeconfig.
+const keyKubeconfig = "kubeconfig"
+
+// SecretKubeconfig is the Secret that has the kubeconfig of a role.
+func SecretKubeconfig(role string) string { return "berth-" + role + "-target" }
+
+// annotationTarget is a digest of the kubeconfig, on pods. A process reads it once: one that
+// is applied with another kubeconfig is replaced.
+const annotationTarget = "berth.dev/target"
+
+func (o Options) annotations() map[string]string {
+	if len(o.Kubeconfig) == 0 {
+		return nil
+	}
+	return map[string]string{annotationTarget: fmt.Sprintf("%x", sha256.Sum256(o.Kubeconfig))[:16]}
 }
 
 func (r Role) secretName() string      { return r.objectName() + "-tls" }
@@ -78,6 +110,12 @@ func (r Role) trust(o Options) (objects []runtime.Object) {
 		objects = append(objects, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Name: r.authoritiesName(), Namespace: o.Namespace, Labels: r.labels()},
 			Data:       map[string]string{KeyCA: string(o.Authorities)},
+		})
+	}
+	if len(o.Kubeconfig) > 0 {
+		objects = append(objects, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: SecretKubeconfig(r.Name), Namespace: o.Namespace, Labels: r.labels()},
+			StringData: map[string]string{keyKubeconfig: string(o.Kubeconfig)},
 		})
 	}
 	if o.Issuer != "" {
@@ -104,21 +142,27 @@ func (r Role) certificate(o Options) *unstructured.Unstructured {
 	if !divided {
 		kind, name = "ClusterIssuer", o.Issuer
 	}
-	hosts := append(r.Hosts(o.Namespace), o.Hosts...)
-	names := make([]any, len(hosts))
-	for i, host := range hosts {
-		names[i] = host
+	hosts, addresses := apart(append(r.Hosts(o.Namespace), o.Hosts...))
+	spec := map[string]any{
+		"secretName": r.secretName(), "dnsNames": values(hosts), "usages": []any{"digital signature", "server auth"},
+		"issuerRef":  map[string]any{"group": "cert-manager.io", "kind": kind, "name": name},
+		"privateKey": map[string]any{"algorithm": "ECDSA", "size": int64(256), "rotationPolicy": "Always"},
 	}
-	certificate := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "cert-manager.io/v1", "kind": "Certificate",
-		"spec": map[string]any{
-			"secretName": r.secretName(), "dnsNames": names, "usages": []any{"digital signature", "server auth"},
-			"issuerRef":  map[string]any{"group": "cert-manager.io", "kind": kind, "name": name},
-			"privateKey": map[string]any{"algorithm": "ECDSA", "size": int64(256), "rotationPolicy": "Always"},
-		},
-	}}
+	if len(addresses) > 0 {
+		spec["ipAddresses"] = values(addresses)
+	}
+	certificate := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "spec": spec}}
 	certificate.SetName(r.secretName())
 	certificate.SetNamespace(o.Namespace)
 	certificate.SetLabels(r.labels())
 	return certificate
+}
+
+// values are texts as a document has them.
+func values[T any](all []T) []any {
+	texts := make([]any, len(all))
+	for i, v := range all {
+		texts[i] = fmt.Sprint(v)
+	}
+	return texts
 }
