@@ -16,7 +16,11 @@ const ReasonNotRunning = "CONTAINER_NOT_RUNNING"
 
 // Place says where in a workspace a command runs. The zero value is the main container
 // of the pod that is best to enter.
-type Place struct{ Pod, Container string }
+type Place struct {
+	Pod, Container string
+	// Own leaves out what is the workload's in the pods of an injected workspace.
+	Own bool
+}
 
 // Into is a request for a workspace's pod, without its command yet. It is an error if
 // the pod cannot be entered: a container that does not run has no processes to join.
@@ -64,11 +68,11 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 	r := Request{Pod: pod.Name, ID: kube.IDOf(&pod.ObjectMeta), Container: p.Container}
 	if r.Container == "" {
 		r.Container = kube.MainContainer(pod.Labels)
-	} else if names := Containers(pod); !slices.Contains(names, r.Container) {
+	} else if names := p.containers(pod); !slices.Contains(names, r.Container) {
 		return r, fault.New(fault.InvalidArgument, "workspace %s has no container %s in pod %s", r.ID, r.Container, pod.Name).
 			WithHint("its containers are: %s", strings.Join(names, ", "))
 	}
-	for _, status := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
+	for _, status := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses, pod.Status.EphemeralContainerStatuses) {
 		if status.Name == r.Container && status.State.Running != nil {
 			return r, nil
 		}
@@ -80,8 +84,21 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 // IsMain is true for the container in which the user of a workspace works.
 func (r Request) IsMain(pod *corev1.Pod) bool { return r.Container == kube.MainContainer(pod.Labels) }
 
+// containers are the names of a pod's containers that the place may be in. What debugs the pod of an
+// injected workspace is the workload's: it may share the processes of the workload's containers.
+func (p Place) containers(pod *corev1.Pod) []string {
+	names := Containers(pod)
+	if !p.Own || pod.Labels[kube.LabelInjected] != "true" {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		debugs := slices.ContainsFunc(pod.Spec.EphemeralContainers, func(c corev1.EphemeralContainer) bool { return c.Name == name })
+		return debugs || !strings.HasPrefix(name, pod.Labels[kube.LabelCanonicalID]+"-")
+	})
+}
+
 // Containers are the names of a pod's containers that can be entered while it runs, the
-// main one first: an init container only if it goes on beside the others.
+// main one first: an init container only if it goes on beside the others, and what debugs the pod.
 func Containers(pod *corev1.Pod) []string {
 	main := kube.MainContainer(pod.Labels)
 	var names []string
@@ -92,6 +109,9 @@ func Containers(pod *corev1.Pod) []string {
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
 			names = append(names, c.Name)
 		}
+	}
+	for i := range pod.Spec.EphemeralContainers {
+		names = append(names, pod.Spec.EphemeralContainers[i].Name)
 	}
 	slices.SortStableFunc(names, func(a, b string) int {
 		switch main {

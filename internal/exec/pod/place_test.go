@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,15 +19,22 @@ func replica(name string, running ...string) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "dev", Labels: map[string]string{kube.LabelCanonicalID: "alice-2bd806c", kube.LabelInjected: "true"}},
 		Spec: corev1.PodSpec{
-			InitContainers: []corev1.Container{{Name: "init"}, {Name: "proxy", RestartPolicy: &always}},
-			Containers:     []corev1.Container{{Name: "web"}, {Name: main}},
+			InitContainers: []corev1.Container{{Name: "init"}, {Name: "proxy", RestartPolicy: &always}, {Name: "alice-2bd806c-proxy", RestartPolicy: &always}},
+			Containers:     []corev1.Container{{Name: "web"}, {Name: main}, {Name: "alice-2bd806c-tools"}},
+			EphemeralContainers: []corev1.EphemeralContainer{
+				{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debugger"}},
+				{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "alice-2bd806c-debugger"}},
+			},
 		},
 	}
 	for _, container := range running {
 		status := corev1.ContainerStatus{Name: container, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
-		if container == "proxy" {
+		switch {
+		case strings.HasSuffix(container, "proxy"):
 			pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, status)
-		} else {
+		case strings.HasSuffix(container, "debugger"):
+			pod.Status.EphemeralContainerStatuses = append(pod.Status.EphemeralContainerStatuses, status)
+		default:
 			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, status)
 		}
 	}
@@ -46,6 +54,17 @@ func TestPlace(t *testing.T) {
 		"the first that runs":             {pods: []*corev1.Pod{replica("a", "web"), replica("b", main)}, pod: "b", container: main},
 		"another container":               {place: Place{Container: "web"}, pods: []*corev1.Pod{replica("a", "web")}, pod: "a", container: "web"},
 		"a sidecar":                       {place: Place{Container: "proxy"}, pods: []*corev1.Pod{replica("a", "proxy")}, pod: "a", container: "proxy"},
+		"what debugs it":                  {place: Place{Container: "debugger"}, pods: []*corev1.Pod{replica("a", "debugger")}, pod: "a", container: "debugger"},
+		"its own, of its own":             {place: Place{Container: "alice-2bd806c-tools", Own: true}, pods: []*corev1.Pod{replica("a", "alice-2bd806c-tools")}, pod: "a", container: "alice-2bd806c-tools"},
+		"its own sidecar":                 {place: Place{Container: "alice-2bd806c-proxy", Own: true}, pods: []*corev1.Pod{replica("a"), replica("b", "alice-2bd806c-proxy")}, pod: "b", container: "alice-2bd806c-proxy"},
+		"the main one, of its own":        {place: Place{Own: true}, pods: []*corev1.Pod{replica("a", main)}, pod: "a", container: main},
+		"the workload's": {
+			place: Place{Container: "web", Own: true}, pods: []*corev1.Pod{replica("a", main, "web")}, code: fault.InvalidArgument,
+			message: "workspace alice-2bd806c has no container web in pod a", hint: "its containers are: " + main + ", alice-2bd806c-tools, alice-2bd806c-proxy",
+		},
+		"the workload's sidecar":          {place: Place{Container: "proxy", Own: true}, pods: []*corev1.Pod{replica("a", "proxy")}, code: fault.InvalidArgument},
+		"what debugs the workload":        {place: Place{Container: "debugger", Own: true}, pods: []*corev1.Pod{replica("a", "debugger")}, code: fault.InvalidArgument},
+		"what debugs it by a name of its": {place: Place{Container: "alice-2bd806c-debugger", Own: true}, pods: []*corev1.Pod{replica("a", "alice-2bd806c-debugger")}, code: fault.InvalidArgument},
 		"the pod that is named":           {place: Place{Pod: "b"}, pods: []*corev1.Pod{replica("a", main), replica("b", main)}, pod: "b", container: main},
 		"none runs": {
 			pods: []*corev1.Pod{replica("a"), replica("b")}, code: fault.Failed, reason: ReasonNotRunning,
@@ -54,7 +73,7 @@ func TestPlace(t *testing.T) {
 		"the pod that is named does not run": {place: Place{Pod: "b"}, pods: []*corev1.Pod{replica("a", main), replica("b")}, code: fault.Failed, reason: ReasonNotRunning},
 		"no such container": {
 			place: Place{Container: "main"}, pods: []*corev1.Pod{replica("a", main)}, code: fault.InvalidArgument,
-			message: "workspace alice-2bd806c has no container main in pod a", hint: "its containers are: " + main + ", web, proxy",
+			message: "workspace alice-2bd806c has no container main in pod a", hint: "its containers are: " + main + ", web, alice-2bd806c-tools, proxy, alice-2bd806c-proxy, debugger, alice-2bd806c-debugger",
 		},
 		"an init container that ends": {place: Place{Container: "init"}, pods: []*corev1.Pod{replica("a", main)}, code: fault.InvalidArgument},
 		"a pod of another workspace": {

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,50 +55,31 @@ func withShell(run exec.Runner, shell []string, copies *buffers) exec.Runner {
 	}
 }
 
-// choose is the pod of a workspace that is entered: one that is ready before one that only
-// runs, and the oldest of those. An injected workspace has its own containers alone: the
-// others are the workload's.
+// choose is where in the pods of a workspace a session is: in one that is ready before one that
+// only runs, and the oldest of those. An injected workspace has its own containers alone.
 func choose(o Object, pods []corev1.Pod, container string) (*corev1.Pod, pod.Request, error) {
-	pods = slices.DeleteFunc(pods, func(p corev1.Pod) bool {
-		return p.DeletionTimestamp != nil || p.Labels[kube.LabelInjected] != "true" && p.Name != o.Name
-	})
-	if len(pods) == 0 {
+	var own []*corev1.Pod
+	for i := range pods {
+		if p := &pods[i]; p.DeletionTimestamp == nil && (p.Labels[kube.LabelInjected] == "true" || p.Name == o.Name) {
+			own = append(own, p)
+		}
+	}
+	if len(own) == 0 {
 		return nil, pod.Request{}, fault.New(fault.NotFound, "workspace %s not found in namespace %s", o.Name, o.Namespace)
 	}
-	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
-		if kube.IsReady(&a) != kube.IsReady(&b) {
-			if kube.IsReady(&a) {
+	slices.SortStableFunc(own, func(a, b *corev1.Pod) int {
+		if kube.IsReady(a) != kube.IsReady(b) {
+			if kube.IsReady(a) {
 				return -1
 			}
 			return 1
 		}
 		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
 	})
-	var first error
-	for i := range pods {
-		r, err := pod.Into(&pods[i])
-		if err == nil {
-			r, err = within(r, &pods[i], container)
-			return &pods[i], r, err
-		}
-		if first == nil {
-			first = err
-		}
+	r, err := pod.Place{Container: container, Own: true}.In(own)
+	if err != nil {
+		return nil, pod.Request{}, err
 	}
-	return nil, pod.Request{}, first
-}
-
-// within is a request for another container of the workspace.
-func within(r pod.Request, p *corev1.Pod, container string) (pod.Request, error) {
-	if container == "" {
-		return r, nil
-	}
-	own := p.Labels[kube.LabelInjected] != "true" || strings.HasPrefix(container, p.Labels[kube.LabelCanonicalID]+"-")
-	for _, c := range p.Spec.Containers {
-		if c.Name == container && own {
-			r.Container = container
-			return r, nil
-		}
-	}
-	return r, fault.New(fault.NotFound, "workspace %s has no container %s", r.ID, container)
+	p, err := pod.Place{Pod: r.Pod}.Choose(own)
+	return p, r, err
 }
