@@ -70,7 +70,8 @@ for one, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
 
 The role runs in the namespace of --namespace, berth-system unless it is given.`,
 		Example: `  berth serve manifests bundles --install-role cluster-admin | kubectl apply --server-side -f -
-  berth serve manifests bundles --cert-manager letsencrypt --image registry.example.com/berth:v1`,
+  berth serve manifests bundles --cert-manager letsencrypt --image registry.example.com/berth:v1
+  berth serve manifests gateway --machine-pool east --target-kubeconfig east.yaml | kubectl apply --server-side -f -`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.FixedCompletions(roles(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
