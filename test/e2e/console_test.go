@@ -16,6 +16,7 @@ import (
 
 	"github.com/berthdev/berth/internal/certtest"
 	"github.com/berthdev/berth/internal/exec/machine"
+	"github.com/berthdev/berth/internal/rbac"
 )
 
 // TestMachines are the tests of what works on the one API of machines of a cluster.
@@ -150,13 +151,13 @@ func (m *machines) testSession() {
 			m.Errorf("left with %d:\n%s", status, s.out.String())
 		}
 	}
-	m.contains(m.output("logs", podAPI), "admin is connected with https://poollet."+m.namespace+".svc:12319/apis/compute.ironcore.dev/namespaces/"+m.namespace+"/machines/web/exec")
-	m.contains(m.output("logs", podPoollet), `"user":"system:serviceaccount:`+m.namespace+`:default"`)
+	m.contains(m.output("logs", podAPI), "admin is connected with https://berth-gateway."+m.namespace+".svc:12319/apis/compute.ironcore.dev/namespaces/"+m.namespace+"/machines/web/exec")
+	m.contains(m.gatewaySays(), `"user":"system:serviceaccount:`+m.namespace+`:default"`)
 }
 
 // direct are the arguments for a machine of the pool that is reached from here.
 func (m *machines) direct(machine string, more ...string) []string {
-	return append([]string{"machine/" + machine, "--direct", "--poollet-ca", m.authority.File}, more...)
+	return append([]string{"machine/" + machine, "--direct", "--poollet-ca", m.ca}, more...)
 }
 
 // user may read machines and pools, and use pools; a token says who they are.
@@ -174,7 +175,7 @@ func (m *machines) testDirectSession() {
 
 // audited is how many sessions of a user have an audit line, which they have at their end.
 func (m *machines) audited(user *world) int {
-	return strings.Count(m.output("logs", podPoollet), `"user":"system:serviceaccount:`+m.namespace+`:`+user.account+`"`)
+	return strings.Count(m.gatewaySays(), `"user":"system:serviceaccount:`+m.namespace+`:`+user.account+`"`)
 }
 
 // A gateway of the configuration takes no cluster, and no kubeconfig.
@@ -182,7 +183,7 @@ func (m *machines) testGatewaySession() {
 	w := m.user()
 	config := w.write(w.TempDir(), "config.yaml", fmt.Sprintf(
 		"gateways: [{name: east, url: https://127.0.0.1:%s, ca: %s, namespace: %s, credential: {tokenFile: %s}}]\n",
-		m.port, m.authority.File, m.namespace, w.write(w.TempDir(), "token", w.limited.BearerToken)))
+		m.port, m.ca, m.namespace, w.write(w.TempDir(), "token", w.limited.BearerToken)))
 	w.kubeconfig = filepath.Join(w.TempDir(), "none")
 	s := w.sessionWith([]string{"BERTH_CONFIG=" + config}, "exec", "--gateway", "east", "machine/near")
 	s.used()
@@ -244,7 +245,7 @@ func (m *machines) testDirectRefusals() {
 	for _, broken := range []string{"closed", "broken", "elsewhere"} {
 		w.refused("UNAVAILABLE", []string{"the console of machine " + broken + " cannot be reached; the log of the gateway says why"}, m.direct(broken)...)
 	}
-	m.contains(m.output("logs", podPoollet), "the poollet may not see this machine", "the runtime does not answer", "redirects to https://elsewhere.example.com")
+	m.contains(m.gatewaySays(), "the poollet may not see this machine", "the runtime does not answer", "redirects to https://elsewhere.example.com")
 	m.refused("UNAUTHENTICATED", []string{"a token is required"}, m.direct("near")...) // of an administrator with a certificate
 	w.refused("INVALID_ARGUMENT", []string{"--as"}, m.direct("near", "--as", "boss")...)
 	m.eventually("those who got to the poollet have audit lines", func() bool { return m.audited(w) == 4 })
@@ -260,8 +261,12 @@ var (
 	mayRead      = []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machines"}, Verbs: []string{"get"}}}
 	mayEnter     = []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machines/exec"}, Verbs: []string{"create"}}}
 	mayReadPools = []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machinepools"}, Verbs: []string{"get"}}}
-	mayUsePools  = []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machinepools/proxy"}, Verbs: []string{"create"}}}
+	mayUsePools  = mayUse("east")
 )
+
+func mayUse(pool string) []rbacv1.PolicyRule {
+	return rbac.Named(rbac.EnterMachineByPool).PolicyRulesOf(pool)
+}
 
 // What is missing is named.
 func (m *machines) testPermissions() {
@@ -273,6 +278,7 @@ func (m *machines) testPermissions() {
 	m.as(own(mayEnter)).refused("PERMISSION_DENIED", []string{"get machines.compute.ironcore.dev"}, near...)
 	m.as(own(mayRead)).refused("PERMISSION_DENIED", []string{"get machinepools.compute.ironcore.dev"}, near...)
 	m.as(own(mayRead), all(mayReadPools)).refused("PERMISSION_DENIED", []string{"machinepools.compute.ironcore.dev/proxy"}, near...)
+	m.as(own(mayRead), all(mayReadPools), all(mayUse("west"))).refused("PERMISSION_DENIED", []string{"machinepools.compute.ironcore.dev/proxy"}, near...)
 	m.as(own(mayEnter)).atTerminal("exec", "machine/web").used()
 }
 
@@ -308,7 +314,7 @@ func (m *machines) testTargetGone() {
 		return err == nil && len(slices.Items) == 0
 	})
 	m.refused("UNAVAILABLE", []string{"the console of machine web cannot be reached; the log of the gateway says why"}, "machine/web")
-	m.contains(m.output("logs", podPoollet), "the cluster cannot be reached")
+	m.contains(m.gatewaySays(), "the cluster cannot be reached")
 }
 
 func (m *machines) testCompletion() {

@@ -40,22 +40,23 @@ type gatewayWorld struct {
 	image  string // its tag
 }
 
+// gateways is who applies what is printed of a gateway, whose roles are those of the cluster.
+var gateways = gate{changed: sync.NewCond(&sync.Mutex{}), shared: map[string]int{}}
+
 const gatewayPods = "app.kubernetes.io/component=gateway"
 
 func newGateway(t *testing.T) *gatewayWorld {
 	t.Helper()
+	gateways.alone(t)
 	g := &gatewayWorld{world: newWorldAlone(t), system: newBareWorld(t), home: t.TempDir()}
 	g.system.kubeconfig, g.system.limited = g.admin, g.config
 	g.image = g.system.program(binary)
 	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the gateway says:\n%s", g.system.output("logs", "--selector", gatewayPods, "--prefix", "--tail", "80"))
-		}
-		g.system.kubectl("delete", "clusterrolebinding,clusterrole", "--selector", gatewayPods, "--ignore-not-found")
+		g.system.noGateway()
 	})
 	g.system.kubectl("apply", "--server-side", "-f", g.system.write(t.TempDir(), "gateway.yaml", g.manifests()))
 	g.must(0, "provision", "alice~plain")
-	g.system.eventually("the gateway is ready", func() bool { return len(g.pods()) == 1 })
+	g.system.eventually("the gateway is ready", func() bool { return len(g.system.gatewayPods()) == 1 })
 	g.relay = newRelay(t, &kube.Client{Interface: g.Interface, Config: g.config, Namespace: g.system.namespace}, g.pods()[0].Name)
 	g.token = g.world.token("user")
 	g.allow("user")
@@ -73,11 +74,14 @@ func (g *gatewayWorld) manifests() string {
 }
 
 // pods are the pods of the gateway that are ready.
-func (g *gatewayWorld) pods() (pods []corev1.Pod) {
-	g.Helper()
-	list, err := g.CoreV1().Pods(g.system.namespace).List(g.Context(), metav1.ListOptions{LabelSelector: gatewayPods})
+func (g *gatewayWorld) pods() []corev1.Pod { return g.system.gatewayPods() }
+
+// gatewayPods are the pods of the gateway of the namespace that are ready.
+func (w *world) gatewayPods() (pods []corev1.Pod) {
+	w.Helper()
+	list, err := w.CoreV1().Pods(w.namespace).List(w.Context(), metav1.ListOptions{LabelSelector: gatewayPods})
 	if err != nil {
-		g.Fatal(err)
+		w.Fatal(err)
 	}
 	for _, p := range list.Items {
 		ready := len(p.Status.ContainerStatuses) == 1 && p.Status.ContainerStatuses[0].Ready
@@ -86,6 +90,19 @@ func (g *gatewayWorld) pods() (pods []corev1.Pod) {
 		}
 	}
 	return pods
+}
+
+// gatewaySays is the log of the gateway of the namespace.
+func (w *world) gatewaySays() string {
+	return w.output("logs", "--selector", gatewayPods, "--prefix", "--tail", "-1")
+}
+
+// noGateway removes what a gateway has in no namespace.
+func (w *world) noGateway() {
+	if w.Failed() {
+		w.Logf("the gateway says:\n%s", w.gatewaySays())
+	}
+	w.kubectl("delete", "clusterrolebinding,clusterrole", "--selector", gatewayPods, "--ignore-not-found")
 }
 
 // allow lets an account of the namespace into its workspaces, as the administrator is told to.
@@ -110,11 +127,14 @@ func (g *gatewayWorld) believe() {
 }
 
 // authorities is the CA that is handed out.
-func (g *gatewayWorld) authorities() string {
-	g.Helper()
-	ca, err := g.CoreV1().ConfigMaps(g.system.namespace).Get(g.Context(), "berth-gateway-ca", metav1.GetOptions{})
+func (g *gatewayWorld) authorities() string { return g.system.gatewayCA() }
+
+// gatewayCA is the CA that the gateway of the namespace hands out.
+func (w *world) gatewayCA() string {
+	w.Helper()
+	ca, err := w.CoreV1().ConfigMaps(w.namespace).Get(w.Context(), "berth-gateway-ca", metav1.GetOptions{})
 	if err != nil {
-		g.Fatal(err)
+		w.Fatal(err)
 	}
 	return ca.Data["ca.crt"]
 }

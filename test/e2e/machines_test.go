@@ -22,20 +22,20 @@ import (
 )
 
 // machines is a world with the stand-in for the API of machines, registered as the API
-// server knows such: there can be one at a time on a cluster. Its poollet is the gateway,
-// and another stand-in has the machines, whose consoles are pods.
+// server knows such: there can be one at a time on a cluster. Its poollet is the gateway, with
+// nothing changed of what is printed, and another stand-in has the machines, whose consoles are pods.
 type machines struct {
 	*world
 	authority *certtest.Authority
 	lists     map[string]*corev1.ConfigMap // of the objects of both APIs
 	port      string                       // on which the poollet is reached from here
+	ca        string                       // the file of its CA
 }
 
-// The pods of the machines' world: the API of machines, the poollet, and what has the machines.
+// The pods of the machines' world beside the poollet: the API of machines, and what has them.
 const (
-	podAPI     = "machines"
-	podPoollet = "poollet"
-	podTarget  = "target"
+	podAPI    = "machines"
+	podTarget = "target"
 )
 
 // broker is the namespace in which the poollet's machines are, in the API that has them.
@@ -43,6 +43,7 @@ const broker = "broker"
 
 func newMachines(t *testing.T) *machines {
 	t.Helper()
+	gateways.alone(t)
 	w := newBareWorld(t)
 	w.kubeconfig, w.limited = w.admin, w.config
 	m := &machines{world: w, authority: certtest.New(t), lists: map[string]*corev1.ConfigMap{}}
@@ -54,19 +55,20 @@ func newMachines(t *testing.T) *machines {
 			t.Fatal(err)
 		}
 	}
+	t.Cleanup(m.noGateway)
 	m.startServers()
 	t.Cleanup(func() { // the APIService goes before what answers for it
 		m.kubectl("delete", "apiservice", machine.Version+"."+machine.Group, "--ignore-not-found")
 		if t.Failed() {
-			for _, pod := range []string{podAPI, podPoollet, podTarget} {
+			for _, pod := range []string{podAPI, podTarget} {
 				m.Logf("%s says:\n%s", pod, m.output("logs", pod))
 			}
 		}
 	})
 	m.kubectl("wait", "--for=condition=Available", "apiservice/"+machine.Version+"."+machine.Group, "--timeout=120s")
-	_, m.port, _ = net.SplitHostPort(m.forwarded(podPoollet, "12319"))
+	_, m.port, _ = net.SplitHostPort(m.forwarded(m.gatewayPods()[0].Name, "8443"))
 	m.has(podAPI,
-		pool("east", "", "Hostname", podPoollet+"."+m.namespace+".svc"), m.machine("web", "east"), m.machine("brief", "east"),
+		pool("east", "", "Hostname", "berth-gateway."+m.namespace+".svc"), m.machine("web", "east"), m.machine("brief", "east"),
 		pool("near", m.port, "ExternalIP", "127.0.0.1"), m.machine("near", "near"),
 		m.machine("waiting", ""), m.machine("orphan", "gone"),
 		pool("bare", ""), m.machine("bare", "bare"),
@@ -81,15 +83,13 @@ func newMachines(t *testing.T) *machines {
 	return m
 }
 
-// secrets are the certificates of the servers, and how the poollet reaches the target.
+// secrets are the certificates of the servers.
 func (m *machines) secrets() {
 	m.Helper()
-	authority := m.file(m.authority.File)
-	for _, name := range []string{podAPI, podPoollet, podTarget} {
+	for _, name := range []string{podAPI, podTarget} {
 		pair := m.authority.Issue(time.Now().Add(time.Hour), name+"."+m.namespace+".svc", "127.0.0.1")
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string][]byte{
-			"tls.crt": m.file(pair.Cert), "tls.key": m.file(pair.Key), "poollet.crt": authority,
-			"target.yaml": fmt.Appendf(nil, toTarget, m.namespace, targetToken),
+			"tls.crt": m.file(pair.Cert), "tls.key": m.file(pair.Key),
 		}}
 		if _, err := m.CoreV1().Secrets(m.namespace).Create(m.Context(), secret, metav1.CreateOptions{}); err != nil {
 			m.Fatal(err)
@@ -103,13 +103,28 @@ const targetToken = "of-the-poollet"
 const toTarget = `
 apiVersion: v1
 kind: Config
-clusters: [{name: target, cluster: {server: "https://target.%s.svc:8444", certificate-authority: /tls/poollet.crt}}]
+clusters: [{name: target, cluster: {server: "https://target.%s.svc:8444", certificate-authority: %q}}]
 users: [{name: poollet, user: {token: %s}}]
 contexts: [{name: target, context: {cluster: target, user: poollet}}]
 current-context: target
 `
 
-// permissions are those of the servers: the API server of machines may use any pool.
+// poollet applies what is printed for the pool.
+func (m *machines) poollet() {
+	m.Helper()
+	dir := m.TempDir()
+	target := m.write(dir, "target.yaml", fmt.Sprintf(toTarget, m.namespace, m.authority.File, targetToken))
+	printed := m.must(0, "serve", "manifests", "gateway", "--host", "127.0.0.1", "--replicas", "1", "--max-sessions-per-user", "4",
+		"--machine-pool", "east", "--machine-namespace", m.namespace, "--target-kubeconfig", target, "--target-namespace", broker,
+		"--image", images+m.program(binary))
+	m.contains(printed.stderr, "berth-gateway-target", "credential")
+	m.kubectl("apply", "--server-side", "-f", m.write(dir, "gateway.yaml", printed.stdout))
+	m.ca = m.write(dir, "ca.crt", m.gatewayCA())
+}
+
+const images = "registry.example.com/berth/berth:"
+
+// permissions are those of the servers: the API server of machines may use the pool.
 func (m *machines) permissions() {
 	m.Helper()
 	self := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "default", Namespace: m.namespace}}
@@ -123,8 +138,9 @@ func (m *machines) permissions() {
 	m.bindEverywhere(m.namespace+"-machines", []rbacv1.PolicyRule{
 		{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
 		{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
-		{APIGroups: []string{machine.Group}, Resources: []string{"machinepools/proxy"}, Verbs: []string{"create"}},
 	}, self)
+	m.kubectl("create", "clusterrolebinding", m.namespace+"-pool", "--clusterrole", "machine-pool-east-user", "--serviceaccount", m.namespace+":default")
+	m.Cleanup(func() { m.kubectl("delete", "clusterrolebinding", m.namespace+"-pool") })
 }
 
 // startServers runs the servers and the consoles, and registers the API.
@@ -136,8 +152,8 @@ func (m *machines) startServers() {
 	if out, err := build.CombinedOutput(); err != nil {
 		m.Fatalf("%v\n%s", err, out)
 	}
-	const images = "registry.example.com/berth/berth:"
-	standIn, gateway := images+m.program(program), images+m.program(binary)
+	standIn := images + m.program(program)
+	m.poollet()
 	pod := func(name, image, port, args string) string {
 		return fmt.Sprintf(servedBy, name, image, args, port, m.namespace) +
 			fmt.Sprintf("---\n{apiVersion: v1, kind: Service, metadata: {name: %[1]s}, spec: {selector: {app: %[1]s}, ports: [{port: %[2]s}]}}", name, port)
@@ -145,14 +161,13 @@ func (m *machines) startServers() {
 	m.apply(
 		pod(podAPI, standIn, "8443", "api"),
 		pod(podTarget, standIn, "8444", "target, "+targetToken),
-		pod(podPoollet, gateway, "12319", "serve, gateway, --listen=:12319, --tls-cert=/tls/tls.crt, --tls-key=/tls/tls.key, "+
-			"--machine-pool=east, --target-kubeconfig=/tls/target.yaml, --target-namespace="+broker+", --machine-namespace="+m.namespace+", --max-sessions-per-user=4"),
 		fmt.Sprintf(consolePod, "console"), fmt.Sprintf(consolePod, "brief"),
 		fmt.Sprintf(`{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: %[1]s.%[2]s}, spec: {
 			group: %[2]s, version: %[1]s, groupPriorityMinimum: 1000, versionPriority: 10, caBundle: %[3]s,
 			service: {name: machines, namespace: %[4]s, port: 8443}}}`, machine.Version, machine.Group, base64.StdEncoding.EncodeToString(m.file(m.authority.File)), m.namespace),
 	)
-	m.kubectl("wait", "--for=condition=Ready", "pod/"+podAPI, "pod/"+podPoollet, "pod/"+podTarget, "pod/console", "pod/brief", "--timeout=120s")
+	m.kubectl("wait", "--for=condition=Ready", "pod/"+podAPI, "pod/"+podTarget, "pod/console", "pod/brief", "--timeout=120s")
+	m.eventually("the gateway is ready", func() bool { return len(m.gatewayPods()) == 1 })
 }
 
 const servedBy = `
@@ -162,13 +177,13 @@ metadata: {name: %[1]s, labels: {app: %[1]s}}
 spec:
   ` + restricted + `
   terminationGracePeriodSeconds: 1
-  volumes: [{name: tls, secret: {secretName: %[1]s}}]
+  volumes: [{name: tls, secret: {secretName: %[1]s}}, {name: poollet, configMap: {name: berth-gateway-ca}}]
   containers:
     - name: server
       image: %[2]s
       args: [%[3]s]
       env: [{name: NAMESPACE, value: %[5]s}]
-      volumeMounts: [{name: tls, mountPath: /tls}]
+      volumeMounts: [{name: tls, mountPath: /tls}, {name: poollet, mountPath: /poollet}]
       readinessProbe: {tcpSocket: {port: %[4]s}, periodSeconds: 1}
       ` + restrictedContainer + `
 `

@@ -83,7 +83,7 @@ func (a api) exec(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fmt.Println(r.Header.Get("X-Remote-User"), "is connected with", at)
-	through{at: at, authority: "/tls/poollet.crt", insecure: r.URL.Query().Get("insecureSkipTLSVerifyBackend") == "true", token: a.token()}.ServeHTTP(w, r)
+	through{at: at, authority: "/poollet/ca.crt", insecure: r.URL.Query().Get("insecureSkipTLSVerifyBackend") == "true", token: a.token()}.ServeHTTP(w, r)
 }
 
 // fail answers with the status of an error.
