@@ -55,7 +55,7 @@ func (g *gatewayWorld) testRefusals() {
 		"another protocol":               {alice + all, g.token, "h2c", 400},
 		"no streams":                     {alice + "?command=true", g.token, "SPDY/3.1", 400},
 		"a strange option":               {alice + all + "&pod=other", g.token, "SPDY/3.1", 400},
-		"another container":              {alice + all + "&container=nope", g.token, "SPDY/3.1", 404},
+		"another container":              {alice + all + "&container=nope", g.token, "SPDY/3.1", 400},
 		"a path that climbs":             {in("/workspaces/", "/workspaces/x/../") + all, g.token, "SPDY/3.1", 404},
 		"climbing, escaped":              {in("/workspaces/", "/workspaces/%2e%2e/workspaces/") + all, g.token, "SPDY/3.1", 404},
 		"a slash, escaped":               {in("/workspaces/", "%2fworkspaces/") + all, g.token, "SPDY/3.1", 404},
