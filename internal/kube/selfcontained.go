@@ -18,7 +18,7 @@ func SelfContained(text []byte, file string) ([]byte, error) {
 	if err := clientcmdapi.MinifyConfig(config); err != nil {
 		return nil, unusable(file, err)
 	}
-	config.Preferences, config.Extensions = clientcmdapi.Preferences{}, nil //nolint:staticcheck // they are still read
+	config.Preferences, config.Extensions = clientcmdapi.Preferences{}, nil
 	for name, user := range config.AuthInfos {
 		if err := movable(file, name, user); err != nil {
 			return nil, err

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"strings"
 
@@ -71,8 +70,8 @@ func (o *ManifestsOptions) machines(options *manifest.Options) error {
 	if n := len(options.Kubeconfig); n > maxFile {
 		return fault.New(fault.InvalidArgument, "the kubeconfig of --%s is too large: with the files that it names it has %d bytes, more than %d", flagTargetKubeconfig, n, maxFile)
 	}
-	_, err = io.WriteString(o.IO.Err, fmt.Sprintf("The Secret %s that is printed holds the credential of --%s.\n", manifest.SecretKubeconfig(roleGateway), flagTargetKubeconfig))
-	return err
+	fmt.Fprintf(o.IO.Err, "The Secret %s that is printed holds the credential of --%s.\n", manifest.SecretKubeconfig(roleGateway), flagTargetKubeconfig)
+	return nil
 }
 
 // checkHosts refuses what no certificate can name.
