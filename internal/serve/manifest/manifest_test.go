@@ -167,6 +167,30 @@ func TestInstallRole(t *testing.T) {
 	}
 }
 
+// A process reads its kubeconfig once: with another one, the pods are others.
+func TestPodsAreReplacedForAKubeconfig(t *testing.T) {
+	seen := map[string]bool{}
+	for _, kubeconfig := range []string{"", "one", "two"} {
+		o := options()
+		o.Kubeconfig = []byte(kubeconfig)
+		text, err := YAML(role(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := objects(t, text)
+		seen[find[*appsv1.Deployment](t, all)[0].Spec.Template.Annotations[annotationTarget]] = true
+		has := slices.ContainsFunc(find[*corev1.Secret](t, all), func(s *corev1.Secret) bool {
+			return s.Name == SecretKubeconfig("bundles") && s.StringData[keyKubeconfig] == kubeconfig
+		})
+		if has != (kubeconfig != "") {
+			t.Errorf("the Secret of kubeconfig %q is there: %t", kubeconfig, has)
+		}
+	}
+	if len(seen) != 3 || !seen[""] {
+		t.Errorf("the pods are %v", seen)
+	}
+}
+
 func TestPair(t *testing.T) {
 	now := time.Now()
 	hosts := role().Hosts("ns")
