@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/store"
 	"github.com/berthdev/berth/internal/store/storetest"
+	"github.com/berthdev/berth/internal/waittest"
 )
 
 const hush = "hunter2"
@@ -46,14 +47,14 @@ func TestNATSIsLostAndComesBack(t *testing.T) {
 		}
 	}
 	tell(v1.StageScheduling)
-	storetest.Until(t, has(1))
+	waittest.Until(t, "one stage is kept", has(1))
 	port := storetest.Port(t, s)
 	s.Shutdown()
 	s.WaitForShutdown()
 	tell(v1.StagePulling, v1.StageInitializing)
 	storetest.NATS(t, dir, port, nil)
 	tell(v1.StageStarting)
-	storetest.Until(t, has(4))
+	waittest.Until(t, "four stages are kept", has(4))
 	tell(v1.StageRunning)
 	stream.Finish(v1.Result{})
 	want := []v1.Stage{v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting, v1.StageRunning}
@@ -88,7 +89,7 @@ func TestRecordWithoutNATS(t *testing.T) {
 			r := NewRecorder(stores, time.Now)
 			stream := event.NewStream("alice-1", time.Now, r)
 			// On a busy machine, the answer may take longer than the end of a command.
-			storetest.Until(t, func() bool {
+			waittest.Until(t, "the store answers as it will", func() bool {
 				_, err := get(t.Context(), stores.nats, "a")
 				return c.code == "" && fault.CodeOf(err) == fault.NotFound || c.code != "" && fault.CodeOf(err) == c.code
 			})

@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/store"
 	"github.com/berthdev/berth/internal/store/storetest"
+	"github.com/berthdev/berth/internal/waittest"
 )
 
 // overTLS makes a server require TLS, and of its clients a certificate of an
@@ -124,13 +125,13 @@ func clientOf(by, trusted *certtest.Authority, until time.Time) store.TLSConfig 
 // reports that asynchronously, and the request waits.)
 func uses(t *testing.T, b *store.Bucket, code fault.Code, says string) {
 	t.Helper()
-	ctx := within(t, storetest.Patience)
+	ctx := within(t, waittest.Patience)
 	if code == fault.PermissionDenied {
 		ctx = within(t, 5*time.Second)
 	}
 	_, err := b.Put(ctx, store.Document{Key: "a", Value: []byte("x")})
 	if ctx.Err() != nil && code != fault.PermissionDenied {
-		t.Errorf("it took %s", storetest.Patience)
+		t.Errorf("it took %s", waittest.Patience)
 	}
 	if code == "" {
 		if d, getErr := b.Get(t.Context(), "a"); err != nil || getErr != nil || string(d.Value) != "x" {
@@ -158,7 +159,7 @@ func TestRefusalAfterAnAbsence(t *testing.T) {
 		t.Errorf("while it is away: %v", err)
 	}
 	storetest.NATS(t, t.TempDir(), port, overTLS(t, ca.Issue(time.Now().Add(time.Hour), "127.0.0.1"), ""))
-	storetest.Until(t, func() bool {
+	waittest.Until(t, "the certificate is refused", func() bool {
 		_, err := b.Put(t.Context(), store.Document{Key: "a"})
 		return fault.CodeOf(err) == fault.Unauthenticated && strings.Contains(err.Error(), "jobs.nats.tls.ca")
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/store"
 	"github.com/berthdev/berth/internal/store/storetest"
+	"github.com/berthdev/berth/internal/waittest"
 )
 
 const (
@@ -53,7 +54,7 @@ func TestNATSIsLostAndComesBack(t *testing.T) {
 		_, err := b.Put(within(t, d), store.Document{Key: "a", Value: []byte(value)})
 		return err
 	}
-	check(t, write("1", storetest.Patience))
+	check(t, write("1", waittest.Patience))
 	began, ended := make(chan struct{}), make(chan error, 1)
 	var seen []string
 	go func() {
@@ -71,7 +72,7 @@ func TestNATSIsLostAndComesBack(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	storetest.NATS(t, dir, port, nil)
-	storetest.Until(t, func() bool { return write("2", storetest.Patience) == nil })
+	waittest.Until(t, "it is written", func() bool { return write("2", waittest.Patience) == nil })
 	check(t, <-ended)
 	if seen = slices.Compact(seen); !slices.Equal(seen, []string{"1", "2"}) {
 		t.Errorf("seen %q", seen)

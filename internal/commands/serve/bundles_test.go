@@ -13,7 +13,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
@@ -26,6 +25,7 @@ import (
 	"github.com/berthdev/berth/internal/kubetest"
 	leaders "github.com/berthdev/berth/internal/serve"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/waittest"
 )
 
 func TestBundlesOptions(t *testing.T) {
@@ -133,14 +133,6 @@ func object(kind, class, owner string) *kubetest.Object {
 	return o
 }
 
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) { return is(), nil })
-	if err != nil {
-		t.Fatalf("timed out waiting: %s", what)
-	}
-}
-
 const at = "/apis/core.rukpak.io/v1alpha1/"
 
 // The whole role: objects of our classes are worked on by the leader, content is
@@ -175,7 +167,7 @@ func TestBundles(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- serve.Bundles(ctx, o) }()
 
-	eventually(t, "the instance that was there", func() bool { return work.times("instance web") > 0 })
+	waittest.Until(t, "the instance that was there", func() bool { return work.times("instance web") > 0 })
 	if made.Namespace != "team" || made.BaseURL != o.BaseURL || made.Client != client {
 		t.Errorf("the backend is made of %+v", made)
 	}
@@ -185,11 +177,11 @@ func TestBundles(t *testing.T) {
 	}
 	before := work.times("instance web")
 	api.Put(at+"bundles/web-1", object(v1alpha1.KindBundle, v1alpha1.ClassHelm, "web"))
-	eventually(t, "a bundle that is new", func() bool { return work.times("bundle web-1") > 0 })
-	eventually(t, "the instance of another class that has a new bundle", func() bool { return work.times("instance web") > before })
+	waittest.Until(t, "a bundle that is new", func() bool { return work.times("bundle web-1") > 0 })
+	waittest.Until(t, "the instance of another class that has a new bundle", func() bool { return work.times("instance web") > before })
 	api.Put(at+"bundles/other-1", object(v1alpha1.KindBundle, "core-rukpak-io-plain", "foreign"))
 	api.Put(at+"bundles/last", object(v1alpha1.KindBundle, v1alpha1.ClassPlain, ""))
-	eventually(t, "the last bundle", func() bool { return work.times("bundle last") > 0 })
+	waittest.Until(t, "the last bundle", func() bool { return work.times("bundle last") > 0 })
 	if n := work.times("instance foreign") + work.times("bundle other-1"); n != 0 {
 		t.Errorf("objects of another class were worked on %d times", n)
 	}

@@ -1,29 +1,12 @@
 package storetest
 
 import (
-	"context"
 	"net"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
-
-// Patience is how long a test waits for what has to come: no promise, as a machine
-// may be busy.
-const Patience = 2 * time.Minute
-
-// Until waits for a condition.
-func Until(t *testing.T, condition func() bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, Patience, true, func(context.Context) (bool, error) {
-		return condition(), nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // NATS starts a server that keeps what it has in dir, on any port if that is -1.
 func NATS(t *testing.T, dir string, port int, change func(*server.Options)) *server.Server {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/exec/gateway"
+	"github.com/berthdev/berth/internal/waittest"
 )
 
 // deaf reads nothing of what is typed.
@@ -83,7 +84,7 @@ func TestLongFrames(t *testing.T) {
 			t.Errorf("it says %q, %v", said, err)
 		}
 	})
-	eventually(t, "both sessions have ended", func() bool { return len(r.sessions.list()) == 0 })
+	waittest.Until(t, "both sessions have ended", func() bool { return len(r.sessions.list()) == 0 })
 }
 
 // endless are frames of SPDY with 32 KiB of data each.

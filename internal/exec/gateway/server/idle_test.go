@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/serve"
+	"github.com/berthdev/berth/internal/waittest"
 )
 
 // A session that is idle ends, and its client is told why.
@@ -20,7 +21,7 @@ func TestIdle(t *testing.T) {
 	if fault.CodeOf(err) != fault.DeadlineExceeded || !strings.Contains(err.Error(), "nothing was sent for 50ms") {
 		t.Errorf("alice is told %v (%s)", err, fault.CodeOf(err))
 	}
-	eventually(t, "the audit says it", func() bool { return strings.Contains(r.log.String(), `"ended":"nothing was sent for 50ms"`) })
+	waittest.Until(t, "the audit says it", func() bool { return strings.Contains(r.log.String(), `"ended":"nothing was sent for 50ms"`) })
 }
 
 // Whatever is sent puts the end off.

@@ -25,6 +25,7 @@ import (
 	"github.com/berthdev/berth/internal/exec/machine"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/serve"
+	"github.com/berthdev/berth/internal/waittest"
 )
 
 // What goes in and comes out is the same over both protocols, with the exit status.
@@ -51,7 +52,7 @@ func TestSession(t *testing.T) {
 	if exit.Code != 3 || stderr.String() != "so it ends" || stdout.String() != "ls\n"+string(sent) {
 		t.Errorf("SPDY: %v, stderr %q, %d bytes", err, &stderr, stdout.Len())
 	}
-	eventually(t, "both sessions have an audit line", func() bool { return strings.Count(r.log.String(), `"status":101`) == 2 })
+	waittest.Until(t, "both sessions have an audit line", func() bool { return strings.Count(r.log.String(), `"status":101`) == 2 })
 	if text := r.log.String(); strings.Contains(text, "a b") || !strings.Contains(text, `"user":"alice"`) {
 		t.Errorf("the log says what was typed, or not who did:\n%s", text)
 	}
@@ -221,7 +222,7 @@ func TestAuditLines(t *testing.T) {
 		`"user":"bob","access":"create workspaces.berth.dev/exec alice in namespace dev","object":"workspace/dev/alice","ended":"bob may not create workspaces.berth.dev/exec alice in namespace dev any more","method":`,
 		`"user":"mallory","access":"create machinepools.compute.ironcore.dev/proxy pool","object":"machine/dev/vm","method":`,
 	} {
-		eventually(t, "a line with "+want, func() bool { return strings.Contains(r.log.String(), want) })
+		waittest.Until(t, "a line with "+want, func() bool { return strings.Contains(r.log.String(), want) })
 	}
 }
 
@@ -324,7 +325,7 @@ func TestMaxSessions(t *testing.T) {
 	}
 	cancel()
 	<-alice //nolint:errcheck // that it has ended is enough
-	eventually(t, "one has ended", func() bool { return len(r.sessions.list()) == 1 })
+	waittest.Until(t, "one has ended", func() bool { return len(r.sessions.list()) == 1 })
 	if _, err := r.runner("carol")(t.Context(), []string{"ls"}, exec.Session{Stdout: io.Discard}); err != nil {
 		t.Errorf("when there is room: %v", err)
 	}
@@ -346,16 +347,16 @@ func TestNothingIsLeft(t *testing.T) {
 		raw = append(raw, conn)
 		_, _ = io.WriteString(conn, "POST /apis/berth.dev/v1/namespaces/dev/workspaces/alice/exec?stdout=true HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nAuthorization: Bearer alice\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n\r\n")
 	}
-	eventually(t, "goroutines of sessions are seen", func() bool { return ofSessions() > 0 })
-	eventually(t, "all are open", func() bool { return len(r.sessions.list()) == 20 })
+	waittest.Until(t, "goroutines of sessions are seen", func() bool { return ofSessions() > 0 })
+	waittest.Until(t, "all are open", func() bool { return len(r.sessions.list()) == 20 })
 	_, _ = io.WriteString(raw[0], strings.Repeat("nonsense", 1000))
 	raw[1].Close()
 	cancel()
-	eventually(t, "all sessions have ended", func() bool { return len(r.sessions.list()) == 0 })
+	waittest.Until(t, "all sessions have ended", func() bool { return len(r.sessions.list()) == 0 })
 	for _, conn := range raw {
 		conn.Close()
 	}
-	eventually(t, "all goroutines of sessions have ended", func() bool { return ofSessions() == 0 })
+	waittest.Until(t, "all goroutines of sessions have ended", func() bool { return ofSessions() == 0 })
 	if len(r.tokens.waiting) != 0 {
 		t.Errorf("%d tokens are left", len(r.tokens.waiting))
 	}
