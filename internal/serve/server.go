@@ -169,7 +169,7 @@ func listen(ctx context.Context, address, flag string, security *tls.Config) (ne
 
 // keepAlive finds a client that is gone without a word after a minute at most, if nothing is on
 // the way to it. If something is, the kernel gives up as it does with any connection, after about
-// a quarter of an hour; a shorter bound would end those who only do not read for a while.
+// a quarter of an hour: who keeps connections that long looks whether they are Silent.
 func keepAlive() net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 }

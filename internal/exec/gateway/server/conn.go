@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/berthdev/berth/internal/serve"
 )
 
 // The sizes of a copy's buffers: what is typed fits into the small one; a large one is
@@ -106,6 +108,13 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		h.frames.begin(h.conn, buffered.Reader)
 	}
 	return h.conn, buffered, nil
+}
+
+// silent is true if the other end is gone without a word.
+func (h *hijacked) silent() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.conn != nil && serve.Silent(h.conn.Conn)
 }
 
 // finish bounds how long anything on the connection can still take.

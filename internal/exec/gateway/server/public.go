@@ -74,7 +74,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers}
-	session := &session{who: who, object: o, options: options, runner: run}
+	session := &session{who: who, object: o, options: options, runner: run, silent: conn.silent}
 	switch s.sessions.enter(session, s.MaxSessions, func() { conn.finish(0); cancel() }) {
 	case stopping:
 		serve.RefuseWith(w, failure(fault.New(fault.Unavailable, "the gateway is stopping")))

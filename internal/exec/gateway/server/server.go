@@ -24,7 +24,7 @@ import (
 type Timeouts struct {
 	Idle     time.Duration // between two pieces of a session
 	Creation time.Duration // until a client has created its streams
-	Recheck  time.Duration // between two questions whether a user still may
+	Recheck  time.Duration // between two looks whether a client is there, and its user still may
 	Drain    time.Duration // from the end of the gateway until no session begins any more
 	Stop     time.Duration // from then until those that are open are ended
 }
@@ -111,7 +111,8 @@ func (s *Server) stop(ctx context.Context) {
 // recheckers is how many questions are asked at once.
 const recheckers = 16
 
-// recheck ends the sessions of those who may not have them any more.
+// recheck ends the sessions of clients that are gone without a word, and of those who may not
+// have them any more.
 func (s *Server) recheck(ctx context.Context) {
 	tick := time.NewTicker(s.Timeouts.Recheck)
 	defer tick.Stop()
@@ -120,6 +121,11 @@ func (s *Server) recheck(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		for _, session := range s.sessions.list() {
+			if session.silent() {
+				session.end(fault.New(fault.Unavailable, "the client does not answer any more"))
+			}
 		}
 		var group errgroup.Group
 		group.SetLimit(recheckers)

@@ -21,6 +21,7 @@ type session struct {
 	object  Object
 	options Options
 	runner  exec.Runner
+	silent  func() bool // whether the client is gone without a word
 
 	mu     sync.Mutex
 	cause  error         // why it has to end; nil as long as it need not
