@@ -45,7 +45,8 @@ func TestAPIServerRestartsDuringProvisioning(t *testing.T) {
 }
 
 // A session cannot go on without the API server that it goes through: it ends at once,
-// and says so. It runs before the parallel ones, too.
+// and says so. The shell at a terminal is hung up, with what runs in it, though nobody
+// comes back for it. It runs before the parallel ones, too.
 func TestAPIServerRestartEndsSessions(t *testing.T) {
 	dir := os.Getenv(clusterVariable)
 	if dir == "" {
@@ -55,6 +56,9 @@ func TestAPIServerRestartEndsSessions(t *testing.T) {
 	w.must(0, "provision", "alice~plain")
 	at := w.sit(w.command("exec", "alice~plain"))
 	at.sees("# ")
+	w.eventually("its shell is watched", func() bool { return strings.Contains(w.processes("alice~plain"), "berth-hangup") })
+	at.types("sleep 1006\n")
+	w.eventually("it sleeps", func() bool { return strings.Contains(w.processes("alice~plain"), "sleep 1006") })
 	run := w.start("exec", "alice~plain", "--", "sh", "-c", "echo begun; sleep 600")
 	run.waitForLine("begun")
 	restart := exec.Command("go", "run", ".", "--dir", dir, "restart", "kube-apiserver")
@@ -67,5 +71,10 @@ func TestAPIServerRestartEndsSessions(t *testing.T) {
 	r := run.wait()
 	r.mustBe(w, 125)
 	w.contains(r.stderr, says)
-	w.must(0, "exec", "alice~plain", "--", "true")
+	left := ""
+	w.eventually("the shell is hung up", func() bool {
+		left = w.processes("alice~plain")
+		return !strings.Contains(left, "sleep 1006") && !strings.Contains(left, "sh -l") && !strings.Contains(left, "berth-hangup")
+	})
+	w.contains(left, "sleep 600") // a command is told nothing
 }
