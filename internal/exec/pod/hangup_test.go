@@ -4,15 +4,18 @@ package pod
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	remote "github.com/berthdev/berth/internal/exec"
@@ -157,4 +160,23 @@ func TestHungUp(t *testing.T) {
 			watching.Wait()
 		})
 	}
+}
+
+// A watch that is lost is started again, and ends the one before; one that has ended by itself
+// has nothing to watch any more.
+func TestLostWatchIsStartedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var begun [][]string
+		accompany(t.Context(), func(_ context.Context, command []string, s remote.Session) (int, error) {
+			begun = append(begun, command[4:])
+			if len(begun) == 3 {
+				return 0, nil
+			}
+			_, _ = fmt.Fprintf(s.Stdout, "%d 100\n", len(begun))
+			return 0, io.ErrUnexpectedEOF
+		}, 42)
+		if want := [][]string{{"42", "10"}, {"42", "10", "1", "100"}, {"42", "10", "2", "100"}}; !reflect.DeepEqual(begun, want) {
+			t.Errorf("the watches are %q, want %q", begun, want)
+		}
+	})
 }
