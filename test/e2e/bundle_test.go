@@ -25,9 +25,15 @@ import (
 // whatever these contain. Its namespace is also the system namespace.
 func newBundles(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t)
+	t.Parallel()
+	return newBundlesBeside(t)
+}
+
+// newBundlesBeside is newBundles for a subtest that runs in the place of its test.
+func newBundlesBeside(t *testing.T) *world {
+	t.Helper()
 	instances.share(t)
-	w.kubeconfig, w.limited = w.admin, w.config
+	w := newBundlesAlone(t)
 	t.Cleanup(func() { w.output("delete", "bundleinstances.core.rukpak.io", w.instance()) }) // for a server would go on with it
 	return w
 }
@@ -416,10 +422,11 @@ func TestBundleKilled(t *testing.T) {
 	if os.Getenv("BERTH_TEST_TORTURE") == "full" {
 		step = 1
 	}
+	moments := map[string]func(*testing.T){}
 	for n := 1; n <= int(requests.Load()); n += step {
 		m := moment{request: n, done: n%2 == 0}
-		t.Run(m.String(), func(t *testing.T) {
-			w := newBundles(t)
+		moments[m.String()] = func(t *testing.T) {
+			w := newBundlesBeside(t)
 			args := prepare(w)
 			if !w.killedAt(args, m) {
 				t.Logf("it had ended before %s", m)
@@ -430,6 +437,7 @@ func TestBundleKilled(t *testing.T) {
 				t.Errorf("%+v", state)
 			}
 			w.uninstalled()
-		})
+		}
 	}
+	beside(t, 3, moments)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // TestServers are the tests of what works on the instances of the whole cluster: one
@@ -29,6 +31,21 @@ func TestServers(t *testing.T) {
 	} {
 		t.Run(test.name, test.run)
 	}
+}
+
+// beside runs subtests beside each other, in the place of their test. One that is parallel has
+// to wait for a place of its own behind all the tests that wait for theirs.
+func beside(t *testing.T, limit int, tests map[string]func(*testing.T)) {
+	t.Helper()
+	var group errgroup.Group
+	group.SetLimit(limit)
+	for name, test := range tests {
+		group.Go(func() error {
+			t.Run(name, test)
+			return nil
+		})
+	}
+	_ = group.Wait() // nothing fails
 }
 
 // instances is who works on bundle instances.
