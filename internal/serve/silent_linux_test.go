@@ -30,7 +30,7 @@ func TestAcknowledged(t *testing.T) {
 					_, err = near.Write(make([]byte, 64<<10))
 				}
 			}()
-			t.Cleanup(func() { near.Close(); <-blocked })
+			t.Cleanup(func() { _ = near.Close(); <-blocked })
 			// One that does not read acknowledges what fits; then it is asked again and again.
 			waittest.Until(t, "it is known", func() bool {
 				last, known := acknowledged(near)
@@ -45,7 +45,7 @@ func TestAcknowledged(t *testing.T) {
 	if last, known := acknowledged(near); !known || last.missing {
 		t.Errorf("a connection on which nothing was sent: %+v, %t", last, known)
 	}
-	near.Close()
+	_ = near.Close()
 	if _, known := acknowledged(near); known || Silent(near) {
 		t.Error("something is known of a closed connection")
 	}
@@ -64,7 +64,7 @@ func connected(t *testing.T) (near, far *net.TCPConn) {
 	if near, err = listener.AcceptTCP(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { near.Close(); far.Close() })
+	t.Cleanup(func() { _, _ = near.Close(), far.Close() })
 	return near, far
 }
 
