@@ -424,7 +424,7 @@ func TestBundleKilled(t *testing.T) {
 	}
 	moments := map[string]func(*testing.T){}
 	for n := 1; n <= int(requests.Load()); n += step {
-		m := moment{request: n, done: n%2 == 0}
+		m := moment{request: n, done: n/step%2 == 1}
 		moments[m.String()] = func(t *testing.T) {
 			w := newBundlesBeside(t)
 			args := prepare(w)
