@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -97,7 +98,7 @@ func (s *setup) pairs(ctx context.Context, b *board, what string, d direction, o
 			order = []way{other, own}
 		}
 		for _, w := range order {
-			_, last, err := w.session(ctx, d, int64(s.mebibytes)<<20)
+			last, err := s.carried(ctx, w, d)
 			if err != nil {
 				return err
 			}
@@ -117,6 +118,20 @@ func (s *setup) pairs(ctx context.Context, b *board, what string, d direction, o
 	}
 	b.add(r)
 	return nil
+}
+
+// sessionTries is how many sessions may be lost one after the other, as directions says.
+const sessionTries = 3
+
+// carried carries the bytes through one session. One that was lost is said, and made again.
+func (s *setup) carried(ctx context.Context, w way, d direction) (last time.Duration, err error) {
+	for range sessionTries {
+		if _, last, err = w.session(ctx, d, int64(s.mebibytes)<<20); err == nil || ctx.Err() != nil {
+			return last, err
+		}
+		fmt.Fprintf(os.Stderr, "once more, as a session was lost: %v\n", err)
+	}
+	return 0, err
 }
 
 // session carries the bytes through one session. It gives the time from its start to the first
