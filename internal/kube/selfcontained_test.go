@@ -50,6 +50,7 @@ func TestSelfContained(t *testing.T) {
 	}{
 		"a token":         {kubeconfig("token: mine"), clientcmdapi.AuthInfo{Token: "mine"}},
 		"files":           {kubeconfig("client-certificate: me.crt, client-key: " + dir + "/me.key"), clientcmdapi.AuthInfo{ClientCertificateData: []byte("the certificate"), ClientKeyData: []byte("the key")}},
+		"extensions":      {kubeconfig("token: mine, extensions: [{name: login, extension: {refresh: other}}]"), clientcmdapi.AuthInfo{Token: "mine"}},
 		"as another user": {kubeconfig("token: mine, as: boss"), clientcmdapi.AuthInfo{Token: "mine", Impersonate: "boss"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +88,14 @@ func TestNotSelfContained(t *testing.T) {
 		"no such cluster":   {strings.Replace(token, "current-context: far", "current-context: lost", 1), "cannot locate cluster lost"},
 		"an empty context":  {strings.Replace(token, "current-context: far", "current-context: empty", 1), "no server"},
 		"nothing":           {"", "current-context must exist"},
-		"no YAML":           {"{", "cannot be used"},
+		"no YAML":           {"{", "it is no kubeconfig"},
+		"a template":        {"{token: mine}: x", "it is no kubeconfig"},
+		"no credential":     {kubeconfig(""), "user me of kubeconfig " + file + " has no credential"},
+		"plain HTTP":        {strings.Replace(token, "https://far", "http://far", 1), "not https"},
+		"not verified":      {strings.Replace(token, "certificate-authority: pki/ca.crt", "insecure-skip-tls-verify: true", 1), "does not verify its server"},
+		"this host":         {strings.Replace(token, "far.example.com", "127.0.0.1:6443", 1), "which is this host only"},
+		"a name of it":      {strings.Replace(token, "far.example.com", "localhost:6443", 1), "which is this host only"},
+		"a proxy":           {strings.Replace(token, "certificate-authority: pki/ca.crt", `proxy-url: "http://u:mine@p:1"`, 1), "has a proxy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := SelfContained([]byte(c.text), file)
