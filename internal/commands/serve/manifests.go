@@ -1,10 +1,10 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -132,55 +132,49 @@ func (o *ManifestsOptions) validate() error {
 
 // Manifests prints the objects.
 func Manifests(_ context.Context, o *ManifestsOptions) error {
-	roles := slices.Compact(slices.Sorted(slices.Values(o.Roles)))
-	for i, name := range roles {
-		if i > 0 {
-			if _, err := io.WriteString(o.IO.Out, "---\n"); err != nil {
-				return err
-			}
+	var all [][]byte
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(o.Roles))) {
+		text, err := o.manifests(name)
+		if err != nil {
+			return err // before anything is printed: half of it would be applied
 		}
-		if err := o.print(name); err != nil {
-			return err
-		}
+		all = append(all, text)
 	}
-	return nil
+	_, err := o.IO.Out.Write(bytes.Join(all, []byte("---\n")))
+	return err
 }
 
-func (o *ManifestsOptions) print(name string) error {
+// manifests are the objects of a role.
+func (o *ManifestsOptions) manifests(name string) ([]byte, error) {
 	options := manifest.Options{Namespace: o.Namespace, Image: o.Image, Replicas: o.Replicas, Issuer: o.Issuer}
 	if name == roleGateway {
-		return o.printGateway(options)
+		return o.ofGateway(options)
 	}
 	role, err := bundles()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	options.InstallRole = o.InstallRole
 	if err := o.trust(&options); err != nil {
-		return err
+		return nil, err
 	}
 	if o.InstallRole == "" {
 		fmt.Fprintln(o.IO.Err, "The server can install nothing: choose the ClusterRole for that with --install-role (cluster-admin is what most bundles take).")
 	} else {
 		fmt.Fprintf(o.IO.Err, "Whoever may create a bundle instance installs with the ClusterRole %s.\n", fault.Line(o.InstallRole))
 	}
-	return o.printRole(role, options)
+	return o.ofRole(role, options)
 }
 
-func (o *ManifestsOptions) printRole(role manifest.Role, options manifest.Options) (err error) {
+func (o *ManifestsOptions) ofRole(role manifest.Role, options manifest.Options) (_ []byte, err error) {
 	if o.Issuer == "" {
 		now := o.IO.Now()
 		if options.Pair, err = manifest.NewPair(append(role.Hosts(o.Namespace), options.Hosts...), now); err != nil {
-			return err
+			return nil, err
 		}
 		fmt.Fprintf(o.IO.Err, "The Secret that is printed holds a private key. Its certificate is good until %s.\n", now.Add(manifest.PairFor).UTC().Format(time.DateOnly))
 	}
-	text, err := manifest.YAML(role, options)
-	if err != nil {
-		return err
-	}
-	_, err = o.IO.Out.Write(text)
-	return err
+	return manifest.YAML(role, options)
 }
 
 // trust are the options of the server about other programs that serve content.

@@ -158,7 +158,7 @@ func TestManifestsOfAPool(t *testing.T) {
 		t.Errorf("it says %q", said)
 	}
 	streams, out = terminal.Test("", time.Now())
-	o.IO, o.TargetKubeconfig = streams, filepath.Join(dir, "exec")
+	o.IO, o.Roles, o.TargetKubeconfig = streams, []string{"bundles", "gateway"}, filepath.Join(dir, "exec")
 	if err := serve.Manifests(t.Context(), o); fault.CodeOf(err) != fault.InvalidArgument || out.Out.String() != "" {
 		t.Errorf("%v, and %q is printed", err, out.Out.String())
 	}

@@ -32,16 +32,16 @@ func gatewayRole(pool string) manifest.Role {
 	return role
 }
 
-func (o *ManifestsOptions) printGateway(options manifest.Options) error {
+func (o *ManifestsOptions) ofGateway(options manifest.Options) ([]byte, error) {
 	options.Hosts = o.Hosts
 	if err := o.clientCA(&options); err != nil {
-		return err
+		return nil, err
 	}
 	options.Arguments = append(options.Arguments, o.Capacity.arguments()...)
 	if err := o.machines(&options); err != nil {
-		return err
+		return nil, err
 	}
-	return o.printRole(gatewayRole(o.MachinePool), options)
+	return o.ofRole(gatewayRole(o.MachinePool), options)
 }
 
 // clientCA are the options of the gateway about client certificates.
