@@ -46,7 +46,7 @@ func TestGatewayClients(t *testing.T) {
 		"streams that never come":             (*gatewayClients).testNoStreams,
 		"slow ones":                           (*gatewayClients).testSlow,
 		"one that is gone while it is idle":   (*gatewayClients).testGoneIdle,
-		"one that is gone, one does not read": (*gatewayClients).testGoneBusy,
+		"one that is gone while it is served": (*gatewayClients).testGoneBusy,
 	} {
 		clients[name] = func(t *testing.T) {
 			at := *c
@@ -55,7 +55,7 @@ func TestGatewayClients(t *testing.T) {
 		}
 	}
 	beside(t, len(clients), clients) // they wait more than they work
-	c.eventually("no session is open", func() bool { return c.metric(`berth_sessions_open{kind="workspace"}`) == 0 })
+	c.eventually("no session is open", func() bool { return c.metric(openSessions) == 0 })
 	c.eventually("no connection is left", func() bool { return c.metric("process_open_fds") <= files+2 })
 	now := ""
 	count := func(text string) int { return strings.Count(text, "\n") }
@@ -70,6 +70,8 @@ func TestGatewayClients(t *testing.T) {
 	}
 	t.Logf("%d KiB before, %d KiB after", memory>>10, c.memory()>>10)
 }
+
+const openSessions = `berth_sessions_open{kind="workspace"}`
 
 func newGatewayClients(w *world) *gatewayClients {
 	w.Helper()
@@ -89,7 +91,7 @@ func newGatewayClients(w *world) *gatewayClients {
 	c.token = w.token("user")
 	w.bind(w.namespace, "enter", []rbacv1.PolicyRule{{APIGroups: []string{gateway.Group}, Resources: []string{"workspaces/exec"}, Verbs: []string{"create"}}},
 		[]rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "user", Namespace: w.namespace}})
-	for _, name := range []string{"slow websocket", "slow SPDY", "idle", "busy", "unread"} {
+	for _, name := range []string{"slow websocket", "slow SPDY", "idle", "busy"} {
 		c.relays[name] = w.newSlowRelay(c.address)
 	}
 	c.configure()
