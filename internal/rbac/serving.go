@@ -98,7 +98,7 @@ func enterByGateway() Command {
 func enterMachineByPool() Command {
 	return Command{
 		Name: EnterMachineByPool, Feature: true, Cluster: true,
-		About: "Enter all machines of a pool through the gateway that serves it. The API server of machines needs it, and everybody who connects to the gateway directly. `berth serve manifests gateway --machine-pool NAME` prints the ClusterRole " + MachinePoolUser("NAME") + ", which is limited to that pool by resourceNames.",
+		About: "Enter the machines of a pool through the gateway that serves it, which are all that the gateway reaches. The API server of machines needs it, and everybody who connects to the gateway directly. `berth serve manifests gateway --machine-pool NAME` prints the ClusterRole " + MachinePoolUser("NAME") + ", which is limited to that pool by resourceNames.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machinepools/proxy", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
 		},

@@ -16,8 +16,8 @@ const (
 )
 
 // Silent is true if the other end of a connection is certainly gone: it acknowledges nothing any
-// more. Keep-alive notices that only where nothing is on the way, and TCP_USER_TIMEOUT would end
-// those, too, who only do not read. False where the system does not tell.
+// more. Keep-alive notices that only where nothing is on the way, and TCP_USER_TIMEOUT ends those,
+// too, who are there and only do not read. False where the system does not tell.
 func Silent(conn net.Conn) bool {
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()
