@@ -24,6 +24,11 @@ const (
 // `berth serve manifests gateway` prints it.
 const WorkspaceUser = "workspace-user"
 
+// PoolHint is what to ask for who may not enter the machines of a pool.
+func PoolHint() string {
+	return "ask for the ClusterRole " + MachinePoolUser("NAME") + " of its pool, or for verb create on machinepools/proxy of the group " + groupMachines
+}
+
 // MachinePoolUser is the ClusterRole of those who enter the machines of a pool through its
 // gateway, as `berth serve manifests gateway --machine-pool` prints it.
 func MachinePoolUser(pool string) string { return "machine-pool-" + pool + "-user" }

@@ -81,7 +81,7 @@ func (g Gateway) refused(code int, message string, t Target, err error) error {
 // permission is what to ask for.
 func (t Target) permission() string {
 	if t.Machine != "" {
-		return "ask for the ClusterRole " + rbac.MachinePoolUser("NAME") + " of the pool of the machine, or for verb create on machinepools/proxy of the group compute.ironcore.dev"
+		return rbac.PoolHint()
 	}
 	return "ask for a RoleBinding to the ClusterRole " + rbac.WorkspaceUser + " in namespace " + t.Namespace
 }

@@ -155,7 +155,7 @@ func TestAnswersOfAPoollet(t *testing.T) {
 		http.StatusOK:                  {fault.Unavailable, "ask who runs"},
 		http.StatusBadRequest:          {fault.Failed, "kubectl describe machine web"},
 		http.StatusUnauthorized:        {fault.Unauthenticated, "log in again"},
-		http.StatusForbidden:           {fault.PermissionDenied, "machinepools.compute.ironcore.dev/proxy"},
+		http.StatusForbidden:           {fault.PermissionDenied, "machine-pool-NAME-user"},
 		http.StatusNotFound:            {fault.NotFound, "kubectl get machine web"},
 		http.StatusTooManyRequests:     {fault.Unavailable, "in 7 s"},
 		http.StatusInternalServerError: {fault.Unavailable, "ask who runs"},

@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
 )
 
 // failure says what kept a session from beginning, or from coming to its end.
@@ -73,7 +74,7 @@ func (c Console) refused(o outcome) error {
 func (c Console) forbidden(said string) error {
 	if c.direct {
 		return fault.New(fault.PermissionDenied, "you may not open the console of machine %s at the poollet: %s", c.Name, said).
-			WithHint("ask for a ClusterRole with verb %q on %q, or leave out --direct", "create", named("machinepools/proxy"))
+			WithHint("%s; or leave out --direct", rbac.PoolHint())
 	}
 	return fault.New(fault.PermissionDenied, "you may not %s: %s", c.call(), said).
 		WithHint("ask for a Role in namespace %q with verb %q on %q; `berth help rbac` lists the Roles of all commands", c.Namespace, "create", named("machines/exec"))
