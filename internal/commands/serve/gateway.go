@@ -120,7 +120,7 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 			ClientCA:      authorities, Limits: limits, Log: log, Now: time.Now,
 		},
 		Metrics: metrics, Log: log, Now: time.Now, Timeouts: server.DefaultTimeouts(o.AllowedFor),
-		Backends: backends, Pool: o.MachinePool, MaxSessions: o.Sessions,
+		Backends: backends, Silent: serve.Silent, Pool: o.MachinePool, MaxSessions: o.Sessions,
 	}
 	debug.SetGCPercent(collectAt)
 	base := &url.URL{Scheme: "http", Host: streams.Addr().String()}
@@ -155,7 +155,7 @@ func (o *GatewayOptions) limits() serve.Limits {
 
 // backends are what can be entered.
 func (o *GatewayOptions) backends(client *kube.Client, log *slog.Logger) (map[server.Kind]server.Backend, error) {
-	all := map[server.Kind]server.Backend{server.Workspace: server.Pods(client)}
+	all := map[server.Kind]server.Backend{server.Workspace: server.Pods(client, log)}
 	if o.MachinePool == "" {
 		return all, nil
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +19,7 @@ import (
 type Backend func(ctx context.Context, o Object, options Options) (exec.Runner, error)
 
 // Pods are workspaces: commands run in a pod that carries the workspace's ID.
-func Pods(client *kube.Client) Backend {
+func Pods(client *kube.Client, log *slog.Logger) Backend {
 	copies := &buffers{}
 	return func(ctx context.Context, o Object, options Options) (exec.Runner, error) {
 		client := client.In(o.Namespace)
@@ -33,8 +34,30 @@ func Pods(client *kube.Client) Backend {
 			return nil, err
 		}
 		// The pod itself is not kept: it can be larger than all else that a session takes.
-		return withShell(pod.Runner(client, r), pod.ShellIn(p, r, ""), copies), nil
+		run := withShell(pod.Runner(client, r), pod.ShellIn(p, r, ""), copies)
+		return func(ctx context.Context, command []string, s exec.Session) (int, error) {
+			status, err := run(ctx, command, s)
+			if err != nil && ctx.Err() == nil {
+				err = ofWorkspace(o, err, log)
+			}
+			return status, err
+		}, nil
 	}
+}
+
+// ofWorkspace is an error of a session with a pod, in words for a user: the addresses of the
+// API server and of nodes are for the log alone.
+func ofWorkspace(o Object, err error, log *slog.Logger) error {
+	code := fault.CodeOf(err)
+	if code != fault.Unavailable && code != fault.Internal && code != fault.PermissionDenied && code != fault.Unauthenticated {
+		return err
+	}
+	log.Error("the API server has not run a command to its end",
+		slog.String("namespace", o.Namespace), slog.String("workspace", o.Name), slog.String("error", fault.Line(err.Error())))
+	if code == fault.Unavailable {
+		return fault.New(fault.Unavailable, "the connection to workspace %s was lost", o.Name)
+	}
+	return fault.New(fault.Internal, "the command cannot be run in workspace %s; the log of the gateway says why", o.Name)
 }
 
 // withShell runs the shell where there is no command. At a terminal it ends with its session:

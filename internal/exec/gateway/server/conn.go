@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/berthdev/berth/internal/serve"
 )
 
 // The sizes of a copy's buffers: what is typed fits into the small one; a large one is
@@ -110,11 +108,11 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return h.conn, buffered, nil
 }
 
-// silent is true if the other end is gone without a word.
-func (h *hijacked) silent() bool {
+// is asks about the connection; false if there is none yet.
+func (h *hijacked) is(what func(net.Conn) bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.conn != nil && serve.Silent(h.conn.Conn)
+	return h.conn != nil && what(h.conn.Conn)
 }
 
 // finish bounds how long anything on the connection can still take.

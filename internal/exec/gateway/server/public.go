@@ -74,7 +74,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers}
-	session := &session{who: who, object: o, options: options, runner: run, silent: conn.silent}
+	session := &session{who: who, object: o, options: options, runner: run, silent: func() bool { return conn.is(s.Silent) }}
 	switch s.sessions.enter(session, s.MaxSessions, func() { conn.finish(0); cancel() }) {
 	case stopping:
 		serve.RefuseWith(w, failure(fault.New(fault.Unavailable, "the gateway is stopping")))
@@ -146,6 +146,9 @@ func forwarded(name string) bool {
 func (s *Server) unresolved(err error) metav1.Status {
 	switch fault.CodeOf(err) {
 	case fault.NotFound, fault.Failed, fault.Conflict, fault.InvalidArgument:
+		if hint := fault.From(err).Hint; hint != "" { // a status has no other place for it
+			err = fault.New(fault.CodeOf(err), "%w; %s", err, hint)
+		}
 		return failure(err)
 	}
 	s.Log.Error("what was asked for could not be looked up", slog.String("error", fault.Line(err.Error())))

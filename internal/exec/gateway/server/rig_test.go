@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +42,7 @@ type rig struct {
 
 	mu     sync.Mutex
 	denied map[string]bool
+	gone   atomic.Bool // whether clients do not answer any more
 }
 
 type lines struct {
@@ -98,6 +101,7 @@ func start(t *testing.T, backend Backend, change func(*Server, *serve.Limits)) *
 	limits := serve.Limits{Open: 100, OpenPerCaller: 60, Rate: 1000, Burst: 1000, Reviews: 1000}
 	r.Server = &Server{
 		Metrics: serve.NewMetrics(), Log: log, Now: time.Now, Backends: map[Kind]Backend{Workspace: backend}, MaxSessions: 100,
+		Silent:   func(net.Conn) bool { return r.gone.Load() },
 		Timeouts: Timeouts{Idle: time.Hour, Creation: time.Second, Recheck: 20 * time.Millisecond, Stop: 50 * time.Millisecond},
 	}
 	if change != nil {

@@ -49,6 +49,8 @@ type Server struct {
 	Backends map[Kind]Backend
 	// MaxSessions is how many sessions are open at once.
 	MaxSessions int
+	// Silent is true for a connection whose other end is gone without a word.
+	Silent func(net.Conn) bool
 	// Pool is the pool whose machines are served.
 	Pool string
 

@@ -6,7 +6,9 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -202,6 +204,40 @@ func TestRevoked(t *testing.T) {
 	case err := <-alice:
 		t.Errorf("alice is out, too: %v", err)
 	default:
+	}
+}
+
+// A client that is gone without a word is sent away, and nobody else.
+func TestSilentClient(t *testing.T) {
+	r := start(t, echo, nil)
+	bob := r.waiting(t.Context(), "bob")
+	r.gone.Store(true)
+	if err := <-bob; fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "the client does not answer any more") {
+		t.Errorf("bob is told %v", err)
+	}
+}
+
+// What a gateway cannot reach is for its log; what a user can do something about is theirs.
+func TestOfWorkspace(t *testing.T) {
+	o := Object{Kind: Workspace, Namespace: "dev", Name: "alice"}
+	for _, c := range []struct {
+		err  error
+		code fault.Code
+		says string
+	}{
+		{fault.New(fault.Unavailable, "read tcp 10.0.0.1:2->10.0.0.3:4: timeout"), fault.Unavailable, "the connection to workspace alice was lost"},
+		{errors.New("dial tcp 10.0.0.1:2: refused"), fault.Internal, "the log of the gateway says why"},
+		{fault.New(fault.PermissionDenied, "system:serviceaccount:a:b may not"), fault.Internal, "the log of the gateway says why"},
+		{fault.New(fault.InvalidArgument, "no-such-program not found"), fault.InvalidArgument, "no-such-program not found"},
+	} {
+		var log strings.Builder
+		err := ofWorkspace(o, c.err, slog.New(slog.NewJSONHandler(&log, nil)))
+		if fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "10.0.0") {
+			t.Errorf("%v became %v", c.err, err)
+		}
+		if logged := strings.Contains(log.String(), "has not run a command to its end"); logged != (c.code != fault.InvalidArgument) {
+			t.Errorf("%v is logged: %s", c.err, log.String())
+		}
 	}
 }
 
