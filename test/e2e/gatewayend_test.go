@@ -85,7 +85,12 @@ func metric(g *gatewayWorld, text, name string) int {
 // ticking is a session that goes on and prints something ten times a second.
 func (g *gatewayWorld) ticking() *process {
 	g.Helper()
-	p := g.launch(g.user("exec", "--gateway", "office", "alice~plain", "--", "sh", "-c", "while echo tick; do sleep 0.1; done"))
+	return g.tickingThrough("office")
+}
+
+func (g *gatewayWorld) tickingThrough(gateway string) *process {
+	g.Helper()
+	p := g.launch(g.user("exec", "--gateway", gateway, "alice~plain", "--", "sh", "-c", "while echo tick; do sleep 0.1; done"))
 	p.waitForLine("tick")
 	return p
 }
@@ -100,7 +105,12 @@ func (p *process) goesOn() {
 // Another certificate is taken while sessions are open and begin: none of them is lost, and new
 // ones get it.
 func (g *gatewayWorld) testRotation() {
-	open := g.ticking()
+	var open []*process
+	for range 4 {
+		for _, gateway := range protocols() {
+			open = append(open, g.tickingThrough(gateway))
+		}
+	}
 	first := g.serial()
 	g.system.kubectl("apply", "--server-side", "-f", g.system.write(g.TempDir(), "gateway.yaml", g.manifests()))
 	g.believe()
@@ -109,9 +119,11 @@ func (g *gatewayWorld) testRotation() {
 		g.through("alice~plain", "--", "true").mustBe(g.world, 0)
 		return g.serial() != first
 	})
-	open.goesOn()
-	open.signal(syscall.SIGINT)
-	open.wait().mustBe(g.world, 130)
+	for _, session := range open {
+		session.goesOn()
+		session.signal(syscall.SIGINT)
+		session.wait().mustBe(g.world, 130)
+	}
 }
 
 // serial is that of the certificate of the gateway.
