@@ -2,13 +2,14 @@ package kube
 
 import (
 	"errors"
-	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -64,7 +65,7 @@ func reachable(file, name string, cluster *clientcmdapi.Cluster) error {
 	case cluster.Server == "":
 		return nil // said with whatever else is missing
 	case err != nil || server.Scheme != "https":
-		return refuse("has a server that is not https://HOST", "the credential would be sent to whoever is on the way")
+		return refuse("has a server that is not https", "set server to the https URL of the API server: others could read a credential that is sent without encryption")
 	case cluster.InsecureSkipTLSVerify:
 		return refuse("does not verify its server (insecure-skip-tls-verify)", "name the CA of the server: certificate-authority-data")
 	case isThisHost(server.Hostname()):
@@ -77,8 +78,8 @@ func reachable(file, name string, cluster *clientcmdapi.Cluster) error {
 
 // isThisHost is true for a name or address that means another host on each.
 func isThisHost(name string) bool {
-	address := net.ParseIP(name)
-	return name == "localhost" || strings.HasSuffix(name, ".localhost") || address != nil && (address.IsLoopback() || address.IsUnspecified())
+	address, err := netip.ParseAddr(name)
+	return credential.IsLoopback(name) || strings.HasSuffix(name, ".localhost") || err == nil && address.IsUnspecified()
 }
 
 // movable refuses a user whose credential comes from this host each time, and one without any.

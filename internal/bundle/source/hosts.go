@@ -2,12 +2,12 @@ package source
 
 import (
 	"net"
-	"net/netip"
 	"net/url"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -35,15 +35,10 @@ func (f Fetcher) allow(login *corev1.Secret, address *url.URL) error {
 
 // encrypted refuses to send a login where others can read it.
 func encrypted(address *url.URL, login string) error {
-	if address.Scheme != "http" || isLoopback(address.Hostname()) {
+	if address.Scheme != "http" || credential.IsLoopback(address.Hostname()) {
 		return nil
 	}
 	return fault.New(fault.InvalidArgument, "%s is not sent to http://%s without encryption", login, address.Host).WithHint("use https://")
-}
-
-func isLoopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
 // hostPort is where a URL leads, in one spelling.

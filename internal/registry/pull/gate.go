@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -32,7 +33,7 @@ type gate struct {
 
 func newGate(host string, p Puller) *gate {
 	return &gate{
-		host: host, scheme: "https", plain: p.Insecure || isLoopback(hostname(host)), any: p.Insecure, silence: p.Silence,
+		host: host, scheme: "https", plain: p.Insecure || credential.IsLoopback(hostname(host)), any: p.Insecure, silence: p.Silence,
 		base: cmp.Or[http.RoundTripper](p.Transport, http.DefaultTransport),
 	}
 }
@@ -51,7 +52,7 @@ func (g *gate) redirect(_ *http.Request, via []*http.Request) error {
 func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	ofRegistry := r.URL.Scheme == g.scheme && r.URL.Host == g.host
 	if !ofRegistry {
-		if r.URL.Scheme != "https" && !g.any && (!g.plain || !isLoopback(r.URL.Hostname())) {
+		if r.URL.Scheme != "https" && !g.any && (!g.plain || !credential.IsLoopback(r.URL.Hostname())) {
 			return nil, fault.New(fault.Failed, "registry %s leads to %s://%s, without TLS", g.host, r.URL.Scheme, r.URL.Host).
 				WithReason(ReasonUntrusted).WithHint("ask the administrator of the registry")
 		}
@@ -95,7 +96,7 @@ func (g *gate) challenged(response *http.Response) error {
 
 // tokenServer refuses a token server of somebody else: whoever runs it gets the login.
 func (g *gate) tokenServer(address *url.URL) error {
-	encrypted := address.Scheme == "https" || address.Scheme == "http" && (g.any || g.plain && isLoopback(address.Hostname()))
+	encrypted := address.Scheme == "https" || address.Scheme == "http" && (g.any || g.plain && credential.IsLoopback(address.Hostname()))
 	if encrypted && sameDomain(address.Hostname(), hostname(g.host)) {
 		return nil
 	}
@@ -119,11 +120,6 @@ func sameDomain(a, b string) bool {
 func isIP(host string) bool {
 	_, err := netip.ParseAddr(host)
 	return err == nil
-}
-
-func isLoopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
 // hostname leaves out the port.
