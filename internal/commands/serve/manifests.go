@@ -65,8 +65,8 @@ Users get the ClusterRole workspace-user, by a RoleBinding in each namespace.
 With --machine-pool the gateway is the poollet of that pool as well, on port 12319 of the
 Service, too. The credential of --target-kubeconfig is printed in a Secret, with the
 content of the files that it names and its current context alone; one that a command
-makes is refused. Who may enter all machines of the pool, the API server of machines
-for one, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
+makes is refused. Who may enter every machine that the gateway reaches, the API server of
+machines for one, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
 
 The role runs in the namespace of --namespace, berth-system unless it is given.`,
 		Example: `  berth serve manifests bundles --install-role cluster-admin | kubectl apply --server-side -f -
