@@ -36,6 +36,7 @@ type Server struct {
 	version int
 	objects map[string]*Object // by path
 	watches map[chan change]string
+	removed []change // for watches that begin before
 	closed  chan struct{}
 }
 
@@ -110,7 +111,9 @@ func (s *Server) remove(at string) {
 	s.version++
 	o.SetResourceVersion(strconv.Itoa(s.version))
 	delete(s.objects, at)
-	s.tell(change{"DELETED", o.DeepCopy(), at})
+	gone := change{"DELETED", o.DeepCopy(), at}
+	s.removed = append(s.removed, gone)
+	s.tell(gone)
 }
 
 func (s *Server) tell(c change) {
@@ -173,6 +176,13 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	}
 	changes := make(chan change, 1000)
 	s.watches[changes] = r.URL.Path
+	if from, err := strconv.Atoi(query.Get("resourceVersion")); err == nil && from > 0 {
+		for _, c := range s.removed {
+			if at, _ := strconv.Atoi(c.Object.GetResourceVersion()); at > from && covers(r.URL.Path, c.path) {
+				changes <- c
+			}
+		}
+	}
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
