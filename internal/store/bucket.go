@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ type Bucket struct {
 	nats        *NATS
 	name, about string
 	keep        time.Duration
+	prefix      string // of all keys, with a dot at its end; empty for none
 
 	kv atomic.Pointer[jetstream.KeyValue] // nil until it is first needed
 }
@@ -30,18 +32,23 @@ func (n *NATS) Bucket(name, about string, keep time.Duration) *Bucket {
 	return &Bucket{nats: n, name: name, about: about, keep: keep}
 }
 
+// Under is the part of the bucket whose keys begin with a token, which has no dots, and a dot.
+func (b *Bucket) Under(token string) *Bucket {
+	return &Bucket{nats: b.nats, name: b.name, about: b.about, keep: b.keep, prefix: token + "."}
+}
+
 // Put writes a document, whether it exists or not.
 func (b *Bucket) Put(ctx context.Context, d Document) (string, error) {
-	return b.write(ctx, d.Key, func(kv jetstream.KeyValue) (uint64, error) { return kv.Put(ctx, d.Key, d.Value) })
+	return b.write(ctx, d.Key, func(kv jetstream.KeyValue) (uint64, error) { return kv.Put(ctx, b.prefix+d.Key, d.Value) })
 }
 
 // Update writes a document if it has not changed.
 func (b *Bucket) Update(ctx context.Context, d Document) (string, error) {
 	return b.write(ctx, d.Key, func(kv jetstream.KeyValue) (uint64, error) {
 		if d.Revision == "" {
-			return kv.Create(ctx, d.Key, d.Value)
+			return kv.Create(ctx, b.prefix+d.Key, d.Value)
 		}
-		return kv.Update(ctx, d.Key, d.Value, number(d.Revision))
+		return kv.Update(ctx, b.prefix+d.Key, d.Value, number(d.Revision))
 	})
 }
 
@@ -63,9 +70,9 @@ func number(revision string) uint64 {
 // Get reads a document.
 func (b *Bucket) Get(ctx context.Context, key string) (d Document, err error) {
 	err = b.use(ctx, key, func(kv jetstream.KeyValue) error {
-		entry, err := kv.Get(ctx, key)
+		entry, err := kv.Get(ctx, b.prefix+key)
 		if err == nil {
-			d = document(entry)
+			d = b.document(entry)
 		}
 		return err
 	})
@@ -78,7 +85,7 @@ func (b *Bucket) Delete(ctx context.Context, key, revision string) error {
 	if revision != "" {
 		options = append(options, jetstream.LastRevision(number(revision)))
 	}
-	err := b.use(ctx, key, func(kv jetstream.KeyValue) error { return kv.Delete(ctx, key, options...) })
+	err := b.use(ctx, key, func(kv jetstream.KeyValue) error { return kv.Delete(ctx, b.prefix+key, options...) })
 	if fault.CodeOf(err) == fault.Conflict {
 		if _, getErr := b.Get(ctx, key); fault.CodeOf(getErr) == fault.NotFound {
 			return nil
@@ -89,7 +96,7 @@ func (b *Bucket) Delete(ctx context.Context, key, revision string) error {
 
 // List reads all documents.
 func (b *Bucket) List(ctx context.Context) (documents []Document, err error) {
-	err = b.each(ctx, jetstream.AllKeys, false, func(d Document) bool {
+	err = b.each(ctx, b.prefix+jetstream.AllKeys, false, func(d Document) bool {
 		documents = append(documents, d)
 		return false
 	})
@@ -99,12 +106,12 @@ func (b *Bucket) List(ctx context.Context) (documents []Document, err error) {
 // Watch delivers what changes.
 func (b *Bucket) Watch(ctx context.Context, key string, deliver func(Document) (done bool)) error {
 	if key == "" {
-		return b.each(ctx, jetstream.AllKeys, true, deliver)
+		return b.each(ctx, b.prefix+jetstream.AllKeys, true, deliver)
 	}
 	if _, err := b.Get(ctx, key); err != nil { // of a pattern, too
 		return err
 	}
-	return b.each(ctx, key, true, deliver)
+	return b.each(ctx, b.prefix+key, true, deliver)
 }
 
 // each delivers the documents of some keys as they are, and then as they change if
@@ -140,7 +147,7 @@ func (b *Bucket) each(ctx context.Context, keys string, follow bool, deliver fun
 				case entry == nil:
 					following = true
 				case !following && entry.Operation() != jetstream.KeyValuePut: // deleted before
-				case deliver(document(entry)):
+				case deliver(b.document(entry)):
 					return nil
 				}
 			}
@@ -149,11 +156,12 @@ func (b *Bucket) each(ctx context.Context, keys string, follow bool, deliver fun
 }
 
 // document is an entry's; of a deleted one without a revision.
-func document(entry jetstream.KeyValueEntry) Document {
+func (b *Bucket) document(entry jetstream.KeyValueEntry) Document {
+	key := strings.TrimPrefix(entry.Key(), b.prefix)
 	if entry.Operation() != jetstream.KeyValuePut {
-		return Document{Key: entry.Key()}
+		return Document{Key: key}
 	}
-	return Document{Key: entry.Key(), Value: entry.Value(), Revision: strconv.FormatUint(entry.Revision(), 10)}
+	return Document{Key: key, Value: entry.Value(), Revision: strconv.FormatUint(entry.Revision(), 10)}
 }
 
 // use opens the bucket for a call when it is first needed, and creates it if it

@@ -43,6 +43,30 @@ func TestBucketConforms(t *testing.T) {
 	storetest.Conform(t, openBucket(t, store.NATSConfig{URL: storetest.NATS(t, t.TempDir(), -1, nil).ClientURL()}))
 }
 
+// A part of a bucket is a store of its own; who reads all of it sees the keys with what they
+// are under.
+func TestPartsOfABucket(t *testing.T) {
+	whole := openBucket(t, store.NATSConfig{URL: storetest.NATS(t, t.TempDir(), -1, nil).ClientURL()})
+	part, other := whole.Under("team"), whole.Under("team-2")
+	storetest.Conform(t, part)
+	for bucket, value := range map[*store.Bucket]string{part: "one", other: "two"} {
+		if _, err := bucket.Update(t.Context(), store.Document{Key: "alice", Value: []byte(value)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for bucket, want := range map[*store.Bucket][]string{part: {"alice one"}, other: {"alice two"}, whole: {"team-2.alice two", "team.alice one"}} {
+		documents, err := bucket.List(t.Context())
+		var got []string
+		for _, d := range documents {
+			got = append(got, d.Key+" "+string(d.Value))
+		}
+		slices.Sort(got)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("there is %q, %v, want %q", got, err, want)
+		}
+	}
+}
+
 // While the server is away an error comes when the time is over. A watch continues when it is back, and
 // misses nothing that was written since.
 func TestNATSIsLostAndComesBack(t *testing.T) {
