@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -22,7 +23,7 @@ type Reported struct {
 	ID string
 	// Incarnation is empty if it is not known.
 	Incarnation string
-	Actual      Actual
+	Actual      v1.ActualState
 	Cause       string
 	Version     string
 }
@@ -40,7 +41,7 @@ type Answer struct {
 type Answered struct {
 	ID          string
 	Incarnation string
-	Desired     Desired
+	Desired     v1.DesiredState
 	// Apply is true if Desired has to be brought about now.
 	Apply bool
 	// Changed is the revision of Desired: who could not apply it reports that for this
@@ -115,13 +116,13 @@ func (r Record) isAnswered(full, reported bool) bool {
 	if full {
 		return !r.Done()
 	}
-	return reported || r.Pending() || r.Desired == DesiredTerminated && r.Actual != ActualTerminated
+	return reported || r.Pending() || r.Desired == v1.DesiredTerminated && r.Actual != v1.ActualTerminated
 }
 
 // take takes what was reported into the record.
 func (r Record) take(w Reported, at Mark) Record {
-	if r.Desired == DesiredRestart && w.Actual == ActualStopped {
-		r = r.desire(DesiredRunning, "", at.Time, at.Revision)
+	if r.Desired == v1.DesiredRestart && w.Actual == v1.ActualStopped {
+		r = r.desire(v1.DesiredRunning, "", at.Time, at.Revision)
 	}
 	if r.Actual != w.Actual {
 		r.ActualAt = at.Time
@@ -141,7 +142,7 @@ func (r Report) check() error {
 		case met[w.ID]:
 			problems = append(problems, fmt.Sprintf("workspace %s is reported twice", w.ID))
 		}
-		if !w.Actual.Reportable() {
+		if !isReportable(w.Actual) {
 			problems = append(problems, fmt.Sprintf("workspace %s is reported as %q, an unknown state", w.ID, w.Actual))
 		}
 		met[w.ID] = true

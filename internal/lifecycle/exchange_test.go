@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
 )
@@ -18,7 +19,7 @@ func known(texts ...string) map[string]lifecycle.Record {
 	for _, text := range texts {
 		words := strings.Fields(text)
 		r := lifecycle.New(words[0], "of-"+words[0], time.Time{})
-		r.Desired, r.Actual, r.Answered = lifecycle.Desired(words[1]), lifecycle.Actual(words[2]), r.Changed
+		r.Desired, r.Actual, r.Answered = v1.DesiredState(words[1]), v1.ActualState(words[2]), r.Changed
 		records[r.ID] = r
 	}
 	return records

@@ -1,6 +1,10 @@
 package lifecycle
 
-import "time"
+import (
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
 
 // Limits are for how long a workspace may be what it is meant to be; 0 is for ever.
 type Limits struct {
@@ -11,7 +15,7 @@ type Limits struct {
 
 // Ending is what a limit makes of a workspace.
 type Ending struct {
-	Desired Desired
+	Desired v1.DesiredState
 	Limit   string // the name of the limit in a blueprint
 	At      time.Time
 }
@@ -26,19 +30,19 @@ const (
 // endings are what the limits make of the workspace as it is: the age first, which counts
 // whatever else does.
 func (l Limits) endings(r Record) (all []Ending) {
-	if r.Desired == DesiredTerminated {
+	if r.Desired == v1.DesiredTerminated {
 		return nil
 	}
-	add := func(d Desired, name string, begin time.Time, limit time.Duration) {
+	add := func(d v1.DesiredState, name string, begin time.Time, limit time.Duration) {
 		if limit > 0 {
 			all = append(all, Ending{d, name, begin.Add(limit)})
 		}
 	}
-	add(DesiredTerminated, MaxAge, r.CreatedAt, l.Age)
-	if r.Desired == DesiredStopped {
-		add(DesiredTerminated, MaxStopped, r.DesiredAt, l.Stopped)
+	add(v1.DesiredTerminated, MaxAge, r.CreatedAt, l.Age)
+	if r.Desired == v1.DesiredStopped {
+		add(v1.DesiredTerminated, MaxStopped, r.DesiredAt, l.Stopped)
 	} else {
-		add(DesiredStopped, MaxActive, r.DesiredAt, l.Active)
+		add(v1.DesiredStopped, MaxActive, r.DesiredAt, l.Active)
 	}
 	return all
 }

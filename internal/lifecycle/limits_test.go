@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/lifecycle"
 )
 
@@ -14,21 +15,21 @@ func TestLimits(t *testing.T) {
 	active, stopped, age := 36*time.Hour, 744*time.Hour, 8760*time.Hour
 	for name, c := range map[string]struct {
 		limits  lifecycle.Limits
-		desired lifecycle.Desired
+		desired v1.DesiredState
 		now     int
-		want    lifecycle.Desired // with a limit that is exceeded
-		next    int               // the hour of the next one
+		want    v1.DesiredState // with a limit that is exceeded
+		next    int             // the hour of the next one
 	}{
-		"none":                        {lifecycle.Limits{}, lifecycle.DesiredRunning, 1e5, "", 0},
-		"running":                     {lifecycle.Limits{Active: active}, lifecycle.DesiredRunning, 45, "", 46},
-		"running for long":            {lifecycle.Limits{Active: active}, lifecycle.DesiredRunning, 46, lifecycle.DesiredStopped, 46},
-		"restarting for long":         {lifecycle.Limits{Active: active}, lifecycle.DesiredRestart, 46, lifecycle.DesiredStopped, 46},
-		"stopped, of another limit":   {lifecycle.Limits{Active: active}, lifecycle.DesiredStopped, 1e5, "", 0},
-		"stopped for long":            {lifecycle.Limits{Stopped: stopped}, lifecycle.DesiredStopped, 754, lifecycle.DesiredTerminated, 754},
-		"running, of another limit":   {lifecycle.Limits{Stopped: stopped}, lifecycle.DesiredRunning, 1e5, "", 0},
-		"old, counted from creation":  {lifecycle.Limits{Age: age}, lifecycle.DesiredRunning, 8760, lifecycle.DesiredTerminated, 8760},
-		"old and running for long":    {lifecycle.Limits{Active: active, Age: age}, lifecycle.DesiredRunning, 9000, lifecycle.DesiredTerminated, 46},
-		"deleted, whatever the limit": {lifecycle.Limits{Active: 1, Stopped: 1, Age: 1}, lifecycle.DesiredTerminated, 1e5, "", 0},
+		"none":                        {lifecycle.Limits{}, v1.DesiredRunning, 1e5, "", 0},
+		"running":                     {lifecycle.Limits{Active: active}, v1.DesiredRunning, 45, "", 46},
+		"running for long":            {lifecycle.Limits{Active: active}, v1.DesiredRunning, 46, v1.DesiredStopped, 46},
+		"restarting for long":         {lifecycle.Limits{Active: active}, v1.DesiredRestart, 46, v1.DesiredStopped, 46},
+		"stopped, of another limit":   {lifecycle.Limits{Active: active}, v1.DesiredStopped, 1e5, "", 0},
+		"stopped for long":            {lifecycle.Limits{Stopped: stopped}, v1.DesiredStopped, 754, v1.DesiredTerminated, 754},
+		"running, of another limit":   {lifecycle.Limits{Stopped: stopped}, v1.DesiredRunning, 1e5, "", 0},
+		"old, counted from creation":  {lifecycle.Limits{Age: age}, v1.DesiredRunning, 8760, v1.DesiredTerminated, 8760},
+		"old and running for long":    {lifecycle.Limits{Active: active, Age: age}, v1.DesiredRunning, 9000, v1.DesiredTerminated, 46},
+		"deleted, whatever the limit": {lifecycle.Limits{Active: 1, Stopped: 1, Age: 1}, v1.DesiredTerminated, 1e5, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := lifecycle.Record{ID: workspace, CreatedAt: hour(0), DesiredAt: hour(10), Desired: c.desired}
@@ -46,17 +47,17 @@ func TestLimits(t *testing.T) {
 func TestExchangeLimits(t *testing.T) {
 	begin := time.Date(2026, time.November, 22, 0, 0, 0, 0, time.UTC)
 	r := lifecycle.New(workspace, "1", begin)
-	r.Actual, r.Answered = lifecycle.ActualRunning, r.Changed
+	r.Actual, r.Answered = v1.ActualRunning, r.Changed
 	limits := func(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{Active: time.Hour} }
 	records := map[string]lifecycle.Record{workspace: r}
 	for _, c := range []struct {
 		after   time.Duration
-		desired lifecycle.Desired
+		desired v1.DesiredState
 		apply   bool
 	}{
-		{time.Hour - 1, lifecycle.DesiredRunning, false},
-		{time.Hour, lifecycle.DesiredStopped, true},
-		{2 * time.Hour, lifecycle.DesiredStopped, false},
+		{time.Hour - 1, v1.DesiredRunning, false},
+		{time.Hour, v1.DesiredStopped, true},
+		{2 * time.Hour, v1.DesiredStopped, false},
 	} {
 		now := begin.Add(c.after)
 		changed, answer, err := lifecycle.Exchange(records, lifecycle.Report{}, limits, lifecycle.NextMark(records, now))
@@ -66,7 +67,7 @@ func TestExchangeLimits(t *testing.T) {
 		if r, ok := changed[workspace]; ok {
 			records[workspace] = r
 		}
-		if got := records[workspace]; got.Desired != c.desired || (got.Reason == lifecycle.MaxActive) != (c.desired == lifecycle.DesiredStopped) {
+		if got := records[workspace]; got.Desired != c.desired || (got.Reason == lifecycle.MaxActive) != (c.desired == v1.DesiredStopped) {
 			t.Errorf("after %s: %s for %q", c.after, got, got.Reason)
 		}
 		if applied := len(answer.Workspaces) == 1 && answer.Workspaces[0].Apply; applied != c.apply {

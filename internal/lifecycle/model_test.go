@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/lifecycle"
 )
 
@@ -46,20 +47,20 @@ type model struct {
 // standing is a workspace on the cluster: what was applied, and how far it got.
 type standing struct {
 	incarnation string
-	desired     lifecycle.Desired
-	actual      lifecycle.Actual
+	desired     v1.DesiredState
+	actual      v1.ActualState
 }
 
 // agent is what an agent remembers.
 type agent struct {
 	full     bool
-	reported map[string]lifecycle.Actual // what it has reported
+	reported map[string]v1.ActualState   // what it has reported
 	snapshot map[string]lifecycle.Record // what it has read; nil between exchanges
 	versions map[string]int
 	todo     []lifecycle.Answered
 }
 
-func newAgent() *agent { return &agent{full: true, reported: map[string]lifecycle.Actual{}} }
+func newAgent() *agent { return &agent{full: true, reported: map[string]v1.ActualState{}} }
 
 func newModel(random *rand.Rand) *model {
 	return &model{
@@ -100,7 +101,7 @@ func (m *model) user(id string) {
 		m.put(lifecycle.New(id, fmt.Sprint(m.now.Unix()), m.now))
 		return
 	}
-	all := []lifecycle.Desired{lifecycle.DesiredRunning, lifecycle.DesiredStopped, lifecycle.DesiredRestart, lifecycle.DesiredTerminated}
+	all := []v1.DesiredState{v1.DesiredRunning, v1.DesiredStopped, v1.DesiredRestart, v1.DesiredTerminated}
 	changed, err := r.Set(all[m.random.IntN(len(all))], m.now)
 	if err == nil {
 		m.put(changed)
@@ -108,7 +109,7 @@ func (m *model) user(id string) {
 }
 
 func (m *model) put(r lifecycle.Record) {
-	if before := m.records[r.ID]; before.Incarnation == r.Incarnation && before.Desired == lifecycle.DesiredTerminated && r.Desired != before.Desired {
+	if before := m.records[r.ID]; before.Incarnation == r.Incarnation && before.Desired == v1.DesiredTerminated && r.Desired != before.Desired {
 		m.wrong = append(m.wrong, r.ID+" was terminated and is wanted again")
 	}
 	m.records[r.ID] = r
@@ -121,18 +122,18 @@ func (m *model) progress() {
 	for _, id := range slices.Sorted(maps.Keys(m.cluster)) {
 		s := m.cluster[id]
 		switch {
-		case s.desired == lifecycle.DesiredRunning && s.actual == lifecycle.ActualStarting:
-			s.actual = lifecycle.ActualRunning
-		case s.desired == lifecycle.DesiredRunning && s.actual != lifecycle.ActualRunning:
-			s.actual = lifecycle.ActualStarting
-		case s.desired == lifecycle.DesiredTerminated && s.actual == lifecycle.ActualTerminating:
-			s.actual = lifecycle.ActualTerminated
-		case s.desired == lifecycle.DesiredTerminated && s.actual != lifecycle.ActualTerminated:
-			s.actual = lifecycle.ActualTerminating
-		case s.desired != lifecycle.DesiredRunning && s.actual == lifecycle.ActualStopping:
-			s.actual = lifecycle.ActualStopped
-		case s.desired != lifecycle.DesiredRunning && s.desired != lifecycle.DesiredTerminated && s.actual != lifecycle.ActualStopped:
-			s.actual = lifecycle.ActualStopping
+		case s.desired == v1.DesiredRunning && s.actual == v1.ActualStarting:
+			s.actual = v1.ActualRunning
+		case s.desired == v1.DesiredRunning && s.actual != v1.ActualRunning:
+			s.actual = v1.ActualStarting
+		case s.desired == v1.DesiredTerminated && s.actual == v1.ActualTerminating:
+			s.actual = v1.ActualTerminated
+		case s.desired == v1.DesiredTerminated && s.actual != v1.ActualTerminated:
+			s.actual = v1.ActualTerminating
+		case s.desired != v1.DesiredRunning && s.actual == v1.ActualStopping:
+			s.actual = v1.ActualStopped
+		case s.desired != v1.DesiredRunning && s.desired != v1.DesiredTerminated && s.actual != v1.ActualStopped:
+			s.actual = v1.ActualStopping
 		}
 	}
 }
@@ -199,7 +200,7 @@ func (m *model) apply(a *agent, w lifecycle.Answered) {
 	}
 	s, ok := m.cluster[w.ID]
 	if !ok || s.incarnation != w.Incarnation {
-		s = &standing{incarnation: w.Incarnation, actual: lifecycle.ActualStarting}
+		s = &standing{incarnation: w.Incarnation, actual: v1.ActualStarting}
 		m.cluster[w.ID] = s
 	}
 	s.desired = w.Desired
@@ -227,9 +228,9 @@ func (m *model) rest() {
 // problems are what must not be so at the end.
 func (m *model) problems() []string {
 	problems := slices.Clone(m.wrong)
-	ends := map[lifecycle.Desired]lifecycle.Actual{
-		lifecycle.DesiredRunning: lifecycle.ActualRunning, lifecycle.DesiredStopped: lifecycle.ActualStopped,
-		lifecycle.DesiredTerminated: lifecycle.ActualTerminated,
+	ends := map[v1.DesiredState]v1.ActualState{
+		v1.DesiredRunning: v1.ActualRunning, v1.DesiredStopped: v1.ActualStopped,
+		v1.DesiredTerminated: v1.ActualTerminated,
 	}
 	for id, r := range m.records {
 		if s := m.cluster[id]; s == nil || ends[r.Desired] == "" || s.actual != ends[r.Desired] || r.Actual != s.actual {

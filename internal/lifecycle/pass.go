@@ -29,24 +29,20 @@ const writers = 8
 // written, each record in the version that was read. After an error some may have been: report
 // in full next.
 func (s Records) Exchange(ctx context.Context, report Report, limits func(Record) Limits, now time.Time) (p Pass, err error) {
-	documents, err := s.Store.List(ctx)
+	all, damaged, err := s.List(ctx)
 	if err != nil {
 		return Pass{}, err
 	}
-	records, revisions := make(map[string]Record, len(documents)), make(map[string]string, len(documents))
-	for _, d := range documents {
-		r, err := decode(d)
-		if err != nil {
-			p.Damaged = append(p.Damaged, err)
-			continue
-		}
-		records[r.ID], revisions[r.ID] = r, d.Revision
+	p.Damaged = damaged
+	records := make(map[string]Record, len(all))
+	for _, r := range all {
+		records[r.ID] = r
 	}
 	changed, answer, err := Exchange(records, report, limits, NextMark(records, now))
 	if err != nil {
 		return Pass{}, err
 	}
-	p.Missed, err = s.write(ctx, changed, revisions)
+	p.Missed, err = s.write(ctx, changed)
 	if err != nil {
 		return Pass{}, err
 	}
@@ -57,14 +53,14 @@ func (s Records) Exchange(ctx context.Context, report Report, limits func(Record
 }
 
 // write writes records, and returns those that have changed meanwhile, sorted.
-func (s Records) write(ctx context.Context, changed map[string]Record, revisions map[string]string) (missed []string, err error) {
+func (s Records) write(ctx context.Context, changed map[string]Record) (missed []string, err error) {
 	ids := slices.Sorted(maps.Keys(changed))
 	conflicts := make([]bool, len(ids))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
 	for i, id := range ids {
 		group.Go(func() error {
-			err := s.put(groupCtx, changed[id], revisions[id])
+			_, err := s.put(groupCtx, changed[id])
 			if conflicts[i] = fault.CodeOf(err) == fault.Conflict; conflicts[i] {
 				return nil
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -14,52 +15,73 @@ type Revision int64
 // Record is what is kept of a workspace. Its JSON is what is stored.
 type Record struct {
 	// ID is the canonical ID of the workspace.
-	ID string `json:"id"`
+	ID        string `json:"id"`
+	Namespace string `json:"namespace,omitempty"`
 	// Incarnation is a UUID. A workspace that is provisioned again after it was
 	// terminated has another one.
-	Incarnation string    `json:"incarnation"`
-	CreatedAt   time.Time `json:"createdAt"`
+	Incarnation string `json:"incarnation"`
+	// UserString and Blueprint are what the workspace was made by.
+	UserString string    `json:"userString,omitempty"`
+	Blueprint  string    `json:"blueprint,omitempty"`
+	CreatedAt  time.Time `json:"createdAt"`
 
-	Desired Desired `json:"desired"`
+	Desired v1.DesiredState `json:"desired"`
 	// DesiredAt is when Desired was last changed, and Changed the revision of that.
 	DesiredAt time.Time `json:"desiredAt"`
 	Changed   Revision  `json:"changed"`
 	// Reason is why it was changed if nobody asked for it: a limit.
 	Reason string `json:"reason,omitempty"`
 
-	Actual Actual `json:"actual"`
+	Actual v1.ActualState `json:"actual"`
 	// ActualAt is when Actual was last changed.
 	ActualAt time.Time `json:"actualAt"`
-	// Cause is why the workspace is ActualFailed or ActualError.
+	// Cause is why the workspace is Failed or Error.
 	Cause string `json:"cause,omitempty"`
 	// Version is that of the workspace's object on the cluster, as it was last reported.
 	Version string `json:"version,omitempty"`
 
+	// Values are those of the chart that an injected workspace was made of, as JSON: nothing
+	// else on the cluster has them while it is stopped.
+	Values string `json:"values,omitempty"`
+
 	// Answered is the revision of the last answer that had this workspace in it.
 	Answered Revision `json:"answered"`
+
+	version string // of the document; empty for one that does not exist
 }
 
 // New is the record of a workspace that is meant to run and was not reported yet.
 func New(id, incarnation string, now time.Time) Record {
 	return Record{
-		ID: id, Incarnation: incarnation, CreatedAt: now, Desired: DesiredRunning, DesiredAt: now, Changed: 1,
-		Actual: ActualCreationRequested, ActualAt: now,
+		ID: id, Incarnation: incarnation, CreatedAt: now, Desired: v1.DesiredRunning, DesiredAt: now, Changed: 1,
+		Actual: v1.ActualCreationRequested, ActualAt: now,
 	}
 }
 
+// TakenUp is the record of a workspace that was made before it had one: it is meant to be
+// as it stands.
+func TakenUp(id, incarnation string, created time.Time, actual v1.ActualState, now time.Time) Record {
+	r := New(id, incarnation, created)
+	if r.Actual, r.ActualAt = actual, now; actual == v1.ActualStopped {
+		r.Desired = v1.DesiredStopped
+	}
+	r.DesiredAt, r.Answered = now, r.Changed
+	return r
+}
+
 // Set changes what the workspace is meant to be. What it is meant to be already changes
-// nothing, not even the time. Nothing comes after DesiredTerminated: CONFLICT.
-func (r Record) Set(desired Desired, now time.Time) (Record, error) {
+// nothing, not even the time. Nothing comes after Terminated: CONFLICT.
+func (r Record) Set(desired v1.DesiredState, now time.Time) (Record, error) {
 	switch {
-	case !desired.Valid():
+	case !isDesired(desired):
 		return r, fault.New(fault.InvalidArgument, "unknown desired state %q", desired)
-	case desired == DesiredRestart && r.Desired == DesiredStopped && r.Actual == ActualStopped:
-		desired = DesiredRunning // there is nothing to stop, and so nothing would be reported
+	case desired == v1.DesiredRestart && r.Desired == v1.DesiredStopped && r.Actual == v1.ActualStopped:
+		desired = v1.DesiredRunning // there is nothing to stop, and so nothing would be reported
 	}
 	if desired == r.Desired {
 		return r, nil
 	}
-	if r.Desired == DesiredTerminated {
+	if r.Desired == v1.DesiredTerminated {
 		return r, fault.New(fault.Conflict, "workspace %s is being deleted", r.ID).
 			WithHint("provision it again when it is gone; that makes a new one")
 	}
@@ -67,8 +89,24 @@ func (r Record) Set(desired Desired, now time.Time) (Record, error) {
 }
 
 // desire changes what the workspace is meant to be, at a revision.
-func (r Record) desire(desired Desired, reason string, now time.Time, at Revision) Record {
+func (r Record) desire(desired v1.DesiredState, reason string, now time.Time, at Revision) Record {
 	r.Desired, r.DesiredAt, r.Reason, r.Changed = desired, now, reason, at
+	return r
+}
+
+// Brought takes what has become of the newest change into the record. Whoever wanted it has
+// brought it about, and nobody else has to, unless it is Error.
+func (r Record) Brought(actual v1.ActualState, cause string, now time.Time) Record {
+	if r.Actual != actual {
+		r.ActualAt = now
+	}
+	r.Actual, r.Cause = actual, cause
+	if r.Desired == v1.DesiredRestart && actual == v1.ActualStopped {
+		return r.desire(v1.DesiredRunning, "", now, r.next()) // the other half is still to be done
+	}
+	if actual != v1.ActualError {
+		r.Answered = max(r.Answered, r.Changed)
+	}
 	return r
 }
 
@@ -80,7 +118,7 @@ func (r Record) Pending() bool { return r.Changed > r.Answered }
 
 // Done is true of a workspace that is terminated and is meant to be.
 func (r Record) Done() bool {
-	return r.Desired == DesiredTerminated && r.Actual == ActualTerminated
+	return r.Desired == v1.DesiredTerminated && r.Actual == v1.ActualTerminated
 }
 
 // String describes the record in errors of tests and logs.

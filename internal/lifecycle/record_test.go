@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
 )
@@ -13,24 +14,24 @@ func TestSet(t *testing.T) {
 	begin := time.Date(2026, time.November, 22, 12, 0, 0, 0, time.UTC)
 	later := begin.Add(time.Hour)
 	type state struct {
-		desired lifecycle.Desired
-		actual  lifecycle.Actual
+		desired v1.DesiredState
+		actual  v1.ActualState
 	}
 	for name, c := range map[string]struct {
 		is   state
-		set  lifecycle.Desired
-		want lifecycle.Desired
+		set  v1.DesiredState
+		want v1.DesiredState
 		code fault.Code
 	}{
-		"stopped":                 {state{lifecycle.DesiredRunning, lifecycle.ActualRunning}, lifecycle.DesiredStopped, lifecycle.DesiredStopped, ""},
-		"restarted":               {state{lifecycle.DesiredRunning, lifecycle.ActualFailed}, lifecycle.DesiredRestart, lifecycle.DesiredRestart, ""},
-		"restarted while it goes": {state{lifecycle.DesiredStopped, lifecycle.ActualStopping}, lifecycle.DesiredRestart, lifecycle.DesiredRestart, ""},
-		"restarted when stopped":  {state{lifecycle.DesiredStopped, lifecycle.ActualStopped}, lifecycle.DesiredRestart, lifecycle.DesiredRunning, ""},
-		"stopped on its restart":  {state{lifecycle.DesiredRestart, lifecycle.ActualStopping}, lifecycle.DesiredStopped, lifecycle.DesiredStopped, ""},
-		"deleted":                 {state{lifecycle.DesiredStopped, lifecycle.ActualError}, lifecycle.DesiredTerminated, lifecycle.DesiredTerminated, ""},
-		"deleted twice":           {state{lifecycle.DesiredTerminated, lifecycle.ActualTerminating}, lifecycle.DesiredTerminated, lifecycle.DesiredTerminated, ""},
-		"started after deletion":  {state{lifecycle.DesiredTerminated, lifecycle.ActualTerminated}, lifecycle.DesiredRunning, lifecycle.DesiredTerminated, fault.Conflict},
-		"unknown":                 {state{lifecycle.DesiredRunning, lifecycle.ActualRunning}, "Paused", lifecycle.DesiredRunning, fault.InvalidArgument},
+		"stopped":                 {state{v1.DesiredRunning, v1.ActualRunning}, v1.DesiredStopped, v1.DesiredStopped, ""},
+		"restarted":               {state{v1.DesiredRunning, v1.ActualFailed}, v1.DesiredRestart, v1.DesiredRestart, ""},
+		"restarted while it goes": {state{v1.DesiredStopped, v1.ActualStopping}, v1.DesiredRestart, v1.DesiredRestart, ""},
+		"restarted when stopped":  {state{v1.DesiredStopped, v1.ActualStopped}, v1.DesiredRestart, v1.DesiredRunning, ""},
+		"stopped on its restart":  {state{v1.DesiredRestart, v1.ActualStopping}, v1.DesiredStopped, v1.DesiredStopped, ""},
+		"deleted":                 {state{v1.DesiredStopped, v1.ActualError}, v1.DesiredTerminated, v1.DesiredTerminated, ""},
+		"deleted twice":           {state{v1.DesiredTerminated, v1.ActualTerminating}, v1.DesiredTerminated, v1.DesiredTerminated, ""},
+		"started after deletion":  {state{v1.DesiredTerminated, v1.ActualTerminated}, v1.DesiredRunning, v1.DesiredTerminated, fault.Conflict},
+		"unknown":                 {state{v1.DesiredRunning, v1.ActualRunning}, "Paused", v1.DesiredRunning, fault.InvalidArgument},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := lifecycle.New(workspace, "1", begin)

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/store"
 )
 
@@ -26,16 +26,22 @@ const (
 // Change changes the record of a workspace to what decide makes of it; one that does not
 // exist is empty. What others change at the same time is not lost: decide is asked again.
 func (s Records) Change(ctx context.Context, id string, decide func(Record) (Record, error)) (Record, error) {
+	known, err := s.Get(ctx, id)
+	if err != nil {
+		return Record{}, err
+	}
+	return s.ChangeFrom(ctx, id, known, decide)
+}
+
+// ChangeFrom is Change by somebody who has read the record, or written it, before.
+func (s Records) ChangeFrom(ctx context.Context, id string, known Record, decide func(Record) (Record, error)) (Record, error) {
 	for n := 1; ; n++ {
-		before, revision, err := s.get(ctx, id)
-		if err != nil {
-			return Record{}, err
-		}
-		after, err := decide(before)
-		if err != nil || after == before {
+		after, err := decide(known)
+		if err != nil || after == known {
 			return after, err
 		}
-		if err = s.put(ctx, after, revision); fault.CodeOf(err) != fault.Conflict || n == attempts {
+		after.version = known.version
+		if after, err = s.put(ctx, after); fault.CodeOf(err) != fault.Conflict || n == attempts {
 			return after, err
 		}
 		select {
@@ -43,35 +49,58 @@ func (s Records) Change(ctx context.Context, id string, decide func(Record) (Rec
 			return Record{}, ctx.Err()
 		case <-time.After(rand.N(time.Duration(n) * pause)):
 		}
+		if known, err = s.Get(ctx, id); err != nil {
+			return Record{}, err
+		}
 	}
 }
 
-// get reads a record; an empty one, without a revision, if there is none.
-func (s Records) get(ctx context.Context, id string) (Record, string, error) {
+// Get reads a record; an empty one if there is none.
+func (s Records) Get(ctx context.Context, id string) (Record, error) {
 	d, err := s.Store.Get(ctx, id)
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
-		return Record{}, "", nil
+		return Record{}, nil
 	case err != nil:
-		return Record{}, "", err
+		return Record{}, err
 	}
-	r, err := decode(d)
-	return r, d.Revision, err
+	return decode(d)
 }
 
-// put writes a record if it has that revision still.
-func (s Records) put(ctx context.Context, r Record, revision string) error {
+// List reads all records; damaged are those that cannot be read.
+func (s Records) List(ctx context.Context) (all []Record, damaged []error, err error) {
+	documents, err := s.Store.List(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range documents {
+		r, err := decode(d)
+		if err != nil {
+			damaged = append(damaged, err)
+			continue
+		}
+		all = append(all, r)
+	}
+	return all, damaged, nil
+}
+
+// Delete deletes a record if it has not changed since it was read.
+func (s Records) Delete(ctx context.Context, r Record) error {
+	return s.Store.Delete(ctx, r.ID, r.version)
+}
+
+// put writes a record if it has not changed since it was read, and returns it as it is then.
+func (s Records) put(ctx context.Context, r Record) (Record, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("record of workspace %s: %w", r.ID, err)
+		return r, fmt.Errorf("record of workspace %s: %w", r.ID, err)
 	}
-	labels := map[string]string{kube.LabelCanonicalID: kube.LabelValue(r.ID)}
-	_, err = s.Store.Update(ctx, store.Document{Key: r.ID, Value: text, Labels: labels, Revision: revision})
-	return err
+	r.version, err = s.Store.Update(ctx, store.Document{Key: r.ID, Value: text, Revision: r.version})
+	return r, err
 }
 
 // maxRecord is how large a record can be that is read, in bytes.
-const maxRecord = 64 << 10
+const maxRecord = 512 << 10
 
 // decode reads a record. Unknown fields are left out.
 func decode(d store.Document) (r Record, err error) {
@@ -91,12 +120,13 @@ func decode(d store.Document) (r Record, err error) {
 		}
 	}
 	switch {
-	case r.ID != d.Key:
+	case r.ID != d.Key && r.Namespace+"."+r.ID != d.Key:
 		return r, damaged("it is about workspace %q", r.ID)
-	case !r.Desired.Valid():
+	case !isDesired(r.Desired):
 		return r, damaged("unknown desired state %q", r.Desired)
-	case !r.Actual.Reportable() && r.Actual != ActualCreationRequested:
+	case !isReportable(r.Actual) && r.Actual != v1.ActualCreationRequested:
 		return r, damaged("unknown actual state %q", r.Actual)
 	}
+	r.version = d.Revision
 	return r, nil
 }

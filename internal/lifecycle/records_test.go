@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/store"
@@ -30,7 +31,7 @@ func created(id string) func(lifecycle.Record) (lifecycle.Record, error) {
 	return func(lifecycle.Record) (lifecycle.Record, error) { return lifecycle.New(id, "1", now()), nil }
 }
 
-func set(desired lifecycle.Desired) func(lifecycle.Record) (lifecycle.Record, error) {
+func set(desired v1.DesiredState) func(lifecycle.Record) (lifecycle.Record, error) {
 	return func(r lifecycle.Record) (lifecycle.Record, error) { return r.Set(desired, now()) }
 }
 
@@ -52,10 +53,10 @@ func TestChange(t *testing.T) {
 		group.Go(func() {
 			for range 5 {
 				if _, err := s.Change(t.Context(), "a", func(r lifecycle.Record) (lifecycle.Record, error) {
-					if r.Desired == lifecycle.DesiredRunning {
-						return r.Set(lifecycle.DesiredStopped, now())
+					if r.Desired == v1.DesiredRunning {
+						return r.Set(v1.DesiredStopped, now())
 					}
-					return r.Set(lifecycle.DesiredRunning, now())
+					return r.Set(v1.DesiredRunning, now())
 				}); err != nil {
 					t.Error(err)
 				}
@@ -63,7 +64,7 @@ func TestChange(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if r := change(t, s, "a", set(lifecycle.DesiredRunning)); r.Changed != 21 || r.Desired != lifecycle.DesiredRunning {
+	if r := change(t, s, "a", set(v1.DesiredRunning)); r.Changed != 21 || r.Desired != v1.DesiredRunning {
 		t.Errorf("%s, at revision %d after 20 changes", r, r.Changed)
 	}
 }
@@ -86,17 +87,17 @@ func TestPassMisses(t *testing.T) {
 	for _, id := range []string{"a", "b"} {
 		change(t, s, id, created(id))
 	}
-	during := lifecycle.Records{Store: meanwhile{s.Store, func() { change(t, s, "a", set(lifecycle.DesiredStopped)) }}}
-	report := lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "a", Actual: lifecycle.ActualRunning}}}
+	during := lifecycle.Records{Store: meanwhile{s.Store, func() { change(t, s, "a", set(v1.DesiredStopped)) }}}
+	report := lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "a", Actual: v1.ActualRunning}}}
 	p, err := during.Exchange(t.Context(), report, unlimited, now())
 	if err != nil || fmt.Sprint(p.Missed) != "[a]" || len(p.Answer.Workspaces) != 1 || p.Answer.Workspaces[0].ID != "b" {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	p, err = s.Exchange(t.Context(), report, unlimited, now())
-	if err != nil || len(p.Missed) > 0 || len(p.Answer.Workspaces) != 1 || p.Answer.Workspaces[0].Desired != lifecycle.DesiredStopped {
+	if err != nil || len(p.Missed) > 0 || len(p.Answer.Workspaces) != 1 || p.Answer.Workspaces[0].Desired != v1.DesiredStopped {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	if r := change(t, s, "a", set(lifecycle.DesiredStopped)); r.Pending() || r.Actual != lifecycle.ActualRunning {
+	if r := change(t, s, "a", set(v1.DesiredStopped)); r.Pending() || r.Actual != v1.ActualRunning {
 		t.Errorf("%s", r)
 	}
 }
@@ -107,7 +108,7 @@ func TestPassDamaged(t *testing.T) {
 	change(t, s, "good", created("good"))
 	for key, text := range map[string]string{
 		"text":    "x",
-		"large":   `{"id":"large","cause":"` + strings.Repeat("x", 64<<10) + `"}`,
+		"large":   `{"id":"large","cause":"` + strings.Repeat("x", 512<<10) + `"}`,
 		"other":   `{"id":"good","desired":"Running","actual":"Running","createdAt":"2026-01-01T00:00:00Z"}`,
 		"desired": `{"id":"desired","desired":"Paused","actual":"Running"}`,
 		"actual":  `{"id":"actual","desired":"Running","actual":"Failing"}`,
@@ -116,7 +117,7 @@ func TestPassDamaged(t *testing.T) {
 		if _, err := s.Store.Put(t.Context(), store.Document{Key: key, Value: []byte(text)}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Change(t.Context(), key, set(lifecycle.DesiredRunning)); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "workspace "+key) {
+		if _, err := s.Change(t.Context(), key, set(v1.DesiredRunning)); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "workspace "+key) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

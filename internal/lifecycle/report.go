@@ -22,38 +22,38 @@ type Failure struct {
 }
 
 // Of is what is reported of a workspace, and the cause if it does not work.
-func (s Seen) Of(r Record) (actual Actual, cause string) {
+func (s Seen) Of(r Record) (actual v1.ActualState, cause string) {
 	switch {
-	case r.Desired == DesiredTerminated && !s.Pods && !s.Kept:
-		return ActualTerminated, ""
+	case r.Desired == v1.DesiredTerminated && !s.Pods && !s.Kept:
+		return v1.ActualTerminated, ""
 	case s.Failure != nil && s.Failure.Changed == r.Changed: // one of an earlier change is over
-		return ActualError, s.Failure.Message
+		return v1.ActualError, s.Failure.Message
 	case s.Going:
-		return ActualTerminating, ""
+		return v1.ActualTerminating, ""
 	case !s.Pods && !s.Kept:
-		return ActualUnknown, "nothing of it is on the cluster"
+		return v1.ActualUnknown, "nothing of it is on the cluster"
 	case !s.Pods:
-		return ActualStopped, ""
+		return v1.ActualStopped, ""
 	}
 	return ofPods(s.Reading)
 }
 
 // ofPods is what the live picture says of the workspace's pods.
-func ofPods(reading v1.Snapshot) (actual Actual, cause string) {
+func ofPods(reading v1.Snapshot) (actual v1.ActualState, cause string) {
 	if reading.Status == v1.StatusStopping {
-		return ActualStopping, ""
+		return v1.ActualStopping, ""
 	}
 	switch reading.Stage {
 	case v1.StageFailed:
-		return ActualFailed, reading.Message
+		return v1.ActualFailed, reading.Message
 	case v1.StageRunning:
-		return ActualRunning, ""
+		return v1.ActualRunning, ""
 	case v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting:
-		return ActualStarting, ""
+		return v1.ActualStarting, ""
 	case v1.StageTerminating:
-		return ActualTerminating, ""
+		return v1.ActualTerminating, ""
 	case v1.StageStopped:
-		return ActualStopped, ""
+		return v1.ActualStopped, ""
 	}
-	return ActualUnknown, reading.Message
+	return v1.ActualUnknown, reading.Message
 }

@@ -17,32 +17,32 @@ func TestSeen(t *testing.T) {
 		return func(s *lifecycle.Seen) { s.Failure = &lifecycle.Failure{Changed: changed, Message: "quota"} }
 	}
 	for name, c := range map[string]struct {
-		desired lifecycle.Desired
+		desired v1.DesiredState
 		seen    lifecycle.Seen
-		want    lifecycle.Actual
+		want    v1.ActualState
 		cause   string
 	}{
-		"deleted and gone":             {lifecycle.DesiredTerminated, lifecycle.Seen{}, lifecycle.ActualTerminated, ""},
-		"gone, with a failure":         {lifecycle.DesiredTerminated, with(lifecycle.Seen{}, failed(7)), lifecycle.ActualTerminated, ""},
-		"could not be applied":         {lifecycle.DesiredRunning, with(lifecycle.Seen{Kept: true}, failed(7)), lifecycle.ActualError, "quota"},
-		"an earlier change failed":     {lifecycle.DesiredRunning, with(pods(v1.StageRunning), failed(6)), lifecycle.ActualRunning, ""},
-		"could not be deleted":         {lifecycle.DesiredTerminated, with(pods(v1.StageRunning), failed(7)), lifecycle.ActualError, "quota"},
-		"going":                        {lifecycle.DesiredTerminated, with(pods(v1.StageRunning), func(s *lifecycle.Seen) { s.Going = true }), lifecycle.ActualTerminating, ""},
-		"nothing of it is there":       {lifecycle.DesiredRunning, lifecycle.Seen{}, lifecycle.ActualUnknown, "nothing of it is on the cluster"},
-		"stopped and nothing is there": {lifecycle.DesiredStopped, lifecycle.Seen{}, lifecycle.ActualUnknown, "nothing of it is on the cluster"},
-		"no pod":                       {lifecycle.DesiredStopped, lifecycle.Seen{Kept: true}, lifecycle.ActualStopped, ""},
-		"a pod that ends on request": {lifecycle.DesiredStopped, with(pods(v1.StageTerminating), func(s *lifecycle.Seen) {
+		"deleted and gone":             {v1.DesiredTerminated, lifecycle.Seen{}, v1.ActualTerminated, ""},
+		"gone, with a failure":         {v1.DesiredTerminated, with(lifecycle.Seen{}, failed(7)), v1.ActualTerminated, ""},
+		"could not be applied":         {v1.DesiredRunning, with(lifecycle.Seen{Kept: true}, failed(7)), v1.ActualError, "quota"},
+		"an earlier change failed":     {v1.DesiredRunning, with(pods(v1.StageRunning), failed(6)), v1.ActualRunning, ""},
+		"could not be deleted":         {v1.DesiredTerminated, with(pods(v1.StageRunning), failed(7)), v1.ActualError, "quota"},
+		"going":                        {v1.DesiredTerminated, with(pods(v1.StageRunning), func(s *lifecycle.Seen) { s.Going = true }), v1.ActualTerminating, ""},
+		"nothing of it is there":       {v1.DesiredRunning, lifecycle.Seen{}, v1.ActualUnknown, "nothing of it is on the cluster"},
+		"stopped and nothing is there": {v1.DesiredStopped, lifecycle.Seen{}, v1.ActualUnknown, "nothing of it is on the cluster"},
+		"no pod":                       {v1.DesiredStopped, lifecycle.Seen{Kept: true}, v1.ActualStopped, ""},
+		"a pod that ends on request": {v1.DesiredStopped, with(pods(v1.StageTerminating), func(s *lifecycle.Seen) {
 			s.Reading.Status = v1.StatusStopping
-		}), lifecycle.ActualStopping, ""},
-		"a pod that ends": {lifecycle.DesiredRunning, pods(v1.StageTerminating), lifecycle.ActualTerminating, ""},
-		"scheduling":      {lifecycle.DesiredRunning, pods(v1.StageScheduling), lifecycle.ActualStarting, ""},
-		"pulling":         {lifecycle.DesiredRunning, pods(v1.StagePulling), lifecycle.ActualStarting, ""},
-		"initializing":    {lifecycle.DesiredRunning, pods(v1.StageInitializing), lifecycle.ActualStarting, ""},
-		"starting":        {lifecycle.DesiredRunning, pods(v1.StageStarting), lifecycle.ActualStarting, ""},
-		"running":         {lifecycle.DesiredRunning, pods(v1.StageRunning), lifecycle.ActualRunning, ""},
-		"failing":         {lifecycle.DesiredRunning, pods(v1.StageFailed), lifecycle.ActualFailed, "why"},
-		"pods have ended": {lifecycle.DesiredStopped, pods(v1.StageStopped), lifecycle.ActualStopped, ""},
-		"unknown":         {lifecycle.DesiredRunning, pods(v1.StageUnknown), lifecycle.ActualUnknown, "why"},
+		}), v1.ActualStopping, ""},
+		"a pod that ends": {v1.DesiredRunning, pods(v1.StageTerminating), v1.ActualTerminating, ""},
+		"scheduling":      {v1.DesiredRunning, pods(v1.StageScheduling), v1.ActualStarting, ""},
+		"pulling":         {v1.DesiredRunning, pods(v1.StagePulling), v1.ActualStarting, ""},
+		"initializing":    {v1.DesiredRunning, pods(v1.StageInitializing), v1.ActualStarting, ""},
+		"starting":        {v1.DesiredRunning, pods(v1.StageStarting), v1.ActualStarting, ""},
+		"running":         {v1.DesiredRunning, pods(v1.StageRunning), v1.ActualRunning, ""},
+		"failing":         {v1.DesiredRunning, pods(v1.StageFailed), v1.ActualFailed, "why"},
+		"pods have ended": {v1.DesiredStopped, pods(v1.StageStopped), v1.ActualStopped, ""},
+		"unknown":         {v1.DesiredRunning, pods(v1.StageUnknown), v1.ActualUnknown, "why"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, cause := c.seen.Of(lifecycle.Record{ID: workspace, Desired: c.desired, Changed: 7})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/lifecycle"
 )
 
@@ -20,14 +21,14 @@ type scenario struct {
 
 // row is what happens, and how the record is then. Its clock times stand for revisions.
 type row struct {
-	Event            string            `json:"event"`
-	UserAction       string            `json:"user_action"`
-	AgentReport      string            `json:"agent_report"`
-	IncludeConfig    string            `json:"include_config"`
-	Desired          lifecycle.Desired `json:"desired"`
-	Actual           lifecycle.Actual  `json:"actual"`
-	DesiredUpdatedAt string            `json:"desired_updated_at"`
-	RespondedAt      string            `json:"responded_at"`
+	Event            string          `json:"event"`
+	UserAction       string          `json:"user_action"`
+	AgentReport      string          `json:"agent_report"`
+	IncludeConfig    string          `json:"include_config"`
+	Desired          v1.DesiredState `json:"desired"`
+	Actual           v1.ActualState  `json:"actual"`
+	DesiredUpdatedAt string          `json:"desired_updated_at"`
+	RespondedAt      string          `json:"responded_at"`
 }
 
 // Each row of the specification, in each of its scenarios.
@@ -97,7 +98,7 @@ func exchange(t *testing.T, i int, records map[string]lifecycle.Record, row row)
 	t.Helper()
 	var report lifecycle.Report
 	if row.AgentReport != "" {
-		report.Workspaces = []lifecycle.Reported{{ID: workspace, Actual: lifecycle.Actual(row.AgentReport), Version: "v" + row.RespondedAt}}
+		report.Workspaces = []lifecycle.Reported{{ID: workspace, Actual: v1.ActualState(row.AgentReport), Version: "v" + row.RespondedAt}}
 	}
 	at := lifecycle.NextMark(records, clock(t, row.RespondedAt))
 	if answered := revision(t, row.RespondedAt); answered > records[workspace].Answered {

@@ -1,0 +1,45 @@
+package v1
+
+import "time"
+
+// State is what a workspace is meant to be, and what it is.
+type State struct {
+	Desired DesiredState `json:"desired"`
+	// DesiredAt is when that was last changed.
+	DesiredAt time.Time `json:"desiredAt"`
+	// Reason is why it was changed if nobody asked for it: the name of a limit.
+	Reason string      `json:"reason,omitempty"`
+	Actual ActualState `json:"actual"`
+	// Cause is why the workspace is Failed or Error.
+	Cause string `json:"cause,omitempty"`
+}
+
+// DesiredState is what a workspace is meant to be.
+type DesiredState string
+
+// What a workspace can be meant to be.
+const (
+	DesiredRunning DesiredState = "Running"
+	DesiredStopped DesiredState = "Stopped"
+	// DesiredRestart becomes DesiredRunning as soon as the workspace has stopped.
+	DesiredRestart DesiredState = "RestartRequested"
+	// DesiredTerminated is final.
+	DesiredTerminated DesiredState = "Terminated"
+)
+
+// ActualState is what a workspace was last reported to be.
+type ActualState string
+
+// What a workspace can be.
+const (
+	ActualCreationRequested ActualState = "CreationRequested" // nothing was reported yet
+	ActualStarting          ActualState = "Starting"
+	ActualRunning           ActualState = "Running"
+	ActualStopping          ActualState = "Stopping"
+	ActualStopped           ActualState = "Stopped"
+	ActualTerminating       ActualState = "Terminating"
+	ActualTerminated        ActualState = "Terminated"
+	ActualFailed            ActualState = "Failed" // it is on the cluster and does not work
+	ActualError             ActualState = "Error"  // it could not be put on the cluster, or taken off it
+	ActualUnknown           ActualState = "Unknown"
+)
