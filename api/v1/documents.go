@@ -16,6 +16,8 @@ type Workspace struct {
 	JobID     string    `json:"jobId,omitempty"`
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	Snapshot
+	// State is what it is meant to be; absent if that was never said.
+	State *State `json:"state,omitempty"`
 	// Events are those that Kubernetes recorded about the pod and its claims,
 	// the one that happened last at the end; repeats are one with a count. Only
 	// set with --events.
@@ -69,6 +71,19 @@ type StepTiming struct {
 type WorkspaceList struct {
 	TypeMeta
 	Items []Workspace `json:"items"`
+}
+
+// Stop is what `berth stop` did.
+type Stop struct {
+	TypeMeta
+	ID         string `json:"id"`
+	Namespace  string `json:"namespace"`
+	UserString string `json:"userString,omitempty"`
+	// Stopped is true once its pods are gone; with --no-wait they may still be ending.
+	Stopped bool `json:"stopped"`
+	// Already is true if it was stopped before.
+	Already bool    `json:"already,omitempty"`
+	Seconds float64 `json:"seconds"`
 }
 
 // Deletion is what `berth delete` did.

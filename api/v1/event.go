@@ -64,11 +64,14 @@ type Progress struct {
 type Result struct {
 	Workspace *Workspace `json:"workspace,omitempty"`
 	Deletion  *Deletion  `json:"deletion,omitempty"`
+	Stop      *Stop      `json:"stop,omitempty"`
 	Error     *Error     `json:"error,omitempty"`
 	// Summary is what became of several workspaces.
 	Summary *ProvisionSummary `json:"summary,omitempty"`
 	// Deletions is what became of several workspaces that were deleted.
 	Deletions *DeletionSummary `json:"deletions,omitempty"`
+	// States is what became of several workspaces that were stopped, started or restarted.
+	States *StateSummary `json:"states,omitempty"`
 	// Installation and Removal are what became of a bundle.
 	Installation *BundleInstallation `json:"installation,omitempty"`
 	Removal      *BundleRemoval      `json:"removal,omitempty"`

@@ -37,6 +37,27 @@ type DeletionItem struct {
 	Error      *Error    `json:"error,omitempty"`
 }
 
+// StateSummary is what became of the workspaces that one command stopped, started or
+// restarted together.
+type StateSummary struct {
+	TypeMeta
+	// Items are in the order in which they were asked for.
+	Items []StateItem `json:"items"`
+	Totals
+}
+
+// StateItem is one of them: exactly one of Stop, Workspace and Error is set.
+type StateItem struct {
+	// Argument is the argument that named it; absent with --owner.
+	Argument   string     `json:"argument,omitempty"`
+	UserString string     `json:"userString,omitempty"`
+	ID         string     `json:"id"`
+	Namespace  string     `json:"namespace"`
+	Stop       *Stop      `json:"stop,omitempty"`
+	Workspace  *Workspace `json:"workspace,omitempty"`
+	Error      *Error     `json:"error,omitempty"`
+}
+
 // Totals count what became of several workspaces.
 type Totals struct {
 	// Succeeded and Failed add up to the number of items.

@@ -55,6 +55,14 @@ func (s *Stores) Close() {
 	}
 }
 
+// Connection is the one to NATS; nil if records are not kept there.
+func (s *Stores) Connection() *store.NATS {
+	if s == nil {
+		return nil
+	}
+	return s.connection
+}
+
 // Probe looks at NATS, if records are kept there.
 func (s *Stores) Probe(ctx context.Context) (store.Probe, error) {
 	if bucket, ok := s.nats.(*store.Bucket); ok {

@@ -88,6 +88,7 @@ func busy(id string, by *lock.Observed) error {
 const (
 	forProvisioning = "provision"
 	forDeleting     = "delete"
+	forStopping     = "stop"
 )
 
 func (p *Provisioner) locker(purpose string) lock.Locker {

@@ -8,6 +8,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -16,7 +17,7 @@ import (
 
 // FindToDelete finds a workspace or, if there is none, the storage that was kept of it.
 func (p *Provisioner) FindToDelete(ctx context.Context, arg inventory.Argument) (*inventory.Target, error) {
-	target, err := p.Find(ctx, arg)
+	target, err := p.FindRecorded(ctx, arg)
 	if fault.CodeOf(err) != fault.NotFound {
 		return target, err
 	}
@@ -37,11 +38,15 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, how deplo
 	ctx, stop := context.WithCancel(ctx) // the watches end with this call
 	defer stop()
 	var removal deploy.Removal
+	var wanted lifecycle.Record
 	err := s.steps.Do("remove", func() (_ string, err error) {
-		removal, err = s.remove(ctx, t.Found, how)
+		removal, wanted, err = s.remove(ctx, t.Found, how)
 		return removal.Done, err
 	})
 	deletion.Objects, deletion.Storage, deletion.Gone = removal.Objects, removal.Storage, err == nil && removal.Gone
+	if err == nil { // what is left is up to the cluster
+		s.forget(ctx, wanted)
+	}
 	var left deploy.Left
 	if err == nil && how.Wait && !removal.Gone {
 		left, err = s.target.AwaitGone(ctx, removal)
@@ -51,26 +56,32 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, how deplo
 	return deletion, s.notRemoved(ctx, how, left, err)
 }
 
-// remove checks the permissions, takes the lock, and removes what there is by then.
+// remove checks the permissions, takes the lock, records what is wanted, and removes what
+// there is by then.
 // The lock is released before the pod is gone, which a new provisioning waits for.
-func (s session) remove(ctx context.Context, found inventory.Found, how deploy.Removing) (deploy.Removal, error) {
+func (s session) remove(ctx context.Context, found inventory.Found, how deploy.Removing) (removal deploy.Removal, wanted lifecycle.Record, err error) {
 	review, err := rbac.Ask(ctx, s.Client, s.Client.Namespace)
 	if err != nil {
-		return deploy.Removal{}, err
+		return removal, wanted, err
 	}
 	if err := s.target.MayRemove(ctx, found, deploy.Permissions{Review: review}); err != nil {
-		return deploy.Removal{}, err
+		return removal, wanted, err
 	}
-	held, err := s.lockForDelete(ctx)
+	held, err := s.lockFor(ctx, forDeleting)
 	if err != nil {
-		return deploy.Removal{}, err
+		return removal, wanted, err
 	}
 	defer s.release(ctx, held)
-	return s.target.Remove(ctx, deploy.Turn{Lock: held, Found: found}, how)
+	if wanted, err = s.wantGone(ctx); err != nil {
+		return removal, wanted, err
+	}
+	removal, err = s.target.Remove(ctx, deploy.Turn{Lock: held, Found: found}, how)
+	return removal, wanted, err
 }
 
-func (s session) lockForDelete(ctx context.Context) (*lock.Lock, error) {
-	locker := s.locker(forDeleting)
+// lockFor takes the lock to end the workspace, or a part of it.
+func (s session) lockFor(ctx context.Context, purpose string) (*lock.Lock, error) {
+	locker := s.locker(purpose)
 	held, holder, err := locker.Try(ctx, s.id, nil)
 	switch {
 	case held != nil || err != nil:
@@ -104,10 +115,11 @@ func (s session) notRemoved(ctx context.Context, how deploy.Removing, left deplo
 	return why.WithDetail(what)
 }
 
-// Forget deletes the lock that a killed run may have left on a workspace that is
-// gone.
+// Forget deletes the lock and the record that a killed run may have left of a workspace
+// that is gone.
 func (p *Provisioner) Forget(ctx context.Context, arg inventory.Argument) {
 	for _, id := range arg.IDs() {
 		p.in(arg.Namespace).locker(forDeleting).Sweep(ctx, id)
+		p.in(arg.Namespace).sweep(ctx, id)
 	}
 }

@@ -85,13 +85,13 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 	if s.NoWait {
 		reading := d.About.Explain(result.Reading)
 		s.steps.Reached(reading)
-		return reading, s.target.Complete(ctx, d, result)
+		return reading, s.complete(ctx, d, turn.Plan, result)
 	}
 	completed := make(chan error, 1)
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		err := s.target.Complete(ctx, d, result)
+		err := s.complete(ctx, d, turn.Plan, result)
 		if errors.Is(err, lock.ErrTaken) {
 			stop() // what is followed is not what it was
 		}
@@ -102,6 +102,24 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 		err = completeErr
 	}
 	return reading, err
+}
+
+// complete completes the records: Helm's, and of one that was created beside that what it is
+// meant to be, of which an earlier workspace of the name may have left a record.
+func (s provisioning) complete(ctx context.Context, d deploy.Deployment, plan deploy.Plan, result deploy.Result) error {
+	if plan != deploy.Create {
+		return s.target.Complete(ctx, d, result)
+	}
+	recorded := make(chan error, 1)
+	go func() {
+		_, err := s.wantRunning(ctx, plan, d)
+		recorded <- err
+	}()
+	err := s.target.Complete(ctx, d, result)
+	if recordErr := <-recorded; recordErr != nil && ctx.Err() == nil {
+		s.notRecorded(recordErr)
+	}
+	return err
 }
 
 // report reports on the workspace until it runs or is certain not to.

@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -48,6 +49,8 @@ type Provisioner struct {
 	Certificate *manifest.Certificate
 	// Injection says where injection is allowed, and whether to force it.
 	Injection InjectionRules
+	// States is where it is kept what workspaces are meant to be; zero for nowhere.
+	States lifecycle.Place
 	// Jobs keeps the record of what a provisioning does; nil keeps none.
 	Jobs *job.Recorder
 }
@@ -67,12 +70,28 @@ func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, st
 		return Outcome{}, interrupted(ctx, nil, ending{}, err)
 	}
 	if in.plan == deploy.Refuse {
+		s.stays(ctx)
 		return s.alreadyRunning(in)
 	}
+	if in, err = s.asStopped(ctx, in); err != nil {
+		return Outcome{}, interrupted(ctx, nil, ending{}, err)
+	}
+	return s.run(ctx, in)
+}
+
+// run brings up what is to be brought up, and follows it.
+func (s provisioning) run(ctx context.Context, in inputs) (Outcome, error) {
 	got, err := s.acquire(ctx, in)
 	if err != nil || got.leave {
 		s.release(ctx, got.turn.Lock)
 		return s.end(ctx, in, got.seen, err)
+	}
+	var wanted lifecycle.Record
+	if got.turn.Plan != deploy.Create { // one that is created is recorded beside the rest
+		if wanted, err = s.wantRunning(ctx, got.turn.Plan, in.deployment); err != nil {
+			s.release(ctx, got.turn.Lock)
+			return s.end(ctx, in, got.seen, err)
+		}
 	}
 	turn, end, err := s.deploy(ctx, in, got.turn)
 	if err == nil {
@@ -81,6 +100,7 @@ func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, st
 	if errors.Is(err, lock.ErrTaken) {
 		s.withdraw(ctx, in.deployment, turn, end.result)
 	}
+	s.started(ctx, wanted, end, err)
 	err = interrupted(ctx, in.deployment.About, end, err)
 	s.Jobs.End(s.steps.Seq(), err)
 	if s.cleansUp(end, err) {

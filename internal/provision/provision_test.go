@@ -209,8 +209,8 @@ func TestWhatAPermissionIsMissingFor(t *testing.T) {
 	limit(client)
 	may := deploy.Permissions{Review: rbac.Review{Namespace: "dev"}}
 	intoWeb := s.Provisioner.session(id, web, event.NewStream("alice", time.Now))
-	_, removal := s.remove(t.Context(), in.found, deploy.Removing{})
-	_, ejection := intoWeb.remove(t.Context(), inventory.Found{}, deploy.Removing{})
+	_, _, removal := s.remove(t.Context(), in.found, deploy.Removing{})
+	_, _, ejection := intoWeb.remove(t.Context(), inventory.Found{}, deploy.Removing{})
 	for name, check := range map[string]struct {
 		err  error
 		says string

@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch/cause"
@@ -51,6 +52,7 @@ func provisioned(t *testing.T, delay, readyAfter time.Duration) (r run) {
 			Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
 			DefaultBlueprint: "default",
 			Jobs:             recorder,
+			States:           lifecycle.Place{Client: client},
 		}
 		u, err := userstring.Parse("alice")
 		if err != nil {

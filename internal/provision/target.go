@@ -25,6 +25,11 @@ type target interface {
 	// Prepare renders the workspace, decides what to do about what was found, and
 	// makes every check that writes nothing.
 	Prepare(manifest.Spec, inventory.Found, deploy.Permissions) (deploy.Deployment, deploy.Plan, error)
+	// Recall is Prepare for a workspace that was brought up before, by the chart's values
+	// of then.
+	Recall(values map[string]any, spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error)
+	// Values are the chart's values that the workspace was made of, if it has them itself.
+	Values(inventory.Found) (values map[string]any, ok bool)
 	// Decide says what to do about what was found. Before Prepare the deployment
 	// is empty.
 	Decide(inventory.Found, deploy.Deployment) deploy.Plan
@@ -53,7 +58,11 @@ type target interface {
 	// Remove removes the workspace, while it is this run's turn. What was found before
 	// the lock was taken only saves requests.
 	Remove(ctx context.Context, turn deploy.Turn, how deploy.Removing) (deploy.Removal, error)
-	// AwaitGone follows what Remove has left terminating until it is gone.
+	// MayStop checks the permissions for Stop.
+	MayStop(deploy.Permissions) error
+	// Stop ends the pods, or takes the workspace out of them, and keeps everything else.
+	Stop(ctx context.Context, turn deploy.Turn, wait bool) (deploy.Removal, error)
+	// AwaitGone follows what Remove or Stop has left terminating until it is gone.
 	AwaitGone(context.Context, deploy.Removal) (deploy.Left, error)
 	// PreviewRemove is what Remove would change.
 	PreviewRemove(ctx context.Context, found inventory.Found, how deploy.Removing) (apply.Changes, error)

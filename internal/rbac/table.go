@@ -7,6 +7,7 @@ const (
 	Provision = "provision"
 	Inject    = "provision into a workload"
 	Delete    = "delete"
+	Stop      = "stop"
 
 	Impersonation   = "acting for another user"
 	CreateNamespace = "provision --create-namespace"
@@ -33,7 +34,7 @@ const (
 // documentation.
 func Commands() []Command {
 	return []Command{
-		provision(), inject(), status(), exec(), cp(), portForward(), logs(), diagnosis(), deletion(), jobs(),
+		provision(), inject(), stop(), status(), exec(), cp(), portForward(), logs(), diagnosis(), deletion(), jobs(),
 		allNamespaces(), deletionInAllNamespaces(), impersonation(), namespaceCreation(), checkup(),
 	}
 }
@@ -150,6 +151,7 @@ func status() Command {
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"get", "list", "watch"}, Why: "whether their storages are there"},
+			{Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "what they are meant to be, where no NATS keeps it", Without: "those that are stopped are not listed"},
 			record(),
 		}, append(injected(), followed()...)...),
 	}
@@ -177,6 +179,7 @@ func exec() Command {
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the command in it"},
 			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
+			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "that it is stopped is not said"},
 			record(),
 		}, append(injected(), awaited()...)...),
 	}
@@ -252,6 +255,7 @@ func deletion() Command {
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, against a provisioning at the same time"},
 			{Resource: "secrets", Verbs: []string{"list", "delete"}, Why: "Helm's record of the release"},
 			{Resource: "configmaps", Verbs: remove, Why: "its scripts and identity", Made: true},
+			{Resource: "configmaps", Verbs: []string{"patch"}, Why: recorded, Without: "a deletion that is interrupted is not completed by others"},
 			{Resource: "services", Verbs: remove, Why: "its address", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: remove, Why: "its storages", Made: true},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: remove, Why: "its network policies", Made: true},

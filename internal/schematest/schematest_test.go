@@ -54,6 +54,8 @@ func TestFullDocuments(t *testing.T) {
 		"Workspace":     &v1.Workspace{},
 		"WorkspaceList": &v1.WorkspaceList{},
 		"Deletion":      &v1.Deletion{},
+		"Stop":          &v1.Stop{},
+		"StateSummary":  &v1.StateSummary{},
 		"Version":       &v1.Version{},
 		"Error":         &v1.Error{},
 		"Event":         &v1.Event{},
@@ -101,6 +103,12 @@ func fill(v reflect.Value) {
 		return
 	case v1.Form:
 		v.Set(reflect.ValueOf(v1.FormRepo))
+		return
+	case v1.DesiredState:
+		v.Set(reflect.ValueOf(v1.DesiredStopped))
+		return
+	case v1.ActualState:
+		v.Set(reflect.ValueOf(v1.ActualStopping))
 		return
 	case v1.Left:
 		v.Set(reflect.ValueOf(v1.LeftKept))

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
+	"github.com/berthdev/berth/internal/provision/inventory/recorded"
 )
 
 // CompletionTimeout is how long a user who pressed Tab waits for the cluster.
@@ -82,14 +82,23 @@ func (f *Factory) CompleteFrom(cmd *cobra.Command, flag string, value func(v1.Wo
 	}))
 }
 
-func (f *Factory) list(cmd *cobra.Command, read func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceList, error)) (*v1.WorkspaceList, error) {
+// list reads the workspaces of the namespace. Those that are stopped are among them if what is
+// recorded can be read: a broken configuration does not keep the others from being completed.
+func (f *Factory) list(cmd *cobra.Command, read recorded.Read) (*v1.WorkspaceList, error) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
 	defer cancel()
 	reader, err := Await(ctx, f.Workspaces)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, reader, fleet.Query{Namespace: reader.Client.Namespace})
+	query := fleet.Query{Namespace: reader.Client.Namespace}
+	place, done, err := f.For(cmd).States(ctx)
+	if err != nil {
+		return read(ctx, reader, query)
+	}
+	defer done()
+	list, _, err := recorded.List(ctx, reader, place, query, read)
+	return list, err
 }
 
 // completeList completes values that are separated by commas.

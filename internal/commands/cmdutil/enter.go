@@ -3,12 +3,15 @@ package cmdutil
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -25,6 +28,8 @@ type Entrance struct {
 	// Follower follows a workspace that does not run yet, under the configured policy.
 	// It is asked for then.
 	Follower func() (*provision.Provisioner, error)
+	// States says whether a workspace without a pod is stopped; it is asked for then.
+	States func(context.Context) (lifecycle.Place, func(), error)
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags  []string
 	NoWait bool
@@ -53,6 +58,9 @@ func (e Entrance) Find(ctx context.Context, workspace string) (Entry, error) {
 		return Entry{}, err
 	}
 	entry, err := e.choose(ctx, reader, target, workspace)
+	if fault.CodeOf(err) == fault.NotFound || fault.ReasonOf(err) == inventory.ReasonNoPod {
+		err = e.orStopped(ctx, target, err)
+	}
 	if err == nil || e.NoWait || !mayComeTo(err) {
 		return entry, err
 	}
@@ -60,6 +68,30 @@ func (e Entrance) Find(ctx context.Context, workspace string) (Entry, error) {
 		return Entry{}, err
 	}
 	return e.choose(ctx, reader, target, workspace)
+}
+
+// ReasonStopped is the reason of the error about a workspace that is stopped.
+const ReasonStopped = "STOPPED"
+
+// stateTimeout is how long it may take to find out that a workspace is stopped.
+const stateTimeout = 3 * time.Second
+
+// orStopped is the error about a workspace without a pod: that it is stopped, if that is
+// recorded. What keeps the record from being read is no news here.
+func (e Entrance) orStopped(ctx context.Context, target *inventory.Target, err error) error {
+	limited, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	place, done, openErr := e.States(limited)
+	if openErr != nil {
+		return err
+	}
+	defer done()
+	r, readErr := place.Of(target.Namespace).Get(limited, target.ID)
+	if readErr != nil || r.Desired != v1.DesiredStopped {
+		return err
+	}
+	return fault.New(fault.Failed, "workspace %s is stopped", target.ID).
+		WithHint("start it: %s", strings.Join(append([]string{"berth", "start", target.ID}, e.Flags...), " ")).WithReason(ReasonStopped)
 }
 
 // mayComeTo is true for the error about what cannot be entered and may be, later.

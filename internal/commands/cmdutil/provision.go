@@ -75,6 +75,7 @@ func (o Provisioning) Run(ctx context.Context, u userstring.UserString) error {
 	}
 	defer recorders.Close()
 	defer recorders.Warn(o.IO)
+	p.States = recorders.States(p.Client)
 	title := wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: o.Flags, Enters: true}
 	batch := wording.Batch{Single: true, Namespace: p.Client.Namespace, Flags: o.Flags, Members: []wording.Title{title}}
 	view := progress.New(o.IO, printer.Format{}, batch)

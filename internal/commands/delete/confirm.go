@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
@@ -21,12 +22,12 @@ func (o *Options) asks() bool { return !o.Yes && o.DryRun == "" && o.IO.CanAsk()
 // confirm names the storage that would be deleted, and asks; of an owner's workspaces,
 // which have been listed, in any case. A workspace whose storage cannot be read gets the
 // error, and is not deleted.
-func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removals []removal) error {
+func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removals []chosen.Workspace) error {
 	if !o.asks() {
 		return nil
 	}
 	all := o.storage(ctx, p, removals)
-	removals = slices.DeleteFunc(slices.Clone(removals), func(m removal) bool { return m.target == nil || m.err != nil })
+	removals = slices.DeleteFunc(slices.Clone(removals), func(m chosen.Workspace) bool { return m.Target == nil || m.Err != nil })
 	if len(all) == 0 && !o.ByOwner || len(removals) == 0 {
 		return nil
 	}
@@ -49,8 +50,8 @@ func (o *Options) show(about result.Kind) error {
 	return printer.Print(onErr, printer.Format{}, about)
 }
 
-func (o *Options) question(removals []removal, storage bool) string {
-	question := "Delete " + cmp.Or(removals[0].typed, removals[0].userString, removals[0].id)
+func (o *Options) question(removals []chosen.Workspace, storage bool) string {
+	question := "Delete " + cmp.Or(removals[0].Typed, removals[0].UserString, removals[0].ID)
 	if o.many() {
 		question = "Delete " + english.Plural(len(removals), "workspace")
 	}
@@ -73,20 +74,20 @@ type stored struct {
 }
 
 // storage is what would be deleted with the workspaces.
-func (o *Options) storage(ctx context.Context, p *provision.Provisioner, removals []removal) []stored {
+func (o *Options) storage(ctx context.Context, p *provision.Provisioner, removals []chosen.Workspace) []stored {
 	if o.KeepStorage {
 		return nil
 	}
 	each := make([][]stored, len(removals))
 	cmdutil.ForEach(len(removals), o.Parallel, func(i int) {
 		m := &removals[i]
-		if m.target == nil || m.err != nil {
+		if m.Target == nil || m.Err != nil {
 			return
 		}
 		var all []provision.Storage
-		all, m.err = p.Storage(ctx, m.target)
+		all, m.Err = p.Storage(ctx, m.Target)
 		for _, s := range all {
-			each[i] = append(each[i], stored{m.id, s})
+			each[i] = append(each[i], stored{m.ID, s})
 		}
 	})
 	return slices.Concat(each...)

@@ -3,7 +3,6 @@ package delete
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -21,6 +21,7 @@ import (
 type Options struct {
 	IO      terminal.Streams
 	Remover func() (*provision.Provisioner, error)
+	States  func(context.Context) (lifecycle.Place, func(), error)
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
 
@@ -90,7 +91,8 @@ and is required without a terminal.`,
 			return o.validate()
 		}),
 	}
-	o.Remover = f.For(cmd).Remover
+	deps := f.For(cmd)
+	o.Remover, o.States = deps.Remover, deps.States
 	o.addFlags(f, cmd)
 	return cmd
 }
@@ -112,27 +114,15 @@ func (o *Options) addFlags(f *cmdutil.Factory, cmd *cobra.Command) {
 }
 
 // many says whether the result is that of several, and not of one workspace.
-func (o *Options) many() bool { return o.ByOwner || len(o.Args) > 1 }
+func (o *Options) many() bool { return o.choice().Many() }
 
 // validate finds what is wrong with the command line.
 func (o *Options) validate() error {
 	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
 		return err
 	}
-	if err := cmdutil.CheckParallel(o.Parallel); err != nil {
-		return err
-	}
-	switch {
-	case o.DryRun != "" && o.many():
+	if o.DryRun != "" && o.many() {
 		return fault.New(fault.InvalidArgument, "--dry-run accepts only one workspace")
-	case o.ByOwner && strings.TrimSpace(o.Owner) == "":
-		return fault.New(fault.InvalidArgument, "--owner must not be empty")
-	case o.ByOwner && len(o.Args) > 0:
-		return fault.New(fault.InvalidArgument, "--owner and the workspace %q are mutually exclusive", o.Args[0])
-	case !o.ByOwner && o.AllNamespaces:
-		return fault.New(fault.InvalidArgument, "--all-namespaces requires --owner")
-	case !o.ByOwner && len(o.Args) == 0:
-		return fault.New(fault.InvalidArgument, "requires at least one workspace, or --owner")
 	}
-	return nil
+	return o.choice().Validate()
 }

@@ -1,13 +1,13 @@
 package delete
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
@@ -22,7 +22,7 @@ func Run(ctx context.Context, o *Options) error {
 	begun := time.Now()
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	removals, err := parse(o.Args) // before the cluster is asked
+	removals, err := o.choice().Parse(done) // before the cluster is asked
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,12 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	p.WaitForLock = o.Wait
+	states, closeStates, err := o.States(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeStates()
+	p.States, p.WaitForLock = states, o.Wait
 	if removals, err = o.find(ctx, p, removals); err != nil {
 		return err
 	}
@@ -40,7 +45,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.confirm(ctx, p, removals); err != nil {
 		return err
 	}
-	batch := o.batch(p, removals)
+	batch := o.choice().Batch(p.Client.Namespace, removals, "delete", o.again(), o.Flags)
 	view := progress.New(o.IO, o.Output, batch)
 	all := cmdutil.NewBatch(batch, view)
 	cmdutil.ForEach(len(removals), o.Parallel, func(i int) {
@@ -55,24 +60,6 @@ func Run(ctx context.Context, o *Options) error {
 		r = all.Results[0]
 	}
 	return cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
-}
-
-// batch is what the progress is about. Where workspaces of several namespaces are
-// deleted, whose IDs may be the same, they go by namespace and ID.
-func (o *Options) batch(p *provision.Provisioner, removals []removal) wording.Batch {
-	b := wording.Batch{Single: !o.many(), Namespace: p.Client.Namespace, Parallel: o.Parallel, Flags: o.Flags, Again: o.again()}
-	severalNamespaces := false
-	for _, m := range removals {
-		severalNamespaces = severalNamespaces || m.namespace != p.Client.Namespace
-	}
-	for _, m := range removals {
-		title := wording.Title{UserString: cmp.Or(m.typed, m.userString), ID: m.id, Namespace: m.namespace, Verb: "delete", Flags: o.Flags}
-		if severalNamespaces && o.many() {
-			b.Namespace, title.UserString, title.ID = "", "", m.namespace+"/"+m.id
-		}
-		b.Members = append(b.Members, title)
-	}
-	return b
 }
 
 // again is the command that deletes what is left.
@@ -95,24 +82,24 @@ func (o *Options) again() string {
 }
 
 // deleteOne deletes one workspace.
-func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m removal, stream *event.Stream) v1.Result {
+func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m chosen.Workspace, stream *event.Stream) v1.Result {
 	if ctx.Err() != nil {
 		return cmdutil.NotStarted(ctx)
 	}
-	err := orDenied(m.err)
+	err := chosen.OrDenied(m.Err)
 	if fault.CodeOf(err) == fault.NotFound {
 		if !o.ByOwner {
-			p.Forget(ctx, m.arg)
+			p.Forget(ctx, m.Argument)
 		}
 		if o.IgnoreNotFound || o.ByOwner { // one of an owner's that is gone by now is as wanted
 			return v1.Result{Deletion: &v1.Deletion{
-				ID: m.id, Namespace: m.namespace, Gone: true, NotFound: true,
+				ID: m.ID, Namespace: m.Namespace, Gone: true, NotFound: true,
 			}}
 		}
 	}
 	var deletion *v1.Deletion
 	if err == nil {
-		deletion, err = p.Delete(ctx, m.target, deploy.Removing{Wait: !o.NoWait, KeepStorage: o.KeepStorage}, stream)
+		deletion, err = p.Delete(ctx, m.Target, deploy.Removing{Wait: !o.NoWait, KeepStorage: o.KeepStorage}, stream)
 	}
 	if err != nil {
 		return v1.Result{Error: result.NewError(err)}
@@ -120,25 +107,13 @@ func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m rem
 	return v1.Result{Deletion: deletion}
 }
 
-// orDenied is the permission that was missing to see whether there is such a
-// workspace, if that is why it was not found: what could not be seen is not gone.
-func orDenied(err error) error {
-	if fault.CodeOf(err) != fault.NotFound {
-		return err
-	}
-	if cause := fault.From(err).Err; fault.CodeOf(cause) == fault.PermissionDenied {
-		return cause
-	}
-	return err
-}
-
 // summary is the result of several.
-func summary(removals []removal, results []v1.Result, totals v1.Totals) v1.Result {
+func summary(removals []chosen.Workspace, results []v1.Result, totals v1.Totals) v1.Result {
 	items := make([]v1.DeletionItem, len(results))
 	for i, r := range results {
 		m := removals[i]
 		items[i] = v1.DeletionItem{
-			Argument: m.typed, UserString: m.userString, ID: m.id, Namespace: m.namespace,
+			Argument: m.Typed, UserString: m.UserString, ID: m.ID, Namespace: m.Namespace,
 			Deletion: r.Deletion, Error: r.Error,
 		}
 	}
@@ -146,14 +121,14 @@ func summary(removals []removal, results []v1.Result, totals v1.Totals) v1.Resul
 }
 
 // preview prints what the deletion would remove.
-func (o *Options) preview(ctx context.Context, p *provision.Provisioner, m removal) error {
-	err := orDenied(m.err)
+func (o *Options) preview(ctx context.Context, p *provision.Provisioner, m chosen.Workspace) error {
+	err := chosen.OrDenied(m.Err)
 	if o.IgnoreNotFound && fault.CodeOf(err) == fault.NotFound {
 		return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, nil, nil)
 	}
 	if err != nil {
 		return cmdutil.DryRunError(ctx, err)
 	}
-	changes, err := p.PreviewDelete(ctx, m.target, deploy.Removing{KeepStorage: o.KeepStorage, DryRun: o.DryRun})
+	changes, err := p.PreviewDelete(ctx, m.Target, deploy.Removing{KeepStorage: o.KeepStorage, DryRun: o.DryRun})
 	return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
 }

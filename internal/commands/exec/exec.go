@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
@@ -24,6 +25,7 @@ type Options struct {
 	Follower    func() (*provision.Provisioner, error)
 	Provisioner func() (*provision.Provisioner, error)
 	Recorders   func(context.Context) (*cmdutil.Recorders, error)
+	States      func(context.Context) (lifecycle.Place, func(), error)
 	Through     func(ctx context.Context, gateway, target, container string) (exec.Runner, error)
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
@@ -49,7 +51,8 @@ user of the container, in its working directory.
 
 A workspace that is not running yet is waited for, with its progress on standard error;
 with --no-wait that is an error. With --provision, a workspace that does not exist is
-provisioned first, as ` + "`berth provision`" + ` does without other flags.
+provisioned first, and one that is stopped is started, as ` + "`berth provision`" + ` does without
+other flags.
 
 Of a workspace in several pods, the command runs in one that is ready, or in --pod.
 
@@ -93,14 +96,14 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		}),
 	}
 	deps := f.For(cmd)
-	o.Follower, o.Provisioner, o.Recorders = deps.Remover, deps.Provisioner, deps.Recorders
+	o.Follower, o.Provisioner, o.Recorders, o.States = deps.Remover, deps.Provisioner, deps.Recorders, deps.States
 	o.Through = deps.Gateway
 	deps.AddGatewayFlag(cmd, &o.Gateway)
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.Stdin, "stdin", "i", false, "pass standard input to the command")
 	flags.BoolVarP(&o.TTY, "tty", "t", false, "give the command a terminal")
 	flags.BoolVar(&o.NoWait, "no-wait", false, "fail if the workspace is not running yet")
-	flags.BoolVar(&o.Provision, "provision", false, "provision the workspace if it does not exist")
+	flags.BoolVar(&o.Provision, "provision", false, "provision the workspace if it does not exist, and start it if it is stopped")
 	f.AddContainerFlag(cmd, &o.Place, cmdutil.FirstArgument)
 	f.AddPodFlag(cmd, &o.Place, cmdutil.FirstArgument)
 	o.Machine.flags(cmd)
@@ -129,10 +132,10 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	e := cmdutil.Entrance{
 		Session: cmdutil.Session{IO: o.IO, Command: o.Command, Stdin: o.Stdin, TTY: o.TTY}, Place: o.Place,
-		Workspaces: o.Workspaces, Follower: o.Follower, Flags: o.Flags, NoWait: o.NoWait,
+		Workspaces: o.Workspaces, Follower: o.Follower, States: o.States, Flags: o.Flags, NoWait: o.NoWait,
 	}
 	entry, err := e.Find(ctx, o.Workspace)
-	if fault.CodeOf(err) == fault.NotFound {
+	if fault.CodeOf(err) == fault.NotFound || o.Provision && fault.ReasonOf(err) == cmdutil.ReasonStopped {
 		entry, err = o.missing(ctx, e, err)
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
@@ -21,6 +22,7 @@ type Options struct {
 	IO          terminal.Streams
 	Provisioner func() (*provision.Provisioner, error)
 	Recorders   func(context.Context) (*cmdutil.Recorders, error)
+	States      func(context.Context) (lifecycle.Place, func(), error)
 	Workspaces  func() (inventory.Reader, error)
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
@@ -95,7 +97,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		}),
 	}
 	deps := f.For(cmd)
-	o.Provisioner, o.Recorders = deps.Provisioner, deps.Recorders
+	o.Provisioner, o.Recorders, o.States = deps.Provisioner, deps.Recorders, deps.States
 	flags := cmd.Flags()
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)

@@ -48,6 +48,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	p.States = recorders.States(p.Client)
 	err = o.report(ctx, p, users, recorders)
 	recorders.Close() // a shell may be open for long
 	if err != nil || !o.Exec {
@@ -72,7 +73,7 @@ func (o *Options) report(ctx context.Context, p *provision.Provisioner, users []
 // enter runs the shell of a workspace that runs by now. Whatever --timeout says, the
 // shell has as long as it takes. That it cannot be entered has exec's exit status.
 func (o *Options) enter(ctx context.Context, u userstring.UserString) error {
-	e := cmdutil.Entrance{Session: cmdutil.Session{IO: o.IO}, Workspaces: o.Workspaces, Flags: o.Flags, NoWait: true}
+	e := cmdutil.Entrance{Session: cmdutil.Session{IO: o.IO}, Workspaces: o.Workspaces, States: o.States, Flags: o.Flags, NoWait: true}
 	entry, err := e.Find(ctx, u.String())
 	if err == nil {
 		err = e.Enter(ctx, entry)

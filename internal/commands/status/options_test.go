@@ -12,7 +12,9 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	forget := func(o *status.Options) { o.IO, o.Inventory, o.Jobs = terminal.Streams{Flags: o.IO.Flags}, nil, nil }
+	forget := func(o *status.Options) {
+		o.IO, o.Inventory, o.Jobs, o.States = terminal.Streams{Flags: o.IO.Flags}, nil, nil, nil
+	}
 	cmdtest.Options(t, status.NewCmd, forget, map[string]cmdtest.Case[status.Options]{
 		"a list": {},
 		"a list of some": {

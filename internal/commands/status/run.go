@@ -41,7 +41,7 @@ func Run(ctx context.Context, o *Options) error {
 	if !o.needsStages() {
 		read = fleet.Names
 	}
-	list, err := read(ctx, reader, query)
+	list, err := o.list(ctx, reader, query, read)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (o *Options) one(ctx context.Context, reader inventory.Reader, arg inventor
 	if o.Events {
 		inspect = reader.InspectWithEvents
 	}
-	w, err := inspect(ctx, arg)
+	w, err := o.inspect(ctx, reader, arg, inspect)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/terminal"
@@ -20,6 +21,7 @@ type Options struct {
 	IO        terminal.Streams
 	Inventory func() (inventory.Reader, error)
 	Jobs      func(context.Context) (cmdutil.Jobs, error)
+	States    func(context.Context) (lifecycle.Place, func(), error)
 
 	Workspace string // empty for a list
 	Events    bool
@@ -44,12 +46,12 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Short: "Show a workspace, or list all",
 		Long: `Show one workspace in full: its stage, its containers, what went wrong, and which
 command to run next. Without an argument, list the workspaces of the namespace, including
-those that are injected into a workload. With --sort-by age the youngest come first,
-with --sort-by restarts those with the most.
+those that are injected into a workload, and those that are stopped. With --sort-by age
+the youngest come first, with --sort-by restarts those with the most.
 
-With --watch, keep the answer up to date until Ctrl-C: on a terminal it is redrawn
-in place, elsewhere each change is another line. As JSON, each line is one
-workspace: first all that exist, then each that changes; a deleted one has
+With --watch, keep the answer up to date until Ctrl-C, of those that have pods: on a
+terminal it is redrawn in place, elsewhere each change is another line. As JSON, each
+line is one workspace: first all that exist, then each that changes; a deleted one has
 "gone": true. ` + "`berth help output`" + ` has the details.`,
 		Example: `  berth status
   berth status alice~dev --events
@@ -64,7 +66,7 @@ workspace: first all that exist, then each that changes; a deleted one has
 		}),
 	}
 	deps := f.For(cmd)
-	o.Inventory, o.Jobs = deps.Inventory, deps.OpenJobs
+	o.Inventory, o.Jobs, o.States = deps.Inventory, deps.OpenJobs, deps.States
 	flags := cmd.Flags()
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "wide", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "list the workspaces of all namespaces")

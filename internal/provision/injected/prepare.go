@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
@@ -23,6 +24,22 @@ func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Pe
 	if err != nil {
 		return d, "", err
 	}
+	return t.prepare(spec, chart, leftOut, found, may)
+}
+
+// Recall renders what goes into the workload with the values of before.
+func (t Target) Recall(values map[string]any, spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
+	chart, err := release.Render(values)
+	if err != nil {
+		return deploy.Deployment{}, "", err
+	}
+	return t.prepare(spec, chart, nil, found, may)
+}
+
+// Values are nowhere in the workload.
+func (Target) Values(inventory.Found) (map[string]any, bool) { return nil, false }
+
+func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, leftOut []string, found inventory.Found, may deploy.Permissions) (d deploy.Deployment, plan deploy.Plan, err error) {
 	parts, err := injection.Make(t.ID, injection.Target{Kind: t.Ref.Kind, Name: t.Ref.Name}, chart.Objects)
 	if err != nil {
 		return d, "", err

@@ -76,6 +76,20 @@ func (f Found) Job() string {
 	return ""
 }
 
+// Blueprint is the name of the blueprint that what was found was made of; empty if it is not
+// known.
+func (f Found) Blueprint() string {
+	switch {
+	case f.Pod != nil:
+		return f.Pod.Labels[kube.LabelBlueprint]
+	case f.Record != nil:
+		return wanted(f.Record).Labels[kube.LabelBlueprint]
+	case len(f.objects.Pods) > 0:
+		return f.objects.Pods[0].Labels[kube.LabelBlueprint]
+	}
+	return ""
+}
+
 // WorkloadRef is the workload; zero for a workspace with a pod of its own.
 func (f Found) WorkloadRef() (ref userstring.Workload) {
 	if f.Workload != nil {

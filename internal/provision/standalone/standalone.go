@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/follow"
@@ -69,6 +70,27 @@ func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Pe
 	if err != nil {
 		return deploy.Deployment{}, "", err
 	}
+	return t.prepare(spec, chart, found, may)
+}
+
+// Recall renders the chart with the values of before.
+func (t Target) Recall(values map[string]any, spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
+	chart, err := release.Render(values)
+	if err != nil {
+		return deploy.Deployment{}, "", err
+	}
+	return t.prepare(spec, chart, found, may)
+}
+
+// Values are those of Helm's record.
+func (t Target) Values(found inventory.Found) (map[string]any, bool) {
+	if found.Record == nil {
+		return nil, false
+	}
+	return found.Record.Config, true
+}
+
+func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
 	d := deploy.Deployment{Spec: spec, Chart: chart, Objects: chart.Objects, Shared: spec.Shared(), OwnPod: true}
 	about := cause.About{Namespace: spec.Namespace, Blueprint: spec.Blueprint.Name, Origin: spec.Blueprint.Origin}
 	if pod := kube.OfKind(chart.Objects, watch.KindPod); pod != nil {

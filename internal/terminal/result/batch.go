@@ -38,6 +38,23 @@ func newDeletionSummary(s v1.DeletionSummary, b wording.Batch) DeletionSummary {
 	return DeletionSummary{DeletionSummary: s, batch: all}
 }
 
+// StateSummary is what became of several workspaces that were stopped, started or restarted.
+type StateSummary struct {
+	v1.StateSummary
+	batch
+}
+
+func newStateSummary(s v1.StateSummary, b wording.Batch) StateSummary {
+	all := batch{Batch: b, done: "running", repeat: "continue", totals: s.Totals}
+	for i, item := range s.Items {
+		if item.Stop != nil {
+			all.done = "stopped"
+		}
+		all.add(i, item.Error, item.ID)
+	}
+	return StateSummary{StateSummary: s, batch: all}
+}
+
 // batch is what became of several workspaces, whatever was done to them.
 type batch struct {
 	wording.Batch `json:"-"`

@@ -63,6 +63,8 @@ func Of(r v1.Result, b wording.Batch) Ending {
 		return Error{*r.Error}
 	case r.Deletion != nil:
 		return Deletion{*r.Deletion}
+	case r.Stop != nil:
+		return Stop{*r.Stop}
 	case r.Workspace != nil:
 		return Workspace{*r.Workspace}
 	case r.Installation != nil:
@@ -73,6 +75,8 @@ func Of(r v1.Result, b wording.Batch) Ending {
 		return newProvisionSummary(*r.Summary, b)
 	case r.Deletions != nil:
 		return newDeletionSummary(*r.Deletions, b)
+	case r.States != nil:
+		return newStateSummary(*r.States, b)
 	}
 	return Error{v1.Error{Code: "INTERNAL", ExitStatus: 1, Message: "the command ended without a result"}}
 }

@@ -44,6 +44,7 @@ func (w Workspace) facts(p style.Page) []string {
 		{"Blueprint", p.Text(w.Blueprint)},
 		{"Workload", p.Text(w.Workload)},
 		{"Stage", w.stage(p)},
+		{"Wanted", w.wanted(p)},
 		{"Why", cause},
 		{"Node", p.Text(w.Node)},
 		{"Created", created(w.CreatedAt, p)},
@@ -69,6 +70,15 @@ func (w Workspace) stage(p style.Page) string {
 	return text
 }
 
+// wanted is what it is meant to be, if it is something else.
+func (w Workspace) wanted(p style.Page) string {
+	s := w.State
+	if s == nil || string(s.Desired) == string(s.Actual) || s.Desired == v1.DesiredRunning && w.Verdict() != v1.VerdictTerminating {
+		return ""
+	}
+	return p.Text(string(s.Desired)) + " for " + style.Age(s.DesiredAt, p.Now)
+}
+
 func created(at time.Time, p style.Page) string {
 	if at.IsZero() {
 		return ""
@@ -83,6 +93,8 @@ func (w Workspace) next(flags []string) []wording.Command {
 	switch w.Verdict() {
 	case v1.VerdictRunning:
 		return []wording.Command{{Line: t.Command("exec")}}
+	case v1.VerdictStopped:
+		return []wording.Command{{Line: t.Command("start"), Why: "start it"}}
 	case v1.VerdictFailed:
 		return []wording.Command{diagnose, {Line: t.Command("delete"), Why: "delete it"}}
 	case v1.VerdictWaiting:
@@ -180,7 +192,7 @@ func (w Workspace) stages(format func(time.Duration) string) (texts []string) {
 // afterProvision is the command to type next after it was provisioned.
 func (w Workspace) afterProvision(t wording.Title) []wording.Command {
 	switch {
-	case t.Verb != "provision", t.Enters && w.Stage == v1.StageRunning:
+	case t.Verb == "exec", t.Enters && w.Stage == v1.StageRunning:
 		return nil
 	case w.Stage == v1.StageRunning:
 		return []wording.Command{{Line: t.Command("exec")}}

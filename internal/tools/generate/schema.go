@@ -73,6 +73,8 @@ func documentSchemas() ([]*jsonschema.Schema, error) {
 		v1.CopyResult{},
 		v1.Deletion{},
 		v1.DeletionSummary{},
+		v1.Stop{},
+		v1.StateSummary{},
 		v1.Diagnosis{},
 		v1.Error{},
 		v1.Event{},

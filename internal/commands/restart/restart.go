@@ -1,0 +1,33 @@
+// Package restart is the command `berth restart`.
+package restart
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/provision"
+)
+
+// NewCmd makes the command.
+func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) error) *cobra.Command {
+	return new(chosen.Options).NewCmd(f, &cobra.Command{
+		Use:   "restart USERSTR|ID...",
+		Short: "Stop workspaces and start them again",
+		Long: `Stop workspaces and start them again, as "berth stop" and "berth start" do. One that is
+stopped is started.`,
+		Example: `  berth restart alice~dev
+  berth restart --owner alice`,
+	}, "it runs", runF)
+}
+
+// Run restarts the workspaces.
+func Run(ctx context.Context, o *chosen.Options) error {
+	return o.Run(ctx, chosen.Change{Verb: "restart", Done: "restarted", Starts: true, One: func(ctx context.Context, p *provision.Provisioner, w chosen.Workspace, stream *event.Stream) v1.Result {
+		return chosen.StartResult(p.Restart(ctx, w.Target, stream))
+	}})
+}

@@ -1,0 +1,36 @@
+// Package start is the command `berth start`.
+package start
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/provision"
+)
+
+// NewCmd makes the command.
+func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) error) *cobra.Command {
+	return new(chosen.Options).NewCmd(f, &cobra.Command{
+		Use:   "start USERSTR|ID...",
+		Short: "Start workspaces that were stopped",
+		Long: `Start workspaces that were stopped, as they were: what they are made of comes from
+their records, blueprints are not read. It ends as "berth provision" does.
+
+A workspace that runs already stays as it is.`,
+		Example: `  berth start alice~dev
+  berth start alice~dev bob~dev --timeout 2m
+  berth start --owner alice --no-wait`,
+	}, "it runs", runF)
+}
+
+// Run starts the workspaces.
+func Run(ctx context.Context, o *chosen.Options) error {
+	return o.Run(ctx, chosen.Change{Verb: "start", Done: "started", Starts: true, One: func(ctx context.Context, p *provision.Provisioner, w chosen.Workspace, stream *event.Stream) v1.Result {
+		return chosen.StartResult(p.Start(ctx, w.Target, stream))
+	}})
+}

@@ -1,0 +1,55 @@
+package status
+
+import (
+	"context"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
+	"github.com/berthdev/berth/internal/provision/inventory/recorded"
+	"github.com/berthdev/berth/internal/terminal/printer"
+)
+
+// list reads the workspaces that match, those that are stopped as well. A warning says which
+// records of them cannot be read.
+func (o *Options) list(ctx context.Context, reader inventory.Reader, q fleet.Query, read recorded.Read) (*v1.WorkspaceList, error) {
+	place, done, err := o.States(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	list, missing, err := recorded.List(ctx, reader, place, q, read)
+	for _, problem := range missing {
+		printer.PrintWarning(o.IO, "not all workspaces that are stopped are listed: "+problem.Error())
+	}
+	return list, err
+}
+
+// inspect reads one workspace, and what is recorded of it.
+func (o *Options) inspect(ctx context.Context, reader inventory.Reader, arg inventory.Argument, read func(context.Context, inventory.Argument) (*v1.Workspace, error)) (*v1.Workspace, error) {
+	w, err := read(ctx, arg)
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return nil, err
+	}
+	place, done, placeErr := o.States(ctx)
+	if placeErr != nil {
+		return nil, placeErr
+	}
+	defer done()
+	if err == nil {
+		r, recordErr := recorded.Get(ctx, place, w.Namespace, w.ID)
+		if recordErr != nil {
+			printer.PrintWarning(o.IO, "what it is meant to be is not known: "+recordErr.Error())
+		}
+		return new(recorded.With(*w, r)), nil
+	}
+	namespace := reader.In(arg.Namespace).Client.Namespace
+	for _, id := range arg.IDs() {
+		if r, recordErr := recorded.Get(ctx, place, namespace, id); recordErr == nil && r.ID != "" && arg.Means(id, r.UserString) {
+			return new(recorded.Of(r, namespace)), nil
+		}
+	}
+	return nil, cmdutil.Because(ctx, err)
+}

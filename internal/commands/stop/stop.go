@@ -1,0 +1,39 @@
+// Package stop is the command `berth stop`.
+package stop
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/provision"
+)
+
+// NewCmd makes the command.
+func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) error) *cobra.Command {
+	return new(chosen.Options).NewCmd(f, &cobra.Command{
+		Use:   "stop USERSTR|ID...",
+		Short: "Stop workspaces and keep their storage",
+		Long: `Stop workspaces: their pods end, and everything else is kept, above all their storage.
+"berth start" starts them again as they were.
+
+A workspace in a workload is taken out of its pod template, and put back by a start.
+
+What is wanted is recorded first, so that a stop that is interrupted is completed by
+the next command. A workspace that is stopped already stays as it is.`,
+		Example: `  berth stop alice~dev
+  berth stop alice~dev bob~dev --timeout 2m
+  berth stop --owner alice --no-wait`,
+	}, "the pods are gone", runF)
+}
+
+// Run stops the workspaces.
+func Run(ctx context.Context, o *chosen.Options) error {
+	return o.Run(ctx, chosen.Change{Verb: "stop", Done: "stopped", One: func(ctx context.Context, p *provision.Provisioner, w chosen.Workspace, stream *event.Stream) v1.Result {
+		return chosen.StopResult(p.Stop(ctx, w.Target, !o.NoWait, stream))
+	}})
+}

@@ -1,0 +1,78 @@
+package recorded
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
+)
+
+// timeout is how long the records may take to be read.
+const timeout = 5 * time.Second
+
+// Read reads the workspaces that are seen: fleet.List, or fleet.Names.
+type Read func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceList, error)
+
+// List reads the workspaces that match a query, and what is recorded of them. What is missing
+// are the records that cannot be read; for who may not read them there are none.
+func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, q fleet.Query, read Read) (list *v1.WorkspaceList, missing []error, err error) {
+	if list, err = read(ctx, r, q); err != nil { // not beside it: a login that fails is tried once
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	records, missing, err := place.Of(q.Namespace).List(ctx)
+	if err != nil && fault.CodeOf(err) != fault.PermissionDenied {
+		missing = []error{err}
+	}
+	list.Items = Complete(list.Items, records, q)
+	return list, missing, nil
+}
+
+// Get reads what is recorded of one workspace; an empty record for who may not read it.
+func Get(ctx context.Context, place lifecycle.Place, namespace, id string) (lifecycle.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	r, err := place.Of(namespace).Get(ctx, id)
+	if fault.CodeOf(err) == fault.PermissionDenied {
+		err = nil
+	}
+	return r, err
+}
+
+// Complete adds to a list of workspaces that were seen what is recorded of them, and those
+// that match the query and are only recorded.
+func Complete(seen []v1.Workspace, records []lifecycle.Record, q fleet.Query) []v1.Workspace {
+	type key struct{ namespace, id string }
+	left := make(map[key]lifecycle.Record, len(records))
+	for _, r := range records {
+		left[key{r.Namespace, r.ID}] = r
+	}
+	for i, w := range seen {
+		k := key{w.Namespace, w.ID}
+		seen[i] = With(w, left[k])
+		delete(left, k)
+	}
+	for _, r := range left {
+		if w := Of(r, r.Namespace); matches(w, q) {
+			seen = append(seen, w)
+		}
+	}
+	fleet.Sort(seen, fleet.ByDefault)
+	return seen
+}
+
+// matches is true for a workspace without pods that is meant. It has no labels.
+func matches(w v1.Workspace, q fleet.Query) bool {
+	is := func(values []string, value string) bool {
+		return len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, value) })
+	}
+	return q.Labels == "" && is(q.Owners, w.Owner) && is(q.Blueprints, w.Blueprint) &&
+		(len(q.Stages) == 0 || slices.Contains(q.Stages, w.Stage))
+}

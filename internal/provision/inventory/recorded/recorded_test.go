@@ -1,0 +1,113 @@
+package recorded_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
+	"github.com/berthdev/berth/internal/provision/inventory/recorded"
+)
+
+func at(hour int) time.Time { return time.Date(2026, time.November, 23, hour, 0, 0, 0, time.UTC) }
+
+func record(desired v1.DesiredState, actual v1.ActualState) lifecycle.Record {
+	return lifecycle.Record{
+		ID: "alice-1", Namespace: "team", UserString: "alice~dev", Blueprint: "dev", CreatedAt: at(8),
+		Desired: desired, DesiredAt: at(9), Actual: actual, ActualAt: at(10),
+	}
+}
+
+func seen(stage v1.Stage) v1.Workspace {
+	w := v1.Workspace{ID: "alice-1", Namespace: "team", Owner: "alice"}
+	w.Stage, w.Status = stage, stage.Status()
+	return w
+}
+
+// What is seen says what a workspace is; what is recorded, what it is meant to be. Without
+// a pod the record says why.
+func TestWith(t *testing.T) {
+	for name, c := range map[string]struct {
+		seen    v1.Workspace
+		record  lifecycle.Record
+		stage   v1.Stage
+		since   time.Time
+		message string
+		state   *v1.State
+	}{
+		"never stopped": {seen(v1.StageRunning), lifecycle.Record{}, v1.StageRunning, time.Time{}, "", nil},
+		"runs": {
+			seen(v1.StageRunning), record(v1.DesiredRunning, v1.ActualRunning), v1.StageRunning,
+			time.Time{},
+			"",
+			&v1.State{Desired: v1.DesiredRunning, DesiredAt: at(9), Actual: v1.ActualRunning},
+		},
+		"runs, and is to stop": {
+			seen(v1.StageRunning), record(v1.DesiredStopped, v1.ActualRunning), v1.StageRunning,
+			time.Time{},
+			"",
+			&v1.State{Desired: v1.DesiredStopped, DesiredAt: at(9), Actual: v1.ActualRunning},
+		},
+		"stopped": {
+			seen(v1.StageUnknown), record(v1.DesiredStopped, v1.ActualStopped), v1.StageStopped, at(10), "",
+			&v1.State{Desired: v1.DesiredStopped, DesiredAt: at(9), Actual: v1.ActualStopped},
+		},
+		"stopped, which nobody has recorded": {
+			seen(v1.StageUnknown), record(v1.DesiredStopped, v1.ActualStopping), v1.StageStopped, at(9), "",
+			&v1.State{Desired: v1.DesiredStopped, DesiredAt: at(9), Actual: v1.ActualStopped},
+		},
+		"its pod was deleted": {
+			seen(v1.StageUnknown), record(v1.DesiredRunning, v1.ActualRunning), v1.StageUnknown,
+			time.Time{},
+			"its pod is gone; start it",
+			&v1.State{Desired: v1.DesiredRunning, DesiredAt: at(9), Actual: v1.ActualStopped},
+		},
+		"its restart was killed": {
+			seen(v1.StageUnknown), record(v1.DesiredRestart, v1.ActualStopping), v1.StageStopped, at(9), "its restart was interrupted; start it",
+			&v1.State{Desired: v1.DesiredRestart, DesiredAt: at(9), Actual: v1.ActualStopped},
+		},
+		"its deletion was killed": {
+			seen(v1.StageUnknown), record(v1.DesiredTerminated, v1.ActualRunning), v1.StageTerminating, at(9), "its deletion was interrupted; delete it again",
+			&v1.State{Desired: v1.DesiredTerminated, DesiredAt: at(9), Actual: v1.ActualStopped},
+		},
+	} {
+		w := recorded.With(c.seen, c.record)
+		if w.Stage != c.stage || w.Status != c.stage.Status() || !w.Since.Equal(c.since) || w.Message != c.message {
+			t.Errorf("%s: %+v", name, w.Snapshot)
+		}
+		if (w.State == nil) != (c.state == nil) || w.State != nil && *w.State != *c.state {
+			t.Errorf("%s: %+v, want %+v", name, w.State, c.state)
+		}
+	}
+}
+
+// A list has the workspaces that are only recorded beside those that were seen, if they
+// match.
+func TestComplete(t *testing.T) {
+	stopped, other := record(v1.DesiredStopped, v1.ActualStopped), record(v1.DesiredStopped, v1.ActualStopped)
+	other.ID, other.UserString, other.Blueprint = "bob-2", "bob~plain", "plain"
+	elsewhere := stopped
+	elsewhere.Namespace = "other"
+	for name, c := range map[string]struct {
+		query fleet.Query
+		want  []string
+	}{
+		"all":                {fleet.Query{}, []string{"other/alice-1 Stopped", "team/alice-1 Running", "team/bob-2 Stopped"}},
+		"of an owner":        {fleet.Query{Owners: []string{"BOB"}}, []string{"team/alice-1 Running", "team/bob-2 Stopped"}},
+		"of a blueprint":     {fleet.Query{Blueprints: []string{"dev"}}, []string{"other/alice-1 Stopped", "team/alice-1 Running"}},
+		"in another stage":   {fleet.Query{Stages: []v1.Stage{v1.StageRunning}}, []string{"team/alice-1 Running"}},
+		"by labels of a pod": {fleet.Query{Labels: "a=b"}, []string{"team/alice-1 Running"}},
+	} {
+		// What was seen matched already.
+		all := recorded.Complete([]v1.Workspace{seen(v1.StageRunning)}, []lifecycle.Record{stopped, other, elsewhere}, c.query)
+		var got []string
+		for _, w := range all {
+			got = append(got, w.Namespace+"/"+w.ID+" "+string(w.Stage))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

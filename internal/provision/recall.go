@@ -1,0 +1,88 @@
+package provision
+
+import (
+	"context"
+	"encoding/json"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+// recall reads what the workspace was made of, and makes every check. Nothing is written.
+func (s provisioning) recall(ctx context.Context, found inventory.Found) (in inputs, err error) {
+	var may deploy.Permissions
+	var values map[string]any
+	err = s.steps.Parallel(
+		event.Step{Name: "permissions", Quiet: true, Do: func() (_ string, err error) {
+			may.Review, err = rbac.Ask(ctx, s.Client, s.Client.Namespace)
+			return "", err
+		}},
+		event.Step{Name: "record", Quiet: true, Do: func() (_ string, err error) {
+			values, err = s.valuesOf(ctx, found)
+			return "", err
+		}},
+	)
+	if err != nil {
+		return inputs{}, err
+	}
+	values, blueprint := manifest.OfJob(values, s.jobID)
+	spec := manifest.Spec{User: s.user, Namespace: s.Client.Namespace, JobID: s.jobID, Blueprint: blueprint}
+	in.found = found
+	in.deployment, in.plan, err = s.target.Recall(values, spec, found, may)
+	return in, err
+}
+
+// asStopped replaces what a provisioning would make of a workspace that is stopped by what
+// it was: only an update reads the blueprint again. How the two differ is said.
+func (s provisioning) asStopped(ctx context.Context, in inputs) (inputs, error) {
+	if in.plan != deploy.Install || !s.keepsStates() {
+		return in, nil
+	}
+	r, err := s.states().Get(ctx, s.id)
+	if err != nil || r.Desired != v1.DesiredStopped && r.Desired != v1.DesiredRestart {
+		return in, err
+	}
+	recalled, err := s.recall(ctx, in.found)
+	if fault.ReasonOf(err) == reasonNotRecorded {
+		return in, nil
+	}
+	if err == nil {
+		if fields := manifest.Drift(recalled.deployment.Chart.Values, in.deployment.Chart.Values); len(fields) > 0 {
+			s.steps.Warn("BlueprintChanged", "", deploy.Drifted(s.user.String(), fields))
+		}
+	}
+	return recalled, err
+}
+
+// reasonNotRecorded is the reason of the error about a workspace whose values are nowhere.
+const reasonNotRecorded = "VALUES_NOT_RECORDED"
+
+// valuesOf are the chart's values that the workspace was made of.
+func (s provisioning) valuesOf(ctx context.Context, found inventory.Found) (map[string]any, error) {
+	if values, ok := s.target.Values(found); ok {
+		return values, nil
+	}
+	r, err := s.states().Get(ctx, s.id)
+	if err != nil {
+		return nil, err
+	}
+	return valuesIn(r)
+}
+
+func valuesIn(r lifecycle.Record) (values map[string]any, err error) {
+	if r.Values == "" {
+		return nil, fault.New(fault.Failed, "what the workspace was made of is not recorded").
+			WithHint("provision it again by its user string: its storage is used again").WithReason(reasonNotRecorded)
+	}
+	if err := json.Unmarshal([]byte(r.Values), &values); err != nil {
+		return nil, fault.New(fault.Failed, "the record of workspace %s cannot be read: %w", r.ID, err).
+			WithHint("provision it again by its user string: its storage is used again")
+	}
+	return values, nil
+}

@@ -1,0 +1,180 @@
+package provision
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+)
+
+// recordTime is how long recording a state may take, also after an interruption.
+const recordTime = 5 * time.Second
+
+// keepsStates is false where nobody asks what workspaces are meant to be.
+func (p *Provisioner) keepsStates() bool { return p.States.Client != nil }
+
+// states are the records of the namespace.
+func (p *Provisioner) states() lifecycle.Records { return p.States.Of(p.Client.Namespace) }
+
+// want records what a workspace that was found is meant to be.
+func (s session) want(ctx context.Context, desired v1.DesiredState, found inventory.Found) (lifecycle.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	now := s.Now().UTC()
+	return s.states().Change(ctx, s.id, func(r lifecycle.Record) (lifecycle.Record, error) {
+		if r.ID == "" {
+			r = takenUp(s.id, found, now)
+		}
+		r.Namespace = s.Client.Namespace
+		return r.Set(desired, now)
+	})
+}
+
+// takenUp is the record of a workspace that has none.
+func takenUp(id string, found inventory.Found, now time.Time) lifecycle.Record {
+	created := now
+	if found.Pod != nil {
+		created = found.Pod.CreationTimestamp.UTC()
+	}
+	seen := lifecycle.Seen{Pods: found.Pod != nil || found.Workload.Injected(), Reading: found.Reading, Kept: true}
+	actual, _ := seen.Of(lifecycle.Record{})
+	r := lifecycle.TakenUp(id, uuid.NewString(), created, actual, now)
+	r.UserString, r.Blueprint = found.UserString(), found.Blueprint()
+	return r
+}
+
+// wantGone records that a workspace is to be deleted, if anything is recorded of it.
+func (s session) wantGone(ctx context.Context) (lifecycle.Record, error) {
+	if !s.keepsStates() {
+		return lifecycle.Record{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	r, err := s.states().Change(ctx, s.id, func(r lifecycle.Record) (lifecycle.Record, error) {
+		if r.ID == "" {
+			return r, nil
+		}
+		return r.Set(v1.DesiredTerminated, s.Now().UTC())
+	})
+	if fault.CodeOf(err) == fault.PermissionDenied { // who may delete it need not record that
+		err = nil
+	}
+	return r, err
+}
+
+// forget deletes the record of a workspace that is gone. If that fails, the loop does it, or
+// whoever provisions the workspace again.
+func (s session) forget(ctx context.Context, r lifecycle.Record) {
+	if r.ID == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	_ = s.states().Delete(ctx, r)
+}
+
+// sweep deletes what is recorded of a workspace that is gone.
+func (p *Provisioner) sweep(ctx context.Context, id string) {
+	if !p.keepsStates() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	if r, err := p.states().Get(ctx, id); err == nil && r.ID != "" {
+		_ = p.states().Delete(ctx, r)
+	}
+}
+
+// wantRunning records that the workspace is meant to run, and of an injected one what it is
+// made of. One with a pod of its own that was never stopped has no record, and needs none.
+func (s provisioning) wantRunning(ctx context.Context, plan deploy.Plan, d deploy.Deployment) (r lifecycle.Record, err error) {
+	if !s.keepsStates() {
+		return r, nil
+	}
+	values := ""
+	if !d.OwnPod && plan.Writes() {
+		text, err := json.Marshal(d.Chart.Values)
+		if err != nil {
+			return r, fmt.Errorf("values of workspace %s: %w", s.id, err)
+		}
+		values = string(text)
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	now := s.Now().UTC()
+	return s.states().Change(ctx, s.id, func(r lifecycle.Record) (lifecycle.Record, error) {
+		switch {
+		case r.ID == "" && values == "":
+			return r, nil // as it stands, it is meant to run
+		case r.ID == "" || plan == deploy.Create || r.Desired == v1.DesiredTerminated:
+			r = lifecycle.New(s.id, uuid.NewString(), now)
+		}
+		r.Namespace, r.Values = s.Client.Namespace, cmp.Or(values, r.Values)
+		r.UserString, r.Blueprint = s.user.String(), cmp.Or(d.Spec.Blueprint.Name, r.Blueprint)
+		return r.Set(v1.DesiredRunning, now)
+	})
+}
+
+// brought records what has become of what was wanted, unless somebody has wanted something
+// else since. If that fails, the loop or the next command finds out.
+func (s session) brought(ctx context.Context, known lifecycle.Record, actual v1.ActualState, cause string) {
+	if known.ID == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	now := s.Now().UTC()
+	_, _ = s.states().ChangeFrom(ctx, s.id, known, func(r lifecycle.Record) (lifecycle.Record, error) {
+		if r.Incarnation != known.Incarnation || r.Changed != known.Changed {
+			return r, nil
+		}
+		return r.Brought(actual, cause, now), nil
+	})
+}
+
+// started records how far a run has brought a workspace that is meant to run.
+func (s provisioning) started(ctx context.Context, wanted lifecycle.Record, e ending, err error) {
+	switch code := fault.CodeOf(err); {
+	case e.reading.Stage != "" && (err == nil || code == fault.Failed):
+		seen := lifecycle.Seen{Pods: true, Reading: e.reading}
+		actual, cause := seen.Of(wanted)
+		s.brought(ctx, wanted, actual, cause)
+	case code == fault.Failed:
+		s.brought(ctx, wanted, v1.ActualError, fault.From(err).Message)
+	}
+}
+
+// stays records that a workspace which runs is meant to, if it was not: a stop of it may have
+// been killed.
+func (s provisioning) stays(ctx context.Context) {
+	if !s.keepsStates() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	now := s.Now().UTC()
+	_, err := s.states().Change(ctx, s.id, func(r lifecycle.Record) (lifecycle.Record, error) {
+		if r.ID == "" || r.Desired == v1.DesiredRunning {
+			return r, nil
+		}
+		r, err := r.Set(v1.DesiredRunning, now)
+		return r.Brought(v1.ActualRunning, "", now), err
+	})
+	if err != nil {
+		s.notRecorded(err)
+	}
+}
+
+// notRecorded warns about a record that could not be written, and that nothing else depends on.
+func (s session) notRecorded(err error) {
+	s.steps.Warn("NotRecorded", "", "it is not recorded that the workspace is meant to run: "+err.Error())
+}

@@ -1,0 +1,93 @@
+package provision
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/rbac"
+)
+
+// Stop ends the pods of a workspace that Find has found, and waits until they are gone if
+// that is wanted. Everything else stays: its storage, its configuration, its records. What
+// is wanted is recorded first, so that it comes about whoever is killed in between.
+func (p *Provisioner) Stop(ctx context.Context, t *inventory.Target, wait bool, stream *event.Stream) (*v1.Stop, error) {
+	return p.in(t.Namespace).halt(ctx, t, v1.DesiredStopped, wait, stream)
+}
+
+// halt ends the pods of a workspace that is to be stopped, or restarted.
+func (p *Provisioner) halt(ctx context.Context, t *inventory.Target, desired v1.DesiredState, wait bool, stream *event.Stream) (*v1.Stop, error) {
+	s := p.session(t.ID, t.Found.WorkloadRef(), stream)
+	stop := &v1.Stop{ID: t.ID, Namespace: t.Namespace, UserString: t.Found.UserString()}
+	ctx, cancel := context.WithCancel(ctx) // the watches end with this call
+	defer cancel()
+	var removal deploy.Removal
+	var wanted lifecycle.Record
+	err := s.steps.Do("stop", func() (_ string, err error) {
+		removal, wanted, err = s.stop(ctx, t.Found, desired, wait)
+		return removal.Done, err
+	})
+	stop.Stopped, stop.Already = err == nil && removal.Gone, err == nil && removal.Gone
+	var left deploy.Left
+	if err == nil && wait && !removal.Gone {
+		left, err = s.target.AwaitGone(ctx, removal)
+		stop.Stopped = left.Gone
+	}
+	s.stopped(ctx, wanted, stop.Stopped, err)
+	stop.Seconds = s.steps.Timing(0).Seconds
+	return stop, s.notStopped(ctx, left, err)
+}
+
+// stop checks the permissions, takes the lock, records what is wanted and ends the pods.
+func (s session) stop(ctx context.Context, found inventory.Found, desired v1.DesiredState, wait bool) (removal deploy.Removal, wanted lifecycle.Record, err error) {
+	review, err := rbac.Ask(ctx, s.Client, s.Client.Namespace)
+	if err != nil {
+		return removal, wanted, err
+	}
+	if err := s.target.MayStop(deploy.Permissions{Review: review}); err != nil {
+		return removal, wanted, err
+	}
+	held, err := s.lockFor(ctx, forStopping)
+	if err != nil {
+		return removal, wanted, err
+	}
+	defer s.release(ctx, held)
+	if wanted, err = s.want(ctx, desired, found); err != nil {
+		return removal, wanted, err
+	}
+	removal, err = s.target.Stop(ctx, deploy.Turn{Lock: held, Found: found}, wait)
+	return removal, wanted, err
+}
+
+// stopped records how the stop has ended.
+func (s session) stopped(ctx context.Context, wanted lifecycle.Record, gone bool, err error) {
+	switch {
+	case gone:
+		s.brought(ctx, wanted, v1.ActualStopped, "")
+	case err == nil:
+		s.brought(ctx, wanted, v1.ActualStopping, "")
+	case fault.CodeOf(err) == fault.Failed:
+		s.brought(ctx, wanted, v1.ActualError, fault.From(err).Message)
+	}
+}
+
+// notStopped gives a stop that its context ended the reason for that, and what is still
+// there.
+func (s session) notStopped(ctx context.Context, left deploy.Left, err error) error {
+	why, ended := reason(ctx, err)
+	switch {
+	case !ended:
+		return err
+	case why.Code != fault.DeadlineExceeded:
+		return why
+	}
+	why.Hint = cmp.Or(left.Hint, "continue with `"+kube.Command("stop", s.id, s.Client.Namespace)+"`")
+	return why.WithDetail(cmp.Or(left.What, fmt.Sprintf("workspace %s is not stopped yet", s.id)))
+}
