@@ -73,6 +73,7 @@ func reading() []duty {
 			uses: []use{
 				{args: []string{"status", "alice~data"}},
 				{args: []string{"status", "gone~plain"}},
+				{args: []string{"status", "stopped~plain"}, says: "Stopped"},
 				{args: []string{"status", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, optional: []string{"list persistentvolumeclaims"}},
 				{args: []string{"status", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}},
 				{args: []string{"status", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}},
@@ -84,6 +85,8 @@ func reading() []duty {
 			},
 			without: map[string]use{
 				"list secrets":            {args: []string{"status", "gone~plain"}, status: 7, says: unseen},
+				"get configmaps":          {args: []string{"status", "stopped~plain"}},
+				"list configmaps":         {args: []string{"status"}},
 				"list deployments.apps":   watchOld,
 				"watch deployments.apps":  watch,
 				"list statefulsets.apps":  watchOld,
@@ -101,13 +104,15 @@ func reading() []duty {
 				{args: []string{"exec", "alice~plain+workload=statefulset/web+ns=NAMESPACE", "--", "true"}, optional: []string{"list events"}},
 				{args: []string{"exec", "alice~plain+workload=daemonset/web+ns=NAMESPACE", "--", "true"}, optional: []string{"list events"}},
 				{args: []string{"exec", "gone~plain", "--", "true"}, status: 125},
+				{args: []string{"exec", "stopped~plain", "--", "true"}, status: 125, says: "is stopped"},
 				{args: []string{"exec", "alice~huge", "--", "true"}, until: "watch events", status: 130, optional: []string{"list events"}},
 			},
 			without: map[string]use{
-				"get pods/exec": {args: []string{"exec", "alice~data", "--", "echo", "over SPDY"}, says: "over SPDY"},
-				"list secrets":  {args: []string{"exec", "gone~plain", "--", "true"}, status: 125, says: unseen},
-				"watch pods":    {args: []string{"exec", "alice~huge", "--", "true"}, status: 125, says: "watch pods"},
-				"watch events":  {args: []string{"exec", "alice~huge", "--", "true"}, status: 125, says: "watch events"},
+				"get pods/exec":  {args: []string{"exec", "alice~data", "--", "echo", "over SPDY"}, says: "over SPDY"},
+				"list secrets":   {args: []string{"exec", "gone~plain", "--", "true"}, status: 125, says: unseen},
+				"get configmaps": {args: []string{"exec", "stopped~plain", "--", "true"}, status: 125, says: "not found"},
+				"watch pods":     {args: []string{"exec", "alice~huge", "--", "true"}, status: 125, says: "watch pods"},
+				"watch events":   {args: []string{"exec", "alice~huge", "--", "true"}, status: 125, says: "watch events"},
 			},
 			elsewhere: map[string]string{
 				"watch persistentvolumeclaims": "TestRolesOfWriting: provision watches them in the same way",

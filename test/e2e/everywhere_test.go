@@ -16,12 +16,16 @@ import (
 func everywhere() []duty {
 	create := use{args: []string{"provision", "alice~plain", "--namespace", "NAMESPACE-new", "--create-namespace", "--no-wait"}}
 	checkup := use{args: []string{"doctor"}}
+	deletion := use{args: []string{"delete", "--owner", "NAMESPACE", "-A", "--yes"}}
 	all := use{args: []string{"status", "-A"}}
 	// Whether there are injected workspaces anywhere is up to the other tests.
 	ofWorkloads, without := map[string]string{}, map[string]use{}
 	for _, a := range rbac.Named(rbac.StatusOfAll).All() {
 		if a.Group != "" || a.Resource == "persistentvolumeclaims" {
-			ofWorkloads[a.String()], without[a.String()] = "TestRolesOfReading", all
+			ofWorkloads[a.String()] = "TestRolesOfReading"
+		}
+		if a.Group != "" || a.Resource == "persistentvolumeclaims" || a.Resource == "configmaps" {
+			without[a.String()] = all
 		}
 	}
 	return []duty{
@@ -35,7 +39,8 @@ func everywhere() []duty {
 		},
 		{
 			command: rbac.Named(rbac.DeleteOfAll), with: []rbac.Command{rbac.Named(rbac.Delete)},
-			uses: []use{{args: []string{"delete", "--owner", "NAMESPACE", "-A", "--yes"}}},
+			uses:    []use{deletion},
+			without: map[string]use{"list configmaps": deletion},
 		},
 		{
 			command: rbac.Named(rbac.CreateNamespace), withAll: []rbac.Command{rbac.Named(rbac.Provision)},

@@ -289,6 +289,7 @@ func (w *world) prepareReading() *strings.Replacer {
 	w.Helper()
 	waiting := w.start("provision", "alice~huge", "--timeout", "1h")
 	crashing, data, gone := w.start("provision", "alice~crashing"), w.start("provision", "alice~data"), w.start("provision", "gone~plain")
+	stopped := w.start("provision", "stopped~plain")
 	targets := w.oneOfEach()
 	var injections []*process
 	for _, tg := range targets {
@@ -302,13 +303,14 @@ func (w *world) prepareReading() *strings.Replacer {
 		w.Fatal(err)
 	}
 	crashing.wait().mustBe(w, 3)
-	for _, p := range append(injections, data, gone) {
+	for _, p := range append(injections, data, gone, stopped) {
 		p.wait().mustBe(w, 0)
 	}
 	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("gone~plain"), metav1.DeleteOptions{}); err != nil {
 		w.Fatal(err)
 	}
 	w.eventually("the pod is gone", func() bool { return w.pod(w.idOf("gone~plain")) == nil })
+	w.must(0, "stop", "stopped~plain")
 	waiting.waitFor("FailedScheduling")
 	sets, err := w.AppsV1().ReplicaSets(w.namespace).List(w.Context(), metav1.ListOptions{})
 	if err != nil || len(sets.Items) == 0 {

@@ -57,7 +57,7 @@ func (s suspension) victim() victim {
 	return victim{s.kind + " " + s.a, func(w *world) ([]string, func()) {
 		user, _ := s.prepare(w)
 		return []string{s.a, user}, func() {}
-	}}
+	}, 1}
 }
 
 // prepare makes what there is when the first run begins.

@@ -37,6 +37,8 @@ type victim struct {
 	// prepare makes what exists before, and returns the command's arguments and how
 	// to clean up afterwards: nothing of berth's may be left then.
 	prepare func(w *world) (args []string, again func())
+	// step is how many requests are between two kills, unless all are wanted.
+	step int
 }
 
 // victims are the commands that write.
@@ -50,11 +52,11 @@ func victims(blueprint string) []victim {
 				w.must(0, "exec", user, "--", "true")
 				w.must(0, "delete", user)
 			}
-		}},
+		}, 1},
 		{"delete", func(w *world) ([]string, func()) {
 			w.must(0, "provision", user)
 			return []string{"delete", user}, func() { w.must(0, "delete", user, "--ignore-not-found") }
-		}},
+		}, 1},
 		{"inject", func(w *world) ([]string, func()) {
 			web := w.workload("deployment", 1, nil)
 			before, user := web.template(), web.user(blueprint)
@@ -64,7 +66,28 @@ func victims(blueprint string) []victim {
 				w.must(0, "delete", user)
 				web.clean(before)
 			}
-		}},
+		}, 1},
+		{"restart", func(w *world) ([]string, func()) {
+			w.must(0, "provision", user)
+			return []string{"restart", user}, func() {
+				w.must(0, "restart", user)
+				w.onlyOneRelease(w.idOf(user))
+				w.must(0, "exec", user, "--", "true")
+				w.must(0, "stop", user)
+				w.must(0, "delete", user)
+			}
+		}, 4},
+		{"restart in a workload", func(w *world) ([]string, func()) {
+			web := w.workload("deployment", 1, nil)
+			before, user := web.template(), web.user(blueprint)
+			w.must(0, "provision", user)
+			return []string{"restart", user}, func() {
+				w.must(0, "start", user)
+				w.must(0, "exec", user, "--", "true")
+				w.must(0, "delete", user)
+				web.clean(before)
+			}
+		}, 4},
 		{"eject", func(w *world) ([]string, func()) {
 			web := w.workload("deployment", 1, nil)
 			before, user := web.template(), web.user(blueprint)
@@ -73,7 +96,7 @@ func victims(blueprint string) []victim {
 				w.must(0, "delete", user, "--ignore-not-found")
 				web.clean(before)
 			}
-		}},
+		}, 1},
 	}
 }
 
@@ -82,7 +105,8 @@ func victims(blueprint string) []victim {
 // call, on the smallest chart and on one with everything (`make torture`).
 func TestTorture(t *testing.T) {
 	blueprints, sides := []string{"plain"}, []bool{false}
-	if os.Getenv("BERTH_TEST_TORTURE") == "full" {
+	full := os.Getenv("BERTH_TEST_TORTURE") == "full"
+	if full {
 		blueprints, sides = []string{"plain", "dev"}, []bool{false, true}
 	}
 	for _, blueprint := range blueprints {
@@ -91,6 +115,9 @@ func TestTorture(t *testing.T) {
 				requests := countOf(t, v)
 				t.Logf("%s makes %d requests", v.name, requests)
 				for n := range requests {
+					if !full && n%v.step != 0 {
+						continue
+					}
 					for _, done := range sides {
 						m := moment{request: n + 1, done: done}
 						t.Run(m.String(), func(t *testing.T) { torture(newWorld(t), v, m) })

@@ -12,7 +12,7 @@ const withRegistry = "registry: {server: registry.example.com, username: berth, 
 
 // writing are the commands that change something: all of them ask for what they
 // need first.
-func writing() []duty { return []duty{provisioning(), deleting(), injecting()} }
+func writing() []duty { return []duty{provisioning(), deleting(), injecting(), stopping()} }
 
 func provisioning() duty {
 	crashing := use{args: []string{"provision", "alice~crashing"}, status: 3}
@@ -60,6 +60,10 @@ func deleting() duty {
 	keeping := use{args: []string{"delete", "alice~data", "--keep-storage"}, before: func(w *world) { w.must(0, "provision", "alice~data") }}
 	refused := keeping.telling("you may not patch persistentvolumeclaims")
 	refused.status = 4
+	stopped := use{args: []string{"delete", "alice~plain"}, before: func(w *world) {
+		w.must(0, "provision", "alice~plain")
+		w.must(0, "stop", "alice~plain")
+	}}
 	return duty{
 		command: rbac.Named(rbac.Delete),
 		uses: []use{
@@ -71,6 +75,7 @@ func deleting() duty {
 			}},
 			unreadable,
 			keeping,
+			stopped,
 		},
 		prepare: func(w *world) { w.must(0, "provision", "alice~everything") },
 		gate:    func(rbac.Access) use { return use{args: []string{"delete", "alice~everything"}} },
@@ -79,8 +84,26 @@ func deleting() duty {
 			"patch persistentvolumeclaims":           refused,
 			"list networkpolicies.networking.k8s.io": unreadable,
 			"list certificates.cert-manager.io":      unreadable,
+			"patch configmaps":                       stopped,
 		},
 		elsewhere: certifiedSecrets(),
+	}
+}
+
+func stopping() duty {
+	running := func(w *world) { w.must(0, "provision", "alice~plain") }
+	return duty{
+		command: rbac.Named(rbac.Stop),
+		uses: []use{
+			{args: []string{"stop", "alice~plain"}, api: forgetful, before: running},
+			{args: []string{"stop", "alice~plain"}, before: func(w *world) {
+				running(w)
+				killed("DELETE", "pods", "stop", "alice~plain")(w)
+			}},
+			{args: []string{"stop", "alice~plain"}, before: func(w *world) { running(w); w.must(0, "stop", "alice~plain") }},
+		},
+		prepare: running,
+		gate:    func(rbac.Access) use { return use{args: []string{"stop", "alice~plain"}} },
 	}
 }
 
