@@ -52,7 +52,7 @@ func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 	switch {
 	case CustomTag(n) != "" && (c.OnTag != nil || !isAny):
 		c.tagged(n, t)
-	case !isAny && n.Kind != kind, t.Kind() == reflect.Bool && n.ShortTag() != "!!bool", isInteger(t) && n.ShortTag() != "!!int":
+	case !isAny && n.Kind != kind, t.Kind() == reflect.Bool && n.ShortTag() != "!!bool", isInteger(t) && n.ShortTag() != "!!int", isNumber(t) && n.ShortTag() != "!!int" && n.ShortTag() != "!!float":
 		c.Problemf(n, "expected %s, found %s", expected, Describe(n))
 	case t.Kind() == reflect.Struct:
 		fields := Fields(t)
@@ -136,12 +136,16 @@ func Expected(t reflect.Type) (kind yaml.Kind, name string) {
 		return yaml.ScalarNode, "a boolean"
 	case reflect.Int, reflect.Int64:
 		return yaml.ScalarNode, "an integer"
+	case reflect.Float64:
+		return yaml.ScalarNode, "a number"
 	default:
 		return yaml.ScalarNode, "a string"
 	}
 }
 
 func isInteger(t reflect.Type) bool { return t.Kind() == reflect.Int || t.Kind() == reflect.Int64 }
+
+func isNumber(t reflect.Type) bool { return t.Kind() == reflect.Float64 }
 
 // Fields are the types of a struct's fields by their names in YAML.
 func Fields(t reflect.Type) map[string]reflect.Type {
