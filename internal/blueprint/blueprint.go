@@ -52,6 +52,8 @@ type Blueprint struct {
 	// Apps are the settings of the agent's applications, by name. They are handed
 	// to the agent as they are.
 	Apps map[string]any `yaml:"apps" json:"apps,omitempty"`
+	// Limits are for how long a workspace runs, and how long it is kept.
+	Limits Limits `yaml:"limits" json:"limits,omitzero"`
 
 	// Proxies are the variables of the environment by which platform blueprints name
 	// proxies. The containers that prepare a workspace have no others.

@@ -44,6 +44,7 @@ func (b Blueprint) Validate() (problems []string) {
 	for _, file := range slices.Sorted(maps.Keys(b.ExtFiles)) {
 		validatePath(report, "extFiles", file)
 	}
+	problems = append(problems, b.Limits.Validate()...)
 	validateBounds(report, b)
 	return problems
 }

@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -72,6 +73,15 @@ func TestValidate(t *testing.T) {
 		"annotations":         {storage(Storage{Type: StorageMemory, Path: "/a", ClaimSpecAnnotations: map[string]string{"a b": ""}}), []string{"storages.x.claimSpecAnnotations: requires claimSpec", `storages.x.claimSpecAnnotations: "a b": `}},
 		"an access mode":      {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: claim("Any")}), []string{`storages.x.claimSpec.accessModes: "Any": must be one of`}},
 		"a claim without all": {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: map[string]any{"volumeMode": "Block"}}), []string{"storages.x.claimSpec.accessModes: required", "storages.x.claimSpec.resources.requests.storage: required", `storages.x.claimSpec.volumeMode: "Block": must be Filesystem`}},
+		"no limits":           {func(b *Blueprint) { b.Limits = Limits{MaxActiveHours: new(0.0), MaxAgeHours: new(87600.0)} }, nil},
+		"limits": {
+			func(b *Blueprint) {
+				b.Limits = Limits{MaxActiveHours: new(-1.0), MaxStoppedHours: new(math.NaN()), MaxAgeHours: new(math.Inf(1))}
+			},
+			[]string{"limits.maxActiveHours: -1: must be a number of hours from 0.01 to 87600, or 0 for no limit", "limits.maxStoppedHours: NaN: ", "limits.maxAgeHours: +Inf: "},
+		},
+		"a limit of a moment": {func(b *Blueprint) { b.Limits.MaxAgeHours = new(0.001) }, []string{"limits.maxAgeHours: 0.001: "}},
+		"a limit of ages":     {func(b *Blueprint) { b.Limits.MaxAgeHours = new(87601.0) }, []string{"limits.maxAgeHours: 87601: "}},
 		"the same path": {
 			func(b *Blueprint) {
 				b.Storages = map[string]Storage{"a": {Type: StorageMemory, Path: "/a", Enabled: &yes}, "b": {Type: StorageMemory, Path: "/a"}, "c": {Type: StorageMemory, Path: "/a", Enabled: &no}}

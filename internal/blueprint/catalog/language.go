@@ -146,6 +146,8 @@ func resultOf(t reflect.Type) expression.Result {
 		return expression.Bool
 	case reflect.Int64:
 		return expression.Number
+	case reflect.Float64:
+		return expression.Float
 	case reflect.Interface:
 		return expression.Scalar
 	default:

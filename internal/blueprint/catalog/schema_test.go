@@ -85,6 +85,8 @@ func TestSchemaRefusesWhatIsNot(t *testing.T) {
 		"blueprints: [{name: a, imagePullPolicy: Sometimes}]",
 		"blueprints: [{name: a, storages: {x: {type: nfs, path: /a}}}]",
 		"blueprints: [{name: a, env: [b]}]",
+		"blueprints: [{name: a, limits: {maxActiveHours: -1}}]",
+		"blueprints: [{name: a, limits: {maxIdleHours: 1}}]",
 		"blueprnts: []",
 	} {
 		if validateSchema(t, []byte(text)) == nil {
@@ -111,6 +113,7 @@ func TestSchemaIsComplete(t *testing.T) {
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[blueprint.Blueprint](), reflect.TypeFor[blueprint.Resources](), reflect.TypeFor[blueprint.Storage](), reflect.TypeFor[blueprint.InitScript](),
 		reflect.TypeFor[blueprint.K8shelld](), reflect.TypeFor[blueprint.Network](), reflect.TypeFor[blueprint.EgressPods](), reflect.TypeFor[blueprint.Podman](),
+		reflect.TypeFor[blueprint.Limits](),
 	} {
 		fields, properties := yamldoc.Fields(typ), document.Defs[typ.Name()].Properties
 		for name := range fields {

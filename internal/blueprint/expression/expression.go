@@ -80,10 +80,12 @@ func (r Result) accepts(kind types.Kind) bool {
 	case types.DynKind, types.NullTypeKind:
 		return true
 	case types.BoolKind:
-		return r != Number
+		return r != Number && r != Float
 	case types.IntKind, types.UintKind:
 		return r != Bool
-	case types.StringKind, types.DoubleKind:
+	case types.DoubleKind:
+		return r != Number && r != Bool
+	case types.StringKind:
 		return r == Text || r == Scalar
 	default:
 		return false

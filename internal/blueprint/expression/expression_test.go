@@ -63,6 +63,8 @@ func TestWhatIsWrongIsFoundWithoutAUser(t *testing.T) {
 		`user.username`: {Number, "expected an integer, the expression returns string"},
 		`user.uid`:      {Bool, "expected a boolean, the expression returns int"},
 		`user.uid > 0`:  {Number, "returns bool"},
+		`0.5`:           {Number, "expected an integer, the expression returns double"},
+		`1.0 < 2.0`:     {Float, "expected a number, the expression returns bool"},
 		`1 + "a"`:       {Text, "no matching overload"},
 	} {
 		if err := language(t).Check(text, tc.wanted); err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "\n") {

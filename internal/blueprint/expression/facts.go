@@ -38,5 +38,6 @@ const (
 	Text   Result = "a string"
 	Bool   Result = "a boolean"
 	Number Result = "an integer"
+	Float  Result = "a number"
 	Scalar Result = "a string, a number or a boolean" // Kubernetes validates it
 )

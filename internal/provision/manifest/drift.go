@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// derived are the values that differ between any two runs, or follow from others.
+// derived are the values that differ between any two runs, or follow from others; and the
+// limits, which the pod has nothing of.
 func derived() []string {
-	return []string{"annotations", "gitSecret", "helper", "home", "id", "labels", "names"}
+	return []string{"annotations", "gitSecret", "helper", "home", "id", "labels", limitsValue, "names"}
 }
 
 // contents are values that may be long, or secret: only that they differ is said.

@@ -26,6 +26,7 @@ func TestDrift(t *testing.T) {
 		{"a variable", func(v map[string]any) { v["env"] = map[string]any{"TOKEN": "hunter3", "SAME": "x"} }, "env.GONE; env.TOKEN"},
 		{"a limit more", func(v map[string]any) { v["resources"] = map[string]any{"cpu": "1", "memory": "1Gi"} }, "resources.memory not set (now 1Gi)"},
 		{"a script", func(v map[string]any) { v["initScripts"] = []any{} }, "initScripts"},
+		{"limits", func(v map[string]any) { v["limits"] = map[string]any{"maxActiveHours": 8} }, ""},
 		{"an agent", func(v map[string]any) { v["agent"] = map[string]any{"image": "agent:1"} }, "agent.image not set (now agent:1)"},
 		{"a storage less", func(v map[string]any) {
 			v["storages"] = []any{map[string]any{"name": "home", "path": "/home/dev"}}

@@ -62,6 +62,9 @@ func (s Spec) Values() (map[string]any, error) {
 		"initScripts": initScripts(b), "extFiles": extFiles(b),
 		"names": configMapNames(id), "repository": repository(s), "gitSecret": gitSecretOf(s),
 	}).(map[string]any)
+	if b.Limits != (blueprint.Limits{}) {
+		values[limitsValue] = jsonValue(b.Limits)
+	}
 	return values, nil
 }
 
@@ -143,7 +146,9 @@ func podLabels(s Spec) map[string]string {
 }
 
 func podAnnotations(s Spec) (map[string]string, error) {
-	text, err := json.Marshal(s.Blueprint)
+	made := s.Blueprint
+	made.Limits = blueprint.Limits{} // nothing of the pod is made of them
+	text, err := json.Marshal(made)
 	if err != nil {
 		return nil, fmt.Errorf("blueprint %s: %w", s.Blueprint.Name, err)
 	}

@@ -30,7 +30,7 @@ func blueprints(all files) error {
 	}
 	narrow(custom.Definitions, custom)
 	keep(custom, append(blueprint.CustomFields(), "template"))
-	for _, platformOnly := range []string{"K8shelld", "Podman"} {
+	for _, platformOnly := range []string{"K8shelld", "Limits", "Podman"} {
 		delete(custom.Definitions, platformOnly)
 	}
 	custom.Required = []string{"template"}
@@ -68,6 +68,9 @@ func narrow(definitions jsonschema.Definitions, one *jsonschema.Schema) {
 	property(storage, "path").Pattern = "^/"
 	for _, owner := range []string{"fsOwnerUid", "fsOwnerGid"} {
 		property(storage, owner).Minimum = "0"
+	}
+	for pair := definitions["Limits"].Properties.Oldest(); pair != nil; pair = pair.Next() {
+		pair.Value.Minimum, pair.Value.Maximum = "0", "87600"
 	}
 	// A number is a text where a text is meant: cpu: 2.
 	for _, quantity := range []*jsonschema.Schema{
