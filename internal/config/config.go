@@ -47,6 +47,8 @@ type Config struct {
 	Repositories Repositories `yaml:"repositories"`
 	// Certificate says whether workspaces get certificates.
 	Certificate Certificate `yaml:"certificate"`
+	// Limits are for how long workspaces run and are kept, and how many there are.
+	Limits Limits `yaml:"limits"`
 	// Gateways are what exec can go through instead of the API server.
 	Gateways []Gateway `yaml:"gateways"`
 }

@@ -66,7 +66,7 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 		p := &c.Identity.Providers[i]
 		relativeTo(filepath.Dir(path), &p.Path, &p.TokenFile)
 	}
-	if problems := slices.Concat(c.checkAccess(filepath.Dir(path)), c.namespaces(), c.checkGateways(filepath.Dir(path))); len(problems) > 0 {
+	if problems := slices.Concat(c.checkAccess(filepath.Dir(path)), c.namespaces(), c.Limits.problems(), c.checkGateways(filepath.Dir(path))); len(problems) > 0 {
 		return Config{}, invalid(path, problems)
 	}
 	return c, nil
