@@ -40,6 +40,9 @@ type Record struct {
 	// Version is that of the workspace's object on the cluster, as it was last reported.
 	Version string `json:"version,omitempty"`
 
+	// Limits are those of its blueprint.
+	Limits Hours `json:"limits,omitzero"`
+
 	// Values are those of the chart that an injected workspace was made of, as JSON: nothing
 	// else on the cluster has them while it is stopped.
 	Values string `json:"values,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -37,7 +38,7 @@ func (s Records) Change(ctx context.Context, id string, decide func(Record) (Rec
 func (s Records) ChangeFrom(ctx context.Context, id string, known Record, decide func(Record) (Record, error)) (Record, error) {
 	for n := 1; ; n++ {
 		after, err := decide(known)
-		if err != nil || after == known {
+		if err != nil || reflect.DeepEqual(after, known) {
 			return after, err
 		}
 		after.version = known.version
@@ -118,6 +119,9 @@ func decode(d store.Document) (r Record, err error) {
 		if year := at.UTC().Year(); year < 1 || year > 9999 {
 			return r, damaged("its time %s is out of range", at.Format(time.RFC3339))
 		}
+	}
+	if err := r.Limits.check(); err != nil {
+		return r, damaged("%w", err)
 	}
 	switch {
 	case r.ID != d.Key && r.Namespace+"."+r.ID != d.Key:
