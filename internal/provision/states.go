@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
 )
 
 // recordTime is how long recording a state may take, also after an interruption.
@@ -49,6 +50,9 @@ func takenUp(id string, found inventory.Found, now time.Time) lifecycle.Record {
 	actual, _ := seen.Of(lifecycle.Record{})
 	r := lifecycle.TakenUp(id, uuid.NewString(), created, actual, now)
 	r.UserString, r.Blueprint = found.UserString(), found.Blueprint()
+	if found.Record != nil {
+		r.Limits = limitsIn(found.Record.Config)
+	}
 	return r
 }
 
@@ -94,13 +98,22 @@ func (p *Provisioner) sweep(ctx context.Context, id string) {
 	}
 }
 
-// wantRunning records that the workspace is meant to run, and of an injected one what it is
-// made of. One with a pod of its own that was never stopped has no record, and needs none.
+// limitsIn are the limits of the blueprint that the chart's values were made of.
+func limitsIn(values map[string]any) lifecycle.Hours {
+	return lifecycle.Hours(manifest.LimitsIn(values))
+}
+
+// wantRunning records that the workspace is meant to run, its limits, and of an injected one
+// what it is made of. One with a pod of its own that was never stopped and that its blueprint
+// does not limit has no record, and needs none.
 func (s provisioning) wantRunning(ctx context.Context, plan deploy.Plan, d deploy.Deployment) (r lifecycle.Record, err error) {
 	if !s.keepsStates() {
 		return r, nil
 	}
-	values := ""
+	values, limits := "", lifecycle.Hours{}
+	if plan.Writes() {
+		limits = limitsIn(d.Chart.Values)
+	}
 	if !d.OwnPod && plan.Writes() {
 		text, err := json.Marshal(d.Chart.Values)
 		if err != nil {
@@ -113,13 +126,19 @@ func (s provisioning) wantRunning(ctx context.Context, plan deploy.Plan, d deplo
 	now := s.Now().UTC()
 	return s.states().Change(ctx, s.id, func(r lifecycle.Record) (lifecycle.Record, error) {
 		switch {
-		case r.ID == "" && values == "":
+		case r.ID == "" && values == "" && limits == lifecycle.Hours{}:
 			return r, nil // as it stands, it is meant to run
 		case r.ID == "" || plan == deploy.Create || r.Desired == v1.DesiredTerminated:
 			r = lifecycle.New(s.id, uuid.NewString(), now)
 		}
 		r.Namespace, r.Values = s.Client.Namespace, cmp.Or(values, r.Values)
 		r.UserString, r.Blueprint = s.user.String(), cmp.Or(d.Spec.Blueprint.Name, r.Blueprint)
+		if plan.Writes() {
+			r.Limits = limits
+		}
+		if plan == deploy.Create { // it is recorded once everything is created
+			r = r.Brought(v1.ActualStarting, "", now)
+		}
 		return r.Set(v1.DesiredRunning, now)
 	})
 }
