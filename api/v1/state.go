@@ -12,7 +12,29 @@ type State struct {
 	Actual ActualState `json:"actual"`
 	// Cause is why the workspace is Failed or Error.
 	Cause string `json:"cause,omitempty"`
+	// Next is what a limit makes of the workspace if nothing else changes it before. It comes
+	// about where something enforces limits.
+	Next *NextState `json:"next,omitempty"`
 }
+
+// NextState is what a limit makes of a workspace, and when.
+type NextState struct {
+	Desired DesiredState `json:"desired"`
+	// Limit is its name, such as maxActiveHours.
+	Limit string `json:"limit"`
+	// From is who sets the limit.
+	From LimitSource `json:"from"`
+	At   time.Time   `json:"at"`
+}
+
+// LimitSource is who sets a limit.
+type LimitSource string
+
+// Who sets limits. What a blueprint says holds, else what the configuration says.
+const (
+	LimitOfBlueprint     LimitSource = "blueprint"
+	LimitOfConfiguration LimitSource = "configuration"
+)
 
 // DesiredState is what a workspace is meant to be.
 type DesiredState string

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/provision/inventory/recorded"
 )
@@ -97,7 +98,7 @@ func (f *Factory) list(cmd *cobra.Command, read recorded.Read) (*v1.WorkspaceLis
 		return read(ctx, reader, query)
 	}
 	defer done()
-	list, _, err := recorded.List(ctx, reader, place, query, read)
+	list, _, err := recorded.List(ctx, reader, place, lifecycle.Limits{}, query, read)
 	return list, err
 }
 

@@ -13,6 +13,13 @@ func (r *Recorders) States(client *kube.Client) lifecycle.Place {
 	return lifecycle.Place{Client: client, NATS: r.stores.Connection()}
 }
 
+// Limits are those of the configuration, which hold where the blueprint of a workspace says
+// nothing.
+func (d *Dependencies) Limits() (lifecycle.Limits, error) {
+	c, err := d.Config()
+	return lifecycle.Hours(c.Limits.Limits).Limits(), err
+}
+
 // States opens that place, and says how to close it.
 func (d *Dependencies) States(ctx context.Context) (place lifecycle.Place, done func(), err error) {
 	stores, err := d.jobStores(ctx)

@@ -13,7 +13,7 @@ import (
 
 func TestOptions(t *testing.T) {
 	forget := func(o *status.Options) {
-		o.IO, o.Inventory, o.Jobs, o.States = terminal.Streams{Flags: o.IO.Flags}, nil, nil, nil
+		o.IO, o.Inventory, o.Jobs, o.States, o.Limits = terminal.Streams{Flags: o.IO.Flags}, nil, nil, nil, nil
 	}
 	cmdtest.Options(t, status.NewCmd, forget, map[string]cmdtest.Case[status.Options]{
 		"a list": {},

@@ -20,7 +20,11 @@ func (o *Options) list(ctx context.Context, reader inventory.Reader, q fleet.Que
 		return nil, err
 	}
 	defer done()
-	list, missing, err := recorded.List(ctx, reader, place, q, read)
+	limits, err := o.Limits()
+	if err != nil {
+		return nil, err
+	}
+	list, missing, err := recorded.List(ctx, reader, place, limits, q, read)
 	for _, problem := range missing {
 		printer.PrintWarning(o.IO, "not all workspaces that are stopped are listed: "+problem.Error())
 	}
@@ -38,17 +42,21 @@ func (o *Options) inspect(ctx context.Context, reader inventory.Reader, arg inve
 		return nil, placeErr
 	}
 	defer done()
+	limits, limitsErr := o.Limits()
+	if limitsErr != nil {
+		return nil, limitsErr
+	}
 	if err == nil {
 		r, recordErr := recorded.Get(ctx, place, w.Namespace, w.ID)
 		if recordErr != nil {
 			printer.PrintWarning(o.IO, "what it is meant to be is not known: "+recordErr.Error())
 		}
-		return new(recorded.With(*w, r)), nil
+		return new(recorded.Due(recorded.With(*w, r), r, limits)), nil
 	}
 	namespace := reader.In(arg.Namespace).Client.Namespace
 	for _, id := range arg.IDs() {
 		if r, recordErr := recorded.Get(ctx, place, namespace, id); recordErr == nil && r.ID != "" && arg.Means(id, r.UserString) {
-			return new(recorded.Of(r, namespace)), nil
+			return new(recorded.Due(recorded.Of(r, namespace), r, limits)), nil
 		}
 	}
 	return nil, cmdutil.Because(ctx, err)

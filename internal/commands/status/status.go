@@ -22,6 +22,7 @@ type Options struct {
 	Inventory func() (inventory.Reader, error)
 	Jobs      func(context.Context) (cmdutil.Jobs, error)
 	States    func(context.Context) (lifecycle.Place, func(), error)
+	Limits    func() (lifecycle.Limits, error)
 
 	Workspace string // empty for a list
 	Events    bool
@@ -66,7 +67,7 @@ line is one workspace: first all that exist, then each that changes; a deleted o
 		}),
 	}
 	deps := f.For(cmd)
-	o.Inventory, o.Jobs, o.States = deps.Inventory, deps.OpenJobs, deps.States
+	o.Inventory, o.Jobs, o.States, o.Limits = deps.Inventory, deps.OpenJobs, deps.States, deps.Limits
 	flags := cmd.Flags()
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "wide", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "list the workspaces of all namespaces")

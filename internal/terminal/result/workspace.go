@@ -45,6 +45,7 @@ func (w Workspace) facts(p style.Page) []string {
 		{"Workload", p.Text(w.Workload)},
 		{"Stage", w.stage(p)},
 		{"Wanted", w.wanted(p)},
+		{"Limit", w.limit(p)},
 		{"Why", cause},
 		{"Node", p.Text(w.Node)},
 		{"Created", created(w.CreatedAt, p)},

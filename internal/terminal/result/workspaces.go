@@ -1,6 +1,7 @@
 package result
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -89,6 +90,9 @@ func (l Workspaces) Columns(p style.Page) []style.Column {
 		add(style.Column{Title: "WORKLOAD", Name: true, Least: 10, DropOrder: 7}, func(w v1.Workspace) string { return style.OrDash(w.Workload) })
 		add(style.Column{Title: "IMAGE", Name: true, Least: 12, DropOrder: 8}, func(w v1.Workspace) string { return style.OrDash(w.MainImage()) })
 		add(style.Column{Title: "USERSTRING", Name: true, Least: 10, DropOrder: 5}, func(w v1.Workspace) string { return style.OrDash(w.UserString) })
+	}
+	if p.Wide && slices.ContainsFunc(items, hasNext) {
+		add(style.Column{Title: "LIMIT", DropOrder: 9}, func(w v1.Workspace) string { return style.OrDash(limitOf(w, p.Now)) })
 	}
 	add(style.Column{Title: "WHY", Least: 12}, func(w v1.Workspace) string { return why(w, p.Now) })
 	return cols

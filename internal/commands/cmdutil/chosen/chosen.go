@@ -130,7 +130,7 @@ func (c Choice) Owned(ctx context.Context, r inventory.Reader, place lifecycle.P
 	if c.AllNamespaces {
 		query.Namespace, where = metav1.NamespaceAll, "in any namespace"
 	}
-	list, missing, err := recorded.List(ctx, r, place, query, fleet.List)
+	list, missing, err := recorded.List(ctx, r, place, lifecycle.Limits{}, query, fleet.List)
 	switch {
 	case err != nil:
 		return nil, nil, cmdutil.Because(ctx, err)

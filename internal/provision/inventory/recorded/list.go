@@ -19,9 +19,10 @@ const timeout = 5 * time.Second
 // Read reads the workspaces that are seen: fleet.List, or fleet.Names.
 type Read func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceList, error)
 
-// List reads the workspaces that match a query, and what is recorded of them. What is missing
+// List reads the workspaces that match a query, and what is recorded of them, with what a
+// limit will make of each; the limits are those of the configuration. What is missing
 // are the records that cannot be read; for who may not read them there are none.
-func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, q fleet.Query, read Read) (list *v1.WorkspaceList, missing []error, err error) {
+func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, limits lifecycle.Limits, q fleet.Query, read Read) (list *v1.WorkspaceList, missing []error, err error) {
 	if list, err = read(ctx, r, q); err != nil { // not beside it: a login that fails is tried once
 		return nil, nil, err
 	}
@@ -31,7 +32,7 @@ func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, q flee
 	if err != nil && fault.CodeOf(err) != fault.PermissionDenied {
 		missing = []error{err}
 	}
-	list.Items = Complete(list.Items, records, q)
+	list.Items = Complete(list.Items, records, limits, q)
 	return list, missing, nil
 }
 
@@ -48,7 +49,7 @@ func Get(ctx context.Context, place lifecycle.Place, namespace, id string) (life
 
 // Complete adds to a list of workspaces that were seen what is recorded of them, and those
 // that match the query and are only recorded.
-func Complete(seen []v1.Workspace, records []lifecycle.Record, q fleet.Query) []v1.Workspace {
+func Complete(seen []v1.Workspace, records []lifecycle.Record, limits lifecycle.Limits, q fleet.Query) []v1.Workspace {
 	type key struct{ namespace, id string }
 	left := make(map[key]lifecycle.Record, len(records))
 	for _, r := range records {
@@ -56,11 +57,11 @@ func Complete(seen []v1.Workspace, records []lifecycle.Record, q fleet.Query) []
 	}
 	for i, w := range seen {
 		k := key{w.Namespace, w.ID}
-		seen[i] = With(w, left[k])
+		seen[i] = Due(With(w, left[k]), left[k], limits)
 		delete(left, k)
 	}
 	for _, r := range left {
-		if w := Of(r, r.Namespace); matches(w, q) {
+		if w := Due(Of(r, r.Namespace), r, limits); matches(w, q) {
 			seen = append(seen, w)
 		}
 	}

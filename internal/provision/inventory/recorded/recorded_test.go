@@ -101,7 +101,7 @@ func TestComplete(t *testing.T) {
 		"by labels of a pod": {fleet.Query{Labels: "a=b"}, []string{"team/alice-1 Running"}},
 	} {
 		// What was seen matched already.
-		all := recorded.Complete([]v1.Workspace{seen(v1.StageRunning)}, []lifecycle.Record{stopped, other, elsewhere}, c.query)
+		all := recorded.Complete([]v1.Workspace{seen(v1.StageRunning)}, []lifecycle.Record{stopped, other, elsewhere}, lifecycle.Limits{}, c.query)
 		var got []string
 		for _, w := range all {
 			got = append(got, w.Namespace+"/"+w.ID+" "+string(w.Stage))
