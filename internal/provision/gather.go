@@ -31,8 +31,9 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 		user     identity.User
 		may      deploy.Permissions
 		composed Composed
+		counted  census
 	)
-	err := s.steps.Parallel(
+	err := s.steps.Parallel(append([]event.Step{
 		event.Step{Name: "identity", Do: func() (_ string, err error) {
 			user, err = s.Users.Resolve(ctx, s.user.User)
 			return fmt.Sprintf("%s, from %s", s.user.User, user.Provider), err
@@ -56,7 +57,7 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 			composed, err = s.Compose(ctx, s.user)
 			return strings.Join(composed.Lineage(), " ← "), err
 		}},
-	)
+	}, s.counting(ctx, &counted)...)...)
 	if err != nil {
 		return inputs{}, err
 	}
@@ -65,6 +66,9 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 		return inputs{}, err
 	}
 	if in.deployment, in.plan, err = s.target.Prepare(spec, in.found, may); err != nil {
+		return in, err
+	}
+	if err := s.Quota.admit(s.user, s.Client.Namespace, in.found, counted); err != nil {
 		return in, err
 	}
 	if !in.plan.Writes() {

@@ -67,6 +67,7 @@ func provision() Command {
 			{Resource: "secrets", Verbs: []string{"delete"}, Why: "Helm's record, with --on-failure delete", Without: "--on-failure delete keeps the record and says so"},
 			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace; the record of the job, where no NATS keeps it", Made: true},
 			expiredRecords(),
+			countedRecords(),
 			{Resource: "services", Verbs: whole, Why: "the workspace's address", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch"}, Why: "its storages, if it has any", Made: true},
 			markedClaims(),
@@ -90,6 +91,14 @@ func expiredRecords() Rule {
 	return Rule{
 		Resource: "configmaps", Verbs: []string{"deletecollection"}, Why: "records of jobs that have expired",
 		Without: "they stay until the next provisioning by a user who may delete them",
+	}
+}
+
+// countedRecords is the permission to count the workspaces that are stopped.
+func countedRecords() Rule {
+	return Rule{
+		Resource: "configmaps", Verbs: []string{"list"}, Why: "how many workspaces there are, if the configuration limits that and no NATS keeps it",
+		Without: "with such a limit no workspace is created",
 	}
 }
 

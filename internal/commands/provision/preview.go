@@ -17,6 +17,14 @@ import (
 
 // preview prints what the provisioning would change.
 func (o *Options) preview(ctx context.Context, p *provision.Provisioner, u userstring.UserString) error {
+	if p.Quota != nil { // stopped workspaces count
+		states, done, err := o.States(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+		p.States = states
+	}
 	stream := event.NewStream(u.ID(), time.Now, notes{o.IO})
 	changes, err := p.Preview(ctx, u, o.DryRun, stream)
 	stream.Finish(v1.Result{})

@@ -1,0 +1,57 @@
+package provision
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
+	"github.com/berthdev/berth/internal/provision/inventory/recorded"
+)
+
+// census is the workspaces that there are in a namespace, if that is limited.
+type census struct {
+	there []v1.Workspace
+	err   error // that kept them from being counted
+}
+
+// counting is the step that counts the workspaces; none if nothing limits them.
+func (s provisioning) counting(ctx context.Context, c *census) []event.Step {
+	if s.Quota == nil {
+		return nil
+	}
+	return []event.Step{{Name: "quota", Quiet: true, Do: func() (string, error) {
+		c.there, c.err = s.workspaces(ctx)
+		return "", nil // it counts for one that is not there yet only
+	}}}
+}
+
+// workspaces are those of the namespace: with pods, and without by what is recorded of them.
+func (p *Provisioner) workspaces(ctx context.Context) ([]v1.Workspace, error) {
+	var seen *v1.WorkspaceList
+	var records []lifecycle.Record
+	query := fleet.Query{Namespace: p.Client.Namespace}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		seen, err = fleet.Names(groupCtx, p.Reader, query)
+		return err
+	})
+	if p.keepsStates() {
+		group.Go(func() error {
+			all, _, err := p.states().List(groupCtx)
+			for _, r := range all {
+				if !r.Done() {
+					records = append(records, r)
+				}
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return recorded.Complete(seen.Items, records, lifecycle.Limits{}, query), nil
+}

@@ -1,0 +1,118 @@
+package provision
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// Quota is how many workspaces there may be in a namespace; nil is no limit. It is shared by
+// those that are provisioned together, and knows which of them it has admitted.
+type Quota struct {
+	perUser, all *int
+
+	mu       sync.Mutex
+	admitted []v1.Workspace // they are not there to be counted until they are created
+}
+
+// NewQuota is the quota of these limits, of which nil is none.
+func NewQuota(perUser, all *int) *Quota {
+	if perUser == nil && all == nil {
+		return nil
+	}
+	return &Quota{perUser: perUser, all: all}
+}
+
+// refuses returns an error if one more workspace is too many. One that is there already, in
+// whatever state, is none more.
+func (q *Quota) refuses(user userstring.UserString, namespace string, there []v1.Workspace) error {
+	own := 0
+	for _, w := range there {
+		if w.ID == user.ID() {
+			return nil
+		}
+		if ownedBy(w, user.User) {
+			own++
+		}
+	}
+	var problems []string
+	if q.perUser != nil && own >= *q.perUser {
+		problems = append(problems, fmt.Sprintf("%s has %s in namespace %s, and %s (limits.workspacesPerUser)", user.User, count(own), namespace, atMost(*q.perUser)))
+	}
+	if all := len(there); q.all != nil && all >= *q.all {
+		problems = append(problems, fmt.Sprintf("namespace %s has %s, and %s (limits.workspaces)", namespace, count(all), atMost(*q.all)))
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	err := fault.New(fault.Failed, "%s", problems[0])
+	if len(problems) > 1 {
+		err = fault.New(fault.Failed, "there are too many workspaces to create %s", user)
+		err.Problems = problems
+	}
+	if own == 0 {
+		return err.WithHint("ask whoever configures the limit")
+	}
+	return err.WithHint("delete one of them, stopped ones count as well: `%s`", fault.Command("berth", "status", "--owner", user.User, "--namespace", namespace))
+}
+
+// ownedBy reports whether a workspace is a user's. A label may have had to change the name.
+func ownedBy(w v1.Workspace, user string) bool {
+	if u, err := userstring.Parse(w.UserString); err == nil {
+		return u.User == user
+	}
+	return w.Owner == kube.LabelValue(user)
+}
+
+func count(n int) string {
+	if n == 0 {
+		return "no workspaces"
+	}
+	return english.Plural(n, "workspace")
+}
+
+func atMost(n int) string {
+	switch n {
+	case 0:
+		return "none are allowed"
+	case 1:
+		return "at most 1 is allowed"
+	}
+	return fmt.Sprintf("at most %d are allowed", n)
+}
+
+// admit refuses a workspace that is not there yet if it is one too many.
+func (q *Quota) admit(user userstring.UserString, namespace string, found inventory.Found, c census) error {
+	if q == nil || found.Pod != nil || found.Record != nil || found.Workload.Injected() {
+		return nil
+	}
+	if c.err != nil {
+		return c.err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.refuses(user, namespace, q.with(namespace, c.there)); err != nil {
+		return err
+	}
+	q.admitted = append(q.admitted, v1.Workspace{ID: user.ID(), Namespace: namespace, UserString: user.String()})
+	return nil
+}
+
+// with are workspaces of a namespace, and those that were admitted since they were counted.
+func (q *Quota) with(namespace string, there []v1.Workspace) []v1.Workspace {
+	all := slices.Clone(there)
+	for _, w := range q.admitted {
+		known := func(o v1.Workspace) bool { return o.ID == w.ID }
+		if w.Namespace == namespace && !slices.ContainsFunc(all, known) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
