@@ -93,6 +93,12 @@ In the file only:
       user: NAME             which is reached through a forwarded port
       password: !file PATH   or token, or credentials: FILE
       tls: {ca: FILE, cert: FILE, key: FILE, serverName: NAME}
+  limits:                    of workspaces; what is left out is not limited
+    maxActiveHours: 36       unless their blueprint says something else, which counts
+    maxStoppedHours: 744     where limits are enforced; see docs/blueprints.md
+    maxAgeHours: 8760
+    workspacesPerUser: 3     how many there may be in a namespace; one more is not
+    workspaces: 100          created
   gateways:                  what berth exec and cp --gateway NAME go through
     - name: NAME
       url: https://HOST      the credential is sent there, and nowhere else
