@@ -18,6 +18,9 @@ func provisioning() duty {
 	crashing := use{args: []string{"provision", "alice~crashing"}, status: 3}
 	failing := use{args: []string{"provision", "alice~unbindable", "--on-failure", "delete"}, status: 3}
 	plain := use{args: []string{"provision", "alice~plain"}}
+	counted := use{args: []string{"provision", "alice~plain"}, config: "limits: {workspaces: 9}\n"}
+	uncounted := counted.telling("list configmaps")
+	uncounted.status = 4
 	claimed := use{args: []string{"provision", "alice~data"}, before: killed("POST", "pods", "provision", "alice~data")}
 	return duty{
 		command: rbac.Named(rbac.Provision),
@@ -36,6 +39,7 @@ func provisioning() duty {
 			}},
 			failing,
 			claimed,
+			counted,
 		},
 		gate: func(rbac.Access) use {
 			return use{args: []string{"provision", "alice~everything"}, config: withRegistry}
@@ -45,6 +49,7 @@ func provisioning() duty {
 			"delete persistentvolumeclaims": failing.telling("could not be removed: you may not delete persistentvolumeclaims"),
 			"delete secrets":                failing.telling("could not be removed: you may not delete secrets"),
 			"deletecollection configmaps":   plain,
+			"list configmaps":               uncounted,
 			"patch persistentvolumeclaims":  claimed,
 		},
 		elsewhere: certified,
