@@ -52,7 +52,7 @@ func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 	switch {
 	case CustomTag(n) != "" && (c.OnTag != nil || !isAny):
 		c.tagged(n, t)
-	case !isAny && n.Kind != kind, t.Kind() == reflect.Bool && n.ShortTag() != "!!bool", isInteger(t) && n.ShortTag() != "!!int", isNumber(t) && n.ShortTag() != "!!int" && n.ShortTag() != "!!float":
+	case !isAny && n.Kind != kind, !tagFits(n, t):
 		c.Problemf(n, "expected %s, found %s", expected, Describe(n))
 	case t.Kind() == reflect.Struct:
 		fields := Fields(t)
@@ -143,9 +143,18 @@ func Expected(t reflect.Type) (kind yaml.Kind, name string) {
 	}
 }
 
-func isInteger(t reflect.Type) bool { return t.Kind() == reflect.Int || t.Kind() == reflect.Int64 }
-
-func isNumber(t reflect.Type) bool { return t.Kind() == reflect.Float64 }
+// tagFits reports whether a node is a boolean or a number where the type is one.
+func tagFits(n *yaml.Node, t reflect.Type) bool {
+	switch tag := n.ShortTag(); t.Kind() {
+	case reflect.Bool:
+		return tag == "!!bool"
+	case reflect.Int, reflect.Int64:
+		return tag == "!!int"
+	case reflect.Float64:
+		return tag == "!!int" || tag == "!!float"
+	}
+	return true
+}
 
 // Fields are the types of a struct's fields by their names in YAML.
 func Fields(t reflect.Type) map[string]reflect.Type {
