@@ -33,7 +33,7 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 		composed Composed
 		counted  census
 	)
-	err := s.steps.Parallel(append([]event.Step{
+	err := s.steps.Parallel(append(s.counting(ctx, &counted),
 		event.Step{Name: "identity", Do: func() (_ string, err error) {
 			user, err = s.Users.Resolve(ctx, s.user.User)
 			return fmt.Sprintf("%s, from %s", s.user.User, user.Provider), err
@@ -57,7 +57,7 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 			composed, err = s.Compose(ctx, s.user)
 			return strings.Join(composed.Lineage(), " ← "), err
 		}},
-	}, s.counting(ctx, &counted)...)...)
+	)...)
 	if err != nil {
 		return inputs{}, err
 	}
