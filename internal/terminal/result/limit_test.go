@@ -66,8 +66,8 @@ func TestLimits(t *testing.T) {
 			one := printed(t, "text", result.Workspace{Workspace: list.Items[0]}, 0, style.NoColour)
 			line := ""
 			for l := range strings.Lines(one) {
-				if strings.HasPrefix(l, "Limit:") {
-					line = strings.TrimSpace(strings.TrimPrefix(l, "Limit:"))
+				if text, ok := strings.CutPrefix(l, "Limit:"); ok {
+					line = strings.TrimSpace(text)
 				}
 			}
 			if line != c.one {
