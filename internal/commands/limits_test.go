@@ -12,6 +12,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/kubetest"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/schematest"
 )
 
@@ -93,10 +94,10 @@ func TestLimitsOfTime(t *testing.T) {
 	due("alice~limited", v1.DesiredStopped, "maxActiveHours", v1.LimitOfBlueprint, 5*time.Hour)
 }
 
-// removeState deletes what is recorded of a workspace.
-func removeState(t *testing.T, server *kubetest.Server, id string) {
+// recordOf is what is recorded of a workspace, which the request does something with.
+func recordOf(t *testing.T, server *kubetest.Server, method, id string) (r lifecycle.Record) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, server.URL+"/api/v1/namespaces/team/configmaps/berth-state-"+id, http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/api/v1/namespaces/team/configmaps/berth-state-"+id, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +107,16 @@ func removeState(t *testing.T, server *kubetest.Server, id string) {
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
-		t.Fatalf("the record of %s cannot be deleted: %s", id, answer.Status)
+		t.Fatalf("%s of the record of %s: %s", method, id, answer.Status)
 	}
+	var kept struct{ Data struct{ Record string } }
+	if err := json.NewDecoder(answer.Body).Decode(&kept); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(kept.Data.Record), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // A workspace that has lost its record is taken up with the limits that it was made with.
@@ -118,7 +127,10 @@ func TestLimitsAreTakenUp(t *testing.T) {
 	configured(t, "", "blueprints: [{name: limited, template: default, limits: {maxStoppedHours: 0.5}}]\n")
 	cmdtest.Must(t, 0, "provision", "alice~limited")
 	name, _ := cmdtest.Must(t, 0, "status", "alice~limited", "-o", "name")
-	removeState(t, server, strings.TrimSpace(name))
+	if r := recordOf(t, server, http.MethodGet, strings.TrimSpace(name)); r.Pending() || r.Actual != v1.ActualStarting || r.Limits.MaxStoppedHours == nil {
+		t.Errorf("nobody has anything to do: %+v", r)
+	}
+	recordOf(t, server, http.MethodDelete, strings.TrimSpace(name))
 	if s := stateOf(t, "alice~limited"); s != nil {
 		t.Fatalf("%+v", s)
 	}

@@ -66,7 +66,7 @@ func (s *apiServer) client(t *testing.T) *kube.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &kube.Client{Interface: typed, Dynamic: untyped, Namespace: "dev"}
+	return &kube.Client{Interface: typed, Dynamic: untyped, Config: config, HTTP: &http.Client{Transport: s}, Namespace: "dev"}
 }
 
 func (s *apiServer) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -3,6 +3,8 @@ package provision
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +42,7 @@ type run struct {
 
 // provisioned is a workspace from the command to its end, with a record of the job
 // in the cluster. The pod is ready some time after it was created.
-func provisioned(t *testing.T, delay, readyAfter time.Duration) (r run) {
+func provisioned(t *testing.T, delay, readyAfter time.Duration, options ...func(*Provisioner)) (r run) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		server := newAPIServer(delay)
@@ -53,6 +55,9 @@ func provisioned(t *testing.T, delay, readyAfter time.Duration) (r run) {
 			DefaultBlueprint: "default",
 			Jobs:             recorder,
 			States:           lifecycle.Place{Client: client},
+		}
+		for _, option := range options {
+			option(p)
 		}
 		u, err := userstring.Parse("alice")
 		if err != nil {
@@ -99,6 +104,39 @@ func TestRoundTripsUntilCreated(t *testing.T) {
 	until := slices.DeleteFunc(slices.Clone(r.requests), func(q request) bool { return !q.began.Before(r.created) })
 	if len(until) > 7+3 {
 		t.Errorf("%d requests: %s", len(until), strings.Join(r.after(r.began), "\n"))
+	}
+}
+
+// Limits of time and number cost no round trip until everything is created, and two requests:
+// those that count.
+func TestRoundTripsWithLimits(t *testing.T) {
+	const delay = 40 * time.Millisecond
+	limited := func(p *Provisioner) {
+		p.Quota = NewQuota(new(9), new(9))
+		p.Blueprints = func(context.Context) (*catalog.Set, error) {
+			dir := t.TempDir()
+			text := "blueprints: [{name: limited, template: default, limits: {maxActiveHours: 1}}]\n"
+			if err := os.WriteFile(filepath.Join(dir, "limited.yaml"), []byte(text), 0o600); err != nil {
+				return nil, err
+			}
+			return catalog.Load(dir)
+		}
+		p.DefaultBlueprint = "limited"
+	}
+	r := provisioned(t, delay, 5*time.Second, limited)
+	if took := r.created.Sub(r.began); took > 5*delay {
+		t.Errorf("it takes %s, which is more than 5 round trips: %s", took, strings.Join(r.after(r.began), "\n"))
+	}
+	until := slices.DeleteFunc(slices.Clone(r.requests), func(q request) bool { return !q.began.Before(r.created) })
+	if len(until) > 7+3+2 {
+		t.Errorf("%d requests: %s", len(until), strings.Join(r.after(r.began), "\n"))
+	}
+	recorded := func(q request) bool { return q.what == "POST namespaces/dev/configmaps" && !q.began.Before(r.created) }
+	if !slices.ContainsFunc(r.requests, recorded) {
+		t.Errorf("the limits are to be recorded beside the rest: %s", strings.Join(r.after(r.began), "\n"))
+	}
+	if took := r.ended.Sub(r.ready); took != delay {
+		t.Errorf("from Ready it takes %s:\n%s", took, strings.Join(r.after(r.ready), "\n"))
 	}
 }
 
