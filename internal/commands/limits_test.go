@@ -173,3 +173,12 @@ func TestLimitsOfNumber(t *testing.T) {
 	cmdtest.Must(t, 0, "delete", "alice~b")
 	cmdtest.Must(t, 0, "provision", "alice~c")
 }
+
+// A blueprint whose limit is not a number is shown to nobody, and it is said why.
+func TestWrongLimitsAreNotShown(t *testing.T) {
+	cmdtest.Offline(t)
+	configured(t, "", "blueprints: [{name: dev, template: default, limits: {maxAgeHours: .inf}}]\n")
+	if _, stderr := cmdtest.Must(t, 2, "blueprint", "show", "dev"); !strings.Contains(stderr, "blueprint dev cannot be shown: unsupported value: +Inf") || !strings.Contains(stderr, "berth blueprint validate") {
+		t.Error(stderr)
+	}
+}

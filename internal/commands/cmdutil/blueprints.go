@@ -56,8 +56,9 @@ func BlueprintDocument(b blueprint.Blueprint) (*v1.Blueprint, error) {
 	if err == nil {
 		err = json.Unmarshal(text, &document.Spec)
 	}
-	if err != nil {
-		return nil, fault.New(fault.Internal, "blueprint %s: %w", b.Name, err)
+	if err != nil { // a number that is not finite, in a blueprint that is not validated
+		return nil, fault.New(fault.InvalidArgument, "blueprint %s cannot be shown: %s", b.Name, strings.TrimPrefix(err.Error(), "json: ")).
+			WithHint("find the field with `berth blueprint validate`")
 	}
 	return document, nil
 }

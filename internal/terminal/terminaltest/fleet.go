@@ -48,6 +48,10 @@ func HostileWorkspace() *v1.Workspace {
 			Warnings:   []v1.Warning{{Reason: Hostile, Message: Hostile, Object: "pod/a:" + Hostile, Count: 2}},
 			Cause:      &v1.Cause{Code: Hostile, Message: Hostile, Container: Hostile, Object: Hostile},
 		},
+		State: &v1.State{
+			Desired: Hostile, Actual: Hostile, Reason: Hostile, Cause: Hostile,
+			Next: &v1.NextState{Desired: Hostile, Limit: Hostile, From: Hostile, At: Now},
+		},
 	}
 }
 
