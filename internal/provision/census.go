@@ -20,10 +20,10 @@ type census struct {
 
 // counting is the step that counts the workspaces; none if nothing limits them.
 func (s provisioning) counting(ctx context.Context, c *census) []event.Step {
-	if s.Quota == nil {
+	if s.Allowance == nil {
 		return nil
 	}
-	return []event.Step{{Name: "quota", Quiet: true, Do: func() (string, error) {
+	return []event.Step{{Name: "count", Quiet: true, Do: func() (string, error) {
 		c.there, c.err = s.workspaces(ctx)
 		return "", nil // it counts for one that is not there yet only
 	}}}

@@ -68,15 +68,12 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 	if in.deployment, in.plan, err = s.target.Prepare(spec, in.found, may); err != nil {
 		return in, err
 	}
-	if err := s.Quota.admit(s.user, s.Client.Namespace, in.found, counted); err != nil {
-		return in, err
-	}
 	if !in.plan.Writes() {
 		if in.drift = s.target.Drift(in.found, in.deployment); len(in.drift) > 0 {
 			s.steps.Warn("BlueprintChanged", "", deploy.Drifted(s.user.String(), in.drift))
 		}
 	}
-	return in, nil
+	return in, s.Allowance.admit(s.user, s.Client.Namespace, in.found, counted)
 }
 
 // lookup finds what is there under the workspace's name, which may be that of another

@@ -49,8 +49,8 @@ type Provisioner struct {
 	Certificate *manifest.Certificate
 	// Injection says where injection is allowed, and whether to force it.
 	Injection InjectionRules
-	// Quota is how many workspaces there may be; nil is no limit.
-	Quota *Quota
+	// Allowance is how many workspaces there may be; nil is no limit.
+	Allowance *Allowance
 	// States is where it is kept what workspaces are meant to be; zero for nowhere.
 	States lifecycle.Place
 	// Jobs keeps the record of what a provisioning does; nil keeps none.

@@ -112,7 +112,7 @@ func TestRoundTripsUntilCreated(t *testing.T) {
 func TestRoundTripsWithLimits(t *testing.T) {
 	const delay = 40 * time.Millisecond
 	limited := func(p *Provisioner) {
-		p.Quota = NewQuota(new(9), new(9))
+		p.Allowance = NewAllowance(new(9), new(9))
 		p.Blueprints = func(context.Context) (*catalog.Set, error) {
 			dir := t.TempDir()
 			text := "blueprints: [{name: limited, template: default, limits: {maxActiveHours: 1}}]\n"

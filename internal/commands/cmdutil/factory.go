@@ -163,7 +163,7 @@ func (d *Dependencies) Provisioner() (*provision.Provisioner, error) {
 	p.Access = func() (manifest.Access, error) { return access(c, d.Getenv) }
 	p.Certificate = certificate(c.Certificate)
 	p.Injection.Namespaces = c.InjectNamespaces
-	p.Quota = provision.NewQuota(c.Limits.WorkspacesPerUser, c.Limits.Workspaces)
+	p.Allowance = provision.NewAllowance(c.Limits.WorkspacesPerUser, c.Limits.Workspaces)
 	return p, nil
 }
 

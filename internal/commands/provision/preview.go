@@ -17,14 +17,6 @@ import (
 
 // preview prints what the provisioning would change.
 func (o *Options) preview(ctx context.Context, p *provision.Provisioner, u userstring.UserString) error {
-	if p.Quota != nil { // stopped workspaces count
-		states, done, err := o.States(ctx)
-		if err != nil {
-			return err
-		}
-		defer done()
-		p.States = states
-	}
 	stream := event.NewStream(u.ID(), time.Now, notes{o.IO})
 	changes, err := p.Preview(ctx, u, o.DryRun, stream)
 	stream.Finish(v1.Result{})
@@ -46,4 +38,19 @@ func (n notes) Handle(e v1.Event) {
 	case e.Warning != nil:
 		printer.PrintNote(n.streams, wording.WarningText(*e.Warning))
 	}
+}
+
+// dryRun is preview, for which the workspaces are counted that have no pod as well, if their
+// number is limited.
+func (o *Options) dryRun(ctx context.Context, p *provision.Provisioner, u userstring.UserString) error {
+	if p.Allowance == nil {
+		return o.preview(ctx, p, u)
+	}
+	states, done, err := o.States(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	p.States = states
+	return o.preview(ctx, p, u)
 }

@@ -42,7 +42,7 @@ func Run(ctx context.Context, o *Options) error {
 		}
 	}
 	if o.DryRun != "" {
-		return o.preview(ctx, p, users[0])
+		return o.dryRun(ctx, p, users[0])
 	}
 	recorders, err := o.Recorders(ctx)
 	if err != nil {

@@ -13,26 +13,26 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// Quota is how many workspaces there may be in a namespace; nil is no limit. It is shared by
+// Allowance is how many workspaces there may be in a namespace; nil is no limit. It is shared by
 // those that are provisioned together, and knows which of them it has admitted.
-type Quota struct {
+type Allowance struct {
 	perUser, all *int
 
 	mu       sync.Mutex
 	admitted []v1.Workspace // they are not there to be counted until they are created
 }
 
-// NewQuota is the quota of these limits, of which nil is none.
-func NewQuota(perUser, all *int) *Quota {
+// NewAllowance is the allowance of these limits, of which nil is none.
+func NewAllowance(perUser, all *int) *Allowance {
 	if perUser == nil && all == nil {
 		return nil
 	}
-	return &Quota{perUser: perUser, all: all}
+	return &Allowance{perUser: perUser, all: all}
 }
 
 // refuses returns an error if one more workspace is too many. One that is there already, in
 // whatever state, is none more.
-func (q *Quota) refuses(user userstring.UserString, namespace string, there []v1.Workspace) error {
+func (a *Allowance) refuses(user userstring.UserString, namespace string, there []v1.Workspace) error {
 	own := 0
 	for _, w := range there {
 		if w.ID == user.ID() {
@@ -43,11 +43,11 @@ func (q *Quota) refuses(user userstring.UserString, namespace string, there []v1
 		}
 	}
 	var problems []string
-	if q.perUser != nil && own >= *q.perUser {
-		problems = append(problems, fmt.Sprintf("%s has %s in namespace %s, and %s (limits.workspacesPerUser)", user.User, count(own), namespace, atMost(*q.perUser)))
+	if a.perUser != nil && own >= *a.perUser {
+		problems = append(problems, fmt.Sprintf("%s has %s in namespace %s, and %s (limits.workspacesPerUser)", user.User, count(own), namespace, atMost(*a.perUser)))
 	}
-	if all := len(there); q.all != nil && all >= *q.all {
-		problems = append(problems, fmt.Sprintf("namespace %s has %s, and %s (limits.workspaces)", namespace, count(all), atMost(*q.all)))
+	if all := len(there); a.all != nil && all >= *a.all {
+		problems = append(problems, fmt.Sprintf("namespace %s has %s, and %s (limits.workspaces)", namespace, count(all), atMost(*a.all)))
 	}
 	if len(problems) == 0 {
 		return nil
@@ -89,26 +89,26 @@ func atMost(n int) string {
 }
 
 // admit refuses a workspace that is not there yet if it is one too many.
-func (q *Quota) admit(user userstring.UserString, namespace string, found inventory.Found, c census) error {
-	if q == nil || found.Pod != nil || found.Record != nil || found.Workload.Injected() {
+func (a *Allowance) admit(user userstring.UserString, namespace string, found inventory.Found, c census) error {
+	if a == nil || found.Pod != nil || found.Record != nil || found.Workload.Injected() {
 		return nil
 	}
 	if c.err != nil {
 		return c.err
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if err := q.refuses(user, namespace, q.with(namespace, c.there)); err != nil {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.refuses(user, namespace, a.with(namespace, c.there)); err != nil {
 		return err
 	}
-	q.admitted = append(q.admitted, v1.Workspace{ID: user.ID(), Namespace: namespace, UserString: user.String()})
+	a.admitted = append(a.admitted, v1.Workspace{ID: user.ID(), Namespace: namespace, UserString: user.String()})
 	return nil
 }
 
 // with are workspaces of a namespace, and those that were admitted since they were counted.
-func (q *Quota) with(namespace string, there []v1.Workspace) []v1.Workspace {
+func (a *Allowance) with(namespace string, there []v1.Workspace) []v1.Workspace {
 	all := slices.Clone(there)
-	for _, w := range q.admitted {
+	for _, w := range a.admitted {
 		known := func(o v1.Workspace) bool { return o.ID == w.ID }
 		if w.Namespace == namespace && !slices.ContainsFunc(all, known) {
 			all = append(all, w)
