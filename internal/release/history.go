@@ -22,15 +22,16 @@ import (
 // is killed in between leaves one that is; then those before it are superseded, and all
 // but the newest of them removed, so that keep revisions are left.
 func (r Records) Succeeded(ctx context.Context, revision *helm.Release, keep int, now time.Time) error {
-	description := "Install complete"
-	if revision.Version > 1 {
-		description = "Upgrade complete"
-	}
 	Deployed(revision, now)
-	revision.Info.Description = description
 	if err := r.Update(ctx, revision); err != nil {
 		return err
 	}
+	return r.Supersede(ctx, revision, keep)
+}
+
+// Supersede marks the revisions before one that is deployed as superseded, and removes all
+// but the newest of them, so that keep revisions are left.
+func (r Records) Supersede(ctx context.Context, revision *helm.Release, keep int) error {
 	if revision.Version == 1 {
 		return nil
 	}

@@ -38,10 +38,13 @@ func NewRevision(name, namespace string, content Content, before *helm.Release, 
 	if before != nil {
 		revision.Version = before.Version + 1
 		revision.Info.FirstDeployed = before.Info.FirstDeployed
-		revision.Info.Status, revision.Info.Description = helm.StatusPendingUpgrade, "Preparing upgrade"
+		revision.Info.Status, revision.Info.Description = helm.StatusPendingUpgrade, preparingUpgrade
 	}
 	return revision
 }
+
+// preparingUpgrade is how Helm describes a revision that is not applied yet.
+const preparingUpgrade = "Preparing upgrade"
 
 // Plain is the chart of a release that is made of no chart: Helm shows its name and
 // version.

@@ -28,7 +28,11 @@ func NewRecord(name, namespace string, rendered *Rendered, now time.Time) *helm.
 // Deployed marks a record: every object is created.
 func Deployed(release *helm.Release, now time.Time) {
 	release.Info.LastDeployed = helmtime.Time{Time: now}
-	release.SetStatus(helm.StatusDeployed, "Install complete")
+	description := "Install complete"
+	if release.Version > 1 {
+		description = "Upgrade complete"
+	}
+	release.SetStatus(helm.StatusDeployed, description)
 }
 
 // Refused marks a record: the API server rejected an object, and gave a reason.

@@ -16,9 +16,23 @@ func remember(release *helm.Release, secret *corev1.Secret) {
 	release.Labels[labelVersion] = secret.ResourceVersion
 }
 
+// Follow makes a record the next revision of an older one, which stays.
+func Follow(record, old *helm.Release) {
+	record.Version, record.Info.FirstDeployed = old.Version+1, old.Info.FirstDeployed
+	record.SetStatus(helm.StatusPendingUpgrade, preparingUpgrade)
+}
+
+// Unsettled is true for a revision before which others may still be marked as deployed.
+func Unsettled(record *helm.Release) bool {
+	return record.Info.Status == helm.StatusPendingUpgrade
+}
+
 // Succeed makes a record the next state of an older one, which it replaces.
 func Succeed(record, old *helm.Release) {
 	record.Version, record.Info.FirstDeployed = old.Version, old.Info.FirstDeployed
+	if old.Version > 1 && old.Info.Status != helm.StatusDeployed { // those before it are not marked yet
+		record.SetStatus(helm.StatusPendingUpgrade, preparingUpgrade)
+	}
 	if version := old.Labels[labelVersion]; version != "" {
 		record.Labels = map[string]string{labelVersion: version}
 	}
