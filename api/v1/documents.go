@@ -25,8 +25,31 @@ type Workspace struct {
 	// Drift are the settings in which a workspace that runs or starts differs from
 	// what would be provisioned now. They are only compared by `berth provision`.
 	Drift []string `json:"drift,omitempty"`
+	// Update is set on the answer to `berth update`.
+	Update *Update `json:"update,omitempty"`
 	// Timing is set on the answer to a command that made or changed something.
 	Timing *Timing `json:"timing,omitempty"`
+}
+
+// Update is what `berth update` has changed, or was to change.
+type Update struct {
+	// Changes are the settings that differed: image a (now b). If there are none, the
+	// workspace is what it is to be, and nothing of it was replaced.
+	Changes []string `json:"changes"`
+	// Storage are the claims that have grown.
+	Storage []GrownStorage `json:"storage,omitempty"`
+	// Revision is that of Helm's record, of a workspace with a pod of its own.
+	Revision int `json:"revision,omitempty"`
+}
+
+// GrownStorage is a storage whose claim has grown.
+type GrownStorage struct {
+	// Name is the storage's name in the blueprint.
+	Name  string `json:"name"`
+	Claim string `json:"claim"`
+	// From and To are its sizes.
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // MainContainer is the name of the container that a workspace is; injected into

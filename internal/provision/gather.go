@@ -68,7 +68,7 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 	if in.deployment, in.plan, err = s.target.Prepare(spec, in.found, may); err != nil {
 		return in, err
 	}
-	if !in.plan.Writes() {
+	if !in.plan.Writes() && s.update == nil {
 		if in.drift = s.target.Drift(in.found, in.deployment); len(in.drift) > 0 {
 			s.steps.Warn("BlueprintChanged", "", deploy.Drifted(s.user.String(), in.drift))
 		}

@@ -64,6 +64,13 @@ func (s provisioning) workspace(in inputs, e ending) *v1.Workspace {
 		Workload: s.user.Workload.String(), Snapshot: e.reading, Drift: in.drift,
 		Timing: s.steps.Timing(s.Client.Requests.Count()),
 	}
+	if s.update != nil {
+		update := *s.update
+		if e.result.Record != nil {
+			update.Revision = e.result.Record.Version
+		}
+		w.Update = &update
+	}
 	if e.pod != nil {
 		w.CreatedAt = e.pod.CreationTimestamp.UTC()
 	}

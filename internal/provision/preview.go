@@ -30,6 +30,11 @@ func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, dry 
 		s.steps.Note("%s is already starting: it would be followed", s.id)
 		return nil, nil
 	}
+	return s.preview(ctx, in, dry)
+}
+
+// preview is what carrying out the plan would change.
+func (s provisioning) preview(ctx context.Context, in inputs, dry apply.DryRun) (apply.Changes, error) {
 	namespace, err := s.previewNamespace(ctx, dry)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/identity"
@@ -88,14 +89,20 @@ func (s provisioning) run(ctx context.Context, in inputs) (Outcome, error) {
 		s.release(ctx, got.turn.Lock)
 		return s.end(ctx, in, got.seen, err)
 	}
+	return s.carryOut(ctx, in, got.turn, got.seen)
+}
+
+// carryOut brings up what is to be brought up while it is this run's turn, and follows it.
+func (s provisioning) carryOut(ctx context.Context, in inputs, turn deploy.Turn, seen ending) (Outcome, error) {
 	var wanted lifecycle.Record
-	if got.turn.Plan != deploy.Create { // one that is created is recorded beside the rest
-		if wanted, err = s.wantRunning(ctx, got.turn.Plan, in.deployment); err != nil {
-			s.release(ctx, got.turn.Lock)
-			return s.end(ctx, in, got.seen, err)
+	var err error
+	if turn.Plan != deploy.Create { // one that is created is recorded beside the rest
+		if wanted, err = s.wantRunning(ctx, turn.Plan, in.deployment); err != nil {
+			s.release(ctx, turn.Lock)
+			return s.end(ctx, in, seen, err)
 		}
 	}
-	turn, end, err := s.deploy(ctx, in, got.turn)
+	turn, end, err := s.deploy(ctx, in, turn)
 	if err == nil {
 		end.reading, err = s.follow(ctx, in.deployment, turn, end.result)
 	}
@@ -136,6 +143,8 @@ type provisioning struct {
 	session
 	user  userstring.UserString
 	jobID string
+	// update is what is to be updated; nil unless that is wanted.
+	update *v1.Update
 }
 
 func (p *Provisioner) begin(u userstring.UserString, stream *event.Stream) provisioning {

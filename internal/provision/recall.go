@@ -68,6 +68,9 @@ func (s provisioning) valuesOf(ctx context.Context, found inventory.Found) (map[
 	if values, ok := s.target.Values(found); ok {
 		return values, nil
 	}
+	if !s.keepsStates() {
+		return valuesIn(lifecycle.Record{})
+	}
 	r, err := s.states().Get(ctx, s.id)
 	if err != nil {
 		return nil, err

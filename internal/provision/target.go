@@ -36,6 +36,9 @@ type target interface {
 	// Drift says in what a workspace that runs or starts is not what would be brought
 	// up now.
 	Drift(inventory.Found, deploy.Deployment) []string
+	// CheckUpdate makes the checks that Prepare makes of what it would write, where that
+	// was not the plan.
+	CheckUpdate(inventory.Found, deploy.Deployment) error
 	// Watch opens the watches.
 	Watch(context.Context, inventory.Found, deploy.Deployment) (*follow.Follower, error)
 	// BringUp carries the plan out, while it is this run's turn.

@@ -27,7 +27,8 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 	if turn.Plan == deploy.Resume || turn.Plan == deploy.Refuse {
 		return deploy.Result{Reading: turn.Found.Reading}, begin(turn.Follower, turn.Found.Workload)
 	}
-	result := deploy.Result{Changes: deploy.Changes{Replaced: turn.Plan != deploy.Install}}
+	replaced := turn.Plan != deploy.Install && (turn.Plan != deploy.Update || turn.Found.Workload.Injected())
+	result := deploy.Result{Changes: deploy.Changes{Replaced: replaced}}
 	err := t.Steps.Do("inject", func() (message string, err error) {
 		patched, changes, err := t.inject(ctx, turn, d, apply.DryRunNone)
 		result.Changes.Objects, result.Changes.Begun = changes, patched != nil

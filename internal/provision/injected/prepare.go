@@ -85,6 +85,11 @@ func (t Target) resources() []string {
 	return []string{resource}
 }
 
+// CheckUpdate examines the workload.
+func (t Target) CheckUpdate(found inventory.Found, d deploy.Deployment) error {
+	return t.examine(found.Workload, d.Parts, nil)
+}
+
 // examine reports what is to be known about the workload before it is patched,
 // and refuses what makes no sense.
 func (t Target) examine(w *workload.Workload, parts injection.Parts, leftOut []string) error {

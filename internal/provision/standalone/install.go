@@ -48,15 +48,15 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 // makeRoom removes the old pod, or waits until it is gone, where a new one is to
 // be created.
 func (t Target) makeRoom(ctx context.Context, turn deploy.Turn) error {
-	if turn.Plan != deploy.Replace && turn.Plan != deploy.Await {
+	pod := turn.Found.Pod
+	if turn.Plan != deploy.Replace && turn.Plan != deploy.Await && (turn.Plan != deploy.Update || pod == nil) {
 		return nil
 	}
 	return t.Steps.Do("clean up", func() (string, error) {
-		pod := turn.Found.Pod
 		if err := turn.Lock.Confirm(ctx); err != nil {
 			return "", err
 		}
-		if turn.Plan == deploy.Replace {
+		if turn.Plan != deploy.Await {
 			if err := deploy.DeletePod(ctx, t.Reader, pod); err != nil {
 				return "", err
 			}

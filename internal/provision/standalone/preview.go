@@ -21,7 +21,7 @@ func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.F
 		return nil, err
 	}
 	changes := result.Changes.Objects
-	if pod := kube.OfKind(d.Objects, watch.KindPod); pod != nil && plan == deploy.Replace {
+	if pod := kube.OfKind(d.Objects, watch.KindPod); pod != nil && replaces(plan, found) {
 		pod = pod.DeepCopy()
 		pod.SetNamespace(t.Client.Namespace)
 		changes = append(changes,
@@ -29,6 +29,11 @@ func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.F
 			apply.Change{Action: apply.Created, Object: pod})
 	}
 	return changes, nil
+}
+
+// replaces says whether a pod that is there is to be deleted.
+func replaces(plan deploy.Plan, found inventory.Found) bool {
+	return plan == deploy.Replace || plan == deploy.Update && found.Pod != nil && found.Pod.DeletionTimestamp == nil
 }
 
 // PreviewRemove is what Remove would delete: of what the workspace can have, what

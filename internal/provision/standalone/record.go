@@ -31,29 +31,33 @@ const (
 func (t Target) writeRecord(ctx context.Context, turn deploy.Turn, chart *release.Rendered, dry apply.DryRun) (record *helm.Release, changes apply.Changes, err error) {
 	old := turn.Found.Record
 	record = release.NewRecord(t.ID, t.Client.Namespace, chart, t.Now())
-	if dry != apply.DryRunNone {
-		record.Info.Status = helm.StatusDeployed
-	}
 	if old != nil {
 		if changes, err = t.takeOver(ctx, turn, record, chart, dry); err != nil {
 			return nil, changes, err
 		}
 	}
+	if dry != apply.DryRunNone {
+		record.Info.Status = helm.StatusDeployed
+	}
 	if err := confirmer(turn.Lock)(ctx); err != nil {
 		return nil, changes, err
 	}
-	change, err := t.Records().Write(ctx, record, old != nil, dry)
+	change, err := t.Records().Write(ctx, record, old != nil && record.Version == old.Version, dry)
 	if err == nil {
 		changes = append(changes, change)
 	}
 	return record, changes, err
 }
 
-// takeOver makes a record the next of an older one, and removes what only the
-// older one names.
+// takeOver makes a record the next of an older one, of an update the next revision, and
+// removes what only the older one names.
 func (t Target) takeOver(ctx context.Context, turn deploy.Turn, record *helm.Release, chart *release.Rendered, dry apply.DryRun) (apply.Changes, error) {
 	old := turn.Found.Record
-	release.Succeed(record, old)
+	if turn.Plan == deploy.Update && old.Info.Status == helm.StatusDeployed {
+		release.Follow(record, old)
+	} else {
+		release.Succeed(record, old)
+	}
 	objects, err := release.Objects(old.Manifest)
 	if err != nil {
 		return nil, err
@@ -76,7 +80,7 @@ func (t Target) takeOver(ctx context.Context, turn deploy.Turn, record *helm.Rel
 
 // Complete marks the record as deployed, also if the context ends at this moment. A
 // pod whose record has been removed gets a new one.
-func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy.Result) error {
+func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy.Result) (err error) {
 	record, write := result.Record, t.Records().Update
 	switch {
 	case record == nil:
@@ -84,10 +88,17 @@ func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy
 	case record.Info.Status == helm.StatusDeployed:
 		return nil
 	}
+	if release.Unsettled(record) {
+		defer func() {
+			if err == nil {
+				t.supersede(ctx, record)
+			}
+		}()
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
 	release.Deployed(record, t.Now())
-	err := wait.PollUntilContextCancel(ctx, recordPause, true, func(ctx context.Context) (done bool, err error) {
+	err = wait.PollUntilContextCancel(ctx, recordPause, true, func(ctx context.Context) (done bool, err error) {
 		err = write(ctx, record)
 		if errors.Is(err, release.ErrExists) { // only the answer to the creation was lost
 			return true, nil
@@ -111,6 +122,19 @@ func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy
 			WithHint("provision again: that completes it")
 	}
 	return err
+}
+
+// revisions is how many of Helm's records of a workspace are kept.
+const revisions = 5
+
+// supersede marks the revisions before one that is deployed. Left as they are, they are
+// marked by the next update: the newest revision counts.
+func (t Target) supersede(ctx context.Context, record *helm.Release) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	if err := t.Records().Supersede(ctx, record, revisions); err != nil {
+		t.Steps.Note("Helm's records of earlier revisions stay as they are: %s", err)
+	}
 }
 
 // completedBy is nil if a record is as this run has written it, of which only the answer

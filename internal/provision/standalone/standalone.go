@@ -99,12 +99,23 @@ func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, found inven
 	}
 	plan := t.Decide(found, d)
 	if plan.Writes() {
-		for _, message := range spec.HandsOver() {
-			t.Steps.Note("%s", message)
-		}
+		t.handsOver(spec)
 	}
 	wanted := slices.Concat(d.Objects, apply.Unwrap(d.Shared), spec.Private())
 	return d, plan, may.Check("provisioning "+t.ID, rbac.Provision, wanted)
+}
+
+// CheckUpdate has nothing to refuse.
+func (t Target) CheckUpdate(_ inventory.Found, d deploy.Deployment) error {
+	t.handsOver(d.Spec)
+	return nil
+}
+
+// handsOver says what of the caller's the workspace gets to see.
+func (t Target) handsOver(spec manifest.Spec) {
+	for _, message := range spec.HandsOver() {
+		t.Steps.Note("%s", message)
+	}
 }
 
 // Drift compares the blueprint that the pod was made of with the one of now.

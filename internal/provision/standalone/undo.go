@@ -59,7 +59,7 @@ func (Target) Still(watch.State) error { return nil }
 func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, d deploy.Deployment, result deploy.Result) error {
 	applier, changes := t.applier(turn.Lock, apply.DryRunNone), result.Changes.Objects
 	isRecord := func(c apply.Change) bool {
-		return c.Object.GetKind() == "Secret" && c.Object.GetName() == release.Key(t.ID, 1)
+		return c.Object.GetKind() == "Secret" && result.Record != nil && c.Object.GetName() == release.Key(t.ID, result.Record.Version)
 	}
 	i := slices.IndexFunc(changes, isRecord)
 	if i >= 0 {

@@ -1,0 +1,214 @@
+package provision
+
+import (
+	"context"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// Updating is how an update is planned.
+type Updating struct {
+	// Create provisions a workspace that does not exist, instead of failing.
+	Create bool
+	// DryRun is how the objects of a preview are made, which is all that is wanted then.
+	DryRun apply.DryRun
+}
+
+// Update is what an update would do: all of it was checked, and nothing was written.
+type Update struct {
+	v1.Update
+	// Objects are what would be changed.
+	Objects apply.Changes
+
+	run   provisioning
+	in    inputs
+	grown []growing
+}
+
+// Differs says whether there is anything to change in a workspace that exists.
+func (u *Update) Differs() bool { return u.in.plan == deploy.Update }
+
+// Idle is true if the workspace runs and is what it is to be.
+func (u *Update) Idle() bool { return u.in.plan == deploy.Refuse }
+
+// Title names the workspace.
+func (u *Update) Title() (user, id, namespace string) {
+	return u.run.user.String(), u.run.id, u.run.Client.Namespace
+}
+
+// PlanUpdate finds out in what a workspace differs from what its blueprint and the overrides
+// say now, and checks whatever can be checked before anything is replaced: permissions, the
+// claims, which stay, and, by a dry run of the API server, quota and admission.
+func (p *Provisioner) PlanUpdate(ctx context.Context, u userstring.UserString, how Updating, stream *event.Stream) (*Update, error) {
+	if err := p.Injection.allow(u); err != nil {
+		return nil, err
+	}
+	s := p.For(u).begin(u, stream)
+	s.update = &v1.Update{Changes: []string{}}
+	in, err := s.gather(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plan := &Update{Update: *s.update, run: s, in: in}
+	switch {
+	case !in.found.Exists() && how.Create:
+		if how.DryRun != apply.DryRunNone {
+			plan.Objects, err = s.preview(ctx, in, how.DryRun)
+		}
+		return plan, err
+	case !in.found.Exists():
+		return nil, fault.New(fault.NotFound, "workspace %s not found in namespace %s", s.id, s.Client.Namespace).
+			WithHint("bring it up: %s", fault.Command("berth", "provision", u.String()))
+	}
+	return plan, plan.compare(ctx, how)
+}
+
+// compare finds out what differs, and checks it.
+func (u *Update) compare(ctx context.Context, how Updating) error {
+	s := u.run
+	before, err := s.valuesOf(ctx, u.in.found)
+	if err != nil && fault.ReasonOf(err) != reasonNotRecorded {
+		return err
+	}
+	u.Changes = differences(s.target, u.in, before)
+	if u.grown, err = s.growth(ctx, u.in.deployment, before); err != nil {
+		return err
+	}
+	for _, g := range u.grown {
+		u.Storage = append(u.Storage, g.GrownStorage)
+	}
+	if len(u.Changes) == 0 && len(u.grown) == 0 {
+		if how.DryRun != apply.DryRunNone && !u.Idle() {
+			u.Objects, err = s.preview(ctx, u.in, how.DryRun)
+		}
+		return err
+	}
+	if !u.in.plan.Writes() {
+		if err := s.target.CheckUpdate(u.in.found, u.in.deployment); err != nil {
+			return err
+		}
+	}
+	u.in.plan = deploy.Update
+	return u.check(ctx, how)
+}
+
+// check asks the API server what it would say.
+func (u *Update) check(ctx context.Context, how Updating) (err error) {
+	if how.DryRun == apply.DryRunClient {
+		u.Objects, err = u.run.preview(ctx, u.in, apply.DryRunClient)
+		return err
+	}
+	if err := u.run.grow(ctx, nil, u.grown, apply.DryRunServer); err != nil {
+		return err
+	}
+	u.Objects, err = u.run.preview(ctx, u.in, apply.DryRunServer)
+	if room, known := mayBeInPlaceOf(err, u.in.found.Pod); known && room {
+		u.Objects, err = u.run.preview(ctx, u.in, apply.DryRunClient)
+	}
+	return err
+}
+
+// differences are the settings in which a workspace is not what it would be made of now.
+func differences(t target, in inputs, before map[string]any) []string {
+	if before != nil {
+		if fields := manifest.Drift(before, in.deployment.Chart.Values); len(fields) > 0 {
+			return fields
+		}
+	}
+	return append([]string{}, t.Drift(in.found, in.deployment)...)
+}
+
+// Update carries out what was planned. A workspace that is what it is to be stays as it is
+// if it runs, and is brought up if it does not.
+func (p *Provisioner) Update(ctx context.Context, u *Update, stream *event.Stream) (Outcome, error) {
+	s := u.run.again(p, u.Update, stream)
+	ctx, stop := context.WithCancel(ctx) // the watches end with the run
+	defer stop()
+	if u.Idle() {
+		s.stays(ctx)
+		o, _ := s.alreadyRunning(u.in)
+		o.Workspace.Update = s.update
+		return o, nil
+	}
+	if !u.Differs() {
+		return s.run(ctx, u.in)
+	}
+	turn, err := s.turnToUpdate(ctx, u.in)
+	seen := ending{found: u.in.found, reading: u.in.found.Reading, pod: u.in.found.Pod, job: u.in.found.Job()}
+	if err == nil {
+		err = s.growUnder(ctx, turn, u.grown)
+	}
+	if err != nil {
+		s.release(ctx, turn.Lock)
+		return s.end(ctx, u.in, seen, err)
+	}
+	return s.carryOut(ctx, u.in, turn, seen)
+}
+
+// again is the same run, which reports on another stream.
+func (s provisioning) again(p *Provisioner, update v1.Update, stream *event.Stream) provisioning {
+	next := p.For(s.user).begin(s.user, stream)
+	next.jobID, next.update = s.jobID, &update
+	return next
+}
+
+// turnToUpdate takes the lock, makes sure that the workspace is still what was compared, and
+// opens the watches. Where a provisioning would follow another run, this one waits for the
+// lock or fails: what was asked for is not what the other one does.
+func (s provisioning) turnToUpdate(ctx context.Context, in inputs) (turn deploy.Turn, err error) {
+	turn.Plan = deploy.Update
+	if turn.Lock, err = s.lockFor(ctx, forProvisioning); err != nil {
+		return turn, err
+	}
+	if turn.Found, err = s.lookup(ctx); err != nil {
+		return turn, err
+	}
+	if !sameWorkspace(in.found, turn.Found) {
+		return turn, fault.New(fault.Conflict, "workspace %s was changed by another command meanwhile", s.id).
+			WithHint("nothing was changed; run the command again")
+	}
+	turn.Follower, err = s.target.Watch(ctx, turn.Found, in.deployment)
+	return turn, err
+}
+
+// sameWorkspace says whether nobody has replaced or changed the workspace between two looks.
+func sameWorkspace(a, b inventory.Found) bool {
+	if (a.Record == nil) != (b.Record == nil) || (a.Pod == nil) != (b.Pod == nil) {
+		return false
+	}
+	if a.Record != nil && (a.Record.Version != b.Record.Version || !release.SameVersion(a.Record, b.Record)) {
+		return false
+	}
+	if a.Pod != nil && a.Pod.UID != b.Pod.UID {
+		return false
+	}
+	return injectedAs(a) == injectedAs(b) && len(a.Objects) == len(b.Objects)
+}
+
+// injectedAs is what an injected workspace was made of, and by which job.
+func injectedAs(f inventory.Found) [2]string {
+	if !f.Workload.Injected() {
+		return [2]string{}
+	}
+	return [2]string{f.Workload.Record.Hash, f.Job()}
+}
+
+// growUnder lets the claims grow while the lock is held.
+func (s provisioning) growUnder(ctx context.Context, turn deploy.Turn, all []growing) error {
+	if len(all) == 0 {
+		return nil
+	}
+	held, cancel := turn.Lock.Context(ctx)
+	defer cancel()
+	return s.steps.Do("grow", func() (string, error) {
+		return all[0].Name, s.grow(held, turn.Lock, all, apply.DryRunNone)
+	})
+}
