@@ -32,6 +32,7 @@ func printing() []string {
 		"blueprint list", "blueprint list -o name", "blueprint show default", "blueprint show default -o json", "blueprint validate bp",
 		"bundle validate shop", "bundle validate shop -o json", "bundle definitions", "serve manifests bundles",
 		"diagnose -f recording.jsonl", "diagnose pod/" + id + "", "diagnose pod/" + id + " -o json",
+		"update alice --dry-run=client", "update alice -o json",
 		"stop alice -o json", "start alice -o json", "restart alice -o name",
 		"delete nosuch -o json", "delete nosuch --ignore-not-found -o json", "delete alice --dry-run=client",
 		"provision alice -o json", "provision alice -o jsonl", "provision alice~default+user=root --dry-run=client",

@@ -9,15 +9,13 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
-	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
-	"github.com/berthdev/berth/internal/terminal/wording"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
 // preview prints what the provisioning would change.
 func (o *Options) preview(ctx context.Context, p *provision.Provisioner, u userstring.UserString) error {
-	stream := event.NewStream(u.ID(), time.Now, notes{o.IO})
+	stream := event.NewStream(u.ID(), time.Now, cmdutil.Notes{Streams: o.IO})
 	changes, err := p.Preview(ctx, u, o.DryRun, stream)
 	stream.Finish(v1.Result{})
 	if o.IfNotExists && fault.CodeOf(err) == fault.AlreadyExists {
@@ -25,19 +23,6 @@ func (o *Options) preview(ctx context.Context, p *provision.Provisioner, u users
 		changes, err = nil, nil
 	}
 	return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
-}
-
-// notes prints the remarks and warnings of a stream, and nothing else.
-type notes struct{ streams terminal.Streams }
-
-// Handle prints a remark or a warning.
-func (n notes) Handle(e v1.Event) {
-	switch {
-	case e.Progress != nil:
-		printer.PrintNote(n.streams, e.Progress.Message)
-	case e.Warning != nil:
-		printer.PrintNote(n.streams, wording.WarningText(*e.Warning))
-	}
 }
 
 // dryRun is preview, for which the workspaces are counted that have no pod as well, if their

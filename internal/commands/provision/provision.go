@@ -37,6 +37,8 @@ type Options struct {
 	Wait        bool // for another command that deletes it
 	NoWait      bool // until it runs
 	Exec        bool // enter it then
+	Update      bool // one that exists
+	Yes         bool // without a question
 	OnFailure   provision.OnFailure
 	Force       bool // injection where it is risky
 
@@ -64,6 +66,11 @@ existed before, and no namespace. A workspace that this run injected is taken ou
 of its workload, unless it was in there before or somebody has changed it since:
 then it is kept, and the reason is printed. Ctrl-C keeps everything. The exit
 status is the same.
+
+With --update, a workspace that exists is brought to what its blueprint, --image and
+--set say now, as "berth update" does; at a terminal you are asked to confirm what
+would change, and --yes skips the question. Without it, a workspace that runs, or that
+is stopped, keeps the settings that it was created with.
 
 With --exec, enter the workspace as soon as it runs, also one that runs already, and
 exit with the status of the shell.
@@ -105,6 +112,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVar(&o.IfNotExists, "if-not-exists", false, "succeed if the workspace is already running")
 	flags.BoolVar(&o.Wait, "wait", false, "if the workspace is being deleted, wait for that instead of failing")
 	flags.BoolVar(&o.NoWait, "no-wait", false, "exit once everything is created, without waiting for the workspace to run")
+	flags.BoolVar(&o.Update, "update", false, "bring a workspace that exists to what its blueprint says now")
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "with --update: do not ask for confirmation")
 	flags.BoolVar(&o.Exec, "exec", false, "enter the workspace as soon as it runs")
 	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace if it does not exist")
 	flags.BoolVar(&o.Force, "force", false, "inject into a workload even if its rollout is paused, it has no replicas, or only one of them can mount the storage")
@@ -127,6 +136,12 @@ func (o *Options) validate(parallel bool) error {
 		return err
 	}
 	switch {
+	case o.Yes && !o.Update:
+		return fault.New(fault.InvalidArgument, "--yes requires --update")
+	case o.Update && o.FromFile:
+		return fault.New(fault.InvalidArgument, "--update accepts only one workspace")
+	case o.Update && o.OnFailure == provision.DeleteOnFailure:
+		return fault.New(fault.InvalidArgument, "--update and --on-failure delete are mutually exclusive")
 	case !o.FromFile && parallel:
 		return fault.New(fault.InvalidArgument, "--parallel requires --filename")
 	case !o.FromFile:

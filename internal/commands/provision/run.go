@@ -41,7 +41,7 @@ func Run(ctx context.Context, o *Options) error {
 			return cmdutil.Because(ctx, err)
 		}
 	}
-	if o.DryRun != "" {
+	if o.DryRun != "" && !o.Update {
 		return o.dryRun(ctx, p, users[0])
 	}
 	recorders, err := o.Recorders(ctx)
@@ -49,7 +49,11 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	p.States = recorders.States(p.Client)
-	err = o.report(ctx, p, users, recorders)
+	if o.Update {
+		err = o.update(ctx, p, users[0], recorders)
+	} else {
+		err = o.report(ctx, p, users, recorders)
+	}
 	recorders.Close() // a shell may be open for long
 	if err != nil || !o.Exec {
 		return err
@@ -68,6 +72,15 @@ func (o *Options) report(ctx context.Context, p *provision.Provisioner, users []
 		_, _ = io.WriteString(o.IO.Err, style.JoinLines(result.TimingLines(r, o.IO.Err.Styles())))
 	}
 	return err
+}
+
+// update brings the workspace to what its blueprint says now, whether it exists or not.
+func (o *Options) update(ctx context.Context, p *provision.Provisioner, u userstring.UserString, recorders *cmdutil.Recorders) error {
+	updating := cmdutil.Updating{
+		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "provision", Enters: o.Exec, Yes: o.Yes, Timing: o.Timing,
+		How: provision.Updating{Create: true, DryRun: o.DryRun},
+	}
+	return updating.Run(ctx, p, u, recorders)
 }
 
 // enter runs the shell of a workspace that runs by now. Whatever --timeout says, the

@@ -222,7 +222,7 @@ func (e Error) isLeft() bool {
 
 // afterProvision proposes to look at and to delete only what there is.
 func (e Error) afterProvision(t wording.Title) []wording.Command {
-	if t.Verb != "provision" || !e.isOutcome() || e.Workspace == nil {
+	if t.Verb != "provision" && t.Verb != "update" || !e.isOutcome() || e.Workspace == nil {
 		return nil
 	}
 	var commands []wording.Command

@@ -1,0 +1,104 @@
+package cmdutil
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/progress"
+	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/style"
+	"github.com/berthdev/berth/internal/terminal/wording"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// Updating brings a workspace to what its blueprint says now.
+type Updating struct {
+	IO     terminal.Streams
+	Output printer.Format
+	Flags  []string
+	Verb   string // of the command
+	Enters bool   // it enters the workspace then
+	Yes    bool   // without a question
+	Timing bool   // is printed at the end
+	How    provision.Updating
+}
+
+// Run shows what would change, asks if there is somebody to ask, and updates the workspace.
+func (o Updating) Run(ctx context.Context, p *provision.Provisioner, u userstring.UserString, recorders *Recorders) error {
+	stream := event.NewStream(u.ID(), time.Now, Notes{o.IO})
+	plan, err := p.PlanUpdate(ctx, u, o.How, stream)
+	stream.Finish(v1.Result{})
+	if err != nil {
+		return DryRunError(ctx, err) // nothing was written
+	}
+	o.show(plan, u)
+	if o.How.DryRun != apply.DryRunNone {
+		return PrintChanges(ctx, o.IO, o.Output, o.How.DryRun, plan.Objects, nil)
+	}
+	if err := o.confirm(ctx, plan, u); err != nil {
+		return err
+	}
+	return o.report(ctx, p, plan, u, recorders)
+}
+
+// show says what differs.
+func (o Updating) show(plan *provision.Update, u userstring.UserString) {
+	switch {
+	case plan.Idle():
+		printer.PrintNote(o.IO, fmt.Sprintf("%s is what its blueprint says: there is nothing to update", u))
+	case plan.Differs():
+		printer.PrintNote(o.IO, fmt.Sprintf("%s is not what its blueprint says now:", u))
+		for _, field := range plan.Changes {
+			printer.PrintNote(o.IO, "  "+field)
+		}
+		for _, s := range plan.Storage {
+			printer.PrintNote(o.IO, fmt.Sprintf("  storage %s grows from %s to %s", s.Name, s.From, s.To))
+		}
+	}
+}
+
+// confirm names the objects that would change, and asks.
+func (o Updating) confirm(ctx context.Context, plan *provision.Update, u userstring.UserString) error {
+	if o.Yes || !plan.Differs() || !o.IO.CanAsk() {
+		return nil
+	}
+	for _, c := range plan.Objects {
+		printer.PrintNote(o.IO, fmt.Sprintf("  %s %s", c.Action, kube.Object(c.Object.GetKind(), c.Object.GetName())))
+	}
+	yes, err := terminal.Confirm(ctx, o.IO, fmt.Sprintf("Update %s? What runs in it ends, its storage is kept.", u))
+	if err == nil && !yes {
+		err = fault.New(fault.Interrupted, "not confirmed: nothing was changed")
+	}
+	return err
+}
+
+// report updates the workspace, shows how, and prints the result.
+func (o Updating) report(ctx context.Context, p *provision.Provisioner, plan *provision.Update, u userstring.UserString, recorders *Recorders) error {
+	_, id, namespace := plan.Title()
+	title := wording.Title{UserString: u.String(), ID: id, Namespace: namespace, Verb: o.Verb, Flags: o.Flags, Enters: o.Enters}
+	batch := wording.Batch{Single: true, Namespace: p.Client.Namespace, Flags: o.Flags, Members: []wording.Title{title}}
+	view := progress.New(o.IO, o.Output, batch)
+	all := NewBatch(batch, view)
+	recorder, sinks := recorders.New()
+	p.Jobs = recorder
+	running := all.Stream(0, sinks...)
+	outcome, err := p.Update(ctx, plan, running)
+	r := ProvisionResult(outcome, err)
+	all.Finish(0, running, r)
+	defer recorders.Warn(o.IO)
+	err = Report(o.IO, o.Output, result.Of(r, batch), view)
+	if o.Timing {
+		_, _ = io.WriteString(o.IO.Err, style.JoinLines(result.TimingLines(r, o.IO.Err.Styles())))
+	}
+	return err
+}
