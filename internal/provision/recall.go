@@ -31,11 +31,40 @@ func (s provisioning) recall(ctx context.Context, found inventory.Found) (in inp
 	if err != nil {
 		return inputs{}, err
 	}
+	return s.madeOf(values, found, may)
+}
+
+// madeOf is a workspace that is made of values which are recorded.
+func (s provisioning) madeOf(values map[string]any, found inventory.Found, may deploy.Permissions) (in inputs, err error) {
 	values, blueprint := manifest.OfJob(values, s.jobID)
 	spec := manifest.Spec{User: s.user, Namespace: s.Client.Namespace, JobID: s.jobID, Blueprint: blueprint}
 	in.found = found
 	in.deployment, in.plan, err = s.target.Recall(values, spec, found, may)
 	return in, err
+}
+
+// recallFormer reads what there is, and what it was made of before the last update, and
+// makes every check. Nothing is written.
+func (s provisioning) recallFormer(ctx context.Context) (in inputs, err error) {
+	var may deploy.Permissions
+	var values map[string]any
+	err = s.steps.Parallel(
+		event.Step{Name: "permissions", Quiet: true, Do: func() (_ string, err error) {
+			may.Review, err = rbac.Ask(ctx, s.Client, s.Client.Namespace)
+			return "", err
+		}},
+		event.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
+			in.found, err = s.lookup(ctx)
+			return "", err
+		}},
+	)
+	if err != nil {
+		return in, err
+	}
+	if values, err = s.target.Former(ctx); err != nil {
+		return in, err
+	}
+	return s.madeOf(values, in.found, may)
 }
 
 // asStopped replaces what a provisioning would make of a workspace that is stopped by what

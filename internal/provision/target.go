@@ -30,6 +30,8 @@ type target interface {
 	Recall(values map[string]any, spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error)
 	// Values are the chart's values that the workspace was made of, if it has them itself.
 	Values(inventory.Found) (values map[string]any, ok bool)
+	// Former are the values that it was made of before the last update.
+	Former(context.Context) (map[string]any, error)
 	// Decide says what to do about what was found. Before Prepare the deployment
 	// is empty.
 	Decide(inventory.Found, deploy.Deployment) deploy.Plan

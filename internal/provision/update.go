@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
@@ -18,6 +19,9 @@ import (
 type Updating struct {
 	// Create provisions a workspace that does not exist, instead of failing.
 	Create bool
+	// Rollback brings a workspace back to what it was before the last update; its blueprint
+	// is not read.
+	Rollback bool
 	// DryRun is how the objects of a preview are made, which is all that is wanted then.
 	DryRun apply.DryRun
 }
@@ -53,22 +57,40 @@ func (p *Provisioner) PlanUpdate(ctx context.Context, u userstring.UserString, h
 	}
 	s := p.For(u).begin(u, stream)
 	s.update = &v1.Update{Changes: []string{}}
-	in, err := s.gather(ctx)
+	gather := s.gather
+	if how.Rollback {
+		gather = s.recallFormer
+	}
+	in, err := gather(ctx)
+	if err != nil {
+		return nil, err
+	}
+	exists, err := s.exists(ctx, in.found)
 	if err != nil {
 		return nil, err
 	}
 	plan := &Update{Update: *s.update, run: s, in: in}
 	switch {
-	case !in.found.Exists() && how.Create:
+	case !exists && how.Create:
 		if how.DryRun != apply.DryRunNone {
 			plan.Objects, err = s.preview(ctx, in, how.DryRun)
 		}
 		return plan, err
-	case !in.found.Exists():
+	case !exists:
 		return nil, fault.New(fault.NotFound, "workspace %s not found in namespace %s", s.id, s.Client.Namespace).
 			WithHint("bring it up: %s", fault.Command("berth", "provision", u.String()))
 	}
 	return plan, plan.compare(ctx, how)
+}
+
+// exists says whether there is a workspace: of one that is not in its workload, only the
+// record may say so.
+func (s provisioning) exists(ctx context.Context, found inventory.Found) (bool, error) {
+	if found.Exists() || !s.keepsStates() {
+		return found.Exists(), nil
+	}
+	r, err := s.states().Get(ctx, s.id)
+	return r.ID != "" && r.Desired != v1.DesiredTerminated, err
 }
 
 // compare finds out what differs, and checks it.
@@ -150,7 +172,19 @@ func (p *Provisioner) Update(ctx context.Context, u *Update, stream *event.Strea
 		s.release(ctx, turn.Lock)
 		return s.end(ctx, u.in, seen, err)
 	}
-	return s.carryOut(ctx, u.in, turn, seen)
+	o, err := s.carryOut(ctx, u.in, turn, seen)
+	return o, s.wayBack(o, err)
+}
+
+// wayBack adds to the failure of a pod that was updated how to get the former one again.
+func (s provisioning) wayBack(o Outcome, err error) error {
+	if code := fault.CodeOf(err); code != fault.Failed && code != fault.DeadlineExceeded || o.Workspace == nil || o.Workspace.Update.Revision < 2 {
+		return err
+	}
+	why := *fault.From(err)
+	back := "go back to what it was with `" + fault.Command("berth", "update", s.user.String(), "--rollback") + "`: the storage stands, and so does Helm's record of it"
+	why.Hint = strings.TrimPrefix(strings.TrimSuffix(why.Hint, ".")+"; or "+back, "; or ")
+	return &why
 }
 
 // again is the same run, which reports on another stream.

@@ -54,10 +54,16 @@ func (o Updating) Run(ctx context.Context, p *provision.Provisioner, u userstrin
 // show says what differs.
 func (o Updating) show(plan *provision.Update, u userstring.UserString) {
 	switch {
+	case plan.Idle() && o.How.Rollback:
+		printer.PrintNote(o.IO, fmt.Sprintf("%s is what it was before: there is nothing to change", u))
 	case plan.Idle():
 		printer.PrintNote(o.IO, fmt.Sprintf("%s is what its blueprint says: there is nothing to update", u))
 	case plan.Differs():
-		printer.PrintNote(o.IO, fmt.Sprintf("%s is not what its blueprint says now:", u))
+		what := "what its blueprint says now"
+		if o.How.Rollback {
+			what = "what it was before"
+		}
+		printer.PrintNote(o.IO, fmt.Sprintf("%s is not %s:", u, what))
 		for _, field := range plan.Changes {
 			printer.PrintNote(o.IO, "  "+field)
 		}

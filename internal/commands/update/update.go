@@ -9,6 +9,7 @@ import (
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -23,6 +24,7 @@ type Options struct {
 	Flags []string
 
 	UserString string
+	Rollback   bool // to what it was before the last update
 	Yes        bool // without a question
 	Wait       bool // for another command that works on it
 	NoWait     bool // until it runs
@@ -49,7 +51,8 @@ change of a claim is refused. What a blueprint has no more stays until the works
 deleted if it is storage, and is removed otherwise. Shared storages stay as they are.
 
 If the new pod then fails, it is kept for inspection, and so are the storages. Each
-update is a revision of Helm's record ("helm history").
+update is a revision of Helm's record ("helm history"). With --rollback, a workspace is
+brought back to what it was before the last update; no blueprint is read.
 
 A workspace in a workload is replaced by one patch of the pod template, and its rollout
 is followed.`
@@ -63,18 +66,20 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Long:  long,
 		Example: `  berth update alice~dev
   berth update alice~dev --image registry.example.com/dev:2 --yes
-  berth update alice~dev --set resources.cpu=2 --dry-run=server`,
+  berth update alice~dev --set resources.cpu=2 --dry-run=server
+  berth update alice~dev --rollback`,
 		Args:              cmdutil.OneArg("user string"),
 		ValidArgsFunction: f.CompleteWorkspaces,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.UserString, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
-			return cmdutil.CheckTimeout(o.Timeout)
+			return o.validate()
 		}),
 	}
 	deps, flags := f.For(cmd), cmd.Flags()
 	o.Provisioner, o.Recorders = deps.Provisioner, deps.Recorders
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
+	flags.BoolVar(&o.Rollback, "rollback", false, "bring it back to what it was before the last update")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	flags.BoolVar(&o.Wait, "wait", false, "if another command works on the workspace, wait for that instead of failing")
 	flags.BoolVar(&o.NoWait, "no-wait", false, "exit once everything is created, without waiting for the workspace to run")
@@ -85,6 +90,14 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	cmdutil.AddBlueprintFlags(cmd)
 	o.Set.Add(cmd)
 	return cmd
+}
+
+// validate finds what is wrong with the command line.
+func (o *Options) validate() error {
+	if o.Rollback && (o.Set.Image != "" || len(o.Set.Fields) > 0) {
+		return fault.New(fault.InvalidArgument, "--rollback and --image or --set are mutually exclusive")
+	}
+	return cmdutil.CheckTimeout(o.Timeout)
 }
 
 // Run updates the workspace.
@@ -112,7 +125,7 @@ func Run(ctx context.Context, o *Options) error {
 	p.WaitForLock, p.NoWait, p.Injection.Force = o.Wait, o.NoWait, o.Force
 	updating := cmdutil.Updating{
 		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "update", Yes: o.Yes, Timing: o.Timing,
-		How: provision.Updating{DryRun: o.DryRun},
+		How: provision.Updating{DryRun: o.DryRun, Rollback: o.Rollback},
 	}
 	return updating.Run(ctx, p, u, recorders)
 }

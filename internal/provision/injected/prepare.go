@@ -1,6 +1,7 @@
 package injected
 
 import (
+	"context"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -38,6 +39,12 @@ func (t Target) Recall(values map[string]any, spec manifest.Spec, found inventor
 
 // Values are nowhere in the workload.
 func (Target) Values(inventory.Found) (map[string]any, bool) { return nil, false }
+
+// Former are nowhere.
+func (t Target) Former(context.Context) (map[string]any, error) {
+	return nil, fault.New(fault.Failed, "what workspace %s was before is not recorded: it is in %s", t.ID, t.Ref).
+		WithHint("update it with the blueprint and the settings of before")
+}
 
 func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, leftOut []string, found inventory.Found, may deploy.Permissions) (d deploy.Deployment, plan deploy.Plan, err error) {
 	parts, err := injection.Make(t.ID, injection.Target{Kind: t.Ref.Kind, Name: t.Ref.Name}, chart.Objects)

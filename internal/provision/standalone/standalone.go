@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -88,6 +89,19 @@ func (t Target) Values(found inventory.Found) (map[string]any, bool) {
 		return nil, false
 	}
 	return found.Record.Config, true
+}
+
+// Former are those of the revision before Helm's newest record.
+func (t Target) Former(ctx context.Context) (map[string]any, error) {
+	all, err := t.Records().All(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) < 2 {
+		return nil, fault.New(fault.Failed, "Helm has no record of what workspace %s was before", t.ID).
+			WithHint("see `helm history %s --namespace %s`; it is only known of workspaces that were updated", t.ID, t.Client.Namespace)
+	}
+	return all[1].Config, nil
 }
 
 func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
