@@ -23,6 +23,7 @@ type Lock struct {
 	locker     Locker
 	id         string
 	generation string // see Token
+	created    bool   // by this process: nobody else had it
 	lost       chan struct{}
 	why        error              // that it is lost; set before lost is closed
 	stop       context.CancelFunc // ends the renewing
@@ -61,6 +62,10 @@ func (h *Lock) Context(ctx context.Context) (context.Context, context.CancelFunc
 	}()
 	return ctx, func() { cancel(nil) }
 }
+
+// Created is true if nobody had the lock when it was taken: whoever had it before has given
+// it back, and so has done what it had to do.
+func (h *Lock) Created() bool { return h.created }
 
 // Confirm makes sure that this process still holds the lock, before it writes after
 // a pause: a host that was suspended wakes up with an old lock.

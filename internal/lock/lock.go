@@ -68,7 +68,9 @@ func (l Locker) try(ctx context.Context, id string, before *Observed, left int) 
 	}
 	lease, err := l.Leases.Create(ctx, l.lease(id), metav1.CreateOptions{})
 	if err == nil {
-		return l.hold(id, lease), nil, nil
+		held := l.hold(id, lease)
+		held.created = true
+		return held, nil, nil
 	}
 	if !apierrors.IsAlreadyExists(err) {
 		return nil, nil, kube.Fault(err, l.call("create", id))
