@@ -26,6 +26,9 @@ func (r *run) apply(ctx, waiting context.Context, it *item) error {
 	if done, err := r.known(ctx, it); done {
 		return r.deferred(it, err)
 	}
+	if done, err := r.expected(ctx, it); done {
+		return r.deferred(it, err)
+	}
 	err := wait.PollUntilContextTimeout(waiting, deletionPoll, deletionTime, true, func(context.Context) (done bool, err error) {
 		if err := r.confirm(ctx); err != nil {
 			return true, err
@@ -45,6 +48,18 @@ func (r *run) apply(ctx, waiting context.Context, it *item) error {
 		return true, err
 	})
 	return r.deferred(it, r.waited(waiting, it, err))
+}
+
+// expected brings an object up to date that is expected to be there. It is not done if there
+// is none, or if it has to be waited for.
+func (r *run) expected(ctx context.Context, it *item) (done bool, err error) {
+	if !r.Kept || isKind(it.Object, kindPod) {
+		return false, nil
+	}
+	if err := r.confirm(ctx); err != nil {
+		return true, err
+	}
+	return r.update(ctx, it)
 }
 
 // waited is the error of an object that was waited for.

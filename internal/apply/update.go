@@ -77,7 +77,10 @@ func (r *run) bring(ctx context.Context, it *item, current *unstructured.Unstruc
 // send applies wanted to the object that was read, and to no other version of it if
 // wanted depends on what was read, or if another run may have written it since.
 func (r *run) send(ctx context.Context, it *item, wanted *unstructured.Unstructured) (done bool, err error) {
-	current, err := r.upgrade(ctx, it)
+	current, err := it.change.Before, error(nil)
+	if !r.Kept {
+		current, err = r.upgrade(ctx, it)
+	}
 	if isStale(err) {
 		return false, nil
 	}
