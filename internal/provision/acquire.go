@@ -51,6 +51,9 @@ func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, erro
 		return a, err
 	case held != nil && in.plan == deploy.Create:
 		return a, nil // creating the record finds out whether still nothing is there
+	case held != nil && in.kept && held.Created():
+		a.turn.Kept = true // writing the record finds out whether it was changed
+		return a, nil
 	case held != nil:
 		return s.lookAgain(ctx, in, a)
 	case holder.Purpose == forProvisioning && s.NoWait:

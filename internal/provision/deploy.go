@@ -19,13 +19,16 @@ import (
 // worked between the lookup and the lock, it decides once more.
 func (s provisioning) deploy(ctx context.Context, in inputs, turn deploy.Turn) (deploy.Turn, ending, error) {
 	result, err := s.bringUp(ctx, in.deployment, turn)
-	if errors.Is(err, release.ErrExists) {
+	if errors.Is(err, release.ErrExists) || errors.Is(err, deploy.ErrChanged) {
 		again, lookErr := s.lookAgain(ctx, in, acquired{turn: turn, seen: ending{found: turn.Found, job: s.jobID}})
 		if lookErr != nil {
 			return turn, again.seen, lookErr
 		}
 		turn = again.turn
 		result, err = s.bringUp(ctx, in.deployment, turn)
+	}
+	if errors.Is(err, deploy.ErrChanged) {
+		err = changedMeanwhile(s.id)
 	}
 	if errors.Is(err, release.ErrExists) {
 		err = s.Records().Taken(s.id) // it is not found under the lock either

@@ -19,6 +19,7 @@ type inputs struct {
 	found      inventory.Found
 	deployment deploy.Deployment
 	plan       deploy.Plan
+	kept       bool // only the pod is missing
 	// drift is in what a workspace that runs or starts differs from the deployment.
 	drift []string
 }

@@ -40,6 +40,7 @@ func (s provisioning) madeOf(values map[string]any, found inventory.Found, may d
 	spec := manifest.Spec{User: s.user, Namespace: s.Client.Namespace, JobID: s.jobID, Blueprint: blueprint}
 	in.found = found
 	in.deployment, in.plan, err = s.target.Recall(values, spec, found, may)
+	in.kept = err == nil && in.plan == deploy.Install && s.target.OnlyPodMissing(found, in.deployment)
 	return in, err
 }
 

@@ -35,6 +35,9 @@ type target interface {
 	// Decide says what to do about what was found. Before Prepare the deployment
 	// is empty.
 	Decide(inventory.Found, deploy.Deployment) deploy.Plan
+	// OnlyPodMissing says whether only the pod is missing of what is to be brought up: all the rest
+	// was applied as a whole.
+	OnlyPodMissing(inventory.Found, deploy.Deployment) bool
 	// Drift says in what a workspace that runs or starts is not what would be brought
 	// up now.
 	Drift(inventory.Found, deploy.Deployment) []string

@@ -206,11 +206,15 @@ func (s provisioning) turnToUpdate(ctx context.Context, in inputs) (turn deploy.
 		return turn, err
 	}
 	if !sameWorkspace(in.found, turn.Found) {
-		return turn, fault.New(fault.Conflict, "workspace %s was changed by another command meanwhile", s.id).
-			WithHint("nothing was changed; run the command again")
+		return turn, changedMeanwhile(s.id)
 	}
 	turn.Follower, err = s.target.Watch(ctx, turn.Found, in.deployment)
 	return turn, err
+}
+
+func changedMeanwhile(id string) error {
+	return fault.New(fault.Conflict, "workspace %s was changed by another command meanwhile", id).
+		WithHint("nothing was changed; run the command again")
 }
 
 // sameWorkspace says whether nobody has replaced or changed the workspace between two looks.

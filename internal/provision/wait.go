@@ -24,6 +24,7 @@ func (s provisioning) lookAgain(ctx context.Context, in inputs, a acquired) (acq
 		return a, err
 	}
 	a.turn.Plan = s.target.Decide(a.turn.Found, in.deployment)
+	a.turn.Kept = in.kept && a.turn.Plan == deploy.Install && s.target.OnlyPodMissing(a.turn.Found, in.deployment)
 	if a.turn.Plan == deploy.Install && release.RefusedSince(in.found.Record, a.turn.Found.Record) {
 		a.seen, err = s.refusedBefore(in.deployment, a.turn.Found)
 	}

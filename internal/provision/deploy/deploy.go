@@ -4,6 +4,7 @@ package deploy
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -89,7 +90,13 @@ type Turn struct {
 	// Found is what is there since the lock is held, and Plan what to do about it.
 	Found inventory.Found
 	Plan  Plan
+	// Kept is true if only the pod is missing of what is to be brought up. Then Found may be
+	// older than the lock: ErrChanged is the error if it was changed since.
+	Kept bool
 }
+
+// ErrChanged is the error of a workspace that another run has changed since it was found.
+var ErrChanged = errors.New("the workspace was changed meanwhile")
 
 // Result is what bringing up has done. It is also returned with an error.
 type Result struct {

@@ -40,6 +40,9 @@ func (t Target) Recall(values map[string]any, spec manifest.Spec, found inventor
 // Values are nowhere in the workload.
 func (Target) Values(inventory.Found) (map[string]any, bool) { return nil, false }
 
+// OnlyPodMissing is false: what is there is found again under the lock.
+func (t Target) OnlyPodMissing(inventory.Found, deploy.Deployment) bool { return false }
+
 // Former are nowhere.
 func (t Target) Former(context.Context) (map[string]any, error) {
 	return nil, fault.New(fault.Failed, "what workspace %s was before is not recorded: it is in %s", t.ID, t.Ref).

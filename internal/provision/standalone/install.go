@@ -75,7 +75,7 @@ func (t Target) install(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 		return result, err
 	}
 	applier := t.applier(turn.Lock, dry)
-	applier.Accept = deploy.Usable(d.Spec.User)
+	applier.Accept, applier.Kept = deploy.Usable(d.Spec.User), turn.Kept
 	own, err := applier.Apply(ctx, wanted(d))
 	result.Changes.Objects = append(result.Changes.Objects, own...)
 	if err != nil {

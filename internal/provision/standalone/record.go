@@ -36,13 +36,19 @@ func (t Target) writeRecord(ctx context.Context, turn deploy.Turn, chart *releas
 			return nil, changes, err
 		}
 	}
-	if dry != apply.DryRunNone {
+	switch {
+	case dry != apply.DryRunNone:
 		record.Info.Status = helm.StatusDeployed
+	case turn.Kept: // nothing but the pod is to be created
+		release.Deployed(record, t.Now())
 	}
 	if err := confirmer(turn.Lock)(ctx); err != nil {
 		return nil, changes, err
 	}
 	change, err := t.Records().Write(ctx, record, old != nil && record.Version == old.Version, dry)
+	if code := fault.CodeOf(err); turn.Kept && (code == fault.Conflict || code == fault.NotFound && !kube.IsNamespaceMissing(err)) {
+		return nil, changes, deploy.ErrChanged
+	}
 	if err == nil {
 		changes = append(changes, change)
 	}

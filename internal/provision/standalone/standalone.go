@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -89,6 +90,17 @@ func (t Target) Values(found inventory.Found) (map[string]any, bool) {
 		return nil, false
 	}
 	return found.Record.Config, true
+}
+
+// OnlyPodMissing compares Helm's record, which is complete, with what would be recorded now: nothing but
+// the job may differ.
+func (t Target) OnlyPodMissing(found inventory.Found, d deploy.Deployment) bool {
+	old := found.Record
+	if found.Pod != nil || old == nil || old.Info.Status != helm.StatusDeployed {
+		return false
+	}
+	before, now := manifest.JobOf(old.Config), manifest.JobOf(d.Chart.Values)
+	return before != "" && strings.ReplaceAll(old.Manifest, before, now) == d.Chart.Manifest
 }
 
 // Former are those of the revision before Helm's newest record.

@@ -1,0 +1,43 @@
+package manifest
+
+import (
+	"reflect"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// A claim can follow its blueprint upwards, and in nothing else. What the blueprint does not
+// say, the API server has filled in.
+func TestGrowthOf(t *testing.T) {
+	const have = "{accessModes: [ReadWriteOnce], storageClassName: fast, volumeMode: Filesystem, resources: {requests: {storage: 8Mi}}}"
+	for name, c := range map[string]struct {
+		wanted string
+		want   Growth
+	}{
+		"the same":              {have, Growth{}},
+		"less is said":          {"{resources: {requests: {storage: 8Mi}}}", Growth{}},
+		"the same, as bytes":    {"{resources: {requests: {storage: 8388608}}}", Growth{}},
+		"nothing is said":       {"{}", Growth{}},
+		"larger":                {"{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}", Growth{From: "8Mi", To: "1Gi"}},
+		"smaller":               {"{resources: {requests: {storage: 4Mi}}}", Growth{Problems: []string{"claimSpec.resources.requests.storage is 8Mi, the blueprint says 4Mi"}}},
+		"no size":               {"{resources: {requests: {storage: large}}}", Growth{Problems: []string{"claimSpec.resources.requests.storage is 8Mi, the blueprint says large"}}},
+		"another class":         {"{storageClassName: slow}", Growth{Problems: []string{"claimSpec.storageClassName is fast, the blueprint says slow"}}},
+		"another mode":          {"{accessModes: [ReadWriteMany]}", Growth{Problems: []string{"claimSpec.accessModes is [ReadWriteOnce], the blueprint says [ReadWriteMany]"}}},
+		"larger, another class": {"{storageClassName: slow, resources: {requests: {storage: 16Mi}}}", Growth{From: "8Mi", To: "16Mi", Problems: []string{"claimSpec.storageClassName is fast, the blueprint says slow"}}},
+	} {
+		if got := GrowthOf(claimOfSpec(t, c.wanted), claimOfSpec(t, have)); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+func claimOfSpec(t *testing.T, spec string) *unstructured.Unstructured {
+	t.Helper()
+	var content map[string]any
+	if err := yaml.Unmarshal([]byte(spec), &content); err != nil {
+		t.Fatal(err)
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"kind": "PersistentVolumeClaim", "spec": content}}
+}
