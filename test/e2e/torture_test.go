@@ -77,6 +77,33 @@ func victims(blueprint string) []victim {
 				w.must(0, "delete", user)
 			}
 		}, 4},
+		{"update", func(w *world) ([]string, func()) {
+			w.must(0, "provision", user)
+			return []string{"update", user, "--set", "env.UPDATED=yes"}, func() {
+				w.must(0, "update", user, "--set", "env.UPDATED=yes")
+				w.must(0, "exec", user, "--", "sh", "-c", "test $UPDATED = yes")
+				w.must(0, "delete", user)
+			}
+		}, 3},
+		{"update, then start", func(w *world) ([]string, func()) {
+			w.must(0, "provision", user)
+			return []string{"update", user, "--set", "env.UPDATED=yes"}, func() {
+				w.must(0, "start", user)
+				w.must(0, "exec", user, "--", "true")
+				w.must(0, "delete", user)
+			}
+		}, 6},
+		{"update in a workload", func(w *world) ([]string, func()) {
+			web := w.workload("deployment", 1, nil)
+			before, user := web.template(), web.user(blueprint)
+			w.must(0, "provision", user)
+			return []string{"update", user, "--set", "env.UPDATED=yes"}, func() {
+				w.must(0, "update", user, "--set", "env.UPDATED=yes")
+				w.must(0, "exec", user, "--", "sh", "-c", "test $UPDATED = yes")
+				w.must(0, "delete", user)
+				web.clean(before)
+			}
+		}, 6},
 		{"restart in a workload", func(w *world) ([]string, func()) {
 			web := w.workload("deployment", 1, nil)
 			before, user := web.template(), web.user(blueprint)
