@@ -5,7 +5,7 @@ func inject() Command {
 	whole := []string{"create", "get", "list", "patch", "delete"}
 	return Command{
 		Name:  Inject,
-		About: "Put workspaces into Deployments, StatefulSets and DaemonSets, and take them out again (`berth delete`). Leave out the kinds that you do not inject into.",
+		About: "Put workspaces into Deployments, StatefulSets and DaemonSets, update them there, and take them out again (`berth delete`). Leave out the kinds that you do not inject into.",
 		Rules: []Rule{
 			{Group: groupApps, Resource: "deployments", Verbs: workload, Why: "the workload", Made: true},
 			{Group: groupApps, Resource: "statefulsets", Verbs: workload, Why: "the workload", Made: true},

@@ -57,14 +57,14 @@ func provision() Command {
 	whole := []string{"create", "get", "patch", "delete"}
 	return Command{
 		Name:  Provision,
-		About: "Bring up workspaces and follow them. Running it again completes what an interrupted run has left, so it may also read, change and replace what it creates.",
+		About: "Bring up, start and update workspaces and follow them. Running it again completes what an interrupted run has left, so it may also read, change and replace what it creates.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "delete"}, Why: "the workspace; a failed one is replaced"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about it: pulls, failures, what it waits for"},
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, against two runs at once"},
 			{Resource: "secrets", Verbs: []string{"list", "create", "update"}, Why: "Helm's record of the release"},
 			{Resource: "secrets", Verbs: []string{"get", "patch"}, Why: "credentials of a private registry or repository, if they are configured", Made: true},
-			{Resource: "secrets", Verbs: []string{"delete"}, Why: "Helm's record, with --on-failure delete", Without: "--on-failure delete keeps the record and says so"},
+			{Resource: "secrets", Verbs: []string{"delete"}, Why: "Helm's record, with --on-failure delete; records of revisions that are long gone", Without: "--on-failure delete keeps the record and says so; those of revisions stay"},
 			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace; the record of the job, where no NATS keeps it", Made: true},
 			expiredRecords(),
 			countedRecords(),
@@ -82,8 +82,8 @@ func provision() Command {
 // markedClaims is the permission to say which run uses a claim that was there before.
 func markedClaims() Rule {
 	return Rule{
-		Resource: "persistentvolumeclaims", Verbs: []string{"patch"}, Why: "a claim that was there is marked as in use, against a deletion that has lost its lock", Made: true,
-		Without: "it is used unmarked; one that was kept cannot be used",
+		Resource: "persistentvolumeclaims", Verbs: []string{"patch"}, Why: "a claim that was there is marked as in use, against a deletion that has lost its lock; storage grows with an update", Made: true,
+		Without: "it is used unmarked; one that was kept cannot be used, and none can grow",
 	}
 }
 

@@ -40,6 +40,7 @@ func provisioning() duty {
 			failing,
 			claimed,
 			counted,
+			{args: []string{"update", "alice~data", "--set", "env.X=y"}, before: func(w *world) { w.must(0, "provision", "alice~data") }},
 		},
 		gate: func(rbac.Access) use {
 			return use{args: []string{"provision", "alice~everything"}, config: withRegistry}
@@ -140,6 +141,7 @@ func injecting() duty {
 		workload := func(w *world) *target { return w.workload(kind, 1, nil) }
 		d.uses = append(d.uses,
 			use{args: []string{"provision", user(kind, "data")}, api: forgetful, before: func(w *world) { workload(w) }},
+			use{args: []string{"update", user(kind, "data"), "--set", "env.X=y"}, before: func(w *world) { w.must(0, "provision", workload(w).user("data")) }},
 			use{args: []string{"delete", user(kind, "data")}, before: func(w *world) { w.must(0, "provision", workload(w).user("data")) }},
 		)
 	}
