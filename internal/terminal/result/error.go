@@ -196,10 +196,11 @@ func (e Error) Entries(p style.Page, t wording.Title, between time.Duration, alo
 	if alone {
 		add("hint", p.Paragraphs(e.Hint)...)
 	}
-	switch e.Left {
-	case v1.LeftKept:
+	switch {
+	case e.updated():
+	case e.Left == v1.LeftKept:
 		add("kept", t.Command("delete")+" deletes what was created")
-	case v1.LeftDeleted:
+	case e.Left == v1.LeftDeleted:
 		add("deleted", "what was created")
 	}
 	if e.Logs != nil {
@@ -218,6 +219,12 @@ func (e Error) Entries(p style.Page, t wording.Title, between time.Duration, alo
 // isLeft says whether there is something on the cluster to look at.
 func (e Error) isLeft() bool {
 	return e.Workspace != nil && !e.Workspace.CreatedAt.IsZero() && e.Left != v1.LeftDeleted
+}
+
+// updated is true for a workspace that existed before, with its storage: what the command has
+// created is not all that there is.
+func (e Error) updated() bool {
+	return e.Workspace != nil && e.Workspace.Update != nil && len(e.Workspace.Update.Changes)+len(e.Workspace.Update.Storage) > 0
 }
 
 // afterProvision proposes to look at and to delete only what there is.
@@ -240,6 +247,9 @@ func (e Error) afterProvision(t wording.Title) []wording.Command {
 		add("provision", "wait again")
 	}
 	switch {
+	case e.updated() && e.Workspace.Update.Revision > 1:
+		commands = append(commands, wording.Command{Line: t.Command("update") + " --rollback", Why: "go back to what it was"})
+	case e.updated():
 	case e.Left == v1.LeftKept:
 		add("delete", "delete what was created; it was kept")
 	case e.isLeft():
