@@ -43,12 +43,18 @@ func (s provisioning) preview(ctx context.Context, in inputs, dry apply.DryRun) 
 		s.steps.Note("namespace %s does not exist: the API server cannot check the objects in it", s.Client.Namespace)
 		dry = apply.DryRunClient
 	}
+	changes, err := s.previewObjects(ctx, in, dry)
+	return append(shown(namespace), changes...), err
+}
+
+// previewObjects is preview in a namespace that is known to exist.
+func (s provisioning) previewObjects(ctx context.Context, in inputs, dry apply.DryRun) (apply.Changes, error) {
 	shared, err := s.sharer(dry).Apply(ctx, in.deployment.Shared)
 	if err != nil {
 		return nil, err
 	}
 	own, err := s.target.Preview(ctx, in.plan, in.found, in.deployment, dry)
-	return shown(slices.Concat(namespace, shared, own)), err
+	return shown(slices.Concat(shared, own)), err
 }
 
 // PreviewDelete is what Delete would remove: of what the workspace can have, what

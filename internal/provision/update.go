@@ -80,7 +80,10 @@ func (p *Provisioner) PlanUpdate(ctx context.Context, u userstring.UserString, h
 		return nil, fault.New(fault.NotFound, "workspace %s not found in namespace %s", s.id, s.Client.Namespace).
 			WithHint("bring it up: %s", fault.Command("berth", "provision", u.String()))
 	}
-	return plan, plan.compare(ctx, how)
+	if err := plan.compare(ctx, how); err != nil {
+		return nil, err
+	}
+	return plan, nil
 }
 
 // exists says whether there is a workspace: of one that is not in its workload, only the
@@ -125,15 +128,15 @@ func (u *Update) compare(ctx context.Context, how Updating) error {
 // check asks the API server what it would say.
 func (u *Update) check(ctx context.Context, how Updating) (err error) {
 	if how.DryRun == apply.DryRunClient {
-		u.Objects, err = u.run.preview(ctx, u.in, apply.DryRunClient)
+		u.Objects, err = u.run.previewObjects(ctx, u.in, apply.DryRunClient)
 		return err
 	}
 	if err := u.run.grow(ctx, nil, u.grown, apply.DryRunServer); err != nil {
 		return err
 	}
-	u.Objects, err = u.run.preview(ctx, u.in, apply.DryRunServer)
+	u.Objects, err = u.run.previewObjects(ctx, u.in, apply.DryRunServer)
 	if room, known := mayBeInPlaceOf(err, u.in.found.Pod); known && room {
-		u.Objects, err = u.run.preview(ctx, u.in, apply.DryRunClient)
+		u.Objects, err = u.run.previewObjects(ctx, u.in, apply.DryRunClient)
 	}
 	return err
 }

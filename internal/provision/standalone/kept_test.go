@@ -27,9 +27,11 @@ func TestOnlyPodMissing(t *testing.T) {
 		"no record":          {func(f *inventory.Found) { f.Record = nil }, false},
 		"not all is created": {func(f *inventory.Found) { f.Record.Info.Status = helm.StatusPendingInstall }, false},
 		"refused":            {func(f *inventory.Found) { f.Record.Info.Status = helm.StatusFailed }, false},
-		"another chart":      {func(f *inventory.Found) { f.Record.Manifest = strings.ReplaceAll(f.Record.Manifest, "data", "binaryData") }, false},
-		"more objects":       {func(f *inventory.Found) { f.Record.Manifest += "---\nkind: Service\n" }, false},
-		"no job":             {func(f *inventory.Found) { f.Record.Config = nil }, false},
+		"another chart": {func(f *inventory.Found) {
+			f.Record.Manifest = strings.ReplaceAll(f.Record.Manifest, "data", "binaryData")
+		}, false},
+		"more objects": {func(f *inventory.Found) { f.Record.Manifest += "---\nkind: Service\n" }, false},
+		"no job":       {func(f *inventory.Found) { f.Record.Config = nil }, false},
 	} {
 		found := inventory.Found{Record: &helm.Release{
 			Config: config("job-1"), Manifest: "---\nkind: ConfigMap\nlabels: {job: job-1}\ndata: {}\n", Info: &helm.Info{Status: helm.StatusDeployed},
