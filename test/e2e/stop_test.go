@@ -5,10 +5,12 @@ package e2e
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/lifecycle"
@@ -195,4 +197,29 @@ func TestStatesInNATS(t *testing.T) {
 	w.waitForNATS()
 	berth(0, "start", "alice~plain")
 	berth(0, "delete", "alice~plain")
+}
+
+// A start that another one has overtaken, between its look at the workspace and its lock,
+// finds that out by Helm's record, and leaves the pod that runs by then.
+func TestStartIsOvertaken(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	w.must(0, "stop", "alice~plain")
+	var once sync.Once
+	var overtaking result
+	var uid types.UID
+	w.finish(w.through([]string{"start", "alice~plain"}, func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/leases") {
+			once.Do(func() {
+				if overtaking = w.berth("start", "alice~plain"); overtaking.status == 0 {
+					uid = w.pod(w.idOf("alice~plain")).UID
+				}
+			})
+		}
+		next.ServeHTTP(out, r)
+	})).mustBe(w, 0)
+	overtaking.mustBe(w, 0)
+	if now := w.pod(w.idOf("alice~plain")).UID; now != uid {
+		t.Errorf("the pod was %s and is %s", uid, now)
+	}
 }
