@@ -28,7 +28,9 @@ import (
 // ConfigMaps is a store in a namespace of the cluster, a ConfigMap for each
 // document.
 type ConfigMaps struct {
-	Client    kube.Interface
+	Client kube.Interface
+	// Namespace is empty for all of them, in which documents can be listed and watched. Their
+	// keys have the namespace and a dot in front then.
 	Namespace string
 	// NamePrefix comes before the key in the name of a ConfigMap; DataKey is where
 	// in it the value is.
@@ -212,6 +214,9 @@ func (c ConfigMaps) expired(object *corev1.ConfigMap) bool {
 
 func (c ConfigMaps) document(object *corev1.ConfigMap) Document {
 	key := strings.TrimPrefix(object.Name, c.NamePrefix)
+	if c.Namespace == "" {
+		key = object.Namespace + "." + key
+	}
 	return Document{Key: key, Value: []byte(object.Data[c.DataKey]), Revision: object.ResourceVersion}
 }
 

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -76,6 +77,24 @@ func TestConfigMapsAreKept(t *testing.T) {
 	check(t, s.Sweep(t.Context()))
 	_, err = s.Get(t.Context(), "a")
 	check(t, err)
+}
+
+// In all namespaces, a key says which of them a document is in.
+func TestConfigMapsOfAllNamespaces(t *testing.T) {
+	here := configMaps(newCluster(), time.Now)
+	there, everywhere := here, here
+	there.Namespace, everywhere.Namespace = "other", ""
+	for _, s := range []store.ConfigMaps{here, there} {
+		_, err := s.Put(t.Context(), store.Document{Key: "a"})
+		check(t, err)
+	}
+	all, err := everywhere.List(t.Context())
+	check(t, err)
+	keys := []string{all[0].Key, all[1].Key}
+	slices.Sort(keys)
+	if !slices.Equal(keys, []string{"other.a", "team.a"}) {
+		t.Errorf("listed %v", keys)
+	}
 }
 
 func check(t *testing.T, err error) {
