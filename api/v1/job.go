@@ -70,4 +70,7 @@ type JobEvent struct {
 type JobList struct {
 	TypeMeta
 	Items []Job `json:"items"`
+	// States is how the states of the workspace have changed, the oldest first; of one
+	// workspace alone.
+	States []StateChange `json:"states,omitempty"`
 }

@@ -17,6 +17,17 @@ type State struct {
 	Next *NextState `json:"next,omitempty"`
 }
 
+// StateChange is a change of what a workspace is meant to be, or of what it is.
+type StateChange struct {
+	At      time.Time    `json:"at"`
+	Desired DesiredState `json:"desired"`
+	Actual  ActualState  `json:"actual"`
+	// Reason is why Desired was changed if nobody asked for it: the name of a limit.
+	Reason string `json:"reason,omitempty"`
+	// Cause is why the workspace is Failed or Error.
+	Cause string `json:"cause,omitempty"`
+}
+
 // NextState is what a limit makes of a workspace, and when.
 type NextState struct {
 	Desired DesiredState `json:"desired"`
@@ -65,3 +76,25 @@ const (
 	ActualError             ActualState = "Error"  // it could not be put on the cluster, or taken off it
 	ActualUnknown           ActualState = "Unknown"
 )
+
+// WorkspaceReconciliation is what `berth reconcile` did.
+type WorkspaceReconciliation struct {
+	TypeMeta
+	// Items are the workspaces that something was to be done about.
+	Items   []ReconciledWorkspace `json:"items"`
+	Seconds float64               `json:"seconds"`
+}
+
+// ReconciledWorkspace is a workspace after an exchange.
+type ReconciledWorkspace struct {
+	ID         string       `json:"id"`
+	Namespace  string       `json:"namespace"`
+	UserString string       `json:"userString,omitempty"`
+	Desired    DesiredState `json:"desired"`
+	Actual     ActualState  `json:"actual"`
+	// Reason is the name of the limit that made it so, or who works on it already.
+	Reason string `json:"reason,omitempty"`
+	// Done is what was done: start, stop or delete; empty for nothing.
+	Done  string `json:"done,omitempty"`
+	Error *Error `json:"error,omitempty"`
+}

@@ -20,6 +20,7 @@ type Report struct {
 
 // Reported is a workspace whose state has changed, or each of them in a full report.
 type Reported struct {
+	// ID is the key of its record.
 	ID string
 	// Incarnation is empty if it is not known.
 	Incarnation string
@@ -39,7 +40,7 @@ type Answer struct {
 
 // Answered is a workspace in an answer.
 type Answered struct {
-	ID          string
+	ID          string // as it is reported
 	Incarnation string
 	Desired     v1.DesiredState
 	// Apply is true if Desired has to be brought about now.
@@ -67,8 +68,8 @@ func NextMark(records map[string]Record, now time.Time) Mark {
 	return m
 }
 
-// Exchange takes a report into the records, and answers it. The records that changed are
-// returned; those that were given are not touched. A report with anything wrong in it is
+// Exchange takes a report into the records, by key, and answers it. The records that changed
+// are returned; those that were given are not touched. A report with anything wrong in it is
 // refused as a whole: INVALID_ARGUMENT.
 func Exchange(records map[string]Record, report Report, limits func(Record) Limits, at Mark) (changed map[string]Record, a Answer, err error) {
 	if err := report.check(); err != nil {
@@ -121,13 +122,14 @@ func (r Record) isAnswered(full, reported bool) bool {
 
 // take takes what was reported into the record.
 func (r Record) take(w Reported, at Mark) Record {
-	if r.Desired == v1.DesiredRestart && w.Actual == v1.ActualStopped {
-		r = r.desire(v1.DesiredRunning, "", at.Time, at.Revision)
-	}
 	if r.Actual != w.Actual {
 		r.ActualAt = at.Time
 	}
 	r.Actual, r.Cause, r.Version = w.Actual, w.Cause, w.Version
+	r = r.noted(at.Time)
+	if r.Desired == v1.DesiredRestart && w.Actual == v1.ActualStopped {
+		r = r.desire(v1.DesiredRunning, "", at.Time, at.Revision)
+	}
 	return r
 }
 

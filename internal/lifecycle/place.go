@@ -10,6 +10,8 @@ import (
 const (
 	Bucket = "workspace-states"
 	Label  = "berth.dev/state-of"
+
+	namePrefix = "berth-state-"
 )
 
 // Place is where the records of all namespaces are kept: in NATS if there is a connection,
@@ -31,6 +33,6 @@ func (p Place) Of(namespace string) Records {
 		return Records{Store: bucket}
 	}
 	return Records{Store: store.ConfigMaps{
-		Client: p.Client, Namespace: namespace, NamePrefix: "berth-state-", DataKey: "record", KeyLabel: Label,
+		Client: p.Client, Namespace: namespace, NamePrefix: namePrefix, DataKey: "record", KeyLabel: Label,
 	}}
 }

@@ -2,10 +2,12 @@ package lifecycle
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Revision orders what happens to records. It only grows: wall clocks would lose a change
@@ -31,6 +33,8 @@ type Record struct {
 	Changed   Revision  `json:"changed"`
 	// Reason is why it was changed if nobody asked for it: a limit.
 	Reason string `json:"reason,omitempty"`
+	// KeepStorage is true if its storage is to stay when it is deleted.
+	KeepStorage bool `json:"keepStorage,omitempty"`
 
 	Actual v1.ActualState `json:"actual"`
 	// ActualAt is when Actual was last changed.
@@ -47,6 +51,9 @@ type Record struct {
 	// else on the cluster has them while it is stopped.
 	Values string `json:"values,omitempty"`
 
+	// History is how the states have changed, the oldest first; the newest of it is kept.
+	History []v1.StateChange `json:"history,omitempty"`
+
 	// Answered is the revision of the last answer that had this workspace in it.
 	Answered Revision `json:"answered"`
 
@@ -55,21 +62,23 @@ type Record struct {
 
 // New is the record of a workspace that is meant to run and was not reported yet.
 func New(id, incarnation string, now time.Time) Record {
-	return Record{
+	r := Record{
 		ID: id, Incarnation: incarnation, CreatedAt: now, Desired: v1.DesiredRunning, DesiredAt: now, Changed: 1,
 		Actual: v1.ActualCreationRequested, ActualAt: now,
 	}
+	return r.noted(now)
 }
 
 // TakenUp is the record of a workspace that was made before it had one: it is meant to be
 // as it stands.
 func TakenUp(id, incarnation string, created time.Time, actual v1.ActualState, now time.Time) Record {
 	r := New(id, incarnation, created)
+	r.History = nil
 	if r.Actual, r.ActualAt = actual, now; actual == v1.ActualStopped {
 		r.Desired = v1.DesiredStopped
 	}
 	r.DesiredAt, r.Answered = now, r.Changed
-	return r
+	return r.noted(now)
 }
 
 // Set changes what the workspace is meant to be. What it is meant to be already changes
@@ -85,16 +94,29 @@ func (r Record) Set(desired v1.DesiredState, now time.Time) (Record, error) {
 		return r, nil
 	}
 	if r.Desired == v1.DesiredTerminated {
-		return r, fault.New(fault.Conflict, "workspace %s is being deleted", r.ID).
-			WithHint("provision it again when it is gone; that makes a new one")
+		return r, BeingDeleted(r)
 	}
 	return r.desire(desired, "", now, r.next()), nil
+}
+
+// BeingDeleted is the error of a workspace for which nothing else can be wanted any more.
+func BeingDeleted(r Record) error {
+	return fault.New(fault.Conflict, "workspace %s is being deleted", r.ID).
+		WithHint("if its deletion was interrupted, complete it: %s; provision it again when it is gone, which makes a new one", r.Deletion())
+}
+
+// Deletion is the command that completes the deletion of the workspace.
+func (r Record) Deletion() string {
+	if r.KeepStorage {
+		return kube.Command("delete", r.ID, r.Namespace, "--keep-storage")
+	}
+	return kube.Command("delete", r.ID, r.Namespace)
 }
 
 // desire changes what the workspace is meant to be, at a revision.
 func (r Record) desire(desired v1.DesiredState, reason string, now time.Time, at Revision) Record {
 	r.Desired, r.DesiredAt, r.Reason, r.Changed = desired, now, reason, at
-	return r
+	return r.noted(now)
 }
 
 // Brought takes what has become of the newest change into the record. Whoever wanted it has
@@ -104,6 +126,7 @@ func (r Record) Brought(actual v1.ActualState, cause string, now time.Time) Reco
 		r.ActualAt = now
 	}
 	r.Actual, r.Cause = actual, cause
+	r = r.noted(now)
 	if r.Desired == v1.DesiredRestart && actual == v1.ActualStopped {
 		return r.desire(v1.DesiredRunning, "", now, r.next()) // the other half is still to be done
 	}
@@ -113,8 +136,34 @@ func (r Record) Brought(actual v1.ActualState, cause string, now time.Time) Reco
 	return r
 }
 
+// Key is what the record is known by among those of all namespaces: NAMESPACE.ID.
+func (r Record) Key() string { return Key(r.Namespace, r.ID) }
+
+// Key is the key of a workspace's record.
+func Key(namespace, id string) string {
+	if namespace == "" {
+		return id
+	}
+	return namespace + "." + id
+}
+
+// SplitKey takes a key apart.
+func SplitKey(key string) (namespace, id string) {
+	namespace, id, _ = strings.Cut(key, ".") // a namespace has no dots
+	return namespace, id
+}
+
 // next is a revision after all that happened to the record.
 func (r Record) next() Revision { return max(r.Changed, r.Answered) + 1 }
+
+// Newer is the newer of two states of a record, this one if there is no telling: what is read
+// and what is watched may arrive in another order than it was written.
+func (r Record) Newer(other Record) Record {
+	if other.Incarnation == r.Incarnation && other.next() > r.next() {
+		return other
+	}
+	return r
+}
 
 // Pending is true if what the workspace is meant to be has not been answered.
 func (r Record) Pending() bool { return r.Changed > r.Answered }

@@ -85,6 +85,21 @@ func (s Records) List(ctx context.Context) (all []Record, damaged []error, err e
 	return all, damaged, nil
 }
 
+// Watch delivers each record by its key, as it is and whenever it changes; an empty one is
+// deleted. What cannot be read is left out. The namespace is that of the records, empty for
+// all.
+func (s Records) Watch(ctx context.Context, namespace string, deliver func(key string, r Record)) error {
+	return s.Store.Watch(ctx, "", func(d store.Document) (done bool) {
+		key := Key(namespace, d.Key)
+		if d.Revision == "" {
+			deliver(key, Record{})
+		} else if r, err := decode(d); err == nil {
+			deliver(key, r)
+		}
+		return false
+	})
+}
+
 // Delete deletes a record if it has not changed since it was read.
 func (s Records) Delete(ctx context.Context, r Record) error {
 	return s.Store.Delete(ctx, r.ID, r.version)
@@ -100,6 +115,14 @@ func (s Records) put(ctx context.Context, r Record) (Record, error) {
 	return r, err
 }
 
+// ReasonUnreadable is the reason of the error of a record that cannot be read.
+const ReasonUnreadable = "RECORD_UNREADABLE"
+
+// where is what to delete of a record that cannot be read.
+func where(key string) string {
+	return "the ConfigMap " + namePrefix + key + ", or the key " + key + " of the NATS bucket " + Bucket
+}
+
 // maxRecord is how large a record can be that is read, in bytes.
 const maxRecord = 512 << 10
 
@@ -107,7 +130,8 @@ const maxRecord = 512 << 10
 func decode(d store.Document) (r Record, err error) {
 	damaged := func(format string, args ...any) error {
 		return fault.New(fault.Failed, "the record of workspace %s cannot be read: "+format, append([]any{d.Key}, args...)...).
-			WithHint("delete the record; the workspace is taken up again as it stands")
+			WithHint("`berth delete` deletes it with the workspace; to keep that, delete %s, and start the workspace", where(d.Key)).
+			WithReason(ReasonUnreadable)
 	}
 	if len(d.Value) > maxRecord {
 		return r, damaged("it is larger than %d KiB", maxRecord>>10)

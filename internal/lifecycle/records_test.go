@@ -15,13 +15,19 @@ import (
 	"github.com/berthdev/berth/internal/store/storetest"
 )
 
-// bucket is a real store.
-func bucket(t *testing.T) store.Store {
+// inNATS is a place in a real store.
+func inNATS(t *testing.T) lifecycle.Place {
 	t.Helper()
 	server := storetest.NATS(t, t.TempDir(), -1, nil)
 	n := store.OpenNATS(store.NATSConfig{URL: server.ClientURL()}, store.Setting{}, nil)
 	t.Cleanup(n.Close)
-	return n.Bucket("desired", "", 0)
+	return lifecycle.Place{NATS: n}
+}
+
+// bucket is a real store.
+func bucket(t *testing.T) store.Store {
+	t.Helper()
+	return inNATS(t).NATS.Bucket("desired", "", 0)
 }
 
 func now() time.Time { return time.Date(2026, time.November, 22, 12, 0, 0, 0, time.UTC) }
@@ -69,41 +75,92 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// meanwhile is a store in which somebody does something after the records are listed.
-type meanwhile struct {
-	store.Store
-	do func()
-}
-
-func (m meanwhile) List(ctx context.Context) ([]store.Document, error) {
-	all, err := m.Store.List(ctx)
-	m.do()
-	return all, err
-}
-
 // What a user changes during an exchange is not overwritten, and not in its answer.
 func TestPassMisses(t *testing.T) {
-	s := lifecycle.Records{Store: bucket(t)}
+	place := inNATS(t)
+	s := place.Of("")
 	for _, id := range []string{"a", "b"} {
 		change(t, s, id, created(id))
 	}
-	during := lifecycle.Records{Store: meanwhile{s.Store, func() { change(t, s, "a", set(v1.DesiredStopped)) }}}
+	before := read(t, s)
+	change(t, s, "a", set(v1.DesiredStopped))
 	report := lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "a", Actual: v1.ActualRunning}}}
-	p, err := during.Exchange(t.Context(), report, unlimited, now())
-	if err != nil || fmt.Sprint(p.Missed) != "[a]" || len(p.Answer.Workspaces) != 1 || p.Answer.Workspaces[0].ID != "b" {
+	p, err := place.Exchange(t.Context(), before, report, unlimited, now())
+	if err != nil || fmt.Sprint(p.Missed) != "[a]" || len(p.Written) != 1 || len(p.Answer.Workspaces) != 1 || p.Answer.Workspaces[0].ID != "b" {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	p, err = s.Exchange(t.Context(), report, unlimited, now())
+	p, err = place.Exchange(t.Context(), read(t, s), report, unlimited, now())
 	if err != nil || len(p.Missed) > 0 || len(p.Answer.Workspaces) != 1 || p.Answer.Workspaces[0].Desired != v1.DesiredStopped {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	if r := change(t, s, "a", set(v1.DesiredStopped)); r.Pending() || r.Actual != v1.ActualRunning {
 		t.Errorf("%s", r)
 	}
+	// What was written can be written again without being read.
+	if p, err = place.Exchange(t.Context(), p.Written, lifecycle.Report{Full: true}, unlimited, now()); err != nil || len(p.Missed) > 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// read reads all records, by key.
+func read(t *testing.T, s lifecycle.Records) map[string]lifecycle.Record {
+	t.Helper()
+	all, damaged, err := s.List(t.Context())
+	if err != nil || len(damaged) > 0 {
+		t.Fatal(damaged, err)
+	}
+	records := map[string]lifecycle.Record{}
+	for _, r := range all {
+		records[r.Key()] = r
+	}
+	return records
+}
+
+// Records are watched by their keys among those of all namespaces, whether they are watched
+// in one or in all.
+func TestWatch(t *testing.T) {
+	place := inNATS(t)
+	change(t, place.Of("x"), "a.b", func(lifecycle.Record) (lifecycle.Record, error) {
+		r := lifecycle.New("a.b", "1", now())
+		r.Namespace = "x"
+		return r, nil
+	})
+	type seen struct {
+		key  string
+		gone bool
+	}
+	for _, namespace := range []string{"", "x"} {
+		delivered := make(chan seen)
+		ctx, stop := context.WithCancel(t.Context())
+		go func() {
+			_ = place.Of(namespace).Watch(ctx, namespace, func(key string, r lifecycle.Record) {
+				select {
+				case delivered <- seen{key, r.ID == ""}:
+				case <-ctx.Done():
+				}
+			})
+		}()
+		if got := <-delivered; got != (seen{"x.a.b", false}) {
+			t.Errorf("in %q: %+v", namespace, got)
+		}
+		if namespace == "x" {
+			r, err := place.Of("x").Get(ctx, "a.b")
+			if err == nil {
+				err = place.Of("x").Delete(ctx, r)
+			}
+			if got := <-delivered; err != nil || got != (seen{"x.a.b", true}) {
+				t.Errorf("deleted: %+v, %v", got, err)
+			}
+		}
+		stop()
+	}
+	if namespace, id := lifecycle.SplitKey("x.a.b"); namespace != "x" || id != "a.b" {
+		t.Errorf("taken apart: %s %s", namespace, id)
+	}
 }
 
 // A record that cannot be read is named, and the others do not wait for it.
-func TestPassDamaged(t *testing.T) {
+func TestDamaged(t *testing.T) {
 	s := lifecycle.Records{Store: bucket(t)}
 	change(t, s, "good", created("good"))
 	for key, text := range map[string]string{
@@ -121,8 +178,8 @@ func TestPassDamaged(t *testing.T) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
-	p, err := s.Exchange(t.Context(), lifecycle.Report{Full: true}, unlimited, now())
-	if err != nil || len(p.Damaged) != 6 || len(p.Answer.Workspaces) != 1 {
-		t.Errorf("%+v, %v", p, err)
+	all, damaged, err := s.List(t.Context())
+	if err != nil || len(damaged) != 6 || len(all) != 1 {
+		t.Errorf("%v, %v, %v", all, damaged, err)
 	}
 }

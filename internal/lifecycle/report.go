@@ -17,8 +17,9 @@ type Seen struct {
 
 // Failure is a change that could not be applied.
 type Failure struct {
-	Changed Revision
-	Message string
+	Incarnation string
+	Changed     Revision
+	Message     string
 }
 
 // Of is what is reported of a workspace, and the cause if it does not work.
@@ -26,7 +27,7 @@ func (s Seen) Of(r Record) (actual v1.ActualState, cause string) {
 	switch {
 	case r.Desired == v1.DesiredTerminated && !s.Pods && !s.Kept:
 		return v1.ActualTerminated, ""
-	case s.Failure != nil && s.Failure.Changed == r.Changed: // one of an earlier change is over
+	case s.Failure != nil && s.Failure.Incarnation == r.Incarnation && s.Failure.Changed == r.Changed: // one of an earlier change is over
 		return v1.ActualError, s.Failure.Message
 	case s.Going:
 		return v1.ActualTerminating, ""

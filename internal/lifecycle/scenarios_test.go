@@ -2,7 +2,7 @@ package lifecycle_test
 
 import (
 	"encoding/json"
-	"maps"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -31,7 +31,7 @@ type row struct {
 	RespondedAt      string          `json:"responded_at"`
 }
 
-// Each row of the specification, in each of its scenarios.
+// Each row of the specification, in each of its scenarios, wherever the records are.
 func TestScenarios(t *testing.T) {
 	text, err := os.ReadFile("testdata/scenarios.json")
 	if err != nil {
@@ -41,12 +41,18 @@ func TestScenarios(t *testing.T) {
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
+	for place, of := range places(t) {
+		t.Run(place, func(t *testing.T) { playAll(t, all, of) })
+	}
+}
+
+func playAll(t *testing.T, all []scenario, of func(namespace string) kept) {
 	rows := 0
-	for _, s := range all {
+	for i, s := range all {
 		rows += len(s.Rows)
-		t.Run(s.Name, func(t *testing.T) { play(t, s.Rows) })
+		t.Run(s.Name, func(t *testing.T) { play(t, of(fmt.Sprintf("rows-%d", i)), s.Rows) })
 		if len(s.RowsAsTitled) > 0 {
-			t.Run(s.Name+", as titled", func(t *testing.T) { play(t, s.RowsAsTitled) })
+			t.Run(s.Name+", as titled", func(t *testing.T) { play(t, of(fmt.Sprintf("titled-%d", i)), s.RowsAsTitled) })
 		}
 	}
 	if len(all) != 27 || rows != 116 {
@@ -56,62 +62,97 @@ func TestScenarios(t *testing.T) {
 
 const workspace = "alice-dev"
 
-// play runs the rows through records, one after the other.
-func play(t *testing.T, rows []row) {
-	records := map[string]lifecycle.Record{}
+// player plays the rows of a scenario, one after the other.
+type player struct {
+	records kept
+	// clock has the scenario's time of each revision.
+	clock map[lifecycle.Revision]string
+}
+
+func play(t *testing.T, records kept, rows []row) {
+	t.Helper()
+	p := player{records, map[lifecycle.Revision]string{0: ""}}
 	for i, row := range rows {
-		at := lifecycle.Mark{Revision: revision(t, row.DesiredUpdatedAt), Time: clock(t, row.DesiredUpdatedAt)}
 		switch row.Event {
 		case "CURRENT_DB_STATE":
-			if row.Desired != "" {
-				records[workspace] = lifecycle.Record{
-					ID: workspace, Incarnation: "1", CreatedAt: at.Time, Desired: row.Desired, DesiredAt: at.Time, Changed: at.Revision,
-					Actual: row.Actual, ActualAt: at.Time, Answered: revision(t, row.RespondedAt),
-				}
-			}
+			p.begin(t, row)
 		case "USER_ACTION":
-			r, exists := records[workspace]
-			if !exists {
-				r = lifecycle.New(workspace, "1", at.Time)
-			} else if changed, err := r.Set(row.Desired, at.Time); err != nil {
-				t.Fatal(err)
-			} else if r = changed; r.Changed <= r.Answered {
-				t.Errorf("row %d: the change is not newer than the answer", i)
-			}
-			r.Changed = at.Revision // the scenario's own
-			records[workspace] = r
+			p.want(t, i, row)
 		case "AGENT_ACTION":
-			exchange(t, i, records, row)
+			p.exchange(t, i, row)
 		default:
 			t.Fatalf("row %d: unknown event %q", i, row.Event)
 		}
-		r := records[workspace]
-		got := [4]any{r.Desired, r.Actual, r.Changed, r.Answered}
-		if want := [4]any{row.Desired, row.Actual, revision(t, row.DesiredUpdatedAt), revision(t, row.RespondedAt)}; got != want {
+		r := one(records.read(t))
+		got := [4]any{r.Desired, r.Actual, p.clock[r.Changed], p.clock[r.Answered]}
+		if want := [4]any{row.Desired, row.Actual, row.DesiredUpdatedAt, row.RespondedAt}; got != want {
 			t.Errorf("row %d (%s %s%s): %v, want %v", i, row.Event, row.UserAction, row.AgentReport, got, want)
 		}
 	}
 }
 
-// exchange is a row in which the agent reports, or has nothing to report.
-func exchange(t *testing.T, i int, records map[string]lifecycle.Record, row row) {
+// one is the only record; an empty one if there is none.
+func one(records map[string]lifecycle.Record) (r lifecycle.Record) {
+	for _, r = range records {
+	}
+	return r
+}
+
+// begin is what a scenario begins with.
+func (p player) begin(t *testing.T, row row) {
 	t.Helper()
-	var report lifecycle.Report
-	if row.AgentReport != "" {
-		report.Workspaces = []lifecycle.Reported{{ID: workspace, Actual: v1.ActualState(row.AgentReport), Version: "v" + row.RespondedAt}}
+	if row.Desired == "" {
+		return
 	}
-	at := lifecycle.NextMark(records, clock(t, row.RespondedAt))
-	if answered := revision(t, row.RespondedAt); answered > records[workspace].Answered {
-		at.Revision = answered
+	at := clock(t, row.DesiredUpdatedAt)
+	r := lifecycle.Record{
+		ID: workspace, Incarnation: "1", CreatedAt: at, Desired: row.Desired, DesiredAt: at, Changed: revision(t, row.DesiredUpdatedAt),
+		Actual: row.Actual, ActualAt: at, Answered: revision(t, row.RespondedAt),
 	}
-	changed, answer, err := lifecycle.Exchange(records, report, unlimited, at)
+	p.clock[r.Changed], p.clock[r.Answered] = row.DesiredUpdatedAt, row.RespondedAt
+	if _, err := p.records.change(t.Context(), workspace, func(lifecycle.Record) (lifecycle.Record, error) { return r, nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// want is a row in which a user wants something.
+func (p player) want(t *testing.T, i int, row row) {
+	t.Helper()
+	at := clock(t, row.DesiredUpdatedAt)
+	r, err := p.records.change(t.Context(), workspace, func(r lifecycle.Record) (lifecycle.Record, error) {
+		if r.ID == "" {
+			return lifecycle.New(workspace, "1", at), nil
+		}
+		return r.Set(row.Desired, at)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps.Copy(records, changed)
+	if !r.Pending() {
+		t.Errorf("row %d: the change is not newer than the answer", i)
+	}
+	p.clock[r.Changed] = row.DesiredUpdatedAt
+}
+
+// exchange is a row in which the agent reports, or has nothing to report.
+func (p player) exchange(t *testing.T, i int, row row) {
+	t.Helper()
+	records := p.records.read(t)
+	var report lifecycle.Report
+	if row.AgentReport != "" {
+		report.Workspaces = []lifecycle.Reported{{ID: one(records).Key(), Actual: v1.ActualState(row.AgentReport), Version: "v" + row.RespondedAt}}
+	}
+	at := clock(t, row.RespondedAt)
+	pass, err := p.records.exchange(t.Context(), records, report, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mark := lifecycle.NextMark(records, at).Revision; p.clock[mark] == "" {
+		p.clock[mark] = row.RespondedAt
+	}
 	var w lifecycle.Answered
-	if len(answer.Workspaces) > 0 {
-		w = answer.Workspaces[0]
+	if len(pass.Answer.Workspaces) > 0 {
+		w = pass.Answer.Workspaces[0]
 	}
 	if want := row.IncludeConfig == "Y"; w.Apply != want {
 		t.Errorf("row %d: configuration to apply: %t, want %t", i, w.Apply, want)
@@ -129,7 +170,7 @@ func clock(t *testing.T, text string) time.Time {
 	if text == "" {
 		return time.Time{}
 	}
-	at, err := time.Parse("15:04", text)
+	at, err := time.Parse("2006-01-02 15:04", "2026-01-01 "+text)
 	if err != nil {
 		t.Fatal(err)
 	}
