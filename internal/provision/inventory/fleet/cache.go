@@ -118,7 +118,7 @@ func (c *workspaceCache) apply(object runtime.Object, gone bool) {
 		about = c.concerned(o)
 	case *corev1.PersistentVolumeClaim:
 		putOne(c.claims, types.NamespacedName{Namespace: o.Namespace, Name: o.Name}, metav1.Object(o), gone)
-		about = c.all()
+		about = c.mounting(o.Namespace, o.Name)
 	case *appsv1.ReplicaSet:
 		k := key{o.Namespace, o.Labels[kube.LabelCanonicalID]}
 		put(c.sets, k, o.UID, o, gone)
@@ -181,11 +181,24 @@ func (c *workspaceCache) concerned(e *corev1.Event) []key {
 	case known:
 		return []key{k}
 	case e.InvolvedObject.Kind == "PersistentVolumeClaim":
-		return c.all()
+		return c.mounting(e.InvolvedObject.Namespace, e.InvolvedObject.Name)
 	case e.InvolvedObject.Kind == watch.KindPod:
 		return nil
 	}
 	return slices.Collect(maps.Keys(c.injected))
+}
+
+// mounting are the workspaces that mount a claim.
+func (c *workspaceCache) mounting(namespace, claim string) (about []key) {
+	for k, pods := range c.pods {
+		for _, pod := range pods {
+			if k.namespace == namespace && slices.Contains(evidence.ClaimNames(pod), claim) {
+				about = append(about, k)
+				break
+			}
+		}
+	}
+	return about
 }
 
 func (c *workspaceCache) all() []key { return slices.Collect(maps.Keys(c.pods)) }

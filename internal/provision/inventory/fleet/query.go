@@ -25,7 +25,13 @@ type Query struct {
 	// Events asks for the events that Kubernetes recorded about each workspace. It
 	// is meant for a query with an ID.
 	Events bool
+	// Claims has those that the pods mount watched as well, and the events about them: for
+	// who has to know why a pod waits before anybody asks.
+	Claims bool
 }
+
+// watchesClaims is true for one workspace, too.
+func (q Query) watchesClaims() bool { return q.Claims || q.ID != "" }
 
 // options are the part of the query that the API server answers.
 func (q Query) options() (metav1.ListOptions, error) {

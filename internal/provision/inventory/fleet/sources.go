@@ -14,13 +14,13 @@ import (
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
-// sources are the pods that match, and the events about pods. Of one workspace
-// there are the claims too, and the events about them.
+// sources are the pods that match, and the events about pods. With claims there are these,
+// too, and the events about all.
 func (c *workspaceCache) sources(selector string) []follow.Source {
 	core, ns := c.reader.Client.CoreV1(), c.query.Namespace
 	pods := sourceOf[*corev1.Pod](follow.Client(core.Pods(ns)), "pods", ns)
 	pods.Labels = selector
-	if c.query.ID != "" {
+	if c.query.watchesClaims() {
 		return []follow.Source{
 			pods,
 			sourceOf[*corev1.Event](follow.Client(core.Events(ns)), "events", ns),
@@ -46,7 +46,7 @@ func (c *workspaceCache) workloadSources(kind string) []follow.Source {
 	case watch.KindDaemonSet:
 		sources = []follow.Source{sourceOf[*appsv1.DaemonSet](follow.Client(apps.DaemonSets(ns)), "daemonsets.apps", ns)}
 	}
-	if c.query.ID == "" {
+	if !c.query.watchesClaims() {
 		sources = append(sources, c.eventsAbout(events))
 	}
 	return sources
