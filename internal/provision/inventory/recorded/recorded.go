@@ -23,7 +23,7 @@ func With(w v1.Workspace, r lifecycle.Record) v1.Workspace {
 		w.Snapshot = withoutPods(w.Snapshot, r)
 	}
 	actual, cause := seen.Of(r)
-	if r.Actual == v1.ActualError && r.Pending() {
+	if r.Actual == v1.ActualError && (r.Pending() || !seen.Pods) {
 		actual, cause = r.Actual, r.Cause
 	}
 	w.State = &v1.State{Desired: r.Desired, DesiredAt: r.DesiredAt, Reason: r.Reason, Actual: actual, Cause: cause}
@@ -56,11 +56,14 @@ func hasPods(w v1.Workspace) bool {
 
 // withoutPods is the reading of a workspace without pods that is meant to be something.
 func withoutPods(reading v1.Snapshot, r lifecycle.Record) v1.Snapshot {
+	if r.Actual == v1.ActualError && r.Desired != v1.DesiredTerminated {
+		return v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown, Since: r.ActualAt, Message: r.Cause}
+	}
 	switch r.Desired {
 	case v1.DesiredStopped:
 		reading = v1.Snapshot{Stage: v1.StageStopped, Status: v1.StageStopped.Status(), Since: stoppedAt(r)}
 	case v1.DesiredTerminated:
-		reading = v1.Snapshot{Stage: v1.StageTerminating, Status: v1.StatusTerminating, Since: r.DesiredAt, Message: "its deletion was interrupted; delete it again"}
+		reading = v1.Snapshot{Stage: v1.StageTerminating, Status: v1.StatusTerminating, Since: r.DesiredAt, Message: "its deletion was interrupted; complete it: " + r.Deletion()}
 	case v1.DesiredRestart:
 		reading = v1.Snapshot{Stage: v1.StageStopped, Status: v1.StageStopped.Status(), Since: stoppedAt(r), Message: "its restart was interrupted; start it"}
 	case v1.DesiredRunning:

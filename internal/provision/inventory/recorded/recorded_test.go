@@ -20,6 +20,11 @@ func record(desired v1.DesiredState, actual v1.ActualState) lifecycle.Record {
 	}
 }
 
+func failed(r lifecycle.Record, cause string) lifecycle.Record {
+	r.Cause, r.Answered = cause, r.Changed
+	return r
+}
+
 func seen(stage v1.Stage) v1.Workspace {
 	w := v1.Workspace{ID: "alice-1", Namespace: "team", Owner: "alice"}
 	w.Stage, w.Status = stage, stage.Status()
@@ -63,6 +68,10 @@ func TestWith(t *testing.T) {
 			time.Time{},
 			"its pod is gone; start it",
 			&v1.State{Desired: v1.DesiredRunning, DesiredAt: at(9), Actual: v1.ActualStopped},
+		},
+		"it was removed by somebody": {
+			seen(v1.StageUnknown), failed(record(v1.DesiredStopped, v1.ActualError), "nothing of it is left"), v1.StageUnknown, at(10), "nothing of it is left",
+			&v1.State{Desired: v1.DesiredStopped, DesiredAt: at(9), Actual: v1.ActualError, Cause: "nothing of it is left"},
 		},
 		"its restart was killed": {
 			seen(v1.StageUnknown), record(v1.DesiredRestart, v1.ActualStopping), v1.StageStopped, at(9), "its restart was interrupted; start it",
