@@ -37,12 +37,17 @@ func (t Target) Lookup(ctx context.Context) (inventory.Found, error) {
 	w := found.Workload
 	switch {
 	case w.Object == nil:
-		return inventory.Found{}, fault.New(fault.NotFound, "%s not found in namespace %s", t.Ref, t.Client.Namespace).
-			WithHint("list what there is: %s", fault.Command("kubectl", "get", t.Ref.Kind+"s", "--namespace", t.Client.Namespace))
+		return inventory.Found{}, t.notThere()
 	case w.Record != nil && !w.Injected():
 		return inventory.Found{}, injection.Taken(w.Object, w.Record)
 	}
 	return found, nil
+}
+
+// notThere is the error of a workload that does not exist.
+func (t Target) notThere() error {
+	return fault.New(fault.NotFound, "%s not found in namespace %s", t.Ref, t.Client.Namespace).
+		WithHint("list what there is: %s", fault.Command("kubectl", "get", t.Ref.Kind+"s", "--namespace", t.Client.Namespace))
 }
 
 // Decide says what a provisioning does about what it has found. A workspace that

@@ -58,6 +58,9 @@ func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, leftOut []s
 	if err := may.Check("provisioning "+t.ID, rbac.Inject, d.Objects, t.resources()...); err != nil {
 		return d, "", err
 	}
+	if found.Workload.Object == nil {
+		return d, "", t.notThere()
+	}
 	template := found.Workload.Object
 	if plan = t.Decide(found, d); plan.Writes() {
 		if err := t.examine(found.Workload, parts, leftOut); err != nil {
