@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch"
 )
@@ -82,6 +84,7 @@ func (t Target) install(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 		return result, err
 	}
 	deploy.WarnOfClaims(d, own, t.Steps)
+	t.warnOfLost(turn.Found.Record, own)
 	if i := slices.IndexFunc(own, func(c apply.Change) bool { return c.Object.GetKind() == watch.KindPod }); i >= 0 {
 		result.Pod = &corev1.Pod{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(own[i].Object.Object, result.Pod); err != nil {
@@ -90,6 +93,29 @@ func (t Target) install(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 		result.Reading = t.Read(result.Pod)
 	}
 	return result, nil
+}
+
+// warnOfLost says which storages a workspace had that somebody has deleted: it gets new
+// ones, which are empty.
+func (t Target) warnOfLost(before *helm.Release, changes apply.Changes) {
+	if before == nil || before.Info.Status != helm.StatusDeployed {
+		return // nobody knows whether they had been created
+	}
+	objects, err := release.Objects(before.Manifest)
+	if err != nil {
+		return // a warning less
+	}
+	had := apply.Changes{}
+	for _, claim := range deploy.Claims(objects) {
+		had = append(had, apply.Change{Object: claim})
+	}
+	for _, change := range changes.With(apply.Created) {
+		if _, ok := had.Of(change.Object, t.Client.Namespace); ok {
+			name := change.Object.GetName()
+			t.Steps.Warn("StorageLost", kube.Object("persistentvolumeclaim", name),
+				"storage "+manifest.StorageNamed(t.ID, name)+" is new and empty: somebody has deleted its claim")
+		}
+	}
 }
 
 // wanted are the objects of the release, and those that Helm's record must not
