@@ -56,6 +56,7 @@ func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, erro
 		return a, nil
 	case held != nil:
 		return s.lookAgain(ctx, in, a)
+	case s.Order != nil: // who works on it has recorded what is wanted, or will be asked again
 	case holder.Purpose == forProvisioning && s.NoWait:
 		return s.leaveTo(ctx, in, a, holder)
 	case holder.Purpose == forProvisioning, s.WaitForLock:
@@ -82,8 +83,14 @@ func (s session) expire(ctx context.Context, locker lock.Locker, holder *lock.Ob
 	})
 }
 
+// reasonLocked is the reason of the error of a workspace that somebody else works on.
+const reasonLocked = "LOCKED"
+
+// IsLocked is true for the error of a workspace that somebody else works on.
+func IsLocked(err error) bool { return fault.ReasonOf(err) == reasonLocked }
+
 func busy(id string, by *lock.Observed) error {
-	return fault.New(fault.Conflict, "%s is working on workspace %s (%s)", by.Holder.Human(), id, by.Purpose).
+	return fault.New(fault.Conflict, "%s is working on workspace %s (%s)", by.Holder.Human(), id, by.Purpose).WithReason(reasonLocked).
 		WithHint("try again when that is done, or pass --wait")
 }
 

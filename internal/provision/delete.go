@@ -8,6 +8,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
@@ -15,7 +16,8 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-// FindToDelete finds a workspace or, if there is none, the storage that was kept of it.
+// FindToDelete finds a workspace or, if there is none, the storage that was kept of it, or
+// what is recorded of it.
 func (p *Provisioner) FindToDelete(ctx context.Context, arg inventory.Argument) (*inventory.Target, error) {
 	target, err := p.FindRecorded(ctx, arg)
 	if fault.CodeOf(err) != fault.NotFound {
@@ -24,7 +26,7 @@ func (p *Provisioner) FindToDelete(ctx context.Context, arg inventory.Argument) 
 	kept, keptErr := p.FindKept(ctx, arg)
 	switch fault.CodeOf(keptErr) {
 	case fault.NotFound, fault.PermissionDenied: // who may not list claims is told of the workspace
-		return nil, err
+		return p.onlyRecorded(ctx, arg, err)
 	}
 	return kept, keptErr
 }
@@ -41,6 +43,10 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, how deplo
 	var wanted lifecycle.Record
 	err := s.steps.Do("remove", func() (_ string, err error) {
 		removal, wanted, err = s.remove(ctx, t.Found, how)
+		if kube.IsNamespaceMissing(err) { // what is recorded in NATS has outlived it
+			p.sweep(ctx, t.ID)
+			removal.Gone, err = true, nil
+		}
 		return removal.Done, err
 	})
 	deletion.Objects, deletion.Storage, deletion.Gone = removal.Objects, removal.Storage, err == nil && removal.Gone
@@ -72,7 +78,7 @@ func (s session) remove(ctx context.Context, found inventory.Found, how deploy.R
 		return removal, wanted, err
 	}
 	defer s.release(ctx, held)
-	if wanted, err = s.wantGone(ctx); err != nil {
+	if wanted, err = s.wantGone(ctx, how.KeepStorage); err != nil {
 		return removal, wanted, err
 	}
 	removal, err = s.target.Remove(ctx, deploy.Turn{Lock: held, Found: found}, how)

@@ -3,7 +3,9 @@ package provision
 import (
 	"context"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
@@ -14,17 +16,45 @@ func (p *Provisioner) FindRecorded(ctx context.Context, arg inventory.Argument) 
 	if fault.CodeOf(err) != fault.NotFound || !p.keepsStates() {
 		return target, err
 	}
-	for _, id := range arg.IDs() {
-		r, recordErr := p.in(arg.Namespace).states().Get(ctx, id)
-		if recordErr != nil && fault.CodeOf(recordErr) != fault.PermissionDenied {
-			return nil, recordErr
-		}
-		again, parseErr := inventory.ParseArgument(r.UserString)
-		if r.ID == "" || parseErr != nil || !arg.Means(id, r.UserString) || again.Text == arg.Text {
-			continue
-		}
-		again.Namespace = arg.Namespace
-		return p.Find(ctx, again)
+	r, recordErr := p.recordOf(ctx, arg)
+	if recordErr != nil {
+		return nil, recordErr
 	}
-	return nil, err
+	again, parseErr := inventory.ParseArgument(r.UserString)
+	if parseErr != nil || again.Text == arg.Text {
+		return nil, err
+	}
+	again.Namespace = arg.Namespace
+	return p.Find(ctx, again)
+}
+
+// recordOf is the record of the workspace that an argument means; an empty one if there is
+// none, or if the caller may not read it.
+func (p *Provisioner) recordOf(ctx context.Context, arg inventory.Argument) (lifecycle.Record, error) {
+	for _, id := range arg.IDs() {
+		r, err := p.in(arg.Namespace).states().Get(ctx, id)
+		if err != nil && fault.CodeOf(err) != fault.PermissionDenied && fault.ReasonOf(err) != lifecycle.ReasonUnreadable {
+			return lifecycle.Record{}, err
+		}
+		if r.ID != "" && arg.Means(id, r.UserString) {
+			return r, nil
+		}
+	}
+	return lifecycle.Record{}, nil
+}
+
+// onlyRecorded is a workspace of which there is nothing but its record, since somebody else
+// has removed it; otherwise notFound. One that is being deleted is gone.
+func (p *Provisioner) onlyRecorded(ctx context.Context, arg inventory.Argument, notFound error) (*inventory.Target, error) {
+	if !p.keepsStates() {
+		return nil, notFound
+	}
+	r, err := p.recordOf(ctx, arg)
+	if err != nil {
+		return nil, err
+	}
+	if r.ID == "" || r.Desired == v1.DesiredTerminated {
+		return nil, notFound
+	}
+	return &inventory.Target{ID: r.ID, Namespace: r.Namespace}, nil
 }

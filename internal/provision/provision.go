@@ -54,6 +54,8 @@ type Provisioner struct {
 	Allowance *Allowance
 	// States is where it is kept what workspaces are meant to be; zero for nowhere.
 	States lifecycle.Place
+	// Order is what is brought about for somebody else; nil for the caller's own wish.
+	Order *Order
 	// Jobs keeps the record of what a provisioning does; nil keeps none.
 	Jobs *job.Recorder
 }
@@ -73,8 +75,7 @@ func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, st
 		return Outcome{}, interrupted(ctx, nil, ending{}, err)
 	}
 	if in.plan == deploy.Refuse {
-		s.stays(ctx)
-		return s.alreadyRunning(in)
+		return s.stays(ctx, in)
 	}
 	if in, err = s.asStopped(ctx, in); err != nil {
 		return Outcome{}, interrupted(ctx, nil, ending{}, err)
@@ -109,7 +110,7 @@ func (s provisioning) carryOut(ctx context.Context, in inputs, turn deploy.Turn,
 	if errors.Is(err, lock.ErrTaken) {
 		s.withdraw(ctx, in.deployment, turn, end.result)
 	}
-	s.started(ctx, wanted, end, err)
+	s.started(ctx, wanted, in.deployment.OwnPod, end, err)
 	err = interrupted(ctx, in.deployment.About, end, err)
 	s.Jobs.End(s.steps.Seq(), err)
 	if s.cleansUp(end, err) {

@@ -39,8 +39,7 @@ func (p *Provisioner) start(ctx context.Context, t *inventory.Target, user strin
 		return Outcome{}, interrupted(ctx, nil, ending{}, err)
 	}
 	if in.plan == deploy.Refuse {
-		s.stays(ctx)
-		return s.alreadyRunning(in)
+		return s.stays(ctx, in)
 	}
 	return s.run(ctx, in)
 }

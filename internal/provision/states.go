@@ -28,6 +28,9 @@ func (p *Provisioner) states() lifecycle.Records { return p.States.Of(p.Client.N
 
 // want records what a workspace that was found is meant to be.
 func (s session) want(ctx context.Context, desired v1.DesiredState, found inventory.Found) (lifecycle.Record, error) {
+	if s.Order != nil {
+		return s.ordered(ctx)
+	}
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	now := s.Now().UTC()
@@ -57,9 +60,12 @@ func takenUp(id string, found inventory.Found, now time.Time) lifecycle.Record {
 }
 
 // wantGone records that a workspace is to be deleted, if anything is recorded of it.
-func (s session) wantGone(ctx context.Context) (lifecycle.Record, error) {
-	if !s.keepsStates() {
+func (s session) wantGone(ctx context.Context, keepStorage bool) (lifecycle.Record, error) {
+	switch {
+	case !s.keepsStates():
 		return lifecycle.Record{}, nil
+	case s.Order != nil:
+		return s.ordered(ctx)
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
@@ -67,10 +73,14 @@ func (s session) wantGone(ctx context.Context) (lifecycle.Record, error) {
 		if r.ID == "" {
 			return r, nil
 		}
+		r.KeepStorage = keepStorage
 		return r.Set(v1.DesiredTerminated, s.Now().UTC())
 	})
-	if fault.CodeOf(err) == fault.PermissionDenied { // who may delete it need not record that
+	switch {
+	case fault.CodeOf(err) == fault.PermissionDenied: // who may delete it need not record that
 		err = nil
+	case fault.ReasonOf(err) == lifecycle.ReasonUnreadable: // it goes with the workspace
+		r, err = lifecycle.Record{ID: s.id}, nil
 	}
 	return r, err
 }
@@ -78,7 +88,7 @@ func (s session) wantGone(ctx context.Context) (lifecycle.Record, error) {
 // forget deletes the record of a workspace that is gone. If that fails, the loop does it, or
 // whoever provisions the workspace again.
 func (s session) forget(ctx context.Context, r lifecycle.Record) {
-	if r.ID == "" {
+	if r.ID == "" || s.Order != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
@@ -93,7 +103,11 @@ func (p *Provisioner) sweep(ctx context.Context, id string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
-	if r, err := p.states().Get(ctx, id); err == nil && r.ID != "" {
+	r, err := p.states().Get(ctx, id)
+	if fault.ReasonOf(err) == lifecycle.ReasonUnreadable {
+		r, err = lifecycle.Record{ID: id}, nil
+	}
+	if err == nil && r.ID != "" {
 		_ = p.states().Delete(ctx, r)
 	}
 }
@@ -107,8 +121,11 @@ func limitsIn(values map[string]any) lifecycle.Hours {
 // what it is made of. One with a pod of its own that was never stopped and that its blueprint
 // does not limit has no record, and needs none.
 func (s provisioning) wantRunning(ctx context.Context, plan deploy.Plan, d deploy.Deployment) (r lifecycle.Record, err error) {
-	if !s.keepsStates() {
+	switch {
+	case !s.keepsStates():
 		return r, nil
+	case s.Order != nil:
+		return s.ordered(ctx)
 	}
 	values, limits := "", lifecycle.Hours{}
 	if plan.Writes() {
@@ -128,6 +145,8 @@ func (s provisioning) wantRunning(ctx context.Context, plan deploy.Plan, d deplo
 		switch {
 		case r.ID == "" && values == "" && limits == lifecycle.Hours{}:
 			return r, nil // as it stands, it is meant to run
+		case plan == deploy.Update && r.Desired == v1.DesiredTerminated:
+			return r, lifecycle.BeingDeleted(r)
 		case r.ID == "" || plan == deploy.Create || r.Desired == v1.DesiredTerminated:
 			r = lifecycle.New(s.id, uuid.NewString(), now)
 		}
@@ -146,7 +165,7 @@ func (s provisioning) wantRunning(ctx context.Context, plan deploy.Plan, d deplo
 // brought records what has become of what was wanted, unless somebody has wanted something
 // else since. If that fails, the loop or the next command finds out.
 func (s session) brought(ctx context.Context, known lifecycle.Record, actual v1.ActualState, cause string) {
-	if known.ID == "" {
+	if known.ID == "" || s.Order != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
@@ -161,35 +180,16 @@ func (s session) brought(ctx context.Context, known lifecycle.Record, actual v1.
 }
 
 // started records how far a run has brought a workspace that is meant to run.
-func (s provisioning) started(ctx context.Context, wanted lifecycle.Record, e ending, err error) {
+func (s provisioning) started(ctx context.Context, wanted lifecycle.Record, ownPod bool, e ending, err error) {
 	switch code := fault.CodeOf(err); {
+	case code == fault.Failed && ownPod && e.pod == nil: // it was refused: nothing is on the cluster
+		s.brought(ctx, wanted, v1.ActualError, fault.From(err).Message)
 	case e.reading.Stage != "" && (err == nil || code == fault.Failed):
 		seen := lifecycle.Seen{Pods: true, Reading: e.reading}
 		actual, cause := seen.Of(wanted)
 		s.brought(ctx, wanted, actual, cause)
 	case code == fault.Failed:
 		s.brought(ctx, wanted, v1.ActualError, fault.From(err).Message)
-	}
-}
-
-// stays records that a workspace which runs is meant to, if it was not: a stop of it may have
-// been killed.
-func (s provisioning) stays(ctx context.Context) {
-	if !s.keepsStates() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
-	now := s.Now().UTC()
-	_, err := s.states().Change(ctx, s.id, func(r lifecycle.Record) (lifecycle.Record, error) {
-		if r.ID == "" || r.Desired == v1.DesiredRunning {
-			return r, nil
-		}
-		r, err := r.Set(v1.DesiredRunning, now)
-		return r.Brought(v1.ActualRunning, "", now), err
-	})
-	if err != nil {
-		s.notRecorded(err)
 	}
 }
 

@@ -59,6 +59,11 @@ func (s session) stop(ctx context.Context, found inventory.Found, desired v1.Des
 		return removal, wanted, err
 	}
 	defer s.release(ctx, held)
+	if found.Pod == nil && found.Workload == nil { // it may have been started since; a pod is known by its UID
+		if found, err = s.target.Lookup(ctx); err != nil {
+			return removal, wanted, err
+		}
+	}
 	if wanted, err = s.want(ctx, desired, found); err != nil {
 		return removal, wanted, err
 	}

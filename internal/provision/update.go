@@ -158,8 +158,10 @@ func (p *Provisioner) Update(ctx context.Context, u *Update, stream *event.Strea
 	ctx, stop := context.WithCancel(ctx) // the watches end with the run
 	defer stop()
 	if u.Idle() {
-		s.stays(ctx)
-		o, _ := s.alreadyRunning(u.in)
+		o, err := s.stays(ctx, u.in)
+		if fault.CodeOf(err) != fault.AlreadyExists {
+			return o, err
+		}
 		o.Workspace.Update = s.update
 		return o, nil
 	}

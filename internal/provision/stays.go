@@ -1,0 +1,59 @@
+package provision
+
+import (
+	"context"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/deploy"
+)
+
+// stays ends a run that has nothing to do, as the workspace runs. If it was not meant to, a
+// stop of it may be under way, or may have been killed: then it is meant to run from now on,
+// unless the stop was faster. One that is to be deleted stays so.
+func (s provisioning) stays(ctx context.Context, in inputs) (Outcome, error) {
+	if err := s.stay(ctx); err != nil {
+		return Outcome{}, interrupted(ctx, nil, ending{}, err)
+	}
+	return s.alreadyRunning(in)
+}
+
+func (s provisioning) stay(ctx context.Context) error {
+	if !s.keepsStates() || s.Order != nil {
+		return nil
+	}
+	recording, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	r, err := s.states().Get(recording, s.id)
+	switch {
+	case err != nil:
+		s.notRecorded(err)
+		return nil
+	case r.ID == "" || r.Desired == v1.DesiredRunning:
+		return nil
+	case r.Desired == v1.DesiredTerminated:
+		return lifecycle.BeingDeleted(r)
+	}
+	held, err := s.lockFor(ctx, forProvisioning)
+	if err != nil {
+		return err
+	}
+	defer s.release(ctx, held)
+	found, err := s.lookup(ctx)
+	if err != nil {
+		return err
+	}
+	if s.target.Decide(found, deploy.Deployment{}) != deploy.Refuse {
+		return fault.New(fault.Conflict, "workspace %s was stopped meanwhile", s.id).WithHint("start it: %s", fault.Command("berth", "start", s.user.String()))
+	}
+	now := s.Now().UTC()
+	_, err = s.states().Change(recording, s.id, func(r lifecycle.Record) (lifecycle.Record, error) {
+		if r.ID == "" || r.Desired == v1.DesiredRunning {
+			return r, nil
+		}
+		r, err := r.Set(v1.DesiredRunning, now)
+		return r.Brought(v1.ActualRunning, "", now), err
+	})
+	return err
+}
