@@ -26,6 +26,8 @@ type Loop[K comparable] struct {
 	Reconcile func(ctx context.Context, key K) error
 	// Sources are the objects that are watched.
 	Sources []Source[K]
+	// Feed adds keys that no source has, until ctx ends; it may be nil.
+	Feed    func(ctx context.Context, add func(K))
 	Workers int           // at most this many keys are worked on at once
 	Period  time.Duration // of the passes over all objects; 0 for none
 	Timeout time.Duration // of one Reconcile; 0 for none
@@ -89,6 +91,9 @@ func (l *Loop[K]) Run(ctx context.Context, ready func()) {
 	}
 	for range max(l.Workers, 1) {
 		running.Go(func() { l.work(ctx, queue) })
+	}
+	if l.Feed != nil {
+		running.Go(func() { l.Feed(ctx, queue.Add) })
 	}
 	if l.Period > 0 {
 		running.Go(func() { l.passes(ctx, watchers, queue) })
@@ -159,11 +164,16 @@ func (l *Loop[K]) try(ctx context.Context, key K) (err error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, l.Timeout, fault.New(fault.DeadlineExceeded, "reconciling took longer than %s", l.Timeout))
 		defer cancel()
 	}
+	return Guard(l.Log, key, func() error { return l.Reconcile(ctx, key) })
+}
+
+// Guard does something about a key, and makes an error of a panic.
+func Guard(log *slog.Logger, key any, do func() error) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fault.New(fault.Internal, "reconciling panicked: %s", fmt.Sprint(reason))
-			l.Log.Error("reconciling panicked", slog.Any("key", key), slog.String("stack", string(debug.Stack())))
+			log.Error("reconciling panicked", slog.Any("key", key), slog.String("stack", string(debug.Stack())))
 		}
 	}()
-	return l.Reconcile(ctx, key)
+	return do()
 }
