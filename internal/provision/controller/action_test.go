@@ -1,0 +1,49 @@
+package controller
+
+import (
+	"testing"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/lifecycle"
+)
+
+// What is done depends on what is wanted and on what stands, and on nothing else.
+func TestDecide(t *testing.T) {
+	pods := func(stage v1.Stage, status v1.Status) lifecycle.Seen {
+		return lifecycle.Seen{Pods: true, Reading: v1.Snapshot{Stage: stage, Status: status}}
+	}
+	stands := map[string]lifecycle.Seen{
+		"runs":        pods(v1.StageRunning, v1.StatusRunning),
+		"failed":      pods(v1.StageFailed, v1.StageFailed.Status()),
+		"waits":       pods(v1.StageScheduling, v1.StatusProvisioning),
+		"asked":       pods(v1.StageRunning, v1.StatusStopping), // and not deleted: who asked was killed
+		"ending":      pods(v1.StageTerminating, v1.StatusTerminating),
+		"stopped":     {Kept: true},
+		"nothing":     {},
+		"failed once": {Kept: true, Failure: &lifecycle.Failure{Changed: 1}},
+	}
+	for desired, want := range map[v1.DesiredState]map[string]Action{
+		v1.DesiredRunning: {
+			"runs": Nothing, "failed": Nothing, "waits": Nothing, "asked": Nothing, "ending": Nothing,
+			"stopped": Start, "failed once": Start, "nothing": Miss,
+		},
+		v1.DesiredStopped: {
+			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing,
+			"stopped": Nothing, "failed once": Nothing, "nothing": Miss,
+		},
+		v1.DesiredRestart: {
+			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing,
+			"stopped": Nothing, "failed once": Nothing, "nothing": Miss,
+		},
+		v1.DesiredTerminated: {
+			"runs": Delete, "failed": Delete, "waits": Delete, "asked": Delete, "ending": Nothing,
+			"stopped": Delete, "failed once": Delete, "nothing": Nothing,
+		},
+	} {
+		for name, action := range want {
+			if got := Decide(desired, stands[name]); got != action {
+				t.Errorf("%s, and it %s: %q, want %q", desired, name, got, action)
+			}
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
+	"github.com/berthdev/berth/internal/reconcile"
+)
+
+// The pause before what has failed is tried again: the least, and the most.
+const (
+	leastPause = time.Second
+	mostPause  = time.Minute
+)
+
+// Run works until ctx ends. Nothing ends it before: an API server or a store that cannot be
+// reached is waited for. Ready is called when everything is known for the first time.
+func (c *Controller) Run(ctx context.Context, ready func()) {
+	k := newKnown()
+	seen, recorded := newGate(), newGate()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		c.again(ctx, "watching workspaces", func(ctx context.Context) error {
+			return fleet.Watch(ctx, c.Provisioner.Reader, fleet.Query{Namespace: c.Namespace, Claims: true}, &handler{known: k, listed: seen.open, log: c.Log})
+		})
+		return nil
+	})
+	group.Go(func() error {
+		c.again(ctx, "watching records", func(ctx context.Context) error {
+			if err := c.reload(ctx, k); err != nil {
+				return err
+			}
+			recorded.open()
+			return c.Provisioner.States.Of(c.Namespace).Watch(ctx, c.Namespace, k.setRecord)
+		})
+		return nil
+	})
+	if seen.wait(ctx) && recorded.wait(ctx) {
+		ready()
+		loop := &reconcile.Loop[string]{
+			Workers: c.Workers, Timeout: c.Timeout, Backoff: reconcile.DefaultBackoff(), Log: c.Log,
+			Feed:      func(ctx context.Context, add func(string)) { c.exchanges(ctx, k, add) },
+			Reconcile: func(ctx context.Context, key string) error { return c.work(ctx, k, key) },
+			Done:      func(key string, _ time.Duration, err error) { k.defective(key, err) },
+		}
+		loop.Run(ctx, nil)
+	}
+	_ = group.Wait() // nothing there returns an error
+}
+
+// exchanges makes one exchange after the other, and adds what has to be worked on.
+func (c *Controller) exchanges(ctx context.Context, k *known, add func(string)) {
+	full, last, pause := true, time.Time{}, leastPause
+	for {
+		full = full || c.now().Sub(last) >= c.Full || c.Changed != nil && c.Changed()
+		todo, complete, err := c.exchange(ctx, k, full)
+		for _, key := range todo {
+			add(key)
+		}
+		wait := c.Partial
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			c.Log.Error("an exchange failed", slog.String("error", message(err)), slog.String("pause", pause.String()))
+			full, wait, pause = true, pause, min(2*pause, mostPause) // what was written is not known
+		default:
+			pause = leastPause
+			if full && complete {
+				last = c.now()
+			}
+			full = full && !complete
+		}
+		if !sleep(ctx, wait) {
+			return
+		}
+	}
+}

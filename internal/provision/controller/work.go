@@ -1,0 +1,141 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/reconcile"
+)
+
+// lockPause is how long a workspace is left to whoever works on it.
+const lockPause = 3 * time.Second
+
+// one works on a workspace, and notes how that ended.
+func (c *Controller) one(ctx context.Context, k *known, key string) (did Action, err error) {
+	r, seen := k.of(key)
+	if r.ID == "" || r.Pending() { // the next exchange answers it
+		return Nothing, nil
+	}
+	did = Decide(r.Desired, seen)
+	if did == Nothing {
+		return did, nil
+	}
+	begun := c.now()
+	did, err = c.do(ctx, r, did)
+	switch {
+	case did == Nothing && err == nil: // somebody else has done it
+		return did, nil
+	case provision.IsSuperseded(err):
+		return Nothing, nil // the next exchange has what is wanted now
+	case provision.IsLocked(err), fault.CodeOf(err) == fault.Unavailable:
+		return Nothing, err
+	case ctx.Err() != nil && context.Cause(ctx) == context.Canceled: //nolint:errorlint // nobody wraps the cause
+		return Nothing, err
+	}
+	took := c.now().Sub(begun)
+	c.log(r, did, took, err)
+	k.ended(key, r, err)
+	if c.Done != nil {
+		c.Done(did, took, err)
+	}
+	return did, err
+}
+
+// work is one for a loop, which tries again what failed.
+func (c *Controller) work(ctx context.Context, k *known, key string) error {
+	_, err := c.one(ctx, k, key)
+	if provision.IsLocked(err) {
+		return reconcile.Again(lockPause)
+	}
+	return err
+}
+
+// do carries an action out, unless somebody else has by now. Nobody waits for what comes of
+// it: that is seen.
+func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (Action, error) {
+	if did == Miss {
+		return did, missed(r)
+	}
+	p := *c.Provisioner
+	order := provision.OrderOf(r)
+	p.Order, p.NoWait, p.Jobs = &order, true, nil
+	arg, err := argument(r)
+	if err != nil {
+		return did, err
+	}
+	target, err := p.FindRecorded(ctx, arg)
+	if err != nil {
+		return did, ifGone(err, r, did)
+	}
+	if did = Decide(r.Desired, standing(target)); did == Nothing {
+		return did, nil
+	}
+	stream := event.NewStream(r.ID, c.Provisioner.Now)
+	defer stream.Finish(v1.Result{})
+	switch did {
+	case Stop:
+		_, err = p.Stop(ctx, target, false, stream)
+	case Delete:
+		_, err = p.Delete(ctx, target, deploy.Removing{KeepStorage: r.KeepStorage}, stream)
+	default:
+		if _, err = p.Start(ctx, target, stream); fault.CodeOf(err) == fault.AlreadyExists {
+			err = nil
+		}
+	}
+	return did, err
+}
+
+// standing is a workspace that was found, and of which something is left therefore.
+func standing(t *inventory.Target) lifecycle.Seen {
+	return lifecycle.Seen{Pods: t.Found.Pod != nil || t.Found.Workload.Injected(), Reading: t.Found.Reading, Kept: true}
+}
+
+// argument names a workspace by its record.
+func argument(r lifecycle.Record) (inventory.Argument, error) {
+	return inventory.ListedArgument(recordedAs(r))
+}
+
+// ifGone is the error of a workspace that is looked for and not found.
+func ifGone(err error, r lifecycle.Record, did Action) error {
+	switch {
+	case fault.CodeOf(err) != fault.NotFound:
+		return err
+	case did == Start:
+		return missed(r)
+	}
+	return nil
+}
+
+// missed is the error of a workspace of which nothing is left, though something should be.
+func missed(r lifecycle.Record) error {
+	return fault.New(fault.Failed, "nothing of it is left in namespace %s: somebody has removed it", r.Namespace).
+		WithHint("delete it, or provision it again")
+}
+
+// message is what is recorded of an error.
+func message(err error) string { return fault.Line(cmp.Or(fault.From(err).Message, err.Error())) }
+
+// log says what was done, for whom and why.
+func (c *Controller) log(r lifecycle.Record, did Action, took time.Duration, err error) {
+	attributes := []any{
+		slog.String("action", string(did)), slog.String("namespace", r.Namespace), slog.String("workspace", r.ID),
+		slog.String("userString", r.UserString), slog.String("desired", string(r.Desired)), slog.String("took", took.Round(time.Millisecond).String()),
+	}
+	if r.Reason != "" {
+		attributes = append(attributes, slog.String("reason", r.Reason))
+	}
+	if err != nil {
+		c.Log.Warn("audit", append(attributes, slog.String("error", message(err)))...)
+		return
+	}
+	c.Log.Info("audit", attributes...)
+}
