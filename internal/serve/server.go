@@ -19,7 +19,9 @@ import (
 
 // Config is how a role is served.
 type Config struct {
-	Listen string // host:port of the role itself
+	// Listen is host:port of the role itself; empty for one that nobody asks anything, which
+	// has neither a Handler nor Limits.
+	Listen string
 	// MetricsListen is host:port of /healthz, /readyz and /metrics, which anybody may
 	// ask who reaches it.
 	MetricsListen string
@@ -68,33 +70,50 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	role, err := listen(ctx, c.Listen, "--listen", security)
-	if err != nil {
-		return err
+	var role net.Listener
+	if c.Listen != "" {
+		if role, err = listen(ctx, c.Listen, "--listen", security); err != nil {
+			return err
+		}
 	}
 	metrics, err := listen(ctx, c.MetricsListen, "--metrics-listen", security)
 	if err != nil {
-		role.Close()
+		if role != nil {
+			role.Close()
+		}
 		return err
 	}
-	if c.Listening != nil {
-		c.Listening(role.Addr(), metrics.Addr())
-	}
-	work := c.server(c.Metrics.counted(c.Now, c.Limits.Bounded(c.paced(c.Handler))))
-	health := c.server(c.paced(c.about()))
+	return c.serve(ctx, role, metrics)
+}
+
+// serve answers on what is listened on; role is nil if nobody asks it anything.
+func (c Config) serve(ctx context.Context, role, metrics net.Listener) error {
 	group, failed := errgroup.WithContext(ctx)
-	group.Go(func() error { return serveOn(work, role) })
-	group.Go(func() error { return serveOn(health, metrics) })
+	var servers []*http.Server
+	answer := func(handler http.Handler, on net.Listener) {
+		server := c.server(handler)
+		servers = append(servers, server)
+		group.Go(func() error { return serveOn(server, on) })
+	}
+	var at net.Addr
+	if role != nil {
+		at = role.Addr()
+		answer(c.Metrics.counted(c.Now, c.Limits.Bounded(c.paced(c.Handler))), role)
+	}
+	answer(c.paced(c.about()), metrics)
+	if c.Listening != nil {
+		c.Listening(at, metrics.Addr())
+	}
 	group.Go(func() error {
 		<-failed.Done()
-		c.stop(context.WithoutCancel(ctx), ctx.Err() != nil, work, health)
+		c.stop(context.WithoutCancel(ctx), ctx.Err() != nil, servers)
 		return nil
 	})
 	return group.Wait()
 }
 
 // stop ends the servers: those who look for a ready one have time to find another.
-func (c Config) stop(ctx context.Context, drain bool, work, health *http.Server) {
+func (c Config) stop(ctx context.Context, drain bool, servers []*http.Server) {
 	c.Health.stop()
 	if drain {
 		wait := time.NewTimer(c.Timeouts.Drain)
@@ -103,7 +122,7 @@ func (c Config) stop(ctx context.Context, drain bool, work, health *http.Server)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeouts.Stop)
 	defer cancel()
-	for _, server := range []*http.Server{work, health} {
+	for _, server := range servers {
 		if err := server.Shutdown(ctx); err != nil {
 			c.Log.Warn("open requests are cut off", slog.Duration("after", c.Timeouts.Stop))
 			_ = server.Close()

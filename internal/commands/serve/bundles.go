@@ -102,7 +102,7 @@ func (o *BundlesOptions) validate() error {
 	if base, err := url.Parse(o.BaseURL); o.BaseURL != "" && (err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Path != "" && base.Path != "/") {
 		return invalid("--base-url must be https://HOST[:PORT], got %q", o.BaseURL)
 	}
-	if err := o.Serving.validate(); err != nil {
+	if err := o.About.validate(); err != nil {
 		return err
 	}
 	return o.Trust.Check()

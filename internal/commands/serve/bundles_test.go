@@ -35,7 +35,7 @@ func TestBundlesOptions(t *testing.T) {
 	forget := func(o *serve.BundlesOptions) { o.IO, o.Client, o.Backend = terminal.Streams{}, nil, nil }
 	defaults := func(change func(*serve.BundlesOptions)) serve.BundlesOptions {
 		o := serve.BundlesOptions{
-			Serving: serve.Serving{Listen: "127.0.0.1:8443", MetricsListen: "127.0.0.1:8081"}, Namespace: "berth-system",
+			Serving: serve.Serving{Listen: "127.0.0.1:8443", About: serve.About{MetricsListen: "127.0.0.1:8081"}}, Namespace: "berth-system",
 			Period: 10 * time.Minute, Timeout: 30 * time.Minute, Workers: 4,
 		}
 		change(&o)
@@ -156,7 +156,7 @@ func TestBundles(t *testing.T) {
 	listen, about := freePort(t), freePort(t)
 	o := &serve.BundlesOptions{
 		IO: streams, Client: f.Client, Namespace: "team", BaseURL: "https://" + listen,
-		Serving: serve.Serving{Listen: listen, MetricsListen: about, Cert: pair.Cert, Key: pair.Key}, Period: time.Hour, Timeout: time.Minute, Workers: 2,
+		Serving: serve.Serving{Listen: listen, About: serve.About{MetricsListen: about, Cert: pair.Cert, Key: pair.Key}}, Period: time.Hour, Timeout: time.Minute, Workers: 2,
 		Backend: func(_ context.Context, o serve.BackendOptions) (serve.Backend, error) {
 			made = o
 			return work, nil
@@ -236,7 +236,7 @@ func TestBundlesCannotListen(t *testing.T) {
 	streams, _ := terminal.Test("", time.Now())
 	f := cmdutil.NewFactory(streams, func(string) string { return "" })
 	err := serve.Bundles(t.Context(), &serve.BundlesOptions{
-		IO: streams, Client: f.Client, Namespace: "team", Serving: serve.Serving{Listen: "0.0.0.0:0", MetricsListen: "127.0.0.1:0"}, Period: time.Hour, Timeout: time.Hour, Workers: 1,
+		IO: streams, Client: f.Client, Namespace: "team", Serving: serve.Serving{Listen: "0.0.0.0:0", About: serve.About{MetricsListen: "127.0.0.1:0"}}, Period: time.Hour, Timeout: time.Hour, Workers: 1,
 		Backend: func(context.Context, serve.BackendOptions) (serve.Backend, error) {
 			return &backend{worked: map[string]int{}}, nil
 		},

@@ -88,7 +88,7 @@ func (o *GatewayOptions) validate() error {
 			return err
 		}
 	}
-	return o.Serving.validate()
+	return o.About.validate()
 }
 
 // Gateway serves until it is told to stop.

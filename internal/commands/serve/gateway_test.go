@@ -13,7 +13,7 @@ func TestGatewayOptions(t *testing.T) {
 	forget := func(o *serve.GatewayOptions) { o.IO, o.Client = terminal.Streams{}, nil }
 	defaults := func(change func(*serve.GatewayOptions)) serve.GatewayOptions {
 		o := serve.GatewayOptions{
-			Serving:      serve.Serving{Listen: "127.0.0.1:8443", MetricsListen: "127.0.0.1:8081"},
+			Serving:      serve.Serving{Listen: "127.0.0.1:8443", About: serve.About{MetricsListen: "127.0.0.1:8081"}},
 			Capacity:     serve.DefaultCapacity(),
 			StreamListen: "127.0.0.1:0", AllowedFor: 5 * time.Minute,
 		}
@@ -25,7 +25,7 @@ func TestGatewayOptions(t *testing.T) {
 		"as in a pod": {
 			Args: "--listen :1 --metrics-listen :2 --stream-listen 127.0.0.1:3 --tls-cert c --tls-key k --client-ca a --max-sessions 2 --max-sessions-per-user 1 --allowed-for 1m",
 			Want: defaults(func(o *serve.GatewayOptions) {
-				o.Serving = serve.Serving{Listen: ":1", MetricsListen: ":2", Cert: "c", Key: "k"}
+				o.Serving = serve.Serving{Listen: ":1", About: serve.About{MetricsListen: ":2", Cert: "c", Key: "k"}}
 				o.StreamListen, o.ClientCA, o.Sessions, o.SessionsPerUser, o.AllowedFor = "127.0.0.1:3", "a", 2, 1, time.Minute
 			}),
 		},

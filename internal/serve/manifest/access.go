@@ -20,7 +20,7 @@ func (r Role) access(o Options) []runtime.Object {
 	objects := []runtime.Object{
 		&corev1.ServiceAccount{ObjectMeta: local},
 		&rbacv1.ClusterRole{ObjectMeta: r.global(r.objectName()), Rules: r.Everywhere.PolicyRules()},
-		r.bindEverywhere(o, r.objectName(), r.objectName()),
+		r.bind(o),
 	}
 	if rules := r.InSystem.PolicyRules(); len(rules) > 0 {
 		objects = append(objects,
@@ -34,6 +34,15 @@ func (r Role) access(o Options) []runtime.Object {
 		objects = append(objects, r.bindEverywhere(o, r.objectName()+"-install", o.InstallRole))
 	}
 	return objects
+}
+
+// bind gives the role what it may do, in all namespaces or in one.
+func (r Role) bind(o Options) runtime.Object {
+	if o.Only == "" {
+		return r.bindEverywhere(o, r.objectName(), r.objectName())
+	}
+	there := metav1.ObjectMeta{Name: r.objectName() + "-only", Namespace: o.Only, Labels: r.labels()}
+	return &rbacv1.RoleBinding{ObjectMeta: there, RoleRef: roleRef("ClusterRole", r.objectName()), Subjects: r.account(o)}
 }
 
 func (r Role) bindEverywhere(o Options, name, role string) *rbacv1.ClusterRoleBinding {

@@ -23,6 +23,8 @@ const (
 	pathTarget = "/etc/berth/target"
 	// PathKubeconfig is the file of Options.Kubeconfig.
 	PathKubeconfig = pathTarget + "/" + keyKubeconfig
+
+	pathConfiguration = "/etc/berth/configuration"
 )
 
 // nobody is who the process is: the image has no users.
@@ -81,6 +83,9 @@ func (r Role) volumes(o Options) []corev1.Volume {
 	if len(o.Kubeconfig) > 0 {
 		volumes = append(volumes, corev1.Volume{Name: "target", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: SecretKubeconfig(r.Name)}}})
 	}
+	if len(o.Configuration) > 0 {
+		volumes = append(volumes, corev1.Volume{Name: "configuration", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: SecretConfiguration(r.Name)}}})
+	}
 	return volumes
 }
 
@@ -95,6 +100,9 @@ func (r Role) mounts(o Options) []corev1.VolumeMount {
 	if len(o.Kubeconfig) > 0 {
 		all = append(all, corev1.VolumeMount{Name: "target", MountPath: pathTarget, ReadOnly: true})
 	}
+	if len(o.Configuration) > 0 {
+		all = append(all, corev1.VolumeMount{Name: "configuration", MountPath: pathConfiguration, ReadOnly: true})
+	}
 	return all
 }
 
@@ -107,18 +115,21 @@ func (r Role) scratch(name string) corev1.Volume {
 
 func (r Role) container(o Options) corev1.Container {
 	yes, no := true, false
+	ports := []corev1.ContainerPort{{Name: "metrics", ContainerPort: aboutPort, Protocol: corev1.ProtocolTCP}}
+	if !r.Unasked {
+		ports = append([]corev1.ContainerPort{{Name: "https", ContainerPort: servingPort, Protocol: corev1.ProtocolTCP}}, ports...)
+	}
+	env := []corev1.EnvVar{
+		{Name: "XDG_CACHE_HOME", Value: pathCache},
+		{Name: "HOME", Value: pathTemp},
+		{Name: "GOMEMLIMIT", Value: memoryGoal},
+	}
+	if len(o.Configuration) > 0 {
+		env = append(env, corev1.EnvVar{Name: "BERTH_CONFIG", Value: pathConfiguration + "/" + keyConfiguration})
+	}
 	return corev1.Container{
 		Name: r.Name, Image: o.Image,
-		Args: r.arguments(o),
-		Env: []corev1.EnvVar{
-			{Name: "XDG_CACHE_HOME", Value: pathCache},
-			{Name: "HOME", Value: pathTemp},
-			{Name: "GOMEMLIMIT", Value: memoryGoal},
-		},
-		Ports: []corev1.ContainerPort{
-			{Name: "https", ContainerPort: servingPort, Protocol: corev1.ProtocolTCP},
-			{Name: "metrics", ContainerPort: aboutPort, Protocol: corev1.ProtocolTCP},
-		},
+		Args: r.arguments(o), Env: env, Ports: ports,
 		LivenessProbe:  probe("/healthz", 20),
 		ReadinessProbe: probe("/readyz", 5),
 		Resources: corev1.ResourceRequirements{
@@ -134,11 +145,12 @@ func (r Role) container(o Options) corev1.Container {
 }
 
 func (r Role) arguments(o Options) []string {
-	all := []string{
-		"serve", r.Name,
-		fmt.Sprintf("--listen=:%d", servingPort), fmt.Sprintf("--metrics-listen=:%d", aboutPort),
-		"--tls-cert=" + pathTLS + "/" + corev1.TLSCertKey, "--tls-key=" + pathTLS + "/" + corev1.TLSPrivateKeyKey,
+	all := []string{"serve", r.Name}
+	if !r.Unasked {
+		all = append(all, fmt.Sprintf("--listen=:%d", servingPort))
 	}
+	all = append(all, fmt.Sprintf("--metrics-listen=:%d", aboutPort),
+		"--tls-cert="+pathTLS+"/"+corev1.TLSCertKey, "--tls-key="+pathTLS+"/"+corev1.TLSPrivateKeyKey)
 	if r.Sited {
 		all = append(all, "--base-url="+r.BaseURL(o.Namespace), "--system-namespace="+o.Namespace)
 	}

@@ -25,6 +25,8 @@ type Role struct {
 	Users []UserRole
 	// Ports are more ports on which it is reached, beside that of HTTPS.
 	Ports []Port
+	// Unasked is true if nobody asks it anything: it has health and metrics alone.
+	Unasked bool
 	// Sited is true if it is told its base URL and its namespace.
 	Sited bool
 	// Definitions are the CustomResourceDefinitions that it works on, as documents.
@@ -61,6 +63,11 @@ type Options struct {
 	// Kubeconfig is how the role reaches another API server; it finds it in the file
 	// PathKubeconfig. Empty for none.
 	Kubeconfig []byte
+	// Only is the one namespace in which the role may do what it does everywhere; empty for
+	// all.
+	Only string
+	// Configuration is the configuration of the role; empty for none.
+	Configuration []byte
 	// Hosts are more names, or IP addresses, by which the role is reached.
 	Hosts []string
 	// InstallRole is a ClusterRole that the role gets in addition; empty for none.
@@ -98,7 +105,10 @@ func (r Role) selector() map[string]string {
 func YAML(r Role, o Options) ([]byte, error) {
 	objects := append([]runtime.Object{namespace(o)}, r.access(o)...)
 	objects = append(objects, r.trust(o)...)
-	objects = append(objects, r.service(o), r.disruptions(o), r.network(o), r.deployment(o))
+	if !r.Unasked {
+		objects = append(objects, r.service(o))
+	}
+	objects = append(objects, r.disruptions(o), r.network(o), r.deployment(o))
 	documents := r.Definitions
 	for _, object := range objects {
 		document, err := marshal(object)

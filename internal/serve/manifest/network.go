@@ -36,18 +36,19 @@ func (r Role) disruptions(o Options) *policyv1.PodDisruptionBudget {
 // namespaces that are marked, and its own, for metrics. The kubelet's probes are
 // always let in. Outwards all is open: where sources are only their authors know.
 func (r Role) network(o Options) *networkingv1.NetworkPolicy {
+	rules := []networkingv1.NetworkPolicyIngressRule{{Ports: port(aboutPort), From: []networkingv1.NetworkPolicyPeer{
+		{PodSelector: &metav1.LabelSelector{}},
+		{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{labelMetrics: "true"}}},
+	}}}
+	if !r.Unasked {
+		rules = append([]networkingv1.NetworkPolicyIngressRule{{Ports: port(servingPort)}}, rules...)
+	}
 	return &networkingv1.NetworkPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: r.objectName(), Namespace: o.Namespace, Labels: r.labels()},
 		Spec: networkingv1.NetworkPolicySpec{
 			PodSelector: metav1.LabelSelector{MatchLabels: r.selector()},
 			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
-			Ingress: []networkingv1.NetworkPolicyIngressRule{
-				{Ports: port(servingPort)},
-				{Ports: port(aboutPort), From: []networkingv1.NetworkPolicyPeer{
-					{PodSelector: &metav1.LabelSelector{}},
-					{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{labelMetrics: "true"}}},
-				}},
-			},
+			Ingress:     rules,
 		},
 	}
 }

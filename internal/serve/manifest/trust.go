@@ -90,6 +90,12 @@ const keyKubeconfig = "kubeconfig"
 // SecretKubeconfig is the Secret that has the kubeconfig of a role.
 func SecretKubeconfig(role string) string { return "berth-" + role + "-target" }
 
+// keyConfiguration is the key under which a Secret has a configuration.
+const keyConfiguration = "config.yaml"
+
+// SecretConfiguration is the Secret that has the configuration of a role.
+func SecretConfiguration(role string) string { return "berth-" + role + "-configuration" }
+
 // annotationTarget is a digest of the kubeconfig, on pods. A process reads it once: one that
 // is applied with another kubeconfig is replaced.
 const annotationTarget = "berth.dev/target"
@@ -116,6 +122,12 @@ func (r Role) trust(o Options) (objects []runtime.Object) {
 		objects = append(objects, &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Name: SecretKubeconfig(r.Name), Namespace: o.Namespace, Labels: r.labels()},
 			StringData: map[string]string{keyKubeconfig: string(o.Kubeconfig)},
+		})
+	}
+	if len(o.Configuration) > 0 {
+		objects = append(objects, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: SecretConfiguration(r.Name), Namespace: o.Namespace, Labels: r.labels()},
+			StringData: map[string]string{keyConfiguration: string(o.Configuration)},
 		})
 	}
 	if o.Issuer != "" {
