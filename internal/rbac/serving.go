@@ -6,12 +6,14 @@ import "github.com/berthdev/berth/internal/kube"
 
 // The names of what is served.
 const (
-	ServeBundles         = "serve bundles"
-	ServeBundlesInSystem = "serve bundles, in the system namespace"
-	ServeGateway         = "serve gateway"
-	ServeGatewayMachines = "machines of a gateway"
-	EnterByGateway       = "enter through a gateway"
-	EnterMachineByPool   = "machines of a pool, through its gateway"
+	ServeBundles            = "serve bundles"
+	ServeBundlesInSystem    = "serve bundles, in the system namespace"
+	ServeGateway            = "serve gateway"
+	ServeWorkspaces         = "serve workspaces"
+	ServeWorkspacesInSystem = "serve workspaces, in the system namespace"
+	ServeGatewayMachines    = "machines of a gateway"
+	EnterByGateway          = "enter through a gateway"
+	EnterMachineByPool      = "machines of a pool, through its gateway"
 )
 
 const (
@@ -36,7 +38,7 @@ func MachinePoolUser(pool string) string { return "machine-pool-" + pool + "-use
 // Serving are the permissions of servers. What a bundle installs is not among them:
 // that depends on the bundles, and an administrator chooses it.
 func Serving() []Command {
-	return []Command{serveBundles(), serveBundlesInSystem(), serveGateway(), serveGatewayMachines(), enterByGateway(), enterMachineByPool()}
+	return []Command{serveBundles(), serveBundlesInSystem(), serveGateway(), serveGatewayMachines(), enterByGateway(), enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem()}
 }
 
 func serveBundles() Command {
@@ -106,6 +108,41 @@ func enterMachineByPool() Command {
 		About: "Enter the machines of a pool through the gateway that serves it, which are all that the gateway reaches. The API server of machines needs it, and everybody who connects to the gateway directly. `berth serve manifests gateway --machine-pool NAME` prints the ClusterRole " + MachinePoolUser("NAME") + ", which is limited to that pool by resourceNames.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machinepools/proxy", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
+		},
+	}
+}
+
+func serveWorkspaces() Command {
+	whole := []string{"create", "get", "patch", "delete"}
+	workload := []string{"get", "list", "watch", "patch"}
+	return Command{
+		Name: ServeWorkspaces, Cluster: true,
+		About: "Start, stop and delete workspaces in all namespaces as it is recorded that they are meant to be. A RoleBinding to this ClusterRole in one namespace is enough with `--only`.",
+		Rules: []Rule{
+			{Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "patch", "delete"}, Why: "the workspaces"},
+			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about them"},
+			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the locks, against commands at the same time"},
+			{Resource: "secrets", Verbs: []string{"list", "create", "update", "delete"}, Why: "Helm's records of the releases"},
+			{Resource: "secrets", Verbs: []string{"get", "patch"}, Why: "credentials of private registries and repositories, which are deleted with a workspace"},
+			{Resource: "configmaps", Verbs: append([]string{"list", "watch"}, whole...), Why: "what workspaces are meant to be, where no NATS keeps it; their scripts and identities"},
+			{Resource: "services", Verbs: whole, Why: "their addresses"},
+			{Resource: "persistentvolumeclaims", Verbs: append([]string{"list", "watch"}, whole...), Why: "their storages"},
+			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "their network policies"},
+			{Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "their certificates"},
+			{Group: groupApps, Resource: "deployments", Verbs: workload, Why: "the workloads that some are injected into"},
+			{Group: groupApps, Resource: "statefulsets", Verbs: workload, Why: "the workloads that some are injected into"},
+			{Group: groupApps, Resource: "daemonsets", Verbs: workload, Why: "the workloads that some are injected into"},
+			{Group: groupApps, Resource: "replicasets", Verbs: []string{"list", "watch"}, Why: "how far a rollout is"},
+		},
+	}
+}
+
+func serveWorkspacesInSystem() Command {
+	return Command{
+		Name: ServeWorkspacesInSystem, Feature: true, System: true,
+		About: "One of several servers of workspaces works.",
+		Rules: []Rule{
+			{Group: groupCoordination, Resource: "leases", Verbs: []string{"get", "create", "update"}, Why: "who that is"},
 		},
 	}
 }
