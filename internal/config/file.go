@@ -32,6 +32,12 @@ func read(path string, explicit bool, getenv func(string) string) (Config, error
 	return parse(path, raw, getenv)
 }
 
+// Check finds what is wrong with a text that is to be a file.
+func Check(path string, raw []byte, getenv func(string) string) error {
+	_, err := parse(path, raw, getenv)
+	return err
+}
+
 func parse(path string, raw []byte, getenv func(string) string) (Config, error) {
 	top, problems := yamldoc.Read(path, raw)
 	if len(problems) > 0 {

@@ -110,14 +110,17 @@ type Dependencies struct {
 	*Factory
 	// Config is the file, the environment and the flags of the command.
 	Config func() (config.Config, error)
+	// Reload is Config as it is now.
+	Reload func() (config.Config, error)
 }
 
 // For gives the dependencies of a command; its flags take precedence over the
 // configuration.
 func (f *Factory) For(cmd *cobra.Command) *Dependencies {
-	return &Dependencies{Factory: f, Config: sync.OnceValues(func() (config.Config, error) {
+	reload := func() (config.Config, error) { return config.Load(cmd.Flags(), f.Getenv) }
+	return &Dependencies{Factory: f, Reload: reload, Config: sync.OnceValues(func() (config.Config, error) {
 		defer f.IO.Slowly("the configuration to be read")()
-		return config.Load(cmd.Flags(), f.Getenv)
+		return reload()
 	})}
 }
 

@@ -29,3 +29,9 @@ func (d *Dependencies) States(ctx context.Context) (place lifecycle.Place, done 
 	client, err := d.Client()
 	return lifecycle.Place{Client: client, NATS: stores.Connection()}, stores.Close, err
 }
+
+// LimitsNow are Limits as the configuration is now.
+func (d *Dependencies) LimitsNow() (lifecycle.Limits, error) {
+	c, err := d.Reload()
+	return lifecycle.Hours(c.Limits.Limits).Limits(), err
+}

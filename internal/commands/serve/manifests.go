@@ -36,20 +36,23 @@ type ManifestsOptions struct {
 	Replicas    int32
 	Hosts       []string
 	ClientCA    string
+	// Configuration is the file of the role workspaces, and Only its namespace.
+	Configuration, Only string
+	Getenv              func(string) string
 	Capacity
 	Machines
 }
 
 // NewManifests makes the command `berth serve manifests`.
 func NewManifests(f *cmdutil.Factory, runF func(context.Context, *ManifestsOptions) error) *cobra.Command {
-	o := &ManifestsOptions{IO: f.IO}
+	o := &ManifestsOptions{IO: f.IO, Getenv: f.Getenv}
 	cmd := &cobra.Command{
 		Use:   "manifests ROLE...",
 		Short: "Print the Kubernetes objects that run a role",
 		Long: `Print the Kubernetes objects that run roles of ` + "`berth serve`" + ` in a cluster, to be
 applied by an administrator. Nothing is sent to a cluster.
 
-The roles are bundles and gateway. What they may do is in docs/rbac.md. What instances
+The roles are bundles, gateway and workspaces. What they may do is in docs/rbac.md. What instances
 install is not part of it: --install-role names a ClusterRole that it gets in addition. Most
 bundles create CustomResourceDefinitions and roles of their own, which takes
 cluster-admin. Whoever may create a bundle instance then installs with that role.
@@ -67,6 +70,9 @@ Service, too. The credential of --target-kubeconfig is printed in a Secret, with
 content of the files that it names and its current context alone; one that a command
 makes is refused. Who may enter every machine that the gateway reaches, the API server of
 machines for one, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
+
+The role workspaces reads the file of --configuration, which is printed in a Secret: above
+all "limits", and "jobs" if what workspaces are meant to be is kept in NATS.
 
 The role runs in the namespace of --namespace, berth-system unless it is given.`,
 		Example: `  berth serve manifests bundles --install-role cluster-admin | kubectl apply --server-side -f -
@@ -86,6 +92,8 @@ The role runs in the namespace of --namespace, berth-system unless it is given.`
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 	flags.StringSliceVar(&o.Hosts, "host", nil, "a DNS name or IP address by which the gateway is reached from outside, for its certificate")
 	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities whose client certificates the gateway takes (default: only tokens)")
+	flags.StringVar(&o.Configuration, flagConfiguration, "", "the configuration file of the role workspaces (default: none)")
+	flags.StringVar(&o.Only, flagOnly, "", "the one namespace whose workspaces the role workspaces keeps (default: all)")
 	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
 	o.Capacity.flags(cmd)
 	o.Machines.flags(cmd)
@@ -103,7 +111,7 @@ func imageTag(version string) string {
 func (o *ManifestsOptions) validate() error {
 	invalid := func(format string, args ...any) error { return fault.New(fault.InvalidArgument, format, args...) }
 	if len(o.Roles) == 0 {
-		return invalid("a role is required: %s", strings.Join(roles(), " or "))
+		return invalid("a role is required: one of %s", strings.Join(roles(), ", "))
 	}
 	for _, role := range o.Roles {
 		if !slices.Contains(roles(), role) {
@@ -122,7 +130,7 @@ func (o *ManifestsOptions) validate() error {
 	case divided && (kind != "Issuer" && kind != "ClusterIssuer" || name == ""):
 		return invalid("--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got %q", o.Issuer)
 	}
-	for _, check := range []func() error{o.Capacity.validate, o.Machines.validate, func() error { return checkHosts(o.Hosts) }} {
+	for _, check := range []func() error{o.checkWorkspaces, o.Capacity.validate, o.Machines.validate, func() error { return checkHosts(o.Hosts) }} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -147,8 +155,11 @@ func Manifests(_ context.Context, o *ManifestsOptions) error {
 // manifests are the objects of a role.
 func (o *ManifestsOptions) manifests(name string) ([]byte, error) {
 	options := manifest.Options{Namespace: o.Namespace, Image: o.Image, Replicas: o.Replicas, Issuer: o.Issuer}
-	if name == roleGateway {
+	switch name {
+	case roleGateway:
 		return o.ofGateway(options)
+	case roleWorkspaces:
+		return o.ofWorkspaces(options)
 	}
 	role, err := bundles()
 	if err != nil {
@@ -205,4 +216,4 @@ func bundles() (manifest.Role, error) {
 	}, err
 }
 
-func roles() []string { return []string{server.Role, roleGateway} }
+func roles() []string { return []string{server.Role, roleGateway, roleWorkspaces} }

@@ -33,7 +33,7 @@ func freePort(t *testing.T) string {
 }
 
 func TestManifestsOptions(t *testing.T) {
-	forget := func(o *serve.ManifestsOptions) { o.IO = terminal.Streams{} }
+	forget := func(o *serve.ManifestsOptions) { o.IO, o.Getenv = terminal.Streams{}, nil }
 	defaults := func(change func(*serve.ManifestsOptions)) serve.ManifestsOptions {
 		o := serve.ManifestsOptions{Roles: []string{"bundles"}, Image: "ghcr.io/berthdev/berth:latest", Namespace: "berth-system", Replicas: 2, Capacity: serve.DefaultCapacity()}
 		change(&o)
@@ -54,16 +54,20 @@ func TestManifestsOptions(t *testing.T) {
 				o.MachinePool, o.TargetKubeconfig, o.TargetNamespace, o.MachineNamespace = "p", "f", "n", "m"
 			}),
 		},
-		"a pool without a gateway": {Args: "bundles --machine-pool p --target-kubeconfig f", Err: "--machine-pool requires the role gateway"},
-		"a pool without machines":  {Args: "gateway --machine-pool p", Err: "--machine-pool and --target-kubeconfig are given together"},
-		"no sessions":              {Args: "gateway --max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
-		"no host":                  {Args: "gateway --host https://a", Err: `--host must be a DNS name or an IP address, got "https://a"`},
-		"no role":                  {Err: "a role is required: bundles or gateway"},
-		"an unknown role":          {Args: "bundles x", Err: `unknown role "x": must be one of bundles, gateway`},
-		"no image":                 {Args: "bundles --image=", Err: "--image must not be empty"},
-		"no pods":                  {Args: "bundles --replicas 0", Err: "--replicas must be at least 1, got 0"},
-		"no namespace":             {Args: "bundles --namespace A", Err: `--namespace must be the name of a namespace, got "A"`},
-		"no issuer":                {Args: "bundles --cert-manager Secret/x", Err: `--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got "Secret/x"`},
+		"a pool without a gateway":        {Args: "bundles --machine-pool p --target-kubeconfig f", Err: "--machine-pool requires the role gateway"},
+		"a pool without machines":         {Args: "gateway --machine-pool p", Err: "--machine-pool and --target-kubeconfig are given together"},
+		"one namespace":                   {Args: "workspaces --only team", Want: defaults(func(o *serve.ManifestsOptions) { o.Roles, o.Only = []string{"workspaces"}, "team" })},
+		"a namespace of another role":     {Args: "bundles --only team", Err: "--only requires the role workspaces"},
+		"no namespace of workspaces":      {Args: "workspaces --only A", Err: `--only must be the name of a namespace, got "A"`},
+		"a configuration of another role": {Args: "bundles --configuration c", Err: "--configuration requires the role workspaces"},
+		"no sessions":                     {Args: "gateway --max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
+		"no host":                         {Args: "gateway --host https://a", Err: `--host must be a DNS name or an IP address, got "https://a"`},
+		"no role":                         {Err: "a role is required: one of bundles, gateway, workspaces"},
+		"an unknown role":                 {Args: "bundles x", Err: `unknown role "x": must be one of bundles, gateway, workspaces`},
+		"no image":                        {Args: "bundles --image=", Err: "--image must not be empty"},
+		"no pods":                         {Args: "bundles --replicas 0", Err: "--replicas must be at least 1, got 0"},
+		"no namespace":                    {Args: "bundles --namespace A", Err: `--namespace must be the name of a namespace, got "A"`},
+		"no issuer":                       {Args: "bundles --cert-manager Secret/x", Err: `--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got "Secret/x"`},
 	})
 }
 
@@ -159,6 +163,40 @@ func TestManifestsOfAPool(t *testing.T) {
 	}
 	streams, out = terminal.Test("", time.Now())
 	o.IO, o.Roles, o.TargetKubeconfig = streams, []string{"bundles", "gateway"}, filepath.Join(dir, "exec")
+	if err := serve.Manifests(t.Context(), o); fault.CodeOf(err) != fault.InvalidArgument || out.Out.String() != "" {
+		t.Errorf("%v, and %q is printed", err, out.Out.String())
+	}
+}
+
+// The role workspaces is asked by nobody, and has its configuration in a Secret. A wrong one
+// is refused before anything is printed.
+func TestManifestsOfWorkspaces(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(file, []byte("limits: {maxActiveHours: 36}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	streams, out := terminal.Test("", time.Now())
+	o := &serve.ManifestsOptions{
+		IO: streams, Roles: []string{"workspaces"}, Image: "registry.example.com/berth:v1", Namespace: "berth-system", Replicas: 2, Issuer: "ours",
+		Configuration: file, Getenv: func(string) string { return "" },
+	}
+	if err := serve.Manifests(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	terminaltest.Golden(t, "workspaces.yaml", out.Out.String())
+	if said := out.Err.String(); said != "The Secret berth-workspaces-configuration that is printed holds the file of --configuration.\n" {
+		t.Errorf("it says %q", said)
+	}
+	o.IO, out = terminal.Test("", time.Now())
+	o.Only = "team"
+	if err := serve.Manifests(t.Context(), o); err != nil || strings.Contains(out.Out.String(), "ClusterRoleBinding") ||
+		!strings.Contains(out.Out.String(), "name: berth-workspaces-only\n  namespace: team\n") || !strings.Contains(out.Out.String(), "--only=team") {
+		t.Errorf("%v:\n%s", err, out.Out.String())
+	}
+	if err := os.WriteFile(file, []byte("limits: {maxActiveHour: 36}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.IO, out = terminal.Test("", time.Now())
 	if err := serve.Manifests(t.Context(), o); fault.CodeOf(err) != fault.InvalidArgument || out.Out.String() != "" {
 		t.Errorf("%v, and %q is printed", err, out.Out.String())
 	}

@@ -138,7 +138,7 @@ func (c Choice) Owned(ctx context.Context, r inventory.Reader, place lifecycle.P
 		return nil, nil, cmdutil.Because(ctx, missing[0])
 	case len(list.Items) == 0:
 		return list, nil, fault.New(fault.NotFound, "no workspaces of %s found %s", c.Owner, where).
-			WithHint("`berth status` lists all workspaces; pass --ignore-not-found to ignore this")
+			WithHint("`berth status` lists all workspaces")
 	}
 	all := make([]Workspace, len(list.Items))
 	for i, w := range list.Items {

@@ -1,0 +1,55 @@
+package serve
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/config"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/serve/manifest"
+)
+
+const (
+	flagConfiguration = "configuration"
+	flagOnly          = "only"
+)
+
+// checkWorkspaces finds what is wrong with the options of that role.
+func (o *ManifestsOptions) checkWorkspaces() error {
+	for flag, value := range map[string]string{flagConfiguration: o.Configuration, flagOnly: o.Only} {
+		if value != "" && !slices.Contains(o.Roles, roleWorkspaces) {
+			return fault.New(fault.InvalidArgument, "--%s requires the role %s", flag, roleWorkspaces)
+		}
+	}
+	if o.Only != "" && len(validation.IsDNS1123Label(o.Only)) > 0 {
+		return fault.New(fault.InvalidArgument, "--%s must be the name of a namespace, got %q", flagOnly, o.Only)
+	}
+	return nil
+}
+
+// ofWorkspaces are the objects of the role that keeps workspaces what they are meant to be.
+func (o *ManifestsOptions) ofWorkspaces(options manifest.Options) ([]byte, error) {
+	role := manifest.Role{
+		Name: roleWorkspaces, Everywhere: rbac.Named(rbac.ServeWorkspaces), InSystem: rbac.Named(rbac.ServeWorkspacesInSystem), Unasked: true,
+	}
+	options.Arguments = append(options.Arguments, "--system-namespace="+o.Namespace)
+	if options.Only = o.Only; o.Only != "" {
+		options.Arguments = append(options.Arguments, "--"+flagOnly+"="+o.Only)
+	}
+	if o.Configuration != "" {
+		text, err := cmdutil.ReadFile(o.Configuration, o.IO.In, maxFile, "--"+flagConfiguration)
+		if err != nil {
+			return nil, err
+		}
+		if err := config.Check(o.Configuration, text, o.Getenv); err != nil {
+			return nil, err
+		}
+		options.Configuration = text
+		fmt.Fprintf(o.IO.Err, "The Secret %s that is printed holds the file of --%s.\n", manifest.SecretConfiguration(roleWorkspaces), flagConfiguration)
+	}
+	return o.ofRole(role, options)
+}
