@@ -34,6 +34,7 @@ func printing() []string {
 		"diagnose -f recording.jsonl", "diagnose pod/" + id + "", "diagnose pod/" + id + " -o json",
 		"update alice --dry-run=client", "update alice -o json",
 		"stop alice -o json", "start alice -o json", "restart alice -o name",
+		"reconcile --full -o json", "reconcile -o jsonpath={.kind}",
 		"delete nosuch -o json", "delete nosuch --ignore-not-found -o json", "delete alice --dry-run=client",
 		"provision alice -o json", "provision alice -o jsonl", "provision alice~default+user=root --dry-run=client",
 	}

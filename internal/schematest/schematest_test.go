@@ -56,11 +56,14 @@ func TestFullDocuments(t *testing.T) {
 		"Deletion":      &v1.Deletion{},
 		"Stop":          &v1.Stop{},
 		"StateSummary":  &v1.StateSummary{},
-		"Version":       &v1.Version{},
-		"Error":         &v1.Error{},
-		"Event":         &v1.Event{},
-		"CopyResult":    &v1.CopyResult{},
-		"PortForward":   &v1.PortForward{},
+
+		"WorkspaceReconciliation": &v1.WorkspaceReconciliation{},
+
+		"Version":     &v1.Version{},
+		"Error":       &v1.Error{},
+		"Event":       &v1.Event{},
+		"CopyResult":  &v1.CopyResult{},
+		"PortForward": &v1.PortForward{},
 
 		"BundleContent":        &v1.BundleContent{},
 		"BundleDiff":           &v1.BundleDiff{},
@@ -103,6 +106,9 @@ func fill(v reflect.Value) {
 		return
 	case v1.Form:
 		v.Set(reflect.ValueOf(v1.FormRepo))
+		return
+	case v1.LimitSource:
+		v.Set(reflect.ValueOf(v1.LimitOfBlueprint))
 		return
 	case v1.DesiredState:
 		v.Set(reflect.ValueOf(v1.DesiredStopped))

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -106,7 +107,7 @@ func (l Jobs) Names() []string {
 
 // Empty is the remark about an empty list.
 func (l Jobs) Empty() string {
-	if len(l.Items) > 0 {
+	if len(l.Items)+len(l.States) > 0 {
 		return ""
 	}
 	return "no jobs"
@@ -126,7 +127,7 @@ func (l Jobs) Text(p style.Page) ([]string, error) {
 			}
 			lines = append(lines, text...)
 		}
-		return lines, nil
+		return append(lines, l.states(p, len(lines) > 0)...), nil
 	}
 	cols := []style.Column{
 		{Title: "JOB"},
@@ -146,4 +147,16 @@ func (l Jobs) Text(p style.Page) ([]string, error) {
 			style.Brief(Job{j}.took(p.Now)), string(j.Stage), style.OrDash(j.Code), style.Age(j.UpdatedAt, p.Now),
 		}
 	}), nil
+}
+
+// states is a table of how the states of the workspace have changed.
+func (l Jobs) states(p style.Page, follows bool) []string {
+	cols := []style.Column{{Title: "TIME"}, {Title: "AGE", DropOrder: 1}, {Title: "DESIRED"}, {Title: "ACTUAL"}, {Title: "WHY", Least: 12}}
+	lines := table(cols, l.States, p, func(c v1.StateChange) []string {
+		return []string{c.At.UTC().Format(time.DateTime), style.Age(c.At, p.Now), string(c.Desired), string(c.Actual), cmp.Or(c.Cause, c.Reason)}
+	})
+	if follows {
+		return style.Paragraph(lines)
+	}
+	return lines
 }

@@ -100,6 +100,12 @@ func (l Workspaces) Columns(p style.Page) []style.Column {
 
 // why is what keeps a workspace from running, and since when.
 func why(w v1.Workspace, now time.Time) string {
+	if s := w.State; s != nil && s.Desired == v1.DesiredTerminated && w.Stage != v1.StageTerminating {
+		return "it is being deleted (" + style.Age(s.DesiredAt, now) + ")"
+	}
+	if s := w.State; s != nil && w.Stage == v1.StageRunning && s.Desired != v1.DesiredRunning {
+		return "it is to be " + string(s.Desired) + " (" + style.Age(s.DesiredAt, now) + ")"
+	}
 	if c := wording.Lasting(w.Cause); c != nil && c.Message != "" {
 		return wording.CauseText(*c)
 	}

@@ -58,7 +58,24 @@ func documentSchemas() ([]*jsonschema.Schema, error) {
 		return nil, err
 	}
 	var all []*jsonschema.Schema
-	for _, document := range []any{
+	for _, document := range printed() {
+		kind := reflect.TypeOf(document).Name()
+		schema := reflector.Reflect(document)
+		schema.ID = jsonschema.ID(schemaURL + kind + ".json")
+		schema.Title = kind
+		schema.Description = reflector.CommentMap[module+"/"+documents+"."+kind]
+		finish(kind, schema)
+		for name, definition := range schema.Definitions {
+			finish(name, definition)
+		}
+		all = append(all, schema)
+	}
+	return all, nil
+}
+
+// printed are all documents.
+func printed() []any {
+	return []any{
 		v1.Blueprint{},
 		v1.BlueprintCheck{},
 		v1.BlueprintList{},
@@ -75,6 +92,7 @@ func documentSchemas() ([]*jsonschema.Schema, error) {
 		v1.DeletionSummary{},
 		v1.Stop{},
 		v1.StateSummary{},
+		v1.WorkspaceReconciliation{},
 		v1.Diagnosis{},
 		v1.Error{},
 		v1.Event{},
@@ -86,19 +104,7 @@ func documentSchemas() ([]*jsonschema.Schema, error) {
 		v1.Version{},
 		v1.Workspace{},
 		v1.WorkspaceList{},
-	} {
-		kind := reflect.TypeOf(document).Name()
-		schema := reflector.Reflect(document)
-		schema.ID = jsonschema.ID(schemaURL + kind + ".json")
-		schema.Title = kind
-		schema.Description = reflector.CommentMap[module+"/"+documents+"."+kind]
-		finish(kind, schema)
-		for name, definition := range schema.Definitions {
-			finish(name, definition)
-		}
-		all = append(all, schema)
 	}
-	return all, nil
 }
 
 // editorSchema makes the JSON Schema of a file that people write, for editors. Here
