@@ -128,7 +128,10 @@ func (o *Options) history(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(list.Items) == 0 {
+	if list.States, err = o.changes(ctx); err != nil {
+		printer.PrintWarning(o.IO, "how its states have changed is not known: "+err.Error())
+	}
+	if len(list.Items)+len(list.States) == 0 {
 		return fault.New(fault.NotFound, "no job records of %s found", o.Workspace).
 			WithHint("records are kept for 48 hours unless configured otherwise; `berth jobs` lists them")
 	}

@@ -61,3 +61,30 @@ func (o *Options) inspect(ctx context.Context, reader inventory.Reader, arg inve
 	}
 	return nil, cmdutil.Because(ctx, err)
 }
+
+// changes are how the states of the workspace have changed, as far as that is recorded.
+func (o *Options) changes(ctx context.Context) ([]v1.StateChange, error) {
+	arg, err := inventory.ParseArgument(o.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := cmdutil.Await(ctx, o.Inventory)
+	if err != nil {
+		return nil, err
+	}
+	place, done, err := o.States(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	for _, id := range arg.IDs() {
+		r, err := recorded.Get(ctx, place, reader.In(arg.Namespace).Client.Namespace, id)
+		if err != nil {
+			return nil, err
+		}
+		if r.ID != "" && arg.Means(id, r.UserString) {
+			return r.History, nil
+		}
+	}
+	return nil, nil
+}

@@ -79,7 +79,7 @@ line is one workspace: first all that exist, then each that changes; a deleted o
 	flags.BoolVar(&o.NoHeaders, "no-headers", false, "print no column titles")
 	flags.BoolVarP(&o.Watch, "watch", "w", false, "keep printing changes until Ctrl-C")
 	flags.BoolVar(&o.Events, "events", false, "also show the Kubernetes events of the workspace")
-	flags.BoolVar(&o.History, "history", false, "show what happened when the workspace was provisioned, even if it no longer exists")
+	flags.BoolVar(&o.History, "history", false, "show what happened when the workspace was provisioned, even if it no longer exists, and how its states have changed since")
 	f.CompleteFrom(cmd, "owner", func(w v1.Workspace) string { return w.Owner })
 	f.CompleteFrom(cmd, "blueprint", func(w v1.Workspace) string { return w.Blueprint })
 	cmdutil.NoFlagValues(cmd, "selector")
