@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 
+	"github.com/berthdev/berth/test/bench/internal/fleet"
 	"github.com/berthdev/berth/test/bench/internal/program"
 )
 
@@ -44,9 +45,9 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	f := &fleet{client: client, size: o.workspaces}
-	defer f.remove(context.WithoutCancel(ctx))
-	if err := f.create(ctx); err != nil {
+	f := &fleet.Fleet{Client: client, Size: o.workspaces, WaitEvery: 100}
+	defer f.Remove(context.WithoutCancel(ctx))
+	if err := f.Create(ctx); err != nil {
 		return err
 	}
 	return measure(ctx, o)

@@ -19,11 +19,24 @@ type Log struct {
 func (l *Log) Take() []record.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	out := l.copied()
+	l.entries = nil
+	return out
+}
+
+// Look is Take, but what went by is kept.
+func (l *Log) Look() []record.Request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.copied()
+}
+
+// copied are the requests as they are so far; the lock is held.
+func (l *Log) copied() []record.Request {
 	out := make([]record.Request, 0, len(l.entries))
 	for _, entry := range l.entries {
 		out = append(out, *entry)
 	}
-	l.entries = nil
 	return out
 }
 

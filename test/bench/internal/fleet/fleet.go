@@ -1,4 +1,7 @@
-package main
+// Package fleet makes many pods that look like workspaces. They are plain objects, bound to a
+// node without a kubelet: what is measured is the answer of the API server and what a client
+// makes of it, and for that nothing has to run.
+package fleet
 
 import (
 	"context"
@@ -17,26 +20,37 @@ import (
 	"github.com/berthdev/berth/test/bench/internal/cluster"
 )
 
+// Namespace is where the pods are.
+const Namespace = "berth-fleet"
+
 const (
-	namespace = "berth-fleet"
-	node      = "berth-fleet-node"
+	node = "berth-fleet-node"
 	// leases is where a node's heartbeat is kept. Without one its pods are
 	// marked as not ready after 40 seconds and evicted after some minutes.
-	leases    = "kube-node-lease"
-	alive     = 10 * time.Second
-	atOnce    = 16
-	waitEvery = 100 // one in so many waits for its image
+	leases = "kube-node-lease"
+	alive  = 10 * time.Second
+	atOnce = 16
 )
 
-// fleet is many pods that look like workspaces.
-type fleet struct {
-	client kubernetes.Interface
-	size   int
-	stop   context.CancelFunc
+// Fleet is many pods that look like workspaces.
+type Fleet struct {
+	Client kubernetes.Interface
+	Size   int
+	// WaitEvery is how many pods there are for one that waits for its image; 0 if all run.
+	WaitEvery int
+
+	stop context.CancelFunc
 }
 
-func (f *fleet) create(ctx context.Context) error {
-	if err := cluster.Create(ctx, f.client, namespace); err != nil {
+// ID is the name of a pod, and the ID of its workspace.
+func ID(i int) string { return fmt.Sprintf("user%d-%07x", i/5, i) }
+
+// UserString is what a workspace was made by.
+func UserString(i int) string { return fmt.Sprintf("user%d~dev", i/5) }
+
+// Create makes the pods. They are to be removed also after an error.
+func (f *Fleet) Create(ctx context.Context) error {
+	if err := cluster.Create(ctx, f.Client, Namespace); err != nil {
 		return err
 	}
 	if err := f.createNode(ctx); err != nil {
@@ -45,17 +59,17 @@ func (f *fleet) create(ctx context.Context) error {
 	began := time.Now()
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	for i := range f.size {
+	for i := range f.Size {
 		group.Go(func() error { return f.createPod(groupCtx, i) })
 	}
 	err := group.Wait()
-	fmt.Fprintf(os.Stderr, "%d pods made in %s\n", f.size, time.Since(began).Round(time.Second))
+	fmt.Fprintf(os.Stderr, "%d pods made in %s\n", f.Size, time.Since(began).Round(time.Second))
 	return err
 }
 
-// createNode makes a node and keeps it alive until remove.
-func (f *fleet) createNode(ctx context.Context) error {
-	made, err := f.client.CoreV1().Nodes().Create(ctx, &corev1.Node{
+// createNode makes a node and keeps it alive until Remove.
+func (f *Fleet) createNode(ctx context.Context) error {
+	made, err := f.Client.CoreV1().Nodes().Create(ctx, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: node},
 		Spec:       corev1.NodeSpec{Unschedulable: true}, // for all other pods
 	}, metav1.CreateOptions{})
@@ -67,11 +81,11 @@ func (f *fleet) createNode(ctx context.Context) error {
 	made.Status.Conditions = []corev1.NodeCondition{{
 		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Fleet", LastHeartbeatTime: now, LastTransitionTime: now,
 	}}
-	if _, err := f.client.CoreV1().Nodes().UpdateStatus(ctx, made, metav1.UpdateOptions{}); err != nil {
+	if _, err := f.Client.CoreV1().Nodes().UpdateStatus(ctx, made, metav1.UpdateOptions{}); err != nil {
 		return err
 	}
 	seconds, holder := int32(40), node
-	lease, err := f.client.CoordinationV1().Leases(leases).Create(ctx, &coordinationv1.Lease{
+	lease, err := f.Client.CoordinationV1().Leases(leases).Create(ctx, &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: node},
 		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &metav1.MicroTime{Time: now.Time}},
 	}, metav1.CreateOptions{})
@@ -83,7 +97,7 @@ func (f *fleet) createNode(ctx context.Context) error {
 	return nil
 }
 
-func (f *fleet) renew(ctx context.Context, lease *coordinationv1.Lease) {
+func (f *Fleet) renew(ctx context.Context, lease *coordinationv1.Lease) {
 	ticker := time.NewTicker(alive)
 	defer ticker.Stop()
 	for {
@@ -92,20 +106,20 @@ func (f *fleet) renew(ctx context.Context, lease *coordinationv1.Lease) {
 			return
 		case now := <-ticker.C:
 			lease.Spec.RenewTime = &metav1.MicroTime{Time: now}
-			if next, err := f.client.CoordinationV1().Leases(leases).Update(ctx, lease, metav1.UpdateOptions{}); err == nil {
+			if next, err := f.Client.CoordinationV1().Leases(leases).Update(ctx, lease, metav1.UpdateOptions{}); err == nil {
 				lease = next
 			}
 		}
 	}
 }
 
-func (f *fleet) createPod(ctx context.Context, i int) error {
-	pods := f.client.CoreV1().Pods(namespace)
+func (f *Fleet) createPod(ctx context.Context, i int) error {
+	pods := f.Client.CoreV1().Pods(Namespace)
 	pod, err := pods.Create(ctx, workspace(i), metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	pod.Status = status(pod, i%waitEvery == 0)
+	pod.Status = status(pod, f.WaitEvery > 0 && i%f.WaitEvery == 0)
 	_, err = pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	return err
 }
@@ -113,7 +127,7 @@ func (f *fleet) createPod(ctx context.Context, i int) error {
 // workspace is a pod as berth's chart makes it, with what makes it large: labels,
 // annotations, environment, volumes.
 func workspace(i int) *corev1.Pod {
-	owner, id := fmt.Sprintf("user%d", i/5), fmt.Sprintf("user%d-%07x", i/5, i)
+	owner, id := fmt.Sprintf("user%d", i/5), ID(i)
 	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi")}
 	config := corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: id + "-init"}}}
 	return &corev1.Pod{
@@ -126,7 +140,7 @@ func workspace(i int) *corev1.Pod {
 			Annotations: map[string]string{
 				"k8shell.io/identity":      "kubernetes/",
 				"k8shell.io/manifest-hash": fmt.Sprintf("%064x", i),
-				"k8shell.io/userstr":       base64.StdEncoding.EncodeToString([]byte(owner + "~dev")),
+				"k8shell.io/userstr":       base64.StdEncoding.EncodeToString([]byte(UserString(i))),
 			},
 		},
 		Spec: corev1.PodSpec{
@@ -171,14 +185,14 @@ func status(pod *corev1.Pod, waiting bool) corev1.PodStatus {
 	}
 }
 
-// remove takes everything away again.
-func (f *fleet) remove(ctx context.Context) {
+// Remove takes everything away again.
+func (f *Fleet) Remove(ctx context.Context) {
 	if f.stop != nil {
 		f.stop()
 	}
-	if err := cluster.Remove(ctx, f.client, namespace); err != nil {
+	if err := cluster.Remove(ctx, f.Client, Namespace); err != nil {
 		fmt.Fprintln(os.Stderr, "fleet:", err)
 	}
-	_ = f.client.CoordinationV1().Leases(leases).Delete(ctx, node, metav1.DeleteOptions{})
-	_ = f.client.CoreV1().Nodes().Delete(ctx, node, metav1.DeleteOptions{})
+	_ = f.Client.CoordinationV1().Leases(leases).Delete(ctx, node, metav1.DeleteOptions{})
+	_ = f.Client.CoreV1().Nodes().Delete(ctx, node, metav1.DeleteOptions{})
 }
