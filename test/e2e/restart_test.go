@@ -13,14 +13,28 @@ import (
 // restart its daemons.
 const clusterVariable = "BERTH_TEST_CLUSTER"
 
-// Provisioning survives an API server that is killed and comes back, and ends with
-// the right verdict. This test runs before the others, which the outage would
-// break: it is the only one that is not parallel.
-func TestAPIServerRestartsDuringProvisioning(t *testing.T) {
+// restartAPIServer kills the API server and starts it again, where that may be done.
+func restartAPIServer(t *testing.T) func() {
+	t.Helper()
 	dir := os.Getenv(clusterVariable)
 	if dir == "" {
 		t.Skipf("%s is not set: the API server of a cluster in use must not be killed", clusterVariable)
 	}
+	return func() {
+		t.Helper()
+		restart := exec.Command("go", "run", ".", "--dir", dir, "restart", "kube-apiserver")
+		restart.Dir = "../cluster"
+		if out, err := restart.CombinedOutput(); err != nil {
+			t.Fatalf("restart: %v\n%s", err, out)
+		}
+	}
+}
+
+// Provisioning survives an API server that is killed and comes back, and ends with
+// the right verdict. This test runs before the others, which the outage would
+// break: it is the only one that is not parallel.
+func TestAPIServerRestartsDuringProvisioning(t *testing.T) {
+	restart := restartAPIServer(t)
 	w := newWorldAlone(t)
 	for user, status := range map[string]int{"alice~gated": 0, "alice~crashing": 3} {
 		run := w.start("provision", user)
@@ -29,11 +43,7 @@ func TestAPIServerRestartsDuringProvisioning(t *testing.T) {
 		} else {
 			run.waitFor("step install")
 		}
-		restart := exec.Command("go", "run", ".", "--dir", dir, "restart", "kube-apiserver")
-		restart.Dir = "../cluster"
-		if out, err := restart.CombinedOutput(); err != nil {
-			t.Fatalf("restart: %v\n%s", err, out)
-		}
+		restart()
 		if status == 0 {
 			w.open(user)
 		}
@@ -48,10 +58,7 @@ func TestAPIServerRestartsDuringProvisioning(t *testing.T) {
 // and says so. The shell at a terminal is hung up, with what runs in it, though nobody
 // comes back for it. It runs before the parallel ones, too.
 func TestAPIServerRestartEndsSessions(t *testing.T) {
-	dir := os.Getenv(clusterVariable)
-	if dir == "" {
-		t.Skipf("%s is not set: the API server of a cluster in use must not be killed", clusterVariable)
-	}
+	restart := restartAPIServer(t)
 	w := newWorldAlone(t)
 	w.must(0, "provision", "alice~plain")
 	at := w.sit(w.command("exec", "alice~plain"))
@@ -61,11 +68,7 @@ func TestAPIServerRestartEndsSessions(t *testing.T) {
 	w.eventually("it sleeps", func() bool { return strings.Contains(w.processes("alice~plain"), "sleep 1006") })
 	run := w.start("exec", "alice~plain", "--", "sh", "-c", "echo begun; sleep 600")
 	run.waitForLine("begun")
-	restart := exec.Command("go", "run", ".", "--dir", dir, "restart", "kube-apiserver")
-	restart.Dir = "../cluster"
-	if out, err := restart.CombinedOutput(); err != nil {
-		t.Fatalf("restart: %v\n%s", err, out)
-	}
+	restart()
 	const says = "the connection to the API server was lost, and with it the command in workspace"
 	w.contains(strings.Join(strings.Fields(at.ends(125)), " "), says, "(UNAVAILABLE)")
 	r := run.wait()

@@ -69,6 +69,15 @@ func TestStopAndStart(t *testing.T) {
 	w.eventually("the pod is gone", func() bool { return w.pod(id) == nil })
 	kept("start", "alice~dev")
 
+	// Storage that somebody has deleted is not missed without a word.
+	w.must(0, "stop", "alice~dev")
+	w.kubectl("delete", "pvc", "pvc-"+id+"-home")
+	w.contains(w.must(0, "start", "alice~dev").stderr, "storage home is new and empty: somebody has deleted its claim")
+	w.must(0, "stop", "alice~dev")
+	if r := w.must(0, "start", "alice~dev"); strings.Contains(r.stderr, "new and empty") {
+		t.Errorf("it is said twice: %s", r.stderr)
+	}
+
 	w.must(0, "stop", "alice~dev")
 	w.must(0, "delete", "alice~dev")
 	w.nothingIsLeft()

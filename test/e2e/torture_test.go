@@ -67,6 +67,25 @@ func victims(blueprint string) []victim {
 				web.clean(before)
 			}
 		}, 1},
+		{"stop", func(w *world) ([]string, func()) {
+			w.must(0, "provision", user)
+			return []string{"stop", user}, func() {
+				w.must(0, "stop", user)
+				w.must(0, "start", user)
+				w.must(0, "exec", user, "--", "true")
+				w.must(0, "delete", user)
+			}
+		}, 4},
+		{"start", func(w *world) ([]string, func()) {
+			w.must(0, "provision", user)
+			w.must(0, "stop", user)
+			return []string{"start", user}, func() {
+				w.must(0, "start", user)
+				w.onlyOneRelease(w.idOf(user))
+				w.must(0, "exec", user, "--", "true")
+				w.must(0, "delete", user)
+			}
+		}, 4},
 		{"restart", func(w *world) ([]string, func()) {
 			w.must(0, "provision", user)
 			return []string{"restart", user}, func() {
