@@ -78,7 +78,7 @@ func TestWith(t *testing.T) {
 			&v1.State{Desired: v1.DesiredRestart, DesiredAt: at(9), Actual: v1.ActualStopped},
 		},
 		"its deletion was killed": {
-			seen(v1.StageUnknown), record(v1.DesiredTerminated, v1.ActualRunning), v1.StageTerminating, at(9), "its deletion was interrupted; delete it again",
+			seen(v1.StageUnknown), record(v1.DesiredTerminated, v1.ActualRunning), v1.StageTerminating, at(9), "its deletion was interrupted; complete it: berth delete id/alice-1 --namespace team",
 			&v1.State{Desired: v1.DesiredTerminated, DesiredAt: at(9), Actual: v1.ActualStopped},
 		},
 	} {
