@@ -142,7 +142,7 @@ func item(r controller.Result) v1.ReconciledWorkspace {
 	case r.Err != nil:
 		w.Error = result.NewError(r.Err)
 	}
-	if r.Did == controller.Miss {
+	if r.Did == controller.Lost {
 		w.Done = ""
 	}
 	return w

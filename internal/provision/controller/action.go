@@ -14,8 +14,8 @@ const (
 	Start   Action = "start"
 	Stop    Action = "stop"
 	Delete  Action = "delete"
-	// Miss is for a workspace of which nothing is left that could be started or stopped.
-	Miss Action = "miss"
+	// Lost is for a workspace of which nothing is left that could be started or stopped.
+	Lost Action = "lost"
 )
 
 // Decide says what to do about a workspace as it stands.
@@ -30,14 +30,14 @@ func Decide(desired v1.DesiredState, seen lifecycle.Seen) Action {
 	case v1.DesiredStopped, v1.DesiredRestart:
 		switch {
 		case gone:
-			return Miss
+			return Lost
 		case seen.Pods && !ending:
 			return Stop
 		}
 	case v1.DesiredRunning:
 		switch {
 		case gone:
-			return Miss
+			return Lost
 		case !seen.Pods:
 			return Start
 		}

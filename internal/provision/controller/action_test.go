@@ -25,15 +25,15 @@ func TestDecide(t *testing.T) {
 	for desired, want := range map[v1.DesiredState]map[string]Action{
 		v1.DesiredRunning: {
 			"runs": Nothing, "failed": Nothing, "waits": Nothing, "asked": Nothing, "ending": Nothing,
-			"stopped": Start, "failed once": Start, "nothing": Miss,
+			"stopped": Start, "failed once": Start, "nothing": Lost,
 		},
 		v1.DesiredStopped: {
 			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing,
-			"stopped": Nothing, "failed once": Nothing, "nothing": Miss,
+			"stopped": Nothing, "failed once": Nothing, "nothing": Lost,
 		},
 		v1.DesiredRestart: {
 			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing,
-			"stopped": Nothing, "failed once": Nothing, "nothing": Miss,
+			"stopped": Nothing, "failed once": Nothing, "nothing": Lost,
 		},
 		v1.DesiredTerminated: {
 			"runs": Delete, "failed": Delete, "waits": Delete, "asked": Delete, "ending": Nothing,

@@ -2,11 +2,9 @@ package controller
 
 import (
 	"maps"
-	"slices"
 	"sync"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
 )
 
@@ -111,31 +109,6 @@ func (k *known) exchanged(written map[string]lifecycle.Record) {
 	}
 }
 
-// ended notes how the work on a workspace ended.
-func (k *known) ended(key string, r lifecycle.Record, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.remains, key)
-	if err == nil {
-		delete(k.failures, key)
-		k.worked[key] = true
-		return
-	}
-	failure := lifecycle.Failure{Incarnation: r.Incarnation, Changed: r.Changed, Message: message(err)}
-	k.worked[key] = k.worked[key] || k.failures[key] != failure // what fails again is recorded already
-	k.failures[key] = failure
-}
-
-// defective notes an error that nobody expected, of work that has ended before it could be
-// noted.
-func (k *known) defective(key string, err error) {
-	if fault.CodeOf(err) != fault.Internal {
-		return
-	}
-	r, _ := k.of(key)
-	k.ended(key, r, err)
-}
-
 // without are the workspaces that are seen and not recorded. One that is on its way out is
 // left alone.
 func (k *known) without() (all []v1.Workspace) {
@@ -174,65 +147,4 @@ func (k *known) forgetRemains() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	clear(k.remains)
-}
-
-// of is what is known of one workspace.
-func (k *known) of(key string) (lifecycle.Record, lifecycle.Seen) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.records[key], k.standing(key)
-}
-
-func (k *known) standing(key string) lifecycle.Seen {
-	w, pods := k.seen[key]
-	s := lifecycle.Seen{Pods: pods, Reading: w.Snapshot, Kept: k.remains[key]}
-	failure, failed := k.failures[key]
-	switch r := k.records[key]; {
-	case !failed:
-	case Decide(r.Desired, s) == Nothing: // somebody else has brought it about
-		delete(k.failures, key)
-	default:
-		s.Failure = &failure
-	}
-	return s
-}
-
-// report is what is so: of all recorded workspaces, or of those that are not as they are
-// recorded.
-func (k *known) report(full bool) lifecycle.Report {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	report := lifecycle.Report{Full: full}
-	for _, key := range slices.Sorted(maps.Keys(k.records)) {
-		r := k.records[key]
-		actual, cause := k.standing(key).Of(r)
-		if full || k.worked[key] || actual != r.Actual || cause != r.Cause {
-			report.Workspaces = append(report.Workspaces, lifecycle.Reported{ID: key, Incarnation: r.Incarnation, Actual: actual, Cause: cause})
-		}
-	}
-	return report
-}
-
-// touchAll has all that is recorded looked at.
-func (k *known) touchAll() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for key := range k.records {
-		k.touched[key] = true
-	}
-}
-
-// takeTouched are the workspaces whose pods have changed since the last time, and that are
-// not what was answered that they are meant to be: somebody else has deleted a pod.
-func (k *known) takeTouched() (keys []string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for key := range k.touched {
-		if r, ok := k.records[key]; ok && !r.Pending() && Decide(r.Desired, k.standing(key)) != Nothing {
-			keys = append(keys, key)
-		}
-	}
-	clear(k.touched)
-	slices.Sort(keys)
-	return keys
 }

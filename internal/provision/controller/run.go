@@ -57,7 +57,12 @@ func (c *Controller) exchanges(ctx context.Context, k *known, add func(string)) 
 	full, last, pause := true, time.Time{}, leastPause
 	for {
 		full = full || c.now().Sub(last) >= c.Full || c.Changed != nil && c.Changed()
-		todo, complete, err := c.exchange(ctx, k, full)
+		var todo []string
+		var complete bool
+		err := reconcile.Guard(c.Log, "exchange", func() (err error) {
+			todo, complete, err = c.exchange(ctx, k, full)
+			return err
+		})
 		for _, key := range todo {
 			add(key)
 		}

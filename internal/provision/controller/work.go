@@ -62,8 +62,8 @@ func (c *Controller) work(ctx context.Context, k *known, key string) error {
 // do carries an action out, unless somebody else has by now. Nobody waits for what comes of
 // it: that is seen.
 func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (Action, error) {
-	if did == Miss {
-		return did, missed(r)
+	if did == Lost {
+		return did, lost(r)
 	}
 	p := *c.Provisioner
 	order := provision.OrderOf(r)
@@ -110,13 +110,13 @@ func ifGone(err error, r lifecycle.Record, did Action) error {
 	case fault.CodeOf(err) != fault.NotFound:
 		return err
 	case did == Start:
-		return missed(r)
+		return lost(r)
 	}
 	return nil
 }
 
-// missed is the error of a workspace of which nothing is left, though something should be.
-func missed(r lifecycle.Record) error {
+// lost is the error of a workspace of which nothing is left, though something should be.
+func lost(r lifecycle.Record) error {
 	return fault.New(fault.Failed, "nothing of it is left in namespace %s: somebody has removed it", r.Namespace).
 		WithHint("delete it, or provision it again")
 }
