@@ -102,8 +102,11 @@ func (s provisioning) valuesOf(ctx context.Context, found inventory.Found) (map[
 		return valuesIn(lifecycle.Record{})
 	}
 	r, err := s.states().Get(ctx, s.id)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case r.Desired == v1.DesiredTerminated:
+		return nil, lifecycle.BeingDeleted(r)
 	}
 	return valuesIn(r)
 }

@@ -55,6 +55,7 @@ func takenUp(id string, found inventory.Found, now time.Time) lifecycle.Record {
 	r.UserString, r.Blueprint = found.UserString(), found.Blueprint()
 	if found.Record != nil {
 		r.Limits = limitsIn(found.Record.Config)
+		r.CreatedAt = found.Record.Info.FirstDeployed.Time.UTC() // its pod may be a later one
 	}
 	return r
 }
