@@ -305,6 +305,60 @@ func TestTwoLoops(t *testing.T) {
 	}
 }
 
+// A loop whose lease somebody has taken stops, and goes on when it has the lease again.
+func TestLoopLosesItsLease(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	id, run := w.idOf("alice~plain"), w.runLoop()
+	w.becomes(id, v1.DesiredRunning, v1.ActualRunning)
+	leases, name := w.CoordinationV1().Leases(w.namespace), serve.LeaseName("workspaces-"+w.namespace)
+	w.eventually("the lease is taken", func() bool {
+		lease, err := leases.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := metav1.NewMicroTime(time.Now())
+		lease.Spec.HolderIdentity, lease.Spec.RenewTime = new("somebody"), &now
+		_, err = leases.Update(t.Context(), lease, metav1.UpdateOptions{})
+		return err == nil
+	})
+	run.waitFor(`"leads":false`)
+	w.wants(id, v1.DesiredStopped)
+	w.becomes(id, v1.DesiredStopped, v1.ActualStopped)
+	if n := did(run, "stop", id); n != 1 {
+		t.Errorf("it was stopped %d times", n)
+	}
+}
+
+// A pod that does not end is neither forgotten nor deleted again and again: a restart goes on
+// as soon as it has ended, and so does a deletion.
+func TestLoopWithAPodThatDoesNotEnd(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	id, run := w.idOf("alice~plain"), w.runLoop()
+	w.becomes(id, v1.DesiredRunning, v1.ActualRunning)
+	finalizers := func(list string) {
+		t.Helper()
+		w.kubectl("patch", "pod", id, "--type", "merge", "-p", `{"metadata":{"finalizers":`+list+`}}`)
+	}
+	finalizers(`["example.com/wait"]`)
+	w.wants(id, v1.DesiredRestart)
+	w.becomes(id, v1.DesiredRestart, v1.ActualStopping)
+	w.contains(w.must(0, "status", id).stdout, "RestartRequested")
+	finalizers("null")
+	w.becomes(id, v1.DesiredRunning, v1.ActualRunning)
+
+	finalizers(`["example.com/wait"]`)
+	w.wants(id, v1.DesiredTerminated)
+	w.becomes(id, v1.DesiredTerminated, v1.ActualTerminating)
+	w.contains(w.must(6, "start", id).stderr, "is being deleted")
+	finalizers("null")
+	w.eventually("it is deleted", func() bool { return w.state(id).ID == "" })
+	if stops, starts, deletions := did(run, "stop", id), did(run, "start", id), did(run, "delete", id); stops != 1 || starts != 1 || deletions != 1 {
+		t.Errorf("it was stopped %d times, started %d times, deleted %d times", stops, starts, deletions)
+	}
+}
+
 // While NATS is away nothing is done, and nothing ends. A namespace that somebody has deleted
 // is an error that says so, of a workspace that can be deleted all the same.
 func TestLoopWithNATS(t *testing.T) {

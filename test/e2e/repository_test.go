@@ -170,6 +170,9 @@ func TestRepositoryIsClonedOnce(t *testing.T) {
 		return pod != nil && pod.Status.ContainerStatuses[0].RestartCount == 1 && pod.Status.ContainerStatuses[0].Ready
 	})
 	work()
+	run("stop", user)
+	run("start", user)
+	work()
 	run("delete", user)
 	run("provision", user)
 	work()
