@@ -40,8 +40,11 @@ func (s provisioning) cleanUpOnFailure(ctx context.Context, in inputs, turn depl
 	o := s.outcome(ctx, in, e, failure)
 	o.Left = v1.LeftDeleted
 	err := s.steps.Do("remove", func() (string, error) { return s.undo(ctx, in, turn, e.result) })
-	if err != nil {
+	switch {
+	case err != nil:
 		o.Left, o.Problems = v1.LeftKept, []string{err.Error()}
+	case !in.found.Exists(): // nothing is to be there
+		s.sweep(context.WithoutCancel(ctx), s.id)
 	}
 	return o, failure
 }
