@@ -78,7 +78,7 @@ func (s session) remove(ctx context.Context, found inventory.Found, how deploy.R
 		return removal, wanted, err
 	}
 	defer s.release(ctx, held)
-	if wanted, err = s.wantGone(ctx, how.KeepStorage); err != nil {
+	if wanted, err = s.wantGone(ctx, held, how.KeepStorage); err != nil {
 		return removal, wanted, err
 	}
 	removal, err = s.target.Remove(ctx, deploy.Turn{Lock: held, Found: found}, how)

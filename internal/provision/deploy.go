@@ -115,7 +115,7 @@ func (s provisioning) complete(ctx context.Context, d deploy.Deployment, plan de
 	}
 	recorded := make(chan error, 1)
 	go func() {
-		_, err := s.wantRunning(ctx, plan, d)
+		_, err := s.wantRunning(ctx, nil, plan, d)
 		recorded <- err
 	}()
 	err := s.target.Complete(ctx, d, result)

@@ -12,6 +12,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
@@ -27,20 +28,44 @@ func (p *Provisioner) keepsStates() bool { return p.States.Client != nil }
 func (p *Provisioner) states() lifecycle.Records { return p.States.Of(p.Client.Namespace) }
 
 // want records what a workspace that was found is meant to be.
-func (s session) want(ctx context.Context, desired v1.DesiredState, found inventory.Found) (lifecycle.Record, error) {
+func (s session) want(ctx context.Context, held *lock.Lock, desired v1.DesiredState, found inventory.Found) (lifecycle.Record, error) {
 	if s.Order != nil {
 		return s.ordered(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
 	now := s.Now().UTC()
-	return s.states().Change(ctx, s.id, func(r lifecycle.Record) (lifecycle.Record, error) {
+	return s.record(ctx, held, func(r lifecycle.Record) (lifecycle.Record, error) {
 		if r.ID == "" {
 			r = takenUp(s.id, found, now)
 		}
 		r.Namespace = s.Client.Namespace
 		return r.Set(desired, now)
 	})
+}
+
+// record writes what is wanted while the lock is held, if that has to be confirmed: also if
+// others have changed the record, or the time for it has passed, maybe while this process was
+// suspended.
+func (s session) record(ctx context.Context, held *lock.Lock, decide func(lifecycle.Record) (lifecycle.Record, error)) (lifecycle.Record, error) {
+	confirmed := func(r lifecycle.Record) (lifecycle.Record, error) {
+		if held != nil {
+			if err := held.Confirm(ctx); err != nil {
+				return r, err
+			}
+		}
+		return decide(r)
+	}
+	for last := false; ; last = true {
+		limited, cancel := context.WithTimeout(ctx, recordTime)
+		r, err := s.states().Change(limited, s.id, confirmed)
+		late := err != nil && limited.Err() != nil && ctx.Err() == nil
+		cancel()
+		switch {
+		case !late:
+			return r, err
+		case last:
+			return r, fault.New(fault.Unavailable, "what workspace %s is meant to be was not recorded within %s: %w", s.id, recordTime, err)
+		}
+	}
 }
 
 // takenUp is the record of a workspace that has none.
@@ -61,16 +86,14 @@ func takenUp(id string, found inventory.Found, now time.Time) lifecycle.Record {
 }
 
 // wantGone records that a workspace is to be deleted, if anything is recorded of it.
-func (s session) wantGone(ctx context.Context, keepStorage bool) (lifecycle.Record, error) {
+func (s session) wantGone(ctx context.Context, held *lock.Lock, keepStorage bool) (lifecycle.Record, error) {
 	switch {
 	case !s.keepsStates():
 		return lifecycle.Record{}, nil
 	case s.Order != nil:
 		return s.ordered(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
-	r, err := s.states().Change(ctx, s.id, func(r lifecycle.Record) (lifecycle.Record, error) {
+	r, err := s.record(ctx, held, func(r lifecycle.Record) (lifecycle.Record, error) {
 		if r.ID == "" {
 			return r, nil
 		}
@@ -121,7 +144,7 @@ func limitsIn(values map[string]any) lifecycle.Hours {
 // wantRunning records that the workspace is meant to run, its limits, and of an injected one
 // what it is made of. One with a pod of its own that was never stopped and that its blueprint
 // does not limit has no record, and needs none.
-func (s provisioning) wantRunning(ctx context.Context, plan deploy.Plan, d deploy.Deployment) (r lifecycle.Record, err error) {
+func (s provisioning) wantRunning(ctx context.Context, held *lock.Lock, plan deploy.Plan, d deploy.Deployment) (r lifecycle.Record, err error) {
 	switch {
 	case !s.keepsStates():
 		return r, nil
@@ -139,10 +162,8 @@ func (s provisioning) wantRunning(ctx context.Context, plan deploy.Plan, d deplo
 		}
 		values = string(text)
 	}
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
 	now := s.Now().UTC()
-	return s.states().Change(ctx, s.id, func(r lifecycle.Record) (lifecycle.Record, error) {
+	return s.record(ctx, held, func(r lifecycle.Record) (lifecycle.Record, error) {
 		switch {
 		case r.ID == "" && values == "" && limits == lifecycle.Hours{}:
 			return r, nil // as it stands, it is meant to run

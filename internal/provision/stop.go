@@ -64,7 +64,7 @@ func (s session) stop(ctx context.Context, found inventory.Found, desired v1.Des
 			return removal, wanted, err
 		}
 	}
-	if wanted, err = s.want(ctx, desired, found); err != nil {
+	if wanted, err = s.want(ctx, held, desired, found); err != nil {
 		return removal, wanted, err
 	}
 	removal, err = s.target.Stop(ctx, deploy.Turn{Lock: held, Found: found}, wait)
