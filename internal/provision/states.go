@@ -117,8 +117,20 @@ func (s session) forget(ctx context.Context, r lifecycle.Record) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
-	_ = s.states().Delete(ctx, r)
+	for range forgets {
+		if fault.CodeOf(s.states().Delete(ctx, r)) != fault.Conflict {
+			return
+		}
+		now, err := s.states().Get(ctx, s.id) // a loop has answered the change meanwhile
+		if err != nil || now.Incarnation != r.Incarnation || now.Desired != v1.DesiredTerminated {
+			return
+		}
+		r = now
+	}
 }
+
+// forgets is how often a record is deleted that changes meanwhile.
+const forgets = 5
 
 // sweep deletes what is recorded of a workspace that is gone.
 func (p *Provisioner) sweep(ctx context.Context, id string) {

@@ -41,7 +41,7 @@ func (w *world) unscheduled(name string, labels map[string]string) *corev1.Pod {
 }
 
 // A long list is read page by page, in one request for each, and the names of
-// it without the pods.
+// it without the pods; and in one what is recorded.
 func TestStatusOfMany(t *testing.T) {
 	const many = 600 // two pages
 	w := newWorld(t)
@@ -83,7 +83,7 @@ func TestStatusOfMany(t *testing.T) {
 		r := w.finish(cmd)
 		r.mustBe(w, 0)
 		mu.Lock()
-		if lines := strings.Count(r.stdout, "\n"); lines != test.workspace || asked["pods"] != test.pods || asked["events"] != test.events || len(asked) > 2 {
+		if lines := strings.Count(r.stdout, "\n"); lines != test.workspace || asked["pods"] != test.pods || asked["events"] != test.events || asked["configmaps"] != 1 || len(asked) > 3 {
 			t.Errorf("%s: %d lines after requests %v; want %+v", test.args, lines, asked, test)
 		}
 		mu.Unlock()
