@@ -117,20 +117,8 @@ func (s session) forget(ctx context.Context, r lifecycle.Record) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
-	for range forgets {
-		if fault.CodeOf(s.states().Delete(ctx, r)) != fault.Conflict {
-			return
-		}
-		now, err := s.states().Get(ctx, s.id) // a loop has answered the change meanwhile
-		if err != nil || now.Incarnation != r.Incarnation || now.Desired != v1.DesiredTerminated {
-			return
-		}
-		r = now
-	}
+	s.unrecord(ctx, r)
 }
-
-// forgets is how often a record is deleted that changes meanwhile.
-const forgets = 5
 
 // sweep deletes what is recorded of a workspace that is gone.
 func (p *Provisioner) sweep(ctx context.Context, id string) {
@@ -144,7 +132,22 @@ func (p *Provisioner) sweep(ctx context.Context, id string) {
 		r, err = lifecycle.Record{ID: id}, nil
 	}
 	if err == nil && r.ID != "" {
-		_ = p.states().Delete(ctx, r)
+		p.unrecord(ctx, r)
+	}
+}
+
+// unrecord deletes a record, also if a loop has written into it meanwhile what it sees.
+func (p *Provisioner) unrecord(ctx context.Context, r lifecycle.Record) {
+	const tries = 5
+	for range tries {
+		if fault.CodeOf(p.states().Delete(ctx, r)) != fault.Conflict {
+			return
+		}
+		now, err := p.states().Get(ctx, r.ID)
+		if err != nil || now.Incarnation != r.Incarnation || now.Desired != r.Desired {
+			return
+		}
+		r = now
 	}
 }
 

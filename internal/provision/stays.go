@@ -9,6 +9,13 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 )
 
+// recorded reads the record; a store that does not answer keeps nobody for long.
+func (s session) recorded(ctx context.Context) (lifecycle.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	return s.states().Get(ctx, s.id)
+}
+
 // stays ends a run that has nothing to do, as the workspace runs. If it was not meant to, a
 // stop of it may be under way, or may have been killed: then it is meant to run from now on,
 // unless the stop was faster. One that is to be deleted stays so.
@@ -23,9 +30,7 @@ func (s provisioning) stay(ctx context.Context) error {
 	if !s.keepsStates() || s.Order != nil {
 		return nil
 	}
-	recording, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
-	r, err := s.states().Get(recording, s.id)
+	r, err := s.recorded(ctx)
 	switch {
 	case err != nil:
 		s.notRecorded(err)
@@ -48,7 +53,7 @@ func (s provisioning) stay(ctx context.Context) error {
 		return fault.New(fault.Conflict, "workspace %s was stopped meanwhile", s.id).WithHint("start it: %s", fault.Command("berth", "start", s.user.String()))
 	}
 	now := s.Now().UTC()
-	_, err = s.states().Change(recording, s.id, func(r lifecycle.Record) (lifecycle.Record, error) {
+	_, err = s.record(ctx, held, func(r lifecycle.Record) (lifecycle.Record, error) {
 		if r.ID == "" || r.Desired == v1.DesiredRunning {
 			return r, nil
 		}
