@@ -11,7 +11,6 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
-	"github.com/berthdev/berth/internal/rbac"
 )
 
 // recall reads what the workspace was made of, and makes every check. Nothing is written.
@@ -19,10 +18,7 @@ func (s provisioning) recall(ctx context.Context, found inventory.Found) (in inp
 	var may deploy.Permissions
 	var values map[string]any
 	err = s.steps.Parallel(
-		event.Step{Name: "permissions", Quiet: true, Do: func() (_ string, err error) {
-			may.Review, err = rbac.Ask(ctx, s.Client, s.Client.Namespace)
-			return "", err
-		}},
+		s.askingWhatItMay(ctx, &may),
 		event.Step{Name: "record", Quiet: true, Do: func() (_ string, err error) {
 			values, err = s.valuesOf(ctx, found)
 			return "", err
@@ -50,10 +46,7 @@ func (s provisioning) recallFormer(ctx context.Context) (in inputs, err error) {
 	var may deploy.Permissions
 	var values map[string]any
 	err = s.steps.Parallel(
-		event.Step{Name: "permissions", Quiet: true, Do: func() (_ string, err error) {
-			may.Review, err = rbac.Ask(ctx, s.Client, s.Client.Namespace)
-			return "", err
-		}},
+		s.askingWhatItMay(ctx, &may),
 		event.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
 			in.found, err = s.lookup(ctx)
 			return "", err

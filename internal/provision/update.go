@@ -43,11 +43,6 @@ func (u *Update) Differs() bool { return u.in.plan == deploy.Update }
 // Idle is true if the workspace runs and is what it is to be.
 func (u *Update) Idle() bool { return u.in.plan == deploy.Refuse }
 
-// Title names the workspace.
-func (u *Update) Title() (user, id, namespace string) {
-	return u.run.user.String(), u.run.id, u.run.Client.Namespace
-}
-
 // PlanUpdate finds out in what a workspace differs from what its blueprint and the overrides
 // say now, and checks whatever can be checked before anything is replaced: permissions, the
 // claims, which stay, and, by a dry run of the API server, quota and admission.

@@ -90,8 +90,7 @@ func (o Updating) confirm(ctx context.Context, plan *provision.Update, u userstr
 
 // report updates the workspace, shows how, and prints the result.
 func (o Updating) report(ctx context.Context, p *provision.Provisioner, plan *provision.Update, u userstring.UserString, recorders *Recorders) error {
-	_, id, namespace := plan.Title()
-	title := wording.Title{UserString: u.String(), ID: id, Namespace: namespace, Verb: o.Verb, Flags: o.Flags, Enters: o.Enters}
+	title := wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: o.Verb, Flags: o.Flags, Enters: o.Enters}
 	batch := wording.Batch{Single: true, Namespace: p.Client.Namespace, Flags: o.Flags, Members: []wording.Title{title}}
 	view := progress.New(o.IO, o.Output, batch)
 	all := NewBatch(batch, view)
