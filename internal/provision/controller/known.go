@@ -77,7 +77,19 @@ func (k *known) replaceRecords(all []lifecycle.Record) {
 	k.records = make(map[string]lifecycle.Record, len(all))
 	for _, r := range all {
 		k.records[r.Key()] = r.Newer(before[r.Key()])
+		delete(before, r.Key())
 	}
+	for key := range before {
+		k.drop(key)
+	}
+}
+
+// drop forgets a workspace that has no record any more, but for its pods.
+func (k *known) drop(key string) {
+	delete(k.records, key)
+	delete(k.failures, key)
+	delete(k.remains, key)
+	delete(k.worked, key)
 }
 
 // setRecord notes one; an empty one does not exist.
@@ -85,9 +97,7 @@ func (k *known) setRecord(key string, r lifecycle.Record) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if r.ID == "" {
-		delete(k.records, key)
-		delete(k.failures, key)
-		delete(k.remains, key)
+		k.drop(key)
 		return
 	}
 	k.records[key] = r.Newer(k.records[key])

@@ -17,7 +17,7 @@ func seen(id string, stage v1.Stage) v1.Workspace {
 	return w
 }
 
-func recorded(id string, desired v1.DesiredState, actual v1.ActualState) lifecycle.Record {
+func recordOf(id string, desired v1.DesiredState, actual v1.ActualState) lifecycle.Record {
 	r := lifecycle.TakenUp(id, "1", time.Time{}, actual, time.Time{})
 	r.Namespace, r.Desired = "team", desired
 	return r
@@ -38,19 +38,39 @@ func expect(t *testing.T, when string, got []string, want ...string) {
 	}
 }
 
+// Nothing is kept of a workspace whose record is gone, however that is learned.
+func TestDropped(t *testing.T) {
+	a := recordOf("a", v1.DesiredTerminated, v1.ActualTerminating)
+	for name, gone := range map[string]func(*known){
+		"one is deleted":        func(k *known) { k.setRecord("team.a", lifecycle.Record{}) },
+		"it is not among all":   func(k *known) { k.replaceRecords(nil) },
+		"the work on it ends":   func(k *known) { k.setRecord("team.a", lifecycle.Record{}); k.ended("team.a", a, nil) },
+		"the work on it failed": func(k *known) { k.replaceRecords(nil); k.ended("team.a", a, errors.New("refused")) },
+	} {
+		k := newKnown()
+		k.replaceRecords([]lifecycle.Record{a})
+		k.ended("team.a", a, errors.New("refused"))
+		k.setRemains("team.a", true)
+		gone(k)
+		if n := len(k.records) + len(k.failures) + len(k.remains) + len(k.worked); n != 0 {
+			t.Errorf("%s: %+v", name, k)
+		}
+	}
+}
+
 // A report has what is not as it is recorded, and what was worked on; in full it has all.
 func TestReport(t *testing.T) {
 	k := newKnown()
-	k.replaceRecords([]lifecycle.Record{recorded("a", v1.DesiredRunning, v1.ActualRunning), recorded("b", v1.DesiredStopped, v1.ActualStopped)})
+	k.replaceRecords([]lifecycle.Record{recordOf("a", v1.DesiredRunning, v1.ActualRunning), recordOf("b", v1.DesiredStopped, v1.ActualStopped)})
 	k.seeAll([]v1.Workspace{seen("a", v1.StageRunning), seen("x", v1.StageRunning), seen("y", v1.StageTerminating)})
 	k.setRemains("team.b", true)
 	expect(t, "as recorded", k.reports(false))
 	expect(t, "in full", k.reports(true), "team.a Running", "team.b Stopped")
 	k.see([]v1.Workspace{seen("a", v1.StageFailed)})
 	expect(t, "a change", k.reports(false), "team.a Failed")
-	k.exchanged(map[string]lifecycle.Record{"team.a": recorded("a", v1.DesiredRunning, v1.ActualFailed)})
+	k.exchanged(map[string]lifecycle.Record{"team.a": recordOf("a", v1.DesiredRunning, v1.ActualFailed)})
 	expect(t, "recorded", k.reports(false))
-	a := recorded("a", v1.DesiredRunning, v1.ActualFailed)
+	a := recordOf("a", v1.DesiredRunning, v1.ActualFailed)
 	k.ended("team.a", a, nil)
 	expect(t, "worked on", k.reports(false), "team.a Failed")
 	gone := seen("a", v1.StageUnknown)
@@ -65,7 +85,7 @@ func TestReport(t *testing.T) {
 	}
 	failed(a)
 	expect(t, "could not be started", k.reports(false), "team.a Error")
-	stands := recorded("a", v1.DesiredRunning, v1.ActualError)
+	stands := recordOf("a", v1.DesiredRunning, v1.ActualError)
 	stands.Cause = "refused"
 	k.exchanged(map[string]lifecycle.Record{"team.a": stands})
 	failed(a)
@@ -92,11 +112,11 @@ func TestReport(t *testing.T) {
 // been answered is left to the next exchange.
 func TestTouched(t *testing.T) {
 	k := newKnown()
-	pending := recorded("pending", v1.DesiredRunning, v1.ActualRunning)
+	pending := recordOf("pending", v1.DesiredRunning, v1.ActualRunning)
 	pending.Changed++
 	k.replaceRecords([]lifecycle.Record{
-		recorded("gone", v1.DesiredRunning, v1.ActualRunning), recorded("runs", v1.DesiredRunning, v1.ActualRunning),
-		recorded("back", v1.DesiredStopped, v1.ActualStopped), pending,
+		recordOf("gone", v1.DesiredRunning, v1.ActualRunning), recordOf("runs", v1.DesiredRunning, v1.ActualRunning),
+		recordOf("back", v1.DesiredStopped, v1.ActualStopped), pending,
 	})
 	k.seeAll([]v1.Workspace{seen("gone", v1.StageRunning), seen("pending", v1.StageRunning)})
 	k.takeTouched()
@@ -110,7 +130,7 @@ func TestTouched(t *testing.T) {
 // An error that nobody expected, such as a panic, is recorded like any other.
 func TestDefective(t *testing.T) {
 	k := newKnown()
-	k.replaceRecords([]lifecycle.Record{recorded("a", v1.DesiredRunning, v1.ActualStopped)})
+	k.replaceRecords([]lifecycle.Record{recordOf("a", v1.DesiredRunning, v1.ActualStopped)})
 	k.setRemains("team.a", true)
 	k.defective("team.a", fault.New(fault.Unavailable, "away"))
 	expect(t, "not reached", k.reports(false))
@@ -122,7 +142,7 @@ func TestDefective(t *testing.T) {
 // What arrives late does not replace what is newer, whichever way it comes.
 func TestLate(t *testing.T) {
 	k := newKnown()
-	old := recorded("a", v1.DesiredRunning, v1.ActualRunning)
+	old := recordOf("a", v1.DesiredRunning, v1.ActualRunning)
 	wanted, err := old.Set(v1.DesiredTerminated, time.Time{})
 	if err != nil {
 		t.Fatal(err)

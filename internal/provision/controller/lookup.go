@@ -11,7 +11,6 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/reconcile"
-	"github.com/berthdev/berth/internal/userstring"
 )
 
 // readers is how many workspaces are looked up at once.
@@ -100,13 +99,4 @@ func (c *Controller) remains(ctx context.Context, r lifecycle.Record) (bool, err
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// recordedAs is a workspace as far as its record names it.
-func recordedAs(r lifecycle.Record) v1.Workspace {
-	w := v1.Workspace{ID: r.ID, Namespace: r.Namespace, UserString: r.UserString}
-	if u, err := userstring.Parse(r.UserString); err == nil {
-		w.Workload = u.Workload.String()
-	}
-	return w
 }

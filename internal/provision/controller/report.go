@@ -13,6 +13,9 @@ func (k *known) ended(key string, r lifecycle.Record, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.remains, key)
+	if _, ok := k.records[key]; !ok { // it is gone, and nobody would drop what is noted of it
+		return
+	}
 	if err == nil {
 		delete(k.failures, key)
 		k.worked[key] = true

@@ -3,9 +3,12 @@ package controller
 import (
 	"context"
 	"log/slog"
+	"math"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/reconcile"
@@ -17,15 +20,21 @@ const (
 	mostPause  = time.Minute
 )
 
+// newPauses are the pauses between tries of what fails.
+func newPauses() wait.Backoff {
+	return wait.Backoff{Duration: leastPause, Factor: 2, Cap: mostPause, Steps: math.MaxInt}
+}
+
 // Run works until ctx ends. Nothing ends it before: an API server or a store that cannot be
 // reached is waited for. Ready is called when everything is known for the first time.
 func (c *Controller) Run(ctx context.Context, ready func()) {
 	k := newKnown()
-	seen, recorded := newGate(), newGate()
+	seen, recorded := make(chan struct{}), make(chan struct{})
+	listed, loaded := sync.OnceFunc(func() { close(seen) }), sync.OnceFunc(func() { close(recorded) })
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		c.again(ctx, "watching workspaces", func(ctx context.Context) error {
-			return fleet.Watch(ctx, c.Provisioner.Reader, fleet.Query{Namespace: c.Namespace, Claims: true}, &handler{known: k, listed: seen.open, log: c.Log})
+			return fleet.Watch(ctx, c.Provisioner.Reader, fleet.Query{Namespace: c.Namespace, Claims: true}, &handler{known: k, listed: listed, log: c.Log})
 		})
 		return nil
 	})
@@ -34,12 +43,12 @@ func (c *Controller) Run(ctx context.Context, ready func()) {
 			if err := c.reload(ctx, k); err != nil {
 				return err
 			}
-			recorded.open()
+			loaded()
 			return c.Provisioner.States.Of(c.Namespace).Watch(ctx, c.Namespace, k.setRecord)
 		})
 		return nil
 	})
-	if seen.wait(ctx) && recorded.wait(ctx) {
+	if come(ctx, seen) && come(ctx, recorded) {
 		ready()
 		loop := &reconcile.Loop[string]{
 			Workers: c.Workers, Timeout: c.Timeout, Backoff: reconcile.DefaultBackoff(), Log: c.Log,
@@ -54,7 +63,7 @@ func (c *Controller) Run(ctx context.Context, ready func()) {
 
 // exchanges makes one exchange after the other, and adds what has to be worked on.
 func (c *Controller) exchanges(ctx context.Context, k *known, add func(string)) {
-	full, last, pause := true, time.Time{}, leastPause
+	full, last, pauses := true, time.Time{}, newPauses()
 	for {
 		full = full || c.now().Sub(last) >= c.Full || c.Changed != nil && c.Changed()
 		var todo []string
@@ -66,21 +75,21 @@ func (c *Controller) exchanges(ctx context.Context, k *known, add func(string)) 
 		for _, key := range todo {
 			add(key)
 		}
-		wait := c.Partial
+		pause := c.Partial
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
+			full, pause = true, pauses.Step() // what was written is not known
 			c.Log.Error("an exchange failed", slog.String("error", message(err)), slog.String("pause", pause.String()))
-			full, wait, pause = true, pause, min(2*pause, mostPause) // what was written is not known
 		default:
-			pause = leastPause
+			pauses = newPauses()
 			if full && complete {
 				last = c.now()
 			}
 			full = full && !complete
 		}
-		if !sleep(ctx, wait) {
+		if !sleep(ctx, pause) {
 			return
 		}
 	}

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -11,7 +10,7 @@ import (
 
 // again does something that ends only when it fails, until ctx ends.
 func (c *Controller) again(ctx context.Context, what string, do func(context.Context) error) {
-	pause := leastPause
+	pauses := newPauses()
 	for {
 		begun := c.now()
 		err := do(ctx)
@@ -19,13 +18,13 @@ func (c *Controller) again(ctx context.Context, what string, do func(context.Con
 			return
 		}
 		if c.now().Sub(begun) > mostPause {
-			pause = leastPause
+			pauses = newPauses()
 		}
+		pause := pauses.Step()
 		c.Log.Warn(what+" ended", slog.String("error", message(err)), slog.String("pause", pause.String()))
 		if !sleep(ctx, pause) {
 			return
 		}
-		pause = min(2*pause, mostPause)
 	}
 }
 
@@ -41,26 +40,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// gate is closed until something is known.
-type gate struct {
-	opened chan struct{}
-	once   atomic.Bool
-}
-
-func newGate() *gate { return &gate{opened: make(chan struct{})} }
-
-func (g *gate) open() {
-	if g.once.CompareAndSwap(false, true) {
-		close(g.opened)
-	}
-}
-
-// wait is false if ctx ends before it opens.
-func (g *gate) wait(ctx context.Context) bool {
+// come is false if ctx ends before what is waited for has happened.
+func come(ctx context.Context, happened <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-g.opened:
+	case <-happened:
 		return true
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/recorded"
 	"github.com/berthdev/berth/internal/reconcile"
 )
 
@@ -101,7 +102,7 @@ func standing(t *inventory.Target) lifecycle.Seen {
 
 // argument names a workspace by its record.
 func argument(r lifecycle.Record) (inventory.Argument, error) {
-	return inventory.ListedArgument(recordedAs(r))
+	return inventory.ListedArgument(recorded.Of(r, r.Namespace))
 }
 
 // ifGone is the error of a workspace that is looked for and not found.
