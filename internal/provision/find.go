@@ -7,6 +7,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/recorded"
 )
 
 // FindRecorded is Find that also finds a workspace which is not in its workload, by what is
@@ -28,19 +29,13 @@ func (p *Provisioner) FindRecorded(ctx context.Context, arg inventory.Argument) 
 	return p.Find(ctx, again)
 }
 
-// recordOf is the record of the workspace that an argument means; an empty one if there is
-// none, or if the caller may not read it.
+// recordOf is the record of the workspace that an argument means, as far as it can be read.
 func (p *Provisioner) recordOf(ctx context.Context, arg inventory.Argument) (lifecycle.Record, error) {
-	for _, id := range arg.IDs() {
-		r, err := p.in(arg.Namespace).states().Get(ctx, id)
-		if err != nil && fault.CodeOf(err) != fault.PermissionDenied && fault.ReasonOf(err) != lifecycle.ReasonUnreadable {
-			return lifecycle.Record{}, err
-		}
-		if r.ID != "" && arg.Means(id, r.UserString) {
-			return r, nil
-		}
+	r, err := recorded.Find(ctx, p.States, p.in(arg.Namespace).Client.Namespace, arg)
+	if fault.ReasonOf(err) == lifecycle.ReasonUnreadable {
+		err = nil
 	}
-	return lifecycle.Record{}, nil
+	return r, err
 }
 
 // onlyRecorded is a workspace of which there is nothing but its record, since somebody else

@@ -54,10 +54,10 @@ func (o *Options) inspect(ctx context.Context, reader inventory.Reader, arg inve
 		return new(recorded.Due(recorded.With(*w, r), r, limits)), nil
 	}
 	namespace := reader.In(arg.Namespace).Client.Namespace
-	for _, id := range arg.IDs() {
-		if r, recordErr := recorded.Get(ctx, place, namespace, id); recordErr == nil && r.ID != "" && arg.Means(id, r.UserString) {
-			return new(recorded.Due(recorded.Of(r, namespace), r, limits)), nil
-		}
+	limited, cancel := context.WithTimeout(ctx, recorded.Timeout)
+	defer cancel()
+	if r, recordErr := recorded.Find(limited, place, namespace, arg); recordErr == nil && r.ID != "" {
+		return new(recorded.Due(recorded.Of(r, namespace), r, limits)), nil
 	}
 	return nil, cmdutil.Because(ctx, err)
 }
@@ -77,14 +77,8 @@ func (o *Options) changes(ctx context.Context) ([]v1.StateChange, error) {
 		return nil, err
 	}
 	defer done()
-	for _, id := range arg.IDs() {
-		r, err := recorded.Get(ctx, place, reader.In(arg.Namespace).Client.Namespace, id)
-		if err != nil {
-			return nil, err
-		}
-		if r.ID != "" && arg.Means(id, r.UserString) {
-			return r.History, nil
-		}
-	}
-	return nil, nil
+	limited, cancel := context.WithTimeout(ctx, recorded.Timeout)
+	defer cancel()
+	r, err := recorded.Find(limited, place, reader.In(arg.Namespace).Client.Namespace, arg)
+	return r.History, err
 }

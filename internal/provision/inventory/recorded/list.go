@@ -13,8 +13,8 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 )
 
-// timeout is how long the records may take to be read.
-const timeout = 5 * time.Second
+// Timeout is how long the records may take to be read.
+const Timeout = 5 * time.Second
 
 // Read reads the workspaces that are seen: fleet.List, or fleet.Names.
 type Read func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceList, error)
@@ -26,7 +26,7 @@ func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, limits
 	if list, err = read(ctx, r, q); err != nil { // not beside it: a login that fails is tried once
 		return nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	records, missing, err := place.Of(q.Namespace).List(ctx)
 	if err != nil && fault.CodeOf(err) != fault.PermissionDenied {
@@ -38,13 +38,32 @@ func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, limits
 
 // Get reads what is recorded of one workspace; an empty record for who may not read it.
 func Get(ctx context.Context, place lifecycle.Place, namespace, id string) (lifecycle.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	r, err := place.Of(namespace).Get(ctx, id)
 	if fault.CodeOf(err) == fault.PermissionDenied {
 		err = nil
 	}
 	return r, err
+}
+
+// Find reads the record of the workspace that an argument means; an empty one if there is
+// none, or for who may not read it. One that cannot be read is an error if no other is meant.
+func Find(ctx context.Context, place lifecycle.Place, namespace string, arg inventory.Argument) (lifecycle.Record, error) {
+	var unreadable error
+	for _, id := range arg.IDs() {
+		r, err := place.Of(namespace).Get(ctx, id)
+		switch {
+		case fault.CodeOf(err) == fault.PermissionDenied:
+		case fault.ReasonOf(err) == lifecycle.ReasonUnreadable:
+			unreadable = err
+		case err != nil:
+			return lifecycle.Record{}, err
+		case r.ID != "" && arg.Means(id, r.UserString):
+			return r, nil
+		}
+	}
+	return lifecycle.Record{}, unreadable
 }
 
 // Complete adds to a list of workspaces that were seen what is recorded of them, and those
