@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"regexp"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // Locks judges the locks of workspaces: one that is not renewed belongs to a
@@ -37,9 +37,6 @@ func Locks(leases []coordinationv1.Lease, now time.Time) Finding {
 	return f
 }
 
-// canonicalID is what the names of berth's releases look like.
-var canonicalID = regexp.MustCompile(`-[0-9a-f]{7}$`)
-
 // Releases judges Helm's records: one that is neither done nor being worked at
 // was left by a run that was killed.
 func Releases(records []corev1.Secret, leases []coordinationv1.Lease, now time.Time) Finding {
@@ -53,7 +50,7 @@ func Releases(records []corev1.Secret, leases []coordinationv1.Lease, now time.T
 	remove := ""
 	for _, s := range records {
 		name, status := s.Labels["name"], s.Labels["status"]
-		if status == "deployed" || status == "superseded" || !canonicalID.MatchString(name) || busy[name] {
+		if status == "deployed" || status == "superseded" || !userstring.LooksLikeID(name) || busy[name] {
 			continue
 		}
 		remove = cmp.Or(remove, kube.Command("delete", name, s.Namespace))

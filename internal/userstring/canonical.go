@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -43,6 +44,12 @@ func (u UserString) ID() string {
 	sum := sha256.Sum256([]byte(u.Key()))
 	return label(u.User, MaxIDLength-hashLength-1) + "-" + hex.EncodeToString(sum[:])[:hashLength]
 }
+
+// LooksLikeID reports whether a name can be the ID of a workspace. It may be a user's, too,
+// and that of something else entirely.
+func LooksLikeID(name string) bool { return shapeOfID.MatchString(name) }
+
+var shapeOfID = regexp.MustCompile(`^[^~]*-[0-9a-f]{7}$`)
 
 // label makes a DNS-1035 label of a username. Users with the same label still
 // differ in the hash.

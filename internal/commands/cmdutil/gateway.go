@@ -86,7 +86,7 @@ func workspaceThere(text string) (id, namespace string, err error) {
 			WithHint("name the workspace by its ID, such as id/%s: the shell is that of its own OS user", arg.IDs()[0])
 	}
 	ids := arg.IDs()
-	if isCanonicalID(text) {
+	if userstring.LooksLikeID(text) {
 		return ids[len(ids)-1], arg.Namespace, nil
 	}
 	return ids[0], arg.Namespace, nil

@@ -2,7 +2,6 @@ package cmdutil
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -25,18 +24,10 @@ func ParseUser(text string) (userstring.UserString, error) {
 	return u, err
 }
 
-// canonicalID is how the ID of a workspace looks. It is a username, too, of which it is
-// not likely that somebody has it.
-var canonicalID = regexp.MustCompile(`-[0-9a-f]{7}$`)
-
-func isCanonicalID(text string) bool {
-	return !strings.Contains(text, "~") && canonicalID.MatchString(text)
-}
-
 // ParseNewUser parses the name of a workspace that may have to be made: it has to be a
 // user string, as an ID does not say what to make.
 func ParseNewUser(text string) (userstring.UserString, error) {
-	if strings.HasPrefix(text, "id/") || isCanonicalID(text) {
+	if strings.HasPrefix(text, "id/") || userstring.LooksLikeID(text) {
 		return userstring.UserString{}, fault.New(fault.InvalidArgument, "%s is an ID, which does not say what to provision", text).
 			WithHint("name the workspace by its user string, such as alice~dev")
 	}
