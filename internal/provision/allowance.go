@@ -58,7 +58,7 @@ func (a *Allowance) refuses(user userstring.UserString, namespace string, there 
 		err.Problems = problems
 	}
 	if own == 0 {
-		return err.WithHint("ask whoever configures the limit")
+		return err.WithHint("raise the limit in the configuration, or ask who administers it")
 	}
 	return err.WithHint("delete one of them, stopped ones count as well: `%s`", fault.Command("berth", "status", "--owner", user.User, "--namespace", namespace))
 }

@@ -236,7 +236,7 @@ func (w *world) defaultProvisioner() string {
 		return c.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"
 	})
 	if i < 0 {
-		w.Fatal("there is no default storage class")
+		w.Fatal("no default storage class found")
 	}
 	return classes.Items[i].Provisioner
 }
