@@ -99,6 +99,7 @@ const (
 	forProvisioning = "provision"
 	forDeleting     = "delete"
 	forStopping     = "stop"
+	forTakingUp     = "take up"
 )
 
 func (p *Provisioner) locker(purpose string) lock.Locker {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
-	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
 // Order is a change of what a workspace is meant to be that somebody else has recorded, and
@@ -34,19 +33,4 @@ func (s session) ordered(ctx context.Context) (lifecycle.Record, error) {
 		err = fault.New(fault.Conflict, "something else is wanted of workspace %s by now", s.id).WithReason(reasonSuperseded)
 	}
 	return r, err
-}
-
-// TakeUp records a workspace that was found and has no record: it is meant to be as it
-// stands. One that somebody else has recorded meanwhile stays as it is.
-func (p *Provisioner) TakeUp(ctx context.Context, t *inventory.Target) (lifecycle.Record, error) {
-	p = p.in(t.Namespace)
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
-	return p.states().Change(ctx, t.ID, func(r lifecycle.Record) (lifecycle.Record, error) {
-		if r.ID == "" {
-			r = takenUp(t.ID, t.Found, p.Now().UTC())
-			r.Namespace = p.Client.Namespace
-		}
-		return r, nil
-	})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
-	"github.com/berthdev/berth/internal/provision/manifest"
 )
 
 // recordTime is how long recording a state may take, also after an interruption.
@@ -66,23 +65,6 @@ func (s session) record(ctx context.Context, held *lock.Lock, decide func(lifecy
 			return r, fault.New(fault.Unavailable, "what workspace %s is meant to be was not recorded within %s: %w", s.id, recordTime, err)
 		}
 	}
-}
-
-// takenUp is the record of a workspace that has none.
-func takenUp(id string, found inventory.Found, now time.Time) lifecycle.Record {
-	created := now
-	if found.Pod != nil {
-		created = found.Pod.CreationTimestamp.UTC()
-	}
-	seen := lifecycle.Seen{Pods: found.Pod != nil || found.Workload.Injected(), Reading: found.Reading, Kept: true}
-	actual, _ := seen.Of(lifecycle.Record{})
-	r := lifecycle.TakenUp(id, uuid.NewString(), created, actual, now)
-	r.UserString, r.Blueprint = found.UserString(), found.Blueprint()
-	if found.Record != nil {
-		r.Limits = limitsIn(found.Record.Config)
-		r.CreatedAt = found.Record.Info.FirstDeployed.Time.UTC() // its pod may be a later one
-	}
-	return r
 }
 
 // wantGone records that a workspace is to be deleted, if anything is recorded of it.
@@ -149,11 +131,6 @@ func (p *Provisioner) unrecord(ctx context.Context, r lifecycle.Record) {
 		}
 		r = now
 	}
-}
-
-// limitsIn are the limits of the blueprint that the chart's values were made of.
-func limitsIn(values map[string]any) lifecycle.Hours {
-	return lifecycle.Hours(manifest.LimitsIn(values))
 }
 
 // wantRunning records that the workspace is meant to run, its limits, and of an injected one

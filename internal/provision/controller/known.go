@@ -2,6 +2,7 @@ package controller
 
 import (
 	"maps"
+	"slices"
 	"sync"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -130,6 +131,17 @@ func (k *known) without() (all []v1.Workspace) {
 		}
 	}
 	return all
+}
+
+// unknownOf are those of workspaces that are neither seen nor recorded.
+func (k *known) unknownOf(all []v1.Workspace) []v1.Workspace {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.DeleteFunc(all, func(w v1.Workspace) bool {
+		_, seen := k.seen[keyOf(w)]
+		_, recorded := k.records[keyOf(w)]
+		return seen || recorded
+	})
 }
 
 // podless are the records of workspaces without pods of which it is not known whether

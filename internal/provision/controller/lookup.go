@@ -9,27 +9,45 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/reconcile"
 )
 
 // readers is how many workspaces are looked up at once.
 const readers = 8
 
-// takeUp records the workspaces that have no record. One that cannot be is left to the next
-// exchange.
-func (c *Controller) takeUp(ctx context.Context, k *known) {
+// takeUp records the workspaces that have no record: those that have pods, and in a full
+// exchange those that are installed without any. One that cannot be recorded is left to the
+// next exchange.
+func (c *Controller) takeUp(ctx context.Context, k *known, full bool) {
+	c.takeUpEach(ctx, k, k.without(), c.takeUpOne)
+	if !full {
+		return
+	}
+	installed, err := fleet.Installed(ctx, c.Provisioner.Reader, c.Namespace)
+	if err != nil {
+		c.Log.Warn("workspaces that stand stopped cannot be looked for", slog.String("error", message(err)))
+		return
+	}
+	c.takeUpEach(ctx, k, k.unknownOf(installed), func(ctx context.Context, w v1.Workspace) (lifecycle.Record, error) {
+		return c.Provisioner.TakeUpStopped(ctx, w.Namespace, w.ID)
+	})
+}
+
+func (c *Controller) takeUpEach(ctx context.Context, k *known, all []v1.Workspace, takeUp func(context.Context, v1.Workspace) (lifecycle.Record, error)) {
 	var group errgroup.Group
 	group.SetLimit(readers)
-	for _, w := range k.without() {
+	for _, w := range all {
 		group.Go(func() error {
 			var r lifecycle.Record
 			err := reconcile.Guard(c.Log, keyOf(w), func() (err error) {
-				r, err = c.takeUpOne(ctx, w)
+				r, err = takeUp(ctx, w)
 				return err
 			})
 			switch {
-			case fault.CodeOf(err) == fault.NotFound: // gone by now
+			case fault.CodeOf(err) == fault.NotFound, provision.IsLocked(err): // gone by now, or not done yet
 			case err != nil:
 				c.Log.Warn("a workspace cannot be taken up", slog.String("workspace", keyOf(w)), slog.String("error", message(err)))
 			default:

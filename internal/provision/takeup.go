@@ -1,0 +1,92 @@
+package provision
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	helm "helm.sh/helm/v3/pkg/release"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// TakeUp records a workspace that was found and has no record: it is meant to be as it
+// stands. One that somebody else has recorded meanwhile stays as it is.
+func (p *Provisioner) TakeUp(ctx context.Context, t *inventory.Target) (lifecycle.Record, error) {
+	p = p.in(t.Namespace)
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	return p.states().Change(ctx, t.ID, func(r lifecycle.Record) (lifecycle.Record, error) {
+		if r.ID == "" {
+			r = takenUp(t.ID, t.Found, p.Now().UTC())
+			r.Namespace = p.Client.Namespace
+		}
+		return r, nil
+	})
+}
+
+// TakeUpStopped records a workspace that is installed, has no pod and no record: it is meant
+// to be stopped. That takes its lock, as whoever provisions it has recorded nothing yet; one
+// that somebody works on is left to them (IsLocked). It is NOT_FOUND if what is installed
+// under that name is no such workspace.
+func (p *Provisioner) TakeUpStopped(ctx context.Context, namespace, id string) (r lifecycle.Record, err error) {
+	p = p.in(namespace)
+	stream := event.NewStream(id, p.Now)
+	defer stream.Finish(v1.Result{})
+	s := p.session(id, userstring.Workload{}, stream)
+	locker := s.locker(forTakingUp)
+	held, holder, err := locker.Try(ctx, id, nil)
+	if err != nil {
+		return r, err
+	}
+	if held == nil {
+		return r, busy(id, holder)
+	}
+	defer s.release(ctx, held)
+	found, err := s.target.Lookup(ctx)
+	if err != nil {
+		return r, err
+	}
+	if !stands(id, found) {
+		return r, fault.New(fault.NotFound, "%s is not a workspace that is stopped", id)
+	}
+	if err := held.Confirm(ctx); err != nil {
+		return r, err
+	}
+	return p.TakeUp(ctx, &inventory.Target{ID: id, Namespace: p.Client.Namespace, Found: found})
+}
+
+// stands is true for a workspace that was installed as a whole and has no pod. Releases of
+// others may have a name like it.
+func stands(id string, found inventory.Found) bool {
+	u, err := userstring.Parse(found.UserString())
+	return err == nil && u.ID() == id && found.Pod == nil && found.Record != nil && found.Record.Info.Status == helm.StatusDeployed
+}
+
+// takenUp is the record of a workspace that has none.
+func takenUp(id string, found inventory.Found, now time.Time) lifecycle.Record {
+	created := now
+	if found.Pod != nil {
+		created = found.Pod.CreationTimestamp.UTC()
+	}
+	seen := lifecycle.Seen{Pods: found.Pod != nil || found.Workload.Injected(), Reading: found.Reading, Kept: true}
+	actual, _ := seen.Of(lifecycle.Record{})
+	r := lifecycle.TakenUp(id, uuid.NewString(), created, actual, now)
+	r.UserString, r.Blueprint = found.UserString(), found.Blueprint()
+	if found.Record != nil {
+		r.Limits = limitsIn(found.Record.Config)
+		r.CreatedAt = found.Record.Info.FirstDeployed.Time.UTC() // its pod may be a later one
+	}
+	return r
+}
+
+// limitsIn are the limits of the blueprint that the chart's values were made of.
+func limitsIn(values map[string]any) lifecycle.Hours {
+	return lifecycle.Hours(manifest.LimitsIn(values))
+}
