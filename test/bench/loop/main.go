@@ -66,14 +66,11 @@ func run(ctx context.Context, args []string) error {
 	if err := f.Create(ctx); err != nil {
 		return err
 	}
-	if err := createRecords(ctx, client, o.workspaces); err != nil {
-		return err
-	}
 	p, err := proxy.Start(config)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = p.Close() }()
-	m := measurement{options: o, home: home, proxy: p}
+	m := measurement{options: o, client: client, home: home, proxy: p}
 	return m.run(ctx)
 }

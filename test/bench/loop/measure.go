@@ -2,16 +2,17 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"github.com/berthdev/berth/test/bench/internal/fleet"
+	"k8s.io/client-go/kubernetes"
+
 	"github.com/berthdev/berth/test/bench/internal/proxy"
 	"github.com/berthdev/berth/test/bench/internal/record"
 )
@@ -26,12 +27,16 @@ const (
 
 type measurement struct {
 	options
-	home  string
-	proxy *proxy.Proxy
+	client kubernetes.Interface
+	home   string
+	proxy  *proxy.Proxy
 }
 
 // run measures each on a loop of its own, and prints what came of it.
 func (m measurement) run(ctx context.Context) error {
+	if err := m.install(ctx); err != nil {
+		return err
+	}
 	full, err := m.full(ctx)
 	if err != nil {
 		return err
@@ -43,59 +48,76 @@ func (m measurement) run(ctx context.Context) error {
 	return show(append(quiet, full...), m.strict)
 }
 
-// full measures exchanges in which everything is compared: from the request for the records
-// until all of them are written.
+// full measures exchanges in which everything is compared, at the start of a loop: those that
+// find every record to be out of date and write it, and those that find nothing to write.
 func (m measurement) full(ctx context.Context) ([]row, error) {
-	var took, cpu []time.Duration
+	var all, none, cpu []time.Duration
 	for range m.rounds {
-		m.proxy.Take()
-		s, err := m.start(ctx)
-		if err != nil {
+		if err := m.outdate(ctx); err != nil {
 			return nil, err
 		}
-		requests, used, err := m.firstExchange(ctx, s)
-		s.stop()
-		if err != nil {
-			return nil, err
+		for _, took := range []*[]time.Duration{&all, &none} {
+			s, err := m.start(ctx)
+			if err != nil {
+				return nil, err
+			}
+			exchange, err := s.firstExchange(ctx, m.workspaces)
+			if err != nil {
+				return nil, err
+			}
+			used, err := s.cpu()
+			s.stop()
+			if err != nil {
+				return nil, err
+			}
+			*took = append(*took, exchange)
+			if took == &none {
+				cpu = append(cpu, used)
+			}
 		}
-		took, cpu = append(took, span(requests)), append(cpu, used)
 	}
-	slices.Sort(took)
-	slices.Sort(cpu)
-	median := took[len(took)/2]
+	took := median(none)
 	return []row{
-		{"one full exchange", milliseconds(median), "< " + milliseconds(aimFull), median >= aimFull},
-		{"processor time of start and full exchange", milliseconds(cpu[len(cpu)/2]), "", false},
+		{"one full exchange, nothing changed", milliseconds(took), "< " + milliseconds(aimFull), took >= aimFull},
+		{"one full exchange, every record changed", milliseconds(median(all)), "", false},
+		{"processor time of a start and a full exchange", milliseconds(median(cpu)), "", false},
 	}, nil
 }
 
-// firstExchange waits until a loop that was started has written all records. It returns the
-// requests until then, and the processor time of the loop.
-func (m measurement) firstExchange(ctx context.Context, s *server) (requests []record.Request, cpu time.Duration, err error) {
-	for deadline := time.Now().Add(time.Minute); ; {
-		requests = m.proxy.Look()
-		if len(writes(requests)) >= m.workspaces {
-			cpu, err = s.cpu()
-			return requests, cpu, err
-		}
-		if time.Now().After(deadline) {
-			return nil, 0, fmt.Errorf("after a minute %d of %d records are written\n%s", len(writes(requests)), m.workspaces, s.log())
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// firstExchange waits until a loop that was started has compared all workspaces, and returns
+// how long it says that this took.
+func (s *server) firstExchange(ctx context.Context, workspaces int) (time.Duration, error) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		for line := range strings.Lines(s.log()) {
+			var entry struct {
+				Msg        string
+				Workspaces int
+				Took       time.Duration
+			}
+			if json.Unmarshal([]byte(line), &entry) == nil && entry.Took > 0 && entry.Workspaces == workspaces {
+				return entry.Took, nil
+			}
 		}
 		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return nil, 0, err
+			return 0, err
 		}
 	}
+	return 0, fmt.Errorf("after a minute the workspaces are not compared\n%s", s.log())
 }
 
 // nothing measures exchanges in which nothing has changed.
 func (m measurement) nothing(ctx context.Context) ([]row, error) {
-	m.proxy.Take()
 	s, err := m.start(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer s.stop()
-	if _, _, err := m.firstExchange(ctx, s); err != nil {
+	if _, err := s.firstExchange(ctx, m.workspaces); err != nil {
 		return nil, err
 	}
 	if err := pause(ctx, 3*partial); err != nil { // what the full one has left to do
@@ -135,40 +157,6 @@ func kinds(requests []record.Request) (others, watches, leases int) {
 		}
 	}
 	return others, watches, leases
-}
-
-// writes are the requests that have written a record.
-func writes(requests []record.Request) (all []record.Request) {
-	for _, r := range requests {
-		if r.Method == http.MethodPatch && strings.Contains(r.Path, "/"+fleet.Namespace+"/configmaps/"+prefix) && r.Status/100 == 2 {
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// span is how long a full exchange took. It begins with the last list of records before the
-// first is written: the watch has one of its own before.
-func span(requests []record.Request) time.Duration {
-	written := writes(requests)
-	first, last := written[0].Arrived, written[0].Answered
-	for _, r := range written {
-		last = latest(last, r.Answered)
-	}
-	begun := first
-	for _, r := range requests {
-		if r.Method == http.MethodGet && strings.HasSuffix(r.Path, "/configmaps") && !r.IsWatch() && r.Arrived.Before(first) {
-			begun = r.Arrived
-		}
-	}
-	return last.Sub(begun)
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 func pause(ctx context.Context, d time.Duration) error {
