@@ -68,6 +68,7 @@ func (c *Controller) exchanges(ctx context.Context, k *known, add func(string)) 
 		full = full || c.now().Sub(last) >= c.Full || c.Changed != nil && c.Changed()
 		var todo []string
 		var complete bool
+		begun := c.now()
 		err := reconcile.Guard(c.Log, "exchange", func() (err error) {
 			todo, complete, err = c.exchange(ctx, k, full)
 			return err
@@ -86,6 +87,7 @@ func (c *Controller) exchanges(ctx context.Context, k *known, add func(string)) 
 			pauses = newPauses()
 			if full && complete {
 				last = c.now()
+				c.Log.Info("all workspaces are compared", slog.Int("workspaces", len(k.copyRecords())), slog.Duration("took", last.Sub(begun)))
 			}
 			full = full && !complete
 		}
