@@ -15,8 +15,6 @@ import (
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal/printer"
-	"github.com/berthdev/berth/internal/terminal/progress"
-	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
@@ -126,13 +124,10 @@ func (e Entrance) wait(ctx context.Context, target *inventory.Target) error {
 		return err
 	}
 	title := wording.Title{UserString: target.Found.UserString(), ID: target.ID, Namespace: target.Namespace, Verb: "exec", Flags: e.Flags}
-	batch := NewBatch(wording.Batch{Single: true, Namespace: target.Namespace, Flags: e.Flags, Members: []wording.Title{title}}, nil)
-	view := progress.New(e.IO, printer.Format{}, batch.Batch)
-	stream := event.NewStream(target.ID, time.Now, view)
-	outcome, err := follower.Await(ctx, target, stream)
-	r := ProvisionResult(outcome, err)
-	batch.Finish(0, stream, r)
-	return Failed(Report(e.IO, printer.Format{}, result.Of(r, batch.Batch), view))
+	_, err = single{e.IO, printer.Format{}, target.Namespace, title}.show(nil, func(stream *event.Stream) v1.Result {
+		return ProvisionResult(follower.Await(ctx, target, stream))
+	})
+	return Failed(err)
 }
 
 // Failed gives a failure that has been printed the exit status of exec's own; that of

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
-	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/wording"
 	"github.com/berthdev/berth/internal/userstring"
@@ -68,17 +68,14 @@ func (o Provisioning) Run(ctx context.Context, u userstring.UserString) error {
 	defer recorders.Warn(o.IO)
 	p.States = recorders.States(p.Client)
 	title := wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: o.Flags, Enters: true}
-	batch := wording.Batch{Single: true, Namespace: p.Client.Namespace, Flags: o.Flags, Members: []wording.Title{title}}
-	view := progress.New(o.IO, printer.Format{}, batch)
-	all := NewBatch(batch, view)
 	recorder, sinks := recorders.New()
 	p.Jobs = recorder
-	stream := all.Stream(0, sinks...)
-	outcome, err := p.Provision(ctx, u, stream)
-	if fault.CodeOf(err) == fault.AlreadyExists && outcome.Workspace != nil {
-		err = nil
-	}
-	r := ProvisionResult(outcome, err)
-	all.Finish(0, stream, r)
-	return Report(o.IO, printer.Format{}, result.Of(r, batch), view)
+	_, err = single{o.IO, printer.Format{}, p.Client.Namespace, title}.show(sinks, func(stream *event.Stream) v1.Result {
+		outcome, err := p.Provision(ctx, u, stream)
+		if fault.CodeOf(err) == fault.AlreadyExists && outcome.Workspace != nil {
+			err = nil
+		}
+		return ProvisionResult(outcome, err)
+	})
+	return err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
-	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
@@ -91,17 +90,12 @@ func (o Updating) confirm(ctx context.Context, plan *provision.Update, u userstr
 // report updates the workspace, shows how, and prints the result.
 func (o Updating) report(ctx context.Context, p *provision.Provisioner, plan *provision.Update, u userstring.UserString, recorders *Recorders) error {
 	title := wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: o.Verb, Flags: o.Flags, Enters: o.Enters}
-	batch := wording.Batch{Single: true, Namespace: p.Client.Namespace, Flags: o.Flags, Members: []wording.Title{title}}
-	view := progress.New(o.IO, o.Output, batch)
-	all := NewBatch(batch, view)
 	recorder, sinks := recorders.New()
 	p.Jobs = recorder
-	running := all.Stream(0, sinks...)
-	outcome, err := p.Update(ctx, plan, running)
-	r := ProvisionResult(outcome, err)
-	all.Finish(0, running, r)
 	defer recorders.Warn(o.IO)
-	err = Report(o.IO, o.Output, result.Of(r, batch), view)
+	r, err := single{o.IO, o.Output, p.Client.Namespace, title}.show(sinks, func(stream *event.Stream) v1.Result {
+		return ProvisionResult(p.Update(ctx, plan, stream))
+	})
 	if o.Timing {
 		_, _ = io.WriteString(o.IO.Err, style.JoinLines(result.TimingLines(r, o.IO.Err.Styles())))
 	}
