@@ -27,7 +27,6 @@ import (
 	"github.com/berthdev/berth/internal/commands/topics"
 	"github.com/berthdev/berth/internal/commands/update"
 	"github.com/berthdev/berth/internal/commands/version"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
 )
 
@@ -47,13 +46,12 @@ kubectl's flags for choosing a cluster work here, too.`
 // the man pages and the completions are made of.
 func Tree() *cobra.Command {
 	root := newRoot(cmdutil.NewFactory(terminal.Streams{}, os.Getenv))
-	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
 }
 
 func newRoot(f *cmdutil.Factory) *cobra.Command {
-	root := &cobra.Command{
+	root := cmdutil.Group(&cobra.Command{
 		Use:               "berth",
 		Short:             "A ready workspace on Kubernetes, from the terminal",
 		Long:              about,
@@ -61,10 +59,7 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		Args:              unknownCommand,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	root.SuggestionsMinimumDistance = 2
+	})
 	root.SetVersionTemplate("berth {{.Version}}\n")
 	root.SetIn(f.IO.In)
 	root.SetOut(f.IO.Out)
@@ -87,17 +82,6 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 	add(bundles, bundle.NewCmd(f), serve.NewCmd(f))
 	add(other, blueprint.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f, version.Run))
 	root.AddCommand(topics.New()...)
+	cmdutil.CheckTopics(root)
 	return root
-}
-
-// unknownCommand refuses what is not a command, and suggests what is similar.
-func unknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	err := fault.New(fault.InvalidArgument, "unknown command %q", args[0])
-	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		return err.WithHint("did you mean `%s %s`?", cmd.CommandPath(), like[0])
-	}
-	return err.WithHint("see `%s --help`", cmd.CommandPath())
 }

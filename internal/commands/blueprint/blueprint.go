@@ -30,15 +30,13 @@ type Options struct {
 
 // NewCmd makes the commands.
 func NewCmd(f *cmdutil.Factory) *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := cmdutil.Group(&cobra.Command{
 		Use:   "blueprint",
 		Short: "List, show and validate blueprints",
 		Long: `List, show and validate the blueprints from which workspaces are made: the built-in
 ones, those of the configured directory, and those of ConfigMaps if any are
 configured. Only the latter need a cluster.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	})
 	cmd.AddCommand(NewList(f, List), NewShow(f, Show), NewValidate(f, Validate))
 	return cmd
 }
@@ -56,6 +54,7 @@ func newOptions(f *cmdutil.Factory, cmd *cobra.Command, formats ...string) *Opti
 func NewList(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "list",
+		SuggestFor:        []string{"ls", "get"},
 		Short:             "List the blueprints",
 		Long:              "List the blueprints, including templates, as they are written.",
 		Args:              cmdutil.NoArgs,

@@ -9,7 +9,7 @@ import (
 
 // NewCmd makes the commands.
 func NewCmd(f *cmdutil.Factory) *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := cmdutil.Group(&cobra.Command{
 		Use:   "bundle",
 		Short: "Install bundles of Kubernetes content",
 		Long: `Install bundles of Kubernetes content: plain manifests, Helm charts, and operator
@@ -34,9 +34,7 @@ bundles, or berth bundle reconcile from time to time.`,
   berth bundle install shop oci://registry.example.com/shop:v2
   berth bundle status shop
   berth bundle uninstall shop`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	})
 	cmd.AddCommand(
 		NewInstall(f, Install), NewList(f, List), NewStatus(f, Status), NewUninstall(f, Uninstall), NewDiff(f, Diff), NewReconcile(f, Reconcile),
 		NewUnpack(f, Unpack), NewValidate(f, Validate), NewDefinitions(f, Definitions),

@@ -39,8 +39,9 @@ type InstallOptions struct {
 func NewInstall(f *cmdutil.Factory, runF func(context.Context, *InstallOptions) error) *cobra.Command {
 	o := &InstallOptions{IO: f.IO, Open: f.Bundles}
 	cmd := &cobra.Command{
-		Use:   "install NAME SOURCE",
-		Short: "Install a bundle, or upgrade it",
+		Use:        "install NAME SOURCE",
+		SuggestFor: []string{"add", "apply", "create", "upgrade"},
+		Short:      "Install a bundle, or upgrade it",
 		Long: `Install a bundle under a name, or upgrade what is installed under it, and wait until
 every object is healthy. Nothing is written before all of the bundle has been
 checked. Objects that name no namespace go into that of the context, or of

@@ -26,8 +26,9 @@ import (
 func NewUninstall(f *cmdutil.Factory, runF func(context.Context, *ClusterOptions) error) *cobra.Command {
 	var o *ClusterOptions
 	cmd := &cobra.Command{
-		Use:   "uninstall NAME",
-		Short: "Remove what a bundle has installed",
+		Use:        "uninstall NAME",
+		SuggestFor: []string{"rm", "remove", "delete"},
+		Short:      "Remove what a bundle has installed",
 		Long: `Remove what a bundle has installed, wait until it is gone, and remove its release and
 the instance. What says itself that it belongs to others is left and named, and so are
 definitions of kinds, what is marked helm.sh/resource-policy: keep, and a namespace

@@ -69,9 +69,10 @@ to directories unless it runs as root.`
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{IO: f.IO, Workspaces: f.Workspaces}
 	cmd := &cobra.Command{
-		Use:   "cp SRC DST",
-		Short: "Copy files to a workspace, or from it",
-		Long:  long,
+		Use:        "cp SRC DST",
+		SuggestFor: []string{"copy", "scp", "rsync"},
+		Short:      "Copy files to a workspace, or from it",
+		Long:       long,
 		Example: `  berth cp notes.txt alice~dev:
   berth cp src alice~dev:/srv/app
   berth cp alice~dev:project/build ./build

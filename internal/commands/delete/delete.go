@@ -44,8 +44,9 @@ type Options struct {
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{IO: f.IO}
 	cmd := &cobra.Command{
-		Use:   "delete USERSTR|ID...",
-		Short: "Delete workspaces and everything that belongs to them",
+		Use:        "delete USERSTR|ID...",
+		SuggestFor: []string{"rm", "remove", "down", "destroy", "del", "uninstall"},
+		Short:      "Delete workspaces and everything that belongs to them",
 		Long: `Delete workspaces and everything that belongs to them, their storage included, and
 wait until their pods are gone. What the workspaces of a namespace share is kept.
 

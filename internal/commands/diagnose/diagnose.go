@@ -40,8 +40,9 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{IO: f.IO}
 	var now string
 	cmd := &cobra.Command{
-		Use:   "diagnose USERSTR|ID|KIND/NAME",
-		Short: "Explain why a workspace, pod or workload does not start",
+		Use:        "diagnose USERSTR|ID|KIND/NAME",
+		SuggestFor: []string{"describe", "debug", "why"},
+		Short:      "Explain why a workspace, pod or workload does not start",
 		Long: `Explain the state of a workspace, of any pod or of any workload: its stage and
 since when, what keeps it from running, the last lines of the log of the failing
 container, and what to do about it. KIND is pod, deployment, statefulset,

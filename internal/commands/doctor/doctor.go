@@ -31,8 +31,9 @@ type Options struct {
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{}
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Check cluster, permissions and configuration, and say what to do",
+		Use:        "doctor",
+		SuggestFor: []string{"check"},
+		Short:      "Check cluster, permissions and configuration, and say what to do",
 		Long: `Check everything that workspaces require: the cluster and its version, the clocks,
 who you are, the namespace and its quotas, your permissions, storage, nodes, network
 policies, the configuration and the blueprints, NATS and cert-manager if they are

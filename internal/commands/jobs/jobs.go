@@ -32,8 +32,9 @@ type Options struct {
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{IO: f.IO}
 	cmd := &cobra.Command{
-		Use:   "jobs [JOB]",
-		Short: "List recent provisionings, or show or follow one",
+		Use:        "jobs [JOB]",
+		SuggestFor: []string{"history", "runs"},
+		Short:      "List recent provisionings, or show or follow one",
 		Long: `Every provisioning keeps a record of each stage that it reached and of what
 Kubernetes reported on the way. Without an argument, list them; with the ID of a
 job, show what happened. With --follow, follow it until it ends, and exit with its

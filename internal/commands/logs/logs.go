@@ -36,8 +36,9 @@ type Options struct {
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{IO: f.IO, Workspaces: f.Workspaces}
 	cmd := &cobra.Command{
-		Use:   "logs USERSTR|ID",
-		Short: "Print the logs of a workspace",
+		Use:        "logs USERSTR|ID",
+		SuggestFor: []string{"log", "tail"},
+		Short:      "Print the logs of a workspace",
 		Long: `Print the log of a workspace's main container, of another container, or of all.
 With --follow, follow it until the container ends; one that has not started yet is
 waited for.`,

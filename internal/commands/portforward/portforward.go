@@ -32,8 +32,9 @@ type Options struct {
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{IO: f.IO, Workspaces: f.Workspaces}
 	cmd := &cobra.Command{
-		Use:   "port-forward USERSTR|ID [LOCAL:]REMOTE...",
-		Short: "Make local ports lead to a workspace",
+		Use:        "port-forward USERSTR|ID [LOCAL:]REMOTE...",
+		SuggestFor: []string{"forward", "tunnel", "pf"},
+		Short:      "Make local ports lead to a workspace",
 		Long: `Listen on ports of this machine and forward connections to ports of a workspace, until
 Ctrl-C (exit status 130). With a local port of 0, or none before the colon, a free one is
 picked; the addresses are printed on standard output, one a line.

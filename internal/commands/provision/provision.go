@@ -86,9 +86,10 @@ Ctrl-C stops following all of them.`
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{IO: f.IO, Workspaces: f.Workspaces, OnFailure: provision.KeepOnFailure}
 	cmd := &cobra.Command{
-		Use:   "provision [USERSTR]",
-		Short: "Bring up a workspace and follow it until it can be entered",
-		Long:  long,
+		Use:        "provision [USERSTR]",
+		SuggestFor: []string{"up", "create", "new", "run", "deploy", "apply"},
+		Short:      "Bring up a workspace and follow it until it can be entered",
+		Long:       long,
 		Example: `  berth provision alice
   berth provision alice~dev --exec
   berth provision alice~dev --blueprints ./blueprints

@@ -18,15 +18,13 @@ func NewCmd(f *cmdutil.Factory) *cobra.Command {
 		r.Fetcher.Getenv = nil // others say what is fetched: not with the logins of who runs this
 		return instance.NewBackend(r), err
 	}
-	cmd := &cobra.Command{
+	cmd := cmdutil.Group(&cobra.Command{
 		Use:   "serve",
 		Short: "Run berth as a server, and print what runs it in a cluster",
 		Long: `Everything works from a terminal with nothing installed. What is worth running all
 the time, for teams, is served by the same program. These commands run in a pod;
 ` + "`berth serve manifests`" + ` prints what runs them there.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	})
 	cmd.AddCommand(NewBundles(f, backend, Bundles), NewGateway(f, Gateway), NewWorkspaces(f, Workspaces), NewManifests(f, Manifests))
 	return cmd
 }

@@ -16,8 +16,9 @@ import (
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) error) *cobra.Command {
 	return new(chosen.Options).NewCmd(f, &cobra.Command{
-		Use:   "start USERSTR|ID...",
-		Short: "Start workspaces that were stopped",
+		Use:        "start USERSTR|ID...",
+		SuggestFor: []string{"resume", "unpause"},
+		Short:      "Start workspaces that were stopped",
 		Long: `Start workspaces that were stopped, as they were: what they are made of comes from
 their records, blueprints are not read. It ends as "berth provision" does.
 

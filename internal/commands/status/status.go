@@ -43,8 +43,9 @@ type Options struct {
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{IO: f.IO}
 	cmd := &cobra.Command{
-		Use:   "status [USERSTR|ID]",
-		Short: "Show a workspace, or list all",
+		Use:        "status [USERSTR|ID]",
+		SuggestFor: []string{"ls", "list", "get", "ps", "info"},
+		Short:      "Show a workspace, or list all",
 		Long: `Show one workspace in full: its stage, its containers, what went wrong, and which
 command to run next. Without an argument, list the workspaces of the namespace, including
 those that are injected into a workload, and those that are stopped. With --sort-by age

@@ -61,9 +61,10 @@ is followed.`
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{IO: f.IO}
 	cmd := &cobra.Command{
-		Use:   "update USERSTR",
-		Short: "Bring a workspace to what its blueprint says now, and keep its storage",
-		Long:  long,
+		Use:        "update USERSTR",
+		SuggestFor: []string{"upgrade"},
+		Short:      "Bring a workspace to what its blueprint says now, and keep its storage",
+		Long:       long,
 		Example: `  berth update alice~dev
   berth update alice~dev --image registry.example.com/dev:2 --yes
   berth update alice~dev --set resources.cpu=2 --dry-run=server
