@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strconv"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
@@ -31,10 +30,10 @@ func Main(args []string, streams terminal.Streams, exit func(status int)) int {
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
 	status, own := f.Exit(ctx, args, err), fault.OutputFailed.Exit()
-	if text, isSet := command.Annotations[cmdutil.OwnExitStatus]; isSet {
-		own, _ = strconv.Atoi(text)
+	if _, passes := command.Annotations[cmdutil.PassesStatus]; passes {
+		own = cmdutil.ExecFailed
 		if isOwn(ctx, err) {
-			status = own
+			status = cmdutil.ExecStatus(err)
 		}
 	}
 	return written.exit(streams, status, own)

@@ -27,11 +27,20 @@ func TestAtATerminal(t *testing.T) {
 		t.Error("the cursor is not given back")
 	}
 
-	out, status = w.terminal(w.command("exec", "-it", "alice~plain", "--", "sh"), "tty; until stty size | grep '33 101'; do sleep 0.1; done; echo marker-$((40+2)); exit 9\n")
+	out, status = w.terminal(w.command("exec", "alice~plain", "--", "sh"), "tty; until stty size | grep '33 101'; do sleep 0.1; done; echo marker-$((40+2)); exit 9\n")
 	if status != 9 {
 		t.Errorf("exit status %d:\n%s", status, out)
 	}
 	w.contains(out, "/dev/pts/", "33 101", "marker-42")
+	const terminals = "for n in 0 1 2; do test -t $n && echo terminal-$n; done; echo"
+	for _, c := range []struct{ flag, want string }{
+		{"-it", "terminal-0terminal-1terminal-2"}, {"-t", "terminal-0terminal-1terminal-2"}, {"-T", ""}, {"-iT", ""},
+	} {
+		out, status := w.terminal(w.command("exec", c.flag, "alice~plain", "--", "sh", "-c", terminals), "")
+		if got := strings.Join(strings.Fields(ansi.Strip(out)), ""); status != 0 || got != c.want {
+			t.Errorf("with %s there are %q, want %q (status %d)", c.flag, got, c.want, status)
+		}
+	}
 	if got := w.must(125, "exec", "-t", "alice~plain", "--", "true").stderr; !strings.Contains(got, "leave out -t") {
 		t.Errorf("-t without a terminal says %q", got)
 	}
@@ -53,7 +62,11 @@ func TestExec(t *testing.T) {
 		t.Errorf("without a command: %+v", r)
 	}
 	w.contains(w.must(125, "exec", "bob", "--", "true").stderr, "NOT_FOUND")
-	w.contains(w.must(125, "exec", "alice~plain", "--", "no-such-program").stderr, `program "no-such-program" not found`)
+	w.contains(w.must(127, "exec", "alice~plain", "--", "no-such-program").stderr, `program "no-such-program" not found`)
+	w.contains(w.must(127, "exec", "alice~plain", "--", "/no/such/program").stderr, `program "/no/such/program" not found`)
+	w.contains(w.must(126, "exec", "alice~plain", "--", "/etc").stderr, `"/etc" in workspace `)
+	w.contains(w.must(126, "exec", "alice~plain", "--", "/etc/passwd").stderr, "cannot be executed: permission denied")
+	w.contains(w.must(125, "exec", "alice~plain", "sh", "-c", "true").stderr, "berth exec alice~plain -- sh,")
 	run := w.start("exec", "alice~plain", "--", "sh", "-c", "echo at work >&2; sleep 60")
 	run.waitFor("at work")
 	run.signal(os.Interrupt)

@@ -17,9 +17,9 @@ type ExitError int
 
 func (ExitError) Error() string { return "the command failed" }
 
-// OwnExitStatus is the annotation of a command that passes on the status of
-// another one; its value is the status of its own failures.
-const OwnExitStatus = "own-exit-status"
+// PassesStatus is the annotation of a command that passes on the status of another one: the
+// status of its own failures is ExecStatus.
+const PassesStatus = "passes-status"
 
 // UsageError is the error of a command line that is wrong, with its own hint if it has one.
 func UsageError(cmd *cobra.Command, err error) error {

@@ -3,7 +3,7 @@ package exec
 
 import (
 	"context"
-	"strconv"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,7 +34,7 @@ type Options struct {
 	Command   []string // empty for the workspace's shell
 	Place     pod.Place
 	Stdin     bool
-	TTY       bool
+	Terminal  cmdutil.Terminal
 	NoWait    bool
 	Provision bool
 	Gateway   string  // empty for none
@@ -42,7 +42,8 @@ type Options struct {
 }
 
 const long = `Run a command in a workspace and exit with its status. Without a command, run the
-workspace's shell; on a terminal the shell is interactive.
+workspace's shell. On a terminal, what runs gets one, too, with your input; --no-tty
+keeps that from a command whose output is to stay as it is.
 
 The shell starts in the home directory. If the workspace has an OS user (user=NAME in
 its user string) and the container runs as root, it is that user's, by setpriv or su
@@ -69,9 +70,10 @@ for a minute loses its connection, as with kubectl: a pager that waits, or Ctrl-
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{IO: f.IO, Workspaces: f.Workspaces}
 	cmd := &cobra.Command{
-		Use:   "exec USERSTR|ID|machine/NAME [-- COMMAND [ARG...]]",
-		Short: "Enter a workspace or a machine, or run a command in a workspace",
-		Long:  long + "\n\n" + aboutMachines,
+		Use:        "exec USERSTR|ID|machine/NAME [-- COMMAND [ARG...]]",
+		SuggestFor: []string{"ssh", "shell", "sh", "enter", "attach", "connect"},
+		Short:      "Enter a workspace or a machine, or run a command in a workspace",
+		Long:       long + "\n\n" + aboutMachines,
 		Example: `  berth exec alice~dev
   berth exec alice~dev --provision
   berth exec alice~dev -- uname -a
@@ -79,14 +81,9 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
   tar c src | berth exec -i alice~dev -- tar x -C /tmp
   berth exec alice~dev --gateway office
   berth exec machine/web`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if dash := cmd.ArgsLenAtDash(); len(args) == 0 || dash == 0 || dash < 0 && len(args) > 1 || dash > 1 {
-				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument, "requires one workspace, and the command to run in it after --"))
-			}
-			return nil
-		},
+		Args:              checkArgs,
 		ValidArgsFunction: completing(f, f.CompleteWorkspace),
-		Annotations:       map[string]string{cmdutil.OwnExitStatus: strconv.Itoa(cmdutil.ExecFailed)},
+		Annotations:       map[string]string{cmdutil.PassesStatus: ""},
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Workspace, o.Command, o.Flags = args[0], args[1:], cmdutil.ClusterFlags(cmd)
 			if err := o.Machine.parse(cmd.Flags(), args); err != nil {
@@ -101,7 +98,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	deps.AddGatewayFlag(cmd, &o.Gateway)
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.Stdin, "stdin", "i", false, "pass standard input to the command")
-	flags.BoolVarP(&o.TTY, "tty", "t", false, "give the command a terminal")
+	flags.BoolVarP(&o.Terminal.Always, "tty", "t", false, "give the command a terminal, or fail if there is none here")
+	flags.BoolVarP(&o.Terminal.Never, "no-tty", "T", false, "give the command no terminal, even if there is one here")
 	flags.BoolVar(&o.NoWait, "no-wait", false, "fail if the workspace is not running yet")
 	flags.BoolVar(&o.Provision, "provision", false, "provision the workspace if it does not exist, and start it if it is stopped")
 	f.AddContainerFlag(cmd, &o.Place, cmdutil.FirstArgument)
@@ -110,9 +108,26 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	return cmd
 }
 
+// checkArgs wants one workspace, and -- before the command that is to run in it.
+func checkArgs(cmd *cobra.Command, args []string) error {
+	dash, usage := cmd.ArgsLenAtDash(), func(problem string) error { return cmdutil.UsageError(cmd, errors.New(problem)) }
+	switch {
+	case len(args) == 0 || dash == 0:
+		return usage("requires a workspace")
+	case dash > 1:
+		return usage("requires one workspace, and the command to run in it after --")
+	case dash < 0 && len(args) > 1:
+		return fault.New(fault.InvalidArgument, "the command %q requires -- before it", args[1]).
+			WithHint("write: %s, and then its arguments", fault.Command("berth", "exec", args[0], "--", args[1]))
+	}
+	return nil
+}
+
 // validate finds what is wrong with the command line.
 func (o *Options) validate() error {
 	switch {
+	case o.Terminal.Always && o.Terminal.Never:
+		return fault.New(fault.InvalidArgument, "--tty and --no-tty are mutually exclusive").WithHint("leave out one of them")
 	case o.Gateway != "":
 		return o.throughOnly()
 	case !o.Provision:
@@ -131,7 +146,7 @@ func Run(ctx context.Context, o *Options) error {
 		return o.console(ctx)
 	}
 	e := cmdutil.Entrance{
-		Session: cmdutil.Session{IO: o.IO, Command: o.Command, Stdin: o.Stdin, TTY: o.TTY}, Place: o.Place,
+		Session: cmdutil.Session{IO: o.IO, Command: o.Command, Stdin: o.Stdin, Terminal: o.Terminal}, Place: o.Place,
 		Workspaces: o.Workspaces, Follower: o.Follower, States: o.States, Flags: o.Flags, NoWait: o.NoWait,
 	}
 	entry, err := e.Find(ctx, o.Workspace)

@@ -39,5 +39,5 @@ func (o *Options) throughGateway(ctx context.Context) error {
 	if o.Machine.Name != "" {
 		return o.open(ctx, func(ctx context.Context, s exec.Session) (int, error) { return run(ctx, nil, machine.Session(s)) })
 	}
-	return cmdutil.Session{IO: o.IO, Command: o.Command, Stdin: o.Stdin, TTY: o.TTY}.Run(ctx, run, nil)
+	return cmdutil.Session{IO: o.IO, Command: o.Command, Stdin: o.Stdin, Terminal: o.Terminal}.Run(ctx, run, nil)
 }

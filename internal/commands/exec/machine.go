@@ -82,7 +82,7 @@ func notOfWorkspaces(changed []string) error {
 // validate refuses what a serial console does not have, and what only --direct has.
 // ofWorkspaces are the flags that choose what is entered of a workspace, and how.
 func (m *Machine) validate(command, changed []string) error {
-	ofWorkspaces := []string{"container", "pod", "no-wait", "provision"}
+	ofWorkspaces := []string{"container", "pod", "no-tty", "no-wait", "provision"}
 	at := slices.IndexFunc(changed, func(flag string) bool { return slices.Contains(ofWorkspaces, flag) })
 	switch {
 	case len(command) > 0:
@@ -142,7 +142,7 @@ func (o *Options) open(ctx context.Context, connect func(context.Context, remote
 
 func (o *Options) session(ctx context.Context, connect func(context.Context, remote.Session) (int, error)) (status int, err error) {
 	session := remote.Session{Stdin: o.IO.In.Reader, Stdout: o.IO.Out}
-	if !o.TTY && (!o.IO.In.TTY || !o.IO.Out.TTY) {
+	if !o.Terminal.Always && (!o.IO.In.TTY || !o.IO.Out.TTY) {
 		return connect(ctx, session)
 	}
 	left := errors.New("left the console")

@@ -27,8 +27,8 @@ func (g Gateway) failure(err error, t Target) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
 	}
-	if code, words, ok := endingOf(err.Error()); ok {
-		return g.ended(code, words, t)
+	if ending, ok := endingOf(err.Error()); ok {
+		return g.ended(ending, t)
 	}
 	if exec.IsLost(err) {
 		return fault.New(fault.Unavailable, "the connection to gateway %s was lost, and with it the session with %s: %w", g.Name, t, err).
@@ -43,9 +43,9 @@ func (g Gateway) failure(err error, t Target) error {
 }
 
 // ended is why a session that had begun is over, in the words of the gateway.
-func (g Gateway) ended(code fault.Code, words string, t Target) error {
-	f := fault.New(code, "gateway %s has ended the session with %s: %s", g.Name, t, words)
-	switch code {
+func (g Gateway) ended(ending *fault.Error, t Target) error {
+	f := fault.New(ending.Code, "gateway %s has ended the session with %s: %s", g.Name, t, ending.Message).WithReason(ending.Reason)
+	switch ending.Code {
 	case fault.PermissionDenied:
 		return f.WithHint("%s", t.permission())
 	case fault.Unavailable:

@@ -56,14 +56,14 @@ func TestFailure(t *testing.T) {
 
 // What one end puts together the other takes apart.
 func TestEnding(t *testing.T) {
-	for _, err := range []error{fault.New(fault.PermissionDenied, "a: b"), context.Canceled, fault.New(fault.Failed, "x\ny")} {
-		code, words, is := endingOf(Ending(err))
-		if !is || code != fault.CodeOf(err) || words != fault.Line(err.Error()) {
-			t.Errorf("%v becomes %s, %q, %t", err, code, words, is)
+	for _, err := range []error{fault.New(fault.PermissionDenied, "a: b"), context.Canceled, fault.New(fault.Failed, "x\ny"), fault.New(fault.Failed, "x").WithReason("WHY")} {
+		ending, is := endingOf(Ending(err))
+		if !is || ending.Code != fault.CodeOf(err) || ending.Message != fault.Line(err.Error()) || ending.Reason != fault.ReasonOf(err) {
+			t.Errorf("%v becomes %v, %t", err, ending, is)
 		}
 	}
 	for _, text := range []string{"", "NOT_FOUND", "WHO_KNOWS: x", "exit: 3"} {
-		if _, _, is := endingOf(text); is {
+		if _, is := endingOf(text); is {
 			t.Errorf("%q has a code", text)
 		}
 	}

@@ -21,6 +21,9 @@ func failure(err error, client *kube.Client, r Request) error {
 		return fault.New(fault.Unavailable, "the connection to the API server was lost, and with it the command in workspace %s: %w", r.Pod, err).
 			WithHint("it may still be running there: `%s` shows its processes", kube.Command("exec", cmp.Or(r.ID, r.Pod), client.Namespace, "--", "ps"))
 	}
+	if notStarted := notStarted(err, r.Command[0], r.Pod); notStarted != nil {
+		return notStarted
+	}
 	failed := kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod})
 	if fault.CodeOf(failed) == fault.Internal {
 		return fault.New(fault.Internal, "cannot run the command in workspace %s: %w", r.Pod, err)

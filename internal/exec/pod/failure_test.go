@@ -33,7 +33,7 @@ func TestFailure(t *testing.T) {
 		"kubelet":        {errors.New("error dialing backend: dial tcp 10.0.0.1:10250: connect: connection refused"), fault.Unavailable, "the node of workspace alice"},
 		"something else": {errors.New("never seen"), fault.Internal, "cannot run the command in workspace alice: never seen"},
 	} {
-		if err := failure(c.err, client, Request{Pod: "alice"}); fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
+		if err := failure(c.err, client, Request{Pod: "alice", Command: []string{"ls"}}); fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v (%s)", text, err, fault.CodeOf(err))
 		}
 	}

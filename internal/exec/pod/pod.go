@@ -4,13 +4,11 @@ package pod
 import (
 	"context"
 	"net/url"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/berthdev/berth/internal/exec"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -26,12 +24,8 @@ type Request struct {
 // could not be run to its end.
 func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
 	status, err := exec.Stream(ctx, client.Config, r.url(client), r.Session)
-	switch {
-	case err != nil && ctx.Err() != nil:
+	if err != nil && ctx.Err() != nil {
 		return 0, err
-	case err != nil && missingProgram(err):
-		return 0, fault.New(fault.InvalidArgument, "program %q not found in workspace %s", r.Command[0], r.Pod).
-			WithHint("install it in the image, or check the name")
 	}
 	return status, failure(err, client, r)
 }
@@ -51,11 +45,4 @@ func (r Request) url(client *kube.Client) *url.URL {
 		Container: r.Container, Command: r.Command,
 		Stdin: r.Stdin != nil, Stdout: r.Stdout != nil, Stderr: r.Stderr != nil && !r.TTY, TTY: r.TTY,
 	}, scheme.ParameterCodec).URL()
-}
-
-// missingProgram reports whether the container runtime could not find the program.
-// There is no type for it.
-func missingProgram(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "executable file not found") || strings.Contains(text, "no such file or directory")
 }
