@@ -72,6 +72,9 @@ func (p *parser) user(user string) error {
 		return p.fail(0, "must start with a username: use letters, digits, _ and -")
 	}
 	for i, r := range user {
+		if r == '+' {
+			return p.fail(i, "a blueprint, repo=OWNER/NAME or pod=NAME is required before +, as in %s~dev%s", user[:i], user[i:])
+		}
 		if !isUserChar(r) {
 			return p.fail(i, "invalid character %q in the username: use letters, digits, _ and -", r)
 		}

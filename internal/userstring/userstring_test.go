@@ -56,6 +56,8 @@ func TestParseErrorsPointAtTheCharacter(t *testing.T) {
 		{"alice~repo=a%20b", "must not contain spaces", "character 12"},
 		{"alice~repo=a@b", "%40", "character 13"},
 		{"alice~user=root", "required", "character 16"},
+		{"alice+user=root", "is required before +, as in alice~dev+user=root", "character 6"},
+		{"alice+ref=x~dev", "as in alice~dev+ref=x", "character 6"},
 		{strings.Repeat("a", 129), "at most 128", "character 129"},
 	} {
 		_, err := Parse(tc.in)
