@@ -35,14 +35,14 @@ func TestErrors(t *testing.T) {
 		{"provision alice --set cpu", 2, "--set cpu: must be FIELD=VALUE"},
 		{"provision alice", 8, "cannot be reached"},
 		{"provision", 8, "cannot be reached"},
-		{"status", 8, "cannot be reached"},
+		{"status", 8, "the cluster cannot be reached: dial tcp 127.0.0.1:1"},
 		{"status alice", 8, "cannot be reached"},
 		{"delete alice", 8, "cannot be reached"},
 		{"delete", 2, "requires at least one workspace, or --owner"},
 	} {
 		args := strings.Fields(test.args)
 		status, stdout, stderr := cmdtest.Run(t, "", args...)
-		if status != test.status || !strings.Contains(stderr, test.says) || !strings.Contains(stderr, "hint:") || stdout != "" {
+		if status != test.status || !strings.Contains(stderr, test.says) || !strings.Contains(stderr, "hint:") || strings.Contains(stderr, "http") || stdout != "" {
 			t.Errorf("berth %s: status %d, want %d with %q\nstdout: %s\nstderr: %s", test.args, status, test.status, test.says, stdout, stderr)
 		}
 		if strings.Contains(test.args, "--output") {

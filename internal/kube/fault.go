@@ -37,8 +37,10 @@ func Fault(err error, call Call) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &f), isContextError(err):
+	case isContextError(err):
 		return err
+	case errors.As(err, &f):
+		return innermost(err)
 	case denied(err.Error()):
 		message, _ := refusal(err)
 		return refused(err, message, call)
@@ -65,7 +67,7 @@ func Fault(err error, call Call) error {
 		return fault.New(fault.Unavailable, "the cluster cannot %s at the moment: %w", call, err).
 			WithHint("it was asked several times; try again in a while, or see `kubectl get --raw /readyz?verbose`")
 	case isUnreachable(err):
-		return fault.New(fault.Unavailable, "the cluster cannot be reached: %w", err).
+		return fault.New(fault.Unavailable, "the cluster cannot be reached: %w", innermost(err)).
 			WithHint("check the network and the server of the current context (kubectl config view --minify)")
 	default:
 		return fault.New(fault.Internal, "cannot %s: %w", call, err)
