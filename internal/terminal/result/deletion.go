@@ -19,6 +19,9 @@ func (d Deletion) Names() []string { return []string{d.ID} }
 
 // Text says that it is deleted.
 func (d Deletion) Text(p style.Page) ([]string, error) {
+	if d.NotFound {
+		return []string{p.Text(d.ID) + " not found"}, nil
+	}
 	return []string{p.Text(d.ID) + " deleted"}, nil
 }
 
@@ -36,7 +39,7 @@ func (d Deletion) Took(between time.Duration) time.Duration {
 // facts are what was deleted, in a few words.
 func (d Deletion) facts() []string {
 	if d.NotFound {
-		return []string{"not found"}
+		return []string{"there is nothing to delete"}
 	}
 	facts := append([]string{english.Plural(d.Objects, "object")}, d.storage()...)
 	if !d.Gone {
@@ -69,11 +72,17 @@ func (d Deletion) next(t wording.Title) []wording.Command {
 
 // Row says what was deleted.
 func (d Deletion) Row(p style.Page) Row {
+	if d.NotFound {
+		return Row{Sign: p.Done, Word: "Not found", Colour: p.Grey, Why: d.facts()[0]}
+	}
 	return Row{Sign: p.Done, Word: "Deleted", Colour: p.Green, Why: strings.Join(d.facts(), ", ")}
 }
 
 // Summary says what was deleted, and how long that took.
 func (d Deletion) Summary(p style.Page, t wording.Title, between time.Duration) []string {
+	if d.NotFound {
+		return p.Headline(style.Paint(p.Grey, p.Done)+" "+style.Paint(p.Bold, "Not found")+" "+p.Text(d.ID), style.Paint(p.Grey, d.facts()[0]))
+	}
 	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, "Deleted") + " " + p.Text(d.ID) + " in " + style.Brief(d.Took(between))
 	lines := p.Headline(head, style.Paint(p.Grey, strings.Join(d.facts(), p.Dot)))
 	return append(lines, wording.CommandLines(d.next(t), p)...)
@@ -82,9 +91,10 @@ func (d Deletion) Summary(p style.Page, t wording.Title, between time.Duration) 
 // Entries say the same.
 func (d Deletion) Entries(_ style.Page, t wording.Title, between time.Duration, alone bool) []Entry {
 	facts := d.facts()
-	if !d.NotFound {
-		facts[0] += " in " + style.Brief(d.Took(between))
+	if d.NotFound {
+		return []Entry{{Label: "not found", Text: facts[0]}}
 	}
+	facts[0] += " in " + style.Brief(d.Took(between))
 	entries := []Entry{{Label: "deleted", Text: strings.Join(facts, ", ")}}
 	if alone {
 		entries = append(entries, nextEntries(d.next(t))...)
