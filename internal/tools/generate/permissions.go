@@ -42,6 +42,10 @@ func permissionsPage() string {
 	for _, c := range rbac.Bundles() {
 		b.WriteString(section(c))
 	}
+	b.WriteString("\n# Scratch storages\n\nWhat storages of type scratch need, and `berth volume`. The driver and what is asked of it is in the system namespace, `berth-system` unless `--system-namespace` names another.\n")
+	for _, c := range rbac.Volumes() {
+		b.WriteString(section(c))
+	}
 	b.WriteString("\n# Servers\n\nWhat the ServiceAccounts of `berth serve` need. `berth serve manifests` prints it with the rest of a server.\n")
 	for _, c := range rbac.Serving() {
 		b.WriteString(section(c))
