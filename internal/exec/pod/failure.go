@@ -14,6 +14,9 @@ func failure(err error, client *kube.Client, r Request) error {
 	switch {
 	case err == nil:
 		return nil
+	case r.Server != "" && (strings.Contains(err.Error(), "error dialing backend") || exec.IsLost(err)):
+		return fault.New(fault.Unavailable, "the connection to %s was lost: %w", r.Server, err).
+			WithHint("see its pod: kubectl describe pod %s --namespace %s", r.Pod, client.Namespace)
 	case strings.Contains(err.Error(), "error dialing backend"):
 		return fault.New(fault.Unavailable, "the node of workspace %s cannot be reached: %w", r.Pod, err).
 			WithHint("see its state: %s", kube.Command("status", cmp.Or(r.ID, r.Pod), client.Namespace))
@@ -23,7 +26,7 @@ func failure(err error, client *kube.Client, r Request) error {
 	}
 	failed := kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod})
 	if fault.CodeOf(failed) == fault.Internal {
-		return fault.New(fault.Internal, "cannot run the command in workspace %s: %w", r.Pod, err)
+		return fault.New(fault.Internal, "cannot run the command in %s: %w", r.title(), err)
 	}
 	return failed
 }

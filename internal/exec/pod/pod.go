@@ -18,7 +18,10 @@ import (
 type Request struct {
 	Pod, Container string
 	ID             string // of the workspace; empty for a pod that belongs to none
-	Command        []string
+	// Server is what a pod is called in messages that is no workspace's; empty for one that
+	// is.
+	Server  string
+	Command []string
 	exec.Session
 }
 
@@ -30,10 +33,18 @@ func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
 	case err != nil && ctx.Err() != nil:
 		return 0, err
 	case err != nil && missingProgram(err):
-		return 0, fault.New(fault.InvalidArgument, "program %q not found in workspace %s", r.Command[0], r.Pod).
+		return 0, fault.New(fault.InvalidArgument, "program %q not found in %s", r.Command[0], r.title()).
 			WithHint("install it in the image, or check the name")
 	}
 	return status, failure(err, client, r)
+}
+
+// title is what the pod is called in messages.
+func (r Request) title() string {
+	if r.Server != "" {
+		return r.Server
+	}
+	return "workspace " + r.Pod
 }
 
 // Runner runs commands where a request is for; its command and session are not used.
