@@ -61,11 +61,11 @@ func (f Failure) Text() string {
 	return string(text)
 }
 
-// ParseFailure reads an error that was sent; ok is false for anything else.
-func ParseFailure(text string) (err error, ok bool) { //nolint:revive,staticcheck // the error is the value
+// ParseFailure reads an error that was sent; it is nil for anything else.
+func ParseFailure(text string) error {
 	var f Failure
-	if json.Unmarshal([]byte(strings.TrimSpace(text)), &f) != nil || f.Code == "" {
-		return nil, false
+	if notJSON := json.Unmarshal([]byte(strings.TrimSpace(text)), &f); notJSON != nil || f.Code == "" {
+		return nil //nolint:nilerr // it is no error of anybody's
 	}
 	failed := fault.New(f.Code, "%s", f.Message)
 	if f.Hint != "" {
@@ -74,7 +74,7 @@ func ParseFailure(text string) (err error, ok bool) { //nolint:revive,staticchec
 	for _, problem := range f.Problems {
 		failed.Problems = append(failed.Problems, fault.Line(problem))
 	}
-	return failed, true
+	return failed
 }
 
 // status is the HTTP status of a code; what the code is, the body says.
@@ -97,9 +97,8 @@ func problem(answer *http.Response) error {
 	if answer.StatusCode < http.StatusBadRequest {
 		return nil
 	}
-	defer answer.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxFailure))
-	if err, ok := ParseFailure(string(text)); ok {
+	if err := ParseFailure(string(text)); err != nil {
 		return err
 	}
 	return fault.New(fault.Internal, "the driver answers %s: %s", answer.Status, strings.TrimSpace(string(text)))
