@@ -25,7 +25,7 @@ func printing() []string {
 		"status", "status -o json", "status -o jsonl", "status -o name", "status --watch", "status --watch -o json", "status alice --history", "status alice", "status alice -o yaml", "status alice --watch",
 		"logs alice", "logs alice --follow", "logs alice --all-containers",
 		"exec alice -- true",
-		"cp --help", "port-forward --help",
+		"cp --help", "port-forward --help", "volume --help",
 		"doctor", "doctor -o json",
 		"jobs", "jobs -o json",
 		"resolve alice --offline", "resolve alice --offline -o json",
