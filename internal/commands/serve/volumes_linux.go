@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -20,6 +21,8 @@ func Volumes(ctx context.Context, o *VolumesOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	// A directory of a volume has its mode from the start. Everything else that is made says whose it is.
+	syscall.Umask(0)
 	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
 	work, err := driver.New(driver.Options{
 		Name: o.Driver, Version: cmp.Or(cmdutil.Version().Version, "unknown"), Node: o.Node, Directory: o.Directory,

@@ -103,11 +103,11 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// Make makes the directory of a volume; one that is there is used again.
+// Make makes the directory of a volume; one that is there is used again, as it is.
 func (d *Dir) Make(pod, id string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := make1(d.fd, pod, modePrivate); err != nil {
+	if _, err := mkdir(d.fd, pod, modePrivate); err != nil {
 		return err
 	}
 	in, err := open(d.fd, pod)
@@ -115,32 +115,30 @@ func (d *Dir) Make(pod, id string) error {
 		return err
 	}
 	defer in.Close()
-	if err := make1(in, id, modeVolume); err != nil {
-		return err
-	}
-	made, err := open(in, id)
+	made, err := mkdir(in, id, modeVolume)
 	if err != nil {
 		return err
 	}
-	defer made.Close()
-	info, err := made.Stat()
-	if err == nil && info.Mode().Perm() != modeVolume && empty(made) {
-		err = made.Chmod(modeVolume) // what the umask has taken away
+	dir, err := open(in, id)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if made {
+		err = dir.Chmod(modeVolume) // what the umask has taken away
 	}
 	return err
 }
 
-func make1(in *os.File, name string, mode uint32) error {
-	if err := unix.Mkdirat(int(in.Fd()), name, mode); err != nil && !errors.Is(err, unix.EEXIST) {
-		return &fs.PathError{Op: "mkdir", Path: name, Err: err}
+// mkdir makes a directory, and says whether it was not there.
+func mkdir(in *os.File, name string, mode uint32) (made bool, err error) {
+	switch err := unix.Mkdirat(int(in.Fd()), name, mode); {
+	case errors.Is(err, unix.EEXIST):
+		return false, nil
+	case err != nil:
+		return false, &fs.PathError{Op: "mkdir", Path: name, Err: err}
 	}
-	return nil
-}
-
-// empty says whether nothing is in a directory.
-func empty(dir *os.File) bool {
-	names, _ := dir.Readdirnames(1)
-	return len(names) == 0
+	return true, nil
 }
 
 // volume opens the directory of a volume.
