@@ -4,6 +4,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -62,7 +63,12 @@ func (s *Server) Serve(ctx context.Context) error {
 	serve := func(on net.Listener, register func(*grpc.Server)) {
 		server := grpc.NewServer(grpc.UnaryInterceptor(s.Driver.intercept), grpc.MaxConcurrentStreams(256))
 		register(server)
-		group.Go(func() error { return server.Serve(on) })
+		group.Go(func() error {
+			if err := server.Serve(on); !errors.Is(err, grpc.ErrServerStopped) {
+				return err
+			}
+			return nil // it was stopped before it began
+		})
 		group.Go(func() error {
 			<-ctx.Done()
 			cut := time.AfterFunc(stopTimeout, server.Stop)
