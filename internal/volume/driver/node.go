@@ -51,8 +51,11 @@ func (d *Driver) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRe
 
 // NodeGetVolumeStats says what the disk of a volume has: all volumes of a node share it.
 func (d *Driver) NodeGetVolumeStats(_ context.Context, r *csi.NodeGetVolumeStatsRequest) (*csi.NodeGetVolumeStatsResponse, error) {
-	if err := checkIDs(r.GetVolumeId(), r.GetVolumePath()); err != nil {
-		return nil, err
+	switch {
+	case r.GetVolumeId() == "":
+		return nil, invalid("the volume ID is missing")
+	case r.GetVolumePath() == "":
+		return nil, invalid("the volume path is missing")
 	}
 	at := path.Clean(r.GetVolumePath())
 	record, known := d.queue.Get(r.GetVolumeId())

@@ -168,6 +168,7 @@ func TestStats(t *testing.T) {
 		"no path":           {"v", "", codes.InvalidArgument},
 		"an unknown volume": {"w", n.target("v"), codes.NotFound},
 		"another path":      {"v", n.root, codes.NotFound},
+		"a relative path":   {"v", "some/path", codes.NotFound},
 		"no such path":      {"v", n.root + "/nothing", codes.NotFound},
 	} {
 		_, err := ask(c.id, c.path)
