@@ -24,10 +24,18 @@ func (d *Driver) adopt(now time.Time) error {
 	if err != nil {
 		return err
 	}
+	var left []queue.Record
 	for _, f := range found {
-		if err := d.adoptDirectory(f.Pod, f.ID, table, now); err != nil {
+		record, err := d.adoptDirectory(f.Pod, f.ID, table, now)
+		if err != nil {
 			return err
 		}
+		if record.Waits() {
+			left = append(left, record)
+		}
+	}
+	if err := d.queue.Wait(left...); err != nil {
+		return err
 	}
 	for _, r := range d.queue.Used() {
 		if err := d.abandon(r, table, now); err != nil {
@@ -39,30 +47,30 @@ func (d *Driver) adopt(now time.Time) error {
 }
 
 // adoptDirectory takes up a directory that nobody knows (a crash between making and
-// recording, a restored disk): it is in its afterlife as of now, or in use if it is mounted.
-func (d *Driver) adoptDirectory(pod, id string, table mounts.Table, now time.Time) error {
+// recording, a restored disk): it is in use if it is mounted, else its record waits as of now.
+func (d *Driver) adoptDirectory(pod, id string, table mounts.Table, now time.Time) (record queue.Record, err error) {
 	known, is := d.queue.Get(id)
 	if is && known.PodUID == pod {
-		return nil
+		return record, nil
 	}
 	log := d.o.Log.With(slog.String("volume", id), slog.String("podUID", pod))
 	if is {
 		log.Warn("a second directory of a volume is left alone", slog.String("first", known.PodUID))
-		return nil
+		return record, nil
 	}
-	record := d.unknown(pod, id)
+	record = d.unknown(pod, id)
 	at, err := table.Of(d.path(pod, id))
 	if err != nil {
-		return err
+		return record, err
 	}
 	if len(at) > 0 {
 		log.Warn("a volume without a record is in use", slog.String("at", at[0]))
 		record.Target, record.Published = at[0], now
-		return d.queue.Use(record)
+		return record, d.queue.Use(record)
 	}
-	log.Warn("a volume without a record is queued", slog.Duration("lifespan", record.Lifespan))
+	log.Warn("a volume without a record is queued", slog.String("lifespan", record.Lifespan.String()))
 	record.Deleted = now
-	return d.queue.Wait(record)
+	return record, nil
 }
 
 // abandon queues a volume that nobody will unpublish: it is not mounted, and the

@@ -54,7 +54,9 @@ func TestFactorOfInodes(t *testing.T) {
 	}
 }
 
-func at(seconds int) time.Time { return time.Unix(1e9, 0).Add(time.Duration(seconds) * time.Second).UTC() }
+func at(seconds int) time.Time {
+	return time.Unix(1e9, 0).Add(time.Duration(seconds) * time.Second).UTC()
+}
 
 // Due when now > deleted + lifespan × factor (strictly).
 func TestDue(t *testing.T) {

@@ -133,28 +133,45 @@ func (q *Queue) Use(r Record) error {
 	return q.write(r)
 }
 
-// Wait records that a volume is in its afterlife. Asked twice, the first time counts.
-func (q *Queue) Wait(r Record) error {
-	if known, ok := q.Get(r.ID); ok && known.Waits() {
-		return nil
+// Wait records that volumes are in their afterlife. Asked twice, the first time counts.
+func (q *Queue) Wait(records ...Record) error {
+	var fresh []Record
+	for _, r := range records {
+		if known, ok := q.Get(r.ID); ok && known.Waits() {
+			continue
+		}
+		r.Deleted = r.Deleted.UTC().Round(0) // the clock of the wall alone: the process may be another one later
+		r.Bytes, r.Inodes = -1, -1
+		fresh = append(fresh, r)
 	}
-	r.Deleted = r.Deleted.UTC().Round(0) // the clock of the wall alone: the process may be another one later
-	r.Bytes, r.Inodes = -1, -1
-	return q.write(r)
+	return q.write(fresh...)
 }
 
-func (q *Queue) write(r Record) error {
-	text, err := encode(r)
-	if err != nil {
-		return err
+// write puts records on the disk, all of them or none, then into memory.
+func (q *Queue) write(records ...Record) error {
+	if len(records) == 0 {
+		return nil
 	}
-	err = q.db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte(bucketVolumes)).Put([]byte(r.ID), text) })
+	err := q.db.Update(func(tx *bolt.Tx) error {
+		for _, r := range records {
+			text, err := encode(r)
+			if err == nil {
+				err = tx.Bucket([]byte(bucketVolumes)).Put([]byte(r.ID), text)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		return fmt.Errorf("cannot write the record of volume %s: %w", r.ID, err)
+		return fmt.Errorf("cannot write the record of volume %s: %w", records[0].ID, err)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.set(r)
+	for _, r := range records {
+		q.set(r)
+	}
 	return nil
 }
 
