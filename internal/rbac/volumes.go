@@ -1,5 +1,7 @@
 package rbac
 
+import "github.com/berthdev/berth/internal/volume"
+
 // The permissions for scratch storages.
 
 // The names of what is done with scratch storages.
@@ -38,7 +40,7 @@ func driverPods() []Rule {
 
 func volumeList() Command {
 	return Command{
-		Name: VolumeList, System: true,
+		Name: VolumeList, Namespace: volume.Namespace,
 		About: "See the scratch volumes whose pods are gone. It is an exec into the driver's pods, which run as root and have the data of all namespaces: whoever has this Role can read and remove all of it. It is for the administrators of the cluster.",
 		Rules: driverPods(),
 	}
@@ -46,7 +48,7 @@ func volumeList() Command {
 
 func volumeRestore() Command {
 	return Command{
-		Name: VolumeRestore, System: true,
+		Name: VolumeRestore, Namespace: volume.Namespace,
 		About: "Get the files of such a volume, as for `berth volume list`. Into a workspace (`--into`) it takes the Role for cp in its namespace, too.",
 		Rules: driverPods(),
 	}
@@ -54,7 +56,7 @@ func volumeRestore() Command {
 
 func volumePurge() Command {
 	return Command{
-		Name: VolumePurge, System: true,
+		Name: VolumePurge, Namespace: volume.Namespace,
 		About: "Remove such volumes before their time, as for `berth volume list`.",
 		Rules: driverPods(),
 	}

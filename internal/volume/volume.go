@@ -11,6 +11,17 @@ import (
 // DriverName is the name of the CSI driver, unless it is told another one.
 const DriverName = "scratch.berth.dev"
 
+// Namespace is where the driver runs, unless it is told another one: one of its own, as its
+// pods are privileged and whoever may exec into them reads every volume.
+const Namespace = "berth-volumes"
+
+// Directory is where the driver has the volumes of a node, unless it is told another one.
+const Directory = "/var/lib/berth-scratch"
+
+// Socket is the name of the socket in that directory on which the driver answers
+// administrators.
+const Socket = "admin.sock"
+
 // The attributes of a scratch volume in a pod, volumeAttributes. Whoever writes the
 // pod chooses them, so that they are not to be trusted.
 const (

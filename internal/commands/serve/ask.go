@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/volume"
 	"github.com/berthdev/berth/internal/volume/admin"
 )
 
@@ -47,7 +47,7 @@ standard error.`,
 			return o.parse(args)
 		}),
 	}
-	cmd.Flags().StringVar(&o.Directory, "directory", admin.DefaultDirectory, "the driver's working directory")
+	cmd.Flags().StringVar(&o.Directory, flagDirectory, volume.Directory, "the driver's working directory")
 	cmd.Flags().StringVar(&o.For, "for", "", "who asks, for the audit")
 	cmdutil.NoFlagValues(cmd, "for")
 	return cmd
@@ -86,9 +86,5 @@ func (o *AskOptions) ask(ctx context.Context, node admin.Client) error {
 	case askPurge:
 		return node.Purge(ctx, o.ID)
 	}
-	picture, err := node.Picture(ctx)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(o.IO.Out).Encode(picture)
+	return node.CopyPicture(ctx, o.IO.Out)
 }

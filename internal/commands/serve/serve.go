@@ -27,6 +27,6 @@ the time, for teams, is served by the same program. These commands run in a pod;
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(NewBundles(f, backend, Bundles), NewGateway(f, Gateway), NewWorkspaces(f, Workspaces), NewManifests(f, Manifests), NewAsk(f, Ask))
+	cmd.AddCommand(NewBundles(f, backend, Bundles), NewGateway(f, Gateway), NewVolumes(f, Volumes), NewWorkspaces(f, Workspaces), NewManifests(f, Manifests), NewAsk(f, Ask))
 	return cmd
 }

@@ -26,6 +26,8 @@ A missing permission is an error before anything is changed. To see what you may
 		case c.Cluster:
 			where = " (in the whole cluster)"
 		case c.System: // its name says so
+		case c.Namespace != "":
+			where = " (in namespace " + c.Namespace + ")"
 		case c.Feature:
 			where = " (in their namespace)"
 		}

@@ -96,8 +96,8 @@ func TestNodesThatDoNotAnswer(t *testing.T) {
 		says   string
 	}{
 		"list --node n3":                     {8, "the driver does not answer on"},
-		"list --node n4":                     {7, "node n4 has no driver of scratch volumes in namespace berth-system"},
-		"list --system-namespace other":      {7, "no driver of scratch volumes runs in namespace other"},
+		"list --node n4":                     {7, "node n4 has no driver of scratch volumes in namespace berth-volumes"},
+		"list --driver-namespace other":      {7, "no driver of scratch volumes runs in namespace other"},
 		"purge --yes ffffff":                 {7, "volume ffffff not found; not asked: n3"},
 		"purge --yes --node n1 ffffff":       {7, "volume ffffff not found (NOT_FOUND)"},
 		"restore ffffff --to " + t.TempDir(): {7, "volume ffffff not found; not asked: n3"},

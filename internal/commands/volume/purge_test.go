@@ -79,7 +79,7 @@ func TestPurgeAsks(t *testing.T) {
 		s, b := terminal.Test(answer, now())
 		s.In.TTY, s.Err.TTY, s.Out.TTY = true, true, true
 		f := cmdutil.NewFactory(s, func(string) string { return "" })
-		o := &commandvolume.PurgeOptions{Drivers: commandvolume.Drivers{IO: s, Open: f.Volumes, System: "berth-system", Timeout: time.Minute}, AllOf: "alice"}
+		o := &commandvolume.PurgeOptions{Drivers: commandvolume.Drivers{IO: s, Open: f.Volumes, Namespace: "berth-volumes", Timeout: time.Minute}, AllOf: "alice"}
 		err := commandvolume.Purge(t.Context(), o)
 		if fault.CodeOf(err) != want || (len(drivers["n1"].purged) == 2) != (err == nil) {
 			t.Errorf("%q: %v, %q", answer, err, drivers["n1"].purged)
@@ -95,7 +95,7 @@ func TestPurgeAsks(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	base := commandvolume.Drivers{System: "berth-system"}
+	base := commandvolume.Drivers{Namespace: "berth-volumes"}
 	cmdtest.Options(t, commandvolume.NewPurge, func(o *commandvolume.PurgeOptions) { o.IO, o.Open = terminal.Streams{}, nil }, map[string]cmdtest.Case[commandvolume.PurgeOptions]{
 		"some":        {Args: "abcd efgh --yes", Want: commandvolume.PurgeOptions{Drivers: base, IDs: []string{"abcd", "efgh"}, Yes: true}},
 		"of":          {Args: "--all-of alice --yes", Want: commandvolume.PurgeOptions{Drivers: base, AllOf: "alice", Yes: true, IDs: []string{}}},
@@ -107,18 +107,18 @@ func TestOptions(t *testing.T) {
 	forget := func(o *commandvolume.RestoreOptions) { o.IO, o.Open, o.Workspaces = terminal.Streams{}, nil, nil }
 	cmdtest.Options(t, commandvolume.NewRestore, forget, map[string]cmdtest.Case[commandvolume.RestoreOptions]{
 		"here":          {Args: "abcd --to x", Want: commandvolume.RestoreOptions{Drivers: base, ID: "abcd", To: "x"}},
-		"there":         {Args: "abcd --into alice~dev:/a:b --overwrite --node n1", Want: commandvolume.RestoreOptions{Drivers: commandvolume.Drivers{System: "berth-system", Node: "n1"}, ID: "abcd", Into: "alice~dev", Path: "/a:b", Overwrite: true}},
+		"there":         {Args: "abcd --into alice~dev:/a:b --overwrite --node n1", Want: commandvolume.RestoreOptions{Drivers: commandvolume.Drivers{Namespace: "berth-volumes", Node: "n1"}, ID: "abcd", Into: "alice~dev", Path: "/a:b", Overwrite: true}},
 		"nowhere":       {Args: "abcd", Err: "--to or --into is required"},
 		"both":          {Args: "abcd --to x --into alice", Err: "mutually exclusive"},
 		"no workspace":  {Args: "abcd --into :x", Err: "names no workspace"},
 		"no volume":     {Args: "--to x", Err: "requires one volume"},
 		"several":       {Args: "abcd efgh --to x", Err: "requires one volume"},
-		"no namespace":  {Args: "abcd --to x --system-namespace=", Err: "--system-namespace must not be empty"},
+		"no namespace":  {Args: "abcd --to x --driver-namespace=", Err: "--driver-namespace must not be empty"},
 		"negative time": {Args: "abcd --to x --timeout -1s", Err: "--timeout must not be negative"},
 	})
 	cmdtest.Options(t, commandvolume.NewList, func(o *commandvolume.ListOptions) { o.IO, o.Open = terminal.Streams{}, nil }, map[string]cmdtest.Case[commandvolume.ListOptions]{
 		"all":      {Args: "", Want: commandvolume.ListOptions{Drivers: base}},
-		"of":       {Args: "--of alice --node n1", Want: commandvolume.ListOptions{Drivers: commandvolume.Drivers{System: "berth-system", Node: "n1"}, Of: "alice"}},
+		"of":       {Args: "--of alice --node n1", Want: commandvolume.ListOptions{Drivers: commandvolume.Drivers{Namespace: "berth-volumes", Node: "n1"}, Of: "alice"}},
 		"argument": {Args: "x", Err: "unexpected argument"},
 	})
 }

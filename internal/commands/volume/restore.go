@@ -60,7 +60,7 @@ volume any more. The workspace needs sh and tar.`,
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return f.CompleteVolumes(cmd, o.System, volumeNames(nil))
+			return f.CompleteVolumes(cmd, o.Namespace, volumeNames(nil))
 		},
 		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
 			o.ID = args[0]

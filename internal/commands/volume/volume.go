@@ -15,11 +15,9 @@ import (
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
+	"github.com/berthdev/berth/internal/volume"
 	"github.com/berthdev/berth/internal/volume/nodes"
 )
-
-// systemNamespace is where the drivers are unless told otherwise.
-const systemNamespace = "berth-system"
 
 // NewCmd makes the commands.
 func NewCmd(f *cmdutil.Factory) *cobra.Command {
@@ -49,13 +47,13 @@ ran the command.`,
 // Drivers say which drivers are asked, and how.
 type Drivers struct {
 	IO terminal.Streams
-	// Open finds the drivers in a system namespace.
-	Open func(ctx context.Context, system string) (nodes.Nodes, error)
+	// Open finds the drivers in a namespace.
+	Open func(ctx context.Context, namespace string) (nodes.Nodes, error)
 
-	System  string // namespace
-	Node    string // empty for all
-	Timeout time.Duration
-	Output  printer.Format
+	Namespace string // of the drivers
+	Node      string // empty for all
+	Timeout   time.Duration
+	Output    printer.Format
 }
 
 // perNode is how long a node may take to list what it has.
@@ -64,19 +62,19 @@ const perNode = 20 * time.Second
 // drivers makes the options that the commands share.
 func drivers(f *cmdutil.Factory, cmd *cobra.Command, d *Drivers, formats ...string) {
 	d.IO, d.Open = f.IO, f.Volumes
-	cmd.Flags().StringVar(&d.System, "system-namespace", systemNamespace, "the namespace of the drivers")
+	cmd.Flags().StringVar(&d.Namespace, "driver-namespace", volume.Namespace, "the namespace of the drivers")
 	cmd.Flags().StringVar(&d.Node, "node", "", "ask only the driver of this node")
-	cmdutil.NoFlagValues(cmd, "system-namespace")
+	cmdutil.NoFlagValues(cmd, "driver-namespace")
 	_ = cmd.RegisterFlagCompletionFunc("node", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return f.CompleteVolumes(cmd, d.System, nodeNames)
+		return f.CompleteVolumes(cmd, d.Namespace, nodeNames)
 	})
 	cmdutil.AddTimeoutFlag(cmd, &d.Timeout)
 	cmdutil.AddOutputFlag(cmd, &d.Output, formats...)
 }
 
 func (d *Drivers) validate() error {
-	if d.System == "" {
-		return fault.New(fault.InvalidArgument, "--system-namespace must not be empty")
+	if d.Namespace == "" {
+		return fault.New(fault.InvalidArgument, "--driver-namespace must not be empty")
 	}
 	return cmdutil.CheckTimeout(d.Timeout)
 }
@@ -84,7 +82,7 @@ func (d *Drivers) validate() error {
 // ask asks the drivers what they have. A node that does not answer is a warning, unless
 // none does.
 func (d *Drivers) ask(ctx context.Context) ([]nodes.Answer, error) {
-	all, err := d.Open(ctx, d.System)
+	all, err := d.Open(ctx, d.Namespace)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	osexec "os/exec"
@@ -89,7 +90,7 @@ func newWorld(t *testing.T, drivers map[string]*driver) *world {
 		if d == nil {
 			continue
 		}
-		l, err := admin.Listen(t.Context(), admin.Path(dir))
+		l, err := net.Listen("unix", admin.Path(dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +111,7 @@ func newWorld(t *testing.T, drivers map[string]*driver) *world {
 		})
 	}
 	for name := range w.dirs {
-		server.Put("/api/v1/namespaces/berth-system/pods/"+name, driverPod(name, w.dirs[name], "running"))
+		server.Put("/api/v1/namespaces/berth-volumes/pods/"+name, driverPod(name, w.dirs[name], "running"))
 	}
 	cmdtest.Must(t, 0, "provision", "alice")
 	return w
@@ -119,7 +120,7 @@ func newWorld(t *testing.T, drivers map[string]*driver) *world {
 func driverPod(name, dir, state string) *kubetest.Object {
 	return &kubetest.Object{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Pod",
-		"metadata": map[string]any{"namespace": "berth-system", "labels": map[string]any{"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": "volumes"}},
+		"metadata": map[string]any{"namespace": "berth-volumes", "labels": map[string]any{"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": "volumes"}},
 		"spec": map[string]any{
 			"nodeName":   strings.TrimPrefix(name, "berth-volumes-"),
 			"containers": []any{map[string]any{"name": "volumes", "args": []any{"serve", "volumes", "--directory=" + dir}}},

@@ -12,13 +12,11 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/volume"
 )
 
-// DefaultDirectory is the working directory of a driver, unless it is told another one.
-const DefaultDirectory = "/var/lib/berth-scratch"
-
 // Path is the socket in a working directory.
-func Path(directory string) string { return filepath.Join(directory, "admin.sock") }
+func Path(directory string) string { return filepath.Join(directory, volume.Socket) }
 
 // The paths of requests. The ID of a volume is in the query.
 const (

@@ -5,11 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -60,8 +57,8 @@ func (s *served) audits() []admin.Audited {
 
 func serve(t *testing.T, n volume.Node) *served {
 	t.Helper()
-	s := &served{Client: admin.Client{Socket: admin.Path(filepath.Join(t.TempDir(), "work")), User: "alice"}}
-	l, err := admin.Listen(t.Context(), s.Socket)
+	s := &served{Client: admin.Client{Socket: admin.Path(t.TempDir()), User: "alice"}}
+	l, err := net.Listen("unix", s.Socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,34 +185,6 @@ func TestEndOfTheDriver(t *testing.T) {
 		t.Error(err)
 	}
 	if err := s.Purge(t.Context(), "csi-1"); fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), s.Socket) {
-		t.Error(err)
-	}
-}
-
-// Only the owner connects, and one driver at a time listens. What a killed one has left
-// is no hindrance; anything else is.
-func TestListen(t *testing.T) {
-	path := admin.Path(filepath.Join(t.TempDir(), "a", "b"))
-	for range 2 {
-		l, err := admin.Listen(t.Context(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.(*net.UnixListener).SetUnlinkOnClose(false) // as after SIGKILL
-		for name, want := range map[string]fs.FileMode{path: 0o600 | fs.ModeSocket, filepath.Dir(path): 0o700 | fs.ModeDir} {
-			if info, err := os.Stat(name); err != nil || info.Mode() != want {
-				t.Errorf("%s: %v, %v", name, info.Mode(), err)
-			}
-		}
-		if _, err := admin.Listen(t.Context(), path); fault.CodeOf(err) != fault.Conflict {
-			t.Errorf("a second one: %v", err)
-		}
-		l.Close()
-	}
-	if err := errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := admin.Listen(t.Context(), path); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "is not a socket") {
 		t.Error(err)
 	}
 }

@@ -33,6 +33,14 @@ func (c Client) Picture(ctx context.Context) (picture volume.Picture, err error)
 	return picture, err
 }
 
+// CopyPicture writes the picture as the driver sends it: a node can have many volumes.
+func (c Client) CopyPicture(ctx context.Context, to io.Writer) error {
+	return c.do(ctx, http.MethodGet, pathPicture, nil, func(answer *http.Response) error {
+		_, err := io.Copy(to, answer.Body)
+		return err
+	})
+}
+
 // Archive writes the files of a volume as a tar stream.
 func (c Client) Archive(ctx context.Context, id string, to io.Writer) error {
 	return c.do(ctx, http.MethodGet, pathArchive, url.Values{queryID: {id}}, func(answer *http.Response) error {

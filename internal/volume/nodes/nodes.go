@@ -69,7 +69,7 @@ func (n Nodes) List(ctx context.Context, name string) ([]Node, error) {
 			WithHint("berth volume list shows the nodes that have one")
 	case len(all) == 0:
 		return nil, fault.New(fault.NotFound, "no driver of scratch volumes runs in namespace %s", n.Client.Namespace).
-			WithHint("name its namespace with --system-namespace, or install it: berth serve manifests volumes")
+			WithHint("name its namespace with --driver-namespace, or install it: berth serve manifests volumes")
 	}
 	return all, nil
 }
