@@ -38,7 +38,7 @@ func main() {
 
 // inside runs this program where nothing that is mounted is seen by others, or stays.
 func inside() int {
-	again := exec.Command("/proc/self/exe", os.Args[1:]...) //nolint:noctx // it is this process
+	again := exec.Command("/proc/self/exe", os.Args[1:]...)
 	again.Stdin, again.Stdout, again.Stderr = os.Stdin, os.Stdout, os.Stderr
 	again.Env = append(os.Environ(), envInside+"=1")
 	again.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGTERM}

@@ -82,7 +82,7 @@ func (m *measurement) start(ctx context.Context) (*exec.Cmd, error) {
 	if err := driver.Start(); err != nil {
 		return nil, err
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { //nolint:forbidigo // it waits for a socket
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(socket); err == nil {
 			break
 		}
@@ -105,7 +105,7 @@ func (m *measurement) settled(pid int) error {
 		if err != nil {
 			return err
 		}
-		time.Sleep(time.Second) //nolint:forbidigo // a second of quiet
+		time.Sleep(time.Second)
 		after, err := cpu(pid)
 		if err != nil || after-before < 100*time.Millisecond {
 			return err
@@ -119,13 +119,14 @@ func (m *measurement) commits() (*bolt.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return db, db.Update(func(tx *bolt.Tx) error {
+	err = db.Update(func(tx *bolt.Tx) error {
 		bucket, err := tx.CreateBucket([]byte("records"))
 		for i := range m.queued {
 			err = errors.Join(err, bucket.Put(fmt.Appendf(nil, "csi-%064d", i), bytes.Repeat([]byte("x"), 300)))
 		}
 		return err
 	})
+	return db, err
 }
 
 // pairs publishes and unpublishes, in turn with bare commits, so that a busy moment hits all.
@@ -192,12 +193,12 @@ func (m *measurement) nothing(pid int) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	time.Sleep(m.quiet) //nolint:forbidigo // it is measured meanwhile
+	time.Sleep(m.quiet)
 	after, err := cpu(pid)
 	if err != nil {
 		return nil, err
 	}
-	round := (after - before) / time.Duration(m.quiet/interval)
+	round := (after - before) / (m.quiet / interval)
 	memory, err := anonymous(pid)
 	if err != nil {
 		return nil, err
