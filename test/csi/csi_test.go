@@ -51,7 +51,7 @@ func TestSanity(t *testing.T) {
 	if os.Getenv(envInside) == "" {
 		t.Skip("takes root: what is published is mounted")
 	}
-	dir, err := os.MkdirTemp("", "csi-") // a socket has a path of 107 bytes at most
+	dir, err := os.MkdirTemp("", "csi-") //nolint:usetesting // a socket has a path of 107 bytes at most
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestSanity(t *testing.T) {
 func serve(t *testing.T, dir string) (end func()) {
 	t.Helper()
 	berth := filepath.Join(dir, "berth")
-	build := exec.Command("go", "build", "-o", berth, "./cmd/berth")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", berth, "./cmd/berth")
 	build.Dir = "../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -98,7 +98,7 @@ func serve(t *testing.T, dir string) (end func()) {
 		text, _ := io.ReadAll(said)
 		log <- string(text)
 	}()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { //nolint:forbidigo // it waits for a socket
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(socket); err == nil {
 			break
 		}

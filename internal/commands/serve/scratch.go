@@ -64,7 +64,7 @@ func (s *Scratch) validate() error {
 		return invalid("--%s must not be negative, got %s", flagAfterlife, s.Afterlife)
 	case s.PruneInterval <= 0:
 		return invalid("--%s must be positive, got %s", flagPruneInterval, s.PruneInterval)
-	case !(s.Headroom >= 0 && s.Headroom <= 1): //nolint:staticcheck // NaN is neither
+	case !(s.Headroom >= 0 && s.Headroom <= 1): // NaN is neither
 		return invalid("--%s must be from 0 to 1, got %v", flagHeadroom, s.Headroom)
 	case s.MaxVolumes < 0:
 		return invalid("--%s must not be negative, got %d", flagMaxVolumes, s.MaxVolumes)

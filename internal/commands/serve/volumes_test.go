@@ -56,7 +56,7 @@ func TestVolumes(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("scratch volumes are served on Linux only")
 	}
-	root, err := os.MkdirTemp("", "v-") // a socket has a path of 107 bytes at most
+	root, err := os.MkdirTemp("", "v-") //nolint:usetesting // a socket has a path of 107 bytes at most
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestVolumes(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- serve.Volumes(ctx, o) }()
 	get := func(path string) (int, string) {
-		response, err := http.Get("http://" + about + path) //nolint:noctx // the test has a time-out
+		response, err := http.Get("http://" + about + path)
 		if err != nil {
 			return 0, ""
 		}

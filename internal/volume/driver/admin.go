@@ -85,7 +85,8 @@ func (d *Driver) hold(id string) (letGo func()) {
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if d.holds[id]--; d.holds[id] == 0 {
+		d.holds[id]--
+		if d.holds[id] == 0 {
 			delete(d.holds, id)
 		}
 	}

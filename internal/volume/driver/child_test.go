@@ -57,7 +57,7 @@ func child() int {
 	server := &Server{Driver: d, Path: filepath.Join(root, "csi.sock"), Kubelet: filepath.Join(root, "kubelet")}
 	group.Go(func() error { return server.Serve(ctx) })
 	group.Go(func() error { d.Run(ctx); return nil })
-	fmt.Println(ready)                   //nolint:forbidigo // to the test
+	fmt.Println(ready)
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the test ends
 	stop()
 	if err := group.Wait(); err != nil {

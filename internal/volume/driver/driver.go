@@ -118,7 +118,8 @@ func New(o Options) (*Driver, error) {
 
 // Close ends the work. Nothing is unmounted.
 func (d *Driver) Close() error {
-	return errors.Join(d.queue.Close(), d.dir.Close())
+	defer d.dir.Close()
+	return d.queue.Close()
 }
 
 // Run removes what is due and measures what is new, until ctx ends.

@@ -33,7 +33,7 @@ type host struct {
 func newHost(t *testing.T, afterlife time.Duration, step Step) *host {
 	t.Helper()
 	mounting(t)
-	root, err := os.MkdirTemp("", "kill-") // a socket has a path of 107 bytes at most
+	root, err := os.MkdirTemp("", "kill-") //nolint:usetesting // a socket has a path of 107 bytes at most
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestKilledAtRandom(t *testing.T) {
 		})
 	}
 	for range kills {
-		time.Sleep(time.Duration(rand.IntN(20_000)) * time.Microsecond) //nolint:forbidigo // at random
+		time.Sleep(time.Duration(rand.IntN(20_000)) * time.Microsecond)
 		h.mu.Lock()
 		driver := h.driver
 		h.mu.Unlock()
@@ -197,7 +197,7 @@ func (h *host) pod(id string) {
 		h.Error(err)
 		return
 	}
-	time.Sleep(time.Duration(rand.IntN(20_000)) * time.Microsecond) //nolint:forbidigo // at random
+	time.Sleep(time.Duration(rand.IntN(20_000)) * time.Microsecond)
 	if text, err := os.ReadFile(h.data(id) + "/file"); err != nil || string(text) != id {
 		h.Errorf("%s has %q while it is in use, %v", id, text, err)
 	}

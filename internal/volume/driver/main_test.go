@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 	if os.Getuid() != 0 || os.Getenv(envInside) != "" {
 		os.Exit(m.Run())
 	}
-	again := exec.Command("/proc/self/exe", os.Args[1:]...) //nolint:noctx // it is this process
+	again := exec.Command("/proc/self/exe", os.Args[1:]...)
 	again.Stdin, again.Stdout, again.Stderr = os.Stdin, os.Stdout, os.Stderr
 	again.Env = append(os.Environ(), envInside+"=1")
 	again.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
@@ -125,9 +126,9 @@ func unmountBelow(t *testing.T, root string) {
 	if err != nil {
 		t.Error(err)
 	}
-	for i := len(table) - 1; i >= 0; i-- {
-		if strings.HasPrefix(table[i].MountPoint, root) {
-			_ = unix.Unmount(table[i].MountPoint, unix.MNT_DETACH)
+	for _, m := range slices.Backward(table) {
+		if strings.HasPrefix(m.MountPoint, root) {
+			_ = unix.Unmount(m.MountPoint, unix.MNT_DETACH)
 		}
 	}
 }

@@ -192,7 +192,7 @@ func TestPublishFSGroup(t *testing.T) {
 	}
 	n.publish("v")
 	info, err := os.Stat(n.data("v"))
-	if err != nil || info.Mode() != os.ModeDir|os.ModeSetgid|0o775 || info.Sys().(*syscall.Stat_t).Gid != 2000 { //nolint:forcetypeassert // it is Linux
+	if err != nil || info.Mode() != os.ModeDir|os.ModeSetgid|0o775 || info.Sys().(*syscall.Stat_t).Gid != 2000 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }

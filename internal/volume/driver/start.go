@@ -77,7 +77,7 @@ func (d *Driver) adoptDirectory(pod, id string, table mounts.Table, now time.Tim
 // directory that the kubelet has made for it is gone.
 func (d *Driver) abandon(r queue.Record, table mounts.Table, now time.Time) error {
 	if _, err := os.Lstat(path.Dir(r.Target)); r.Target == "" || !errors.Is(err, fs.ErrNotExist) {
-		return nil //nolint:nilerr // it is there, as far as is known
+		return nil // it is there, as far as is known
 	}
 	at, err := table.Of(d.path(r.PodUID, r.ID))
 	if err != nil || len(at) > 0 {

@@ -6,6 +6,7 @@ package mounts
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,9 +51,9 @@ func unescape(field string) string {
 
 // At is what is mounted at a path, the topmost mount; false if nothing is.
 func (t Table) At(at string) (mount.MountInfo, bool) {
-	for i := len(t) - 1; i >= 0; i-- {
-		if t[i].MountPoint == at {
-			return t[i], true
+	for _, m := range slices.Backward(t) {
+		if m.MountPoint == at {
+			return m, true
 		}
 	}
 	return mount.MountInfo{}, false

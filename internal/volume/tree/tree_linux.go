@@ -66,7 +66,7 @@ func supported(dir *os.File) error {
 }
 
 // Close lets the directory go.
-func (d *Dir) Close() error { return d.fd.Close() }
+func (d *Dir) Close() { d.fd.Close() }
 
 // Path is where a volume is.
 func (d *Dir) Path(pod, id string) string { return d.path + "/" + pod + "/" + id }
@@ -91,7 +91,7 @@ func openAs(in *os.File, name string, flags uint64) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-var errMounted = errors.New("something is mounted there") //nolint:gochecknoglobals // an error to compare with
+var errMounted = errors.New("something is mounted there")
 
 // retry repeats a system call that was interrupted.
 func retry(call func() (int, error)) (int, error) {
