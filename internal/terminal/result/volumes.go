@@ -81,9 +81,13 @@ func (l Volumes) pressure(p style.Page) (lines []string) {
 		if n.Error != nil || n.Factor >= 1 || n.TotalBytes <= 0 || !l.has(n.Name) {
 			continue
 		}
+		free := float64(n.FreeBytes) / float64(n.TotalBytes)
+		scarce := fmt.Sprintf("%.1f%% of the disk is free, less than %.1f%%", 100*free, 100*n.Headroom)
+		if free >= n.Headroom {
+			scarce = fmt.Sprintf("less than %.1f%% of the disk's inodes are free", 100*n.Headroom)
+		}
 		lines = append(lines, style.Paint(p.Yellow, p.Warning)+" "+p.Text(fmt.Sprintf(
-			"node %s: %.1f%% of the disk is free, less than %.1f%%: volumes go sooner, after %.2f of their time",
-			n.Name, 100*float64(n.FreeBytes)/float64(n.TotalBytes), 100*n.Headroom, n.Factor)))
+			"node %s: %s: volumes go sooner, after %.2f of their time", n.Name, scarce, n.Factor)))
 	}
 	return lines
 }
