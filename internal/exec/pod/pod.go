@@ -47,9 +47,11 @@ func (r Request) title() string {
 	return "workspace " + r.Pod
 }
 
-// Runner runs commands where a request is for; its command and session are not used.
-func Runner(client *kube.Client, r Request) exec.Runner {
+// Runner runs commands where a request is for; its command and session are not used. It
+// may run several at once.
+func Runner(client *kube.Client, to Request) exec.Runner {
 	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
+		r := to
 		r.Command, r.Session = command, s
 		return Run(ctx, client, r)
 	}
