@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/volume"
+	"github.com/berthdev/berth/internal/volume/queue"
 	"github.com/berthdev/berth/internal/waittest"
 )
 
@@ -181,10 +183,51 @@ func TestPruneAnything(t *testing.T) {
 	dir.Close()
 	n.unpublish("v")
 	n.clock.add(2 * time.Hour)
+	files(t, 200) // fewer than there are directories in one another
 	n.prune()
 	n.wantWaiting("")
 	if n.there(n.data("v")) {
-		t.Error("something is left")
+		t.Errorf("something is left: %s", n.log.String())
+	}
+}
+
+// files limits how many files the test has open.
+func files(t *testing.T, most uint64) {
+	t.Helper()
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: most, Max: before.Max}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before) })
+}
+
+// A volume that a pod uses again after it was found due is not touched, and nobody waits for one that
+// is being worked on.
+func TestPruneInUseAgain(t *testing.T) {
+	n := newNode(t)
+	n.gone("v")
+	found, later := n.one(), n.clock.Now().Add(2*time.Hour)
+	release, err := n.locks.take(t.Context(), "v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.evict(t.Context(), found, later); !errors.Is(err, queue.ErrHeld) {
+		t.Errorf("while it is worked on: %v", err)
+	}
+	release()
+	n.publish("v")
+	if err := n.evict(t.Context(), found, later); err != nil || !n.there(n.target("v")+"/file") {
+		t.Errorf("while it is in use: %v", err)
+	}
+	unmountBelow(t, n.root) // even if nobody sees that it is
+	if err := n.evict(t.Context(), found, later); err != nil || !n.there(n.data("v")+"/file") {
+		t.Errorf("while it is in use: %v", err)
+	}
+	if f := n.queue.Figures(); f.Used != 1 {
+		t.Errorf("counted are %+v", f)
 	}
 }
 
