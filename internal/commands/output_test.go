@@ -30,7 +30,7 @@ func printing() []string {
 		"jobs", "jobs -o json",
 		"resolve alice --offline", "resolve alice --offline -o json",
 		"blueprint list", "blueprint list -o name", "blueprint show default", "blueprint show default -o json", "blueprint validate bp",
-		"bundle validate shop", "bundle validate shop -o json", "bundle definitions", "serve manifests bundles",
+		"bundle validate shop", "bundle validate shop -o json", "bundle definitions", "serve manifests bundles", "serve manifests volumes",
 		"diagnose -f recording.jsonl", "diagnose pod/" + id + "", "diagnose pod/" + id + " -o json",
 		"update alice --dry-run=client", "update alice -o json",
 		"stop alice -o json", "start alice -o json", "restart alice -o name",

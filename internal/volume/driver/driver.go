@@ -90,6 +90,9 @@ func New(o Options) (*Driver, error) {
 	if o.Step == nil {
 		o.Step = func(Step) {}
 	}
+	if err := checkDirectory(o.Directory); err != nil {
+		return nil, err
+	}
 	dir, err := tree.Open(o.Directory)
 	if err != nil {
 		return nil, err

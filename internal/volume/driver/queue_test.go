@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +21,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/volume"
+	"github.com/berthdev/berth/internal/volume/queue"
 	"github.com/berthdev/berth/internal/waittest"
 )
 
@@ -134,12 +138,17 @@ func TestPruneLinks(t *testing.T) {
 	}
 	// A directory of a pod, or of a volume, that is a link is not gone into, either.
 	n.gone("w")
-	if err := errors.Join(os.Rename(n.data("w"), n.data("w")+"-away"), os.Symlink(other, n.data("w"))); err != nil {
+	n.gone("x")
+	if err := errors.Join(os.RemoveAll(n.data("w")), os.Symlink("../../other", n.data("w")), os.RemoveAll(n.root+"/work/pod-x"), os.Symlink("../other", n.root+"/work/pod-x"), os.Mkdir(other+"/x", 0o700)); err != nil {
 		t.Fatal(err)
 	}
+	n.write(other+"/x/precious", "x")
 	n.clock.add(2 * time.Hour)
 	n.prune()
-	n.wantWaiting("w")
+	n.wantWaiting("w x")
+	if !n.there(other + "/x/precious") {
+		t.Error("a link in place of the directory of a pod was followed")
+	}
 	if !n.there(other + "/precious") {
 		t.Error("a link in place of a volume was followed")
 	}
@@ -181,10 +190,51 @@ func TestPruneAnything(t *testing.T) {
 	dir.Close()
 	n.unpublish("v")
 	n.clock.add(2 * time.Hour)
+	files(t, 200) // fewer than there are directories in one another
 	n.prune()
 	n.wantWaiting("")
 	if n.there(n.data("v")) {
-		t.Error("something is left")
+		t.Errorf("something is left: %s", n.log.String())
+	}
+}
+
+// files limits how many files the test has open.
+func files(t *testing.T, most uint64) {
+	t.Helper()
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: most, Max: before.Max}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before) })
+}
+
+// A volume that a pod uses again after it was found due is not touched, and nobody waits for one that
+// is being worked on.
+func TestPruneInUseAgain(t *testing.T) {
+	n := newNode(t)
+	n.gone("v")
+	found, later := n.one(), n.clock.Now().Add(2*time.Hour)
+	release, err := n.locks.take(t.Context(), "v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.evict(t.Context(), found, later); !errors.Is(err, queue.ErrHeld) {
+		t.Errorf("while it is worked on: %v", err)
+	}
+	release()
+	n.publish("v")
+	if err := n.evict(t.Context(), found, later); err != nil || !n.there(n.target("v")+"/file") {
+		t.Errorf("while it is in use: %v", err)
+	}
+	unmountBelow(t, n.root) // even if nobody sees that it is
+	if err := n.evict(t.Context(), found, later); err != nil || !n.there(n.data("v")+"/file") {
+		t.Errorf("while it is in use: %v", err)
+	}
+	if f := n.queue.Figures(); f.Used != 1 {
+		t.Errorf("counted are %+v", f)
 	}
 }
 
@@ -214,32 +264,81 @@ func TestPruneImmutable(t *testing.T) {
 // are mounted are in use; what is not one of a volume is left alone.
 func TestStartWithUnknown(t *testing.T) {
 	n := newNode(t)
-	n.publish("used")
-	n.gone("left")
+	left, used := "csi-"+strings.Repeat("0a", 32), "csi-"+strings.Repeat("1b", 32)
+	n.publish(used)
+	n.gone(left)
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(n.root + "/work/queue.db"); err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range []string{"lost+found/x", ".hidden/x", "pod-empty", "pod-left/.hidden"} {
+	for _, dir := range []string{"lost+found/x", ".hidden/x", "pod-empty"} {
 		if err := os.MkdirAll(n.root+"/work/"+dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	n.clock.add(time.Minute)
 	n.start()
-	if v := n.one(); v.ID != "left" || v.PodUID != "pod-left" || !v.Deleted.Equal(n.clock.Now()) || v.Lifespan != time.Hour {
+	if v := n.one(); v.ID != left || v.PodUID != "pod-"+left || !v.Deleted.Equal(n.clock.Now()) || v.Lifespan != time.Hour {
 		t.Errorf("queued is %+v", v)
 	}
-	if r, ok := n.queue.Get("used"); !ok || r.Waits() || r.Target != n.target("used") {
+	if r, ok := n.queue.Get(used); !ok || r.Waits() || r.Target != n.target(used) {
 		t.Errorf("what is mounted is %+v", r)
 	}
 	if n.there(n.root+"/work/pod-empty") || !n.there(n.root+"/work/lost+found/x") || !n.there(n.root+"/work/.hidden/x") {
 		t.Error("an empty directory of a pod is left, or something else is gone")
 	}
-	n.unpublish("used")
-	n.wantWaiting("left used")
+	n.unpublish(used)
+	n.wantWaiting(left + " " + used)
+}
+
+// A directory of somebody else is refused, and left as it is.
+func TestStartElsewhere(t *testing.T) {
+	volume := "csi-" + strings.Repeat("0", 64)
+	for name, c := range map[string]struct {
+		has     string
+		refused bool
+	}{
+		"nothing":                           {"", false},
+		"what belongs to the file system":   {"lost+found/#123", false},
+		"what is hidden":                    {".snapshots/x", false},
+		"volumes":                           {"pod/" + volume + "/file", false},
+		"homes":                             {"alice/.ssh/id", true},
+		"homes with something":              {"alice/documents/letter", true},
+		"something beside a volume":         {"pod/" + volume + "x/file", true},
+		"records":                           {"queue.db", false},
+		"another file":                      {"file", true},
+		"records that could not be read":    {"queue.db.unreadable", false},
+		"a directory with another in it":    {"lib/dpkg/status/x", true},
+		"a directory of a pod, and no more": {"pod/", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir() + "/work"
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, c.has)+"x"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(c.has, "/") {
+				if err := os.MkdirAll(filepath.Join(dir, c.has), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			} else if c.has != "" {
+				if err := os.WriteFile(filepath.Join(dir, c.has), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d, err := New(Options{Directory: dir, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+			if err == nil {
+				_ = d.Close()
+			}
+			if (fault.CodeOf(err) == fault.InvalidArgument) != c.refused {
+				t.Errorf("it says %v", err)
+			}
+			if info, err := os.Stat(dir); c.refused && (err != nil || info.Mode().Perm() != 0o755) {
+				t.Errorf("it was changed: %v, %v", info.Mode(), err)
+			}
+		})
+	}
 }
 
 // After a reboot nothing is mounted. What the kubelet still has to unpublish stays in use,
@@ -269,60 +368,83 @@ func TestStartAfterReboot(t *testing.T) {
 	}
 }
 
-// small is a node whose volumes are on a disk of their own.
-func small(t *testing.T, options string, change ...func(*Options)) *node {
+// onDisks runs a test on small disks of several kinds.
+func onDisks(t *testing.T, megabytes, inodes int, part float64, test func(t *testing.T, n *node)) {
 	t.Helper()
-	n := newNode(t)
-	if err := n.Close(); err != nil {
-		t.Fatal(err)
+	for name, mount := range map[string]func(t *testing.T, at string){
+		"tmpfs": func(t *testing.T, at string) {
+			t.Helper()
+			if err := unix.Mount("none", at, "tmpfs", 0, fmt.Sprintf("size=%dm,nr_inodes=%d", megabytes, inodes)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"ext4 on a loop device": func(t *testing.T, at string) {
+			t.Helper()
+			image := filepath.Join(t.TempDir(), "disk")
+			for _, command := range []string{
+				fmt.Sprintf("truncate -s %dM %s", megabytes, image), fmt.Sprintf("mkfs.ext4 -q -N %d %s", inodes, image), fmt.Sprintf("mount -o loop %s %s", image, at),
+			} {
+				argv := strings.Fields(command)
+				if out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).CombinedOutput(); err != nil {
+					t.Skipf("no loop device: %s: %v: %s", command, err, out)
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNode(t)
+			if err := n.Close(); err != nil {
+				t.Fatal(err)
+			}
+			mount(t, n.root+"/work")
+			n.start(headroom(part))
+			test(t, n)
+		})
 	}
-	if err := unix.Mount("none", n.root+"/work", "tmpfs", 0, options); err != nil {
-		t.Fatal(err)
-	}
-	n.start(change...)
-	return n
 }
 
 func headroom(part float64) func(*Options) { return func(o *Options) { o.Headroom = part } }
 
 // Under pressure the oldest go first, and no more than is needed.
 func TestPressure(t *testing.T) {
-	n := small(t, "size=64m", headroom(0.5))
-	for _, id := range []string{"a", "b", "c", "d"} {
-		n.publish(id)
-		n.write(n.target(id)+"/file", strings.Repeat("x", 10<<20))
-		n.unpublish(id)
-		n.clock.add(10 * time.Minute)
-	}
-	// 32 MiB are to be free. The 40 of the volumes leave 24 or less: a, b and c are due, of
-	// which a makes enough room.
-	n.prune()
-	if got := n.waitingIDs(); got != "b c d" {
-		t.Errorf("in the queue are %q, factor %v", got, n.Status().Factor)
-	}
-	if said := n.log.String(); !strings.Contains(said, "reason=pressure") {
-		t.Errorf("the log says %s", said)
-	}
+	onDisks(t, 80, 1000, 0.5, func(t *testing.T, n *node) {
+		for _, id := range []string{"a", "b", "c", "d"} {
+			n.publish(id)
+			n.write(n.target(id)+"/file", strings.Repeat("x", 10<<20))
+			n.unpublish(id)
+			n.clock.add(10 * time.Minute)
+		}
+		// About 40 MiB are to be free, and 24 are at most: a and b are due, of which a makes
+		// enough room.
+		n.prune()
+		if got := n.waitingIDs(); got != "b c d" {
+			t.Errorf("in the queue are %q, factor %v", got, n.Status().Factor)
+		}
+		if said := n.log.String(); !strings.Contains(said, "reason=pressure") {
+			t.Errorf("the log says %s", said)
+		}
+	})
 }
 
 // On a full disk volumes are still unpublished, queued and removed; what cannot be made is an
 // error that leaves nothing.
 func TestFullDisk(t *testing.T) {
-	n := small(t, "size=20m", headroom(0.1))
-	n.publish("a")
-	n.publish("b")
-	fill(t, n.target("a")+"/file")
-	n.unpublish("a")
-	n.clock.add(time.Minute)
-	n.unpublish("b")
-	n.wantWaiting("a b")
-	if factor := n.Status().Factor; factor != 0 {
-		t.Errorf("the factor is %v", factor)
-	}
-	n.clock.add(1)
-	n.prune()
-	n.wantWaiting("b")
-	n.publish("c")
+	onDisks(t, 40, 1000, 0.1, func(t *testing.T, n *node) {
+		n.publish("a")
+		n.publish("b")
+		fill(t, n.target("a")+"/file")
+		n.unpublish("a")
+		n.clock.add(time.Minute)
+		n.unpublish("b")
+		n.wantWaiting("a b")
+		if factor := n.Status().Factor; factor != 0 {
+			t.Errorf("the factor is %v", factor)
+		}
+		n.clock.add(1)
+		n.prune()
+		n.wantWaiting("b")
+		n.publish("c")
+	})
 }
 
 // fill writes until nothing fits any more.
@@ -344,26 +466,27 @@ func fill(t *testing.T, path string) {
 
 // A disk without inodes is under pressure, too; publishing fails meanwhile and leaves nothing.
 func TestFullInodes(t *testing.T) {
-	n := small(t, "size=64m,nr_inodes=100", headroom(0.1))
-	n.publish("a")
-	for i := 0; ; i++ {
-		if err := os.WriteFile(fmt.Sprintf("%s/%d", n.target("a"), i), nil, 0o600); errors.Is(err, unix.ENOSPC) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
+	onDisks(t, 64, 128, 0.1, func(t *testing.T, n *node) {
+		n.publish("a")
+		for i := 0; ; i++ {
+			if err := os.WriteFile(fmt.Sprintf("%s/%d", n.target("a"), i), nil, 0o600); errors.Is(err, unix.ENOSPC) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if _, err := n.NodePublishVolume(t.Context(), n.request("b")); err == nil || !strings.Contains(err.Error(), "no space") {
-		t.Errorf("publishing says %v", err)
-	}
-	if f := n.queue.Figures(); f.Used != 1 || f.Waiting != 0 {
-		t.Errorf("records are left: %+v", f)
-	}
-	n.unpublish("a")
-	n.clock.add(1)
-	n.prune()
-	n.wantWaiting("")
-	n.publish("b")
+		if _, err := n.NodePublishVolume(t.Context(), n.request("b")); err == nil || !strings.Contains(err.Error(), "no space") {
+			t.Errorf("publishing says %v", err)
+		}
+		if f := n.queue.Figures(); f.Used != 1 || f.Waiting != 0 {
+			t.Errorf("records are left: %+v", f)
+		}
+		n.unpublish("a")
+		n.clock.add(1)
+		n.prune()
+		n.wantWaiting("")
+		n.publish("b")
+	})
 }
 
 // What waits is measured, beside the work, and shown.

@@ -59,6 +59,9 @@ func TestDurable(t *testing.T) {
 	if err := q.Forget("gone"); err != nil {
 		t.Fatal(err)
 	}
+	if q.db.NoSync || q.db.NoGrowSync {
+		t.Error("commits are not written to the disk")
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
