@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,5 +121,23 @@ func TestAtOnce(t *testing.T) {
 	left, _ := filepath.Glob(n.root + "/work/*/*")
 	if f := n.queue.Figures(); f.Used+f.Waiting != 0 || len(left) > 0 {
 		t.Errorf("counted are %+v, left are %q", f, left)
+	}
+}
+
+// Of many that come at once, no more are published than the node may have.
+func TestLimitAtOnce(t *testing.T) {
+	n := newNode(t, func(o *Options) { o.MaxVolumes = 5 })
+	var published atomic.Int64
+	var requests sync.WaitGroup
+	for i := range 30 {
+		requests.Go(func() {
+			if _, err := n.NodePublishVolume(t.Context(), n.request(fmt.Sprintf("v-%d", i))); err == nil {
+				published.Add(1)
+			}
+		})
+	}
+	requests.Wait()
+	if published.Load() != 5 {
+		t.Errorf("%d are published", published.Load())
 	}
 }
