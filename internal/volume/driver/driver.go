@@ -69,6 +69,8 @@ type Driver struct {
 	queue *queue.Queue
 	dir   *tree.Dir
 	locks locks
+	// admission is of those who are counted; see Options.MaxVolumes.
+	admission sync.Mutex
 
 	// measure tells that there is something to measure.
 	measure chan struct{}

@@ -33,15 +33,8 @@ func (d *Driver) NodePublishVolume(ctx context.Context, r *csi.NodePublishVolume
 	}
 	defer release()
 	before, known := d.queue.Get(p.ID)
-	if err := d.mayPublish(p, before, known); err != nil {
+	if err := d.admit(p, before, known); err != nil {
 		return nil, err
-	}
-	if !known || before.Waits() || before.Target != p.target {
-		p.Published = d.o.Now().UTC().Round(0)
-		p.Lifespan = queue.Lifespan(p.afterlife, d.o.Afterlife)
-		if err := d.queue.Use(queue.Record{Volume: p.Volume, Target: p.target}); err != nil {
-			return nil, internal(err)
-		}
 	}
 	d.o.Step(PublishRecorded)
 	if err := d.mount(p); err != nil {
@@ -50,6 +43,27 @@ func (d *Driver) NodePublishVolume(ctx context.Context, r *csi.NodePublishVolume
 	d.o.Step(PublishMounted)
 	d.o.Log.Debug("published", slog.String("volume", p.ID), slog.String("pod", p.Pod), slog.Any("attributes", names(r.GetVolumeContext())))
 	return &csi.NodePublishVolumeResponse{}, nil
+}
+
+// admit records that a pod uses a volume. Of several at once that are not all admitted, each is
+// counted before the next one.
+func (d *Driver) admit(p publication, before queue.Record, known bool) error {
+	if d.o.MaxVolumes > 0 {
+		d.admission.Lock()
+		defer d.admission.Unlock()
+	}
+	if err := d.mayPublish(p, before, known); err != nil {
+		return err
+	}
+	if known && !before.Waits() && before.Target == p.target {
+		return nil
+	}
+	p.Published = d.o.Now().UTC().Round(0)
+	p.Lifespan = queue.Lifespan(p.afterlife, d.o.Afterlife)
+	if err := d.queue.Use(queue.Record{Volume: p.Volume, Target: p.target}); err != nil {
+		return internal(err)
+	}
+	return nil
 }
 
 // mayPublish finds what keeps a volume from being published.

@@ -3,17 +3,10 @@ package queue
 import (
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
-
-	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/volume"
 )
 
 // ErrUnknown is the error for a volume that there is no record of.
@@ -42,90 +35,6 @@ const (
 	bucketVolumes    = "volumes"
 	bucketUnreadable = "unreadable"
 )
-
-// lockTimeout is how long another process may have the database open, such as the driver
-// that this one replaces.
-const lockTimeout = 20 * time.Second
-
-// Open reads the records in a file, which is created if it is absent. Records that cannot
-// be read are put aside, and told one by one; a file that is none of a database is put aside as a whole.
-func Open(file string, problem func(error)) (*Queue, error) {
-	q := &Queue{entries: map[string]*entry{}, changed: map[string]bool{}}
-	err := q.open(file, problem)
-	if damaged(err) {
-		aside := file + ".unreadable"
-		problem(fmt.Errorf("%s is not a database (%w): it is kept as %s, and a new one is begun", file, err, aside))
-		if err := os.Rename(file, aside); err != nil {
-			return nil, err
-		}
-		err = q.open(file, problem)
-	}
-	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, fault.New(fault.Conflict, "another process has %s open", file).
-			WithHint("end the other driver of this node, or choose another --directory")
-	case err != nil:
-		return nil, fault.New(fault.Unavailable, "cannot open %s: %w", file, err)
-	}
-	return q, nil
-}
-
-// damaged says whether the file itself is no database: what the system refuses is another matter.
-func damaged(err error) bool {
-	var refused syscall.Errno
-	return err != nil && !errors.Is(err, bolterrors.ErrTimeout) && !errors.As(err, &refused)
-}
-
-// open opens the database and reads all records. The library panics on some damages.
-func (q *Queue) open(file string, problem func(error)) (err error) {
-	q.db, err = bolt.Open(file, 0o600, &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, OpenFile: reserved})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-		if err != nil {
-			_ = q.db.Close()
-		}
-	}()
-	return q.load(problem)
-}
-
-// load reads all records.
-func (q *Queue) load(problem func(error)) error {
-	unreadable := map[string][]byte{}
-	return q.db.Update(func(tx *bolt.Tx) error {
-		volumes, err := tx.CreateBucketIfNotExists([]byte(bucketVolumes))
-		if err != nil {
-			return err
-		}
-		err = volumes.ForEach(func(id, text []byte) error {
-			record, err := decode(string(id), text)
-			if err != nil {
-				problem(fmt.Errorf("the record of volume %q cannot be read and is put aside: %w", id, err))
-				unreadable[string(id)] = slices.Clone(text)
-				return nil
-			}
-			q.set(record)
-			return nil
-		})
-		if err != nil || len(unreadable) == 0 {
-			return err
-		}
-		aside, err := tx.CreateBucketIfNotExists([]byte(bucketUnreadable))
-		for id, text := range unreadable {
-			err = errors.Join(err, aside.Put([]byte(id), text), volumes.Delete([]byte(id)))
-		}
-		return err
-	})
-}
-
-// Close writes what was measured, and closes the database.
-func (q *Queue) Close() error {
-	return errors.Join(q.Flush(), q.db.Close())
-}
 
 // Use records that a pod uses a volume. One in its afterlife comes back from there.
 func (q *Queue) Use(r Record) error {
@@ -212,105 +121,4 @@ func (q *Queue) Flush() error {
 		}
 		return err
 	})
-}
-
-// set takes a record into memory.
-func (q *Queue) set(r Record) {
-	q.drop(r.ID)
-	e := &entry{Record: r}
-	q.entries[r.ID] = e
-	if r.Waits() {
-		q.order = slices.Insert(q.order, place(q.order, e), e)
-		q.bytes += max(r.Bytes, 0)
-	}
-}
-
-// drop takes a record out of memory.
-func (q *Queue) drop(id string) {
-	e, ok := q.entries[id]
-	if !ok {
-		return
-	}
-	delete(q.entries, id)
-	delete(q.changed, id)
-	if e.Waits() {
-		at := place(q.order, e)
-		q.order = slices.Delete(q.order, at, at+1)
-		q.bytes -= max(e.Bytes, 0)
-	}
-}
-
-// Get is the record of a volume.
-func (q *Queue) Get(id string) (Record, bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	e, ok := q.entries[id]
-	if !ok {
-		return Record{}, false
-	}
-	return e.Record, true
-}
-
-// Waiting are the volumes in their afterlife, the oldest first.
-func (q *Queue) Waiting() []volume.Volume {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	all := make([]volume.Volume, len(q.order))
-	for i, e := range q.order {
-		all[i] = e.Volume
-	}
-	return all
-}
-
-// Used are the records of the volumes that pods use.
-func (q *Queue) Used() []Record {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	var all []Record
-	for _, e := range q.entries {
-		if !e.Waits() {
-			all = append(all, e.Record)
-		}
-	}
-	return all
-}
-
-// Figures are what is counted of the volumes.
-type Figures struct {
-	Used, Waiting int
-	// Bytes are those of the volumes in their afterlife, as far as they are measured.
-	Bytes int64
-}
-
-// Figures counts.
-func (q *Queue) Figures() Figures {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return Figures{Used: len(q.entries) - len(q.order), Waiting: len(q.order), Bytes: q.bytes}
-}
-
-// Measured notes what a volume in its afterlife takes. It is written with Flush: what is
-// lost is measured again.
-func (q *Queue) Measured(id string, bytes, inodes int64) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	e, ok := q.entries[id]
-	if !ok || !e.Waits() {
-		return
-	}
-	q.bytes += max(bytes, 0) - max(e.Bytes, 0)
-	e.Bytes, e.Inodes = bytes, inodes
-	q.changed[id] = true
-}
-
-// Unmeasured is a volume in its afterlife that is not measured and not left out.
-func (q *Queue) Unmeasured(leftOut func(id string) bool) (volume.Volume, bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, e := range q.order {
-		if e.Bytes < 0 && !leftOut(e.ID) {
-			return e.Volume, true
-		}
-	}
-	return volume.Volume{}, false
 }
