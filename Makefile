@@ -13,7 +13,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 # Where generated files are, and nothing else.
 GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md
 
-.PHONY: help build test test-unit test-startup test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check man release-check
+.PHONY: help build test test-unit test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check man release-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,7 +26,7 @@ test: test-unit ## Run all tests (Linux and root: some of them start a real clus
 		echo "make test: the unit tests passed, but the tests on a cluster were NOT run, as they take Linux and root: run 'sudo make test' there, or 'make test-unit' for the unit tests alone" >&2; \
 		exit 1; \
 	fi
-	@$(MAKE) --no-print-directory test-startup test-e2e test-cluster
+	@$(MAKE) --no-print-directory test-startup test-csi test-e2e test-cluster
 
 test-unit: ## Run the tests that need nothing but Go and a C compiler
 	@for module in $(MODULES); do \
@@ -37,6 +37,10 @@ test-unit: ## Run the tests that need nothing but Go and a C compiler
 test-startup: ## Test what each start of berth takes: memory, time, and the size of the program
 	@echo "== go test ./test/startup/..."
 	@go test -count=1 ./test/startup/...
+
+test-csi: ## Test the driver of scratch volumes with csi-sanity (Linux and root)
+	@echo "== go test in test/csi"
+	@cd test/csi && go test -count=1 ./...
 
 test-e2e: ## Test berth on a cluster of its own, or the one of BERTH_TEST_KUBECONFIG
 	@echo "== go test -tags e2e ./test/e2e/..."

@@ -1,5 +1,10 @@
 package blueprint
 
+import (
+	"maps"
+	"slices"
+)
+
 // The types of storages.
 const (
 	// StorageLocal is a volume claim of this workspace, pvc-<id>-<storage>.
@@ -11,6 +16,9 @@ const (
 	StorageEmptyDir = "emptyDir"
 	// StorageMemory is an emptyDir in memory.
 	StorageMemory = "memory"
+	// StorageScratch is a directory of the node that outlives the pod for a while; the
+	// CSI driver of `berth serve volumes` makes it.
+	StorageScratch = "scratch"
 )
 
 // Storage is a directory of the workspace that is not its image's.
@@ -20,7 +28,8 @@ type Storage struct {
 	// ID distinguishes shared storages of the same name: it ends the claim's name.
 	ID string `yaml:"id" json:"id,omitempty"`
 	// Type is local (a volume claim of this workspace), shared (one that
-	// workspaces share), emptyDir or memory.
+	// workspaces share), emptyDir, memory or scratch (a directory of the node that
+	// outlives the pod for a while).
 	Type string `yaml:"type" json:"type"`
 	// Path is where it is mounted, absolute.
 	Path string `yaml:"path" json:"path"`
@@ -28,6 +37,10 @@ type Storage struct {
 	Readonly bool `yaml:"readonly" json:"readonly,omitempty"`
 	// SizeLimit is a quantity, for emptyDir and memory.
 	SizeLimit string `yaml:"sizeLimit" json:"sizeLimit,omitempty"`
+	// Afterlife is how long the data of a scratch storage outlives its pod, a duration
+	// such as 6h or 90m, and never longer than that of the node, which holds if it is
+	// left out.
+	Afterlife string `yaml:"afterlife" json:"afterlife,omitempty"`
 	// ExistingClaim is a volume claim of the namespace to mount instead of making
 	// one, for local and shared.
 	ExistingClaim string `yaml:"existingClaim" json:"existingClaim,omitempty"`
@@ -47,3 +60,13 @@ func (s Storage) On() bool { return s.Enabled == nil || *s.Enabled }
 
 // Claimed says whether the storage is a volume claim.
 func (s Storage) Claimed() bool { return s.Type == StorageLocal || s.Type == StorageShared }
+
+// Scratch are the names of the scratch storages that are switched on, in order.
+func (b Blueprint) Scratch() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(b.Storages)) {
+		if s := b.Storages[name]; s.On() && s.Type == StorageScratch {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -27,12 +28,16 @@ func validateStorages(report reporter, all map[string]Storage) {
 
 func validateStorage(report reporter, field, name string, s Storage) {
 	ifGiven(report, field, name, validation.IsDNS1123Label)
-	oneOf(report, field+".type", s.Type, StorageLocal, StorageShared, StorageEmptyDir, StorageMemory)
+	oneOf(report, field+".type", s.Type, StorageLocal, StorageShared, StorageEmptyDir, StorageMemory, StorageScratch)
 	validatePath(report, field+".path", s.Path)
-	if s.SizeLimit != "" && s.Claimed() {
+	switch {
+	case s.SizeLimit != "" && s.Claimed():
 		report("%s.sizeLimit: only allowed with types emptyDir and memory; a claim has claimSpec.resources", field)
+	case s.SizeLimit != "" && s.Type == StorageScratch:
+		report("%s.sizeLimit: not available with type scratch: no quota would keep the storage within it; leave it out, or use emptyDir", field)
 	}
 	quantity(report, field+".sizeLimit", s.SizeLimit, maxSize)
+	validateAfterlife(report, field+".afterlife", s)
 	ifGiven(report, field+".id", s.ID, validation.IsDNS1123Label)
 	if s.ID != "" && s.Type != StorageShared {
 		report("%s.id: only allowed with type shared", field)
@@ -40,6 +45,23 @@ func validateStorage(report reporter, field, name string, s Storage) {
 	userID(report, field+".fsOwnerUid", s.FsOwnerUID)
 	userID(report, field+".fsOwnerGid", s.FsOwnerGID)
 	validateClaim(report, field, s)
+}
+
+// validateAfterlife requires a duration as Go writes them, which is what the driver
+// reads.
+func validateAfterlife(report reporter, field string, s Storage) {
+	if s.Afterlife == "" {
+		return
+	}
+	if s.Type != StorageScratch {
+		report("%s: only allowed with type scratch", field)
+	}
+	switch lasts, err := time.ParseDuration(s.Afterlife); {
+	case err != nil:
+		report("%s: invalid duration %q: use one such as 6h, 90m, 1h30m", field, shorten(s.Afterlife))
+	case lasts <= 0:
+		report("%s: %q must be longer than 0", field, shorten(s.Afterlife))
+	}
 }
 
 func validateClaim(report reporter, field string, s Storage) {

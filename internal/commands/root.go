@@ -27,6 +27,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/topics"
 	"github.com/berthdev/berth/internal/commands/update"
 	"github.com/berthdev/berth/internal/commands/version"
+	"github.com/berthdev/berth/internal/commands/volume"
 	"github.com/berthdev/berth/internal/terminal"
 )
 
@@ -80,7 +81,7 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), cp.NewCmd(f, cp.Run), portforward.NewCmd(f, portforward.Run), logs.NewCmd(f, logs.Run),
 		diagnose.NewCmd(f, diagnose.Run), stop.NewCmd(f, stop.Run), start.NewCmd(f, start.Run), restart.NewCmd(f, restart.Run), update.NewCmd(f, update.Run), deletion.NewCmd(f, deletion.Run), reconcile.NewCmd(f, reconcile.Run), resolve.NewCmd(f, resolve.Run), jobs.NewCmd(f, jobs.Run))
 	add(bundles, bundle.NewCmd(f), serve.NewCmd(f))
-	add(other, blueprint.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f, version.Run))
+	add(other, blueprint.NewCmd(f), volume.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f, version.Run))
 	root.AddCommand(topics.New()...)
 	cmdutil.CheckTopics(root)
 	return root

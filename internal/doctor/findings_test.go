@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,6 +58,17 @@ func TestFindings(t *testing.T) {
 	record := func(name, status string) []corev1.Secret {
 		return []corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"name": name, "status": status}}}}
 	}
+	scratch := func(installed bool, unread string, with ...bool) Drivers {
+		d := Drivers{Installed: installed, Unread: unread}
+		for i, has := range with {
+			n := storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-" + strconv.Itoa(i+1)}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "another"}}}}
+			if has {
+				n.Spec.Drivers = append(n.Spec.Drivers, storagev1.CSINodeDriver{Name: "scratch.berth.dev"})
+			}
+			d.Nodes = append(d.Nodes, n)
+		}
+		return d
+	}
 	everything := rbac.Review{Rules: []authorizationv1.ResourceRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}}}
 	for name, c := range map[string]struct {
 		got  Finding
@@ -100,12 +112,37 @@ func TestFindings(t *testing.T) {
 		"half a release":          {Releases(record("alice-2bd806c", "pending-install"), nil, at(0)), v1.CheckupWarning},
 		"a release in progress":   {Releases(record("alice-2bd806c", "pending-install"), []coordinationv1.Lease{lease(0)}, at(5)), v1.CheckupOK},
 		"another tool's release":  {Releases(record("nginx", "failed"), nil, at(0)), v1.CheckupOK},
+		"no scratch driver":       {Scratch(scratch(false, "", false), nil), v1.CheckupOK},
+		"it is wanted":            {Scratch(scratch(false, "", false), []string{"build"}), v1.CheckupFailed},
+		"it is on all nodes":      {Scratch(scratch(true, "", true, true), []string{"build"}), v1.CheckupOK},
+		"it is on some nodes":     {Scratch(scratch(true, "", true, false), nil), v1.CheckupOK},
+		"it is on no node":        {Scratch(scratch(true, "", false, false), nil), v1.CheckupWarning},
+		"its nodes are not told":  {Scratch(scratch(true, "you may not"), nil), v1.CheckupOK},
 	} {
 		if c.got.Status != c.want {
 			t.Errorf("%s: %+v, want %s", name, c.got, c.want)
 		}
 		if acts := c.got.Status == v1.CheckupWarning || c.got.Status == v1.CheckupFailed; acts != (c.got.Hint != "") {
 			t.Errorf("%s: the hint of %+v", name, c.got)
+		}
+	}
+}
+
+// Where the driver of scratch storages is.
+func TestScratchSays(t *testing.T) {
+	nodes := make([]storagev1.CSINode, 8)
+	for i := range nodes {
+		nodes[i].Name = "n" + strconv.Itoa(i)
+	}
+	nodes[3].Spec.Drivers = []storagev1.CSINodeDriver{{Name: "scratch.berth.dev"}}
+	for want, d := range map[string]Drivers{
+		"the driver of scratch storages, scratch.berth.dev, is not installed: blueprints of which a storage has type scratch are refused":                                          {Nodes: nodes},
+		"the driver of scratch storages, scratch.berth.dev, is installed and runs on 1 of 1 nodes":                                                                                 {Installed: true, Nodes: nodes[3:4]},
+		"the driver of scratch storages, scratch.berth.dev, is installed and runs on 1 of 8 nodes; a pod with a scratch storage does not start on n0, n1, n2, n4, n5 and 2 others": {Installed: true, Nodes: nodes},
+		"the driver of scratch storages, scratch.berth.dev, is installed; on which nodes cannot be said: you may not list csinodes.storage.k8s.io":                                 {Installed: true, Unread: "you may not list csinodes.storage.k8s.io"},
+	} {
+		if got := Scratch(d, nil).Message; got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }

@@ -31,6 +31,7 @@ func Cluster(client *kube.Client, now func() time.Time, configured *Configured) 
 		{Name: "namespace", Look: l.namespace},
 		{Name: "storage", Look: listing(client.StorageV1().StorageClasses().List, "storageclasses.storage.k8s.io", "", "",
 			func(list *storagev1.StorageClassList) Finding { return Storage(list.Items) })},
+		{Name: "scratch", Look: func(ctx context.Context) (Finding, error) { return l.scratch(ctx, configured) }},
 		{Name: "nodes", Look: listing(core.Nodes().List, "nodes", "", "",
 			func(list *corev1.NodeList) Finding { return Nodes(list.Items) })},
 		{Name: "network", Look: l.networkPolicies},

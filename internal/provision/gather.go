@@ -32,6 +32,7 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 		user     identity.User
 		may      deploy.Permissions
 		composed Composed
+		scratch  driver
 		counted  census
 	)
 	err := s.steps.Parallel(append(s.counting(ctx, &counted),
@@ -52,14 +53,16 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 			return s.target.Decide(in.found, deploy.Deployment{}).String(), nil
 		}},
 		event.Step{Name: "blueprint", Do: func() (_ string, err error) {
-			composed, err = s.Compose(ctx, s.user)
+			if composed, err = s.Compose(ctx, s.user); err == nil {
+				scratch = s.driverFor(ctx, composed)
+			}
 			return strings.Join(composed.Lineage(), " ← "), err
 		}},
 	)...)
 	if err != nil {
 		return inputs{}, err
 	}
-	spec, err := s.specify(ctx, user, composed)
+	spec, err := s.specify(ctx, user, composed, scratch)
 	if err != nil {
 		return inputs{}, err
 	}
@@ -94,7 +97,7 @@ func (s provisioning) lookup(ctx context.Context) (inventory.Found, error) {
 
 // specify completes the blueprint, which takes knowing the user, and checks what
 // the workspace is made of.
-func (s provisioning) specify(ctx context.Context, user identity.User, composed Composed) (spec manifest.Spec, err error) {
+func (s provisioning) specify(ctx context.Context, user identity.User, composed Composed, scratch driver) (spec manifest.Spec, err error) {
 	if composed.Notice != "" {
 		s.steps.Warn("Blueprint", "", composed.Notice)
 	}
@@ -103,6 +106,9 @@ func (s provisioning) specify(ctx context.Context, user identity.User, composed 
 		return spec, err
 	}
 	if err := Allowed(user, b); err != nil {
+		return spec, err
+	}
+	if err := s.checkDriver(ctx, b, scratch); err != nil {
 		return spec, err
 	}
 	if err := s.checkCertificate(ctx); err != nil {

@@ -62,6 +62,8 @@ func checkup() Command {
 			{Resource: "namespaces", Verbs: []string{"get"}, Why: "whether it exists, and its pod security level", Without: skipped},
 			{Resource: "nodes", Verbs: []string{"list"}, Why: "whether they are ready, and of which architecture", Without: skipped},
 			{Group: groupStorage, Resource: "storageclasses", Verbs: []string{"list"}, Why: "where volumes come from", Without: skipped},
+			{Group: groupStorage, Resource: "csidrivers", Verbs: []string{"get"}, Why: "whether there is a driver for scratch storages", Without: skipped},
+			{Group: groupStorage, Resource: "csinodes", Verbs: []string{"list"}, Why: "on how many nodes it is", Without: "that is not said"},
 			{Resource: "resourcequotas", Verbs: []string{"list"}, Why: "what is left of them", Without: skipped},
 			{Resource: "limitranges", Verbs: []string{"list"}, Why: "what a workspace may ask for", Without: skipped},
 			{Resource: "configmaps", Verbs: []string{"list"}, Why: "records of jobs that have expired, or wait for NATS", Without: skipped},

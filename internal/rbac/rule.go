@@ -36,7 +36,10 @@ type Command struct {
 	// System is true for permissions in the namespace in which berth keeps what it records
 	// of bundles.
 	System bool
-	Rules  []Rule
+	// Namespace is the one that the permissions are in, if that is neither the namespace of
+	// workspaces nor the one for records.
+	Namespace string
+	Rules     []Rule
 }
 
 // ObjectName is the name of the command's Role in the documentation and the manifests.

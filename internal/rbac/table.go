@@ -45,7 +45,7 @@ func Elsewhere() []Command { return []Command{jobsInNATS(), configMaps()} }
 
 // Named is one command of the table; the zero value if there is none of that name.
 func Named(name string) Command {
-	for _, c := range slices.Concat(Commands(), Elsewhere(), Machines(), Bundles(), Serving()) {
+	for _, c := range slices.Concat(Commands(), Elsewhere(), Machines(), Bundles(), Volumes(), Serving()) {
 		if c.Name == name {
 			return c
 		}

@@ -63,6 +63,8 @@ storages:
   - {name: data, type: claim, path: /data, readonly: true, claim: data-of-alice}
   - {name: scratch, type: memory, path: /scratch, sizeLimit: 64Mi, owner: "0:1000"}
   - {name: tmp, type: emptyDir, path: /tmp}
+  - {name: build, type: scratch, path: /build, readonly: true, driver: scratch.berth.dev, attributes: {afterlife: 6h, storage: build, workspace: alice-1, userString: "alice~a \"b\""}}
+  - {name: given, type: scratch, path: /given, readonly: true, owner: "1000:1000", driver: scratch.berth.dev, attributes: {storage: "yes"}}
 configuration: {splash: "Welcome\n", user.json: "{\"a\": 1}"}
 initScripts: [{file: 01-one, script: "echo 1\n---\necho 2"}, {file: 02-two, script: ""}]
 extFiles: [{key: a, path: /etc/a.conf, content: "a\n"}]

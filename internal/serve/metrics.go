@@ -112,3 +112,13 @@ func known(method string) string {
 	}
 	return "other"
 }
+
+// Gauge adds a value that a role has, read when it is asked for.
+func (m *Metrics) Gauge(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
+// Counter adds a count of a role that only grows, read when it is asked for.
+func (m *Metrics) Counter(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
+}

@@ -57,6 +57,8 @@ func everywhere() []duty {
 				"get namespaces":                     checkup.telling("may not get namespaces"),
 				"list nodes":                         checkup.telling("may not list nodes"),
 				"list storageclasses.storage.k8s.io": checkup.telling("may not list storageclasses.storage.k8s.io"),
+				"get csidrivers.storage.k8s.io":      checkup.telling("may not get csidrivers.storage.k8s.io"),
+				"list csinodes.storage.k8s.io":       checkup,
 				"list resourcequotas":                checkup.telling("may not list resourcequotas"),
 				"list limitranges":                   checkup.telling("may not list limitranges"),
 				"list leases.coordination.k8s.io":    checkup.telling("may not list leases.coordination.k8s.io"),

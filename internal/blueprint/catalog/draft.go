@@ -26,6 +26,16 @@ type Draft struct {
 // Lineage is the name and its ancestors, nearest first.
 func (d Draft) Lineage() []string { return d.lineage }
 
+// Scratch are the names of the scratch storages, as far as no expression says whether
+// they are some.
+func (d Draft) Scratch() []string {
+	b, err := d.decode(withoutUser(d.merged))
+	if err != nil {
+		return nil // Resolve reports it
+	}
+	return b.Scratch()
+}
+
 // Resolve evaluates the expressions and validates the result. The name in the
 // metadata is filled in.
 func (d Draft) Resolve(ctx context.Context, known expression.Facts) (blueprint.Blueprint, error) {

@@ -35,6 +35,7 @@ func bad() map[string]struct{ text, says string } {
 		"no text":            {`env: {A: !!binary gA==}`, "env.A: "},
 		"a quantity":         {`resources: {cpu: 1e2147483647}`, `resources.cpu: invalid quantity "1e2147483647"`},
 		"a claim":            {`storages: {a: {type: local, path: /data, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1e2147483647}}}}}`, "storages.a.claimSpec.resources.requests.storage: invalid quantity"},
+		"an afterlife":       {`storages: {a: {type: scratch, path: /data, afterlife: "0s"}}`, "storages.a.afterlife: "},
 		"a limit":            {`storages: {a: {type: memory, path: /data, sizeLimit: "-1"}}`, "storages.a.sizeLimit: "},
 		"an owner":           {`storages: {a: {type: memory, path: /data, fsOwnerUid: 99999999999}}`, "storages.a.fsOwnerUid: 99999999999: must be from 0"},
 		"a script's name":    {`initScripts: [{name: A_B, script: x}]`, "initScripts[0].name: "},

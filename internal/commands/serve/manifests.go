@@ -41,6 +41,7 @@ type ManifestsOptions struct {
 	Getenv              func(string) string
 	Capacity
 	Machines
+	Scratch
 }
 
 // NewManifests makes the command `berth serve manifests`.
@@ -52,7 +53,7 @@ func NewManifests(f *cmdutil.Factory, runF func(context.Context, *ManifestsOptio
 		Long: `Print the Kubernetes objects that run roles of ` + "`berth serve`" + ` in a cluster, to be
 applied by an administrator. Nothing is sent to a cluster.
 
-The roles are bundles, gateway and workspaces. What they may do is in docs/rbac.md. What instances
+The roles are bundles, gateway, volumes and workspaces. What they may do is in docs/rbac.md. What instances
 install is not part of it: --install-role names a ClusterRole that it gets in addition. Most
 bundles create CustomResourceDefinitions and roles of their own, which takes
 cluster-admin. Whoever may create a bundle instance then installs with that role.
@@ -74,14 +75,19 @@ machines for one, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleB
 The role workspaces reads the file of --configuration, which is printed in a Secret: above
 all "limits", and "jobs" if what workspaces are meant to be is kept in NATS.
 
-The role runs in the namespace of --namespace, berth-system unless it is given.`,
+The role volumes is a DaemonSet with a CSIDriver object. Its pods are privileged, so that
+it has a namespace of its own and is printed alone; docs/volumes.md says why.
+
+The role runs in the namespace of --namespace, berth-system unless it is given
+(berth-volumes for volumes).`,
 		Example: `  berth serve manifests bundles --install-role cluster-admin | kubectl apply --server-side -f -
   berth serve manifests bundles --cert-manager letsencrypt --image registry.example.com/berth:v1
-  berth serve manifests gateway --machine-pool east --target-kubeconfig east.yaml | kubectl apply --server-side -f -`,
+  berth serve manifests gateway --machine-pool east --target-kubeconfig east.yaml | kubectl apply --server-side -f -
+  berth serve manifests volumes --afterlife 24h | kubectl apply --server-side -f -`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.FixedCompletions(roles(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
-			o.Roles, o.Namespace = args, cmp.Or(*f.Kube.Namespace, systemNamespace)
+			o.Roles, o.Namespace = args, cmp.Or(*f.Kube.Namespace, namespaceOf(args))
 			return o.validate()
 		}),
 	}
@@ -97,6 +103,7 @@ The role runs in the namespace of --namespace, berth-system unless it is given.`
 	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
 	o.Capacity.flags(cmd)
 	o.Machines.flags(cmd)
+	o.Scratch.flags(cmd)
 	return cmd
 }
 
@@ -130,7 +137,7 @@ func (o *ManifestsOptions) validate() error {
 	case divided && (kind != "Issuer" && kind != "ClusterIssuer" || name == ""):
 		return invalid("--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got %q", o.Issuer)
 	}
-	for _, check := range []func() error{o.checkWorkspaces, o.Capacity.validate, o.Machines.validate, func() error { return checkHosts(o.Hosts) }} {
+	for _, check := range []func() error{o.checkWorkspaces, o.Capacity.validate, o.Machines.validate, o.checkVolumes, func() error { return checkHosts(o.Hosts) }} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -160,6 +167,8 @@ func (o *ManifestsOptions) manifests(name string) ([]byte, error) {
 		return o.ofGateway(options)
 	case roleWorkspaces:
 		return o.ofWorkspaces(options)
+	case roleVolumes:
+		return o.ofVolumes(options)
 	}
 	role, err := bundles()
 	if err != nil {
@@ -216,4 +225,4 @@ func bundles() (manifest.Role, error) {
 	}, err
 }
 
-func roles() []string { return []string{server.Role, roleGateway, roleWorkspaces} }
+func roles() []string { return []string{server.Role, roleGateway, roleVolumes, roleWorkspaces} }

@@ -35,7 +35,7 @@ func freePort(t *testing.T) string {
 func TestManifestsOptions(t *testing.T) {
 	forget := func(o *serve.ManifestsOptions) { o.IO, o.Getenv = terminal.Streams{}, nil }
 	defaults := func(change func(*serve.ManifestsOptions)) serve.ManifestsOptions {
-		o := serve.ManifestsOptions{Roles: []string{"bundles"}, Image: "ghcr.io/berthdev/berth:latest", Namespace: "berth-system", Replicas: 2, Capacity: serve.DefaultCapacity()}
+		o := serve.ManifestsOptions{Roles: []string{"bundles"}, Image: "ghcr.io/berthdev/berth:latest", Namespace: "berth-system", Replicas: 2, Capacity: serve.DefaultCapacity(), Scratch: serve.DefaultScratch()}
 		change(&o)
 		return o
 	}
@@ -60,14 +60,27 @@ func TestManifestsOptions(t *testing.T) {
 		"a namespace of another role":     {Args: "bundles --only team", Err: "--only requires the role workspaces"},
 		"no namespace of workspaces":      {Args: "workspaces --only A", Err: `--only must be the name of a namespace, got "A"`},
 		"a configuration of another role": {Args: "bundles --configuration c", Err: "--configuration requires the role workspaces"},
-		"no sessions":                     {Args: "gateway --max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
-		"no host":                         {Args: "gateway --host https://a", Err: `--host must be a DNS name or an IP address, got "https://a"`},
-		"no role":                         {Err: "a role is required: one of bundles, gateway, workspaces"},
-		"an unknown role":                 {Args: "bundles x", Err: `unknown role "x": must be one of bundles, gateway, workspaces`},
-		"no image":                        {Args: "bundles --image=", Err: "--image must not be empty"},
-		"no pods":                         {Args: "bundles --replicas 0", Err: "--replicas must be at least 1, got 0"},
-		"no namespace":                    {Args: "bundles --namespace A", Err: `--namespace must be the name of a namespace, got "A"`},
-		"no issuer":                       {Args: "bundles --cert-manager Secret/x", Err: `--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got "Secret/x"`},
+		"scratch volumes": {
+			Args: "volumes --afterlife 24h --headroom 0.2 --max-volumes 5 --kubelet-directory /k --directory /d --driver-name n.example.com",
+			Want: defaults(func(o *serve.ManifestsOptions) {
+				o.Roles, o.Namespace = []string{"volumes"}, "berth-volumes"
+				o.Scratch = serve.Scratch{Driver: "n.example.com", Directory: "/d", Kubelet: "/k", Afterlife: 24 * time.Hour, PruneInterval: 5 * time.Second, Headroom: 0.2, MaxVolumes: 5}
+			}),
+		},
+		"scratch volumes elsewhere": {Args: "volumes --namespace ns", Want: defaults(func(o *serve.ManifestsOptions) {
+			o.Roles, o.Namespace, o.Scratch = []string{"volumes"}, "ns", serve.DefaultScratch()
+		})},
+		"volumes beside another role":  {Args: "volumes bundles", Err: "the role volumes is printed alone"},
+		"an afterlife of another role": {Args: "bundles --afterlife 1h", Err: "[--afterlife=1h0m0s] require the role volumes"},
+		"too much headroom":            {Args: "volumes --headroom 1.5", Err: "--headroom must be from 0 to 1, got 1.5"},
+		"no sessions":                  {Args: "gateway --max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
+		"no host":                      {Args: "gateway --host https://a", Err: `--host must be a DNS name or an IP address, got "https://a"`},
+		"no role":                      {Err: "a role is required: one of bundles, gateway, volumes, workspaces"},
+		"an unknown role":              {Args: "bundles x", Err: `unknown role "x": must be one of bundles, gateway, volumes, workspaces`},
+		"no image":                     {Args: "bundles --image=", Err: "--image must not be empty"},
+		"no pods":                      {Args: "bundles --replicas 0", Err: "--replicas must be at least 1, got 0"},
+		"no namespace":                 {Args: "bundles --namespace A", Err: `--namespace must be the name of a namespace, got "A"`},
+		"no issuer":                    {Args: "bundles --cert-manager Secret/x", Err: `--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got "Secret/x"`},
 	})
 }
 

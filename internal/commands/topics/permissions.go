@@ -20,12 +20,14 @@ A missing permission is an error before anything is changed. To see what you may
   berth doctor
   kubectl auth can-i --list --namespace NAMESPACE
 `)
-	for _, c := range slices.Concat(rbac.Commands(), rbac.Elsewhere(), rbac.Machines(), rbac.Bundles(), rbac.Serving()) {
+	for _, c := range slices.Concat(rbac.Commands(), rbac.Elsewhere(), rbac.Machines(), rbac.Bundles(), rbac.Volumes(), rbac.Serving()) {
 		where := ""
 		switch {
 		case c.Cluster:
 			where = " (in the whole cluster)"
 		case c.System: // its name says so
+		case c.Namespace != "":
+			where = " (in namespace " + c.Namespace + ")"
 		case c.Feature:
 			where = " (in their namespace)"
 		}

@@ -61,10 +61,15 @@ func (x *extractor) all(first *tar.Header, stream *tar.Reader) error {
 		}
 		header = next
 	}
-	switch len(x.refused) {
-	case 0:
-		return x.finish()
-	case 1:
+	if len(x.refused) > 0 {
+		return x.refusal()
+	}
+	return x.finish()
+}
+
+// refusal is the error about what was refused.
+func (x *extractor) refusal() error {
+	if len(x.refused) == 1 {
 		return x.refused[0]
 	}
 	return several(fault.Failed, "refused what the other end has sent", x.refused)
@@ -86,7 +91,7 @@ func (x *extractor) entry(header *tar.Header, content io.Reader) error {
 	}
 	if err != nil {
 		if x.refused = append(x.refused, err); len(x.refused) >= maxRefused {
-			return several(fault.Failed, "refused what the other end has sent", x.refused)
+			return x.refusal()
 		}
 		return nil
 	}

@@ -1,6 +1,7 @@
 package copy
 
 import (
+	"archive/tar"
 	"bufio"
 	"cmp"
 	"context"
@@ -37,12 +38,24 @@ func (s Send) Do(ctx context.Context) (Result, error) {
 		return Result{}, fault.New(fault.Failed, "more than %d files at once", maxEntries).WithHint("copy parts of it")
 	}
 	mode := fmt.Sprintf("%o", found.items[0].info.Mode().Perm())
-	return s.send(ctx, found, script(receiveScript, s.To, base, string(k), token(), mode))
+	t := transfer{run: s.Run, to: s.To, meter: s.Meter, pack: func(out io.Writer, format tar.Format) error {
+		return (&packer{scan: found, out: out, format: format, meter: s.Meter}).all()
+	}}
+	return t.send(ctx, script(receiveScript, s.To, base, string(k), token(), mode))
+}
+
+// transfer is a stream that the other end receives.
+type transfer struct {
+	run   exec.Runner
+	to    string
+	meter *Meter
+	// pack writes the stream in a format that the other end can read.
+	pack func(out io.Writer, format tar.Format) error
 }
 
 // send runs the script of the other end and talks to it: it says that it is ready, gets
 // the stream, and says what became of it.
-func (s Send) send(ctx context.Context, found *scan, command []string) (Result, error) {
+func (s transfer) send(ctx context.Context, command []string) (Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	in, toScript := io.Pipe()
@@ -50,16 +63,16 @@ func (s Send) send(ctx context.Context, found *scan, command []string) (Result, 
 	ended := make(chan *ending, 1)
 	go func() {
 		e := &ending{stderr: exec.Beginning{Max: maxComplaints}}
-		e.status, e.err = s.Run(ctx, command, exec.Session{Stdin: in, Stdout: out, Stderr: &e.stderr})
+		e.status, e.err = s.run(ctx, command, exec.Session{Stdin: in, Stdout: out, Stderr: &e.stderr})
 		_ = in.CloseWithError(errEnded)
 		_ = out.Close()
 		ended <- e
 	}()
-	path, err := s.talk(found, toScript, bufio.NewReader(fromScript))
+	path, err := s.talk(toScript, bufio.NewReader(fromScript))
 	_ = toScript.Close() // without the last entry, the other end drops what it has
 	_ = fromScript.Close()
 	e := <-ended
-	warnings, failed := e.failure(cmp.Or(s.To, "the home directory"))
+	warnings, failed := e.failure(cmp.Or(s.to, "the home directory"))
 	switch {
 	case err != nil && !errors.Is(err, errEnded):
 		return Result{}, err
@@ -68,7 +81,7 @@ func (s Send) send(ctx context.Context, found *scan, command []string) (Result, 
 	case err != nil:
 		return Result{}, fault.New(fault.Failed, "the other end has ended before it had everything")
 	}
-	return s.Meter.result(path, warnings), nil
+	return s.meter.result(path, warnings), nil
 }
 
 // errEnded says that the other end has ended: what it ended with says why.
@@ -78,7 +91,7 @@ var errEnded = errors.New("the other end has ended")
 const maxAnswer = 64 << 10
 
 // talk sends everything when the other end is ready, and returns where that is then.
-func (s Send) talk(found *scan, to io.WriteCloser, from *bufio.Reader) (path string, err error) {
+func (s transfer) talk(to io.WriteCloser, from *bufio.Reader) (path string, err error) {
 	answer, err := from.ReadSlice('\n')
 	words := strings.Fields(string(answer))
 	switch {
@@ -88,15 +101,13 @@ func (s Send) talk(found *scan, to io.WriteCloser, from *bufio.Reader) (path str
 		return "", fault.New(fault.Failed, "the shell of the other end says %q", answer)
 	}
 	buffered := bufio.NewWriterSize(to, copyBuffer)
-	gnu := words[1] == "gnu"
-	p := &packer{scan: found, out: buffered, format: formatOf(gnu), meter: s.Meter}
 	stopped := make(chan struct{})
 	go func() { // nothing is said before all is sent, unless it has failed
 		defer close(stopped)
 		_, _ = from.Peek(1)
 		_ = to.Close()
 	}()
-	if err = p.all(); err == nil {
+	if err = s.pack(buffered, formatOf(words[1] == "gnu")); err == nil {
 		err = buffered.Flush()
 	}
 	switch {

@@ -14,6 +14,9 @@ func failure(err error, client *kube.Client, r Request) error {
 	switch {
 	case err == nil:
 		return nil
+	case r.Server != "" && (strings.Contains(err.Error(), "error dialing backend") || exec.IsLost(err)):
+		return fault.New(fault.Unavailable, "the connection to %s was lost: %w", r.Server, err).
+			WithHint("see its pod: kubectl describe pod %s --namespace %s", r.Pod, client.Namespace)
 	case strings.Contains(err.Error(), "error dialing backend"):
 		return fault.New(fault.Unavailable, "the node of workspace %s cannot be reached: %w", r.Pod, err).
 			WithHint("see its state: %s", kube.Command("status", cmp.Or(r.ID, r.Pod), client.Namespace))
@@ -21,12 +24,12 @@ func failure(err error, client *kube.Client, r Request) error {
 		return fault.New(fault.Unavailable, "the connection to the API server was lost, and with it the command in workspace %s: %w", r.Pod, err).
 			WithHint("it may still be running there: `%s` shows its processes", kube.Command("exec", cmp.Or(r.ID, r.Pod), client.Namespace, "--", "ps"))
 	}
-	if notStarted := notStarted(err, r.Command[0], r.Pod); notStarted != nil {
+	if notStarted := notStarted(err, r.Command[0], r.title()); notStarted != nil {
 		return notStarted
 	}
 	failed := kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod})
 	if fault.CodeOf(failed) == fault.Internal {
-		return fault.New(fault.Internal, "cannot run the command in workspace %s: %w", r.Pod, err)
+		return fault.New(fault.Internal, "cannot run the command in %s: %w", r.title(), err)
 	}
 	return failed
 }

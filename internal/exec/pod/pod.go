@@ -16,7 +16,10 @@ import (
 type Request struct {
 	Pod, Container string
 	ID             string // of the workspace; empty for a pod that belongs to none
-	Command        []string
+	// Server is what a pod is called in messages that is no workspace's; empty for one that
+	// is.
+	Server  string
+	Command []string
 	exec.Session
 }
 
@@ -30,9 +33,19 @@ func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
 	return status, failure(err, client, r)
 }
 
-// Runner runs commands where a request is for; its command and session are not used.
-func Runner(client *kube.Client, r Request) exec.Runner {
+// title is what the pod is called in messages.
+func (r Request) title() string {
+	if r.Server != "" {
+		return r.Server
+	}
+	return "workspace " + r.Pod
+}
+
+// Runner runs commands where a request is for; its command and session are not used. It
+// may run several at once.
+func Runner(client *kube.Client, to Request) exec.Runner {
 	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
+		r := to
 		r.Command, r.Session = command, s
 		return Run(ctx, client, r)
 	}

@@ -20,7 +20,7 @@ func TestNotStarted(t *testing.T) {
 		`pods "x" is forbidden: permission denied`: "",
 		"error dialing backend: i/o timeout":       "",
 	} {
-		err := notStarted(errors.New(text), "x", "alice-1234567")
+		err := notStarted(errors.New(text), "x", "workspace alice-1234567")
 		if got := fault.ReasonOf(err); got != want || err != nil && fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("%s: %v, reason %q, want %q", text, err, got, want)
 		}

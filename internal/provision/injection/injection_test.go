@@ -40,6 +40,7 @@ spec:
         - {name: git, mountPath: /git}
         - {name: token, mountPath: /token}
         - {name: storage-data, mountPath: /data}
+        - {name: storage-build, mountPath: /build}
     - {name: k8shell-podman, image: podman, volumeMounts: [{name: podman, mountPath: /p}]}
   volumes:
     - {name: runtime, configMap: {name: alice-1234567-config}}
@@ -48,6 +49,7 @@ spec:
     - {name: token, projected: {sources: [{secret: {name: t}}]}}
     - {name: podman, emptyDir: {}}
     - {name: storage-data, persistentVolumeClaim: {claimName: pvc-alice-1234567-data}}
+    - {name: storage-build, csi: {driver: scratch.berth.dev, volumeAttributes: {afterlife: 6h, storage: build}}}
 ---
 kind: ConfigMap
 metadata: {name: alice-1234567-config, labels: {k8shell.io/canonical-id: alice-1234567}}

@@ -8,12 +8,14 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/volume"
 )
 
 // storages are the chart's values of those that are switched on, in the order of
 // their names. Only the claims of local storages are the release's.
-func storages(id string, all map[string]blueprint.Storage) []any {
-	out := []any{}
+func storages(u userstring.UserString, all map[string]blueprint.Storage) []any {
+	id, out := u.ID(), []any{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := all[name]
 		if !s.On() {
@@ -27,9 +29,24 @@ func storages(id string, all map[string]blueprint.Storage) []any {
 			value["claimSpec"] = s.ClaimSpec
 			value["annotations"] = s.ClaimSpecAnnotations
 		}
+		if s.Type == blueprint.StorageScratch {
+			value["driver"], value["attributes"] = volume.DriverName, attributes(u, name, s)
+		}
 		out = append(out, value)
 	}
 	return out
+}
+
+// attributes tell the driver of a scratch storage whose it is, and how long it is to
+// be kept.
+func attributes(u userstring.UserString, name string, s blueprint.Storage) map[string]any {
+	all := map[string]any{
+		volume.AttributeStorage: name, volume.AttributeWorkspace: u.ID(), volume.AttributeUserString: u.String(),
+	}
+	if s.Afterlife != "" {
+		all[volume.AttributeAfterlife] = s.Afterlife
+	}
+	return all
 }
 
 // owner is what chown takes: 1000:1000, 1000, or :1000.

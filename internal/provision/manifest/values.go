@@ -58,7 +58,7 @@ func (s Spec) Values() (map[string]any, error) {
 		"env": environment(s), "home": home(b), "securityContext": b.SecurityContext, "resources": resources(b.Resources),
 		"helper": helper(b), "agent": agent(b.K8shelld), "podman": podman(b.Podman),
 		"networkPolicy": policy, "certificate": s.Certificate.value(s),
-		"storages": storages(id, b.Storages), "configuration": configuration,
+		"storages": storages(s.User, b.Storages), "configuration": configuration,
 		"initScripts": initScripts(b), "extFiles": extFiles(b),
 		"names": configMapNames(id), "repository": repository(s), "gitSecret": gitSecretOf(s),
 	}).(map[string]any)

@@ -64,9 +64,11 @@ func specs(t *testing.T) map[string]Spec {
 			AllowEgressToPods: []blueprint.EgressPods{{Labels: map[string]string{"app": "db"}}, {Namespace: "infra", Labels: map[string]string{"app": "cache"}}},
 		},
 		Storages: map[string]blueprint.Storage{
+			"build":   {Type: "scratch", Path: "/build", Afterlife: "6h", Readonly: true},
 			"cache":   {Type: "shared", Path: "/cache", ID: "x", ClaimSpec: claim},
 			"data":    {Type: "local", Path: "/data", ExistingClaim: "data-of-alice", Readonly: true},
 			"home":    {Type: "local", Path: "/home/dev", ClaimSpec: claim, ClaimSpecAnnotations: map[string]string{"backup": "daily"}, FsOwnerUID: new(int64(1000)), FsOwnerGID: new(int64(1000))},
+			"objects": {Type: "scratch", Path: "/objects", FsOwnerUID: new(int64(1000)), Readonly: true},
 			"off":     {Type: "local", Path: "/off", Enabled: new(bool)},
 			"scratch": {Type: "memory", Path: "/scratch", SizeLimit: "64Mi"},
 			"tmp":     {Type: "emptyDir", Path: "/tmp", Readonly: true},

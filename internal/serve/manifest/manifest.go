@@ -31,6 +31,8 @@ type Role struct {
 	Sited bool
 	// Definitions are the CustomResourceDefinitions that it works on, as documents.
 	Definitions [][]byte
+	// Node is what it needs of a node, if a pod of it runs on each; the zero value otherwise.
+	Node Node
 	// Cache is how much it keeps on disk, as a quantity; empty for nothing.
 	Cache string
 }
@@ -103,12 +105,7 @@ func (r Role) selector() map[string]string {
 
 // YAML are the objects as documents, in an order in which they can be created.
 func YAML(r Role, o Options) ([]byte, error) {
-	objects := append([]runtime.Object{namespace(o)}, r.access(o)...)
-	objects = append(objects, r.trust(o)...)
-	if !r.Unasked {
-		objects = append(objects, r.service(o))
-	}
-	objects = append(objects, r.disruptions(o), r.network(o), r.deployment(o))
+	objects := r.objects(o)
 	documents := r.Definitions
 	for _, object := range objects {
 		document, err := marshal(object)
@@ -125,6 +122,18 @@ func YAML(r Role, o Options) ([]byte, error) {
 		out.Write(bytes.TrimPrefix(document, []byte("---\n")))
 	}
 	return out.Bytes(), nil
+}
+
+func (r Role) objects(o Options) []runtime.Object {
+	if r.Node != (Node{}) {
+		return r.onNodes(o)
+	}
+	objects := append([]runtime.Object{namespace(o)}, r.access(o)...)
+	objects = append(objects, r.trust(o)...)
+	if !r.Unasked {
+		objects = append(objects, r.service(o))
+	}
+	return append(objects, r.disruptions(o), r.network(o), r.deployment(o))
 }
 
 // marshal leaves out what an API server fills in.

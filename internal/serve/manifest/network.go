@@ -34,7 +34,8 @@ func (r Role) disruptions(o Options) *policyv1.PodDisruptionBudget {
 
 // network lets everybody ask for the role itself, which asks for a token, and the
 // namespaces that are marked, and its own, for metrics. The kubelet's probes are
-// always let in. Outwards all is open: where sources are only their authors know.
+// always let in. Outwards all is open, as only the authors of sources know where those are; but to
+// a driver, which asks nobody.
 func (r Role) network(o Options) *networkingv1.NetworkPolicy {
 	rules := []networkingv1.NetworkPolicyIngressRule{{Ports: port(aboutPort), From: []networkingv1.NetworkPolicyPeer{
 		{PodSelector: &metav1.LabelSelector{}},
@@ -43,11 +44,15 @@ func (r Role) network(o Options) *networkingv1.NetworkPolicy {
 	if !r.Unasked {
 		rules = append([]networkingv1.NetworkPolicyIngressRule{{Ports: port(servingPort)}}, rules...)
 	}
+	types := []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}
+	if r.Node != (Node{}) {
+		types = append(types, networkingv1.PolicyTypeEgress) // a driver asks nobody
+	}
 	return &networkingv1.NetworkPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: r.objectName(), Namespace: o.Namespace, Labels: r.labels()},
 		Spec: networkingv1.NetworkPolicySpec{
 			PodSelector: metav1.LabelSelector{MatchLabels: r.selector()},
-			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+			PolicyTypes: types,
 			Ingress:     rules,
 		},
 	}

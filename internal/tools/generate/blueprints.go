@@ -64,7 +64,7 @@ func narrow(definitions jsonschema.Definitions, one *jsonschema.Schema) {
 		property(of, "imagePullPolicy").Enum = policies
 	}
 	property(network, "networkPolicyClass").Enum = []any{"workspace", "system", "isolated", "user", "organization"}
-	property(storage, "type").Enum = []any{"local", "shared", "emptyDir", "memory"}
+	property(storage, "type").Enum = []any{"local", "shared", "emptyDir", "memory", "scratch"}
 	property(storage, "path").Pattern = "^/"
 	for _, owner := range []string{"fsOwnerUid", "fsOwnerGid"} {
 		property(storage, owner).Minimum = "0"

@@ -42,6 +42,10 @@ func permissionsPage() string {
 	for _, c := range rbac.Bundles() {
 		b.WriteString(section(c))
 	}
+	b.WriteString("\n# Scratch storages\n\nWhat storages of type scratch need, and `berth volume`. The driver and what is asked of it is in a namespace of its own, `berth-volumes` unless `--driver-namespace` names another.\n")
+	for _, c := range rbac.Volumes() {
+		b.WriteString(section(c))
+	}
 	b.WriteString("\n# Servers\n\nWhat the ServiceAccounts of `berth serve` need. `berth serve manifests` prints it with the rest of a server.\n")
 	for _, c := range rbac.Serving() {
 		b.WriteString(section(c))
@@ -79,6 +83,8 @@ func manifest(c rbac.Command) string {
 		kind, namespace = "ClusterRole", ""
 	case c.System:
 		namespace = "\n  namespace: berth-system"
+	case c.Namespace != "":
+		namespace = "\n  namespace: " + c.Namespace
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n```yaml\napiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s%s\nrules:\n", kind, c.ObjectName(), namespace)

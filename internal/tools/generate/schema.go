@@ -102,6 +102,10 @@ func printed() []any {
 		v1.ProvisionSummary{},
 		v1.Resolution{},
 		v1.Version{},
+		v1.Volume{},
+		v1.VolumeList{},
+		v1.VolumePurge{},
+		v1.VolumeRestoration{},
 		v1.Workspace{},
 		v1.WorkspaceList{},
 	}

@@ -111,6 +111,13 @@
     {{- if and .readonly (not .owner) }}
     readOnly: true
     {{- end }}
+  {{- else if eq .type "scratch" }}
+  csi:
+    driver: {{ .driver }}
+    {{- if and .readonly (not .owner) }}
+    readOnly: true
+    {{- end }}
+    volumeAttributes: {{- toYaml .attributes | nindent 6 }}
   {{- else if or .sizeLimit (eq .type "memory") }}
   emptyDir:
     {{- if eq .type "memory" }}

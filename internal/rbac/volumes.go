@@ -1,0 +1,63 @@
+package rbac
+
+import "github.com/berthdev/berth/internal/volume"
+
+// The permissions for scratch storages.
+
+// The names of what is done with scratch storages.
+const (
+	ScratchStorages = "scratch storages"
+	VolumeList      = "volume list"
+	VolumeRestore   = "volume restore"
+	VolumePurge     = "volume purge"
+)
+
+// Volumes are the permissions for scratch storages. They are not part of the Role for all
+// commands: few clusters have the driver, and what it keeps is for administrators.
+func Volumes() []Command {
+	return []Command{scratchStorages(), volumeList(), volumeRestore(), volumePurge()}
+}
+
+func scratchStorages() Command {
+	return Command{
+		Name: ScratchStorages, Feature: true, Cluster: true,
+		About: "Provision blueprints that have storages of type scratch, in addition to the Role for provision.",
+		Rules: []Rule{
+			{Group: groupStorage, Resource: "csidrivers", Verbs: []string{"get"}, Why: "whether the cluster has the driver", Without: "that it is missing is only seen when the pod does not start"},
+		},
+	}
+}
+
+// driverPods are the permissions to ask the driver's pods. Whoever has them reads and removes
+// what the pods of all namespaces have left.
+func driverPods() []Rule {
+	return []Rule{
+		{Resource: "pods", Verbs: []string{"list"}, Why: "the driver's pods, one on each node"},
+		{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the question to each of them"},
+		{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
+	}
+}
+
+func volumeList() Command {
+	return Command{
+		Name: VolumeList, Namespace: volume.Namespace,
+		About: "See the scratch volumes whose pods are gone. It is an exec into the driver's pods, which run as root and have the data of all namespaces: whoever has this Role can read and remove all of it. It is for the administrators of the cluster.",
+		Rules: driverPods(),
+	}
+}
+
+func volumeRestore() Command {
+	return Command{
+		Name: VolumeRestore, Namespace: volume.Namespace,
+		About: "Get the files of such a volume, as for `berth volume list`. Into a workspace (`--into`) it takes the Role for cp in its namespace, too.",
+		Rules: driverPods(),
+	}
+}
+
+func volumePurge() Command {
+	return Command{
+		Name: VolumePurge, Namespace: volume.Namespace,
+		About: "Remove such volumes before their time, as for `berth volume list`.",
+		Rules: driverPods(),
+	}
+}

@@ -1,0 +1,178 @@
+package result
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
+	"github.com/berthdev/berth/internal/terminal/style"
+)
+
+// Volumes is a list of scratch volumes.
+type Volumes struct{ v1.VolumeList }
+
+// Names are the IDs.
+func (l Volumes) Names() (names []string) {
+	for _, v := range l.VolumeList.Items {
+		names = append(names, v.ID)
+	}
+	return names
+}
+
+// Items are the volumes.
+func (l Volumes) Items() (items []Kind) {
+	for _, v := range l.VolumeList.Items {
+		items = append(items, Volume{v})
+	}
+	return items
+}
+
+// Empty is the remark about an empty list.
+func (l Volumes) Empty() string {
+	if len(l.VolumeList.Items) > 0 {
+		return ""
+	}
+	return "no volumes whose pods are gone, on " + english.Plural(len(l.Nodes), "node")
+}
+
+// Text is a table, and what pressure does to the volumes of a node.
+func (l Volumes) Text(p style.Page) ([]string, error) {
+	cols := []style.Column{
+		{Title: "NODE", Name: true, Least: 8},
+		{Title: "VOLUME"},
+		{Title: "WORKSPACE OR POD", Name: true, Least: 12},
+		{Title: "STORAGE", Name: true, Least: 7, DropOrder: 2},
+		{Title: "SIZE", DropOrder: 1},
+		{Title: "GOES"},
+	}
+	factors, short := l.factors(), ShortVolumes(l.VolumeList.Items)
+	cells := func(v v1.Volume) []string {
+		return []string{v.Node, short(v.ID), whose(v), style.OrDash(v.Storage), style.OrDash(size(v.Bytes)), goes(v, factors[v.Node], p.Now)}
+	}
+	all := cells
+	if p.Wide {
+		cols = append(
+			cols, style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: 4}, style.Column{Title: "POD", Name: true, Least: 10, DropOrder: 3},
+			style.Column{Title: "DELETED", DropOrder: 5}, style.Column{Title: "KEPT FOR", DropOrder: 6}, style.Column{Title: "FILES", DropOrder: 7},
+			style.Column{Title: "FAILURE", Least: 12},
+		)
+		all = func(v v1.Volume) []string {
+			return append(cells(v), v.Namespace, v.Pod, style.Age(v.DeletedAt, p.Now), style.Whole(style.Seconds(v.LifespanSeconds)), count(v.Inodes), v.Failure)
+		}
+	}
+	return append(table(cols, l.VolumeList.Items, p, all), style.Paragraph(l.pressure(p))...), nil
+}
+
+func (l Volumes) factors() map[string]float64 {
+	factors := map[string]float64{}
+	for _, n := range l.Nodes {
+		factors[n.Name] = n.Factor
+	}
+	return factors
+}
+
+// pressure says of each node whose disk is too full what that does.
+func (l Volumes) pressure(p style.Page) (lines []string) {
+	for _, n := range l.Nodes {
+		if n.Error != nil || n.Factor >= 1 || n.TotalBytes <= 0 || !l.has(n.Name) {
+			continue
+		}
+		free := float64(n.FreeBytes) / float64(n.TotalBytes)
+		scarce := fmt.Sprintf("%.1f%% of the disk is free, less than %.1f%%", 100*free, 100*n.Headroom)
+		if free >= n.Headroom {
+			scarce = fmt.Sprintf("less than %.1f%% of the disk's inodes are free", 100*n.Headroom)
+		}
+		lines = append(lines, style.Paint(p.Yellow, p.Warning)+" "+p.Text(fmt.Sprintf(
+			"node %s: %s: volumes go sooner, after %.2f of their time", n.Name, scarce, n.Factor)))
+	}
+	return lines
+}
+
+// has says whether a volume of a node is listed.
+func (l Volumes) has(node string) bool {
+	return slices.ContainsFunc(l.VolumeList.Items, func(v v1.Volume) bool { return v.Node == node })
+}
+
+// volumePrefix begins the IDs that the kubelet makes.
+const volumePrefix = "csi-"
+
+// enough is how much of an ID usually names one volume, in characters.
+const enough = 10
+
+// ShortVolume is the beginning of a volume's ID.
+func ShortVolume(id string) string { return beginning(id, enough) }
+
+func beginning(id string, length int) string {
+	id = strings.TrimPrefix(id, volumePrefix)
+	return id[:min(len(id), length)]
+}
+
+// ShortVolumes shortens the IDs of volumes as far as each still names one of them.
+func ShortVolumes(all []v1.Volume) (short func(id string) string) {
+	ids := make([]string, len(all))
+	for i := range all {
+		ids[i] = strings.TrimPrefix(all[i].ID, volumePrefix)
+	}
+	slices.Sort(ids) // what is alike stands beside each other
+	length := enough
+	for i := 1; i < len(ids); i++ {
+		a, b, same := ids[i-1], ids[i], 0
+		for same < min(len(a), len(b)) && a[same] == b[same] {
+			same++
+		}
+		length = max(length, same+1)
+	}
+	return func(id string) string { return beginning(id, length) }
+}
+
+// whose is the workspace that a volume was made for, as its pod said, or else the pod.
+func whose(v v1.Volume) string {
+	switch {
+	case v.UserString != "":
+		return v.UserString
+	case v.Workspace != "":
+		return v.Workspace
+	}
+	return v.Namespace + "/" + v.Pod
+}
+
+func size(bytes *int64) string {
+	if bytes == nil {
+		return ""
+	}
+	return style.Bytes(*bytes)
+}
+
+func count(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+// goes is when a volume is removed, and by how much that is sooner than it would be with
+// room on the disk.
+func goes(v v1.Volume, factor float64, now time.Time) string {
+	switch left := v.GoesAt.Sub(now); {
+	case v.Failure != "":
+		return "cannot be removed"
+	case left <= 0:
+		return "now"
+	case factor < 1:
+		return fmt.Sprintf("in %s (pressure: %.2f)", style.Age(now, v.GoesAt), factor)
+	}
+	return "in " + style.Age(now, v.GoesAt)
+}
+
+// Volume is one scratch volume.
+type Volume struct{ v1.Volume }
+
+// Names are its ID.
+func (v Volume) Names() []string { return []string{v.ID} }
+
+// Text names it.
+func (v Volume) Text(p style.Page) ([]string, error) { return []string{p.Text(v.ID)}, nil }

@@ -1,0 +1,146 @@
+//go:build linux
+
+package driver
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+
+	csi "github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/berthdev/berth/internal/volume/mounts"
+	"github.com/berthdev/berth/internal/volume/queue"
+)
+
+// NodePublishVolume gives a pod its volume.
+func (d *Driver) NodePublishVolume(ctx context.Context, r *csi.NodePublishVolumeRequest) (*csi.NodePublishVolumeResponse, error) {
+	p, err := checkPublish(r)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(p.target+"/", d.o.Directory+"/") {
+		return nil, invalid("the target path %s is in the working directory of the driver", p.target)
+	}
+	release, err := d.locks.take(ctx, p.ID)
+	if err != nil {
+		return nil, busy(p.ID)
+	}
+	defer release()
+	before, known := d.queue.Get(p.ID)
+	if err := d.admit(p, before, known); err != nil {
+		return nil, err
+	}
+	d.o.Step(PublishRecorded)
+	if err := d.mount(p); err != nil {
+		return nil, internal(errors.Join(err, d.undo(p, before, known)))
+	}
+	d.o.Step(PublishMounted)
+	d.o.Log.Debug("published", slog.String("volume", p.ID), slog.String("pod", p.Pod), slog.Any("attributes", names(r.GetVolumeContext())))
+	return &csi.NodePublishVolumeResponse{}, nil
+}
+
+// admit records that a pod uses a volume. Of several at once that are not all admitted, each is
+// counted before the next one.
+func (d *Driver) admit(p publication, before queue.Record, known bool) error {
+	if d.o.MaxVolumes > 0 {
+		d.admission.Lock()
+		defer d.admission.Unlock()
+	}
+	if err := d.mayPublish(p, before, known); err != nil {
+		return err
+	}
+	if known && !before.Waits() && before.Target == p.target {
+		return nil
+	}
+	p.Published = d.o.Now().UTC().Round(0)
+	p.Lifespan = queue.Lifespan(p.afterlife, d.o.Afterlife)
+	if err := d.queue.Use(queue.Record{Volume: p.Volume, Target: p.target}); err != nil {
+		return internal(err)
+	}
+	return nil
+}
+
+// mayPublish finds what keeps a volume from being published.
+func (d *Driver) mayPublish(p publication, before queue.Record, known bool) error {
+	if known && before.PodUID != p.PodUID {
+		return status.Errorf(codes.AlreadyExists, "volume %s is that of pod %s", p.ID, before.PodUID)
+	}
+	used := known && !before.Waits()
+	if d.o.MaxVolumes > 0 && !used && int64(d.queue.Figures().Used) >= d.o.MaxVolumes {
+		return status.Errorf(codes.ResourceExhausted, "pods of this node use %d scratch volumes, which is the limit (--max-volumes)", d.o.MaxVolumes)
+	}
+	return nil
+}
+
+// mount makes the directory of a volume and mounts it, as far as that is not done.
+func (d *Driver) mount(p publication) error {
+	if err := d.dir.Make(p.PodUID, p.ID); err != nil {
+		return err
+	}
+	d.o.Step(PublishMade)
+	dir := d.path(p.PodUID, p.ID)
+	switch _, err := os.Lstat(p.target); {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := mounts.MakeTarget(p.target); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	default:
+		mounted, err := d.mounted(dir, p)
+		if mounted || err != nil {
+			return err
+		}
+	}
+	return mounts.Bind(dir, p.target, p.readOnly)
+}
+
+// mounted says whether the volume is at its target already, as it is wanted.
+func (d *Driver) mounted(dir string, p publication) (bool, error) {
+	table, err := mounts.Read()
+	if err != nil {
+		return false, err
+	}
+	at, is := table.At(p.target)
+	switch {
+	case !is:
+		return false, mounts.MakeTarget(p.target)
+	case !table.Is(dir, p.target):
+		return false, errors.New("something else is mounted at " + p.target + ": " + at.Root + " of " + at.Source)
+	case p.readOnly:
+		return true, mounts.ReadOnly(p.target)
+	}
+	return true, nil
+}
+
+// undo takes back what a publication that failed has left. The kubelet does not unpublish
+// what was never published: what is in the directory is in its afterlife, as it was before.
+func (d *Driver) undo(p publication, before queue.Record, known bool) error {
+	if known && !before.Waits() {
+		return nil // a pod uses it, or the kubelet still has to unpublish it
+	}
+	gone, err := d.dir.RemoveEmpty(p.PodUID, p.ID)
+	switch {
+	case err != nil:
+		return err
+	case gone:
+		return d.queue.Forget(p.ID)
+	case known:
+		return d.queue.Wait(before)
+	}
+	record := queue.Record{Volume: p.Volume, Target: p.target}
+	record.Deleted, record.Lifespan = d.o.Now(), queue.Lifespan(p.afterlife, d.o.Afterlife)
+	return d.queue.Wait(record)
+}
+
+func busy(id string) error {
+	return status.Errorf(codes.Aborted, "another request works on volume %s", id)
+}
+
+func internal(err error) error { return status.Error(codes.Internal, err.Error()) }

@@ -1,0 +1,124 @@
+//go:build linux
+
+package driver
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// The queue: at the start, directories that nobody knows are queued as of then; those that
+// are mounted are in use; what is not one of a volume is left alone.
+func TestStartWithUnknown(t *testing.T) {
+	n := newNode(t)
+	left, used := "csi-"+strings.Repeat("0a", 32), "csi-"+strings.Repeat("1b", 32)
+	n.publish(used)
+	n.gone(left)
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(n.root + "/work/queue.db"); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"lost+found/x", ".hidden/x", "pod-empty"} {
+		if err := os.MkdirAll(n.root+"/work/"+dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.clock.add(time.Minute)
+	n.start()
+	if v := n.one(); v.ID != left || v.PodUID != "pod-"+left || !v.Deleted.Equal(n.clock.Now()) || v.Lifespan != time.Hour {
+		t.Errorf("queued is %+v", v)
+	}
+	if r, ok := n.queue.Get(used); !ok || r.Waits() || r.Target != n.target(used) {
+		t.Errorf("what is mounted is %+v", r)
+	}
+	if n.there(n.root+"/work/pod-empty") || !n.there(n.root+"/work/lost+found/x") || !n.there(n.root+"/work/.hidden/x") {
+		t.Error("an empty directory of a pod is left, or something else is gone")
+	}
+	n.unpublish(used)
+	n.wantWaiting(left + " " + used)
+}
+
+// A directory of somebody else is refused, and left as it is.
+func TestStartElsewhere(t *testing.T) {
+	volume := "csi-" + strings.Repeat("0", 64)
+	for name, c := range map[string]struct {
+		has     string
+		refused bool
+	}{
+		"nothing":                           {"", false},
+		"what belongs to the file system":   {"lost+found/#123", false},
+		"what is hidden":                    {".snapshots/x", false},
+		"volumes":                           {"pod/" + volume + "/file", false},
+		"homes":                             {"alice/.ssh/id", true},
+		"homes with something":              {"alice/documents/letter", true},
+		"something beside a volume":         {"pod/" + volume + "x/file", true},
+		"records":                           {"queue.db", false},
+		"another file":                      {"file", true},
+		"records that could not be read":    {"queue.db.unreadable", false},
+		"a directory with another in it":    {"lib/dpkg/status/x", true},
+		"a directory of a pod, and no more": {"pod/", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir() + "/work"
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, c.has)+"x"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(c.has, "/") {
+				if err := os.MkdirAll(filepath.Join(dir, c.has), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			} else if c.has != "" {
+				if err := os.WriteFile(filepath.Join(dir, c.has), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d, err := New(Options{Directory: dir, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+			if err == nil {
+				_ = d.Close()
+			}
+			if (fault.CodeOf(err) == fault.InvalidArgument) != c.refused {
+				t.Errorf("it says %v", err)
+			}
+			if info, err := os.Stat(dir); c.refused && (err != nil || info.Mode().Perm() != 0o755) {
+				t.Errorf("it was changed: %v, %v", info.Mode(), err)
+			}
+		})
+	}
+}
+
+// After a reboot nothing is mounted. What the kubelet still has to unpublish stays in use,
+// or is published again; what it has forgotten is in its afterlife.
+func TestStartAfterReboot(t *testing.T) {
+	n := newNode(t)
+	for _, id := range []string{"unpublished", "again", "forgotten"} {
+		n.publish(id)
+		n.write(n.target(id)+"/file", "x")
+	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	unmountBelow(t, n.root)
+	if err := os.RemoveAll(filepath.Dir(n.target("forgotten"))); err != nil {
+		t.Fatal(err)
+	}
+	n.start()
+	n.wantWaiting("forgotten")
+	n.publish("again")
+	n.unpublish("unpublished")
+	n.clock.add(2 * time.Hour)
+	n.prune()
+	n.wantWaiting("")
+	if !n.there(n.target("again")+"/file") || n.there(n.data("forgotten")) || n.there(n.data("unpublished")) {
+		t.Error("the wrong directory was removed")
+	}
+}
+
+// onDisks runs a test on small disks of several kinds.

@@ -1,0 +1,110 @@
+package tree
+
+import (
+	"archive/tar"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Archive writes what is in a volume as a tar stream: directories, files, symbolic and
+// hard links, with owners, modes and times. Sockets, pipes and devices are left out, and
+// so is what is mounted in it.
+func (d *Dir) Archive(ctx context.Context, pod, id string, to io.Writer) error {
+	dir, err := d.volume(pod, id)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	p := packer{ctx: ctx, tar: tar.NewWriter(to), first: map[uint64]string{}, buffer: make([]byte, 128<<10)}
+	if err := walk(ctx, dir, "", p.add, 1); err != nil {
+		return err
+	}
+	return p.tar.Close()
+}
+
+type packer struct {
+	ctx    context.Context //nolint:containedctx // of one archive
+	tar    *tar.Writer
+	first  map[uint64]string // the name under which a file with several was met
+	buffer []byte
+}
+
+func (p *packer) add(in *os.File, name string, stat unix.Stat_t) error {
+	h := &tar.Header{
+		Name: name, Mode: int64(stat.Mode & 0o7777), Uid: int(stat.Uid), Gid: int(stat.Gid),
+		ModTime: time.Unix(stat.Mtim.Unix()), Format: tar.FormatPAX,
+	}
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		h.Typeflag, h.Name = tar.TypeDir, name+"/"
+		return p.tar.WriteHeader(h)
+	case unix.S_IFLNK:
+		target, err := readlink(in, path.Base(name))
+		if err != nil {
+			return err
+		}
+		h.Typeflag, h.Linkname = tar.TypeSymlink, target
+		return p.tar.WriteHeader(h)
+	case unix.S_IFREG:
+		if first, met := p.first[stat.Ino]; met && stat.Nlink > 1 {
+			h.Typeflag, h.Linkname = tar.TypeLink, first
+			return p.tar.WriteHeader(h)
+		}
+		if stat.Nlink > 1 {
+			p.first[stat.Ino] = name
+		}
+		h.Typeflag = tar.TypeReg
+		return p.file(in, h)
+	}
+	return nil
+}
+
+// file writes a file. It is opened before its header is written, and has the size that it has then.
+func (p *packer) file(in *os.File, h *tar.Header) error {
+	file, err := openAs(in, path.Base(h.Name), 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	h.Size = info.Size()
+	if err := p.tar.WriteHeader(h); err != nil {
+		return err
+	}
+	n, err := io.CopyBuffer(struct{ io.Writer }{p.tar}, io.LimitReader(reader{p.ctx, file}, h.Size), p.buffer)
+	if err == nil && n < h.Size {
+		err = fmt.Errorf("%q has become shorter while it was read", h.Name)
+	}
+	return err
+}
+
+// reader ends with a context.
+type reader struct {
+	ctx  context.Context //nolint:containedctx // of one file
+	file io.Reader
+}
+
+func (r reader) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.file.Read(b)
+}
+
+func readlink(in *os.File, name string) (string, error) {
+	buffer := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(int(in.Fd()), name, buffer)
+	if err != nil {
+		return "", err
+	}
+	return string(buffer[:n]), nil
+}
