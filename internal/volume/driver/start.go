@@ -37,6 +37,9 @@ func (d *Driver) adopt(now time.Time) error {
 	if err := d.queue.Wait(left...); err != nil {
 		return err
 	}
+	if len(left) > 0 {
+		d.o.Log.Warn("volumes without a record are queued", slog.Int("volumes", len(left)), slog.String("lifespan", d.o.Afterlife.String()))
+	}
 	for _, r := range d.queue.Used() {
 		if err := d.abandon(r, table, now); err != nil {
 			return err
@@ -68,7 +71,7 @@ func (d *Driver) adoptDirectory(pod, id string, table mounts.Table, now time.Tim
 		record.Target, record.Published = at[0], now
 		return record, d.queue.Use(record)
 	}
-	log.Warn("a volume without a record is queued", slog.String("lifespan", record.Lifespan.String()))
+	log.Debug("a volume without a record is queued")
 	record.Deleted = now
 	return record, nil
 }

@@ -28,7 +28,7 @@ const (
 	aimRound  = 50 * time.Millisecond
 	aimMemory = 40 << 20
 
-	interval = 100 * time.Millisecond // between two rounds
+	interval = time.Second // between two rounds; more often than the driver does it unless it is told
 )
 
 type measurement struct {
