@@ -38,6 +38,9 @@ func (d *Driver) Archive(ctx context.Context, id string, to io.Writer) error {
 	letGo := d.hold(id)
 	defer letGo()
 	release()
+	if there, err := d.dir.Has(record.PodUID, id); err == nil && !there {
+		return fault.New(fault.Conflict, "volume %s is being removed", id)
+	}
 	if err := d.dir.Archive(ctx, record.PodUID, id, to); err != nil {
 		return fmt.Errorf("volume %s cannot be read: %w", id, err)
 	}

@@ -3,13 +3,17 @@
 package driver
 
 import (
+	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/volume"
 )
 
 // madeUp is what the kubelet calls inline volumes: a hash of the pod and the volume.
@@ -19,7 +23,7 @@ func madeUp(id string) bool { return regexp.MustCompile(`^csi-[0-9a-f]{64}$`).Ma
 // be taken for volumes whose records are lost, and removed after their afterlife. One is the
 // driver's if it has the records, or nothing but what looks like volumes.
 func checkDirectory(dir string) error {
-	if _, err := os.Lstat(filepath.Join(dir, fileQueue)); err == nil {
+	if isDatabase(filepath.Join(dir, fileQueue)) {
 		return nil
 	}
 	entries, err := os.ReadDir(dir)
@@ -30,7 +34,7 @@ func checkDirectory(dir string) error {
 		return fault.New(fault.Unavailable, "cannot read the working directory: %w", err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name[0] == '.' || name == "lost+found" || name == fileQueue+".unreadable" {
+		if e.Name()[0] == '.' || slices.Contains([]string{"lost+found", fileQueue, fileQueue + ".unreadable", volume.Socket}, e.Name()) {
 			continue
 		}
 		volumes, err := os.ReadDir(filepath.Join(dir, e.Name()))
@@ -45,4 +49,18 @@ func checkDirectory(dir string) error {
 		}
 	}
 	return nil
+}
+
+// isDatabase says whether a file begins as those of bbolt do: a file of that name may be
+// another program's.
+func isDatabase(name string) bool {
+	file, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	const pageHeader, magic = 16, 0xED0CDAED
+	var begin [pageHeader + 4]byte
+	_, err = io.ReadFull(file, begin[:])
+	return err == nil && binary.NativeEndian.Uint32(begin[pageHeader:]) == magic
 }

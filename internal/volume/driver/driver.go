@@ -132,13 +132,17 @@ func (d *Driver) Run(ctx context.Context) {
 	var measuring sync.WaitGroup
 	measuring.Go(func() { d.measureAll(ctx) })
 	defer measuring.Wait()
-	ticker := time.NewTicker(d.o.PruneInterval)
+	ticker, looking := time.NewTicker(d.o.PruneInterval), time.NewTicker(abandonInterval)
 	defer ticker.Stop()
+	defer looking.Stop()
+	d.completeRemovals(ctx)
 	for {
 		d.Prune(ctx)
 		select {
 		case <-ctx.Done():
 			return
+		case <-looking.C:
+			d.lookForAbandoned()
 		case <-ticker.C:
 		}
 	}

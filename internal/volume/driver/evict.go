@@ -72,13 +72,14 @@ func (d *Driver) remove(ctx context.Context, v volume.Volume, reason string) err
 		return err
 	}
 	d.o.Step(EvictRemoved)
+	// Before the record goes: a line that is there twice is better than none.
+	d.o.Log.Info("audit", about(v, slog.String("action", "remove"), slog.String("reason", reason))...)
 	if err := d.queue.Forget(v.ID); err != nil {
 		return err
 	}
 	d.o.Step(EvictForgotten)
 	d.removed.Add(1)
 	d.forgetLarge(v.ID)
-	d.o.Log.Info("audit", about(v, slog.String("action", "remove"), slog.String("reason", reason))...)
 	return nil
 }
 

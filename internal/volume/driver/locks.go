@@ -16,6 +16,9 @@ type locks struct {
 // take waits for the lock of a key until ctx ends.
 func (l *locks) take(ctx context.Context, key string) (release func(), err error) {
 	for {
+		if ctx.Err() != nil { // nobody waits for what would be done
+			return nil, ctx.Err()
+		}
 		release, busy := l.try(key)
 		if busy == nil {
 			return release, nil

@@ -5,6 +5,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -250,5 +251,26 @@ func TestPruneImmutable(t *testing.T) {
 	n.wantWaiting("a")
 	if v := n.one(); !strings.Contains(v.Failure, `cannot remove "file": operation not permitted`) {
 		t.Errorf("it says %q", v.Failure)
+	}
+	// What is left of it is not taken for the whole, by nobody and by no other driver.
+	half := func() {
+		t.Helper()
+		if err := n.Archive(t.Context(), "a", io.Discard); fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "being removed") {
+			t.Errorf("it is read: %v", err)
+		}
+		if found, err := n.dir.List(); len(found) > 0 || err != nil {
+			t.Errorf("there are %v, %v", found, err)
+		}
+	}
+	half()
+	n.again()
+	half()
+	if err := unix.IoctlSetPointerInt(int(file.Fd()), unix.FS_IOC_SETFLAGS, 0); err != nil {
+		t.Fatal(err)
+	}
+	n.completeRemovals(t.Context())
+	n.wantWaiting("")
+	if left, _ := filepath.Glob(n.root + "/work/pod-*"); len(left) > 0 {
+		t.Errorf("left are %q", left)
 	}
 }

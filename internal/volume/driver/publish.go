@@ -38,6 +38,9 @@ func (d *Driver) NodePublishVolume(ctx context.Context, r *csi.NodePublishVolume
 	}
 	d.o.Step(PublishRecorded)
 	if err := d.mount(p); err != nil {
+		if known && !before.Waits() {
+			return nil, again(err)
+		}
 		return nil, internal(errors.Join(err, d.undo(p, before, known)))
 	}
 	d.o.Step(PublishMounted)
@@ -119,12 +122,9 @@ func (d *Driver) mounted(dir string, p publication) (bool, error) {
 	return true, nil
 }
 
-// undo takes back what a publication that failed has left. The kubelet does not unpublish
+// undo takes back what a first publication that failed has left. The kubelet does not unpublish
 // what was never published: what is in the directory is in its afterlife, as it was before.
 func (d *Driver) undo(p publication, before queue.Record, known bool) error {
-	if known && !before.Waits() {
-		return nil // a pod uses it, or the kubelet still has to unpublish it
-	}
 	gone, err := d.dir.RemoveEmpty(p.PodUID, p.ID)
 	switch {
 	case err != nil:
@@ -142,5 +142,9 @@ func (d *Driver) undo(p publication, before queue.Record, known bool) error {
 func busy(id string) error {
 	return status.Errorf(codes.Aborted, "another request works on volume %s", id)
 }
+
+// again is the error of a volume that was published before, or half of it: after any
+// other one the kubelet would not unpublish it.
+func again(err error) error { return status.Error(codes.Unavailable, err.Error()) }
 
 func internal(err error) error { return status.Error(codes.Internal, err.Error()) }

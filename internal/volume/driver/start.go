@@ -10,6 +10,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/volume/mounts"
 	"github.com/berthdev/berth/internal/volume/queue"
 )
@@ -21,8 +22,8 @@ func (d *Driver) adopt(now time.Time) error {
 		return err
 	}
 	found, err := d.dir.List()
-	if err != nil {
-		return err
+	if err != nil { // one bad directory keeps no pod of the node from its volumes
+		d.o.Log.Error("directories are left alone", slog.String("error", fault.Line(err.Error())))
 	}
 	var left []queue.Record
 	for _, f := range found {
@@ -40,13 +41,26 @@ func (d *Driver) adopt(now time.Time) error {
 	if len(left) > 0 {
 		d.o.Log.Warn("volumes without a record are queued", slog.Int("volumes", len(left)), slog.String("lifespan", d.o.Afterlife.String()))
 	}
-	for _, r := range d.queue.Used() {
-		if err := d.abandon(r, table, now); err != nil {
-			return err
-		}
-	}
+	d.abandonAll(table, now)
 	d.toMeasure()
 	return nil
+}
+
+// abandonAll queues the volumes that nobody will unpublish. One that somebody works on is
+// left to the next time.
+func (d *Driver) abandonAll(table mounts.Table, now time.Time) {
+	for _, r := range d.queue.Used() {
+		release, busy := d.locks.try(r.ID)
+		if busy != nil {
+			continue
+		}
+		if known, ok := d.queue.Get(r.ID); ok && !known.Waits() {
+			if err := d.abandon(known, table, now); err != nil {
+				d.o.Log.Error("it is not known whether a volume is in use", slog.String("volume", r.ID), slog.String("error", fault.Line(err.Error())))
+			}
+		}
+		release()
+	}
 }
 
 // adoptDirectory takes up a directory that nobody knows (a crash between making and

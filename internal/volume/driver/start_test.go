@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -60,7 +61,8 @@ func TestStartElsewhere(t *testing.T) {
 		"homes":                             {"alice/.ssh/id", true},
 		"homes with something":              {"alice/documents/letter", true},
 		"something beside a volume":         {"pod/" + volume + "x/file", true},
-		"records":                           {"queue.db", false},
+		"records that are damaged":          {"queue.db", false},
+		"a socket of before":                {"admin.sock", false},
 		"another file":                      {"file", true},
 		"records that could not be read":    {"queue.db.unreadable", false},
 		"a directory with another in it":    {"lib/dpkg/status/x", true},
@@ -91,6 +93,21 @@ func TestStartElsewhere(t *testing.T) {
 				t.Errorf("it was changed: %v, %v", info.Mode(), err)
 			}
 		})
+	}
+}
+
+// A file named as the records is no licence: it may be another program's.
+func TestStartAtForeignRecords(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.WriteFile(dir+"/queue.db", []byte("SQLite format 3\x00 and more of that"), 0o600), os.MkdirAll(dir+"/alice/documents", 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := New(Options{Directory: dir, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "alice") {
+		t.Errorf("it says %v", err)
+	}
+	if text, err := os.ReadFile(dir + "/queue.db"); err != nil || !strings.HasPrefix(string(text), "SQLite") {
+		t.Errorf("the file has become %q, %v", text, err)
 	}
 }
 

@@ -63,6 +63,7 @@ func (d *Driver) enqueue(id, target string) error {
 		return d.queue.Forget(id)
 	}
 	record.Target, record.Deleted = target, d.o.Now()
+	record.Lifespan = min(record.Lifespan, d.o.Afterlife) // the node may allow less by now
 	if err := d.queue.Wait(record); err != nil {
 		return err
 	}

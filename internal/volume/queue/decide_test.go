@@ -122,7 +122,7 @@ func TestBackoff(t *testing.T) {
 func TestIsElement(t *testing.T) {
 	for id, want := range map[string]bool{
 		"csi-0123": true, "a": true, "..a": false, "": false, ".": false, "..": false, "a/b": false, "/a": false, "a\x00": false, ".hidden": false,
-		fmt.Sprintf("%0255d", 1): true, fmt.Sprintf("%0256d", 1): false,
+		fmt.Sprintf("%0240d", 1): true, fmt.Sprintf("%0241d", 1): false,
 	} {
 		if got := IsElement(id); got != want {
 			t.Errorf("%q: %v, want %v", id, got, want)

@@ -68,8 +68,9 @@ func decode(id string, text []byte) (Record, error) {
 	}, Target: s.Target}, nil
 }
 
-// longestElement is how long the name of a directory is at most.
-const longestElement = 255
+// longestElement is how long the ID of a volume is at most: the name of a directory, with
+// room for what is put before it.
+const longestElement = 240
 
 // IsElement says whether an ID is a single path element, which can be the name of a
 // directory of volumes. Hidden ones are not: the working directory has its own.

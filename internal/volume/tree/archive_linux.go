@@ -21,17 +21,21 @@ func (d *Dir) Archive(ctx context.Context, pod, id string, to io.Writer) error {
 		return err
 	}
 	defer dir.Close()
-	p := packer{ctx: ctx, tar: tar.NewWriter(to), first: map[uint64]string{}, buffer: make([]byte, 128<<10)}
+	p := packer{ctx: ctx, tar: tar.NewWriter(to), first: map[uint64]string{}, room: mostNames, buffer: make([]byte, 128<<10)}
 	if err := walk(ctx, dir, "", p.add, 1); err != nil {
 		return err
 	}
 	return p.tar.Close()
 }
 
+// mostNames is how much of the names of files with several is in memory, in bytes.
+const mostNames = 8 << 20
+
 type packer struct {
 	ctx    context.Context //nolint:containedctx // of one archive
 	tar    *tar.Writer
 	first  map[uint64]string // the name under which a file with several was met
+	room   int               // for more of them, in bytes; a file beyond it is written once for each name
 	buffer []byte
 }
 
@@ -56,7 +60,8 @@ func (p *packer) add(in *os.File, name string, stat unix.Stat_t) error {
 			h.Typeflag, h.Linkname = tar.TypeLink, first
 			return p.tar.WriteHeader(h)
 		}
-		if stat.Nlink > 1 {
+		if stat.Nlink > 1 && len(name) <= p.room {
+			p.room -= len(name)
 			p.first[stat.Ino] = name
 		}
 		h.Typeflag = tar.TypeReg

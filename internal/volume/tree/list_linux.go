@@ -1,9 +1,11 @@
 package tree
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/berthdev/berth/internal/volume/queue"
 )
@@ -12,13 +14,29 @@ import (
 type Found struct{ Pod, ID string }
 
 // List are all directories of volumes. What is hidden, is not a directory, or belongs to
-// the file system is not one; a directory of a pod that is empty is removed.
+// the file system is not one; a directory of a pod that is empty is removed. One that cannot
+// be read is left out, and is the error beside the others.
 func (d *Dir) List() ([]Found, error) {
-	pods, err := subdirectories(d.fd)
+	return d.list(func(name string) (id string, is bool) { return name, queue.IsElement(name) })
+}
+
+// Going are those of which something is left that is being removed.
+func (d *Dir) Going() ([]Found, error) {
+	return d.list(func(name string) (id string, is bool) { return strings.CutPrefix(name, going) })
+}
+
+func (d *Dir) list(idOf func(name string) (string, bool)) ([]Found, error) {
+	self, err := open(d.fd, ".") // several may list at once, each from the beginning
+	if err != nil {
+		return nil, fmt.Errorf("cannot list the working directory: %w", err)
+	}
+	defer self.Close()
+	pods, err := subdirectories(self)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the working directory: %w", err)
 	}
 	var all []Found
+	var unread error
 	for _, pod := range pods {
 		if pod == "lost+found" || !queue.IsElement(pod) {
 			continue
@@ -27,21 +45,22 @@ func (d *Dir) List() ([]Found, error) {
 		if err != nil {
 			continue // it has just been removed, or something is mounted there
 		}
-		ids, err := subdirectories(in)
+		names, err := subdirectories(in)
 		in.Close()
 		if err != nil {
-			return nil, err
+			unread = errors.Join(unread, fmt.Errorf("cannot list %s: %w", pod, err))
+			continue
 		}
-		for _, id := range ids {
-			if queue.IsElement(id) {
+		for _, name := range names {
+			if id, is := idOf(name); is {
 				all = append(all, Found{pod, id})
 			}
 		}
-		if len(ids) == 0 {
+		if len(names) == 0 {
 			d.leave(pod)
 		}
 	}
-	return all, nil
+	return all, unread
 }
 
 // subdirectories are the names of directories in one: what is mounted there, a link and a

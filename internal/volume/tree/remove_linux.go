@@ -18,9 +18,16 @@ const (
 	deepest = 64
 )
 
-// Remove removes a volume with all that is in it. It goes on behind what it cannot
-// remove, and returns the first reason.
+// going begins the name of a directory that is being removed.
+const going = ".going-"
+
+// Remove removes a volume with all that is in it. It is renamed first, so that it is there
+// as a whole or not at all, whatever ends the process, and after a power cut as well. It
+// goes on behind what it cannot remove, and returns the first reason.
 func (d *Dir) Remove(ctx context.Context, pod, id string) error {
+	if err := d.RemoveGoing(ctx, pod, id); err != nil { // of a time before
+		return err
+	}
 	in, err := open(d.fd, pod)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -29,9 +36,32 @@ func (d *Dir) Remove(ctx context.Context, pod, id string) error {
 		return err
 	}
 	defer in.Close()
-	top, err := open(in, id)
-	if errors.Is(err, fs.ErrNotExist) {
+	err = unix.Renameat2(int(in.Fd()), id, int(in.Fd()), going+id, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.ENOENT) {
 		d.leave(pod)
+		return nil
+	}
+	if err == nil {
+		err = in.Sync()
+	}
+	if err != nil {
+		return &fs.PathError{Op: "remove", Path: id, Err: err}
+	}
+	return d.RemoveGoing(ctx, pod, id)
+}
+
+// RemoveGoing removes what Remove has left of a volume, if it has.
+func (d *Dir) RemoveGoing(ctx context.Context, pod, id string) error {
+	in, err := open(d.fd, pod)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	top, err := open(in, going+id)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
@@ -42,7 +72,7 @@ func (d *Dir) Remove(ctx context.Context, pod, id string) error {
 	if err := r.empty(ctx, top, 1); err != nil {
 		return err
 	}
-	if err := unix.Unlinkat(int(in.Fd()), id, unix.AT_REMOVEDIR); err != nil {
+	if err := unix.Unlinkat(int(in.Fd()), going+id, unix.AT_REMOVEDIR); err != nil {
 		return &fs.PathError{Op: "remove", Path: id, Err: err}
 	}
 	d.leave(pod)
@@ -103,8 +133,9 @@ func (r *remover) pass(ctx context.Context, dir *os.File, depth int) (removed in
 				return removed, ctx.Err()
 			}
 			switch err := r.remove(ctx, dir, name, depth); {
-			case err == nil, errors.Is(err, fs.ErrNotExist):
+			case err == nil:
 				removed++
+			case errors.Is(err, fs.ErrNotExist): // gone; counted, a damaged directory would have no end
 			case first == nil:
 				first = fmt.Errorf("cannot remove %q: %w", name, err)
 			}
