@@ -29,6 +29,7 @@ func Open(file string, problem func(error)) (*Queue, error) {
 		if err := os.Rename(file, aside); err != nil {
 			return nil, err
 		}
+		q.entries, q.order, q.bytes = map[string]*entry{}, nil, 0 // what was read until the damage is unknown in the new one
 		err = q.open(file, problem)
 	}
 	switch {

@@ -159,6 +159,7 @@ func TestMode(t *testing.T) {
 type round struct {
 	q       *Queue
 	free    int64
+	late    bool // the disk frees nothing before the round is over
 	refused map[string]error
 	reads   int
 	removed []string
@@ -182,7 +183,9 @@ func (r *round) run(t *testing.T, now time.Time) {
 				return err
 			}
 			r.removed = append(r.removed, v.ID)
-			r.free += 100
+			if !r.late {
+				r.free += 100
+			}
 			return r.q.Forget(v.ID)
 		},
 		Failed: func(v volume.Volume, again time.Time, err error) {
@@ -240,6 +243,15 @@ func TestRound(t *testing.T) {
 		r := start(t, 0, append(slices.Clone(three), waits("d", 40, minute), waits("e", 41, minute))...)
 		r.run(t, at(42))
 		r.want(t, "a", "b") // 32 s and 22 s old, of 0 s and 12 s; c has 12 s of 24 s
+	})
+	t.Run("what was measured counts as free where the disk frees it later", func(t *testing.T) {
+		r := start(t, 0, append(slices.Clone(three), waits("d", 40, minute), waits("e", 41, minute))...)
+		r.late = true
+		for _, id := range []string{"a", "b", "c", "d", "e"} {
+			r.q.Measured(id, 100, 1)
+		}
+		r.run(t, at(42))
+		r.want(t, "a", "b")
 	})
 	t.Run("what expired goes also when there is room again", func(t *testing.T) {
 		r := start(t, 450, three...)

@@ -26,9 +26,14 @@ type Round struct {
 
 // Run removes what is due, the oldest first. The clock and the disk are read once;
 // under pressure the disk is read again after each removal, so that no more goes than has to.
-// A disk that cannot be read shortens nothing.
+// A file system may free only later what was removed (XFS, btrfs): what was measured counts as
+// free for the rest of the round. A disk that cannot be read shortens nothing.
 func (q *Queue) Run(ctx context.Context, r Round) error {
-	factor, err := r.factor()
+	disk, err := r.Disk()
+	factor := 1.0
+	if err == nil {
+		factor = disk.Factor(r.Headroom)
+	}
 	q.mu.Lock()
 	candidates := due(q.order, factor, r.Now)
 	q.mu.Unlock()
@@ -44,22 +49,17 @@ func (q *Queue) Run(ctx context.Context, r Round) error {
 			continue
 		case failure != nil:
 			r.Failed(v, q.failed(v.ID, r.Now, failure), failure)
+		default:
+			disk.Free, disk.FreeInodes = disk.Free+max(v.Bytes, 0), disk.FreeInodes+max(v.Inodes, 0)
 		}
 		if factor < 1 {
-			if now, again := r.factor(); again == nil {
-				factor = now
+			if now, again := r.Disk(); again == nil {
+				now.Free, now.FreeInodes = max(now.Free, disk.Free), max(now.FreeInodes, disk.FreeInodes)
+				disk, factor = now, now.Factor(r.Headroom)
 			}
 		}
 	}
 	return err
-}
-
-func (r Round) factor() (float64, error) {
-	disk, err := r.Disk()
-	if err != nil {
-		return 1, err
-	}
-	return disk.Factor(r.Headroom), nil
 }
 
 // failed notes why a volume could not be removed, and says when it is tried again.
