@@ -6,12 +6,16 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	csi "github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/volume"
 	"github.com/berthdev/berth/internal/volume/queue"
 )
@@ -25,8 +29,13 @@ const (
 	contextPodUID    = "csi.storage.k8s.io/pod.uid"
 )
 
-// longest is how much of an attribute is kept: a pod may have written anything there.
-const longest = 1024
+// How much of what a pod has written is kept, in bytes: of names, and of user strings with
+// their escapes. Many pods can write much, which is all in memory.
+const (
+	longestName       = 63
+	longestPod        = 253
+	longestUserString = 512
+)
 
 // publication is a request to publish that was checked.
 type publication struct {
@@ -52,7 +61,7 @@ func checkPublish(r *csi.NodePublishVolumeRequest) (p publication, err error) {
 		return p, invalid("%s must be a single path element, got %q: the CSIDriver object has podInfoOnMount", contextPodUID, uid)
 	}
 	if size, ok := attributes[volume.AttributeSize]; ok {
-		return p, invalid("the attribute %s (%q) is not supported: no quota limits a scratch volume, and what looks like a limit would be none", volume.AttributeSize, size)
+		return p, invalid("the attribute %s (%q) is not supported: no quota limits a scratch volume, and what looks like a limit would be none", volume.AttributeSize, fault.Shorten(size, longestName))
 	}
 	if p.afterlife, err = afterlife(attributes); err != nil {
 		return p, err
@@ -60,8 +69,8 @@ func checkPublish(r *csi.NodePublishVolumeRequest) (p publication, err error) {
 	p.readOnly = p.readOnly || r.GetReadonly()
 	p.target = path.Clean(r.GetTargetPath())
 	p.Volume = volume.Volume{
-		ID: r.GetVolumeId(), PodUID: attributes[contextPodUID], Pod: kept(attributes[contextPod]), Namespace: kept(attributes[contextNamespace]),
-		Workspace: kept(attributes[volume.AttributeWorkspace]), UserString: kept(attributes[volume.AttributeUserString]), Storage: kept(attributes[volume.AttributeStorage]),
+		ID: r.GetVolumeId(), PodUID: attributes[contextPodUID], Pod: kept(attributes[contextPod], longestPod), Namespace: kept(attributes[contextNamespace], longestName),
+		Workspace: kept(attributes[volume.AttributeWorkspace], longestName), UserString: kept(attributes[volume.AttributeUserString], longestUserString), Storage: kept(attributes[volume.AttributeStorage], longestName),
 		Bytes: -1, Inodes: -1,
 	}
 	return p, nil
@@ -110,15 +119,16 @@ func afterlife(attributes map[string]string) (*time.Duration, error) {
 	}
 	asked, err := time.ParseDuration(text)
 	if err != nil || asked < 0 {
-		return nil, invalid("the attribute %s must be a duration such as 30m, got %q", volume.AttributeAfterlife, kept(text))
+		return nil, invalid("the attribute %s must be a duration such as 30m, got %q", volume.AttributeAfterlife, fault.Shorten(text, longestName))
 	}
 	return &asked, nil
 }
 
-// kept is what is recorded of a text that a pod has written.
-func kept(text string) string {
-	if len(text) > longest {
-		return text[:longest]
+// kept is what is recorded of a text that a pod has written: nothing of one that cannot be
+// what it is to be.
+func kept(text string, longest int) string {
+	if len(text) > longest || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) {
+		return ""
 	}
 	return text
 }

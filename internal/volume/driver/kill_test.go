@@ -14,6 +14,8 @@ import (
 	"time"
 
 	csi "github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/berthdev/berth/internal/waittest"
 )
@@ -63,7 +65,8 @@ func (h *host) request(ask func(context.Context, csi.NodeClient) error) {
 		if err == nil {
 			return
 		}
-		if ctx.Err() != nil {
+		// What a driver that lives answers is no news of its end.
+		if code := status.Code(err); ctx.Err() != nil || code != codes.Unavailable && code != codes.Canceled {
 			h.Error(err)
 			return
 		}

@@ -275,12 +275,17 @@ func TestPublishAfterlife(t *testing.T) {
 	}
 }
 
-// What the pod says of itself is kept for administrators, within a bound.
+// What the pod says of itself is kept for administrators, unless it cannot be what it is to be.
 func TestPublishAbout(t *testing.T) {
 	n := newNode(t)
-	n.gone("v", "workspace", "alice-1", "userString", "alice~dev", "storage", strings.Repeat("s", 5000))
+	n.gone("v", "workspace", "alice-1", "userString", "alice~dev", "storage", "build")
 	v := n.one()
-	if v.Namespace != "team" || v.Pod != "web" || v.PodUID != "pod-v" || v.Workspace != "alice-1" || v.UserString != "alice~dev" || len(v.Storage) != longest {
+	if v.Namespace != "team" || v.Pod != "web" || v.PodUID != "pod-v" || v.Workspace != "alice-1" || v.UserString != "alice~dev" || v.Storage != "build" {
+		t.Errorf("kept is %+v", v)
+	}
+	n = newNode(t)
+	n.gone("v", "workspace", "a\nb", "userString", strings.Repeat("u", 513), "storage", strings.Repeat("s", 64))
+	if v := n.one(); v.Workspace != "" || v.UserString != "" || v.Storage != "" {
 		t.Errorf("kept is %+v", v)
 	}
 }
