@@ -100,6 +100,7 @@ func TestNodesThatDoNotAnswer(t *testing.T) {
 		"list --driver-namespace other":      {7, "no driver of scratch volumes runs in namespace other"},
 		"purge --yes ffffff":                 {7, "volume ffffff not found; not asked: n3"},
 		"purge --yes --node n1 ffffff":       {7, "volume ffffff not found (NOT_FOUND)"},
+		"purge --yes --all-of alice":         {3, "warning: node n3 is left out"},
 		"restore ffffff --to " + t.TempDir(): {7, "volume ffffff not found; not asked: n3"},
 	} {
 		status, _, stderr := cmdtest.Run(t, "", append([]string{"volume"}, strings.Fields(args)...)...)

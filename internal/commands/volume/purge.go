@@ -39,7 +39,8 @@ chosen. A volume that a pod uses is never removed.
 
 At a terminal, the volumes are listed and you are asked to confirm; --yes skips the
 question and is required without a terminal. All IDs are looked up before anything is
-removed. If one cannot be removed, the others are, and the exit status is 3.`,
+removed. If one cannot be removed, the others are, and the exit status is 3, as it is
+with --all-of if a node does not answer.`,
 		Example: `  berth volume purge 1f0c9a2b4d
   berth volume purge --all-of alice~dev --yes`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -96,12 +97,12 @@ func Purge(ctx context.Context, o *PurgeOptions) error {
 	if err := printer.Print(o.IO, o.Output, result.Purge{VolumePurge: d}); err != nil {
 		return err
 	}
-	return outcome(ctx, d)
+	return o.outcome(ctx, d)
 }
 
 // outcome is how the command ends: with the reason if it was ended, and with a failure if
-// anything was not removed.
-func outcome(ctx context.Context, d v1.VolumePurge) error {
+// anything was not removed, or may not have been.
+func (o *PurgeOptions) outcome(ctx context.Context, d v1.VolumePurge) error {
 	for _, v := range d.Items {
 		if v.Error != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -111,6 +112,9 @@ func outcome(ctx context.Context, d v1.VolumePurge) error {
 		if v.Error != nil {
 			return cmdutil.ExitError(fault.Failed.Exit())
 		}
+	}
+	if o.AllOf != "" && len(d.Unasked) > 0 { // which are warned about
+		return cmdutil.ExitError(fault.Failed.Exit())
 	}
 	return nil
 }
