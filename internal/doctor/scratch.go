@@ -15,7 +15,7 @@ import (
 )
 
 // installVolumes is how to get the driver of scratch storages.
-const installVolumes = "install it: berth serve manifests volumes | kubectl apply -f -"
+const installVolumes = "install it: berth serve manifests volumes | kubectl apply --server-side -f -"
 
 // Drivers is what the cluster has of the driver of scratch storages.
 type Drivers struct {
