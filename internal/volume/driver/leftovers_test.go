@@ -3,14 +3,11 @@
 package driver
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
-
-	"google.golang.org/grpc/codes"
 )
 
 // What a driver has left of a directory that it was removing goes at the start of the next
@@ -47,33 +44,6 @@ func TestAbandoned(t *testing.T) {
 	}
 	n.lookForAbandoned()
 	n.wantWaiting("forgotten")
-}
-
-// A repetition that fails is not final: after a final error the kubelet would not unpublish
-// what was published before.
-func TestPublishAgainFails(t *testing.T) {
-	n := newNode(t)
-	n.publish("v")
-	unmountBelow(t, n.target("v"))
-	if err := os.Remove(n.target("v")); err != nil {
-		t.Fatal(err)
-	}
-	n.write(n.target("v"), "in the way")
-	_, err := n.NodePublishVolume(t.Context(), n.request("v"))
-	n.wantCode(err, codes.Unavailable, "is not a directory")
-	if r, ok := n.queue.Get("v"); !ok || r.Waits() || !n.there(n.data("v")) {
-		t.Errorf("its record is %+v", r)
-	}
-}
-
-// A request that nobody waits for any more is not begun.
-func TestPublishTooLate(t *testing.T) {
-	n := newNode(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := n.NodePublishVolume(ctx, n.request("v")); err == nil || n.there(n.data("v")) {
-		t.Errorf("it was published, %v", err)
-	}
 }
 
 // Each of several who list at once sees all.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	csi "github.com/container-storage-interface/spec/lib/go/csi"
@@ -38,10 +39,7 @@ func (d *Driver) NodePublishVolume(ctx context.Context, r *csi.NodePublishVolume
 	}
 	d.o.Step(PublishRecorded)
 	if err := d.mount(p); err != nil {
-		if known && !before.Waits() {
-			return nil, again(err)
-		}
-		return nil, internal(errors.Join(err, d.undo(p, before, known)))
+		return nil, d.notMounted(p, before, known, err)
 	}
 	d.o.Step(PublishMounted)
 	d.o.Log.Debug("published", slog.String("volume", p.ID), slog.String("pod", p.Pod), slog.Any("attributes", names(r.GetVolumeContext())))
@@ -118,8 +116,24 @@ func (d *Driver) mounted(dir string, p publication) (bool, error) {
 		return false, errors.New("something else is mounted at " + p.target + ": " + at.Root + " of " + at.Source)
 	case p.readOnly:
 		return true, mounts.ReadOnly(p.target)
+	case slices.Contains(at.MountOptions, "ro"):
+		return false, status.Errorf(codes.AlreadyExists, "volume %s is published read-only at %s", p.ID, p.target)
 	}
 	return true, nil
+}
+
+// notMounted is the answer to a publication that failed. What was published before, or half
+// of it, or is still mounted, stays as it is: the kubelet unpublishes it after an error that
+// is not final. Everything else is taken back.
+func (d *Driver) notMounted(p publication, before queue.Record, known bool, err error) error {
+	if status.Code(err) == codes.AlreadyExists {
+		return err
+	}
+	table, tableErr := mounts.Read()
+	if known && !before.Waits() || tableErr != nil || table.Is(d.path(p.PodUID, p.ID), p.target) {
+		return status.Error(codes.Unavailable, err.Error())
+	}
+	return internal(errors.Join(err, d.undo(p, before, known)))
 }
 
 // undo takes back what a first publication that failed has left. The kubelet does not unpublish
@@ -142,9 +156,5 @@ func (d *Driver) undo(p publication, before queue.Record, known bool) error {
 func busy(id string) error {
 	return status.Errorf(codes.Aborted, "another request works on volume %s", id)
 }
-
-// again is the error of a volume that was published before, or half of it: after any
-// other one the kubelet would not unpublish it.
-func again(err error) error { return status.Error(codes.Unavailable, err.Error()) }
 
 func internal(err error) error { return status.Error(codes.Internal, err.Error()) }
