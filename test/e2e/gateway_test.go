@@ -75,7 +75,8 @@ func (g *gatewayWorld) testTerminal() {
 		at.resizes(33, 101)
 		at.types("until stty size | grep '33 101'; do sleep 0.1; done\n")
 		at.sees("33 101\r\n")
-		at.types("echo begin-$((1+1)); sleep 1000\n")
+		// A program says it, so that it is in the foreground by then.
+		at.types("sh -c 'echo begin-$((1+1)); while :; do sleep 0.1; done'\n")
 		at.sees("begin-2")
 		at.types("\x03")
 		at.sees("# ")

@@ -68,7 +68,11 @@ func TestJobInNATSOverTLS(t *testing.T) {
 	if n := w.recordsInTheCluster(); n != 0 {
 		t.Errorf("%d records are in the cluster", n)
 	}
-	r := w.finish(berth("doctor", "-o", "json"))
+	var r result
+	w.eventually("doctor reaches NATS in its time", func() bool {
+		r = w.finish(berth("doctor", "-o", "json"))
+		return strings.Contains(r.stdout, "keeps records for 48h")
+	})
 	r.mustBe(w, 0)
 	w.item(r, "nats", v1.CheckupOK, "keeps records for 48h (2 in bucket workspace-provision-jobs)")
 
