@@ -79,8 +79,15 @@ type Picture struct {
 }
 
 // Due is when a volume goes if the factor stays as it is.
-func (p Picture) Due(v Volume) time.Time {
-	return v.Deleted.Add(time.Duration(float64(v.Lifespan) * p.Factor))
+func (p Picture) Due(v Volume) time.Time { return Due(v.Deleted, v.Lifespan, p.Factor) }
+
+// Due is when the data of a volume goes that was deleted then, while pressure shortens
+// lifespans by a factor.
+func Due(deleted time.Time, lifespan time.Duration, factor float64) time.Time {
+	if factor < 1 {
+		lifespan = time.Duration(float64(lifespan) * factor)
+	}
+	return deleted.Add(lifespan)
 }
 
 // Node is the driver of a node as an administrator sees it.

@@ -38,7 +38,7 @@ func TestVolumesOptions(t *testing.T) {
 		"no node":                       {Err: "--node is required"},
 		"headroom below the range":      {Args: "--node n --headroom -0.1", Err: "--headroom must be from 0 to 1, got -0.1"},
 		"headroom above the range":      {Args: "--node n --headroom 1.01", Err: "--headroom must be from 0 to 1, got 1.01"},
-		"headroom that is none":         {Args: "--node n --headroom NaN", Err: "--headroom must be from 0 to 1, got NaN"},
+		"headroom, no number":           {Args: "--node n --headroom NaN", Err: "--headroom must be from 0 to 1, got NaN"},
 		"an afterlife less than none":   {Args: "--node n --afterlife -1s", Err: "--afterlife must not be negative, got -1s"},
 		"no interval":                   {Args: "--node n --prune-interval 0s", Err: "--prune-interval must be positive, got 0s"},
 		"fewer volumes than none":       {Args: "--node n --max-volumes -1", Err: "--max-volumes must not be negative, got -1"},

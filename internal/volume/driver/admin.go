@@ -72,7 +72,7 @@ func (d *Driver) waiting(id string) (queue.Record, error) {
 	record, known := d.queue.Get(id)
 	switch {
 	case !known:
-		return record, fault.New(fault.NotFound, "there is no volume %s on node %s", fault.Line(id), d.o.Node)
+		return record, fault.New(fault.NotFound, "volume %s not found on node %s", fault.Line(id), d.o.Node)
 	case !record.Waits():
 		return record, fault.New(fault.Conflict, "volume %s is in use by pod %s/%s", id, record.Namespace, record.Pod).
 			WithHint("it is in its afterlife once the pod is deleted")

@@ -48,7 +48,7 @@ func TestPublishChecks(t *testing.T) {
 		"a pod UID that is a path":          {attribute(contextPodUID, "/etc"), "single path element"},
 		"a size":                            {attribute("size", "1Gi"), "no quota"},
 		"an empty size":                     {attribute("size", ""), "no quota"},
-		"an afterlife that is none":         {attribute("afterlife", "soon"), `must be a duration such as 30m, got "soon"`},
+		"an afterlife that is no duration":  {attribute("afterlife", "soon"), `must be a duration such as 30m, got "soon"`},
 		"an afterlife less than none":       {attribute("afterlife", "-1s"), "must be a duration"},
 		"a relative target":                 {func(r *request) { r.TargetPath = "mount" }, "absolute path"},
 		"a target that is everything":       {func(r *request) { r.TargetPath = "/.." }, "absolute path"},

@@ -55,10 +55,7 @@ func wanted(total int64, headroom float64) int64 {
 // Due says whether a volume that was deleted then is to go now: strictly later than its
 // lifespan, shortened by the factor, after its deletion.
 func Due(deleted time.Time, lifespan time.Duration, factor float64, now time.Time) bool {
-	if factor < 1 {
-		lifespan = time.Duration(float64(lifespan) * factor)
-	}
-	return now.After(deleted.Add(lifespan))
+	return now.After(volume.Due(deleted, lifespan, factor))
 }
 
 // Lifespan is how long the data of a volume outlives its pod: what the pod asks for, but

@@ -149,7 +149,7 @@ func TestDecode(t *testing.T) {
 		"a pod that is a path":        `{"id":"v","podUID":"a/b","lifespan":"1h"}`,
 		"no lifespan":                 `{"id":"v","podUID":"p"}`,
 		"a lifespan less than none":   `{"id":"v","podUID":"p","lifespan":"-1h"}`,
-		"a time that is none":         `{"id":"v","podUID":"p","lifespan":"1h","deleted":"yesterday"}`,
+		"a time in words":             `{"id":"v","podUID":"p","lifespan":"1h","deleted":"yesterday"}`,
 		"something else than a field": `[]`,
 	} {
 		t.Run(name, func(t *testing.T) {

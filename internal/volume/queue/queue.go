@@ -9,9 +9,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// ErrUnknown is the error for a volume that there is no record of.
-var ErrUnknown = errors.New("there is no record of the volume")
-
 // Queue is the records of a node's volumes. A change is on the disk before it is known
 // to readers; what is read comes from memory.
 type Queue struct {

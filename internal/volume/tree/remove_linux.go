@@ -25,33 +25,15 @@ const going = ".going-"
 // as a whole or not at all, whatever ends the process, and after a power cut as well. It
 // goes on behind what it cannot remove, and returns the first reason.
 func (d *Dir) Remove(ctx context.Context, pod, id string) error {
-	if err := d.RemoveGoing(ctx, pod, id); err != nil { // of a time before
-		return err
-	}
-	in, err := open(d.fd, pod)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	err = unix.Renameat2(int(in.Fd()), id, int(in.Fd()), going+id, unix.RENAME_NOREPLACE)
-	if errors.Is(err, unix.ENOENT) {
-		d.leave(pod)
-		return nil
-	}
-	if err == nil {
-		err = in.Sync()
-	}
-	if err != nil {
-		return &fs.PathError{Op: "remove", Path: id, Err: err}
-	}
-	return d.RemoveGoing(ctx, pod, id)
+	return d.remove(ctx, pod, id, true)
 }
 
 // RemoveGoing removes what Remove has left of a volume, if it has.
 func (d *Dir) RemoveGoing(ctx context.Context, pod, id string) error {
+	return d.remove(ctx, pod, id, false)
+}
+
+func (d *Dir) remove(ctx context.Context, pod, id string, whole bool) error {
 	in, err := open(d.fd, pod)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -60,6 +42,37 @@ func (d *Dir) RemoveGoing(ctx context.Context, pod, id string) error {
 		return err
 	}
 	defer in.Close()
+	if err := removeGoing(ctx, in, id); err != nil {
+		return err
+	}
+	if whole {
+		switch err := rename(in, id, going+id); {
+		case err == nil:
+			if err := removeGoing(ctx, in, id); err != nil {
+				return err
+			}
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+	}
+	d.leave(pod)
+	return nil
+}
+
+// rename renames what is in a directory, for good.
+func rename(in *os.File, from, to string) error {
+	err := unix.Renameat2(int(in.Fd()), from, int(in.Fd()), to, unix.RENAME_NOREPLACE)
+	if err == nil {
+		err = in.Sync()
+	}
+	if err != nil {
+		return &fs.PathError{Op: "remove", Path: from, Err: err}
+	}
+	return nil
+}
+
+// removeGoing removes what is left of a volume in the directory of its pod, if anything is.
+func removeGoing(ctx context.Context, in *os.File, id string) error {
 	top, err := open(in, going+id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -75,7 +88,6 @@ func (d *Dir) RemoveGoing(ctx context.Context, pod, id string) error {
 	if err := unix.Unlinkat(int(in.Fd()), going+id, unix.AT_REMOVEDIR); err != nil {
 		return &fs.PathError{Op: "remove", Path: id, Err: err}
 	}
-	d.leave(pod)
 	return nil
 }
 

@@ -67,9 +67,6 @@ func supported(dir *os.File) error {
 // Close lets the directory go.
 func (d *Dir) Close() { d.fd.Close() }
 
-// Path is where a volume is.
-func (d *Dir) Path(pod, id string) string { return d.path + "/" + pod + "/" + id }
-
 // open opens a directory in another one. A symbolic link is not followed, and what is
 // mounted there is not entered.
 func open(in *os.File, name string) (*os.File, error) { return openAs(in, name, unix.O_DIRECTORY) }
