@@ -40,7 +40,7 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 			user, err = s.Users.Resolve(ctx, s.user.User)
 			return fmt.Sprintf("%s, from %s", s.user.User, user.Provider), err
 		}},
-		s.askingWhatItMay(ctx, &may),
+		s.permissionsStep(ctx, &may),
 		event.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
 			in.found, err = s.lookup(ctx)
 			if fault.CodeOf(err) == fault.PermissionDenied {
@@ -77,8 +77,8 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 	return in, s.Allowance.admit(s.user, s.Client.Namespace, in.found, counted)
 }
 
-// askingWhatItMay is the step that reads the caller's permissions.
-func (s session) askingWhatItMay(ctx context.Context, may *deploy.Permissions) event.Step {
+// permissionsStep is the step that reads the caller's permissions.
+func (s session) permissionsStep(ctx context.Context, may *deploy.Permissions) event.Step {
 	return event.Step{Name: "permissions", Quiet: true, Do: func() (_ string, err error) {
 		may.Review, err = rbac.Ask(ctx, s.Client, s.Client.Namespace)
 		return "", err

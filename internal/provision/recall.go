@@ -18,7 +18,7 @@ func (s provisioning) recall(ctx context.Context, found inventory.Found) (in inp
 	var may deploy.Permissions
 	var values map[string]any
 	err = s.steps.Parallel(
-		s.askingWhatItMay(ctx, &may),
+		s.permissionsStep(ctx, &may),
 		event.Step{Name: "record", Quiet: true, Do: func() (_ string, err error) {
 			values, err = s.valuesOf(ctx, found)
 			return "", err
@@ -46,7 +46,7 @@ func (s provisioning) recallFormer(ctx context.Context) (in inputs, err error) {
 	var may deploy.Permissions
 	var values map[string]any
 	err = s.steps.Parallel(
-		s.askingWhatItMay(ctx, &may),
+		s.permissionsStep(ctx, &may),
 		event.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
 			in.found, err = s.lookup(ctx)
 			return "", err

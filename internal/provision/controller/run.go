@@ -48,7 +48,7 @@ func (c *Controller) Run(ctx context.Context, ready func()) {
 		})
 		return nil
 	})
-	if come(ctx, seen) && come(ctx, recorded) {
+	if await(ctx, seen) && await(ctx, recorded) {
 		ready()
 		loop := &reconcile.Loop[string]{
 			Workers: c.Workers, Timeout: c.Timeout, Backoff: reconcile.DefaultBackoff(), Log: c.Log,

@@ -40,8 +40,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// come is false if ctx ends before what is waited for has happened.
-func come(ctx context.Context, happened <-chan struct{}) bool {
+// await is false if ctx ends before what is waited for has happened.
+func await(ctx context.Context, happened <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
 		return false
