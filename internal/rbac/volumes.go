@@ -41,7 +41,7 @@ func driverPods() []Rule {
 func volumeList() Command {
 	return Command{
 		Name: VolumeList, Namespace: volume.Namespace,
-		About: "See the scratch volumes whose pods are gone. It is an exec into the driver's pods, which run as root and have the data of all namespaces: whoever has this Role can read and remove all of it. It is for the administrators of the cluster.",
+		About: "List the scratch volumes whose pods are deleted. This allows exec into the driver's pods, which run as root and have the data of all namespaces: whoever has this Role can read and remove all of it. Give it to administrators of the cluster only.",
 		Rules: driverPods(),
 	}
 }
