@@ -49,7 +49,6 @@ require (
 	k8s.io/client-go v0.37.2
 	k8s.io/klog/v2 v2.140.0
 	k8s.io/kubelet v0.37.2
-	k8s.io/mount-utils v0.37.2
 	k8s.io/streaming v0.37.2
 	oras.land/oras-go/v2 v2.6.4
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730
@@ -57,7 +56,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/moby/sys/mountinfo v0.7.2 // indirect
+require github.com/moby/sys/mountinfo v0.7.2
 
 require (
 	cel.dev/expr v0.25.3 // indirect
@@ -174,7 +173,7 @@ require (
 	gopkg.in/warnings.v0 v0.1.2 // indirect
 	k8s.io/apiextensions-apiserver v0.37.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260821135717-be32def86098 // indirect
-	k8s.io/utils v0.0.0-20260707023825-cf1189d6abe3 // indirect
+	k8s.io/utils v0.0.0-20260707023825-cf1189d6abe3
 	sigs.k8s.io/kustomize/api v0.21.1 // indirect
 	sigs.k8s.io/kustomize/kyaml v0.21.1 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect

@@ -14,6 +14,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/volume"
+	"github.com/berthdev/berth/internal/volume/mounts"
 )
 
 // madeUp is what the kubelet calls inline volumes: a hash of the pod and the volume.
@@ -63,4 +64,14 @@ func isDatabase(name string) bool {
 	var begin [pageHeader + 4]byte
 	_, err = io.ReadFull(file, begin[:])
 	return err == nil && binary.NativeEndian.Uint32(begin[pageHeader:]) == magic
+}
+
+// table is the mount table. Volumes are known in it by the path of the working directory,
+// which has to lead there still: otherwise they would seem not to be mounted.
+func (d *Driver) table() (mounts.Table, error) {
+	table, err := mounts.Read()
+	if err == nil {
+		err = d.dir.Check()
+	}
+	return table, err
 }

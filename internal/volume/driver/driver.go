@@ -172,5 +172,5 @@ func (d *Driver) Status() Status {
 // Ready says whether the driver can work.
 func (d *Driver) Ready(context.Context) error {
 	_, err := d.dir.Disk()
-	return err
+	return errors.Join(err, d.dir.Check())
 }

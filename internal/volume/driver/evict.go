@@ -11,7 +11,6 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/volume"
-	"github.com/berthdev/berth/internal/volume/mounts"
 	"github.com/berthdev/berth/internal/volume/queue"
 )
 
@@ -56,7 +55,7 @@ func (d *Driver) evict(ctx context.Context, v volume.Volume, now time.Time) erro
 // remove removes the directory of a volume, then its record. What is still mounted is not
 // touched.
 func (d *Driver) remove(ctx context.Context, v volume.Volume, reason string) error {
-	table, err := mounts.Read()
+	table, err := d.table()
 	if err != nil {
 		return err
 	}

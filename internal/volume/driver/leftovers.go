@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/volume/mounts"
 )
 
 // abandonInterval is how often is looked for volumes that nobody will unpublish.
@@ -17,7 +16,7 @@ const abandonInterval = 5 * time.Minute
 
 // lookForAbandoned queues the volumes that nobody will unpublish.
 func (d *Driver) lookForAbandoned() {
-	table, err := mounts.Read()
+	table, err := d.table()
 	if err != nil {
 		d.o.Log.Error("volumes whose pods are gone are not looked for", slog.String("error", fault.Line(err.Error())))
 		return

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	csi "github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/moby/sys/mountinfo"
 	"golang.org/x/sys/unix"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	mount "k8s.io/mount-utils"
 
 	"github.com/berthdev/berth/internal/volume"
 	"github.com/berthdev/berth/internal/volume/mounts"
@@ -127,8 +127,8 @@ func unmountBelow(t *testing.T, root string) {
 		t.Error(err)
 	}
 	for _, m := range slices.Backward(table) {
-		if strings.HasPrefix(m.MountPoint, root) {
-			_ = unix.Unmount(m.MountPoint, unix.MNT_DETACH)
+		if strings.HasPrefix(m.Mountpoint, root) {
+			_ = unix.Unmount(m.Mountpoint, unix.MNT_DETACH)
 		}
 	}
 }
@@ -226,7 +226,7 @@ func (n *node) there(path string) bool {
 	return err == nil
 }
 
-func (n *node) mountedAt(path string) (mount.MountInfo, bool) {
+func (n *node) mountedAt(path string) (*mountinfo.Info, bool) {
 	n.Helper()
 	table, err := mounts.Read()
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/berthdev/berth/internal/volume/mounts"
 )
 
 // GetPluginInfo says who this is.
@@ -62,7 +61,7 @@ func (d *Driver) NodeGetVolumeStats(_ context.Context, r *csi.NodeGetVolumeStats
 	if !known || record.Waits() {
 		return nil, status.Errorf(codes.NotFound, "volume %s is not published", r.GetVolumeId())
 	}
-	table, err := mounts.Read()
+	table, err := d.table()
 	if err != nil {
 		return nil, internal(err)
 	}

@@ -85,6 +85,9 @@ func (d *Driver) mount(p publication) error {
 		return err
 	}
 	d.o.Step(PublishMade)
+	if err := d.dir.Check(); err != nil {
+		return err
+	}
 	dir := d.path(p.PodUID, p.ID)
 	switch _, err := os.Lstat(p.target); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -104,7 +107,7 @@ func (d *Driver) mount(p publication) error {
 
 // mounted says whether the volume is at its target already, as it is wanted.
 func (d *Driver) mounted(dir string, p publication) (bool, error) {
-	table, err := mounts.Read()
+	table, err := d.table()
 	if err != nil {
 		return false, err
 	}
@@ -116,7 +119,7 @@ func (d *Driver) mounted(dir string, p publication) (bool, error) {
 		return false, errors.New("something else is mounted at " + p.target + ": " + at.Root + " of " + at.Source)
 	case p.readOnly:
 		return true, mounts.ReadOnly(p.target)
-	case slices.Contains(at.MountOptions, "ro"):
+	case slices.Contains(strings.Split(at.Options, ","), "ro"):
 		return false, status.Errorf(codes.AlreadyExists, "volume %s is published read-only at %s", p.ID, p.target)
 	}
 	return true, nil
@@ -129,7 +132,7 @@ func (d *Driver) notMounted(p publication, before queue.Record, known bool, err 
 	if status.Code(err) == codes.AlreadyExists {
 		return err
 	}
-	table, tableErr := mounts.Read()
+	table, tableErr := d.table()
 	if known && !before.Waits() || tableErr != nil || table.Is(d.path(p.PodUID, p.ID), p.target) {
 		return status.Error(codes.Unavailable, err.Error())
 	}

@@ -15,9 +15,13 @@ import (
 	"github.com/berthdev/berth/internal/volume/queue"
 )
 
+// adoptedStay is how long a volume without a record stays at least. Where a reboot took the
+// records, the kubelet publishes the volumes of its pods again, and a full disk is no reason to be first.
+const adoptedStay = 10 * time.Minute
+
 // adopt makes records and directories agree, at the start.
 func (d *Driver) adopt(now time.Time) error {
-	table, err := mounts.Read()
+	table, err := d.table()
 	if err != nil {
 		return err
 	}
@@ -26,18 +30,20 @@ func (d *Driver) adopt(now time.Time) error {
 		d.o.Log.Error("directories are left alone", slog.String("error", fault.Line(err.Error())))
 	}
 	var left []queue.Record
+	var ids []string
 	for _, f := range found {
 		record, err := d.adoptDirectory(f.Pod, f.ID, table, now)
 		if err != nil {
 			return err
 		}
 		if record.Waits() {
-			left = append(left, record)
+			left, ids = append(left, record), append(ids, record.ID)
 		}
 	}
 	if err := d.queue.Wait(left...); err != nil {
 		return err
 	}
+	d.queue.Keep(now.Add(adoptedStay), ids...)
 	if len(left) > 0 {
 		d.o.Log.Warn("volumes without a record are queued", slog.Int("volumes", len(left)), slog.String("lifespan", d.o.Afterlife.String()))
 	}

@@ -11,7 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+	"google.golang.org/grpc/codes"
+
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/volume/mounts"
 )
 
 // The queue: at the start, directories that nobody knows are queued as of then; those that
@@ -45,6 +49,63 @@ func TestStartWithUnknown(t *testing.T) {
 	}
 	n.unpublish(used)
 	n.wantWaiting(left + " " + used)
+}
+
+// Records that are lost in a reboot leave the kubelet time to publish the volumes of its
+// pods again, on a full disk too.
+func TestStartAfterRebootWithoutRecords(t *testing.T) {
+	onDisks(t, 40, 1000, 0.1, func(t *testing.T, n *node) {
+		id := "csi-" + strings.Repeat("0a", 32)
+		n.publish(id)
+		fill(t, n.target(id)+"/file")
+		if err := errors.Join(n.Close(), mounts.Unmount(n.target(id)), os.Remove(n.root+"/work/queue.db")); err != nil {
+			t.Fatal(err)
+		}
+		n.start(headroom(0.1))
+		n.clock.add(9 * time.Minute)
+		n.prune()
+		n.wantWaiting(id)
+		n.publish(id)
+		if !n.there(n.target(id) + "/file") {
+			t.Error("the data is gone")
+		}
+		n.unpublish(id)
+		n.clock.add(time.Second)
+		n.prune()
+		n.wantWaiting("")
+	})
+}
+
+// What is mounted over the working directory hides where volumes are mounted: nothing is
+// removed, nothing is published, until the driver has its directory again.
+func TestDirectoryIsCovered(t *testing.T) {
+	n := newNode(t)
+	n.gone("waits")
+	n.publish("used")
+	work := n.root + "/work"
+	if err := unix.Mount("none", work, "tmpfs", 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	n.clock.add(2 * time.Hour)
+	n.prune()
+	n.wantWaiting("waits")
+	if err := n.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), work) {
+		t.Errorf("ready: %v", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(n.target("new")), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	_, err := n.NodePublishVolume(t.Context(), n.request("new"))
+	n.wantCode(err, codes.Unavailable, work)
+	if err := mounts.Unmount(work); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	n.clock.add(time.Hour)
+	n.prune()
+	n.wantWaiting("")
 }
 
 // A directory of somebody else is refused, and left as it is.

@@ -4,59 +4,46 @@
 package mounts
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
-	mount "k8s.io/mount-utils"
+	"github.com/moby/sys/mountinfo"
+	utilio "k8s.io/utils/io"
 )
 
 // Table is the mount table at one moment.
-type Table []mount.MountInfo
+type Table []*mountinfo.Info
+
+// readings is how often the table is read until it is the same twice. It is longer than
+// what the kernel gives at once, and changes meanwhile.
+const readings = 10
 
 // Read reads that of the process.
 func Read() (Table, error) { return read("/proc/self/mountinfo") }
 
 func read(file string) (Table, error) {
-	all, err := mount.ParseMountInfo(file)
+	text, err := utilio.ConsistentRead(file, readings)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the mount table: %w", err)
 	}
-	for i := range all {
-		all[i].Root, all[i].MountPoint = unescape(all[i].Root), unescape(all[i].MountPoint)
+	all, err := mountinfo.GetMountsFromReader(bytes.NewReader(text), nil)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the mount table: %w", err)
 	}
 	return all, nil
 }
 
-// unescape undoes what the kernel does to spaces and to what else divides fields.
-func unescape(field string) string {
-	if !strings.Contains(field, `\`) {
-		return field
-	}
-	var out strings.Builder
-	for i := 0; i < len(field); i++ {
-		if field[i] == '\\' && i+3 < len(field) {
-			if code, err := strconv.ParseUint(field[i+1:i+4], 8, 8); err == nil {
-				out.WriteByte(byte(code))
-				i += 3
-				continue
-			}
-		}
-		out.WriteByte(field[i])
-	}
-	return out.String()
-}
-
 // At is what is mounted at a path, the topmost mount; false if nothing is.
-func (t Table) At(at string) (mount.MountInfo, bool) {
+func (t Table) At(at string) (*mountinfo.Info, bool) {
 	for _, m := range slices.Backward(t) {
-		if m.MountPoint == at {
+		if m.Mountpoint == at {
 			return m, true
 		}
 	}
-	return mount.MountInfo{}, false
+	return nil, false
 }
 
 // Origin is where a directory is: in which file system, and where in it.
@@ -87,8 +74,8 @@ func (t Table) Of(dir string) ([]string, error) {
 	var at []string
 	for _, m := range t {
 		mounted := m.Major == origin.Major && m.Minor == origin.Minor && within(strings.TrimSuffix(m.Root, "//deleted"), origin.Path)
-		if mounted || within(m.MountPoint, dir) {
-			at = append(at, m.MountPoint)
+		if mounted || within(m.Mountpoint, dir) {
+			at = append(at, m.Mountpoint)
 		}
 	}
 	return at, nil

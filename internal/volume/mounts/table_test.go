@@ -21,6 +21,7 @@ const table = `22 1 8:1 / / ro,relatime master:1 - ext4 /dev/sda1 rw
 44 30 0:50 / /var/lib/berth-scratch/pod-a/csi-5/tmp rw,relatime shared:1 - tmpfs tmpfs rw
 45 31 8:2 /scratch/pod-a/csi-11 /var/lib/kubelet/pods/e/mount rw,relatime shared:1 - ext4 /dev/sdb1 rw
 46 31 8:2 /scratch/pod-a/csi-6 /var/lib/kubelet/pods/f/mount rw,relatime shared:1 - ext4 /dev/sdb1 rw
+48 22 0:60 / /var/lib/kubelet/pods/g/mount rw,relatime - tmpfs  rw
 47 46 8:1 /other /var/lib/kubelet/pods/f/mount rw,relatime shared:1 - ext4 /dev/sda1 rw
 `
 
@@ -75,14 +76,6 @@ func TestIs(t *testing.T) {
 	} {
 		if got := all.Is("/var/lib/berth-scratch/pod-a/"+c.id, c.at); got != c.want {
 			t.Errorf("%s at %s: %v", c.id, c.at, got)
-		}
-	}
-}
-
-func TestUnescape(t *testing.T) {
-	for field, want := range map[string]string{`/a`: "/a", `/a\040b`: "/a b", `/\134040`: `/\040`, `/a\011\012`: "/a\t\n", `/a\04`: `/a\04`, `/a\`: `/a\`, `/a\999`: `/a\999`} {
-		if got := unescape(field); got != want {
-			t.Errorf("%q is %q, want %q", field, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"slices"
+	"time"
 
 	"github.com/berthdev/berth/internal/volume"
 )
@@ -79,6 +80,17 @@ func (q *Queue) Figures() Figures {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return Figures{Used: len(q.entries) - len(q.order), Waiting: len(q.order), Bytes: q.bytes}
+}
+
+// Keep keeps volumes in their afterlife until then, whatever the disk has.
+func (q *Queue) Keep(until time.Time, ids ...string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, id := range ids {
+		if e, ok := q.entries[id]; ok {
+			e.retry = until
+		}
+	}
 }
 
 // Measured notes what a volume in its afterlife takes. It is written with Flush: what is

@@ -64,6 +64,23 @@ func supported(dir *os.File) error {
 	return nil
 }
 
+// Check finds that the path of the working directory leads to another one by now, such as
+// that of a disk that was mounted there later.
+func (d *Dir) Check() error {
+	opened, err := d.fd.Stat()
+	if err != nil {
+		return fmt.Errorf("cannot read the working directory: %w", err)
+	}
+	now, err := os.Stat(d.path)
+	if err != nil {
+		return fmt.Errorf("cannot find the working directory: %w", err)
+	}
+	if !os.SameFile(opened, now) {
+		return fmt.Errorf("%s is not the directory that the driver has opened: something was mounted over it, or it was replaced", d.path)
+	}
+	return nil
+}
+
 // Close lets the directory go.
 func (d *Dir) Close() { d.fd.Close() }
 
