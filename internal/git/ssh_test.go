@@ -17,6 +17,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // key makes one of a key pair's two sides in a file, and the other to use.
@@ -105,7 +106,7 @@ func serveSSH(conn net.Conn, config *ssh.ServerConfig) {
 // key is not known is not asked, nor is one that has another key than it had.
 func TestFetchOverSSH(t *testing.T) {
 	if _, err := exec.LookPath("ssh"); err != nil {
-		t.Skip("remotes behind SSH are read with the Debian package openssh-client, which is not installed")
+		skiptest.Lacks(t, "remotes behind SSH are read with the Debian package openssh-client, which is not installed")
 	}
 	root, _ := repositories(t)
 	mine, signer := key(t)

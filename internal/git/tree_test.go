@@ -23,6 +23,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // taken takes files as content.Builder does.
@@ -378,7 +379,7 @@ func TestProgress(t *testing.T) {
 // server; and leave nothing behind.
 func TestSSHKey(t *testing.T) {
 	if _, err := exec.LookPath("ssh"); err != nil {
-		t.Skip("remotes behind SSH are read with the Debian package openssh-client, which is not installed")
+		skiptest.Lacks(t, "remotes behind SSH are read with the Debian package openssh-client, which is not installed")
 	}
 	root, _ := bundles(t)
 	mine, signer := key(t)

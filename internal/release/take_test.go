@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 const flag = "k8shell.repository-1234567"
@@ -93,7 +95,7 @@ func TestRepositoryIsTakenOnce(t *testing.T) {
 // named, cannot look into is not cloned for again; one that is not there yet is.
 func TestRepositoryOfAPrivateHome(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can give directories to other users")
+		skiptest.Lacks(t, "only root can give directories to other users")
 	}
 	for name, test := range map[string]struct {
 		private, home string // below the storage
@@ -108,7 +110,7 @@ func TestRepositoryOfAPrivateHome(t *testing.T) {
 			t.Run(name+" in "+shell[0], func(t *testing.T) {
 				for _, program := range []string{"setpriv", shell[0]} {
 					if _, err := exec.LookPath(program); err != nil {
-						t.Skip(err)
+						skiptest.Lacks(t, "%v", err)
 					}
 				}
 				w := newWorkspace(t)
@@ -154,7 +156,7 @@ func (w workspace) as(uid uint32, name string, args ...string) (string, error) {
 // that git trusts it.
 func TestRepositoryGetsItsOwner(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can run programs as other users")
+		skiptest.Lacks(t, "only root can run programs as other users")
 	}
 	const helper, user = 65534, 4711
 	for _, inStorage := range []bool{true, false} {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/berthdev/berth/internal/exec"
 	filecopy "github.com/berthdev/berth/internal/exec/copy"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // place is the other end: a directory of this machine, with the programs of GNU or those
@@ -77,7 +78,7 @@ func places(t *testing.T) map[string]place {
 		all["busybox"] = place{t.TempDir(), programs(t, busybox, "sh", "tar", "mkdir", "mv", "rm", "chmod", "readlink", "cat", "cp")}
 	}
 	if len(all) == 0 {
-		t.Skip("there is no tar")
+		skiptest.Lacks(t, "there is no tar")
 	}
 	return all
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // mounting says that the test runs where it can mount something.
@@ -33,7 +34,7 @@ func mayMount(t *testing.T) bool {
 	if _, ran := errors.AsType[*osexec.ExitError](err); ran {
 		t.Errorf("%s", out)
 	} else if err != nil {
-		t.Skipf("this machine gives no user namespace: %v", err)
+		skiptest.Lacks(t, "this machine gives no user namespace: %v", err)
 	}
 	return false
 }
@@ -42,7 +43,7 @@ func mount(t *testing.T, dir string) {
 	t.Helper()
 	must(t, os.MkdirAll(dir, 0o755))
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=256k,mode=755"); err != nil {
-		t.Skipf("nothing can be mounted: %v", err)
+		skiptest.Lacks(t, "nothing can be mounted: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 }

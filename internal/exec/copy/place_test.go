@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/exec"
 	filecopy "github.com/berthdev/berth/internal/exec/copy"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // way copies in one direction, in which from and to are the same names below here and
@@ -244,7 +245,7 @@ func (c *cutWriter) Write(p []byte) (int, error) {
 func TestMissingPrograms(t *testing.T) {
 	busybox, err := osexec.LookPath("busybox")
 	if err != nil {
-		t.Skip("there is no busybox")
+		skiptest.Lacks(t, "there is no busybox")
 	}
 	here := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(here, "f"), nil, 0o600))

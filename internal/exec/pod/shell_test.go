@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // image is a container's root as far as the script of the shell looks at it: programs
@@ -27,7 +29,7 @@ func newImage(t *testing.T) image {
 	for _, name := range []string{"cat", "sh"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
-			t.Skip(err)
+			skiptest.Lacks(t, "%v", err)
 		}
 		if err := os.Symlink(path, filepath.Join(i.bin, name)); err != nil {
 			t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 func onDisks(t *testing.T, megabytes, inodes int, part float64, test func(t *testing.T, n *node)) {
@@ -32,7 +34,7 @@ func onDisks(t *testing.T, megabytes, inodes int, part float64, test func(t *tes
 			} {
 				argv := strings.Fields(command)
 				if out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).CombinedOutput(); err != nil {
-					t.Skipf("no loop device: %s: %v: %s", command, err, out)
+					skiptest.Lacks(t, "no loop device: %s: %v: %s", command, err, out)
 				}
 			}
 		},

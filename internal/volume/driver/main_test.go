@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/berthdev/berth/internal/skiptest"
 	"github.com/berthdev/berth/internal/volume"
 	"github.com/berthdev/berth/internal/volume/mounts"
 )
@@ -59,7 +60,7 @@ func TestMain(m *testing.M) {
 func mounting(t *testing.T) {
 	t.Helper()
 	if os.Getenv(envInside) == "" {
-		t.Skip("takes root, and a mount namespace of its own")
+		skiptest.Lacks(t, "takes root, and a mount namespace of its own")
 	}
 }
 

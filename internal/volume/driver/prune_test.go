@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/skiptest"
 	"github.com/berthdev/berth/internal/volume/queue"
 )
 
@@ -243,7 +244,7 @@ func TestPruneImmutable(t *testing.T) {
 	}
 	defer file.Close()
 	if err := unix.IoctlSetPointerInt(int(file.Fd()), unix.FS_IOC_SETFLAGS, 0x10); err != nil {
-		t.Skip("the file system has no immutable files:", err)
+		skiptest.Lacks(t, "the file system has no immutable files: %v", err)
 	}
 	defer func() { _ = unix.IoctlSetPointerInt(int(file.Fd()), unix.FS_IOC_SETFLAGS, 0) }()
 	n.clock.add(2 * time.Hour)
