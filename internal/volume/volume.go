@@ -5,6 +5,7 @@ package volume
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -58,6 +59,16 @@ type Volume struct {
 	Bytes, Inodes int64
 	// Failure is why it could not be removed when it was due; it is tried again.
 	Failure string
+}
+
+// longestID is how long the ID of a volume is at most, in bytes: it is the name of a directory,
+// with room for what is put before it.
+const longestID = 240
+
+// IsID says whether a text can be the ID of a volume, or of a pod: a single element of a path,
+// which can be the name of a directory of volumes. Hidden ones are the driver's own.
+func IsID(id string) bool {
+	return id != "" && len(id) <= longestID && id[0] != '.' && !strings.ContainsAny(id, "/\x00")
 }
 
 // Picture is what a node has at one moment.

@@ -44,10 +44,14 @@ type Failure struct {
 	Problems []string   `json:"problems,omitempty"`
 }
 
+// longestMessage is how much of an error's message is sent, in bytes: with its escapes it
+// has to fit a trailer, of which Go's client reads 4 KiB.
+const longestMessage = 500
+
 // FailureOf is an error as it is sent.
 func FailureOf(err error) Failure {
 	f := fault.From(err)
-	return Failure{Code: f.Code, Message: f.Message, Hint: f.Hint, Problems: f.Problems}
+	return Failure{Code: f.Code, Message: fault.Shorten(f.Message, longestMessage), Hint: f.Hint, Problems: f.Problems}
 }
 
 // Text is the failure as one line of JSON.

@@ -121,6 +121,18 @@ func TestArchive(t *testing.T) {
 	}
 }
 
+// How an archive has failed is known however long the names in it are: what follows an
+// answer has a limit of its own.
+func TestLongFailure(t *testing.T) {
+	s := serve(t, &node{archive: func(_ context.Context, to io.Writer) error {
+		_, _ = to.Write([]byte("half"))
+		return fault.New(fault.Failed, "file %s cannot be read", strings.Repeat("\x01", 10_000))
+	}})
+	if err := s.Archive(t.Context(), "csi-1", io.Discard); fault.CodeOf(err) != fault.Failed {
+		t.Errorf("it says %v", err)
+	}
+}
+
 // Errors keep their code, their message and their hint, before anything was sent and
 // after.
 func TestFailures(t *testing.T) {

@@ -3,10 +3,10 @@ package admin
 import (
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/volume"
 )
 
 // What is audited.
@@ -58,16 +58,16 @@ func (c Config) audited(what string, do func(w http.ResponseWriter, r *http.Requ
 	}
 }
 
-// maxID is how long the ID of a volume may be: it is the name of a directory.
-const maxID = 255
+// shownID is how much is shown of what is not the ID of a volume, in bytes.
+const shownID = 100
 
-// checkID requires the ID of a volume: a single element of a path.
+// checkID requires the ID of a volume.
 func checkID(id string) error {
 	switch {
 	case id == "":
 		return fault.New(fault.InvalidArgument, "the ID of the volume is empty")
-	case len(id) > maxID, id == ".", id == "..", strings.ContainsAny(id, "/\\\x00"):
-		return fault.New(fault.InvalidArgument, "%q is not the ID of a volume", fault.Shorten(id, maxID))
+	case !volume.IsID(id):
+		return fault.New(fault.InvalidArgument, "%q is not the ID of a volume", fault.Shorten(id, shownID))
 	}
 	return nil
 }

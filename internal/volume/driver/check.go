@@ -17,7 +17,6 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/volume"
-	"github.com/berthdev/berth/internal/volume/queue"
 )
 
 // What the kubelet adds to the attributes of a volume, as the CSIDriver object has
@@ -57,7 +56,7 @@ func checkPublish(r *csi.NodePublishVolumeRequest) (p publication, err error) {
 	if attributes[contextEphemeral] != "true" {
 		return p, invalid("%s is %q: only inline (ephemeral) volumes are offered", contextEphemeral, attributes[contextEphemeral])
 	}
-	if uid := attributes[contextPodUID]; !queue.IsElement(uid) {
+	if uid := attributes[contextPodUID]; !volume.IsID(uid) {
 		return p, invalid("%s must be a single path element, got %q: the CSIDriver object has podInfoOnMount", contextPodUID, uid)
 	}
 	if size, ok := attributes[volume.AttributeSize]; ok {
@@ -80,7 +79,7 @@ func checkIDs(id, target string) error {
 	switch {
 	case id == "":
 		return invalid("the volume ID is missing")
-	case !queue.IsElement(id):
+	case !volume.IsID(id):
 		return invalid("the volume ID must be a single path element, got %q", id)
 	case target == "":
 		return invalid("the target path is missing")

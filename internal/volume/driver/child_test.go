@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +58,7 @@ func child() int {
 	server := &Server{Driver: d, Path: filepath.Join(root, "csi.sock"), Kubelet: filepath.Join(root, "kubelet")}
 	group.Go(func() error { return server.Serve(ctx) })
 	group.Go(func() error { d.Run(ctx); return nil })
+	listening(server.Path)
 	fmt.Println(ready)
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the test ends
 	stop()
@@ -69,6 +71,18 @@ func child() int {
 	return 0
 }
 
+// listening waits until somebody listens on a socket, which may be there already.
+func listening(socket string) {
+	for {
+		conn, err := net.Dial("unix", socket)
+		if err == nil {
+			conn.Close()
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // process is a driver that can be killed.
 type process struct {
 	*testing.T
@@ -78,12 +92,15 @@ type process struct {
 	csi.NodeClient
 	conn *grpc.ClientConn
 	said logged
+	// gone is closed when the process has ended, and err says how.
+	gone chan struct{}
+	err  error
 }
 
 // start starts a driver that is killed at a step.
 func start(t *testing.T, root string, afterlife time.Duration, step Step) *process {
 	t.Helper()
-	p := &process{T: t, root: root}
+	p := &process{T: t, root: root, gone: make(chan struct{})}
 	p.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), "/proc/self/exe")
 	p.cmd.Env = append(os.Environ(), envChild+"="+root, envStep+"="+string(step), envAfterlife+"="+afterlife.String())
 	p.cmd.Stderr = &p.said
@@ -100,6 +117,10 @@ func start(t *testing.T, root string, afterlife time.Duration, step Step) *proce
 	}
 	// One that is killed while it starts says nothing.
 	line, _ := bufio.NewReader(out).ReadString('\n')
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.gone)
+	}()
 	if strings.TrimSpace(line) != ready && step == "" {
 		p.kill()
 		t.Fatalf("the driver does not start: %s", p.said.String())
@@ -122,14 +143,14 @@ func (p *process) kill() {
 func (p *process) end() {
 	p.Helper()
 	p.input.Close()
-	if err := p.cmd.Wait(); err != nil {
-		p.Errorf("%v: %s", err, p.said.String())
+	if <-p.gone; p.err != nil {
+		p.Errorf("%v: %s", p.err, p.said.String())
 	}
 	_ = p.conn.Close()
 }
 
 func (p *process) wait() {
-	_ = p.cmd.Wait()
+	<-p.gone
 	p.input.Close()
 	if p.conn != nil {
 		_ = p.conn.Close()

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	csi "github.com/container-storage-interface/spec/lib/go/csi"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/berthdev/berth/internal/waittest"
 )
@@ -65,12 +63,14 @@ func (h *host) request(ask func(context.Context, csi.NodeClient) error) {
 		if err == nil {
 			return
 		}
-		// What a driver that lives answers is no news of its end.
-		if code := status.Code(err); ctx.Err() != nil || code != codes.Unavailable && code != codes.Canceled {
-			h.Error(err)
+		// What a driver answers that lives on is no news of its end.
+		select {
+		case <-driver.gone:
+			h.replace(driver)
+		case <-ctx.Done():
+			h.Errorf("a driver that lives answers %v", err)
 			return
 		}
-		h.replace(driver)
 	}
 }
 

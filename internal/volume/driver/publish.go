@@ -149,11 +149,10 @@ func (d *Driver) undo(p publication, before queue.Record, known bool) error {
 	case gone:
 		return d.queue.Forget(p.ID)
 	case known:
-		return d.queue.Wait(before)
+		return d.wait(before, before.Deleted)
 	}
-	record := queue.Record{Volume: p.Volume, Target: p.target}
-	record.Deleted, record.Lifespan = d.o.Now(), queue.Lifespan(p.afterlife, d.o.Afterlife)
-	return d.queue.Wait(record)
+	p.Lifespan = queue.Lifespan(p.afterlife, d.o.Afterlife)
+	return d.wait(queue.Record{Volume: p.Volume, Target: p.target}, d.o.Now())
 }
 
 func busy(id string) error {

@@ -110,6 +110,5 @@ func (d *Driver) abandon(r queue.Record, table mounts.Table, now time.Time) erro
 	if there, err := d.dir.Has(r.PodUID, r.ID); err != nil || !there {
 		return errors.Join(err, d.queue.Forget(r.ID))
 	}
-	r.Deleted = now
-	return d.queue.Wait(r)
+	return d.wait(r, now)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"path"
+	"time"
 
 	csi "github.com/container-storage-interface/spec/lib/go/csi"
 
@@ -62,9 +63,15 @@ func (d *Driver) enqueue(id, target string) error {
 	} else if !there {
 		return d.queue.Forget(id)
 	}
-	record.Target, record.Deleted = target, d.o.Now()
-	record.Lifespan = min(record.Lifespan, d.o.Afterlife) // the node may allow less by now
-	if err := d.queue.Wait(record); err != nil {
+	record.Target = target
+	return d.wait(record, d.o.Now())
+}
+
+// wait puts a volume into its afterlife as of then.
+func (d *Driver) wait(r queue.Record, deleted time.Time) error {
+	r.Deleted = deleted
+	r.Lifespan = min(r.Lifespan, d.o.Afterlife) // the node may allow less by now
+	if err := d.queue.Wait(r); err != nil {
 		return err
 	}
 	d.toMeasure()

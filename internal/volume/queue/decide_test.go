@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -114,18 +113,6 @@ func TestBackoff(t *testing.T) {
 	} {
 		if got := Backoff(failures); got != want {
 			t.Errorf("after %d failures %s, want %s", failures, got, want)
-		}
-	}
-}
-
-// IDs are single path elements, and not hidden ones.
-func TestIsElement(t *testing.T) {
-	for id, want := range map[string]bool{
-		"csi-0123": true, "a": true, "..a": false, "": false, ".": false, "..": false, "a/b": false, "/a": false, "a\x00": false, ".hidden": false,
-		fmt.Sprintf("%0240d", 1): true, fmt.Sprintf("%0241d", 1): false,
-	} {
-		if got := IsElement(id); got != want {
-			t.Errorf("%q: %v, want %v", id, got, want)
 		}
 	}
 }

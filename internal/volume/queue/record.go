@@ -3,7 +3,6 @@ package queue
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/berthdev/berth/internal/volume"
@@ -59,21 +58,11 @@ func decode(id string, text []byte) (Record, error) {
 		return Record{}, fmt.Errorf("lifespan %s is negative", lifespan)
 	case s.ID != id:
 		return Record{}, fmt.Errorf("it is of volume %q", s.ID)
-	case !IsElement(s.ID) || !IsElement(s.PodUID):
+	case !volume.IsID(s.ID) || !volume.IsID(s.PodUID):
 		return Record{}, fmt.Errorf("%q of pod %q is not the name of a directory", s.ID, s.PodUID)
 	}
 	return Record{Volume: volume.Volume{
 		ID: s.ID, PodUID: s.PodUID, Namespace: s.Namespace, Pod: s.Pod, Workspace: s.Workspace, UserString: s.UserString,
 		Storage: s.Storage, Published: s.Published, Deleted: s.Deleted, Lifespan: lifespan, Bytes: s.Bytes, Inodes: s.Inodes,
 	}, Target: s.Target}, nil
-}
-
-// longestElement is how long the ID of a volume is at most: the name of a directory, with
-// room for what is put before it.
-const longestElement = 240
-
-// IsElement says whether an ID is a single path element, which can be the name of a
-// directory of volumes. Hidden ones are not: the working directory has its own.
-func IsElement(id string) bool {
-	return id != "" && len(id) <= longestElement && id[0] != '.' && !strings.ContainsAny(id, "/\x00")
 }

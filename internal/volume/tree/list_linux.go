@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/berthdev/berth/internal/volume/queue"
+	"github.com/berthdev/berth/internal/volume"
 )
 
 // Found is a directory of a volume.
@@ -17,7 +17,7 @@ type Found struct{ Pod, ID string }
 // the file system is not one; a directory of a pod that is empty is removed. One that cannot
 // be read is left out, and is the error beside the others.
 func (d *Dir) List() ([]Found, error) {
-	return d.list(func(name string) (id string, is bool) { return name, queue.IsElement(name) })
+	return d.list(func(name string) (id string, is bool) { return name, volume.IsID(name) })
 }
 
 // Going are those of which something is left that is being removed.
@@ -38,7 +38,7 @@ func (d *Dir) list(idOf func(name string) (string, bool)) ([]Found, error) {
 	var all []Found
 	var unread error
 	for _, pod := range pods {
-		if pod == "lost+found" || !queue.IsElement(pod) {
+		if pod == "lost+found" || !volume.IsID(pod) {
 			continue
 		}
 		in, err := open(d.fd, pod)
