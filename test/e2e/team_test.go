@@ -27,8 +27,8 @@ var pageImages = strings.NewReplacer( //nolint:gochecknoglobals // a constant
 
 // Whoever does what docs/team.md says, sees what it says.
 func TestTeamPage(t *testing.T) {
-	w := newBareWorld(t)
 	t.Parallel()
+	w := newBareWorld(t)
 	steps, err := pagetest.Steps(os.DirFS("../../docs"), "team.md")
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func (t team) as(who, command string) *exec.Cmd {
 	home := filepath.Join(t.home, who)
 	cmd.Env = []string{
 		"PATH=" + t.path, "HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "kubeconfig"),
-		"REGISTRY_USER=berth", "REGISTRY_PASSWORD=berth-test",
+		"LANG=C.UTF-8", "REGISTRY_USER=berth", "REGISTRY_PASSWORD=berth-test",
 	}
 	if who == "ci" {
 		cmd.Env = append(cmd.Env, "KUBECONFIG=ci.kubeconfig", "BERTH_CONFIG=config.yaml")
