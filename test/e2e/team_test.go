@@ -19,7 +19,7 @@ import (
 
 // The images of the page are those of the test cluster; all else is as it is
 // written.
-var pageImages = strings.NewReplacer( //nolint:gochecknoglobals // a constant
+var pageImages = strings.NewReplacer(
 	"registry.example.com/team/dev:", "registry.example.com/berth/workspace:v",
 	"registry.example.com/team/ci:", "registry.example.com/private/workspace:v",
 	"team/dev:", "berth/workspace:v",

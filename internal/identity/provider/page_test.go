@@ -26,8 +26,7 @@ func TestPageSaysWhatExpressionsHave(t *testing.T) {
 	}
 	providers := []identity.Users{clusterOf("alice", false), listed(t, users), githubAt(t, hub(t).URL, "acme")}
 	user := reflect.TypeFor[expression.User]()
-	for i := range user.NumField() {
-		field := user.Field(i)
+	for field := range user.Fields() {
 		cells, ok := table["`"+field.Tag.Get("cel")+"`"]
 		if !ok || len(cells) != len(providers) {
 			t.Errorf("the row of user.%s is %q", field.Tag.Get("cel"), cells)
