@@ -1,6 +1,7 @@
 package pagetest
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -65,7 +66,7 @@ func (n anchorNames) of(title string) string {
 	}, title)
 	n[name]++
 	if times := n[name]; times > 1 {
-		return name + "-" + string(rune('0'+times-1))
+		return name + "-" + strconv.Itoa(times-1)
 	}
 	return name
 }
