@@ -27,8 +27,8 @@ SOURCE is one of
   configmap/NAME                 immutable ConfigMaps of the system namespace
 
 The state is on the cluster: a BundleInstance says what is to be installed, and a
-Bundle is its content. Who applies a BundleInstance instead needs berth serve
-bundles, or berth bundle reconcile from time to time.`,
+Bundle is its content. A BundleInstance that is applied with kubectl or by GitOps is
+installed by "berth serve bundles", or by "berth bundle reconcile" when it is run.`,
 		Example: `  berth bundle validate ./shop
   berth bundle install shop ./shop
   berth bundle install shop oci://registry.example.com/shop:v2

@@ -57,7 +57,7 @@ A private source takes a login: of an image, Docker's own, and of a repository, 
 of git's credential helper or of SSH; or a Secret of the system namespace, which
 --source-secret names, and with which others can fetch it again.
 
-What another program has set in an object is not changed, and said;
+A field of an object that another program has set is an error, and nothing is written;
 --force-conflicts takes it over.
 
 The release can be looked at with helm in the system namespace. While a server of

@@ -30,7 +30,7 @@ func NewUninstall(f *cmdutil.Factory, runF func(context.Context, *ClusterOptions
 		SuggestFor: []string{"rm", "remove", "delete"},
 		Short:      "Remove what a bundle has installed",
 		Long: `Remove what a bundle has installed, wait until it is gone, and remove its release and
-the instance. What says itself that it belongs to others is left and named, and so are
+the instance. Objects that are marked as those of others are left and named, and so are
 definitions of kinds, what is marked helm.sh/resource-policy: keep, and a namespace
 that holds something else.
 

@@ -37,7 +37,7 @@ func NewUnpack(f *cmdutil.Factory, runF func(context.Context, *ContentOptions) e
 		Use:   "unpack SOURCE DIRECTORY",
 		Short: "Fetch a bundle and unpack it into a directory",
 		Long: `Fetch a bundle and unpack it into a directory, which must be empty or not exist. No
-cluster is asked. What the bundle is need not be known: to check it, validate it.`,
+cluster is asked. The content is not checked; "berth bundle validate" does that.`,
 		Example: `  berth bundle unpack oci://registry.example.com/shop:v2 ./shop
   curl -s https://example.com/shop.tgz | berth bundle unpack - ./shop`,
 		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {

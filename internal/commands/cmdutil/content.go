@@ -11,5 +11,5 @@ import (
 func AddContentFlags(cmd *cobra.Command, trust *server.Trust) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&trust.Hosts, server.FlagHost, nil, "a server outside of the cluster that may be sent your token, for bundles that another program has unpacked: HOST[:PORT]")
-	flags.StringVar(&trust.CAFile, server.FlagCA, "", "the file of the CA of such servers, in PEM")
+	flags.StringVar(&trust.CAFile, server.FlagCA, "", "the file of the CA of servers that content is fetched from, in PEM")
 }

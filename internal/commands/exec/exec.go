@@ -62,8 +62,8 @@ API server; it chooses the pod, and what does not run is not waited for.
 
 When berth ends, however it does, or loses its connection, a shell on a terminal is hung
 up within some seconds: a second command in the container sees to that, if it has /proc.
-A command is told nothing: it gets the end of its input with --stdin, and otherwise goes
-on, as it does with --tty. A session in which one end sends more than the other one reads
+Any other command gets no signal: with --stdin its input ends, and otherwise it goes on,
+as it does with --tty. A session in which one end sends more than the other one reads
 for a minute loses its connection, as with kubectl: a pager that waits, or Ctrl-S.`
 
 // NewCmd makes the command.

@@ -22,8 +22,9 @@ const aboutMachines = `machine/NAME is the serial console of a machine (compute.
 terminal without a command, a container and a standard error of its own, and may
 show nothing until Enter is pressed; Ctrl-] leaves it. The API server connects to it;
 with --direct berth itself reads the machine and its pool, chooses an address of the
-pool, and sends the credentials of the kubeconfig to the poollet there. The poollet's
-certificate is verified with the CA of --poollet-ca.`
+pool, and sends the credentials of the kubeconfig to the poollet there, the program
+that runs the machines of the pool. Its certificate is verified with the CA of
+--poollet-ca.`
 
 // Machine is what the command line says of a machine.
 type Machine struct {

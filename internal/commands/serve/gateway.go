@@ -48,13 +48,14 @@ has said who they are and that they may. It takes no permission on pods:
 Who they are is told by a token, or by a client certificate of --client-ca: its common
 name is the user, its organizations are the groups, as at an API server.
 
-No API server has workspaces/exec; a Role with it is all that is needed. A session ends
+The resource workspaces/exec exists in Roles alone, to be asked about. A session ends
 soon after the time of --allowed-for from when the permission was taken away: it is asked
 for again at intervals of a tenth of that, 30 seconds at most.
 
-With --machine-pool, it is the poollet of that pool: the machines are those of the API
-server of --target-kubeconfig, in the namespace of the same name; with --target-namespace,
-those of --machine-namespace alone are served, and are in that namespace there.
+With --machine-pool, it is the poollet of that pool, which the API server of machines
+connects to. The machines are those of the API server of --target-kubeconfig, in the
+namespace of the same name; with --target-namespace, those of --machine-namespace alone
+are served, and are in that namespace there.
 
 Each session leaves an audit line at its end; what is typed is never written down.
 Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without a

@@ -2,8 +2,8 @@ package topics
 
 const policies = `A policy defines what counts as a failure, and when.
 
-  fast       (the default) what the flow calls critical fails as soon as it is
-             seen: an image that cannot be pulled, the first failure of an init
+  fast       (the default) what seldom passes by itself is a failure as soon as it
+             is seen: an image that cannot be pulled, the first failure of an init
              container, more than 2 restarts of a container, out of memory, a
              claim that no volume exists for
   patient    for autoscaling clusters and unreliable registries: transient causes

@@ -46,6 +46,9 @@ const userStrings = `A user string names a workspace: whose it is, and what it i
   alice~dev+user=root        the same workspace, entered as another user
   alice~repo=org/proj        from the .k8shell.yaml of a repository; +ref=BRANCH
   alice~pod=NAME             an existing workspace, by the name of its pod
+  alice~dev+workload=deployment/web+ns=shop
+                             in the pods of a Deployment, StatefulSet or DaemonSet
+                             that runs in the namespace shop, beside its containers
 
 The same user string always names the same workspace: its canonical ID, such as
 alice-2bd806c, is derived from it. Commands that look up a workspace also accept its
