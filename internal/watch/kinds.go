@@ -28,6 +28,7 @@ type workload struct {
 	ended         v1.Stage  // for a Job that is over
 	endCause      *v1.Cause
 	waiting       *cause.Finding // why there are fewer pods than wanted
+	givenUp       bool           // it was waited for long enough
 	podsOnly      bool           // nothing else is known of it
 }
 

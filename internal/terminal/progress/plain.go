@@ -29,6 +29,7 @@ type member struct {
 	stage    string
 	cause    string
 	hint     string
+	stuck    bool
 	progress string
 	warnings map[wording.WarningKey]repeat
 	replicas map[string]v1.Stage
@@ -139,6 +140,18 @@ func (m *member) stageEntries(s v1.Snapshot, at time.Time, p style.Page) []resul
 				entries = append(entries, result.Entry{Label: "hint", Text: text})
 			}
 		}
+	}
+	return append(entries, m.stuckEntries(s)...)
+}
+
+// stuckEntries say once that it will not go on by itself, and how to leave it.
+func (m *member) stuckEntries(s v1.Snapshot) (entries []result.Entry) {
+	known := m.stuck
+	if m.stuck = wording.IsStuck(s); !m.stuck || known {
+		return nil
+	}
+	for _, text := range append([]string{wording.StuckText}, m.title.WaysOut()...) {
+		entries = append(entries, result.Entry{Label: "stuck", Text: text})
 	}
 	return entries
 }

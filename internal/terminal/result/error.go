@@ -51,6 +51,12 @@ func (e Error) interrupted() bool {
 	return c == fault.Interrupted || c == fault.Terminated
 }
 
+// stuck is true for a workspace that was not waited for any longer, for only a person can
+// change what it waits for.
+func (e Error) stuck() bool {
+	return e.failed() && e.Workspace != nil && e.Workspace.Verdict() == v1.VerdictStuck
+}
+
 // Stopped says whether the command stopped waiting, for nothing has failed.
 func (e Error) Stopped() bool { return e.interrupted() || e.timedOut() }
 
@@ -92,6 +98,9 @@ func (e Error) word(p style.Page) (word string, colour lipgloss.Style, sign stri
 	case e.timedOut():
 		return "Timed out", p.Red, p.Failed
 	}
+	if e.stuck() {
+		return "Gave up", p.Red, p.Failed
+	}
 	return "Failed", p.Red, p.Failed
 }
 
@@ -114,6 +123,8 @@ func (e Error) shortMessage() string {
 		why = wording.CauseText(*s.Cause) // also a tentative one: nothing will be known beyond it
 	}
 	switch {
+	case e.stuck() && why != "":
+		return "still " + string(s.Stage) + ": " + why
 	case e.failed() && s.Cause != nil && s.Cause.Message != "":
 		return why
 	case e.failed():
@@ -238,6 +249,8 @@ func (e Error) afterProvision(t wording.Title) []wording.Command {
 		add("diagnose", "everything that is known about it")
 	}
 	switch {
+	case e.stuck():
+		add("provision", "wait again")
 	case e.failed():
 	case !e.isLeft():
 		add("provision", "try again")

@@ -123,7 +123,7 @@ func contains(s, part string) bool { return part != "" && strings.Contains(s, pa
 // the latter are shown with the result.
 func InProgress(s v1.Snapshot) bool {
 	v := s.Verdict()
-	return v == v1.VerdictWaiting || v == v1.VerdictTerminating
+	return v == v1.VerdictWaiting || v == v1.VerdictTerminating || v == v1.VerdictStuck
 }
 
 // ContainerText is a container's state and what is unusual about it.
