@@ -30,7 +30,7 @@ func render(t *testing.T, s *terminaltest.Script, output string) (stdout, stderr
 
 func TestPlainTranscripts(t *testing.T) {
 	for name, s := range map[string]*terminaltest.Script{
-		"success": terminaltest.Succeeding(), "crash-loop": terminaltest.CrashLoop(), "timed-out": terminaltest.TimedOut(),
+		"success": terminaltest.Succeeding(), "crash-loop": terminaltest.CrashLoop(), "timed-out": terminaltest.TimedOut(), "stuck": terminaltest.Stuck(),
 		"interrupted": terminaltest.Interrupted(), "deleted": terminaltest.Deleted(false), "refused": terminaltest.Refused(), "image-not-found": terminaltest.ImageNotFound(),
 	} {
 		t.Run(name, func(t *testing.T) {

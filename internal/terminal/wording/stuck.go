@@ -25,7 +25,7 @@ func (t Title) WaysOut() []string {
 		end = "delete"
 	}
 	return []string{
-		fmt.Sprintf("Ctrl-C leaves it working, and `%s` follows it again.", t.Command(again)),
-		fmt.Sprintf("`%s` ends it. --timeout and --stuck-after limit the waiting.", t.Command(end)),
+		fmt.Sprintf("Ctrl-C leaves it working; `%s` follows it again.", t.Command(again)),
+		fmt.Sprintf("`%s` ends it. See also --timeout and --stuck-after.", t.Command(end)),
 	}
 }
