@@ -69,7 +69,7 @@ func (s provisioning) share(ctx context.Context, plan deploy.Plan, d deploy.Depl
 		if err == nil {
 			deploy.WarnOfClaims(d, there, s.steps)
 		}
-		return english.Plural(len(there), "object") + " of the namespace", err
+		return english.Count(len(there), "object") + " of the namespace", err
 	})
 }
 

@@ -128,13 +128,13 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 	case snapshot.Stage == v1.StageFailed, snapshot.Stage == v1.StageTerminating:
 	case w.complete:
 		snapshot.Stage, snapshot.Cause, snapshot.GivenUp = v1.StageRunning, nil, false
-		snapshot.Message = fmt.Sprintf("%d of %d ready", w.wanted, w.wanted)
+		snapshot.Message = readyText(w.wanted, w.wanted)
 	default:
 		if snapshot.Stage == v1.StageRunning {
 			snapshot.Stage = v1.StageStarting
 		}
 		if len(readings) > 0 {
-			snapshot.Message = joined(fmt.Sprintf("%d of %d ready", w.ready, w.wanted), snapshot.Message)
+			snapshot.Message = joined(readyText(w.ready, w.wanted), snapshot.Message)
 		}
 		if w.waiting != nil {
 			if snapshot.Cause == nil || !snapshot.Cause.Stuck { // that one says more
@@ -147,6 +147,15 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 	}
 	snapshot.Status = snapshot.Stage.Status()
 	return snapshot
+}
+
+// readyText counts the pods that are ready. A workload that is scaled to zero, or a DaemonSet
+// that no node fits, wants none.
+func readyText(ready, wanted int) string {
+	if wanted == 0 {
+		return "no pods are wanted"
+	}
+	return fmt.Sprintf("%d of %d ready", ready, wanted)
 }
 
 // progress orders stages by how far they have got; a failure comes first.

@@ -9,6 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
@@ -31,7 +32,7 @@ func NewError(err error) *v1.Error {
 	problems := make([]string, 0, len(f.Problems))
 	for i, problem := range f.Problems {
 		if i == maxProblems {
-			problems = append(problems, fmt.Sprintf("%d more problems", len(f.Problems)-maxProblems))
+			problems = append(problems, english.Plural(len(f.Problems)-maxProblems, "more problem"))
 			break
 		}
 		problems = append(problems, fault.Shorten(problem, maxProblem))
