@@ -82,6 +82,22 @@ func CauseText(c v1.Cause) string {
 	return c.Message
 }
 
+// CauseInShort begins with what says the most where there is little room: the code, then what
+// it is about, and at the end the container.
+func CauseInShort(c v1.Cause) string {
+	text := c.Message
+	if c.Container != "" {
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "container "+c.Container+": "), c.Container+": ")
+		if !contains(text, c.Container) {
+			text += " (" + c.Container + ")"
+		}
+	}
+	if c.Code == "" {
+		return text
+	}
+	return c.Code + ": " + text
+}
+
 // Lasting is a cause that people are to read: one that has lasted for a few
 // seconds, or is final; nil for others.
 func Lasting(c *v1.Cause) *v1.Cause {
