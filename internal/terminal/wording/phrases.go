@@ -47,12 +47,6 @@ func WarningLines(ws []v1.Warning, p style.Page) []string {
 	return lines
 }
 
-// WarningKey tells warnings apart.
-type WarningKey struct{ reason, object, message string }
-
-// KeyOf is the key of a warning.
-func KeyOf(w v1.Warning) WarningKey { return WarningKey{w.Reason, w.Object, w.Message} }
-
 // LogLines are the last lines of a container's log, each behind a bar.
 func LogLines(t *v1.LogTail, p style.Page) []string {
 	if t == nil || len(t.Lines) == 0 {
