@@ -1,10 +1,6 @@
 package wording
 
-import (
-	"fmt"
-
-	v1 "github.com/berthdev/berth/api/v1"
-)
+import v1 "github.com/berthdev/berth/api/v1"
 
 // StuckText is what is said of a cause that only a person can change.
 const StuckText = "nothing that is known changes this by itself"
@@ -25,7 +21,7 @@ func (t Title) WaysOut() []string {
 		end = "delete"
 	}
 	return []string{
-		fmt.Sprintf("Ctrl-C leaves it working; `%s` follows it again.", t.Command(again)),
-		fmt.Sprintf("`%s` ends it. See also --timeout and --stuck-after.", t.Command(end)),
+		"Ctrl-C leaves it working; `" + t.Command(again) + "` follows it again.",
+		"`" + t.Command(end) + "` ends it. See also --timeout and --stuck-after.",
 	}
 }

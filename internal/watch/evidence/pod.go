@@ -75,12 +75,12 @@ func (p Pod) ClosedGate() string {
 
 // addsNode are the events that a node is on its way: TriggeredScaleUp is Cluster
 // Autoscaler's, Nominated is Karpenter's.
-var addsNode = []string{"TriggeredScaleUp", "Nominated"}
+func addsNode() []string { return []string{"TriggeredScaleUp", "Nominated"} }
 
 // Growing is the autoscaler's event that a node is on its way, unless it has
 // changed its mind since; nil if none is.
 func (p Pod) Growing() *corev1.Event {
-	e := Latest(p.Events, append([]string{"NotTriggerScaleUp"}, addsNode...)...)
+	e := Latest(p.Events, append(addsNode(), "NotTriggerScaleUp")...)
 	if e == nil || e.Reason == "NotTriggerScaleUp" {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (p Pod) ProgressedAt() time.Time {
 			at = Later(at, state.Terminated.FinishedAt.Time)
 		}
 	}
-	if e := Latest(p.Events, addsNode...); e != nil {
+	if e := Latest(p.Events, addsNode()...); e != nil {
 		at = Later(at, LastSeen(e))
 	}
 	for _, e := range p.Events {
