@@ -22,6 +22,8 @@ type Snapshot struct {
 	// Cause is set when the stage is Failed, and for one that waits as soon as
 	// the reason is known.
 	Cause *Cause `json:"cause,omitempty"`
+	// GivenUp is true once the cause has been stuck for as long as it is waited for.
+	GivenUp bool `json:"givenUp,omitempty"`
 	// Ignored are the codes of causes that would have made the stage Failed, had
 	// they not been ignored on request: what a time-out then names.
 	Ignored []string `json:"ignored,omitempty"`
@@ -40,6 +42,8 @@ func (s Snapshot) Verdict() Verdict {
 		return VerdictStopped
 	case s.Stage == StageTerminating:
 		return VerdictTerminating
+	case s.GivenUp:
+		return VerdictStuck
 	default:
 		return VerdictWaiting
 	}
@@ -121,6 +125,9 @@ type Cause struct {
 	// Tentative is true while the stage has waited for it for a few seconds only:
 	// most such causes pass by themselves.
 	Tentative bool `json:"tentative,omitempty"`
+	// Stuck is true once it has lasted for a while and nothing that is known changes
+	// it by itself: somebody has to. Set by commands that wait for the workspace.
+	Stuck bool `json:"stuck,omitempty"`
 	// Hint is what to do about it; set by commands that wait for the workspace.
 	Hint string `json:"hint,omitempty"`
 	// Container and Object name what it is about.

@@ -65,4 +65,5 @@ const (
 	VerdictStopped     Verdict = "stopped"
 	VerdictTerminating Verdict = "terminating"
 	VerdictGone        Verdict = "gone"
+	VerdictStuck       Verdict = "stuck" // it waits for what only a person can change, for too long
 )

@@ -19,6 +19,7 @@ type PolicyFile struct {
 	CrashLoopThreshold *int     `yaml:"crashLoopThreshold"`
 	PullDelay          string   `yaml:"pullDelay"`
 	GracePeriod        string   `yaml:"gracePeriod"`
+	StuckAfter         string   `yaml:"stuckAfter"`
 	IgnoreReasons      []string `yaml:"ignoreReasons"`
 }
 
@@ -45,6 +46,9 @@ func (f PolicyFile) policy(flags *pflag.FlagSet, getenv func(string) string) (ca
 		if v.flag && p.Name == cause.Fast {
 			s.problem("%s requires --policy %s: %s does not wait", v.origin, cause.Patient, cause.Fast)
 		}
+	}
+	if v, ok := s.find("stuck-after", "stuckAfter", f.StuckAfter); ok {
+		p.StuckAfter = s.duration(v)
 	}
 	p.IgnoreReasons = s.reasons(f.IgnoreReasons)
 	return p, s.err()

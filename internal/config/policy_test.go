@@ -22,6 +22,7 @@ func loadPolicy(t *testing.T, file string, args ...string) (cause.Policy, error)
 	flags.Int("crash-loop-threshold", 2, "")
 	flags.Duration("pull-delay", 8*time.Second, "")
 	flags.Duration("grace-period", 10*time.Minute, "")
+	flags.Duration("stuck-after", 0, "")
 	flags.StringSlice("ignore-reason", nil, "")
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
@@ -35,6 +36,7 @@ const ofFile = `policy:
   crashLoopThreshold: 0
   pullDelay: 1s
   gracePeriod: 5m
+  stuckAfter: 15m
   ignoreReasons: [crashloop, ErrImagePull]
 `
 
@@ -43,24 +45,25 @@ func TestPolicyPrecedence(t *testing.T) {
 		t.Helper()
 		want.RecoveryTime = time.Minute
 		if err != nil || p.Name != want.Name || p.CrashLoopThreshold != want.CrashLoopThreshold || p.PullDelay != want.PullDelay ||
-			p.GracePeriod != want.GracePeriod || p.RecoveryTime != want.RecoveryTime || !slices.Equal(p.IgnoreReasons, want.IgnoreReasons) {
+			p.GracePeriod != want.GracePeriod || p.StuckAfter != want.StuckAfter || p.RecoveryTime != want.RecoveryTime || !slices.Equal(p.IgnoreReasons, want.IgnoreReasons) {
 			t.Errorf("%+v, %v, want %+v", p, err, want)
 		}
 	}
 	p, err := loadPolicy(t, "")
 	check(p, err, cause.DefaultPolicy())
 	p, err = loadPolicy(t, ofFile)
-	check(p, err, cause.Policy{Name: "patient", PullDelay: time.Second, GracePeriod: 5 * time.Minute, IgnoreReasons: []string{"CrashLoop", "ErrImagePull"}})
+	check(p, err, cause.Policy{Name: "patient", PullDelay: time.Second, GracePeriod: 5 * time.Minute, StuckAfter: 15 * time.Minute, IgnoreReasons: []string{"CrashLoop", "ErrImagePull"}})
 
 	t.Setenv("BERTH_POLICY", "Fast")
 	t.Setenv("BERTH_CRASH_LOOP_THRESHOLD", "7")
 	t.Setenv("BERTH_PULL_DELAY", "2s")
 	t.Setenv("BERTH_GRACE_PERIOD", "6m")
+	t.Setenv("BERTH_STUCK_AFTER", "16m")
 	t.Setenv("BERTH_IGNORE_REASONS", "oomkilled, evicted")
 	p, err = loadPolicy(t, ofFile)
-	check(p, err, cause.Policy{Name: "fast", CrashLoopThreshold: 7, PullDelay: 2 * time.Second, GracePeriod: 6 * time.Minute, IgnoreReasons: []string{"OOMKilled", "Evicted"}})
+	check(p, err, cause.Policy{Name: "fast", CrashLoopThreshold: 7, PullDelay: 2 * time.Second, GracePeriod: 6 * time.Minute, StuckAfter: 16 * time.Minute, IgnoreReasons: []string{"OOMKilled", "Evicted"}})
 
-	p, err = loadPolicy(t, ofFile, "--policy", "patient", "--crash-loop-threshold", "0", "--pull-delay", "0s", "--grace-period", "1m", "--ignore-reason", "backoff", "--ignore-reason", "ExecFormat")
+	p, err = loadPolicy(t, ofFile, "--policy", "patient", "--crash-loop-threshold", "0", "--pull-delay", "0s", "--grace-period", "1m", "--stuck-after", "0", "--ignore-reason", "backoff", "--ignore-reason", "ExecFormat")
 	check(p, err, cause.Policy{Name: "patient", GracePeriod: time.Minute, IgnoreReasons: []string{"BackOff", "ExecFormat"}})
 }
 
@@ -92,6 +95,7 @@ func TestWrongPolicy(t *testing.T) {
 	}{
 		{[]string{"--grace-period", "1m"}, "--grace-period requires --policy patient"},
 		{[]string{"--crash-loop-threshold", "-1"}, "--crash-loop-threshold must not be negative, got -1"},
+		{[]string{"--stuck-after", "-1s"}, "--stuck-after must not be negative, got -1s"},
 		{[]string{"--policy", ""}, `--policy "": must be one of fast, patient`},
 	} {
 		_, err := loadPolicy(t, "", test.args...)

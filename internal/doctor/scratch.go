@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/volume"
 )
@@ -62,7 +63,7 @@ func firstFew(names []string) string {
 	if len(names) <= few {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d others", strings.Join(names[:few], ", "), len(names)-few)
+	return fmt.Sprintf("%s and %s", strings.Join(names[:few], ", "), english.Plural(len(names)-few, "other"))
 }
 
 // scratch asks whether the driver is there, and on which nodes.

@@ -26,6 +26,9 @@ func entryOf(e v1.Event) (entry v1.JobEvent, repeat repeat, ok bool) {
 		about := e.Stage.Message
 		if e.Stage.Cause != nil {
 			about = e.Stage.Cause.Message
+			if e.Stage.Cause.Stuck {
+				about += " (nothing that is known changes this by itself)"
+			}
 		}
 		entry.Type, entry.ObjectName = v1.JobEventStatus, "pod/"+e.Workspace
 		entry.Status, entry.Message = string(e.Stage.Status), reasonText(string(e.Stage.Stage), about) // stageOf reads it

@@ -12,7 +12,7 @@ const MaxSize = 512 << 10
 // The entry that replaces those that are left out.
 const (
 	leftOutName = "record"
-	leftOutText = "%d entries omitted"
+	leftOutText = "entries omitted: %d"
 )
 
 // Fit is the record in not more than limit bytes. The oldest events and steps are

@@ -31,6 +31,8 @@ type Server struct {
 	Log string
 	// Managed lets the server keep the owners of fields, and apply as an API server does.
 	Managed bool
+	// Full lets every pod wait: no node has room for it.
+	Full bool
 
 	mu      sync.Mutex
 	version int

@@ -62,7 +62,7 @@ func (s *Server) create(w http.ResponseWriter, at string, text []byte, dry bool,
 	default:
 		o = s.written(nil, o, manager)
 		s.put(at, o)
-		if change := settled(resource); change != nil {
+		if change := s.settled(resource); change != nil {
 			o = o.DeepCopy()
 			change(o)
 			s.put(at, o)
@@ -159,11 +159,13 @@ func patched(kind types.PatchType, before, text []byte) ([]byte, error) {
 }
 
 // settled is what becomes of an object of a resource at once; nil for nothing.
-func settled(resource string) func(*Object) {
-	switch resource {
-	case "pods":
+func (s *Server) settled(resource string) func(*Object) {
+	switch {
+	case resource == "pods" && s.Full:
+		return unscheduled
+	case resource == "pods":
 		return run
-	case "customresourcedefinitions":
+	case resource == "customresourcedefinitions":
 		return func(definition *Object) {
 			definition.Object["status"] = map[string]any{"conditions": []any{condition("NamesAccepted"), condition("Established")}}
 		}
@@ -188,6 +190,13 @@ func run(pod *Object) {
 		"phase": "Running", "containerStatuses": statuses, "startTime": now().UTC().Format(time.RFC3339),
 		"conditions": []any{condition("PodScheduled"), condition("Initialized"), condition("ContainersReady"), condition("Ready")},
 	}
+}
+
+// unscheduled lets a pod wait for a node.
+func unscheduled(pod *Object) {
+	waits := condition("PodScheduled")
+	waits["status"], waits["reason"], waits["message"] = "False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu."
+	pod.Object["status"] = map[string]any{"phase": "Pending", "conditions": []any{waits}}
 }
 
 func condition(kind string) map[string]any {

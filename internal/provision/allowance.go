@@ -71,12 +71,7 @@ func ownedBy(w v1.Workspace, user string) bool {
 	return w.Owner == kube.LabelValue(user)
 }
 
-func count(n int) string {
-	if n == 0 {
-		return "no workspaces"
-	}
-	return english.Plural(n, "workspace")
-}
+func count(n int) string { return english.Count(n, "workspace") }
 
 func atMost(n int) string {
 	switch n {

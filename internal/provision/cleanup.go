@@ -24,12 +24,16 @@ const (
 // have a grace period, is waited for within that.
 const undoTime = 60 * time.Second
 
-// cleansUp says whether what was created is removed. An interruption keeps it. What is
-// in the way of the owner of storage with the same ID goes in any case.
+// cleansUp says whether what was created is removed. An interruption keeps it, and so does
+// what is not waited for any longer. What is in the way of the owner of storage with the same
+// ID goes in any case.
 func (p *Provisioner) cleansUp(e ending, err error) bool {
 	code := fault.CodeOf(err)
-	if fault.ReasonOf(err) == deploy.ReasonStorageOfAnother {
+	switch fault.ReasonOf(err) {
+	case deploy.ReasonStorageOfAnother:
 		return e.result.Changes.Any()
+	case deploy.ReasonStuck:
+		return false
 	}
 	return (code == fault.Failed || code == fault.DeadlineExceeded) && p.OnFailure == DeleteOnFailure && e.result.Changes.Any()
 }

@@ -69,7 +69,7 @@ func (s provisioning) share(ctx context.Context, plan deploy.Plan, d deploy.Depl
 		if err == nil {
 			deploy.WarnOfClaims(d, there, s.steps)
 		}
-		return english.Plural(len(there), "object") + " of the namespace", err
+		return english.Count(len(there), "object") + " of the namespace", err
 	})
 }
 
@@ -128,7 +128,7 @@ func (s provisioning) complete(ctx context.Context, d deploy.Deployment, plan de
 // report reports on the workspace until it runs or is certain not to.
 func (s session) report(ctx context.Context, about deploy.About, follower *follow.Follower) (reading v1.Snapshot, err error) {
 	var changed error
-	err = follower.Run(ctx, s.Policy, s.Now, func(c follow.Change) (done bool) {
+	err = follower.Run(ctx, s.Policy.Waiting(s.Now()), s.Now, func(c follow.Change) (done bool) {
 		if changed = s.target.Still(follower.State()); changed != nil {
 			return true
 		}

@@ -60,18 +60,26 @@ func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker
 	s.steps.Note("%s is already working on it (%s); following", holder.Holder.Human(), holder.Purpose)
 	about, waited := in.deployment.About, make(chan error, 1)
 	watching, stop := context.WithCancel(ctx)
+	waiting, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	go func() {
 		defer stop()
 		var err error
-		a.turn.Lock, err = locker.Wait(ctx, s.id, holder, nil)
+		if a.turn.Lock, err = locker.Wait(waiting, s.id, holder, nil); err != nil && ctx.Err() == nil && waiting.Err() != nil {
+			err = context.Cause(waiting)
+		}
 		waited <- err
 	}()
 	var failed *v1.Snapshot // the newest failure; the pod may have been removed since
 	if in.deployment.OwnPod {
-		_ = a.turn.Follower.Run(watching, s.Policy, s.Now, func(c follow.Change) (done bool) {
+		_ = a.turn.Follower.Run(watching, s.Policy.Waiting(s.Now()), s.Now, func(c follow.Change) (done bool) {
 			reading := s.steps.Changed(c, about)
-			if a.seen.reading = reading; reading.Verdict() == v1.VerdictFailed {
+			switch a.seen.reading = reading; reading.Verdict() {
+			case v1.VerdictFailed:
 				failed = &reading
+			case v1.VerdictStuck:
+				giveUp(about.Failure(reading))
+				return true
 			}
 			return false
 		})

@@ -75,7 +75,11 @@ func (r *reading) snapshot() v1.Snapshot {
 		if c.Object == "" {
 			c.Object = r.Ref() // of a workload, it says in which pod the container is
 		}
-		c.Tentative = is.stage != v1.StageFailed && r.tentative(*is.why)
+		if is.stage != v1.StageFailed {
+			if c.Tentative = r.tentative(*is.why); !c.Tentative {
+				c.Stuck, snapshot.GivenUp = r.stuck(cause.StuckSince(*is.why, r.Pod, r.policy), r.policy)
+			}
+		}
 		snapshot.Cause = &c
 	}
 	snapshot.Warnings = r.warnings(snapshot.Cause != nil && snapshot.Cause.Tentative)

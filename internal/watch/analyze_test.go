@@ -47,9 +47,9 @@ func TestAnalyze(t *testing.T) {
 		message string
 		cause   string // "Code" or "Code: words"
 	}{
-		"a pull is not mentioned for 8 s": {
+		"a pull is not the stage for 8 s": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode), events: []*corev1.Event{pulling},
-			now: 7 * second, stage: v1.StageStarting, next: 8 * second, message: "app is being created",
+			now: 7 * second, stage: v1.StageStarting, next: 8 * second, message: "app: pulling app:1",
 		},
 		"but then it is": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode), events: []*corev1.Event{pulling},

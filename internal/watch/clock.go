@@ -35,6 +35,17 @@ func (c *clock) recent(begun time.Time, p cause.Policy) bool {
 	return !c.now.Before(begun) && c.waits(begun.Add(p.CauseDelay))
 }
 
+// stuck says whether what has been stuck since a time, zero for what is not, is to be
+// reported as such, and whether it has been waited for long enough.
+func (c *clock) stuck(since time.Time, p cause.Policy) (reported, givenUp bool) {
+	if since.IsZero() || p.WaitingSince.IsZero() {
+		return false, false
+	}
+	since = evidence.Later(since, p.WaitingSince)
+	givenUp = p.StuckAfter > 0 && !c.waits(since.Add(p.StuckAfter))
+	return givenUp || !c.waits(since.Add(p.StuckDelay)), givenUp
+}
+
 // correct is for a clock that is behind the cluster's: the time is that of the
 // newest object at least. How long a cause has lasted is not known then, so that
 // none is tentative.

@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // workload is what the kinds of workload have in common.
@@ -24,10 +25,11 @@ type workload struct {
 	serving       int       // pods of older revisions that are ready
 	readyOfAll    int       // where the status does not tell the revisions apart
 	complete      bool      // all pods are of the newest revision and available
-	since         time.Time // of the workload
+	since         time.Time // of its newest revision, as far as is known
 	ended         v1.Stage  // for a Job that is over
 	endCause      *v1.Cause
 	waiting       *cause.Finding // why there are fewer pods than wanted
+	givenUp       bool           // it was waited for long enough
 	podsOnly      bool           // nothing else is known of it
 }
 
@@ -81,7 +83,7 @@ func (s State) workload() (workload, bool) {
 			continue
 		}
 		w := workload{
-			uid: o.GetUID(), owner: o.GetUID(), since: o.GetCreationTimestamp().Time,
+			uid: o.GetUID(), owner: o.GetUID(), since: writtenAt(o),
 			current: func(*corev1.Pod) bool { return true },
 		}
 		kinds()[s.subject.Kind].read(&w, s, o)
@@ -91,6 +93,18 @@ func (s State) workload() (workload, bool) {
 		return w, true
 	}
 	return workload{}, false
+}
+
+// writtenAt is when a workload was last written by anybody but for its status: what it
+// is followed for began with that, while the workload may be years old.
+func writtenAt(o metav1.Object) time.Time {
+	at := o.GetCreationTimestamp().Time
+	for _, written := range o.GetManagedFields() {
+		if written.Time != nil && written.Subresource != "status" {
+			at = evidence.Later(at, written.Time.Time)
+		}
+	}
+	return at
 }
 
 // replicas is a number of pods that the API server has filled in if it was left

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/registry/image"
 	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
@@ -52,7 +53,7 @@ func (r *reading) initializing(c evidence.Container) stageResult {
 	return stageResult{
 		stage:   v1.StageInitializing,
 		since:   r.Since(corev1.PodScheduled),
-		message: c.Name,
+		message: c.Name + pullText(c),
 		why:     cause.OfUnready(r.Pod),
 	}
 }
@@ -95,6 +96,8 @@ func doing(c evidence.Container) string {
 		text += " is not ready"
 	case c.Ended() != nil:
 		text += fmt.Sprintf(" ended with exit code %d", c.Ended().ExitCode)
+	case pullText(c) != "":
+		text += pullText(c)
 	default:
 		text += " is being created"
 	}
@@ -102,6 +105,15 @@ func doing(c evidence.Container) string {
 		text += ", " + english.Plural(n, "restart")
 	}
 	return text
+}
+
+// pullText says that the image of a container is being pulled: from the first moment, while
+// the stage is Pulling only when that has lasted.
+func pullText(c evidence.Container) string {
+	if _, pulling := pullingSince(c); !pulling {
+		return ""
+	}
+	return ": pulling " + image.Parse(c.Image).Short()
 }
 
 func joined(a, b string) string {

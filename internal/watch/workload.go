@@ -58,7 +58,9 @@ func (s State) read(w workload, pods []*corev1.Pod, p cause.Policy, now time.Tim
 		c.askAt(r.next)
 	}
 	if w.waiting != nil {
-		w.waiting.Tentative = c.recent(w.waiting.Begun, p)
+		if w.waiting.Tentative = c.recent(w.waiting.Begun, p); !w.waiting.Tentative {
+			w.waiting.Stuck, w.givenUp = c.stuck(cause.ControllerStuckSince(*w.waiting, p), p)
+		}
 	}
 	w.countReady(readings)
 	snapshot := w.combine(readings)
@@ -122,20 +124,22 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 	}
 	switch {
 	case w.ended != "":
-		snapshot.Stage, snapshot.Message, snapshot.Cause = w.ended, "", w.endCause
+		snapshot.Stage, snapshot.Message, snapshot.Cause, snapshot.GivenUp = w.ended, "", w.endCause, false
 	case snapshot.Stage == v1.StageFailed, snapshot.Stage == v1.StageTerminating:
 	case w.complete:
-		snapshot.Stage, snapshot.Cause = v1.StageRunning, nil
-		snapshot.Message = fmt.Sprintf("%d of %d ready", w.wanted, w.wanted)
+		snapshot.Stage, snapshot.Cause, snapshot.GivenUp = v1.StageRunning, nil, false
+		snapshot.Message = readyText(w.wanted, w.wanted)
 	default:
 		if snapshot.Stage == v1.StageRunning {
 			snapshot.Stage = v1.StageStarting
 		}
 		if len(readings) > 0 {
-			snapshot.Message = joined(fmt.Sprintf("%d of %d ready", w.ready, w.wanted), snapshot.Message)
+			snapshot.Message = joined(readyText(w.ready, w.wanted), snapshot.Message)
 		}
 		if w.waiting != nil {
-			snapshot.Cause = &w.waiting.Cause
+			if snapshot.Cause == nil || !snapshot.Cause.Stuck { // that one says more
+				snapshot.Cause, snapshot.GivenUp = &w.waiting.Cause, w.givenUp
+			}
 			if w.serving > 0 {
 				snapshot.Message = joined(snapshot.Message, english.Plural(w.serving, "pod")+" of the revision before still ready")
 			}
@@ -143,6 +147,15 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 	}
 	snapshot.Status = snapshot.Stage.Status()
 	return snapshot
+}
+
+// readyText counts the pods that are ready. A workload that is scaled to zero, or a DaemonSet
+// that no node fits, wants none.
+func readyText(ready, wanted int) string {
+	if wanted == 0 {
+		return "no pods are wanted"
+	}
+	return fmt.Sprintf("%d of %d ready", ready, wanted)
 }
 
 // progress orders stages by how far they have got; a failure comes first.

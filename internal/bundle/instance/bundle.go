@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -205,7 +206,7 @@ func (r Reconciler) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err er
 // unpacked writes what a bundle was resolved to.
 func (r Reconciler) unpacked(ctx context.Context, b *v1alpha1.Bundle, c *content.Content, resolved v1alpha1.Source) error {
 	b.Status.ResolvedSource, b.Status.Digest, b.Status.ContentURL = &resolved, c.Digest, r.contentURL(b.Name)
-	message := fmt.Sprintf("unpacked %s (%d files)", c.Digest, c.Files)
+	message := fmt.Sprintf("unpacked %s (%s)", c.Digest, english.Count(c.Files, "file"))
 	if r.BaseURL == "" {
 		message += "; nobody serves it"
 	}

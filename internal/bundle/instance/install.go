@@ -257,7 +257,7 @@ func (p *pass) applyAll(ctx context.Context, applier apply.Applier, c changing) 
 		if err != nil {
 			return "", p.rollBack(ctx, applier, c, err)
 		}
-		return english.Plural(len(c.objects), "object"), nil
+		return english.Count(len(c.objects), "object"), nil
 	})
 }
 

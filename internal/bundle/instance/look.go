@@ -52,6 +52,9 @@ func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstr
 		}
 		p.outcome.Healthy = true
 		p.verdicts.healthy = yes(v1alpha1.ReasonHealthy, "every object is as it should be")
+		if len(objects) == 0 {
+			return "there are no objects to wait for", nil
+		}
 		return english.Plural(len(objects), "object") + " as they should be", nil
 	})
 }

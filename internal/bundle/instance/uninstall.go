@@ -130,7 +130,7 @@ func (u removal) removeAll(ctx context.Context, applier apply.Applier, remove, l
 				return "", err
 			}
 		}
-		return english.Plural(removed, "object"), nil
+		return english.Count(removed, "object"), nil
 	})
 	return removed, keep, err
 }

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/exec"
 	filecopy "github.com/berthdev/berth/internal/exec/copy"
 	"github.com/berthdev/berth/internal/exec/gateway"
@@ -79,7 +80,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
   berth cp alice~dev:project/. .`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument, "requires a source and a destination, got %d arguments", len(args)))
+				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument, "requires a source and a destination, got %s", english.Count(len(args), "argument")))
 			}
 			return nil
 		},

@@ -67,6 +67,11 @@ of its workload, unless it was in there before or somebody has changed it since:
 then it is kept, and the reason is printed. Ctrl-C keeps everything. The exit
 status is the same.
 
+What only a person can change, such as a Secret that does not exist or a cluster without
+room, is waited for without end; after a minute you are told so. With --stuck-after 10m
+the waiting ends once it has lasted, unchanged, for 10 minutes: the exit status is 3, and
+what was created is kept, whatever --on-failure says.
+
 With --update, a workspace that exists is brought to what its blueprint, --image and
 --set say now, as "berth update" does; at a terminal you are asked to confirm what
 would change, and --yes skips the question. Without it, a workspace that runs, or that
@@ -122,6 +127,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	cmdutil.AddParallelFlag(cmd, &o.Parallel)
 	cmdutil.EnumVar(cmd, &o.OnFailure, "on-failure", "what to do with what was created if the workspace fails or times out", provision.KeepOnFailure, provision.DeleteOnFailure)
 	cmdutil.AddPolicyFlags(cmd)
+	cmdutil.AddStuckAfterFlag(cmd)
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
 	cmdutil.AddBlueprintFlags(cmd)
 	o.Set.Add(cmd)

@@ -15,7 +15,7 @@ import (
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) error) *cobra.Command {
-	return new(chosen.Options).NewCmd(f, &cobra.Command{
+	cmd := new(chosen.Options).NewCmd(f, &cobra.Command{
 		Use:        "start USERSTR|ID...",
 		SuggestFor: []string{"resume", "unpause"},
 		Short:      "Start workspaces that were stopped",
@@ -27,6 +27,8 @@ A workspace that runs already stays as it is.`,
   berth start alice~dev bob~dev --timeout 2m
   berth start --owner alice --no-wait`,
 	}, "it runs", runF)
+	cmdutil.AddStuckAfterFlag(cmd)
+	return cmd
 }
 
 // Run starts the workspaces.

@@ -19,6 +19,15 @@ Permanent causes fail at once under both policies: an image that does not exist 
 that may not be pulled, a malformed name, a program that is missing or built for
 another processor, a key that does not exist.
 
+Some causes fail nothing, and stay until a person changes something: no node with room
+while none is being added; a claim, storage class, ConfigMap or Secret that does not
+exist; a quota or a rule that refuses the pods of a workload. They are waited for
+without end, and after a minute without any change you are told so. With --stuck-after,
+the waiting ends once that has lasted for its time: the exit status is 3, and nothing
+is deleted, whatever --on-failure says. The time begins with the cause, the last change
+of the pod's status, or the command, whichever is the latest. It counts for all commands
+that wait until a workspace runs, and not for ignored causes.
+
 Each --ignore-reason names a cause (CrashLoop) or Kubernetes' own reason
 (CrashLoopBackOff), in upper or lower case, that is not a failure. ErrImagePull and
 ImagePullBackOff are one. A pod that has ended cannot be ignored. When --timeout ends
@@ -31,6 +40,7 @@ In the configuration file, with the defaults:
     crashLoopThreshold: 2     # BERTH_CRASH_LOOP_THRESHOLD, --crash-loop-threshold
     pullDelay: 8s             # BERTH_PULL_DELAY, --pull-delay
     gracePeriod: 10m          # BERTH_GRACE_PERIOD, --grace-period
+    stuckAfter: 0s            # BERTH_STUCK_AFTER, --stuck-after (0s: never)
     ignoreReasons: []         # BERTH_IGNORE_REASONS=A,B, --ignore-reason
 
 A list that takes precedence replaces the other.`

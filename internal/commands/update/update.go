@@ -87,6 +87,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVar(&o.Force, "force", false, "inject into a workload even if its rollout is paused, it has no replicas, or only one of them can mount the storage")
 	flags.BoolVar(&o.Timing, "timing", false, "print the time of each step and the number of API requests")
 	cmdutil.AddPolicyFlags(cmd)
+	cmdutil.AddStuckAfterFlag(cmd)
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
 	cmdutil.AddBlueprintFlags(cmd)
 	o.Set.Add(cmd)

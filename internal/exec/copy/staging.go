@@ -9,6 +9,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -168,7 +169,7 @@ func (s *staging) each(from, to string, do func(e fs.DirEntry, from, to string) 
 
 // several are many errors as one, which names all of them.
 func several(code fault.Code, message string, all []error) error {
-	err := fault.New(code, "%s: %d problems", message, len(all))
+	err := fault.New(code, "%s: %s", message, english.Plural(len(all), "problem"))
 	for _, problem := range all {
 		err.Problems = append(err.Problems, problem.Error())
 	}

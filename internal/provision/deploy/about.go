@@ -34,7 +34,11 @@ func (a About) Explain(s v1.Snapshot) v1.Snapshot {
 	return s
 }
 
-// Failure is the error of a workspace that will not run.
+// ReasonStuck is the reason of an error that ends the waiting for what only a person
+// can change. Nothing has failed: it may still be changed, and what was created stays.
+const ReasonStuck = "STUCK"
+
+// Failure is the error of a workspace that will not run, or is not waited for any longer.
 func (a About) Failure(s v1.Snapshot) error {
 	err := fault.New(fault.Failed, "the workspace is %s", s.Stage)
 	switch {
@@ -42,6 +46,9 @@ func (a About) Failure(s v1.Snapshot) error {
 		err.Message = fault.Line(s.Cause.Message)
 	case s.Verdict() == v1.VerdictTerminating, s.Verdict() == v1.VerdictGone:
 		err.Message = "the pod was deleted while it was being provisioned"
+	}
+	if s.Verdict() == v1.VerdictStuck {
+		err.WithReason(ReasonStuck).Problems = []string{"nothing that is known changes this, and it is not waited for any longer (--stuck-after)"}
 	}
 	return err.WithHint("%s", a.Hint(s))
 }

@@ -136,7 +136,7 @@ type Removal struct {
 func (r Removal) Removed(id string, objects apply.Changes) Removal {
 	r.Objects += len(objects)
 	r.Storage = append(r.Storage, Storage(id, objects.Objects(), false)...)
-	done := []string{r.Done, english.Plural(r.Objects, "object"), english.Storage(r.Storage, false), english.Storage(r.Storage, true)}
+	done := []string{r.Done, english.Count(r.Objects, "object"), english.Storage(r.Storage, false), english.Storage(r.Storage, true)}
 	r.Done = strings.Join(slices.DeleteFunc(done, func(text string) bool { return text == "" }), ", ")
 	return r
 }

@@ -38,7 +38,7 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 		if err := begin(turn.Follower, patched); err != nil {
 			return "", err
 		}
-		message = t.Ref.String() + ", " + english.Plural(len(d.Objects), "object")
+		message = t.Ref.String() + ", " + english.Count(len(d.Objects), "object")
 		if turn.Plan == deploy.Heal {
 			result.Reading = turn.Found.Reading
 			return message, nil

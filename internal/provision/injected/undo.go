@@ -43,7 +43,7 @@ func (t Target) undo(ctx context.Context, held *lock.Lock, job string, changes d
 	if err != nil {
 		return "", err
 	}
-	text := fmt.Sprintf("taken out of %s, %s", t.Ref, english.Plural(len(out.removed), "object"))
+	text := fmt.Sprintf("taken out of %s, %s", t.Ref, english.Count(len(out.removed), "object"))
 	if !t.warnIfPodsStay(out.workload) && !t.isClean(ctx, out.workload) {
 		text += ", pods that have it are still terminating"
 	}

@@ -39,7 +39,7 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 		if err == nil && result.Pod != nil {
 			turn.Follower.Expect(result.Pod.UID)
 		}
-		return english.Plural(len(d.Objects), "object"), err
+		return english.Count(len(d.Objects), "object"), err
 	})
 	if by, refused := errors.AsType[*kube.RefusedError](err); refused {
 		return t.refused(ctx, turn.Lock, d, result, by, err)

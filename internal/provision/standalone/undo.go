@@ -24,7 +24,7 @@ func (t Target) Undo(ctx context.Context, turn deploy.Turn, d deploy.Deployment,
 	if err != nil {
 		return "", fmt.Errorf("what was created could not be removed: %w", err)
 	}
-	text := english.Plural(len(removed), "object")
+	text := english.Count(len(removed), "object")
 	if result.Pod != nil && !t.isGone(ctx, result.Pod.UID) {
 		text += ", the pod is still terminating"
 	}

@@ -104,7 +104,22 @@ func (m *model) remarks(v view) []string {
 		lines = append(lines, "      "+v.Cut(v.Text(wording.CauseText(waiting)), v.Width-1-6))
 	}
 	lines = append(lines, wording.WarningLines(warnings, v.Page)...)
-	return append(lines, hintLines(waiting.Hint, v)...)
+	lines = append(lines, hintLines(waiting.Hint, v)...)
+	return append(lines, m.stuckLines(v)...)
+}
+
+// stuckLines say that it will not go on by itself, and how to leave it.
+func (m *model) stuckLines(v view) []string {
+	if !wording.IsStuck(m.snapshot) {
+		return nil
+	}
+	lines := []string{style.Paint(v.Yellow, "      "+v.Cut("Stuck: "+wording.StuckText+".", v.Width-1-6))}
+	inner := v.Page
+	inner.Width -= 2
+	for _, line := range inner.Indent(v.Text(m.title.WaysOut()[0]), v.Text(m.title.WaysOut()[1])) {
+		lines = append(lines, style.Paint(v.Grey, "  "+line))
+	}
+	return lines
 }
 
 // waitingFor is why the running stage takes long; empty if that is not known.

@@ -37,7 +37,7 @@ func TestFrames(t *testing.T) {
 func TestEndings(t *testing.T) {
 	endings := map[string]*terminaltest.Script{
 		"image-not-found": terminaltest.ImageNotFound(), "crash-loop": terminaltest.CrashLoop(), "timed-out": terminaltest.TimedOut(), "interrupted": terminaltest.Interrupted(),
-		"deleted": terminaltest.Deleted(true), "deleted-not-gone": terminaltest.Deleted(false), "refused": terminaltest.Refused(),
+		"deleted": terminaltest.Deleted(true), "deleted-not-gone": terminaltest.Deleted(false), "refused": terminaltest.Refused(), "stuck": terminaltest.Stuck(),
 	}
 	for name, s := range endings {
 		for _, width := range []int{40, 80, 120} {
@@ -49,6 +49,17 @@ func TestEndings(t *testing.T) {
 	t.Run("colour", func(t *testing.T) {
 		terminaltest.Golden(t, "endings/crash-loop-colour.txt", terminaltest.Visible(style.JoinLines(screen(terminaltest.CrashLoop(), time.Hour, 100, terminaltest.ColourLook))))
 	})
+}
+
+// What does not go on by itself is said while it is waited for, at each width.
+func TestStuckFrames(t *testing.T) {
+	for _, width := range []int{40, 80, 120} {
+		var b strings.Builder
+		for _, at := range []time.Duration{30 * sc, 90 * sc} {
+			fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screen(terminaltest.Stuck(), at, width, terminaltest.PlainLook)))
+		}
+		terminaltest.Golden(t, fmt.Sprintf("frames/stuck-%d.txt", width), terminaltest.Visible(b.String()))
+	}
 }
 
 func TestNoLineIsAsWideAsTheTerminal(t *testing.T) {

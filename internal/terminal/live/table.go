@@ -46,9 +46,9 @@ func (b *batchModel) table(v view) picture {
 	if !v.headed {
 		p.final = append(p.final, b.header(v), "")
 	}
-	const below = 2 // the counts, and a blank line above them
+	below := append([]string{""}, b.counted(v)...)
 	shown, rest := b.members, []*model(nil)
-	if room := max(v.height-1-below, 1); v.height > 0 && len(shown) > room {
+	if room := max(v.height-1-len(below), 1); v.height > 0 && len(shown) > room {
 		shown, rest = fold(shown, room)
 	}
 	p.live = b.rows(shown, v)
@@ -56,12 +56,28 @@ func (b *batchModel) table(v view) picture {
 		text := fmt.Sprintf("%s %d more: %s", v.Ellipsis, len(rest), counts(rest))
 		p.live = append(p.live, "    "+style.Paint(v.Grey, v.Text(text)))
 	}
+	p.live = append(p.live, below...)
+	return p
+}
+
+// counted are how many are how far, and how many will not get any farther by themselves.
+func (b *batchModel) counted(v view) []string {
 	elapsed := ""
 	if v.Now.Sub(b.begun) >= time.Second {
 		elapsed = "   " + style.Whole(v.Now.Sub(b.begun))
 	}
-	p.live = append(p.live, "", "  "+counts(b.members)+style.Paint(v.Grey, elapsed))
-	return p
+	lines := []string{"  " + counts(b.members) + style.Paint(v.Grey, elapsed)}
+	stuck := 0
+	for _, m := range b.members {
+		if m.phase() == working && wording.IsStuck(m.snapshot) {
+			stuck++
+		}
+	}
+	if stuck > 0 {
+		text := fmt.Sprintf("%d stuck: %s; Ctrl-C leaves them working", stuck, wording.StuckText)
+		lines = append(lines, "  "+style.Paint(v.Yellow, v.Cut(text, v.Width-1-2)))
+	}
+	return lines
 }
 
 // finalTable is the whole table and how it ended.

@@ -57,8 +57,11 @@ func (l *warningList) archive() []item {
 	}
 	var items []item
 	for _, w := range l.current() {
-		l.written[wording.KeyOf(w)] = w.Count
-		items = append(items, item{kind: warningItem, state: done, warning: w})
+		key := wording.KeyOf(w)
+		if _, known := l.written[key]; !known {
+			items = append(items, item{kind: warningItem, state: done, warning: w})
+		}
+		l.written[key] = w.Count
 	}
 	l.reading, l.others = nil, nil
 	return items

@@ -26,11 +26,12 @@ type plain struct {
 type member struct {
 	title    wording.Title
 	begun    time.Time
-	stage    string
-	cause    string
+	stage    told
+	cause    told
 	hint     string
+	stuck    bool
 	progress string
-	warnings map[wording.WarningKey]repeat
+	warnings toldWarnings
 	replicas map[string]v1.Stage
 }
 
@@ -39,7 +40,7 @@ func newPlain(out terminal.Output, b wording.Batch) *plain {
 	caps.Profile = style.NoColour // lines to be searched, also where colour is forced
 	p := &plain{page: style.Page{Styles: caps.Styles(), Width: 1 << 16}, batch: b, members: map[string]*member{}}
 	for _, title := range b.Members {
-		p.members[title.ID] = &member{title: title, warnings: map[wording.WarningKey]repeat{}, replicas: map[string]v1.Stage{}}
+		p.members[title.ID] = &member{title: title, warnings: toldWarnings{}, replicas: map[string]v1.Stage{}}
 	}
 	return p
 }
@@ -73,9 +74,9 @@ func (p *plain) entries(m *member, e v1.Event) []result.Entry {
 	case e.Step != nil:
 		return stepEntries(*e.Step)
 	case e.Stage != nil:
-		return m.stageEntries(*e.Stage, e.At, p.page)
+		return m.stageEntries(*e.Stage, p.page)
 	case e.Warning != nil:
-		return m.warningEntries(*e.Warning, e.At)
+		return m.warningEntries(*e.Warning, false)
 	case e.Progress != nil && e.Progress.Message != m.progress:
 		m.progress = e.Progress.Message
 		return []result.Entry{{Label: "progress", Text: m.progress}}
@@ -118,18 +119,20 @@ func stepEntries(s v1.Step) []result.Entry {
 
 // stageEntries are a stage, what it waits for, and the warnings of a reading. The
 // stages that one ends in come with the result, which knows how long it took.
-func (m *member) stageEntries(s v1.Snapshot, at time.Time, p style.Page) []result.Entry {
+func (m *member) stageEntries(s v1.Snapshot, p style.Page) []result.Entry {
 	var entries []result.Entry
-	if now := string(s.Stage) + ": " + s.Message; wording.InProgress(s) && now != m.stage {
-		m.stage = now
+	if wording.InProgress(s) && m.stage.isNew(s.Stage, s.Message) {
 		entries = append(entries, result.Entry{Label: "stage " + string(s.Stage), Text: s.Message})
 	}
 	entries = append(entries, m.replicaEntries(s.Replicas)...)
+	m.warnings.keep(s.Warnings)
 	for _, w := range s.Warnings {
-		entries = append(entries, m.warningEntries(w, at)...)
+		entries = append(entries, m.warningEntries(w, true)...)
 	}
-	if c := wording.Lasting(s.Cause); c != nil && wording.InProgress(s) && c.Message != m.cause {
-		m.cause = c.Message
+	if s.Cause == nil {
+		m.cause.forget()
+	}
+	if c := wording.Lasting(s.Cause); c != nil && wording.InProgress(s) && m.cause.isNew(isCause(*c), c.Message) {
 		if !wording.Known(c.Message, s.Message, s.Warnings) {
 			entries = append(entries, result.Entry{Label: "cause " + c.Code, Text: wording.CauseText(*c)})
 		}
@@ -139,6 +142,18 @@ func (m *member) stageEntries(s v1.Snapshot, at time.Time, p style.Page) []resul
 				entries = append(entries, result.Entry{Label: "hint", Text: text})
 			}
 		}
+	}
+	return append(entries, m.stuckEntries(s)...)
+}
+
+// stuckEntries say once that it will not go on by itself, and how to leave it.
+func (m *member) stuckEntries(s v1.Snapshot) (entries []result.Entry) {
+	known := m.stuck
+	if m.stuck = wording.IsStuck(s); !m.stuck || known {
+		return nil
+	}
+	for _, text := range append([]string{wording.StuckText}, m.title.WaysOut()...) {
+		entries = append(entries, result.Entry{Label: "stuck", Text: text})
 	}
 	return entries
 }
@@ -163,30 +178,14 @@ func (m *member) replicaEntries(rs []v1.Replica) []result.Entry {
 	return entries
 }
 
-func (m *member) warningEntries(w v1.Warning, at time.Time) []result.Entry {
-	key := wording.KeyOf(w)
-	last, ok := m.warnings[key]
-	if ok && !last.again(w.Count, at) {
+// warningEntries are a warning that is new; that it happens again and again is none.
+func (m *member) warningEntries(w v1.Warning, inReading bool) []result.Entry {
+	if !m.warnings.isNew(w, inReading) {
 		return nil
 	}
-	m.warnings[key] = repeat{w.Count, at}
 	label := "warning " + w.Reason
 	if w.Count > 1 {
 		label += fmt.Sprintf(" x%d", w.Count)
 	}
 	return []result.Entry{{Label: label, Text: wording.WarningText(w)}}
-}
-
-// repeat is when a warning was written and with what count.
-type repeat struct {
-	count int
-	at    time.Time
-}
-
-// repeatAfter is when a warning that still comes is written again.
-const repeatAfter = 30 * time.Second
-
-// again says whether a warning has grown enough to be written once more.
-func (r repeat) again(count int, at time.Time) bool {
-	return count > r.count && (count >= 2*r.count || at.Sub(r.at) >= repeatAfter)
 }

@@ -30,7 +30,7 @@ func render(t *testing.T, s *terminaltest.Script, output string) (stdout, stderr
 
 func TestPlainTranscripts(t *testing.T) {
 	for name, s := range map[string]*terminaltest.Script{
-		"success": terminaltest.Succeeding(), "crash-loop": terminaltest.CrashLoop(), "timed-out": terminaltest.TimedOut(),
+		"success": terminaltest.Succeeding(), "crash-loop": terminaltest.CrashLoop(), "timed-out": terminaltest.TimedOut(), "stuck": terminaltest.Stuck(),
 		"interrupted": terminaltest.Interrupted(), "deleted": terminaltest.Deleted(false), "refused": terminaltest.Refused(), "image-not-found": terminaltest.ImageNotFound(),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,27 +43,51 @@ func TestPlainTranscripts(t *testing.T) {
 	}
 }
 
-func TestPlainRepeatsAWarningOnlyWhenItHasGrown(t *testing.T) {
-	steps := []struct {
-		at    time.Duration
-		count int
-		again bool
-	}{
-		{0, 1, true},
-		{1 * sc, 1, false},
-		{2 * sc, 2, true},
-		{3 * sc, 3, false},
-		{4 * sc, 4, true},
-		{5 * sc, 5, false},
-		{33 * sc, 5, false},
-		{35 * sc, 6, true},
-		{90 * sc, 6, false},
+// A cause and a warning are written once while they are the same, whatever their words, counts
+// and how often they alternate; again when they are others, or were gone.
+func TestPlainTellsOnce(t *testing.T) {
+	reading := func(stage v1.Stage, code, message string, warnings ...v1.Warning) v1.Event {
+		s := v1.Snapshot{Stage: stage, Message: "web", Warnings: warnings}
+		if code != "" {
+			s.Cause = &v1.Cause{Code: code, Message: message, Object: "pod/alice"}
+		}
+		return v1.Event{Stage: &s}
 	}
+	warned := func(message string, count int) v1.Warning {
+		return v1.Warning{Reason: "FailedMount", Object: "pod/alice", Message: message, Count: count}
+	}
+	own := v1.Event{Warning: &v1.Warning{Reason: "NotRecorded", Message: "it is not recorded", Count: 1}}
 	p := newPlain(terminal.Output{}, terminaltest.Single(terminaltest.Alice))
-	for _, s := range steps {
-		w := terminaltest.Unschedulable(s.count, s.at)
-		if got := p.text(v1.Event{At: terminaltest.T0.Add(s.at), Warning: &w}) != ""; got != s.again {
-			t.Errorf("count %d after %s: written again %v, want %v", s.count, s.at, got, s.again)
+	missing, late := `configmap "team-1" not found`, "timed out after 2m3s: context deadline exceeded"
+	for i, step := range []struct {
+		event v1.Event
+		lines int
+		says  string
+	}{
+		{reading(v1.StageStarting, "", ""), 1, "stage Starting: web"},
+		{own, 1, "warning NotRecorded"},
+		{reading(v1.StageStarting, "VolumeMissingObject", missing), 1, "cause VolumeMissingObject: configmap"},
+		{reading(v1.StageStarting, "VolumeMissingObject", missing), 0, ""},
+		{reading(v1.StageStarting, "VolumeMissingObject", late), 1, "timed out"},
+		{reading(v1.StageStarting, "VolumeMissingObject", missing), 0, ""},
+		{reading(v1.StageStarting, "VolumeMissingObject", "timed out after 4m8s: context deadline exceeded"), 0, ""},
+		{reading(v1.StageStarting, "VolumeMissingObject", `configmap "team-2" not found`), 1, "team-2"},
+		{reading(v1.StageStarting, "SandboxFailed", "no network"), 1, "cause SandboxFailed"},
+		{reading(v1.StageStarting, "VolumeMissingObject", missing), 1, "team-1"},
+		{reading(v1.StageStarting, "", ""), 0, ""},
+		{reading(v1.StageStarting, "VolumeMissingObject", missing), 1, "team-1"},
+		{reading(v1.StageStarting, "", "", warned("broken pipe 1", 1)), 1, "warning FailedMount: broken pipe"},
+		{reading(v1.StageStarting, "", "", warned("broken pipe 2", 40)), 0, ""},
+		{reading(v1.StageStarting, "", "", warned("no such device", 1), warned("broken pipe 2", 80)), 1, "no such device"},
+		{reading(v1.StageStarting, "", ""), 0, ""},
+		{own, 0, ""},
+		{reading(v1.StageStarting, "", "", warned("broken pipe 3", 1)), 1, "broken pipe"},
+		{reading(v1.StagePulling, "", "", warned("broken pipe 3", 2)), 1, "stage Pulling: web"},
+		{reading(v1.StageStarting, "", "", warned("broken pipe 3", 3)), 1, "stage Starting: web"},
+	} {
+		step.event.At = terminaltest.T0.Add(time.Duration(i) * time.Minute)
+		if got := p.text(step.event); strings.Count(got, "\n") != step.lines || !strings.Contains(got, step.says) {
+			t.Errorf("step %d writes %q, want %d lines with %q", i, got, step.lines, step.says)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (d Deletion) facts() []string {
 	if d.NotFound {
 		return []string{"there is nothing to delete"}
 	}
-	facts := append([]string{english.Plural(d.Objects, "object")}, d.storage()...)
+	facts := append([]string{english.Count(d.Objects, "object")}, d.storage()...)
 	if !d.Gone {
 		facts = append(facts, "the pod may still be terminating")
 	}

@@ -9,6 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
@@ -31,7 +32,7 @@ func NewError(err error) *v1.Error {
 	problems := make([]string, 0, len(f.Problems))
 	for i, problem := range f.Problems {
 		if i == maxProblems {
-			problems = append(problems, fmt.Sprintf("%d more problems", len(f.Problems)-maxProblems))
+			problems = append(problems, english.Plural(len(f.Problems)-maxProblems, "more problem"))
 			break
 		}
 		problems = append(problems, fault.Shorten(problem, maxProblem))
@@ -49,6 +50,12 @@ func (e Error) timedOut() bool { return fault.Code(e.Code) == fault.DeadlineExce
 func (e Error) interrupted() bool {
 	c := fault.Code(e.Code)
 	return c == fault.Interrupted || c == fault.Terminated
+}
+
+// stuck is true for a workspace that was not waited for any longer, for only a person can
+// change what it waits for.
+func (e Error) stuck() bool {
+	return e.failed() && e.Workspace != nil && e.Workspace.Verdict() == v1.VerdictStuck
 }
 
 // Stopped says whether the command stopped waiting, for nothing has failed.
@@ -92,6 +99,9 @@ func (e Error) word(p style.Page) (word string, colour lipgloss.Style, sign stri
 	case e.timedOut():
 		return "Timed out", p.Red, p.Failed
 	}
+	if e.stuck() {
+		return "Gave up", p.Red, p.Failed
+	}
 	return "Failed", p.Red, p.Failed
 }
 
@@ -114,6 +124,8 @@ func (e Error) shortMessage() string {
 		why = wording.CauseText(*s.Cause) // also a tentative one: nothing will be known beyond it
 	}
 	switch {
+	case e.stuck() && why != "":
+		return "still " + string(s.Stage) + ": " + why
 	case e.failed() && s.Cause != nil && s.Cause.Message != "":
 		return why
 	case e.failed():
@@ -238,6 +250,8 @@ func (e Error) afterProvision(t wording.Title) []wording.Command {
 		add("diagnose", "everything that is known about it")
 	}
 	switch {
+	case e.stuck():
+		add("provision", "wait again")
 	case e.failed():
 	case !e.isLeft():
 		add("provision", "try again")

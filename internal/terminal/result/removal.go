@@ -43,7 +43,7 @@ func (r Removal) fact() string {
 	if r.NotFound {
 		return "not installed"
 	}
-	return english.Plural(r.Objects, "object")
+	return english.Count(r.Objects, "object")
 }
 
 // kept says what was left, and why.

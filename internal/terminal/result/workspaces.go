@@ -94,9 +94,24 @@ func (l Workspaces) Columns(p style.Page) []style.Column {
 	if p.Wide && slices.ContainsFunc(items, hasNext) {
 		add(style.Column{Title: "LIMIT", DropOrder: 9}, func(w v1.Workspace) string { return style.OrDash(limitOf(w, p.Now)) })
 	}
-	add(style.Column{Title: "WHY", Least: 12}, func(w v1.Workspace) string { return why(w, p.Now) })
+	add(style.Column{Title: "WHY", Least: leastWhy(items)}, func(w v1.Workspace) string { return why(w, p.Now) })
 	return cols
 }
+
+// leastWhy is how narrow the last column may get: the code of a cause is worth more than
+// the columns that can be left out.
+func leastWhy(items []v1.Workspace) int {
+	least := 12
+	for _, w := range items {
+		if c := wording.Lasting(w.Cause); c != nil {
+			least = max(least, style.Width(c.Code)+1) // and the sign that more was cut
+		}
+	}
+	return min(least, mostCode)
+}
+
+// mostCode is as wide as the longest code of a cause.
+const mostCode = 25
 
 // why is what keeps a workspace from running, and since when.
 func why(w v1.Workspace, now time.Time) string {
@@ -107,7 +122,7 @@ func why(w v1.Workspace, now time.Time) string {
 		return "it is to be " + string(s.Desired) + " (" + style.Age(s.DesiredAt, now) + ")"
 	}
 	if c := wording.Lasting(w.Cause); c != nil && c.Message != "" {
-		return wording.CauseText(*c)
+		return wording.CauseInShort(*c)
 	}
 	if w.Stage == v1.StageRunning || w.Message == "" {
 		return ""

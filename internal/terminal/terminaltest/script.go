@@ -152,6 +152,33 @@ func TimedOut() *Script {
 	}, &w)
 }
 
+// Stuck is one that waits for what only a person can change, until it is given up.
+func Stuck() *Script {
+	s := Opening()
+	cause := v1.Cause{
+		Code: "VolumeMissingObject", Object: "pod/alice-3f9c2e1", Message: `MountVolume.SetUp failed for volume "profile" : configmap "profile" not found`,
+		Hint: "ConfigMap profile does not exist: create it with `kubectl create configmap profile --namespace workspaces --from-literal=KEY=VALUE`.",
+	}
+	snapshot := func(stuck bool) v1.Snapshot {
+		now := cause
+		now.Stuck = stuck
+		return v1.Snapshot{Node: "node-2", Message: "init-base", Cause: &now, Containers: Containers("waiting", "waiting")}
+	}
+	s.Stage(1*sc, v1.StageInitializing, v1.Snapshot{Node: "node-2", Message: "init-base", Containers: Containers("waiting", "waiting")})
+	s.Stage(5*sc, v1.StageInitializing, snapshot(false))
+	s.Stage(62*sc, v1.StageInitializing, snapshot(true))
+	s.Stage(80*sc, v1.StageInitializing, snapshot(true))
+	last := snapshot(true)
+	last.GivenUp = true
+	s.Stage(300*sc, v1.StageInitializing, last)
+	w := Workspace(v1.StageInitializing, last)
+	s.Add(300*sc, v1.Event{Result: &v1.Result{Error: &v1.Error{
+		Code: "FAILED", ExitStatus: 3, Reason: "STUCK", Left: v1.LeftKept, Workspace: &w, Message: cause.Message, Hint: cause.Hint,
+		Problems: []string{"nothing that is known changes this, and it is not waited for any longer (--stuck-after)"},
+	}}})
+	return s
+}
+
 // Interrupted is one that a user stopped watching.
 func Interrupted() *Script {
 	w := Workspace(v1.StagePulling, v1.Snapshot{Message: "dev-tools:1.5"})

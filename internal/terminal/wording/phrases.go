@@ -47,12 +47,6 @@ func WarningLines(ws []v1.Warning, p style.Page) []string {
 	return lines
 }
 
-// WarningKey tells warnings apart.
-type WarningKey struct{ reason, object, message string }
-
-// KeyOf is the key of a warning.
-func KeyOf(w v1.Warning) WarningKey { return WarningKey{w.Reason, w.Object, w.Message} }
-
 // LogLines are the last lines of a container's log, each behind a bar.
 func LogLines(t *v1.LogTail, p style.Page) []string {
 	if t == nil || len(t.Lines) == 0 {
@@ -80,6 +74,22 @@ func CauseText(c v1.Cause) string {
 		return c.Container + ": " + c.Message
 	}
 	return c.Message
+}
+
+// CauseInShort begins with what says the most where there is little room: the code, then what
+// it is about, and at the end the container.
+func CauseInShort(c v1.Cause) string {
+	text := c.Message
+	if c.Container != "" {
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "container "+c.Container+": "), c.Container+": ")
+		if !contains(text, c.Container) {
+			text += " (" + c.Container + ")"
+		}
+	}
+	if c.Code == "" {
+		return text
+	}
+	return c.Code + ": " + text
 }
 
 // Lasting is a cause that people are to read: one that has lasted for a few
@@ -123,7 +133,7 @@ func contains(s, part string) bool { return part != "" && strings.Contains(s, pa
 // the latter are shown with the result.
 func InProgress(s v1.Snapshot) bool {
 	v := s.Verdict()
-	return v == v1.VerdictWaiting || v == v1.VerdictTerminating
+	return v == v1.VerdictWaiting || v == v1.VerdictTerminating || v == v1.VerdictStuck
 }
 
 // ContainerText is a container's state and what is unusual about it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,8 +25,8 @@ const failedCreate = "FailedCreate"
 
 func admission() []entry {
 	return []entry{
-		{code: QuotaExceeded, reasons: []string{failedCreate}, why: quotaText, hint: "{why} {retried}"},
-		{code: PodRefused, reasons: []string{failedCreate}, why: refusalText, hint: "{why} {retried}"},
+		{code: QuotaExceeded, reasons: []string{failedCreate}, person: true, why: quotaText, hint: "{why} {retried}"},
+		{code: PodRefused, reasons: []string{failedCreate}, person: true, why: refusalText, hint: "{why} {retried}"},
 	}
 }
 
@@ -45,7 +46,7 @@ func Refusal(message, object string) *v1.Cause {
 func OfReplicaSet(rs *appsv1.ReplicaSet) *Finding {
 	for _, c := range rs.Status.Conditions {
 		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
-			return &Finding{Begun: c.LastTransitionTime.Time, Cause: *Refusal(c.Message, kube.Object("ReplicaSet", rs.Name))}
+			return refused(c.Message, kube.Object("ReplicaSet", rs.Name), c.LastTransitionTime.Time)
 		}
 	}
 	return nil
@@ -55,9 +56,15 @@ func OfReplicaSet(rs *appsv1.ReplicaSet) *Finding {
 // have no condition for it.
 func OfController(events []*corev1.Event) *Finding {
 	if e := evidence.Latest(events, failedCreate, "SuccessfulCreate"); e != nil && e.Reason == failedCreate {
-		return &Finding{Begun: evidence.FirstSeen(e), Cause: *Refusal(e.Message, evidence.ObjectOf(e))}
+		return refused(e.Message, evidence.ObjectOf(e), evidence.FirstSeen(e))
 	}
 	return nil
+}
+
+// refused is a pod that its controller tries to create again and again. A webhook that
+// does not answer may come back.
+func refused(message, object string, begun time.Time) *Finding {
+	return &Finding{Cause: *Refusal(message, object), Begun: begun, Passes: strings.Contains(message, "failed calling webhook")}
 }
 
 var (

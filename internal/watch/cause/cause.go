@@ -24,6 +24,9 @@ type entry struct {
 	reasons []string
 	// exact is true if a reason ignores only what Kubernetes called by that word.
 	exact bool
+	// person is true for what stays until a person changes it, however long it is
+	// waited for. What fails at once need not say so.
+	person bool
 	// hint says what it means and what to do, for a reader who does not
 	// know Kubernetes well. {why} is what why says; the other placeholders are About's.
 	hint string

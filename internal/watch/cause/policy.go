@@ -41,6 +41,14 @@ type Policy struct {
 	// GracePeriod is how long Patient waits for what is known to pass, counted
 	// from when it began or from the last progress of the pod.
 	GracePeriod time.Duration
+	// StuckDelay is how long a cause that only a person can change must have lasted
+	// for a caller that waits to be told so.
+	StuckDelay time.Duration
+	// StuckAfter is how long such a cause is waited for; 0 is for ever.
+	StuckAfter time.Duration
+	// WaitingSince is when the caller began to wait, from which both count at the
+	// earliest: who has just corrected something is not too late. Zero if nobody waits.
+	WaitingSince time.Time
 	// IgnoreReasons are causes that shall not fail anything, each by its code
 	// (ImageNotFound) or by Kubernetes' reason (ErrImagePull), in any case.
 	IgnoreReasons []string
@@ -57,6 +65,7 @@ func DefaultPolicy() Policy {
 		CrashLoopThreshold: 2,
 		RecoveryTime:       60 * time.Second,
 		GracePeriod:        10 * time.Minute,
+		StuckDelay:         time.Minute,
 	}
 }
 
@@ -65,6 +74,12 @@ func (p Policy) Ignores(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return slices.ContainsFunc(p.IgnoreReasons, func(ignored string) bool { return strings.EqualFold(name, ignored) })
 	})
+}
+
+// Waiting is the policy of a caller that begins to wait.
+func (p Policy) Waiting(since time.Time) Policy {
+	p.WaitingSince = since
+	return p
 }
 
 // Patient is true for the policy Patient.

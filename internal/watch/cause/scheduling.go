@@ -24,7 +24,7 @@ const failedScheduling = "FailedScheduling"
 func scheduling() []entry {
 	return []entry{
 		{
-			code: Unschedulable, reasons: []string{failedScheduling}, hint: "{why}",
+			code: Unschedulable, reasons: []string{failedScheduling}, person: true, hint: "{why}",
 			why: func(c v1.Cause, a About) string { return nodes(c, a) + " " + room(c, a) },
 		},
 		{
@@ -54,8 +54,10 @@ func OfUnscheduled(p evidence.Pod) *Finding {
 	if strings.HasPrefix(found.Message, "persistentvolumeclaim ") {
 		found.Code = ClaimMissing
 	}
+	found.Passes = waitsForVolume(found.Message)
 	if e := p.Growing(); e != nil {
 		found.Message += "; a node is being added: " + evidence.Text(e)
+		found.Passes = true
 	}
 	return found
 }
@@ -82,7 +84,6 @@ func growing(p evidence.Pod) []Finding {
 	if f == nil || p.Growing() == nil || OfPendingClaim(p) != nil {
 		return nil
 	}
-	f.Passes = true
 	return []Finding{*f}
 }
 

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,18 +43,18 @@ func volume() []entry {
 			hint: "The volume is still being provisioned. If this persists, the storage class cannot do it: `kubectl describe pvc{ns}` says why.",
 		},
 		{
-			code: StorageClassMissing, reasons: []string{provisioningFailed},
+			code: StorageClassMissing, reasons: []string{provisioningFailed}, person: true,
 			why: func(c v1.Cause, a About) string {
 				return missing(c, a) + " Name one that does (`kubectl get storageclass`) as " + class(c, a)
 			},
 			hint: "{why}. {again}",
 		},
 		{
-			code: ClaimMissing,
+			code: ClaimMissing, person: true,
 			hint: "The volume claim to mount does not exist: `kubectl get pvc{ns}` lists those that do. Create it, or name another one in {spec}.",
 		},
 		{
-			code: VolumeMissingObject, reasons: []string{failedMount}, why: missing,
+			code: VolumeMissingObject, reasons: []string{failedMount}, person: true, why: missing,
 			hint: "{why} Or leave the volume out in {spec}. Kubernetes keeps trying.",
 		},
 		{
@@ -110,13 +111,26 @@ func notMounted(p evidence.Pod) *Finding {
 		return ofEvent(p, VolumeNotMounted, e) // the kubelet's time-outs after it say less
 	}
 	e := evidence.Latest(p.Events, failedMount, failedAttach)
+	if e != nil && passing(e.Message) {
+		e = missingObject(p) // what it waits for until the time is up was said before
+	}
 	switch {
-	case e == nil, strings.Contains(e.Message, "not registered"), passing(e.Message):
+	case e == nil, strings.Contains(e.Message, "not registered"):
 		return nil
 	case noObject.MatchString(e.Message):
 		return ofEvent(p, VolumeMissingObject, e)
 	case evidence.Count(e) > 2:
 		return ofEvent(p, VolumeNotMounted, e)
+	}
+	return nil
+}
+
+// missingObject is the latest event that says what is missing; nil if none does.
+func missingObject(p evidence.Pod) *corev1.Event {
+	for _, e := range slices.Backward(p.Events) {
+		if e.Reason == failedMount && noObject.MatchString(e.Message) {
+			return e
+		}
 	}
 	return nil
 }

@@ -73,11 +73,14 @@ func (p Pod) ClosedGate() string {
 	return ""
 }
 
+// addsNode are the events that a node is on its way: TriggeredScaleUp is Cluster
+// Autoscaler's, Nominated is Karpenter's.
+func addsNode() []string { return []string{"TriggeredScaleUp", "Nominated"} }
+
 // Growing is the autoscaler's event that a node is on its way, unless it has
-// changed its mind since; nil if none is. (TriggeredScaleUp is Cluster
-// Autoscaler's, Nominated is Karpenter's.)
+// changed its mind since; nil if none is.
 func (p Pod) Growing() *corev1.Event {
-	e := Latest(p.Events, "TriggeredScaleUp", "Nominated", "NotTriggerScaleUp")
+	e := Latest(p.Events, append(addsNode(), "NotTriggerScaleUp")...)
 	if e == nil || e.Reason == "NotTriggerScaleUp" {
 		return nil
 	}
@@ -96,7 +99,7 @@ func (p Pod) EndedAt() (at time.Time) {
 
 // ProgressedAt is when the pod last made progress: a condition became true, a
 // container started or an init container completed, an image or a volume arrived, a
-// node is being added.
+// node was to be added.
 func (p Pod) ProgressedAt() time.Time {
 	at := p.CreationTimestamp.Time
 	for _, kind := range []corev1.PodConditionType{
@@ -114,13 +117,25 @@ func (p Pod) ProgressedAt() time.Time {
 			at = Later(at, state.Terminated.FinishedAt.Time)
 		}
 	}
-	if e := p.Growing(); e != nil {
+	if e := Latest(p.Events, addsNode()...); e != nil {
 		at = Later(at, LastSeen(e))
 	}
 	for _, e := range p.Events {
 		switch e.Reason {
 		case "Pulled", "SuccessfulAttachVolume", "Scheduled":
 			at = Later(at, FirstSeen(e))
+		}
+	}
+	return at
+}
+
+// StatusChangedAt is when anything in the pod's status was last changed, by whom
+// ever: what a condition says may change while its time does not. Zero if nobody
+// has recorded that.
+func (p Pod) StatusChangedAt() (at time.Time) {
+	for _, written := range p.ManagedFields {
+		if written.Time != nil && written.Subresource == "status" {
+			at = Later(at, written.Time.Time)
 		}
 	}
 	return at

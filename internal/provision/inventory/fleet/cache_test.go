@@ -94,7 +94,7 @@ func TestCacheReadsAgainWhenItIsDue(t *testing.T) {
 		t.Fatalf("due in %s", wait)
 	}
 	now = now.Add(8 * time.Second)
-	if got := stagesOf(c.take(now)); !slices.Equal(got, []string{"alice-1 Pulling"}) {
+	if got := stagesOf(c.take(now)); !slices.Equal(got, []string{"alice-1 Starting", "alice-1 Pulling"}) { // Starting, for a pull
 		t.Errorf("%q", got)
 	}
 }

@@ -1,0 +1,26 @@
+package wording_test
+
+import (
+	"testing"
+
+	"github.com/berthdev/berth/internal/terminal/wording"
+)
+
+func TestMessageKind(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		same bool
+	}{
+		{"0/3 nodes: 2 Insufficient cpu", "0/4 nodes: 3 Insufficient cpu", true},
+		{"0/3 nodes: 2 Insufficient cpu", "0/3 nodes: 2 Insufficient memory", false},
+		{"back-off 10s restarting", "back-off 2m40s restarting", true},
+		{"crash loop: 3 restarts", "crash loop: 4 restarts", true},
+		{"1 of 3 ready; web is not ready", "2 of 3 ready; web is not ready", false},
+		{`configmap "team-1" not found`, `configmap "team-2" not found`, false},
+		{"container app1 is not ready", "container app2 is not ready", false},
+	} {
+		if same := wording.MessageKind(test.a) == wording.MessageKind(test.b); same != test.same {
+			t.Errorf("%q and %q: same %v, want %v", test.a, test.b, same, test.same)
+		}
+	}
+}

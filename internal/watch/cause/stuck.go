@@ -1,0 +1,29 @@
+package cause
+
+import (
+	"time"
+
+	"github.com/berthdev/berth/internal/watch/evidence"
+)
+
+// NeedsPerson is true for what nothing that is known changes by itself: it stays
+// until somebody creates what is missing, or makes room.
+func (f Finding) NeedsPerson() bool { return !f.Passes && entryOf(f.Code).person }
+
+// StuckSince is since when a pod has waited for a finding that only a person can
+// change, and nothing else about it has changed; zero for other findings, and for
+// what is ignored.
+func StuckSince(f Finding, p evidence.Pod, policy Policy) time.Time {
+	if !f.NeedsPerson() || policy.Ignores(f.names()...) {
+		return time.Time{}
+	}
+	return evidence.Later(f.Begins(p), evidence.Later(p.ProgressedAt(), p.StatusChangedAt()))
+}
+
+// ControllerStuckSince is the same for what a workload itself waits for.
+func ControllerStuckSince(f Finding, policy Policy) time.Time {
+	if !f.NeedsPerson() || policy.Ignores(f.names()...) {
+		return time.Time{}
+	}
+	return f.Begun
+}
