@@ -14,6 +14,21 @@ import (
 // Validate returns the problems of a resolved blueprint, each as "path: message".
 func (b Blueprint) Validate() (problems []string) {
 	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	b.validate(report, report)
+	return problems
+}
+
+// ValidateValues returns the problems of the values of a blueprint that is not whole,
+// such as a template: not what is missing, and not what does not fit together.
+func (b Blueprint) ValidateValues() (problems []string) {
+	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	b.validate(report, func(string, ...any) {})
+	return problems
+}
+
+// validate reports what is wrong with each value by itself, and relates what is wrong
+// with several, one of which may be missing.
+func (b Blueprint) validate(report, relate reporter) {
 	if n := len(b.Name); n > 40 {
 		report("name: must have at most 40 characters, has %d", n)
 	}
@@ -21,7 +36,7 @@ func (b Blueprint) Validate() (problems []string) {
 		report("description: must have at most %d characters, has %d", maxDescription, n)
 	}
 	if b.Image == "" {
-		report("image: required")
+		relate("image: required")
 	}
 	imageName(report, "image", b.Image)
 	pullPolicy(report, "imagePullPolicy", b.ImagePullPolicy)
@@ -35,18 +50,19 @@ func (b Blueprint) Validate() (problems []string) {
 	for _, name := range slices.Sorted(maps.Keys(b.Env)) {
 		reportAll(report, "env."+name, validation.IsEnvVarName(name))
 	}
-	validateStorages(report, b.Storages)
-	validateHome(report, b)
+	validateStorages(report, relate, b.Storages)
+	validateHome(report, relate, b)
 	validateNetwork(report, b.Network)
-	validatePodman(report, b.Podman)
-	validateAgent(report, b)
+	validatePodman(report, relate, b.Podman)
+	validateAgent(report, relate, b)
 	validateScripts(report, b.InitScripts)
 	for _, file := range slices.Sorted(maps.Keys(b.ExtFiles)) {
 		validatePath(report, "extFiles", file)
 	}
-	problems = append(problems, b.Limits.Validate()...)
+	for _, problem := range b.Limits.Validate() {
+		report("%s", problem)
+	}
 	validateBounds(report, b)
-	return problems
 }
 
 func validateScripts(report reporter, scripts []InitScript) {
