@@ -84,6 +84,7 @@ type reporter = func(format string, args ...any)
 
 func reportAll(report reporter, field string, problems []string) {
 	for _, problem := range problems {
+		problem, _, _ = strings.Cut(problem, " (e.g. ") // regular expressions are for machines
 		report("%s: %s", field, problem)
 	}
 }

@@ -96,7 +96,7 @@ func fieldType(keys []string) (reflect.Type, error) {
 }
 
 // node parses the value. A list may also be written as Helm does: {a,b}.
-func (o Override) node(t reflect.Type, l *language) (*yaml.Node, []string) {
+func (o Override) node(t reflect.Type, l *language) (node *yaml.Node, problems []string) {
 	where := fmt.Sprintf("%s %s", o.Flag, o.Path)
 	if t.Kind() == reflect.String {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: o.Value}, nil
@@ -105,17 +105,19 @@ func (o Override) node(t reflect.Type, l *language) (*yaml.Node, []string) {
 	if inner, ok := strings.CutPrefix(text, "{"); ok && t.Kind() == reflect.Slice && strings.HasSuffix(inner, "}") {
 		text = "[" + strings.TrimSuffix(inner, "}") + "]"
 	}
-	node, problems := yamldoc.Read(where, []byte(text))
-	if len(problems) > 0 {
+	node, unread := yamldoc.Read(where, []byte(text))
+	if len(unread) > 0 {
 		return nil, []string{fmt.Sprintf("%s: %q is not %s", where, shorten(o.Value, 60), typeName(t))}
 	}
 	if node == nil {
 		return nil, []string{fmt.Sprintf("%s: expected %s, found null", where, typeName(t))}
 	}
 	c := l.checker(where)
-	c.Position = func(*yaml.Node) string { return where }
 	c.Check(node, t)
-	return node, c.Problems
+	for _, p := range c.Problems {
+		problems = append(problems, where+": "+p.Message)
+	}
+	return node, problems
 }
 
 func typeName(t reflect.Type) string {

@@ -8,13 +8,22 @@ import (
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// invalid is the error of blueprints with problems.
+// invalid is the error of blueprints with problems; of those that are not in the set,
+// it shows the lines as well.
+func (s *Set) invalid(problems []yamldoc.Problem, more ...entry) error {
+	return invalid(yamldoc.Report(problems, func(file string) []byte {
+		for _, e := range more {
+			if e.custom && e.file == file {
+				return e.text
+			}
+		}
+		return s.texts[file]
+	}))
+}
+
 func invalid(problems []string) error {
-	err := withProblems("invalid blueprints", problems)
-	if len(problems) > yamldoc.MaxProblems {
-		err.Problems = append(slices.Clone(problems[:yamldoc.MaxProblems]), "more problems follow")
-	}
-	return err.WithHint("correct the lines above; docs/blueprints.md describes the fields")
+	return withProblems("invalid blueprints", problems).
+		WithHint("correct the lines above; docs/blueprints.md describes the fields")
 }
 
 // invalidFlags is the error of overrides with problems.
