@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -108,9 +109,19 @@ func ifGiven(report reporter, field, value string, rule func(string) []string) {
 	}
 }
 
+// imageReference is the name of an image, as container runtimes take it apart: host,
+// path, tag and digest.
+var imageReference = regexp.MustCompile(`^(?:[a-zA-Z0-9.-]+(?::[0-9]+)?/)?` +
+	`[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*` +
+	`(?::[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(?:@[a-zA-Z][a-zA-Z0-9+._-]*:[0-9a-fA-F]+)?$`)
+
 func imageName(report reporter, field, image string) {
-	if strings.ContainsFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+	switch {
+	case image == "":
+	case strings.ContainsFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
 		report("%s: %q contains a space or a control character", field, shorten(image))
+	case len(image) <= maxImage && !imageReference.MatchString(image):
+		report("%s: invalid image %q: use one such as ghcr.io/org/name:tag, with a path in lower case", field, shorten(image))
 	}
 }
 

@@ -22,19 +22,25 @@ func TestValidate(t *testing.T) {
 		change func(*Blueprint)
 		want   []string
 	}{
-		"a valid one":          {func(*Blueprint) {}, nil},
-		"a long name":          {func(b *Blueprint) { b.Name = strings.Repeat("x", 41) }, []string{"name: must have at most 40 characters, has 41"}},
-		"a long description":   {func(b *Blueprint) { b.Description = strings.Repeat("x", 501) }, []string{"description: must have at most 500 characters, has 501"}},
-		"a long splash":        {func(b *Blueprint) { b.Splash = strings.Repeat("x", 4097) }, []string{"splash: must have at most 4096 characters, has 4097"}},
-		"no image":             {func(b *Blueprint) { b.Image = "" }, []string{"image: required"}},
-		"a space in the image": {func(b *Blueprint) { b.Image = "a b" }, []string{`image: "a b" contains a space`}},
-		"a pull policy":        {func(b *Blueprint) { b.ImagePullPolicy = "Sometimes" }, []string{`imagePullPolicy: "Sometimes": must be one of Always, IfNotPresent, Never`}},
-		"a hostname":           {func(b *Blueprint) { b.Hostname = "Not_A_Label" }, []string{"hostname: "}},
-		"a subdomain":          {func(b *Blueprint) { b.Subdomain = "1a" }, []string{"subdomain: "}},
-		"a quantity":           {func(b *Blueprint) { b.Resources.CPU = "lots" }, []string{`resources.cpu: invalid quantity "lots"`}},
-		"a negative quantity":  {func(b *Blueprint) { b.Resources.Memory = "-1" }, []string{`resources.memory: "-1" must not be negative`}},
-		"a variable":           {func(b *Blueprint) { b.Env = map[string]string{"1A": ""} }, []string{"env.1A: "}},
-		"a file":               {func(b *Blueprint) { b.ExtFiles = map[string]string{"a/../b": ""} }, []string{`extFiles: invalid path "a/../b"`}},
+		"a valid one":            {func(*Blueprint) {}, nil},
+		"a long name":            {func(b *Blueprint) { b.Name = strings.Repeat("x", 41) }, []string{"name: must have at most 40 characters, has 41"}},
+		"a long description":     {func(b *Blueprint) { b.Description = strings.Repeat("x", 501) }, []string{"description: must have at most 500 characters, has 501"}},
+		"a long splash":          {func(b *Blueprint) { b.Splash = strings.Repeat("x", 4097) }, []string{"splash: must have at most 4096 characters, has 4097"}},
+		"no image":               {func(b *Blueprint) { b.Image = "" }, []string{"image: required"}},
+		"a space in the image":   {func(b *Blueprint) { b.Image = "a b" }, []string{`image: "a b" contains a space`}},
+		"an image in capitals":   {func(b *Blueprint) { b.Image = "ghcr.io/Org/Proj:1" }, []string{`image: invalid image "ghcr.io/Org/Proj:1": use one such as`}},
+		"an image without a tag": {func(b *Blueprint) { b.HelperImage = "alpine:" }, []string{`helperImage: invalid image "alpine:"`}},
+		"an address":             {func(b *Blueprint) { b.Image = "https://ghcr.io/org/proj" }, []string{`image: invalid image`}},
+		"an image by everything": {func(b *Blueprint) {
+			b.Image = "Registry.example.com:5000/a/b_c/d-e.f:v1.2-x@sha256:" + strings.Repeat("a", 64)
+		}, nil},
+		"a pull policy":       {func(b *Blueprint) { b.ImagePullPolicy = "Sometimes" }, []string{`imagePullPolicy: "Sometimes": must be one of Always, IfNotPresent, Never`}},
+		"a hostname":          {func(b *Blueprint) { b.Hostname = "Not_A_Label" }, []string{"hostname: "}},
+		"a subdomain":         {func(b *Blueprint) { b.Subdomain = "1a" }, []string{"subdomain: "}},
+		"a quantity":          {func(b *Blueprint) { b.Resources.CPU = "lots" }, []string{`resources.cpu: invalid quantity "lots"`}},
+		"a negative quantity": {func(b *Blueprint) { b.Resources.Memory = "-1" }, []string{`resources.memory: "-1" must not be negative`}},
+		"a variable":          {func(b *Blueprint) { b.Env = map[string]string{"1A": ""} }, []string{"env.1A: "}},
+		"a file":              {func(b *Blueprint) { b.ExtFiles = map[string]string{"a/../b": ""} }, []string{`extFiles: invalid path "a/../b"`}},
 		"scripts": {
 			func(b *Blueprint) {
 				b.InitScripts = []InitScript{{Name: "x", Script: " "}, {Name: "x", Script: "y"}, {Name: "X", Script: "y"}}
