@@ -49,7 +49,9 @@ func Check(ctx context.Context, c Configured, paths []string) (Checked, error) {
 	given = append(given, c.More...)
 	var customs []blueprint.Source
 	if len(paths) > 0 {
-		problems = append(problems, s.add(without(given, files)...)...)
+		if problems = append(problems, s.add(without(given, files)...)...); len(problems) > 0 {
+			problems = s.check(problems, s.own, nil) // as Load says
+		}
 		var unread []yamldoc.Problem
 		given, unread = readFiles(files)
 		given, customs = split(given)
