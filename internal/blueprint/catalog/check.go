@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/berthdev/berth/internal/blueprint"
@@ -105,7 +106,7 @@ func (d Draft) problems(whole bool, further func(Draft) []string) (all []finding
 	if whole && further != nil {
 		found = further(d)
 	}
-	if found = append(found, d.validate(b, whole, d.merged.Expressions())...); len(found) == 0 {
+	if found = append(found, d.validate(b, whole, slices.Collect(maps.Keys(d.merged.Expressions())))...); len(found) == 0 {
 		return nil
 	}
 	for _, p := range found {

@@ -58,9 +58,10 @@ func (s *Set) Show(name, registry string) (blueprint.Blueprint, error) {
 	d := s.merge(chain, Order{Name: name, Registry: registry})
 	b, err := d.decode(withoutUser(d.merged))
 	if err != nil {
-		err = d.undecodable(err)
+		return b, d.undecodable(err)
 	}
-	return b, err
+	b.Expressions = d.merged.Expressions()
+	return b, nil
 }
 
 // ordered is the blueprint that is to be composed, and its problems as written.

@@ -50,7 +50,7 @@ func (d *Dependencies) ConfiguredBlueprints(ctx context.Context) (configured cat
 func BlueprintDocument(b blueprint.Blueprint) (*v1.Blueprint, error) {
 	document := &v1.Blueprint{
 		Name: b.Name, IsTemplate: b.IsTemplate,
-		From: b.Origin, Lineage: b.Lineage, Origins: b.Origins,
+		From: b.Origin, Lineage: b.Lineage, Origins: b.Origins, Expressions: b.Expressions,
 	}
 	text, err := json.Marshal(b)
 	if err == nil {
