@@ -38,6 +38,7 @@ type entry struct {
 	file           string
 	custom         bool   // it is a user's own
 	text           []byte // of the file, if it is one
+	commit         string // of the repository, if it is one's
 }
 
 // position is where the blueprint begins.
@@ -51,7 +52,7 @@ func newSet() *Set {
 func Builtin() (*Set, error) {
 	s := newSet()
 	if problems := s.add(blueprint.Source{Name: "built in", Text: builtin}); len(problems) > 0 {
-		return nil, s.invalid(problems)
+		return nil, s.invalid(problems, entry{})
 	}
 	s.own = nil
 	return s, nil
@@ -70,7 +71,7 @@ func Load(dir string, more ...blueprint.Source) (*Set, error) {
 		return nil, err
 	}
 	if problems = append(problems, s.add(append(sources, more...)...)...); len(problems) > 0 {
-		return nil, s.invalid(s.check(problems, s.own, nil))
+		return nil, s.invalid(s.check(problems, s.own, nil), entry{})
 	}
 	return s, nil
 }

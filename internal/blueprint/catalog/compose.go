@@ -53,7 +53,7 @@ func (s *Set) Show(name, registry string) (blueprint.Blueprint, error) {
 	}
 	chain, broken := s.lineage(own)
 	if broken != nil {
-		return blueprint.Blueprint{}, s.invalid([]yamldoc.Problem{*broken})
+		return blueprint.Blueprint{}, s.invalid([]yamldoc.Problem{*broken}, own)
 	}
 	d := s.merge(chain, Order{Name: name, Registry: registry})
 	b, err := d.decode(withoutUser(d.merged))

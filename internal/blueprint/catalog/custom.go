@@ -15,7 +15,7 @@ import (
 // readCustom makes an entry of a custom blueprint and finds its problems as
 // written. Without a node, it cannot be read.
 func (s *Set) readCustom(custom blueprint.Source) (entry, []yamldoc.Problem) {
-	e := entry{file: custom.Name, text: custom.Text, custom: true}
+	e := entry{file: custom.Name, text: custom.Text, commit: custom.Commit, custom: true}
 	top, problems := yamldoc.Read(custom.Name, custom.Text)
 	if len(problems) > 0 {
 		return e, problems

@@ -8,21 +8,26 @@ import (
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// invalid is the error of blueprints with problems; of those that are not in the set,
-// it shows the lines as well.
-func (s *Set) invalid(problems []yamldoc.Problem, more ...entry) error {
-	return invalid(yamldoc.Report(problems, func(file string) []byte {
-		for _, e := range more {
-			if e.custom && e.file == file {
-				return e.text
-			}
+// invalid is the error of blueprints with problems, and of one that is not in the set:
+// a user's own.
+func (s *Set) invalid(problems []yamldoc.Problem, own entry) error {
+	lines := yamldoc.Report(problems, func(file string) []byte {
+		if own.custom && own.file == file {
+			return own.text
 		}
 		return s.texts[file]
-	}))
+	})
+	if own.commit == "" {
+		return invalid("invalid blueprints", lines)
+	}
+	return invalid("invalid blueprints, at commit "+own.commit[:min(len(own.commit), shortCommit)], lines)
 }
 
-func invalid(problems []string) error {
-	return withProblems("invalid blueprints", problems).
+// shortCommit is how much of a hash tells commits apart.
+const shortCommit = 12
+
+func invalid(message string, problems []string) error {
+	return withProblems(message, problems).
 		WithHint("correct the lines above; docs/blueprints.md describes the fields")
 }
 

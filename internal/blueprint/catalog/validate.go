@@ -72,7 +72,7 @@ func Check(ctx context.Context, c Configured, paths []string) (Checked, error) {
 		return Checked{}, err
 	}
 	if len(problems) > 0 {
-		return Checked{}, s.invalid(problems)
+		return Checked{}, s.invalid(problems, entry{})
 	}
 	done := Checked{Blueprints: len(all)}
 	for _, source := range slices.Concat(given, customs) {
