@@ -28,6 +28,11 @@ func (c *Checker) Problemf(at *yaml.Node, format string, args ...any) {
 	c.Problems = append(c.Problems, Problem{File: c.File, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...)})
 }
 
+// Reported reports whether there is a problem of a node already.
+func (c *Checker) Reported(n *yaml.Node) bool {
+	return slices.ContainsFunc(c.Problems, func(p Problem) bool { return p.Line == n.Line && p.Column == n.Column })
+}
+
 // Check finds what does not fit the type t. A value of type any is passed on as it
 // is: only its keys are checked, and its tags if OnTag is set.
 //

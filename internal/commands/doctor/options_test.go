@@ -61,7 +61,7 @@ func TestDoctorSaysAllThatIsWrong(t *testing.T) {
 	}
 	write("bp/a.yaml", "blueprints:\n- {name: a, template: base, resources: {memory: 512m}}\n")
 	stdout, _ = cmdtest.Must(t, 3, "doctor")
-	for _, says := range []string{"bp/a.yaml:2:48: blueprint a: resources.memory: \"512m\"", "  - {name: a, template: base, resources: {memory: 512m}}\n", "                        ^"} {
+	for _, says := range []string{"bp/a.yaml:2:49: blueprint a: resources.memory: \"512m\"", "  - {name: a, template: base, resources: {memory: 512m}}\n", "                        ^"} {
 		if !strings.Contains(stdout, says) {
 			t.Errorf("nothing says %q:\n%s", says, stdout)
 		}
