@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+	kjson "sigs.k8s.io/json"
 )
 
 // Validate returns the problems of a resolved blueprint, each as "path: message".
@@ -131,13 +133,17 @@ func structured(report reporter, field string, value map[string]any, into any) b
 		return true
 	}
 	text, err := json.Marshal(value)
+	var unknown []error
 	if err == nil {
-		decoder := json.NewDecoder(strings.NewReader(string(text)))
-		decoder.DisallowUnknownFields()
-		err = decoder.Decode(into)
+		unknown, err = kjson.UnmarshalStrict(text, into, kjson.DisallowUnknownFields)
 	}
 	if err != nil {
 		report("%s: %s", field, strings.TrimPrefix(err.Error(), "json: "))
 	}
-	return err == nil
+	for _, problem := range unknown {
+		if at, ok := errors.AsType[kjson.FieldError](problem); ok {
+			report("%s.%s: unknown field: Kubernetes has none of this name here", field, at.FieldPath())
+		}
+	}
+	return err == nil && len(unknown) == 0
 }
