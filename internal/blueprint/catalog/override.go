@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func fieldType(keys []string) (reflect.Type, error) {
 			field, known := yamldoc.Fields(t)[key]
 			switch {
 			case !known:
-				return nil, errors.New("unknown field")
+				return nil, unknownField(keys[:i], key, slices.Collect(maps.Keys(yamldoc.Fields(t))))
 			case i == 0 && !slices.Contains(settable(), key):
 				return nil, fmt.Errorf("cannot be set by a flag; these can: %s", strings.Join(settable(), ", "))
 			}
@@ -93,6 +94,14 @@ func fieldType(keys []string) (reflect.Type, error) {
 		}
 	}
 	return t, nil
+}
+
+// unknownField is the error of a field that a part of a blueprint does not have.
+func unknownField(parent []string, key string, fields []string) error {
+	if nearest := yamldoc.Nearest(key, fields); nearest != "" {
+		return fmt.Errorf("unknown field: did you mean %s?", strings.Join(append(slices.Clone(parent), nearest), "."))
+	}
+	return errors.New("unknown field")
 }
 
 // node parses the value. A list may also be written as Helm does: {a,b}.

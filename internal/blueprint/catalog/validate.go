@@ -52,6 +52,7 @@ func Check(ctx context.Context, c Configured, paths []string) (Checked, error) {
 		if problems = append(problems, s.add(without(given, files)...)...); len(problems) > 0 {
 			problems = s.check(problems, s.own, nil) // as Load says
 		}
+		s.language = s.language.recounted() // what is given takes the place of what is configured
 		var unread []yamldoc.Problem
 		given, unread = readFiles(files)
 		given, customs = split(given)
