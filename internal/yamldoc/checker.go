@@ -51,14 +51,10 @@ func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 	if t.Kind() == reflect.Map || t.Kind() == reflect.Slice {
 		inner = t.Elem()
 	}
-	kind, expected := Expected(t)
 	switch {
 	case CustomTag(n) != "" && (c.OnTag != nil || !isAny):
 		c.tagged(n, t)
-	case !isAny && n.Kind != kind, !tagFits(n, t):
-		c.Misfit(n, "expected %s, found %s", expected, Describe(n))
-	case n.Kind == yaml.ScalarNode && !isAny && n.Decode(reflect.New(t).Interface()) != nil:
-		c.Misfit(n, "%q is not %s", shorten(n.Value), expected)
+	case !isAny && !c.fits(n, t):
 	case t.Kind() == reflect.Struct:
 		fields := Fields(t)
 		c.Pairs(n, func(key, value *yaml.Node) {
@@ -75,6 +71,20 @@ func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 			c.Check(item, inner)
 		}
 	}
+}
+
+// fits reports whether a node is of the kind that a type is written as, and what keeps it
+// from being one of the type.
+func (c *Checker) fits(n *yaml.Node, t reflect.Type) bool {
+	switch kind, expected := Expected(t); {
+	case n.Kind != kind, !tagFits(n, t):
+		c.Misfit(n, "expected %s, found %s", expected, Describe(n))
+	case n.Kind == yaml.ScalarNode && n.Decode(reflect.New(t).Interface()) != nil:
+		c.Misfit(n, "%q is not %s", shorten(n.Value), expected)
+	default:
+		return true
+	}
+	return false
 }
 
 // Misfit adds a problem of a value that cannot be worked with.

@@ -19,13 +19,15 @@ type Problem struct {
 
 // String is file:line:column: message, with as much of the place as is known.
 func (p Problem) String() string {
-	at := p.File
-	for _, n := range []int{p.Line, p.Column} {
-		if n > 0 {
-			at += fmt.Sprintf(":%d", n)
-		}
+	switch {
+	case p.Line > 0 && p.Column > 0:
+		return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+	case p.Line > 0:
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
+	case p.File != "":
+		return p.File + ": " + p.Message
 	}
-	return strings.TrimPrefix(at+": "+p.Message, ": ")
+	return p.Message
 }
 
 // Report is the text of problems: sorted by their places, each once, at most
