@@ -15,6 +15,10 @@ type Blueprint struct {
 	// Origins says of each field of spec, by its dotted path, which layer set
 	// it: the blueprint's name, file and line.
 	Origins map[string]string `json:"origins,omitempty"`
+	// Expressions are the fields of spec whose values depend on the user, by their
+	// dotted paths. Where a text can be, spec has the expression behind !cel; as
+	// YAML, each is tagged, as it is in a file.
+	Expressions map[string]string `json:"expressions,omitempty"`
 }
 
 // BlueprintList is the blueprints that there are, as they are written: what

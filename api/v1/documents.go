@@ -147,7 +147,8 @@ type Error struct {
 	Message    string `json:"message"`
 	Detail     string `json:"-"` // the part of Message after how and when the command ended
 	Hint       string `json:"hint,omitempty"`
-	// Problems are the parts of an error that found more than one.
+	// Problems are the parts of an error that found more than one. The line of a file that
+	// one is about may follow it, and below that a mark at the place.
 	Problems []string `json:"problems,omitempty"`
 	// Workspace is the state of the workspace when the command gave up.
 	Workspace *Workspace `json:"workspace,omitempty"`

@@ -68,6 +68,8 @@ type Blueprint struct {
 	// Origins is the layer that set each field, by dotted path: image, env.TEAM,
 	// initScripts[0].name.
 	Origins map[string]string `yaml:"-" json:"-"`
+	// Expressions are those that have not been evaluated, by dotted path.
+	Expressions map[string]string `yaml:"-" json:"-"`
 }
 
 // File is a file of platform blueprints.

@@ -31,7 +31,7 @@ func TestBounds(t *testing.T) {
 		"an exponent":         {func(b *Blueprint) { b.Resources.CPU = "1e2147483647" }, `resources.cpu: invalid quantity "1e2147483647": use`},
 		"a small exponent":    {func(b *Blueprint) { b.Resources.CPU = "1e-2147483647" }, `resources.cpu: invalid quantity "1e-2147483647": use`},
 		"many digits":         {func(b *Blueprint) { b.Resources.Memory = strings.Repeat("9", 100_000) }, `resources.memory: invalid quantity "` + strings.Repeat("9", 60) + `…": use`},
-		"many cores":          {func(b *Blueprint) { b.Resources.CPU = "1e10" }, `resources.cpu: "1e10" must be at most 1M`},
+		"many cores":          {func(b *Blueprint) { b.Resources.CPU = "1e10" }, `resources.cpu: "1e10" must be at most 1024 cores`},
 		"much memory":         {func(b *Blueprint) { b.Resources.Memory = "2Ei" }, `resources.memory: "2Ei" must be at most 1Ei`},
 		"of the sidecar":      {func(b *Blueprint) { b.Podman.Resources.CPU = "1e100" }, `podman.resources.cpu: invalid quantity "1e100"`},
 		"the sidecar's limit": {func(b *Blueprint) { b.Podman.SizeLimit = "1e99" }, `podman.sizeLimit: "1e99" must be at most 1Ei`},

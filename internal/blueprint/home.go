@@ -64,7 +64,7 @@ func (b Blueprint) IsHome(name string) bool {
 // validateHome refuses a home directory that is elsewhere than the storage for it:
 // what a user keeps in it would be lost with the pod. One that is in another
 // storage is not.
-func validateHome(report reporter, b Blueprint) {
+func validateHome(report, relate reporter, b Blueprint) {
 	home := b.Env["HOME"]
 	if home != "" && !path.IsAbs(home) {
 		report("env.HOME: invalid path %q: must be absolute", home)
@@ -75,6 +75,6 @@ func validateHome(report reporter, b Blueprint) {
 		return
 	}
 	if dir, storage := b.Home(); storage == "" {
-		report("env.HOME: %q is not in the storage home, which is mounted at %q: leave HOME out, or mount the storage there", dir, s.Path)
+		relate("env.HOME: %q is not in the storage home, which is mounted at %q: leave HOME out, or mount the storage there", dir, s.Path)
 	}
 }

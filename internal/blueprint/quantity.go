@@ -11,12 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// The upper bounds of quantities.
-const (
-	maxCPU  = "1M"  // cores
-	maxSize = "1Ei" // bytes, of memory and of disks
-)
-
 // quantityText are the quantities that are parsed: of some length, and with an
 // exponent of two digits. What takes longer to compare than to write, such as
 // 1e2147483647, would occupy whoever compares it for hours, the API server included.
@@ -30,22 +24,96 @@ func ParseQuantity(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
-// quantity requires one from 0 to a bound.
-func quantity(report reporter, field, value, most string) (ok bool) {
+// measure is what a quantity measures, and so which ones make sense.
+type measure struct {
+	least, most string
+	example     string
+}
+
+func cpu() measure    { return measure{"1m", "1024", "500m or 2"} }     // cores
+func memory() measure { return measure{"4Mi", "1Ei", "512Mi or 2Gi"} }  // bytes; a shell takes more
+func disk() measure   { return measure{"1Mi", "1Ei", "512Mi or 10Gi"} } // bytes
+
+// quantity requires one that makes sense, or 0.
+func quantity(report reporter, field, value string, of measure) (ok bool) {
 	if value == "" {
 		return true
 	}
-	switch parsed, err := ParseQuantity(value); {
-	case err != nil:
-		report("%s: invalid quantity %q: use one such as 500m, 2, 512Mi, 10Gi", field, shorten(value))
-	case parsed.Sign() < 0:
-		report("%s: %q must not be negative", field, value)
-	case parsed.Cmp(resource.MustParse(most)) > 0:
-		report("%s: %q must be at most %s", field, value, most)
-	default:
-		return true
+	problem := of.problem(value)
+	if problem != "" {
+		report("%s: %s", field, problem)
 	}
-	return false
+	return problem == ""
+}
+
+// problem is why a quantity makes no sense, and which one is meant; empty if it does.
+func (of measure) problem(value string) string {
+	parsed, err := ParseQuantity(value)
+	_, unit := split(value)
+	switch isCPU := of == cpu(); {
+	case err != nil:
+		return fmt.Sprintf("invalid quantity %q: %s", shorten(value), of.instead(value))
+	case parsed.Sign() < 0:
+		return fmt.Sprintf("%q must not be negative", value)
+	case parsed.IsZero():
+		return ""
+	case isCPU && unit != "" && unit != "m":
+		return fmt.Sprintf("%q is not a number of cores: %s", value, of.instead(value))
+	case !isCPU && (unit == "m" || unit == "u" || unit == "n"):
+		return fmt.Sprintf("%q is in fractions of a byte: %s", value, of.instead(value))
+	case parsed.Cmp(resource.MustParse(of.least)) < 0:
+		return fmt.Sprintf("%q must be at least %s: %s", value, of.least, of.instead(value))
+	case parsed.Cmp(resource.MustParse(of.most)) > 0 && isCPU:
+		return fmt.Sprintf("%q must be at most %s cores: %s", value, of.most, of.instead(value))
+	case parsed.Cmp(resource.MustParse(of.most)) > 0:
+		return fmt.Sprintf("%q must be at most %s", value, of.most)
+	}
+	return ""
+}
+
+// measured is a number and a unit, as people write them.
+var measured = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)$`)
+
+// split takes a number and its unit apart; both are empty if it is something else.
+func split(value string) (number, unit string) {
+	if m := measured.FindStringSubmatch(value); m != nil && len(value) <= maxShown {
+		return m[1], m[2]
+	}
+	return "", ""
+}
+
+// instead proposes what is meant by a quantity that makes no sense.
+func (of measure) instead(value string) string {
+	number, unit := split(value)
+	prefix := strings.ToUpper(strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(unit), "b"), "i"))
+	var meant []string
+	switch {
+	case number == "":
+	case of == cpu() && prefix == "M":
+		meant = []string{number + "m"}
+	case of == cpu():
+		meant = []string{number, number + "m"}
+	case prefix == "K" || prefix == "M" || prefix == "G" || prefix == "T":
+		meant = []string{number + prefix + "i", number + "Mi"}
+	case of == disk():
+		meant = []string{number + "Gi"}
+	case len(number) > 2:
+		meant = []string{number + "Mi", number + "Gi"}
+	default:
+		meant = []string{number + "Gi"}
+	}
+	for _, m := range meant {
+		if m != value && of.makesSense(m) {
+			return "did you mean " + m + "?"
+		}
+	}
+	return "use one such as " + of.example
+}
+
+// makesSense reports whether a quantity is one that is not refused.
+func (of measure) makesSense(value string) bool {
+	parsed, err := ParseQuantity(value)
+	return err == nil && parsed.Cmp(resource.MustParse(of.least)) >= 0 && parsed.Cmp(resource.MustParse(of.most)) <= 0
 }
 
 // quantities checks a value of which every text and number is a quantity, before it
@@ -61,13 +129,13 @@ func quantities(report reporter, field string, value any) (ok bool) {
 	case nil, bool, []any:
 		return true // they do not fit there, which is found when it is parsed
 	case string:
-		return quantity(report, field, value, maxSize)
+		return quantity(report, field, value, disk())
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		text = fmt.Append(nil, value) // infinite, or not a number
 	}
-	return quantity(report, field, string(text), maxSize)
+	return quantity(report, field, string(text), disk())
 }
 
 // maxShown is how much of a value is shown, to recognize it.

@@ -6,6 +6,8 @@ type Source struct {
 	// github.com/org/proj@main:.k8shell.yaml.
 	Name string
 	Text []byte
+	// Commit is that of a file of a repository, where it is known.
+	Commit string
 }
 
 // ConfigMap is one that holds platform blueprints: each key that ends in .yaml or

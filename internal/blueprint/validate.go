@@ -2,18 +2,36 @@ package blueprint
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+	kjson "sigs.k8s.io/json"
 )
 
 // Validate returns the problems of a resolved blueprint, each as "path: message".
 func (b Blueprint) Validate() (problems []string) {
 	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	b.validate(report, report)
+	return problems
+}
+
+// ValidateValues returns the problems of the values of a blueprint that is not whole,
+// such as a template: not what is missing, and not what does not fit together.
+func (b Blueprint) ValidateValues() (problems []string) {
+	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	b.validate(report, func(string, ...any) {})
+	return problems
+}
+
+// validate reports what is wrong with each value by itself, and relates what is wrong
+// with several, one of which may be missing.
+func (b Blueprint) validate(report, relate reporter) {
 	if n := len(b.Name); n > 40 {
 		report("name: must have at most 40 characters, has %d", n)
 	}
@@ -21,7 +39,7 @@ func (b Blueprint) Validate() (problems []string) {
 		report("description: must have at most %d characters, has %d", maxDescription, n)
 	}
 	if b.Image == "" {
-		report("image: required")
+		relate("image: required")
 	}
 	imageName(report, "image", b.Image)
 	pullPolicy(report, "imagePullPolicy", b.ImagePullPolicy)
@@ -35,18 +53,19 @@ func (b Blueprint) Validate() (problems []string) {
 	for _, name := range slices.Sorted(maps.Keys(b.Env)) {
 		reportAll(report, "env."+name, validation.IsEnvVarName(name))
 	}
-	validateStorages(report, b.Storages)
-	validateHome(report, b)
+	validateStorages(report, relate, b.Storages)
+	validateHome(report, relate, b)
 	validateNetwork(report, b.Network)
-	validatePodman(report, b.Podman)
-	validateAgent(report, b)
+	validatePodman(report, relate, b.Podman)
+	validateAgent(report, relate, b)
 	validateScripts(report, b.InitScripts)
 	for _, file := range slices.Sorted(maps.Keys(b.ExtFiles)) {
 		validatePath(report, "extFiles", file)
 	}
-	problems = append(problems, b.Limits.Validate()...)
+	for _, problem := range b.Limits.Validate() {
+		report("%s", problem)
+	}
 	validateBounds(report, b)
-	return problems
 }
 
 func validateScripts(report reporter, scripts []InitScript) {
@@ -68,6 +87,7 @@ type reporter = func(format string, args ...any)
 
 func reportAll(report reporter, field string, problems []string) {
 	for _, problem := range problems {
+		problem, _, _ = strings.Cut(problem, " (e.g. ") // regular expressions are for machines
 		report("%s: %s", field, problem)
 	}
 }
@@ -91,9 +111,19 @@ func ifGiven(report reporter, field, value string, rule func(string) []string) {
 	}
 }
 
+// imageReference is the name of an image, as container runtimes take it apart: host,
+// path, tag and digest.
+var imageReference = regexp.MustCompile(`^(?:[a-zA-Z0-9.-]+(?::[0-9]+)?/)?` +
+	`[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*` +
+	`(?::[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(?:@[a-zA-Z][a-zA-Z0-9+._-]*:[0-9a-fA-F]+)?$`)
+
 func imageName(report reporter, field, image string) {
-	if strings.ContainsFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+	switch {
+	case image == "":
+	case strings.ContainsFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
 		report("%s: %q contains a space or a control character", field, shorten(image))
+	case len(image) <= maxImage && !imageReference.MatchString(image):
+		report("%s: invalid image %q: use one such as ghcr.io/org/name:tag, with a path in lower case", field, shorten(image))
 	}
 }
 
@@ -103,13 +133,17 @@ func structured(report reporter, field string, value map[string]any, into any) b
 		return true
 	}
 	text, err := json.Marshal(value)
+	var unknown []error
 	if err == nil {
-		decoder := json.NewDecoder(strings.NewReader(string(text)))
-		decoder.DisallowUnknownFields()
-		err = decoder.Decode(into)
+		unknown, err = kjson.UnmarshalStrict(text, into, kjson.DisallowUnknownFields)
 	}
 	if err != nil {
 		report("%s: %s", field, strings.TrimPrefix(err.Error(), "json: "))
 	}
-	return err == nil
+	for _, problem := range unknown {
+		if at, ok := errors.AsType[kjson.FieldError](problem); ok {
+			report("%s.%s: unknown field: Kubernetes has none of this name here", field, at.FieldPath())
+		}
+	}
+	return err == nil && len(unknown) == 0
 }

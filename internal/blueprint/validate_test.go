@@ -22,28 +22,36 @@ func TestValidate(t *testing.T) {
 		change func(*Blueprint)
 		want   []string
 	}{
-		"a valid one":          {func(*Blueprint) {}, nil},
-		"a long name":          {func(b *Blueprint) { b.Name = strings.Repeat("x", 41) }, []string{"name: must have at most 40 characters, has 41"}},
-		"a long description":   {func(b *Blueprint) { b.Description = strings.Repeat("x", 501) }, []string{"description: must have at most 500 characters, has 501"}},
-		"a long splash":        {func(b *Blueprint) { b.Splash = strings.Repeat("x", 4097) }, []string{"splash: must have at most 4096 characters, has 4097"}},
-		"no image":             {func(b *Blueprint) { b.Image = "" }, []string{"image: required"}},
-		"a space in the image": {func(b *Blueprint) { b.Image = "a b" }, []string{`image: "a b" contains a space`}},
-		"a pull policy":        {func(b *Blueprint) { b.ImagePullPolicy = "Sometimes" }, []string{`imagePullPolicy: "Sometimes": must be one of Always, IfNotPresent, Never`}},
-		"a hostname":           {func(b *Blueprint) { b.Hostname = "Not_A_Label" }, []string{"hostname: "}},
-		"a subdomain":          {func(b *Blueprint) { b.Subdomain = "1a" }, []string{"subdomain: "}},
-		"a quantity":           {func(b *Blueprint) { b.Resources.CPU = "lots" }, []string{`resources.cpu: invalid quantity "lots"`}},
-		"a negative quantity":  {func(b *Blueprint) { b.Resources.Memory = "-1" }, []string{`resources.memory: "-1" must not be negative`}},
-		"a variable":           {func(b *Blueprint) { b.Env = map[string]string{"1A": ""} }, []string{"env.1A: "}},
-		"a file":               {func(b *Blueprint) { b.ExtFiles = map[string]string{"a/../b": ""} }, []string{`extFiles: invalid path "a/../b"`}},
+		"a valid one":            {func(*Blueprint) {}, nil},
+		"a long name":            {func(b *Blueprint) { b.Name = strings.Repeat("x", 41) }, []string{"name: must have at most 40 characters, has 41"}},
+		"a long description":     {func(b *Blueprint) { b.Description = strings.Repeat("x", 501) }, []string{"description: must have at most 500 characters, has 501"}},
+		"a long splash":          {func(b *Blueprint) { b.Splash = strings.Repeat("x", 4097) }, []string{"splash: must have at most 4096 characters, has 4097"}},
+		"no image":               {func(b *Blueprint) { b.Image = "" }, []string{"image: required"}},
+		"a space in the image":   {func(b *Blueprint) { b.Image = "a b" }, []string{`image: "a b" contains a space`}},
+		"an image in capitals":   {func(b *Blueprint) { b.Image = "ghcr.io/Org/Proj:1" }, []string{`image: invalid image "ghcr.io/Org/Proj:1": use one such as`}},
+		"an image without a tag": {func(b *Blueprint) { b.HelperImage = "alpine:" }, []string{`helperImage: invalid image "alpine:"`}},
+		"an address":             {func(b *Blueprint) { b.Image = "https://ghcr.io/org/proj" }, []string{`image: invalid image`}},
+		"an image by everything": {func(b *Blueprint) {
+			b.Image = "Registry.example.com:5000/a/b_c/d-e.f:v1.2-x@sha256:" + strings.Repeat("a", 64)
+		}, nil},
+		"a pull policy":       {func(b *Blueprint) { b.ImagePullPolicy = "Sometimes" }, []string{`imagePullPolicy: "Sometimes": must be one of Always, IfNotPresent, Never`}},
+		"a hostname":          {func(b *Blueprint) { b.Hostname = "Not_A_Label" }, []string{"hostname: "}},
+		"a subdomain":         {func(b *Blueprint) { b.Subdomain = "1a" }, []string{"subdomain: "}},
+		"a quantity":          {func(b *Blueprint) { b.Resources.CPU = "lots" }, []string{`resources.cpu: invalid quantity "lots"`}},
+		"a negative quantity": {func(b *Blueprint) { b.Resources.Memory = "-1" }, []string{`resources.memory: "-1" must not be negative`}},
+		"a variable":          {func(b *Blueprint) { b.Env = map[string]string{"1A": ""} }, []string{"env.1A: "}},
+		"a file":              {func(b *Blueprint) { b.ExtFiles = map[string]string{"a/../b": ""} }, []string{`extFiles: invalid path "a/../b"`}},
 		"scripts": {
 			func(b *Blueprint) {
 				b.InitScripts = []InitScript{{Name: "x", Script: " "}, {Name: "x", Script: "y"}, {Name: "X", Script: "y"}}
 			},
 			[]string{"initScripts[0].script: required", `initScripts[1].name: duplicate name "x"`, "initScripts[2].name: "},
 		},
-		"a security context": {func(b *Blueprint) { b.SecurityContext = map[string]any{"runAsUsr": 1} }, []string{`securityContext: unknown field "runAsUsr"`}},
-		"an agent's user":    {func(b *Blueprint) { agent(b, map[string]any{"runAsUser": 1, "runAsNonRoot": true}) }, []string{"securityContext.runAsUser: must be 0, not 1", "securityContext.runAsNonRoot: "}},
-		"an agent's files":   {func(b *Blueprint) { agent(b, map[string]any{"readOnlyRootFilesystem": true}) }, []string{"securityContext.readOnlyRootFilesystem: "}},
+		"a security context": {func(b *Blueprint) {
+			b.SecurityContext = map[string]any{"runAsUsr": 1, "capabilities": map[string]any{"dropp": 1}}
+		}, []string{"securityContext.capabilities.dropp: unknown field", "securityContext.runAsUsr: unknown field"}},
+		"an agent's user":  {func(b *Blueprint) { agent(b, map[string]any{"runAsUser": 1, "runAsNonRoot": true}) }, []string{"securityContext.runAsUser: must be 0, not 1", "securityContext.runAsNonRoot: "}},
+		"an agent's files": {func(b *Blueprint) { agent(b, map[string]any{"readOnlyRootFilesystem": true}) }, []string{"securityContext.readOnlyRootFilesystem: "}},
 		"an agent's capabilities": {
 			func(b *Blueprint) {
 				agent(b, map[string]any{"capabilities": map[string]any{"drop": []any{"all", "cap_chown"}, "add": []any{"SETUID"}}})
@@ -65,7 +73,7 @@ func TestValidate(t *testing.T) {
 		"a storage's path":   {storage(Storage{Type: StorageMemory, Path: "/a:b"}), []string{"storages.x.path: invalid path"}},
 		"a storage's owner":  {storage(Storage{Type: StorageMemory, Path: "/a", FsOwnerUID: &minus}), []string{"storages.x.fsOwnerUid: -1: must be from 0 to 2147483647"}},
 		"a storage's id":     {storage(Storage{Type: StorageMemory, Path: "/a", ID: "b"}), []string{"storages.x.id: only allowed with type shared"}},
-		"a claim's limit":    {storage(Storage{Type: StorageLocal, Path: "/a", SizeLimit: "1", ExistingClaim: "b"}), []string{"storages.x.sizeLimit: only allowed with"}},
+		"a claim's limit":    {storage(Storage{Type: StorageLocal, Path: "/a", SizeLimit: "1Gi", ExistingClaim: "b"}), []string{"storages.x.sizeLimit: only allowed with"}},
 		"a scratch storage":  {storage(Storage{Type: StorageScratch, Path: "/a", Afterlife: "1h30m", Readonly: true, FsOwnerUID: new(int64(1))}), nil},
 		"a node's afterlife": {storage(Storage{Type: StorageScratch, Path: "/a"}), nil},
 		"what scratch is not": {

@@ -34,14 +34,14 @@ func validateNetwork(report reporter, n Network) {
 	}
 }
 
-func validatePodman(report reporter, p Podman) {
+func validatePodman(report, relate reporter, p Podman) {
 	if p.Enabled && p.Image == "" {
-		report("podman.image: required")
+		relate("podman.image: required")
 	}
 	imageName(report, "podman.image", p.Image)
 	pullPolicy(report, "podman.imagePullPolicy", p.ImagePullPolicy)
 	validateResources(report, "podman.resources", p.Resources)
-	quantity(report, "podman.sizeLimit", p.SizeLimit, maxSize)
+	quantity(report, "podman.sizeLimit", p.SizeLimit, disk())
 	var c corev1.SecurityContext
 	if structured(report, "podman.securityContext", p.SecurityContext, &c) {
 		validateSecurity(report, "podman.securityContext", c)
@@ -49,13 +49,13 @@ func validatePodman(report reporter, p Podman) {
 }
 
 func validateResources(report reporter, field string, r Resources) {
-	quantity(report, field+".cpu", r.CPU, maxCPU)
-	quantity(report, field+".memory", r.Memory, maxSize)
+	quantity(report, field+".cpu", r.CPU, cpu())
+	quantity(report, field+".memory", r.Memory, memory())
 }
 
 // validateAgent requires the security context that the agent needs: it starts as
 // root, switches to the user and writes to the image's file system.
-func validateAgent(report reporter, b Blueprint) {
+func validateAgent(report, relate reporter, b Blueprint) {
 	imageName(report, "k8shelld.image", b.K8shelld.Image)
 	pullPolicy(report, "k8shelld.imagePullPolicy", b.K8shelld.ImagePullPolicy)
 	var c corev1.SecurityContext
@@ -67,17 +67,17 @@ func validateAgent(report reporter, b Blueprint) {
 		return
 	}
 	if c.RunAsUser != nil && *c.RunAsUser != 0 {
-		report("securityContext.runAsUser: must be 0, not %d: the agent starts as root", *c.RunAsUser)
+		relate("securityContext.runAsUser: must be 0, not %d: the agent starts as root", *c.RunAsUser)
 	}
 	if c.RunAsNonRoot != nil && *c.RunAsNonRoot {
-		report("securityContext.runAsNonRoot: must not be true: the agent starts as root")
+		relate("securityContext.runAsNonRoot: must not be true: the agent starts as root")
 	}
 	if c.ReadOnlyRootFilesystem != nil && *c.ReadOnlyRootFilesystem {
-		report("securityContext.readOnlyRootFilesystem: must not be true: the agent writes to it")
+		relate("securityContext.readOnlyRootFilesystem: must not be true: the agent writes to it")
 	}
 	for _, needed := range []string{"CHOWN", "SETUID", "SETGID"} {
 		if drops(c.Capabilities, needed) {
-			report("securityContext.capabilities.drop: must not drop %s, which the agent requires", needed)
+			relate("securityContext.capabilities.drop: must not drop %s, which the agent requires", needed)
 		}
 	}
 }

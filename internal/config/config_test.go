@@ -55,7 +55,7 @@ func TestUnknownKeysAreErrorsWithTheirLines(t *testing.T) {
 	_, err := load(t, write(t, "blueprints: /x\nblueprnts: /y\ncolour: red\n"), "")
 	f := fault.From(err)
 	all := strings.Join(f.Problems, "\n")
-	if f.Code != fault.InvalidArgument || !strings.Contains(all, `line 2: unknown field "blueprnts"`) || !strings.Contains(all, `line 3: unknown field "colour"`) {
+	if f.Code != fault.InvalidArgument || !strings.Contains(all, `config.yaml:2:1: unknown field "blueprnts": did you mean blueprints?`) || !strings.Contains(all, `config.yaml:3:1: unknown field "colour"`) {
 		t.Errorf("%v: %s", err, all)
 	}
 }
@@ -65,7 +65,7 @@ func TestExpansion(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "registry.txt"), []byte("ghcr.io\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := load(t, file, ""); !strings.Contains(strings.Join(fault.From(err).Problems, ""), "line 1: the variable TEAM_DIR is not set") {
+	if _, err := load(t, file, ""); !strings.Contains(strings.Join(fault.From(err).Problems, ""), "config.yaml:1:13: the variable TEAM_DIR is not set") {
 		t.Errorf("a variable that is not set: %v %q", err, fault.From(err).Problems)
 	}
 	t.Setenv("TEAM_DIR", "/team")
@@ -105,9 +105,9 @@ identity:
 `), "")
 	all := strings.Join(fault.From(err).Problems, "\n")
 	for _, want := range []string{
-		`line 1: unknown field "blueprnts"`, `line 4: kind "ldap": must be one of`, "line 5: kind file requires path", "line 6: name is not allowed with kind file",
-		"line 7: tokenEnv, tokenFile and cli are mutually exclusive", `line 7: invalid timeout "soon"`, "line 8: url must not hold a login", "line 9: url of kind git must contain {name}", `line 10: unknown field "colour"`,
-		"line 11: cli requires an https url",
+		`config.yaml:1:1: unknown field "blueprnts": did you mean blueprints?`, `config.yaml:4:12: kind "ldap": must be one of`, "config.yaml:5:5: kind file requires path", "config.yaml:6:27: name is not allowed with kind file",
+		"config.yaml:7:5: tokenEnv, tokenFile and cli are mutually exclusive", `config.yaml:7:53: invalid timeout "soon"`, "config.yaml:8:22: url must not hold a login", "config.yaml:9:22: url of kind git must contain {name}", `config.yaml:10:24: unknown field "colour"`,
+		"config.yaml:11:52: cli requires an https url",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("missing %q in\n%s", want, all)

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/berthdev/berth/internal/blueprint/layer"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity/provider"
 	"github.com/berthdev/berth/internal/yamldoc"
@@ -47,35 +48,54 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 	if top == nil {
 		return c, nil
 	}
-	s := &yamldoc.Checker{Position: func(n *yaml.Node) string { return fmt.Sprintf("line %d", n.Line) }}
-	s.Problems = expand(top, filepath.Dir(path), getenv)
+	dir := filepath.Dir(path)
+	s := &yamldoc.Checker{File: path}
+	expand(s, top, dir, getenv)
 	s.Check(top, reflect.TypeFor[Config]())
 	provider.CheckConfig(s, yamldoc.Field(top, "identity"))
-	if len(s.Problems) > 0 {
-		return Config{}, invalid(path, s.Problems)
+	whole := layer.New("", path, top) // of a key that is there twice, the first one
+	if err := whole.Node().Decode(&c); err != nil {
+		s.Problemf(top, "%v", err)
 	}
-	if err := top.Decode(&c); err != nil {
-		return Config{}, invalid(path, []string{err.Error()})
+	s.Problems = append(s.Problems, located(whole, s.Problems, c.check(dir))...)
+	if len(s.Problems) > 0 { // else the policy is checked with what takes precedence over the file
+		return Config{}, invalid(path, append(s.Problems, located(whole, s.Problems, c.PolicyFile.problems())...))
 	}
-	if problems := c.Jobs.Problems(); len(problems) > 0 {
-		return Config{}, invalid(path, problems)
-	}
-	nats := &c.Jobs.NATS
-	relativeTo(filepath.Dir(path), &nats.Credentials, &nats.TLS.CA, &nats.TLS.Cert, &nats.TLS.Key)
-	for i, configMap := range c.BlueprintConfigMaps {
-		if configMap.Namespace == "" || configMap.Name == "" {
-			return Config{}, invalid(path, []string{fmt.Sprintf("blueprintConfigMaps[%d]: requires a namespace and a name", i)})
-		}
-	}
-	relativeTo(filepath.Dir(path), &c.Blueprints)
-	for i := range c.Identity.Providers {
-		p := &c.Identity.Providers[i]
-		relativeTo(filepath.Dir(path), &p.Path, &p.TokenFile)
-	}
-	if problems := slices.Concat(c.checkAccess(filepath.Dir(path)), c.namespaces(), c.Limits.problems(), c.checkGateways(filepath.Dir(path))); len(problems) > 0 {
-		return Config{}, invalid(path, problems)
+	c.PolicyFile.place = func(key string) string {
+		return fmt.Sprintf("%s:%d:%d: policy.%s", path, whole.Find("policy."+key).Line, whole.Find("policy."+key).Column, key)
 	}
 	return c, nil
+}
+
+// check finds what is wrong with the values, each as a sentence that begins with the
+// path of its key, and makes paths those of the file's directory.
+func (c *Config) check(dir string) (problems []string) {
+	problems = c.Jobs.Problems()
+	for i, configMap := range c.BlueprintConfigMaps {
+		if configMap.Namespace == "" || configMap.Name == "" {
+			problems = append(problems, fmt.Sprintf("blueprintConfigMaps[%d]: requires a namespace and a name", i))
+		}
+	}
+	nats := &c.Jobs.NATS
+	relativeTo(dir, &c.Blueprints, &nats.Credentials, &nats.TLS.CA, &nats.TLS.Cert, &nats.TLS.Key)
+	for i := range c.Identity.Providers {
+		p := &c.Identity.Providers[i]
+		relativeTo(dir, &p.Path, &p.TokenFile)
+	}
+	return slices.Concat(problems, c.checkAccess(dir), c.namespaces(), c.Limits.problems(), c.checkGateways(dir))
+}
+
+// located finds where the values are that are wrong. At a place of which a problem is
+// known already, the others follow from that one.
+func located(whole layer.Value, known []yamldoc.Problem, sentences []string) (problems []yamldoc.Problem) {
+	for _, sentence := range sentences {
+		key, _, _ := strings.Cut(sentence, " ")
+		at := whole.Find(strings.TrimSuffix(key, ":"))
+		if !slices.ContainsFunc(known, func(p yamldoc.Problem) bool { return p.Line == at.Line && p.Column == at.Column }) {
+			problems = append(problems, yamldoc.Problem{File: at.File, Line: at.Line, Column: at.Column, Message: sentence})
+		}
+	}
+	return problems
 }
 
 // relativeTo makes paths that are written in a file start from where it lies.
@@ -90,12 +110,12 @@ func relativeTo(dir string, paths ...*string) {
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // expand fills ${NAME} and !file PATH into the strings of a document.
-func expand(node *yaml.Node, dir string, getenv func(string) string) (problems []string) {
+func expand(s *yamldoc.Checker, node *yaml.Node, dir string, getenv func(string) string) {
 	if node.Kind != yaml.ScalarNode {
 		for _, child := range node.Content {
-			problems = append(problems, expand(child, dir, getenv)...)
+			expand(s, child, dir, getenv)
 		}
-		return problems
+		return
 	}
 	if node.Tag == "!file" {
 		path := node.Value
@@ -104,34 +124,39 @@ func expand(node *yaml.Node, dir string, getenv func(string) string) (problems [
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return []string{fmt.Sprintf("line %d: !file: %v", node.Line, err)}
+			s.Misfit(node, "!file: %v", err)
+			return
 		}
 		node.Tag, node.Value = "!!str", strings.TrimRight(string(text), "\r\n")
-		return nil
+		return
 	}
+	var missing []string
 	node.Value = variable.ReplaceAllStringFunc(node.Value, func(match string) string {
 		name := variable.FindStringSubmatch(match)[1]
 		value := getenv(name)
 		if value == "" {
-			problems = append(problems, fmt.Sprintf("line %d: the variable %s is not set", node.Line, name))
+			missing = append(missing, name)
 		}
 		return value
 	})
-	return problems
+	for _, name := range missing {
+		s.Misfit(node, "the variable %s is not set", name)
+	}
 }
 
-func invalid(path string, problems []string) error {
+// invalid shows no lines of the file, which may have passwords in it.
+func invalid(path string, problems []yamldoc.Problem) error {
 	err := fault.New(fault.InvalidArgument, "invalid configuration %s", path)
-	err.Problems = problems
+	err.Problems = yamldoc.Report(problems, nil)
 	return err.WithHint("see `berth help environment` for what can be configured")
 }
 
 // namespaces checks those of injectNamespaces: a list that restricts must not
 // be misread.
 func (c Config) namespaces() (problems []string) {
-	for _, name := range c.InjectNamespaces {
+	for i, name := range c.InjectNamespaces {
 		if name != "*" && len(validation.IsDNS1123Label(name)) > 0 {
-			problems = append(problems, fmt.Sprintf("injectNamespaces: invalid namespace %q: must be the name of one, or * for all", name))
+			problems = append(problems, fmt.Sprintf("injectNamespaces[%d]: invalid namespace %q: must be the name of one, or * for all", i, name))
 		}
 	}
 	return problems

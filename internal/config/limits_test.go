@@ -29,10 +29,10 @@ func TestLimits(t *testing.T) {
 func TestWrongLimits(t *testing.T) {
 	for text, want := range map[string][]string{
 		"limits: {workspacesPerUser: -1, workspaces: -2, maxAgeHours: -3, maxActiveHours: .inf}\n": {
-			"limits.maxActiveHours: +Inf", "limits.maxAgeHours: -3: must be", "limits.workspacesPerUser: -1: must not be negative", "limits.workspaces: -2",
+			":1:29: limits.workspacesPerUser: -1: must not be negative", ":1:45: limits.workspaces: -2", ":1:62: limits.maxAgeHours: -3: must be", ":1:82: limits.maxActiveHours: +Inf",
 		},
 		"limits:\n  workspaces: 1.5\n  maxAgeHours: old\n  workspacesPerTeam: 3\n": {
-			"line 2: expected an integer", "line 3: expected a number", `line 4: unknown field "workspacesPerTeam"`,
+			":2:15: expected an integer", ":3:16: expected a number", `:4:3: unknown field "workspacesPerTeam"`,
 		},
 	} {
 		_, err := load(t, write(t, text), "")

@@ -21,13 +21,20 @@ type PolicyFile struct {
 	GracePeriod        string   `yaml:"gracePeriod"`
 	StuckAfter         string   `yaml:"stuckAfter"`
 	IgnoreReasons      []string `yaml:"ignoreReasons"`
+	// place names a key and where it is written.
+	place func(key string) string
 }
 
 // policy lays the environment and the flags that were given over the file and
 // checks the whole; it reports all problems at once, each with its origin.
 func (f PolicyFile) policy(flags *pflag.FlagSet, getenv func(string) string) (cause.Policy, error) {
+	s := settings{flags: flags, getenv: getenv, place: f.place}
+	p := f.lay(&s)
+	return p, s.err()
+}
+
+func (f PolicyFile) lay(s *settings) cause.Policy {
 	p := cause.DefaultPolicy()
-	s := settings{flags: flags, getenv: getenv}
 	if v, ok := s.find("policy", "name", f.Name); ok {
 		p.Name = s.name(v)
 	}
@@ -51,13 +58,24 @@ func (f PolicyFile) policy(flags *pflag.FlagSet, getenv func(string) string) (ca
 		p.StuckAfter = s.duration(v)
 	}
 	p.IgnoreReasons = s.reasons(f.IgnoreReasons)
-	return p, s.err()
+	return p
+}
+
+// problems are those of the file alone, whatever takes precedence over it.
+func (f PolicyFile) problems() []string {
+	s := settings{
+		flags: pflag.NewFlagSet("", pflag.ContinueOnError), getenv: func(string) string { return "" },
+		place: func(key string) string { return "policy." + key },
+	}
+	_ = f.lay(&s)
+	return s.problems
 }
 
 // settings looks for values where they are given, and keeps what is wrong.
 type settings struct {
 	flags    *pflag.FlagSet
 	getenv   func(string) string
+	place    func(key string) string // of a key of the file
 	problems []string
 	unknown  bool // a reason that there is not
 }
@@ -79,7 +97,10 @@ func (s *settings) find(flag, key, inFile string) (setting, bool) {
 	if text := s.getenv(variable); text != "" {
 		return setting{text: text, origin: variable}, true
 	}
-	return setting{text: inFile, origin: "policy." + key + " of the configuration"}, inFile != ""
+	if inFile == "" {
+		return setting{}, false
+	}
+	return setting{text: inFile, origin: s.place(key)}, true
 }
 
 func variableOf(flag string) string {
@@ -131,7 +152,10 @@ func (s *settings) duration(v setting) time.Duration {
 // be repeated, else of the variable, with commas between them, else of the file.
 func (s *settings) reasons(inFile []string) (proper []string) {
 	const flag = "ignore-reason"
-	given, origin := inFile, "policy.ignoreReasons of the configuration"
+	given, origin := inFile, ""
+	if len(inFile) > 0 {
+		origin = s.place("ignoreReasons")
+	}
 	variable := variableOf(flag) + "S"
 	if text := s.getenv(variable); text != "" {
 		given, origin = strings.Split(text, ","), variable

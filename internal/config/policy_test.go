@@ -75,8 +75,8 @@ func TestWrongPolicies(t *testing.T) {
 	f := fault.From(err)
 	all := strings.Join(f.Problems, "\n")
 	for _, words := range []string{
-		`policy.name of the configuration "hasty": must be one of fast, patient`, `BERTH_PULL_DELAY "soon": must be a duration`,
-		`BERTH_CRASH_LOOP_THRESHOLD "many": must be a number`, "policy.gracePeriod of the configuration must not be negative, got -3s",
+		`config.yaml:1:16: policy.name "hasty": must be one of fast, patient`, `BERTH_PULL_DELAY "soon": must be a duration`,
+		`BERTH_CRASH_LOOP_THRESHOLD "many": must be a number`, "config.yaml:1:36: policy.gracePeriod must not be negative, got -3s",
 		`--ignore-reason: unknown reason "Nonsense"`,
 	} {
 		if !strings.Contains(all, words) {
@@ -104,7 +104,7 @@ func TestWrongPolicy(t *testing.T) {
 		}
 	}
 	_, err := loadPolicy(t, "policy: {titel: fast}")
-	if f := fault.From(err); !strings.Contains(strings.Join(f.Problems, ""), "line 1: unknown field \"titel\"") {
+	if f := fault.From(err); !strings.Contains(strings.Join(f.Problems, ""), "config.yaml:1:10: unknown field \"titel\"") {
 		t.Errorf("an unknown key: %v %q", err, f.Problems)
 	}
 }

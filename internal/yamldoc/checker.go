@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -12,14 +13,11 @@ import (
 // Checker compares YAML as written with the type that it is decoded into, and
 // collects everything that does not fit.
 type Checker struct {
-	// Position says where a node is; nil is file:line:column.
-	Position func(n *yaml.Node) string
-	// File is the name of the file if Position is nil.
 	File string
 	// OnTag checks a scalar with a custom tag in the place of a value of type t.
 	// If nil, custom tags are problems, except in a value of type any.
 	OnTag    func(n *yaml.Node, t reflect.Type)
-	Problems []string
+	Problems []Problem
 }
 
 // Problemf adds a problem of a node.
@@ -27,15 +25,20 @@ func (c *Checker) Problemf(at *yaml.Node, format string, args ...any) {
 	if len(c.Problems) > MaxProblems {
 		return
 	}
-	position := fmt.Sprintf("%s:%d:%d", c.File, at.Line, at.Column)
-	if c.Position != nil {
-		position = c.Position(at)
-	}
-	c.Problems = append(c.Problems, position+": "+fmt.Sprintf(format, args...))
+	c.Problems = append(c.Problems, Problem{File: c.File, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...)})
+}
+
+// Reported reports whether there is a problem of a node already.
+func (c *Checker) Reported(n *yaml.Node) bool {
+	return slices.ContainsFunc(c.Problems, func(p Problem) bool { return p.Line == n.Line && p.Column == n.Column })
 }
 
 // Check finds what does not fit the type t. A value of type any is passed on as it
 // is: only its keys are checked, and its tags if OnTag is set.
+//
+// What does not fit becomes null, and a key that is misspelled the one that is meant:
+// so the rest can be checked further, and a mistake is not reported again as what
+// follows from it.
 func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 	n = Resolve(n)
 	if t.Kind() == reflect.Pointer {
@@ -48,20 +51,18 @@ func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 	if t.Kind() == reflect.Map || t.Kind() == reflect.Slice {
 		inner = t.Elem()
 	}
-	kind, expected := Expected(t)
 	switch {
 	case CustomTag(n) != "" && (c.OnTag != nil || !isAny):
 		c.tagged(n, t)
-	case !isAny && n.Kind != kind, !tagFits(n, t):
-		c.Problemf(n, "expected %s, found %s", expected, Describe(n))
+	case !isAny && !c.fits(n, t):
 	case t.Kind() == reflect.Struct:
 		fields := Fields(t)
 		c.Pairs(n, func(key, value *yaml.Node) {
-			if t, ok := fields[key.Value]; ok {
-				c.Check(value, t)
+			if fields[key.Value] == nil && !c.Unknown(n, key, fields) {
+				Drop(value)
 				return
 			}
-			c.Problemf(key, "unknown field %q", key.Value)
+			c.Check(value, fields[key.Value])
 		})
 	case n.Kind == yaml.MappingNode:
 		c.Pairs(n, func(_, value *yaml.Node) { c.Check(value, inner) })
@@ -72,9 +73,77 @@ func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 	}
 }
 
+// fits reports whether a node is of the kind that a type is written as, and what keeps it
+// from being one of the type.
+func (c *Checker) fits(n *yaml.Node, t reflect.Type) bool {
+	switch kind, expected := Expected(t); {
+	case n.Kind != kind, !tagFits(n, t):
+		c.Misfit(n, "expected %s, found %s", expected, Describe(n))
+	case n.Kind == yaml.ScalarNode && n.Decode(reflect.New(t).Interface()) != nil:
+		c.Misfit(n, "%q is not %s", shorten(n.Value), expected)
+	default:
+		return true
+	}
+	return false
+}
+
+// Misfit adds a problem of a value that cannot be worked with.
+func (c *Checker) Misfit(n *yaml.Node, format string, args ...any) {
+	c.Problemf(n, format, args...)
+	Drop(n)
+}
+
+// Drop makes a value null, which is the same as left out.
+func Drop(n *yaml.Node) {
+	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: n.Line, Column: n.Column}
+}
+
+// Unknown adds a problem of a key of a mapping that is not one of the fields. If one of
+// them is meant that the mapping does not have, the key becomes that.
+func (c *Checker) Unknown(mapping, key *yaml.Node, fields map[string]reflect.Type) (meant bool) {
+	nearest := Nearest(key.Value, slices.Collect(maps.Keys(fields)))
+	if nearest == "" {
+		c.Problemf(key, "unknown field %q%s", shorten(key.Value), elsewhere(key.Value, fields))
+		return false
+	}
+	c.Problemf(key, "unknown field %q: did you mean %s?", shorten(key.Value), nearest)
+	if Field(mapping, nearest) != nil {
+		return false
+	}
+	key.Value = nearest
+	return true
+}
+
+// elsewhere says that a field belongs into one of those that are there, or which ones
+// are.
+func elsewhere(name string, fields map[string]reflect.Type) string {
+	for _, outer := range slices.Sorted(maps.Keys(fields)) {
+		if t := fields[outer]; t.Kind() == reflect.Struct && Fields(t)[name] != nil {
+			return fmt.Sprintf(": did you mean %s.%s?", outer, name)
+		}
+	}
+	if len(fields) > maxListed {
+		return ""
+	}
+	return ": must be one of " + strings.Join(slices.Sorted(maps.Keys(fields)), ", ")
+}
+
+// maxListed is how many fields are listed where it is not known which one is meant.
+const maxListed = 12
+
+// maxShown is how much of a value is shown, to recognize it.
+const maxShown = 60 // bytes
+
+func shorten(value string) string {
+	if len(value) <= maxShown {
+		return value
+	}
+	return strings.ToValidUTF8(value[:maxShown], "") + "…"
+}
+
 func (c *Checker) tagged(n *yaml.Node, t reflect.Type) {
 	if c.OnTag == nil || n.Kind != yaml.ScalarNode {
-		c.Problemf(n, "unknown tag %s", CustomTag(n))
+		c.Misfit(n, "unknown tag %s", CustomTag(n))
 		return
 	}
 	c.OnTag(n, t)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -26,46 +25,44 @@ func ReadFile(path string) ([]byte, error) {
 
 // Read returns the one document of a file as nodes, which keep positions and tell
 // what is left out from what is empty. It is nil if the file is empty.
-func Read(file string, raw []byte) (top *yaml.Node, problems []string) {
+func Read(file string, raw []byte) (top *yaml.Node, problems []Problem) {
 	return ReadWithin(file, raw, limits())
 }
 
 // ReadWithin is Read with other limits.
-func ReadWithin(file string, raw []byte, limits Limits) (top *yaml.Node, problems []string) {
+func ReadWithin(file string, raw []byte, limits Limits) (top *yaml.Node, problems []Problem) {
+	top, problem := read(raw, limits)
+	if problem == nil {
+		return top, nil
+	}
+	problem.File = file
+	return nil, []Problem{*problem}
+}
+
+func read(raw []byte, limits Limits) (top *yaml.Node, problem *Problem) {
 	if len(raw) > limits.Bytes {
-		return nil, []string{fmt.Sprintf("%s: larger than %d MiB", file, limits.Bytes>>20)}
+		return nil, &Problem{Message: fmt.Sprintf("larger than %d MiB", limits.Bytes>>20)}
 	}
 	if Marks(raw) > limits.Marks {
-		return nil, []string{file + ": too many values"}
+		return nil, &Problem{Message: "too many values"}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	var document, second yaml.Node
 	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, []string{syntaxProblem(file, err)}
+		return nil, syntaxProblem(raw, err)
 	}
 	if problem, at := checkSize(&document, limits); problem != "" {
-		return nil, []string{fmt.Sprintf("%s:%d:%d: %s", file, at.Line, at.Column, problem)}
+		return nil, &Problem{Line: at.Line, Column: at.Column, Message: problem}
 	}
 	if err := decoder.Decode(&second); err == nil {
-		return nil, []string{fmt.Sprintf("%s:%d: more than one document", file, second.Line)}
+		return nil, &Problem{Line: second.Line, Message: "more than one document"}
 	} else if !errors.Is(err, io.EOF) {
-		return nil, []string{syntaxProblem(file, err)}
+		return nil, syntaxProblem(raw, err)
 	}
 	if top = Resolve(document.Content[0]); IsNull(top) {
 		return nil, nil
 	}
 	return top, nil
-}
-
-// syntaxProblem turns the parser's "yaml: line 3: message" into file:3: message.
-func syntaxProblem(file string, err error) string {
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	var line int
-	if n, _ := fmt.Sscanf(message, "line %d:", &line); n == 1 {
-		_, message, _ = strings.Cut(message, ": ")
-		return fmt.Sprintf("%s:%d: %s", file, line, message)
-	}
-	return file + ": " + message
 }

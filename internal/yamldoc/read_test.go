@@ -29,10 +29,37 @@ func TestReadRefuses(t *testing.T) {
 		"a file that is too large":      {"a: " + strings.Repeat("x", MaxFile), "f.yaml: larger than 1 MiB"},
 		"more nodes than anybody needs": {strings.Repeat("-\n", limits().Marks+1), "f.yaml: too many values"},
 		"a second document":             {"a: 1\n---\nb: 2\n", "f.yaml:2: more than one document"},
-		"no YAML":                       {"a: 1\nb: [\n", "f.yaml:2: did not find expected node content"},
+		"no YAML":                       {"a: 1\nb: [\n", "f.yaml:2:1: a value is missing, or a bracket is not closed"},
 	} {
 		top, problems := Read("f.yaml", []byte(test.raw))
-		if top != nil || len(problems) != 1 || problems[0] != test.want {
+		if top != nil || len(problems) != 1 || problems[0].String() != test.want {
+			t.Errorf("%s: %q, want %q", name, problems, test.want)
+		}
+	}
+}
+
+// A text that is no YAML is reported where it goes wrong, not where the mapping begins
+// that it goes wrong in.
+func TestSyntaxErrors(t *testing.T) {
+	for name, test := range map[string]struct{ raw, want string }{
+		"a line too far to the left":  {"blueprints:\n  - name: a\n    image: x\n   env: {}\n", "f.yaml:4:4: this does not belong to the list above: check its indentation"},
+		"a line too far to the right": {"blueprints:\n  - name: a\n    image: x\n      env: {}\n", `f.yaml:4:7: a second ": " in one line, or a wrong indentation`},
+		"a tab":                       {"blueprints:\n  - name: a\n\timage: x\n", "f.yaml:3:1: indented with a tab: use spaces"},
+		"a tab behind spaces":         {"a:\n  \tb: 1\n", "f.yaml:2:3: indented with a tab: use spaces"},
+		"a tab at once":               {"\ta: 1\n", "f.yaml:1:1: indented with a tab: use spaces"},
+		"a list that is not closed":   {"a: 1\nb: [1,\n 2\nc: 3\n", "f.yaml:4:1: a list in [ ] is not closed, or a comma is missing; it begins on line 2"},
+		"a mapping that is not":       {"a: 1\nb: {c: 1\nd: 3\n", "f.yaml:3:1: a mapping in { } is not closed, or a comma is missing; it begins on line 2"},
+		"a quote that is not closed":  {"a: 1\nb: \"x\nc: 3\nd: 4\n", "f.yaml:2:1: the quote that begins here is not closed"},
+		"a second colon":              {"a: 1\nb: x: y\n", `f.yaml:2:1: a second ": " in one line`},
+		"a text without a colon":      {"a: 1\nb\nc: 3\n", "f.yaml:2:1: expected KEY: VALUE"},
+		"a character":                 {"a: 1\nb: @x\n", "f.yaml:2:1: a value cannot begin with this character"},
+		"an anchor":                   {"a: 1\nb: *x\n", "f.yaml:2:1: unknown anchor (quote a value that begins with *) 'x' referenced"},
+		"a text behind a quote":       {"a: 1\nb: 'it's'\nc: 3\n", "f.yaml:2:1: this does not belong here: check its indentation, and whether a quote ends too early"},
+		"a list among keys":           {"a: 1\n- b\nc: 3\n", "f.yaml:2:1: this does not belong here"},
+		"a key among a list":          {"a:\n  - b\n  c: 3\n", "f.yaml:3:3: this does not belong to the list above"},
+	} {
+		_, problems := Read("f.yaml", []byte(test.raw))
+		if len(problems) != 1 || !strings.HasPrefix(problems[0].String(), test.want) {
 			t.Errorf("%s: %q, want %q", name, problems, test.want)
 		}
 	}
@@ -83,7 +110,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		top, problems := Read("f.yaml", raw)
 		for _, p := range problems {
-			if top != nil || !strings.HasPrefix(p, "f.yaml:") {
+			if top != nil || !strings.HasPrefix(p.String(), "f.yaml:") {
 				t.Errorf("%v, %q", top, p)
 			}
 		}

@@ -21,7 +21,11 @@ var builtin []byte
 // Set is the platform blueprints by name.
 type Set struct {
 	entries map[string]entry
-	own     map[string]bool // those that are not built in
+	// own are those that are looked for problems, in the order of the files: not the
+	// built-in ones.
+	own []entry
+	// texts are the files, to show a line of them.
+	texts map[string][]byte
 	// language is created with the first expression.
 	language *language
 }
@@ -32,24 +36,25 @@ type entry struct {
 	isTemplate     bool
 	node           *yaml.Node
 	file           string
-	broken         bool // it has a problem as written
-	custom         bool // it is a user's own
+	custom         bool   // it is a user's own
+	text           []byte // of the file, if it is one
+	commit         string // of the repository, if it is one's
 }
 
 // position is where the blueprint begins.
 func (e entry) position() string { return fmt.Sprintf("%s:%d", e.file, e.node.Line) }
 
 func newSet() *Set {
-	return &Set{entries: map[string]entry{}, own: map[string]bool{}, language: newLanguage()}
+	return &Set{entries: map[string]entry{}, texts: map[string][]byte{}, language: newLanguage()}
 }
 
 // Builtin has the built-in blueprints.
 func Builtin() (*Set, error) {
 	s := newSet()
 	if problems := s.add(blueprint.Source{Name: "built in", Text: builtin}); len(problems) > 0 {
-		return nil, invalid(problems)
+		return nil, s.invalid(problems, entry{})
 	}
-	clear(s.own)
+	s.own = nil
 	return s, nil
 }
 
@@ -61,23 +66,37 @@ func Load(dir string, more ...blueprint.Source) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []string
-	if dir != "" {
-		if files, err = listDir(dir); err != nil {
-			return nil, fault.New(fault.InvalidArgument, "blueprints directory: %w", err).
-				WithHint("name a directory of YAML files with --blueprints or in the configuration")
-		}
+	sources, problems, err := readDir(dir)
+	if err != nil {
+		return nil, err
 	}
-	sources, problems := readFiles(files)
 	if problems = append(problems, s.add(append(sources, more...)...)...); len(problems) > 0 {
-		return nil, invalid(problems)
+		return nil, s.invalid(s.check(problems, s.own, nil), entry{})
 	}
 	return s, nil
 }
 
-// add adds the blueprints of sources. Only built-in ones may be replaced.
-func (s *Set) add(sources ...blueprint.Source) (problems []string) {
+// readDir reads the files of a directory; none if it is empty.
+func readDir(dir string) (sources []blueprint.Source, problems []yamldoc.Problem, err error) {
+	if dir == "" {
+		return nil, nil, nil
+	}
+	files, err := listDir(dir)
+	if err != nil {
+		return nil, nil, fault.New(fault.InvalidArgument, "blueprints directory: %w", err).
+			WithHint("name a directory of YAML files with --blueprints or in the configuration")
+	}
+	sources, problems = readFiles(files)
+	return sources, problems, nil
+}
+
+// add adds the blueprints of sources, and finds their problems as written. Those that
+// were there before are replaced.
+func (s *Set) add(sources ...blueprint.Source) (problems []yamldoc.Problem) {
+	s.own = nil
+	first := map[string]entry{}
 	for _, source := range sources {
+		s.texts[source.Name] = source.Text
 		nodes, found := parse(source)
 		problems = append(problems, found...)
 		for _, node := range nodes {
@@ -86,19 +105,39 @@ func (s *Set) add(sources ...blueprint.Source) (problems []string) {
 			}
 			e, found := s.read(source.Name, node)
 			problems = append(problems, found...)
-			if e.name == "" {
+			if e.node == nil {
 				continue
 			}
-			switch first := s.entries[e.name]; {
-			case s.own[e.name] && first.file == e.file:
-				problems = append(problems, fmt.Sprintf("%s:%d: duplicate blueprint %q (first on line %d)", e.position(), node.Column, e.name, first.node.Line))
-			case s.own[e.name]:
-				problems = append(problems, fmt.Sprintf("%s:%d: duplicate blueprint %q (first in %s)", e.position(), node.Column, e.name, first.file))
+			s.own = append(s.own, e)
+			before, duplicate := first[e.name]
+			switch {
+			case e.name == "":
+			case duplicate:
+				problems = append(problems, e.duplicate(before))
+			default:
+				s.entries[e.name], first[e.name] = e, e
 			}
-			s.entries[e.name], s.own[e.name] = e, true
 		}
 	}
 	return problems
+}
+
+// duplicate is the problem of a name that another blueprint has.
+func (e entry) duplicate(first entry) yamldoc.Problem {
+	where := fmt.Sprintf("on line %d", first.node.Line)
+	if first.file != e.file {
+		where = "in " + first.position()
+	}
+	return e.problem("name", "duplicate blueprint %q (first %s)", e.name, where)
+}
+
+// problem is one of the line that has a field.
+func (e entry) problem(field, format string, args ...any) yamldoc.Problem {
+	at := e.node
+	if n := yamldoc.Field(e.node, field); n != nil {
+		at = n
+	}
+	return yamldoc.Problem{File: e.file, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...)}
 }
 
 // Has reports whether there is a blueprint of that name, template or not.

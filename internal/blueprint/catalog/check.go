@@ -1,116 +1,134 @@
 package catalog
 
 import (
-	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/berthdev/berth/internal/blueprint"
-	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// Checked is what Check found to be valid.
-type Checked struct {
-	Files      []string
-	Blueprints int
+// check adds to the problems of blueprints as they are written those that they have with
+// everything inherited, each once. It is the one check: of files that are validated, of
+// those that are loaded, and of a user's own blueprint. further finds what else is wrong
+// with one that can be provisioned; nil for nothing.
+func (s *Set) check(written []yamldoc.Problem, all []entry, further func(Draft) []string) []yamldoc.Problem {
+	c := checking{set: s, further: further, known: places(written), found: map[yamldoc.Problem]string{}}
+	all = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return e.node == nil })
+	for _, e := range all {
+		delete(c.known, place(e.file, e.node.Line, e.node.Column)) // of the whole, not of a field
+	}
+	for _, e := range all {
+		if len(written)+len(c.order) > yamldoc.MaxProblems {
+			break
+		}
+		c.check(e)
+	}
+	for _, p := range c.order {
+		if name := c.found[p]; name != "" {
+			p.Message = "blueprint " + name + ": " + p.Message
+		}
+		written = append(written, p)
+	}
+	return written
 }
 
-// Check reads files and directories of blueprints, which inherit from each other
-// and from the built-in ones. The error has all their problems.
-func Check(ctx context.Context, paths []string) (Checked, error) {
-	s, err := Builtin()
-	if err != nil {
-		return Checked{}, err
-	}
-	var done Checked
-	for _, path := range paths {
-		files, err := expand(path)
-		if err != nil {
-			return Checked{}, err
-		}
-		done.Files = append(done.Files, files...)
-	}
-	slices.Sort(done.Files)
-	done.Files = slices.Compact(done.Files)
-	sources, problems := readFiles(done.Files)
-	var customs []blueprint.Source
-	for _, source := range sources {
-		if isCustom(source.Name) {
-			customs = append(customs, source)
-			continue
-		}
-		problems = append(problems, s.add(source)...)
-	}
-	problems = append(problems, s.problems(ctx)...)
-	for _, custom := range customs {
-		d, err := s.Compose(Order{Custom: &custom, As: "custom"})
-		if err == nil {
-			err = d.check(ctx)
-		}
-		problems = append(problems, problemsOf(err)...)
-	}
-	if err := context.Cause(ctx); err != nil { // expressions that were too much work may not have been found
-		return Checked{}, err
-	}
-	if len(problems) > 0 {
-		return Checked{}, invalid(problems)
-	}
-	done.Blueprints = len(s.own) + len(customs)
-	return done, nil
+// checking is a check of several blueprints.
+type checking struct {
+	set     *Set
+	further func(Draft) []string
+	// known are the places of which a problem has been reported: what follows from it is
+	// none.
+	known map[yamldoc.Problem]bool
+	// found is the blueprint that has a problem: the one where it was written, if that one
+	// has it, too.
+	found map[yamldoc.Problem]string
+	order []yamldoc.Problem
 }
 
-// isCustom reports whether a file holds a custom blueprint, by its name.
-func isCustom(file string) bool {
-	return strings.HasSuffix(filepath.Base(file), blueprint.CustomFile)
+// check finds the problems of a blueprint. One that is not whole, as it is a template or
+// inherits from what there is not, is checked as far as its values go.
+func (c *checking) check(e entry) {
+	chain, broken := c.set.lineage(e)
+	if broken != nil && !c.known[place(broken.File, broken.Line, broken.Column)] {
+		c.add(*broken, "", "")
+	}
+	whole := broken == nil && !e.isTemplate && !slices.ContainsFunc(chain, c.misled)
+	for _, f := range c.set.merge(chain, Order{}).problems(whole, c.further) {
+		if !c.known[place(f.File, f.Line, f.Column)] {
+			c.add(f.Problem, e.name, f.layer)
+		}
+	}
 }
 
-// expand returns a file, or those of a directory.
-func expand(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.IsDir() {
-		return []string{path}, nil
-	}
-	var files []string
-	if err == nil {
-		files, err = listDir(path)
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fault.New(fault.NotFound, "%s: no such file or directory", path)
-	case err != nil:
-		return nil, fault.New(fault.InvalidArgument, "%w", err)
-	case len(files) == 0:
-		return nil, fault.New(fault.NotFound, "no *.yaml or *.yml files in %s", path)
-	}
-	return files, nil
+// misled reports whether it is not known what a blueprint inherits from.
+func (c *checking) misled(e entry) bool {
+	at := yamldoc.Field(e.node, "template")
+	return at != nil && c.known[place(e.file, at.Line, at.Column)] || e.custom && e.template == ""
 }
 
-// problems are those of blueprints with everything inherited. One that inherits
-// from a blueprint that is broken as written is left out.
-func (s *Set) problems(ctx context.Context) (all []string) {
-	for _, name := range s.all() {
-		if !s.own[name] {
-			continue
-		}
-		chain, err := s.chain(name)
-		if slices.ContainsFunc(chain, func(e entry) bool { return e.broken }) {
-			continue
-		}
-		if err == nil && !s.entries[name].isTemplate {
-			err = s.merge(chain, Order{Name: name}).check(ctx)
-		}
-		all = append(all, problemsOf(err)...)
+func (c *checking) add(p yamldoc.Problem, name, layer string) {
+	if _, again := c.found[p]; !again {
+		c.order = append(c.order, p)
+		c.found[p] = name
+	}
+	if name == layer {
+		c.found[p] = name
+	}
+}
+
+func places(problems []yamldoc.Problem) map[yamldoc.Problem]bool {
+	all := map[yamldoc.Problem]bool{}
+	for _, p := range problems {
+		all[place(p.File, p.Line, p.Column)] = true
 	}
 	return all
 }
 
-func problemsOf(err error) []string {
-	if err == nil {
+// place is where a problem is, whichever it is.
+func place(file string, line, column int) yamldoc.Problem {
+	return yamldoc.Problem{File: file, Line: line, Column: column}
+}
+
+// finding is a problem of a field, and the blueprint where the field was written.
+type finding struct {
+	yamldoc.Problem
+	layer string
+}
+
+// problems are those that a blueprint has whoever it is for.
+func (d Draft) problems(whole bool, further func(Draft) []string) (all []finding) {
+	b, err := d.decode(withoutUser(d.merged))
+	if err != nil {
+		return []finding{{Problem: d.own.problem("", "%v", err), layer: d.own.name}}
+	}
+	var found []string
+	if whole && further != nil {
+		found = further(d)
+	}
+	if found = append(found, d.validate(b, whole, slices.Collect(maps.Keys(d.merged.Expressions())))...); len(found) == 0 {
 		return nil
 	}
-	return fault.From(err).Problems
+	for _, p := range found {
+		all = append(all, d.locate(p))
+	}
+	return all
+}
+
+// locate finds where the field of a problem was written, which may be in an ancestor.
+func (d Draft) locate(problem string) finding {
+	at := d.merged.Find(subject(problem))
+	if at.File == "" {
+		return finding{Problem: yamldoc.Problem{Message: at.Layer + " " + problem}}
+	}
+	return finding{yamldoc.Problem{File: at.File, Line: at.Line, Column: at.Column, Message: problem}, at.Layer}
+}
+
+// validate leaves out problems about some fields.
+func (d Draft) validate(b blueprint.Blueprint, whole bool, except []string) []string {
+	problems := b.ValidateValues()
+	if whole {
+		problems = append(b.Validate(), b.ValidateOwn(d.isOwn)...)
+	}
+	return slices.DeleteFunc(problems, func(p string) bool { return about(p, except) })
 }

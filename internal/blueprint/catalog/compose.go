@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,9 +9,6 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
-
-// maxLineage is how many blueprints may inherit from each other.
-const maxLineage = 32
 
 // Order says what a blueprint is composed of.
 type Order struct {
@@ -31,18 +27,18 @@ type Order struct {
 // Compose merges a blueprint with its ancestors, the farthest first. Draft.Resolve
 // finds the problems that depend on expressions.
 func (s *Set) Compose(o Order) (Draft, error) {
-	chain, err := s.layers(o)
+	own, problems, err := s.ordered(o)
 	if err != nil {
 		return Draft{}, err
 	}
-	if chain[0].isTemplate {
-		return Draft{}, fault.New(fault.InvalidArgument, "blueprint %q is a template: it can only be inherited from", o.Name).
-			WithHint("choose one of: %s", strings.Join(s.Names(), ", "))
+	chain, broken := s.lineage(own)
+	if len(problems) > 0 || broken != nil {
+		return Draft{}, s.invalid(s.check(problems, []entry{own}, nil), own)
 	}
 	d := s.merge(chain, o)
-	overrides, problems := s.override(o.Overrides)
-	if len(problems) > 0 {
-		return Draft{}, invalidFlags(problems)
+	overrides, wrong := s.override(o.Overrides)
+	if len(wrong) > 0 {
+		return Draft{}, invalidFlags(wrong)
 	}
 	d.merged = customStrategies().Merge(d.merged, overrides)
 	return d, nil
@@ -51,71 +47,51 @@ func (s *Set) Compose(o Order) (Draft, error) {
 // Show returns a blueprint with everything inherited, for display: also a template,
 // or one that cannot be provisioned. Expressions are shown as written.
 func (s *Set) Show(name, registry string) (blueprint.Blueprint, error) {
-	chain, err := s.chain(name)
+	own, err := s.find(name)
 	if err != nil {
 		return blueprint.Blueprint{}, err
 	}
+	chain, broken := s.lineage(own)
+	if broken != nil {
+		return blueprint.Blueprint{}, s.invalid([]yamldoc.Problem{*broken}, own)
+	}
 	d := s.merge(chain, Order{Name: name, Registry: registry})
-	return d.decode(withoutUser(d.merged))
-}
-
-// layers are the blueprint and its ancestors, nearest first.
-func (s *Set) layers(o Order) ([]entry, error) {
-	if o.Custom == nil {
-		return s.chain(o.Name)
-	}
-	own, problems := s.readCustom(*o.Custom)
-	if len(problems) > 0 {
-		return nil, invalid(problems)
-	}
-	parents, err := s.chain(own.template)
+	b, err := d.decode(withoutUser(d.merged))
 	if err != nil {
-		return nil, err
+		return b, d.undecodable(err)
 	}
-	if own.name == "" || o.As != "" {
-		own.name = o.As
-	}
-	return append([]entry{own}, parents...), nil
+	b.Expressions = d.merged.Expressions()
+	return b, nil
 }
 
-// chain is a platform blueprint and its ancestors, nearest first.
-func (s *Set) chain(name string) ([]entry, error) {
-	var chain []entry
-	var seen []string
-	for next := name; next != ""; {
-		e, ok := s.entries[next]
-		if !ok && len(chain) == 0 {
-			return nil, fault.New(fault.NotFound, "blueprint %q not found", name).
-				WithHint("choose one of: %s", strings.Join(s.Names(), ", "))
+// ordered is the blueprint that is to be composed, and its problems as written.
+func (s *Set) ordered(o Order) (own entry, problems []yamldoc.Problem, err error) {
+	if o.Custom != nil {
+		own, problems = s.readCustom(*o.Custom)
+		if o.As != "" {
+			own.name = o.As
 		}
-		if !ok {
-			child := chain[len(chain)-1]
-			return nil, child.templateProblem("template %q of blueprint %q not found", next, child.name)
-		}
-		if slices.Contains(seen, next) {
-			return nil, e.templateProblem("inheritance cycle: %s → %s", strings.Join(seen, " → "), next)
-		}
-		if len(seen) == maxLineage {
-			return nil, e.templateProblem("inheritance chain longer than %d blueprints", maxLineage)
-		}
-		seen = append(seen, next)
-		chain = append(chain, e)
-		next = e.template
+		return own, problems, nil
 	}
-	return chain, nil
+	if own, err = s.find(o.Name); err == nil && own.isTemplate {
+		err = fault.New(fault.InvalidArgument, "blueprint %q is a template: it can only be inherited from", o.Name).
+			WithHint("choose one of: %s", strings.Join(s.Names(), ", "))
+	}
+	return own, nil, err
 }
 
-// templateProblem is the error of the line that names the parent.
-func (e entry) templateProblem(format string, args ...any) error {
-	at := e.position()
-	if n := yamldoc.Field(e.node, "template"); n != nil {
-		at = fmt.Sprintf("%s:%d:%d", e.file, n.Line, n.Column)
+// find is the platform blueprint of a name.
+func (s *Set) find(name string) (entry, error) {
+	e, ok := s.entries[name]
+	if !ok {
+		return e, fault.New(fault.NotFound, "blueprint %q not found", name).
+			WithHint("choose one of: %s", strings.Join(s.Names(), ", "))
 	}
-	return invalid([]string{at + ": " + fmt.Sprintf(format, args...)})
+	return e, nil
 }
 
 func (s *Set) merge(chain []entry, o Order) Draft {
-	d := Draft{own: chain[0], order: o, language: s.language, merged: layer.Value{Fields: map[string]layer.Value{}}}
+	d := Draft{own: chain[0], order: o, set: s, merged: layer.Value{Fields: map[string]layer.Value{}}}
 	for _, e := range chain {
 		d.lineage = append(d.lineage, e.name)
 	}

@@ -35,7 +35,7 @@ func ReadConfigMaps(ctx context.Context, client kube.Interface, all []blueprint.
 	sources, total := slices.Concat(found...), 0
 	for _, source := range sources {
 		if total += len(source.Text); total > maxTotal {
-			return nil, invalid([]string{fmt.Sprintf("%s: the ConfigMaps of blueprints exceed %d MiB in total", source.Name, maxTotal>>20)})
+			return nil, invalid("invalid blueprints", []string{fmt.Sprintf("%s: the ConfigMaps of blueprints exceed %d MiB in total", source.Name, maxTotal>>20)})
 		}
 	}
 	return sources, nil

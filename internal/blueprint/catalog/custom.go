@@ -1,7 +1,7 @@
 package catalog
 
 import (
-	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,22 +13,23 @@ import (
 )
 
 // readCustom makes an entry of a custom blueprint and finds its problems as
-// written.
-func (s *Set) readCustom(custom blueprint.Source) (entry, []string) {
+// written. Without a node, it cannot be read.
+func (s *Set) readCustom(custom blueprint.Source) (entry, []yamldoc.Problem) {
+	e := entry{file: custom.Name, text: custom.Text, commit: custom.Commit, custom: true}
 	top, problems := yamldoc.Read(custom.Name, custom.Text)
 	if len(problems) > 0 {
-		return entry{}, problems
+		return e, problems
 	}
 	if top == nil {
-		return entry{}, []string{custom.Name + ": empty; a blueprint requires at least a template"}
+		return e, []yamldoc.Problem{{File: custom.Name, Message: "empty; a blueprint requires at least a template"}}
 	}
 	c := s.language.recounted().checker(custom.Name)
 	if top.Kind != yaml.MappingNode {
 		c.Problemf(top, "expected the fields of a blueprint, found %s", yamldoc.Describe(top))
-		return entry{}, c.Problems
+		return e, c.Problems
 	}
 	checkCustomFields(c, top)
-	e := entry{file: custom.Name, node: top, custom: true}
+	e.node = top
 	e.identify(c)
 	s.checkTemplate(c, e)
 	return e, c.Problems
@@ -37,18 +38,22 @@ func (s *Set) readCustom(custom blueprint.Source) (entry, []string) {
 // checkCustomFields checks the top-level fields of a custom blueprint.
 func checkCustomFields(c *yamldoc.Checker, top *yaml.Node) {
 	fields := yamldoc.Fields(reflect.TypeFor[blueprint.Blueprint]())
-	allowed := append([]string{"template"}, blueprint.CustomFields()...)
+	allowed := maps.Clone(fields)
+	maps.DeleteFunc(allowed, func(name string, _ reflect.Type) bool {
+		return name != "template" && !slices.Contains(blueprint.CustomFields(), name)
+	})
 	c.Pairs(top, func(key, value *yaml.Node) {
-		t, exists := fields[key.Value]
-		problem := fmt.Sprintf("unknown field %q", key.Value)
 		switch {
-		case slices.Contains(allowed, key.Value):
-			c.Check(value, t)
+		case allowed[key.Value] != nil:
+		case fields[key.Value] != nil:
+			c.Problemf(key, "field %q is only allowed in platform blueprints; a custom blueprint can set: %s", key.Value, strings.Join(slices.Sorted(maps.Keys(allowed)), ", "))
+			yamldoc.Drop(value)
 			return
-		case exists:
-			problem = fmt.Sprintf("field %q is only allowed in platform blueprints", key.Value)
+		case !c.Unknown(top, key, allowed):
+			yamldoc.Drop(value)
+			return
 		}
-		c.Problemf(key, "%s; a custom blueprint can set: %s", problem, strings.Join(allowed, ", "))
+		c.Check(value, allowed[key.Value])
 	})
 }
 

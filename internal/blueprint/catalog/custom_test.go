@@ -105,7 +105,10 @@ func TestBoundaryOfCustomBlueprints(t *testing.T) {
 		"template: .k8shell.yaml":                                 "unknown platform blueprint",
 		"template: dev\ntemplate: base":                           `duplicate key "template" (first on line 1)`,
 		"template: dev\nimage: a\nimage: b":                       `duplicate key "image" (first on line 2)`,
-		"template: dev\nimge: a":                                  `.k8shell.yaml:2:1: unknown field "imge"; a custom blueprint can set: template, name`,
+		"template: dev\nimge: a":                                  `.k8shell.yaml:2:1: unknown field "imge": did you mean image?`,
+		"template: dev\nimge: [a]":                                `.k8shell.yaml:2:7: expected a string, found a list`,
+		"template: dev\nfoo: a":                                   `.k8shell.yaml:2:1: unknown field "foo": must be one of apps, enableApps, env, image`,
+		"template: dev\ncpu: 1":                                   `.k8shell.yaml:2:1: unknown field "cpu": did you mean resources.cpu?`,
 		"template: dev\n!cel image: a":                            "a key must be a string",
 		"template: dev\n!x image: a":                              "a key must be a string",
 		"template: dev\nimage: !x a":                              "unknown tag !x",
@@ -195,7 +198,7 @@ func FuzzPlatform(f *testing.F) {
 		if set.add(blueprint.Source{Name: "a.yaml", Text: []byte(text)}) != nil {
 			return
 		}
-		_ = set.problems(t.Context())
+		_ = set.check(nil, set.own, func(d Draft) []string { return d.limits(t.Context()) })
 		for _, name := range set.Names() {
 			_, _ = resolve(t, set, Order{Name: name})
 		}

@@ -2,8 +2,6 @@ package catalog
 
 import (
 	"reflect"
-	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -13,12 +11,13 @@ import (
 )
 
 // parse returns the blueprints of a file as nodes.
-func parse(source blueprint.Source) (blueprints []*yaml.Node, problems []string) {
+func parse(source blueprint.Source) (blueprints []*yaml.Node, problems []yamldoc.Problem) {
 	top, problems := yamldoc.Read(source.Name, source.Text)
 	if top == nil {
 		return nil, problems
 	}
 	c := &yamldoc.Checker{File: source.Name}
+	fields := yamldoc.Fields(reflect.TypeFor[blueprint.File]())
 	if top.Kind != yaml.MappingNode {
 		c.Problemf(top, "expected a mapping with a list \"blueprints\", found %s", yamldoc.Describe(top))
 		return nil, c.Problems
@@ -26,8 +25,7 @@ func parse(source blueprint.Source) (blueprints []*yaml.Node, problems []string)
 	c.Pairs(top, func(key, list *yaml.Node) {
 		list = yamldoc.Resolve(list)
 		switch {
-		case key.Value != "blueprints":
-			c.Problemf(key, "unknown field %q", key.Value)
+		case key.Value != "blueprints" && !c.Unknown(top, key, fields):
 		case list.Kind == yaml.SequenceNode:
 			blueprints = list.Content
 		case !yamldoc.IsNull(list):
@@ -38,7 +36,7 @@ func parse(source blueprint.Source) (blueprints []*yaml.Node, problems []string)
 }
 
 // read makes an entry of a platform blueprint and finds its problems as written.
-func (s *Set) read(file string, node *yaml.Node) (entry, []string) {
+func (s *Set) read(file string, node *yaml.Node) (entry, []yamldoc.Problem) {
 	node = yamldoc.Resolve(node)
 	c := s.language.checker(file)
 	if node.Kind != yaml.MappingNode {
@@ -48,10 +46,9 @@ func (s *Set) read(file string, node *yaml.Node) (entry, []string) {
 	c.Check(node, reflect.TypeFor[blueprint.Blueprint]())
 	e := entry{file: file, node: node}
 	e.identify(c)
-	if e.name == "" && !slices.ContainsFunc(c.Problems, func(p string) bool { return strings.Contains(p, "name") }) {
+	if yamldoc.Field(node, "name") == nil || e.name == "" && len(c.Problems) == 0 {
 		c.Problemf(node, "name: required")
 	}
-	e.broken = len(c.Problems) > 0
 	return e, c.Problems
 }
 

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/blueprint/expression"
 	"github.com/berthdev/berth/internal/blueprint/layer"
 	"github.com/berthdev/berth/internal/registry"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // Draft is a blueprint with everything inherited, and expressions that need a user
@@ -20,7 +20,7 @@ type Draft struct {
 	merged   layer.Value
 	platform layer.Value // the same without what a user has set
 	order    Order
-	language *language
+	set      *Set
 }
 
 // Lineage is the name and its ancestors, nearest first.
@@ -40,16 +40,16 @@ func (d Draft) Scratch() []string {
 // metadata is filled in.
 func (d Draft) Resolve(ctx context.Context, known expression.Facts) (blueprint.Blueprint, error) {
 	known.Metadata.Name = d.lineage[0]
-	final, problems := d.language.resolve(ctx, d.merged, known)
+	final, problems := d.set.language.resolve(ctx, d.merged, known)
 	b, err := d.decode(final)
 	if err != nil {
-		return blueprint.Blueprint{}, err
+		return blueprint.Blueprint{}, d.undecodable(err)
 	}
 	var failed []string // a field without its value would only be a second problem
 	for _, p := range problems {
 		failed = append(failed, subject(p))
 	}
-	if problems = append(problems, d.validate(b, failed)...); len(problems) > 0 {
+	if problems = append(problems, d.validate(b, true, failed)...); len(problems) > 0 {
 		return blueprint.Blueprint{}, d.invalid(problems)
 	}
 	b.Proxies = d.proxies(ctx, known)
@@ -68,25 +68,16 @@ func (d Draft) proxies(ctx context.Context, known expression.Facts) map[string]s
 			env[name] = value
 		}
 	}
-	final, _ := d.language.resolve(ctx, layer.Value{Fields: map[string]layer.Value{"env": {Fields: env}}}, known)
+	final, _ := d.set.language.resolve(ctx, layer.Value{Fields: map[string]layer.Value{"env": {Fields: env}}}, known)
 	var b blueprint.Blueprint
 	_ = final.Node().Decode(&b)
 	return b.Env
 }
 
-// check validates what does not depend on expressions.
-func (d Draft) check(ctx context.Context) error {
-	b, err := d.decode(withoutUser(d.merged))
-	if err != nil {
-		return err
-	}
-	// Which values expressions have is not known, but whether they are too many, or
-	// too much work.
-	problems := d.language.limits(ctx, d.merged, standIn(d.lineage[0]))
-	if problems = append(problems, d.validate(b, d.merged.Expressions())...); len(problems) > 0 {
-		return d.invalid(problems)
-	}
-	return nil
+// limits are the problems that the expressions have for everybody: which values they
+// have is not known, but whether they are too many, or too much work.
+func (d Draft) limits(ctx context.Context) []string {
+	return d.set.language.limits(ctx, d.merged, standIn(d.lineage[0]))
 }
 
 // standIn is somebody for whom expressions are evaluated whose user is not known.
@@ -101,12 +92,6 @@ func standIn(name string) expression.Facts {
 	}
 }
 
-// validate leaves out problems about some fields.
-func (d Draft) validate(b blueprint.Blueprint, except []string) []string {
-	problems := append(b.Validate(), b.ValidateOwn(d.isOwn)...)
-	return slices.DeleteFunc(problems, func(p string) bool { return about(p, except) })
-}
-
 // isOwn reports whether a field has been set by a user: in their own blueprint, or
 // by a flag.
 func (d Draft) isOwn(field string) bool {
@@ -117,7 +102,7 @@ func (d Draft) isOwn(field string) bool {
 func (d Draft) decode(v layer.Value) (blueprint.Blueprint, error) {
 	var b blueprint.Blueprint
 	if err := v.Node().Decode(&b); err != nil {
-		return b, invalid([]string{d.own.position() + ": blueprint " + d.own.name + ": " + err.Error()})
+		return b, err
 	}
 	b.Lineage, b.Origin, b.Origins = d.lineage, d.own.position(), origins(d.merged)
 	b.Platform, b.Template, b.IsTemplate = d.own.name, d.own.template, d.own.isTemplate // never inherited
@@ -130,6 +115,11 @@ func (d Draft) decode(v layer.Value) (blueprint.Blueprint, error) {
 	}
 	b.HelperImage = registry.Qualify(b.HelperImage, d.order.Registry)
 	return b, nil
+}
+
+// undecodable is the error of a draft that is not a blueprint.
+func (d Draft) undecodable(err error) error {
+	return d.set.invalid([]yamldoc.Problem{d.own.problem("", "blueprint %s: %v", d.lineage[0], err)}, d.own)
 }
 
 // isProxy reports whether a variable names a proxy, or says what to reach without
@@ -152,17 +142,15 @@ func origins(v layer.Value) map[string]string {
 	return all
 }
 
-// invalid adds to each problem where its field was written, which may be in an
-// ancestor.
+// invalid is the error of a draft with problems.
 func (d Draft) invalid(problems []string) error {
-	located := make([]string, 0, len(problems))
-	for _, p := range problems {
-		at := d.merged.Find(subject(p))
-		if at.File == "" {
-			located = append(located, at.Layer+" "+p)
-			continue
+	var located []yamldoc.Problem
+	for _, problem := range problems {
+		p := d.locate(problem).Problem
+		if p.File != "" {
+			p.Message = "blueprint " + d.lineage[0] + ": " + p.Message
 		}
-		located = append(located, fmt.Sprintf("%s:%d:%d: blueprint %s: %s", at.File, at.Line, at.Column, d.lineage[0], p))
+		located = append(located, p)
 	}
-	return invalid(located)
+	return d.set.invalid(located, d.own)
 }

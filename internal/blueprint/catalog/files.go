@@ -34,16 +34,16 @@ func listDir(dir string) (paths []string, err error) {
 }
 
 // readFiles reads files until they are too large together.
-func readFiles(files []string) (sources []blueprint.Source, problems []string) {
+func readFiles(files []string) (sources []blueprint.Source, problems []yamldoc.Problem) {
 	left := maxTotal
 	for _, file := range files {
 		text, err := yamldoc.ReadFile(file)
 		if err != nil {
-			problems = append(problems, err.Error())
+			problems = append(problems, yamldoc.Problem{Message: err.Error()})
 			continue
 		}
 		if left -= len(text); left < 0 {
-			return sources, append(problems, fmt.Sprintf("%s: the files exceed %d MiB in total", file, maxTotal>>20))
+			return sources, append(problems, yamldoc.Problem{File: file, Message: fmt.Sprintf("the files exceed %d MiB in total", maxTotal>>20)})
 		}
 		sources = append(sources, blueprint.Source{Name: file, Text: text})
 	}

@@ -56,7 +56,7 @@ func TestHostileFilesAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, began := allocated(), time.Now()
-			_, err := Check(t.Context(), []string{file})
+			_, err := Check(t.Context(), Configured{}, []string{file})
 			took, bytes := time.Since(began), allocated()-before
 			f := fault.From(err)
 			all := strings.Join(f.Problems, "\n")

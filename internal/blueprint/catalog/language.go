@@ -40,10 +40,10 @@ func (l *language) checker(file string) *yamldoc.Checker {
 		result := resultOf(t)
 		switch {
 		case !layer.IsExpression(n):
-			c.Problemf(n, "unknown tag %s; use %s", yamldoc.CustomTag(n), layer.ExpressionTag)
+			c.Misfit(n, "unknown tag %s; use %s", yamldoc.CustomTag(n), layer.ExpressionTag)
 		case result == "":
 			_, expected := yamldoc.Expected(t)
-			c.Problemf(n, "expected %s, found an expression, which can only replace a string, a number or a boolean", expected)
+			c.Misfit(n, "expected %s, found an expression, which can only replace a string, a number or a boolean", expected)
 		default:
 			if err := l.check(n.Value, result); err != nil {
 				c.Problemf(n, "%s", err)

@@ -115,10 +115,10 @@ func TestProblemsOfResolvedBlueprintsHavePlaces(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Check(t.Context(), []string{file})
+	_, err := Check(t.Context(), Configured{}, []string{file})
 	all := strings.ReplaceAll(strings.Join(fault.From(err).Problems, "\n"), file, "a.yaml")
 	for _, want := range []string{
-		"a.yaml:5:25: blueprint one: resources.memory:",
+		"a.yaml:5:25: blueprint team: resources.memory:",
 		"a.yaml:8:15: blueprint one: hostname:",
 		"a.yaml:9:37: blueprint one: initScripts[0].script: required",
 		"a.yaml:11:22: blueprint one: storages.home.d.type:",
@@ -136,17 +136,17 @@ func TestProblemsOfResolvedBlueprintsHavePlaces(t *testing.T) {
 }
 
 func TestCheckCounts(t *testing.T) {
-	done, err := Check(t.Context(), []string{"../../../test/e2e/testdata/blueprints", "builtin/blueprints.yaml"})
+	done, err := Check(t.Context(), Configured{}, []string{"../../../test/e2e/testdata/blueprints", "builtin/blueprints.yaml"})
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}
 	if len(done.Files) < 2 || done.Blueprints < 5 {
 		t.Errorf("%+v", done)
 	}
-	if _, err := Check(t.Context(), []string{"nowhere"}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := Check(t.Context(), Configured{}, []string{"nowhere"}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("%v", err)
 	}
-	if _, err := Check(t.Context(), []string{t.TempDir()}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := Check(t.Context(), Configured{}, []string{t.TempDir()}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("%v", err)
 	}
 }
@@ -155,7 +155,7 @@ func TestCheckCounts(t *testing.T) {
 func TestCheckEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Check(ctx, []string{"builtin/blueprints.yaml"}); !errors.Is(err, context.Canceled) {
+	if _, err := Check(ctx, Configured{}, []string{"builtin/blueprints.yaml"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

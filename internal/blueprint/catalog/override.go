@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func fieldType(keys []string) (reflect.Type, error) {
 			field, known := yamldoc.Fields(t)[key]
 			switch {
 			case !known:
-				return nil, errors.New("unknown field")
+				return nil, unknownField(keys[:i], key, slices.Collect(maps.Keys(yamldoc.Fields(t))))
 			case i == 0 && !slices.Contains(settable(), key):
 				return nil, fmt.Errorf("cannot be set by a flag; these can: %s", strings.Join(settable(), ", "))
 			}
@@ -95,8 +96,16 @@ func fieldType(keys []string) (reflect.Type, error) {
 	return t, nil
 }
 
+// unknownField is the error of a field that a part of a blueprint does not have.
+func unknownField(parent []string, key string, fields []string) error {
+	if nearest := yamldoc.Nearest(key, fields); nearest != "" {
+		return fmt.Errorf("unknown field: did you mean %s?", strings.Join(append(slices.Clone(parent), nearest), "."))
+	}
+	return errors.New("unknown field")
+}
+
 // node parses the value. A list may also be written as Helm does: {a,b}.
-func (o Override) node(t reflect.Type, l *language) (*yaml.Node, []string) {
+func (o Override) node(t reflect.Type, l *language) (node *yaml.Node, problems []string) {
 	where := fmt.Sprintf("%s %s", o.Flag, o.Path)
 	if t.Kind() == reflect.String {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: o.Value}, nil
@@ -105,17 +114,19 @@ func (o Override) node(t reflect.Type, l *language) (*yaml.Node, []string) {
 	if inner, ok := strings.CutPrefix(text, "{"); ok && t.Kind() == reflect.Slice && strings.HasSuffix(inner, "}") {
 		text = "[" + strings.TrimSuffix(inner, "}") + "]"
 	}
-	node, problems := yamldoc.Read(where, []byte(text))
-	if len(problems) > 0 {
+	node, unread := yamldoc.Read(where, []byte(text))
+	if len(unread) > 0 {
 		return nil, []string{fmt.Sprintf("%s: %q is not %s", where, shorten(o.Value, 60), typeName(t))}
 	}
 	if node == nil {
 		return nil, []string{fmt.Sprintf("%s: expected %s, found null", where, typeName(t))}
 	}
 	c := l.checker(where)
-	c.Position = func(*yaml.Node) string { return where }
 	c.Check(node, t)
-	return node, c.Problems
+	for _, p := range c.Problems {
+		problems = append(problems, where+": "+p.Message)
+	}
+	return node, problems
 }
 
 func typeName(t reflect.Type) string {

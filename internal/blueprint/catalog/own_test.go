@@ -141,7 +141,7 @@ func TestCheckOfCustomStorages(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Check(t.Context(), []string{file})
+	_, err := Check(t.Context(), Configured{}, []string{file})
 	if got := fault.From(err).Problems; len(got) != 1 || !strings.Contains(got[0], `:2:36: blueprint custom: storages.a.path: "/bin" is not available to users`) {
 		t.Errorf("%q", got)
 	}

@@ -69,7 +69,7 @@ func TestValidateSaysWhatProvisioningSays(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := Check(t.Context(), []string{file})
+			_, err := Check(t.Context(), Configured{}, []string{file})
 			if err == nil {
 				t.Fatal("it is said to be fine")
 			}

@@ -8,13 +8,27 @@ import (
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// invalid is the error of blueprints with problems.
-func invalid(problems []string) error {
-	err := withProblems("invalid blueprints", problems)
-	if len(problems) > yamldoc.MaxProblems {
-		err.Problems = append(slices.Clone(problems[:yamldoc.MaxProblems]), "more problems follow")
+// invalid is the error of blueprints with problems, and of one that is not in the set:
+// a user's own.
+func (s *Set) invalid(problems []yamldoc.Problem, own entry) error {
+	lines := yamldoc.Report(problems, func(file string) []byte {
+		if own.custom && own.file == file {
+			return own.text
+		}
+		return s.texts[file]
+	})
+	if own.commit == "" {
+		return invalid("invalid blueprints", lines)
 	}
-	return err.WithHint("correct the lines above; docs/blueprints.md describes the fields")
+	return invalid("invalid blueprints, at commit "+own.commit[:min(len(own.commit), shortCommit)], lines)
+}
+
+// shortCommit is how much of a hash tells commits apart.
+const shortCommit = 12
+
+func invalid(message string, problems []string) error {
+	return withProblems(message, problems).
+		WithHint("correct the lines above; docs/blueprints.md describes the fields")
 }
 
 // invalidFlags is the error of overrides with problems.

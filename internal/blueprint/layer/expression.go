@@ -25,14 +25,15 @@ func IsExpression(n *yaml.Node) bool {
 // Null is a node that says nothing.
 func Null() *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"} }
 
-// Expressions are the paths of expressions.
-func (v Value) Expressions() (paths []string) {
+// Expressions are the expressions by their paths.
+func (v Value) Expressions() map[string]string {
+	all := map[string]string{}
 	v.Walk(func(path string, leaf Value) {
 		if leaf.IsExpression() {
-			paths = append(paths, path)
+			all[path] = leaf.Scalar.Value
 		}
 	})
-	return paths
+	return all
 }
 
 // Evaluate replaces each expression by a node. The value is one of type root, and

@@ -68,9 +68,9 @@ func readYAML(fsys fs.FS, name string, into any) (problems []string) {
 	if err != nil {
 		return []string{fault.From(err).Message}
 	}
-	top, problems := yamldoc.Read(name, text)
-	if top == nil || len(problems) > 0 {
-		return problems
+	top, unread := yamldoc.Read(name, text)
+	if top == nil || len(unread) > 0 {
+		return yamldoc.Report(unread, nil)
 	}
 	if err := top.Decode(into); err != nil {
 		return []string{fault.Line(fmt.Sprintf("%s: %v", name, err))}

@@ -69,7 +69,7 @@ func Bomb(text []byte) (problem string) {
 	}
 	limits := yamldoc.Limits{Bytes: maxDocument, Marks: maxMarks, Weight: maxDocument, Depth: maxDepth}
 	if _, problems := yamldoc.ReadWithin("", text, limits); len(problems) > 0 {
-		return strings.TrimSpace(strings.TrimPrefix(problems[0], ":"))
+		return problems[0].Message
 	}
 	return ""
 }

@@ -21,6 +21,8 @@ type Options struct {
 	IO     terminal.Streams
 	Config func() (config.Config, error)
 	Load   func(context.Context) (*catalog.Set, error)
+	// Configured finds the blueprints without looking at them.
+	Configured func(context.Context) (catalog.Configured, error)
 
 	Name    string   // to show
 	Origins bool     // of its fields
@@ -44,7 +46,7 @@ configured. Only the latter need a cluster.`,
 // newOptions are those of a command that loads blueprints.
 func newOptions(f *cmdutil.Factory, cmd *cobra.Command, formats ...string) *Options {
 	deps := f.For(cmd)
-	o := &Options{IO: f.IO, Config: deps.Config, Load: deps.Blueprints}
+	o := &Options{IO: f.IO, Config: deps.Config, Load: deps.Blueprints, Configured: deps.ConfiguredBlueprints}
 	cmdutil.AddOutputFlag(cmd, &o.Output, formats...)
 	cmdutil.AddBlueprintFlags(cmd)
 	return o
@@ -142,8 +144,10 @@ func NewValidate(f *cmdutil.Factory, runF func(context.Context, *Options) error)
 		Use:   "validate [FILE|DIR...]",
 		Short: "Find everything that is wrong in blueprint files",
 		Long: `Find everything that is wrong in blueprint files, and where. The given files and
-directories are loaded together, on top of the built-in blueprints; without
-arguments it is the configured directory. The cluster is not asked.
+directories are loaded together, on top of the built-in blueprints and the configured
+ones, whose places they take if they have the same names; without arguments, it is the
+configured blueprints that are checked. The cluster is asked only for configured
+ConfigMaps.
 
 A file whose name is, or ends in, .k8shell.yaml is a custom blueprint, such as a
 repository has one at its root: it names a platform blueprint as its template, and
@@ -163,18 +167,15 @@ user.`,
 
 // Validate checks files of blueprints.
 func Validate(ctx context.Context, o *Options) error {
-	if len(o.Paths) == 0 {
-		c, err := cmdutil.Await(ctx, o.Config)
-		if err != nil {
-			return err
-		}
-		if c.Blueprints == "" {
-			return fault.New(fault.InvalidArgument, "requires a file or directory: no directory of blueprints is configured").
-				WithHint("see `berth blueprint validate --help`")
-		}
-		o.Paths = []string{c.Blueprints}
+	configured, err := o.Configured(ctx)
+	if err != nil {
+		return err
 	}
-	done, err := cmdutil.Await(ctx, func() (catalog.Checked, error) { return catalog.Check(ctx, o.Paths) })
+	if len(o.Paths) == 0 && configured.IsEmpty() {
+		return fault.New(fault.InvalidArgument, "requires a file or directory: no blueprints are configured").
+			WithHint("see `berth blueprint validate --help`")
+	}
+	done, err := cmdutil.Await(ctx, func() (catalog.Checked, error) { return catalog.Check(ctx, configured, o.Paths) })
 	if err != nil {
 		return err
 	}

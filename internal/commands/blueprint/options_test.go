@@ -10,7 +10,7 @@ import (
 
 func TestOptions(t *testing.T) {
 	type cases = map[string]cmdtest.Case[blueprint.Options]
-	forget := func(o *blueprint.Options) { o.IO, o.Config, o.Load = terminal.Streams{}, nil, nil }
+	forget := func(o *blueprint.Options) { o.IO, o.Config, o.Load, o.Configured = terminal.Streams{}, nil, nil, nil }
 	cmdtest.Options(t, blueprint.NewList, forget, cases{
 		"a list":             {Args: "--blueprints bp"},
 		"a list of one":      {Args: "dev", Err: `unexpected argument "dev"`},

@@ -22,35 +22,35 @@ func AddBlueprintFlags(cmd *cobra.Command) {
 // Blueprints loads the configured blueprints. It asks the cluster only if some of
 // them are there.
 func (d *Dependencies) Blueprints(ctx context.Context) (*catalog.Set, error) {
-	c, err := Await(ctx, d.Config)
+	c, err := d.ConfiguredBlueprints(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.BlueprintConfigMaps) == 0 {
-		return d.load(ctx, c.Blueprints)
+	defer d.IO.Slowly("the blueprints in " + c.Dir + " to be read")()
+	return Await(ctx, func() (*catalog.Set, error) { return catalog.Load(c.Dir, c.More...) })
+}
+
+// ConfiguredBlueprints are where the configured blueprints are; those of ConfigMaps
+// have been read.
+func (d *Dependencies) ConfiguredBlueprints(ctx context.Context) (configured catalog.Configured, err error) {
+	c, err := Await(ctx, d.Config)
+	configured.Dir = c.Blueprints
+	if err != nil || len(c.BlueprintConfigMaps) == 0 {
+		return configured, err
 	}
 	client, err := Await(ctx, d.Client)
 	if err != nil {
-		return nil, err
+		return configured, err
 	}
-	found, err := catalog.ReadConfigMaps(ctx, client, c.BlueprintConfigMaps)
-	if err != nil {
-		return nil, err
-	}
-	return d.load(ctx, c.Blueprints, found...)
-}
-
-// load reads a directory, and what has been found elsewhere.
-func (d *Dependencies) load(ctx context.Context, dir string, found ...blueprint.Source) (*catalog.Set, error) {
-	defer d.IO.Slowly("the blueprints in " + dir + " to be read")()
-	return Await(ctx, func() (*catalog.Set, error) { return catalog.Load(dir, found...) })
+	configured.More, err = catalog.ReadConfigMaps(ctx, client, c.BlueprintConfigMaps)
+	return configured, err
 }
 
 // BlueprintDocument is the document of a resolved blueprint.
 func BlueprintDocument(b blueprint.Blueprint) (*v1.Blueprint, error) {
 	document := &v1.Blueprint{
 		Name: b.Name, IsTemplate: b.IsTemplate,
-		From: b.Origin, Lineage: b.Lineage, Origins: b.Origins,
+		From: b.Origin, Lineage: b.Lineage, Origins: b.Origins, Expressions: b.Expressions,
 	}
 	text, err := json.Marshal(b)
 	if err == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/doctor"
@@ -131,10 +132,18 @@ func (o *Options) kubeconfig(client *kube.Client) doctor.Finding {
 	return doctor.OK("context " + name + ", " + where)
 }
 
-// blueprints checks that they can be read, and that the default one exists.
+// blueprints makes the same check as `berth blueprint validate`, and checks that the
+// default one exists.
 func (o *Options) blueprints(ctx context.Context) (doctor.Finding, error) {
 	c, _ := o.Config() // it is valid
-	set, err := o.Blueprints(ctx)
+	configured, err := o.ConfiguredBlueprints(ctx)
+	if err != nil {
+		return doctor.Finding{}, err
+	}
+	if _, err := catalog.Check(ctx, configured, nil); err != nil {
+		return doctor.Finding{}, err
+	}
+	set, err := catalog.Load(configured.Dir, configured.More...)
 	if err != nil {
 		return doctor.Finding{}, err
 	}
@@ -142,7 +151,7 @@ func (o *Options) blueprints(ctx context.Context) (doctor.Finding, error) {
 		return doctor.Failed(fmt.Sprintf("the default blueprint %q does not exist", c.DefaultBlueprint),
 			"correct defaultBlueprint in the configuration; `berth blueprint list` lists the blueprints"), nil
 	}
-	return doctor.OK(fmt.Sprintf("the blueprints can be read; %s is the default", c.DefaultBlueprint)), nil
+	return doctor.OK(fmt.Sprintf("the blueprints are valid; %s is the default", c.DefaultBlueprint)), nil
 }
 
 func (o *Options) defaultBlueprint(ctx context.Context) (blueprint.Blueprint, error) {

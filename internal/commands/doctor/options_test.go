@@ -1,6 +1,9 @@
 package doctor_test
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,5 +27,43 @@ func TestDoctorWithoutCluster(t *testing.T) {
 	stdout, _ := cmdtest.Must(t, 3, "doctor", "-o", `jsonpath={range .items[*]}{.name} {.status}{"\n"}{end}`)
 	if want := "configuration ok\nkubeconfig failed\nblueprints ok\n"; stdout != want {
 		t.Errorf("got %q, want %q", stdout, want)
+	}
+}
+
+// What is wrong with the configuration and with the blueprints is all said at once, each
+// where it is; a line of the configuration, which may have a password in it, is not shown.
+func TestDoctorSaysAllThatIsWrong(t *testing.T) {
+	cmdtest.Offline(t)
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("config.yaml", "blueprnts: .\nregistry: {server: a/b, username: x, pasword: hunter2}\npolicy: {name: hasty}\n")
+	t.Setenv("BERTH_CONFIG", filepath.Join(dir, "config.yaml"))
+	stdout, _ := cmdtest.Must(t, 3, "doctor")
+	for _, says := range []string{
+		"config.yaml:1:1: unknown field \"blueprnts\": did you mean blueprints?", "config.yaml:2:20: registry.server: invalid hostname \"a/b\"",
+		"config.yaml:2:38: unknown field \"pasword\": did you mean password?", "config.yaml:3:16: policy.name \"hasty\": must be one of",
+	} {
+		if !strings.Contains(stdout, says) {
+			t.Errorf("nothing says %q:\n%s", says, stdout)
+		}
+	}
+	if strings.Contains(stdout, "hunter2") {
+		t.Errorf("a password is shown:\n%s", stdout)
+	}
+
+	write("config.yaml", "blueprints: bp\n")
+	if err := os.Mkdir(filepath.Join(dir, "bp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("bp/a.yaml", "blueprints:\n- {name: a, template: base, resources: {memory: 512m}}\n")
+	stdout, _ = cmdtest.Must(t, 3, "doctor")
+	for _, says := range []string{"bp/a.yaml:2:49: blueprint a: resources.memory: \"512m\"", "  - {name: a, template: base, resources: {memory: 512m}}\n", "                        ^"} {
+		if !strings.Contains(stdout, says) {
+			t.Errorf("nothing says %q:\n%s", says, stdout)
+		}
 	}
 }

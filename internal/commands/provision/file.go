@@ -95,7 +95,7 @@ func (e entry) parse() (userstring.UserString, string) {
 	}
 	u, err := cmdutil.ParseUser(e.text)
 	if err != nil {
-		return u, strings.Join(strings.Fields(fault.From(err).Message), " ")
+		return u, fault.From(err).Message
 	}
 	return u, ""
 }

@@ -19,6 +19,9 @@ func CheckConfig(s *yamldoc.Checker, config *yaml.Node) {
 		return
 	}
 	list := yamldoc.Field(config, "providers")
+	if list != nil && s.Reported(list) {
+		return
+	}
 	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
 		s.Problemf(config, "identity.providers must list at least one provider; leave identity out for the default ones")
 		return

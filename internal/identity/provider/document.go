@@ -69,7 +69,7 @@ func parseDocument(file, kind string, raw []byte) (map[string]record, error) {
 		return records, nil
 	}
 	err := fault.New(fault.InvalidArgument, "invalid users of identity provider %s", kind)
-	err.Problems = s.Problems
+	err.Problems = yamldoc.Report(s.Problems, nil)
 	return nil, err.WithHint("correct the lines above; docs/identity.md describes the fields")
 }
 

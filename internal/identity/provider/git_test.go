@@ -91,6 +91,9 @@ func TestGit(t *testing.T) {
 		if fault.CodeOf(err) != test.code || err != nil && !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %s: %v", test.user, fault.CodeOf(err), err)
 		}
+		if got != nil && len(got.Commit) != 40 {
+			t.Errorf("%s: the commit is %q", test.user, got.Commit)
+		}
 		if yamlOf(got) != test.yaml || got != nil && got.Name != root+test.origin {
 			t.Errorf("%s is %q from %+v, want %q from %s", test.user, yamlOf(got), got, test.yaml, root+test.origin)
 		}

@@ -52,7 +52,7 @@ func (r *remotes) Custom(ctx context.Context, u userstring.UserString) (*bluepri
 	if err != nil {
 		return nil, err
 	}
-	return &blueprint.Source{Name: snapshot.Location(blueprint.CustomFile), Text: text}, nil
+	return &blueprint.Source{Name: snapshot.Location(blueprint.CustomFile), Text: text, Commit: snapshot.Commit}, nil
 }
 
 // address puts owner and name into the remote's URL. They come from a user

@@ -31,10 +31,25 @@ func writeYAML(w io.Writer, document any) error {
 	if err := writeJSON(&text, document, "  "); err != nil {
 		return err
 	}
-	out, err := yaml.JSONToYAML([]byte(text.String()))
+	out, err := toYAML(document, []byte(text.String()))
 	if err != nil || style.IsObeyed(string(out)) {
 		out = []byte(text.String())
 	}
 	_, err = w.Write(out)
 	return err
+}
+
+// tagged is a document some of whose values have tags as YAML, which JSON has none for.
+type tagged interface {
+	// Tagged makes YAML of the document as JSON; nil if it has no such values.
+	Tagged(text []byte) ([]byte, error)
+}
+
+func toYAML(document any, text []byte) ([]byte, error) {
+	if t, ok := document.(tagged); ok {
+		if out, err := t.Tagged(text); out != nil || err != nil {
+			return out, err
+		}
+	}
+	return yaml.JSONToYAML(text)
 }

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -29,6 +30,7 @@ func (b Blueprint) Text(p style.Page) ([]string, error) {
 		return nil, err
 	}
 	annotate(document.Content[0], "", b.Origins)
+	tag(document.Content[0], b.Expressions)
 	nameFirst(document.Content[0])
 	var out strings.Builder
 	enc := yaml.NewEncoder(&out)
@@ -37,6 +39,25 @@ func (b Blueprint) Text(p style.Page) ([]string, error) {
 		return nil, err
 	}
 	return aligned(strings.Split(strings.TrimRight(out.String(), "\n"), "\n"), p.Styles), nil
+}
+
+// Tagged is the document as YAML, in which expressions are what they are in a file;
+// nil if it has none.
+func (b Blueprint) Tagged(text []byte) ([]byte, error) {
+	if len(b.Expressions) == 0 {
+		return nil, nil
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil { // JSON is YAML
+		return nil, err
+	}
+	annotate(document.Content[0], "", nil)
+	tag(field(document.Content[0], "spec"), b.Expressions)
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	err := enc.Encode(&document)
+	return out.Bytes(), err
 }
 
 // annotate lets a node be laid out anew and puts the origin behind each field.

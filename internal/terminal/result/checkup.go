@@ -28,7 +28,7 @@ func (c Checkup) Text(p style.Page) ([]string, error) {
 		begin := style.Paint(colour, sign) + " " + style.Pad(p.Text(item.Name), widest) + "  "
 		texts := p.Paragraphs(item.Message)
 		for _, problem := range item.Problems {
-			texts = append(texts, "- "+p.Text(problem))
+			texts = append(texts, p.Item(problem)...)
 		}
 		for _, h := range p.Paragraphs(item.Hint) {
 			texts = append(texts, p.Arrow+" "+h)

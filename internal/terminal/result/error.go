@@ -75,7 +75,7 @@ func (e Error) Text(p style.Page) ([]string, error) {
 	message[last] = fmt.Sprintf("%s (%s)", message[last], e.Code)
 	lines := style.Labelled(style.Paint(p.Red, "error:")+" ", message)
 	for _, problem := range e.Problems {
-		lines = append(lines, "       - "+p.Text(problem))
+		lines = append(lines, style.Labelled("       ", p.Item(problem))...)
 	}
 	return append(lines, style.Labelled(style.Paint(p.Grey, "hint:")+"  ", p.Paragraphs(e.Hint))...), nil
 }
@@ -175,10 +175,9 @@ func (e Error) Summary(p style.Page, t wording.Title, between time.Duration) []s
 	return append(lines, wording.CommandLines(e.afterProvision(t), p)...)
 }
 
-func (e Error) problems(p style.Page) []string {
-	texts := make([]string, len(e.Problems))
-	for i, problem := range e.Problems {
-		texts[i] = "- " + p.Text(problem)
+func (e Error) problems(p style.Page) (texts []string) {
+	for _, problem := range e.Problems {
+		texts = append(texts, p.Item(problem)...)
 	}
 	return texts
 }
@@ -204,7 +203,11 @@ func (e Error) Entries(p style.Page, t wording.Title, between time.Duration, alo
 	if more := e.furtherMessage(); more != "" {
 		add("error "+e.Code, more)
 	}
-	add("problem", e.Problems...)
+	for _, problem := range e.Problems {
+		for _, line := range p.Item(problem) {
+			add("problem", strings.TrimPrefix(line, "- "))
+		}
+	}
 	if alone {
 		add("hint", p.Paragraphs(e.Hint)...)
 	}

@@ -51,6 +51,9 @@ func Pad(s string, to int) string {
 // longer begins a line of its own and is broken where that ends: the terminal
 // would break it too, but go on at the edge.
 func Wrap(s string, most int) []string {
+	if Width(s) <= most {
+		return []string{s} // as it is: the blanks in it may be a layout
+	}
 	body := strings.TrimLeft(s, " ")
 	line := s[:len(s)-len(body)]
 	var lines []string

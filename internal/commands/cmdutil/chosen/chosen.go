@@ -64,7 +64,7 @@ func (c Choice) Parse(done string) ([]Workspace, error) {
 		arg, err := inventory.ParseArgument(text)
 		if err != nil {
 			invalid := *fault.From(err)
-			invalid.Message = fmt.Sprintf("%q: %s", text, strings.Join(strings.Fields(invalid.Message), " "))
+			invalid.Message = fmt.Sprintf("%q: %s", text, invalid.Message)
 			errs = append(errs, &invalid)
 		} else if !seen[text] {
 			seen[text] = true
