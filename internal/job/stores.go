@@ -81,6 +81,11 @@ func (s *Stores) primary() store.Store {
 // Get reads a record wherever it is; of two, the one that was changed last.
 func (s *Stores) Get(ctx context.Context, id string) (Record, error) {
 	found, err := get(ctx, s.primary(), id)
+	if s.nats == nil && err == nil {
+		one := []Record{found}
+		s.markAbandoned(ctx, one)
+		return one[0], nil
+	}
 	if s.nats == nil || err != nil && fault.CodeOf(err) != fault.NotFound {
 		return found, err
 	}
@@ -128,6 +133,7 @@ func named(err error, id string) error {
 func (s *Stores) List(ctx context.Context) (records []Record, missing, err error) {
 	if s.nats == nil {
 		records, err = list(ctx, s.cluster)
+		s.markAbandoned(ctx, records)
 		return records, nil, err
 	}
 	records, missing = list(ctx, s.nats)
@@ -157,6 +163,12 @@ func list(ctx context.Context, from store.Store) (records []Record, err error) {
 // Follow calls show with a record as it grows, until the job has ended or no command
 // works on it any more, and returns the last one.
 func (s *Stores) Follow(ctx context.Context, id string, now func() time.Time, show func(Record)) (last Record, err error) {
+	if s.nats == nil {
+		if r, err := s.Get(ctx, id); err == nil && r.abandoned {
+			show(r)
+			return r, nil
+		}
+	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	quiet := time.AfterFunc(silence, stop)

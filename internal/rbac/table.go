@@ -110,6 +110,7 @@ func jobs() Command {
 		About: "See the jobs of provisionings (also `berth status --history`). Records in NATS take the Role for those instead.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get", "list", "watch"}, Why: "the records"},
+			{Group: groupCoordination, Resource: "leases", Verbs: []string{"list"}, Why: "whether somebody still works on a job", Without: "a job whose command was killed is told as running for a minute"},
 			{Resource: "configmaps", Verbs: []string{"delete"}, Why: "those that waited for NATS, once they are in it", Without: "they stay in the cluster as well, and a warning says so"},
 		},
 	}
