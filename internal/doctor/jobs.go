@@ -44,7 +44,7 @@ func hours(d time.Duration) string {
 func Records(r job.Counts, usesNATS bool) Finding {
 	said := fmt.Sprintf("%d in the namespace", r.Kept)
 	if r.Expired > 0 {
-		said += fmt.Sprintf(", and %d that expired: the next command that keeps a record here removes them", r.Expired)
+		said += fmt.Sprintf(", and %d that expired: the next command that writes here removes them", r.Expired)
 	}
 	switch {
 	case r.Pending > 0 && !usesNATS:

@@ -55,6 +55,14 @@ func (s *Stores) Close() {
 	}
 }
 
+// CleanUp removes what has expired in the cluster, and moves to NATS what waits for it.
+func (s *Stores) CleanUp(ctx context.Context) {
+	if s != nil {
+		_ = s.cluster.Sweep(ctx)
+		_, _ = s.Move(ctx)
+	}
+}
+
 // Connection is the one to NATS; nil if records are not kept there.
 func (s *Stores) Connection() *store.NATS {
 	if s == nil {

@@ -91,6 +91,29 @@ func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string)
 	return list, nil
 }
 
+// cleanUpTime is how long the end of a command may wait for the clean-up, which the next one
+// that writes does again.
+const cleanUpTime = time.Second
+
+// CleanUp removes records that have expired beside the work of a command that keeps none
+// itself. The function waits until that is done.
+func (r *Recorders) CleanUp(ctx context.Context) (wait func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.stores.CleanUp(ctx)
+	}()
+	return func() {
+		defer cancel()
+		select {
+		case <-done:
+		case <-time.After(cleanUpTime):
+		case <-ctx.Done():
+		}
+	}
+}
+
 // Recorders keep the records of one command, of however many workspaces: they
 // share the connection to the store.
 type Recorders struct {
