@@ -3,6 +3,7 @@ package commands_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +50,46 @@ func TestExpiredRecordsGo(t *testing.T) {
 		there := server.Names("configmaps")
 		if slices.Contains(there, old) != c.stays || !slices.Contains(there, recent) {
 			t.Errorf("after berth %v there are %v", c.args, there)
+		}
+	}
+}
+
+// Short IDs are listed, accepted and completed; documents have the whole ones.
+func TestShortJobIDs(t *testing.T) {
+	cmdtest.Offline(t)
+	server := kubetest.Start(t, nil)
+	cmdtest.Cluster(t, server.URL)
+	const one, two, three = "5f0c1a52-9d7b-4c55-a3b1-2a8c0f6f1e77", "5f0c1a52-9e7b-4c55-a3b1-2a8c0f6f1e77", "9b0c1a52-9d7b-4c55-a3b1-2a8c0f6f1e77"
+	for _, id := range []string{one, two, three} {
+		putJob(server, id, time.Now().Add(time.Hour))
+	}
+	for _, c := range []struct {
+		args   string
+		status int
+		says   []string
+		not    string
+	}{
+		{"jobs", 0, []string{"5f0c1a52-9d ", "5f0c1a52-9e ", "9b0c1a5 ", "3 jobs; records are kept for 48h"}, one},
+		{"jobs -o wide", 0, []string{one, two, three}, ""},
+		{"jobs -o json", 0, []string{one, two, three}, "kept for"},
+		{"jobs -o name", 0, []string{one, two, three}, "kept for"},
+		{"jobs 9b0c -o json", 0, []string{three}, one},
+		{"jobs 5f0c1a52-9e", 0, []string{two}, one},
+		{"jobs " + three, 0, []string{three}, one},
+		{"jobs 5f0c", 2, []string{`"5f0c" is ambiguous: 2 jobs`, one, two, "give more of the ID"}, three},
+		{"jobs 5f0c --follow", 2, []string{"is ambiguous"}, three},
+		{"jobs 7", 7, []string{"job 7 not found"}, ""},
+		{"__complete jobs 5", 0, []string{"5f0c1a52-9d\talice-a975fae, Failed"}, one},
+		{"__complete jobs 5f0c1a52-9d7b", 0, []string{one + "\t"}, ""},
+	} {
+		status, stdout, stderr := cmdtest.Run(t, "", strings.Fields(c.args)...)
+		if status != c.status || c.not != "" && strings.Contains(stdout+stderr, c.not) {
+			t.Errorf("berth %s: status %d, want %d\n%s%s", c.args, status, c.status, stdout, stderr)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(stdout+stderr, want) {
+				t.Errorf("berth %s: %q is not in\n%s%s", c.args, want, stdout, stderr)
+			}
 		}
 	}
 }

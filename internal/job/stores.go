@@ -63,6 +63,9 @@ func (s *Stores) CleanUp(ctx context.Context) {
 	}
 }
 
+// Keep is how long records are kept; an existing bucket of NATS can have an age of its own.
+func (s *Stores) Keep() time.Duration { return s.cluster.Keep }
+
 // Connection is the one to NATS; nil if records are not kept there.
 func (s *Stores) Connection() *store.NATS {
 	if s == nil {
@@ -132,8 +135,7 @@ func named(err error, id string) error {
 	if fault.CodeOf(err) != fault.NotFound {
 		return err
 	}
-	return fault.New(fault.NotFound, "job %s not found", id).
-		WithHint("`berth jobs` lists the jobs; records are kept for 48 hours if nothing else is configured")
+	return notFound(id)
 }
 
 // List reads all records. If NATS cannot be reached, those in the cluster are
