@@ -97,14 +97,14 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
   berth provision alice~dev+workload=deployment/web+ns=shop
   berth provision alice~dev --output jsonl | jq -c .stage.stage
   berth provision -f team.txt --parallel 8 --if-not-exists`,
-		Args:              cmdutil.MaxOneArg("user string"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: cmdutil.MaxOneArg("user string"),
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.UserString, o.FromFile, o.Flags = cmdutil.Optional(args), cmd.Flags().Changed("filename"), cmdutil.ClusterFlags(cmd)
 			return o.validate(cmd.Flags().Changed("parallel"))
 		}),
 	}
 	deps := f.For(cmd)
+	cmd.ValidArgsFunction = deps.CompleteUserString
 	o.Provisioner, o.Recorders, o.States = deps.Provisioner, deps.Recorders, deps.States
 	flags := cmd.Flags()
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
