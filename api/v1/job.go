@@ -42,6 +42,9 @@ const (
 	JobRunning   JobState = "Running"
 	JobSucceeded JobState = "Succeeded"
 	JobFailed    JobState = "Failed"
+	// JobCreated is a job that ended once everything was created: nobody waited until the
+	// workspace ran, and what became of it since is not in the record.
+	JobCreated JobState = "Created"
 	// JobInterrupted is a job that was stopped, or whose program was killed.
 	JobInterrupted JobState = "Interrupted"
 )

@@ -63,8 +63,12 @@ type Totals struct {
 	// Succeeded and Failed add up to the number of items.
 	Succeeded int `json:"succeeded"`
 	Failed    int `json:"failed"`
+	// AlreadyRunning are those of Failed that ran before, which is no failure of theirs:
+	// their error is ALREADY_EXISTS.
+	AlreadyRunning int `json:"alreadyRunning,omitempty"`
 	// ExitStatus is that of the command: 0, 3 if any failed, whatever their own
-	// codes are, or that of the signal by which it was interrupted.
+	// codes are, 6 if all that did not succeed ran before, or that of the signal by which
+	// it was interrupted.
 	ExitStatus int `json:"exitStatus"`
 	// Seconds is the whole duration; Requests the number of API requests, watches
 	// included.

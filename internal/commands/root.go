@@ -67,6 +67,7 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 	root.SetErr(f.IO.Err)
 	root.SetFlagErrorFunc(cmdutil.UsageError)
 	f.AddKubeFlags(root.PersistentFlags())
+	f.CompleteKubeFlags(root)
 
 	const work, bundles, other = "work", "bundles", "other"
 	root.AddGroup(&cobra.Group{ID: work, Title: "Workspaces:"}, &cobra.Group{ID: bundles, Title: "Bundles:"}, &cobra.Group{ID: other, Title: "Other:"})

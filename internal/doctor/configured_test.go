@@ -44,7 +44,7 @@ func TestConfigured(t *testing.T) {
 		"a bucket for ever":         {NATS(made(0), 2*day, nil), v1.CheckupWarning, "forever"},
 		"NATS refuses":              {NATS(store.Probe{}, 2*day, refused), v1.CheckupWarning, "jobs.nats.token"},
 		"records":                   {Records(job.Counts{Kept: 2}, false), v1.CheckupOK, "2 in the namespace"},
-		"expired records":           {Records(job.Counts{Expired: 7}, false), v1.CheckupOK, "7 that expired: the next command that keeps a record here removes them"},
+		"expired records":           {Records(job.Counts{Expired: 7}, false), v1.CheckupOK, "7 that expired: the next command that writes here removes them"},
 		"records wait for NATS":     {Records(job.Counts{Kept: 2, Pending: 1}, true), v1.CheckupOK, "1 wait for NATS: the next command that reaches it moves them"},
 		"records wait, no NATS":     {Records(job.Counts{Kept: 2, Pending: 1}, false), v1.CheckupWarning, "not configured"},
 		"certificates":              {Certificates(true, nil, "team"), v1.CheckupOK, "cert-manager"},

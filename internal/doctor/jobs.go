@@ -22,29 +22,21 @@ func NATS(p store.Probe, keep time.Duration, err error) Finding {
 	}
 	switch {
 	case !p.Exists:
-		return OK(fmt.Sprintf("%s; the first record creates the bucket %s, which keeps them for %s", p.Address, job.Bucket, hours(keep)))
+		return OK(fmt.Sprintf("%s; the first record creates the bucket %s, which keeps them for %s", p.Address, job.Bucket, job.Kept(keep)))
 	case p.Keep == 0:
 		return Warning(fmt.Sprintf("%s keeps records forever (%d in bucket %s)", p.Address, p.Documents, job.Bucket),
-			fmt.Sprintf("give the bucket an age: nats stream edit KV_%s --max-age %s", job.Bucket, hours(keep)))
+			fmt.Sprintf("give the bucket an age: nats stream edit KV_%s --max-age %s", job.Bucket, job.Kept(keep)))
 	case p.Keep != keep:
-		return OK(fmt.Sprintf("%s keeps records for %s (set in bucket %s) instead of %s", p.Address, hours(p.Keep), job.Bucket, hours(keep)))
+		return OK(fmt.Sprintf("%s keeps records for %s (set in bucket %s) instead of %s", p.Address, job.Kept(p.Keep), job.Bucket, job.Kept(keep)))
 	}
-	return OK(fmt.Sprintf("%s keeps records for %s (%d in bucket %s)", p.Address, hours(p.Keep), p.Documents, job.Bucket))
-}
-
-// hours is a time as a configuration has it: 48h.
-func hours(d time.Duration) string {
-	if d%time.Hour == 0 {
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return d.String()
+	return OK(fmt.Sprintf("%s keeps records for %s (%d in bucket %s)", p.Address, job.Kept(p.Keep), p.Documents, job.Bucket))
 }
 
 // Records judges the records of jobs that lie in the namespace.
 func Records(r job.Counts, usesNATS bool) Finding {
 	said := fmt.Sprintf("%d in the namespace", r.Kept)
 	if r.Expired > 0 {
-		said += fmt.Sprintf(", and %d that expired: the next command that keeps a record here removes them", r.Expired)
+		said += fmt.Sprintf(", and %d that expired: the next command that writes here removes them", r.Expired)
 	}
 	switch {
 	case r.Pending > 0 && !usesNATS:

@@ -22,7 +22,7 @@ func Locks(leases []coordinationv1.Lease, now time.Time) Finding {
 			continue
 		}
 		held++
-		if l.Spec.RenewTime == nil || now.Sub(l.Spec.RenewTime.Time) > 2*lock.Duration {
+		if lock.IsOverdue(&l, now) {
 			stale = append(stale, "lease/"+l.Name)
 		}
 	}
@@ -42,7 +42,7 @@ func Locks(leases []coordinationv1.Lease, now time.Time) Finding {
 func Releases(records []corev1.Secret, leases []coordinationv1.Lease, now time.Time) Finding {
 	busy := map[string]bool{}
 	for _, l := range leases {
-		if l.Spec.RenewTime != nil && now.Sub(l.Spec.RenewTime.Time) <= 2*lock.Duration {
+		if !lock.IsOverdue(&l, now) {
 			busy[l.Labels[kube.LabelCanonicalID]] = true
 		}
 	}

@@ -48,6 +48,14 @@ func (c Config) Keep() time.Duration {
 	return Retention
 }
 
+// Kept is how long records are kept, as a configuration has it: 48h.
+func Kept(d time.Duration) string {
+	if d%time.Hour == 0 {
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return d.String()
+}
+
 // Problems are what is wrong with a configuration, each as a sentence that
 // names the key.
 func (c Config) Problems() (problems []string) {

@@ -67,8 +67,8 @@ func (s *Stores) move(ctx context.Context, waiting store.Document, record Record
 
 // Counts are how many records there are in a namespace of the cluster.
 type Counts struct {
-	// Kept have not expired. Expired are deleted by the next command that writes a
-	// record there.
+	// Kept have not expired. Expired are deleted by the next command that writes
+	// there.
 	Kept, Expired int
 	// Pending are those of Kept that wait for NATS.
 	Pending int

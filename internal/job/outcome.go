@@ -20,16 +20,25 @@ const (
 // State is the state of the job at a time.
 func (r Record) State(now time.Time) v1.JobState {
 	switch code := r.code(); {
-	case r.Status != v1.JobStatusCompleted && now.Sub(r.UpdatedAt) > silence:
+	case r.Status != v1.JobStatusCompleted && (r.abandoned || now.Sub(r.UpdatedAt) > silence):
 		return v1.JobInterrupted
 	case r.Status != v1.JobStatusCompleted:
 		return v1.JobRunning
+	case code == "" && !r.ranAtTheEnd():
+		return v1.JobCreated
 	case code == "":
 		return v1.JobSucceeded
 	case code == fault.Interrupted, code == fault.Terminated:
 		return v1.JobInterrupted
 	}
 	return v1.JobFailed
+}
+
+// ranAtTheEnd is false for a workspace that was created and not followed: then its last
+// stage is not the end of the story. Without any stage it is the result that counts.
+func (r Record) ranAtTheEnd() bool {
+	stage := r.Stage()
+	return stage == v1.StageRunning || stage == v1.StageUnknown
 }
 
 // Stage is the last stage that was reached.
@@ -75,7 +84,7 @@ func (r Record) code() fault.Code {
 func (r Record) Err(now time.Time) error {
 	state := r.State(now)
 	switch {
-	case state == v1.JobSucceeded || state == v1.JobRunning:
+	case state == v1.JobSucceeded || state == v1.JobCreated || state == v1.JobRunning:
 		return nil
 	case r.Status != v1.JobStatusCompleted:
 		return fault.New(fault.Unavailable, "job %s was interrupted: no command has worked on it since %s", r.ID, r.UpdatedAt.UTC().Format(time.RFC3339)).

@@ -32,6 +32,9 @@ type Record struct {
 	UpdatedAt  time.Time     `json:"updatedAt"`
 	FinishedAt *time.Time    `json:"finishedAt"`
 	Events     []v1.JobEvent `json:"events"`
+
+	// abandoned is true if nobody works on the job any more, whatever its status says.
+	abandoned bool
 }
 
 // Encode is the stored form.

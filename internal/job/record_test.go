@@ -174,6 +174,9 @@ func TestState(t *testing.T) {
 	completed := func(code string) Record {
 		return Record{Status: v1.JobStatusCompleted, UpdatedAt: at(0), Events: []v1.JobEvent{{Type: v1.JobEventProgress, ObjectName: resultName, Status: code, Message: "why"}}}
 	}
+	starting := func(r Record) Record {
+		return r.append(v1.JobEvent{Type: v1.JobEventStatus, Message: "Scheduling"})
+	}
 	foreign := func(status, message string) Record {
 		return Record{Status: v1.JobStatusCompleted, Events: []v1.JobEvent{{Type: v1.JobEventStatus, Status: status, Message: message}}}
 	}
@@ -185,6 +188,8 @@ func TestState(t *testing.T) {
 		"running":                     {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3590)}, v1.JobRunning, ""},
 		"no sign of life":             {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3500)}, v1.JobInterrupted, fault.Unavailable},
 		"ready":                       {completed(StatusOK), v1.JobSucceeded, ""},
+		"of a run that was killed":    {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3590), abandoned: true}, v1.JobInterrupted, fault.Unavailable},
+		"created, not followed":       {starting(completed(StatusOK)), v1.JobCreated, ""},
 		"failed":                      {completed("FAILED"), v1.JobFailed, fault.Failed},
 		"timed out":                   {completed("DEADLINE_EXCEEDED"), v1.JobFailed, fault.DeadlineExceeded},
 		"Ctrl-C":                      {completed("INTERRUPTED"), v1.JobInterrupted, fault.Interrupted},

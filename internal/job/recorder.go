@@ -96,7 +96,7 @@ func (r *Recorder) end(after uint64, err error) {
 	if !r.begun || r.result != nil {
 		return
 	}
-	r.after, r.result = after, &v1.JobEvent{Type: v1.JobEventProgress, ObjectName: resultName, Status: StatusOK, Message: "ready"}
+	r.after, r.result = after, &v1.JobEvent{Type: v1.JobEventProgress, ObjectName: resultName, Status: StatusOK}
 	if err != nil {
 		r.result.Status, r.result.Message = string(fault.CodeOf(err)), short(fault.From(err).Message)
 	}
@@ -142,6 +142,12 @@ func (r *Recorder) complete() {
 	}
 	now := r.now()
 	r.result.Timestamp = now.UTC()
+	if r.result.Status == StatusOK {
+		r.result.Message = "ready"
+		if !r.record.ranAtTheEnd() {
+			r.result.Message = "created, not followed"
+		}
+	}
 	r.record = r.record.append(*r.result)
 	r.record.Status, r.record.FinishedAt = v1.JobStatusCompleted, new(now.UTC())
 	r.endBy = now.Add(endTime)

@@ -55,6 +55,17 @@ func (s *Stores) Close() {
 	}
 }
 
+// CleanUp removes what has expired in the cluster, and moves to NATS what waits for it.
+func (s *Stores) CleanUp(ctx context.Context) {
+	if s != nil {
+		_ = s.cluster.Sweep(ctx)
+		_, _ = s.Move(ctx)
+	}
+}
+
+// Keep is how long records are kept; an existing bucket of NATS can have an age of its own.
+func (s *Stores) Keep() time.Duration { return s.cluster.Keep }
+
 // Connection is the one to NATS; nil if records are not kept there.
 func (s *Stores) Connection() *store.NATS {
 	if s == nil {
@@ -81,6 +92,11 @@ func (s *Stores) primary() store.Store {
 // Get reads a record wherever it is; of two, the one that was changed last.
 func (s *Stores) Get(ctx context.Context, id string) (Record, error) {
 	found, err := get(ctx, s.primary(), id)
+	if s.nats == nil && err == nil {
+		one := []Record{found}
+		s.markAbandoned(ctx, one)
+		return one[0], nil
+	}
 	if s.nats == nil || err != nil && fault.CodeOf(err) != fault.NotFound {
 		return found, err
 	}
@@ -119,8 +135,7 @@ func named(err error, id string) error {
 	if fault.CodeOf(err) != fault.NotFound {
 		return err
 	}
-	return fault.New(fault.NotFound, "job %s not found", id).
-		WithHint("`berth jobs` lists the jobs; records are kept for 48 hours if nothing else is configured")
+	return notFound(id)
 }
 
 // List reads all records. If NATS cannot be reached, those in the cluster are
@@ -128,6 +143,7 @@ func named(err error, id string) error {
 func (s *Stores) List(ctx context.Context) (records []Record, missing, err error) {
 	if s.nats == nil {
 		records, err = list(ctx, s.cluster)
+		s.markAbandoned(ctx, records)
 		return records, nil, err
 	}
 	records, missing = list(ctx, s.nats)
@@ -157,6 +173,12 @@ func list(ctx context.Context, from store.Store) (records []Record, err error) {
 // Follow calls show with a record as it grows, until the job has ended or no command
 // works on it any more, and returns the last one.
 func (s *Stores) Follow(ctx context.Context, id string, now func() time.Time, show func(Record)) (last Record, err error) {
+	if s.nats == nil {
+		if r, err := s.Get(ctx, id); err == nil && r.abandoned {
+			show(r)
+			return r, nil
+		}
+	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	quiet := time.AfterFunc(silence, stop)

@@ -29,10 +29,7 @@ const (
 func (r *Recorder) write(ctx context.Context) error {
 	cleaning, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() {
-		_ = r.stores.cluster.Sweep(cleaning)
-		_, _ = r.stores.Move(cleaning)
-	}()
+	go r.stores.CleanUp(cleaning)
 	err := r.keep(ctx)
 	if err == nil {
 		return nil

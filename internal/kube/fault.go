@@ -70,7 +70,7 @@ func Fault(err error, call Call) error {
 		return fault.New(fault.Unavailable, "the cluster cannot be reached: %w", innermost(err)).
 			WithHint("check the network and the server of the current context (kubectl config view --minify)")
 	default:
-		return fault.New(fault.Internal, "cannot %s: %w", call, err)
+		return fault.New(fault.Internal, "cannot %s: %w", call, innermost(err))
 	}
 }
 
@@ -89,12 +89,16 @@ func isContextError(err error) bool {
 // type.
 func isOfPlugin(err error) bool { return strings.Contains(err.Error(), "getting credentials: ") }
 
-// innermost is the error of a request without the address.
+// innermost is the error of a request without the addresses: one that was redirected, or sent
+// by a plugin, has several.
 func innermost(err error) error {
-	if request, ok := errors.AsType[*url.Error](err); ok {
-		return request.Err
+	for {
+		request, ok := errors.AsType[*url.Error](err)
+		if !ok {
+			return err
+		}
+		err = request.Err
 	}
-	return err
 }
 
 // forbidden distinguishes a missing permission from an object that is refused: the

@@ -10,6 +10,7 @@ func stop() Command {
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, against two runs at once"},
 			{Resource: "secrets", Verbs: []string{"list"}, Why: "Helm's record of the release"},
 			{Resource: "configmaps", Verbs: []string{"get", "create", "patch"}, Why: recorded},
+			expiredRecords(),
 		},
 	}
 }

@@ -90,7 +90,7 @@ func markedClaims() Rule {
 func expiredRecords() Rule {
 	return Rule{
 		Resource: "configmaps", Verbs: []string{"deletecollection"}, Why: "records of jobs that have expired",
-		Without: "they stay until the next provisioning by a user who may delete them",
+		Without: "they stay until the next command of a user who may delete them",
 	}
 }
 
@@ -110,6 +110,7 @@ func jobs() Command {
 		About: "See the jobs of provisionings (also `berth status --history`). Records in NATS take the Role for those instead.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get", "list", "watch"}, Why: "the records"},
+			{Group: groupCoordination, Resource: "leases", Verbs: []string{"list"}, Why: "whether somebody still works on a job", Without: "a job whose command was killed is told as running for a minute"},
 			{Resource: "configmaps", Verbs: []string{"delete"}, Why: "those that waited for NATS, once they are in it", Without: "they stay in the cluster as well, and a warning says so"},
 		},
 	}
@@ -265,6 +266,7 @@ func deletion() Command {
 			{Resource: "secrets", Verbs: []string{"list", "delete"}, Why: "Helm's record of the release"},
 			{Resource: "configmaps", Verbs: remove, Why: "its scripts and identity", Made: true},
 			{Resource: "configmaps", Verbs: []string{"patch"}, Why: recorded, Without: "a deletion that is interrupted is not completed by others"},
+			expiredRecords(),
 			{Resource: "services", Verbs: remove, Why: "its address", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: remove, Why: "its storages", Made: true},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: remove, Why: "its network policies", Made: true},

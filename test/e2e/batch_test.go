@@ -62,14 +62,14 @@ func TestBatchAsDocument(t *testing.T) {
 		}
 	}
 
-	// What runs is a failure, unless that is allowed; in JSON lines, the events of
+	// What runs already ends as it does alone, unless that is allowed; in JSON lines, the events of
 	// all are numbered without a gap, and the last line is the summary.
 	again := w.must(6, "provision", "alice~plain", "-o", "json")
 	if code := decode[v1.Error](w, again).Code; code != "ALREADY_EXISTS" {
 		t.Errorf("alone: %s", code)
 	}
 	running := w.teamFile("alice~plain\nerin~plain\n")
-	refused := decode[v1.ProvisionSummary](w, w.must(3, "provision", "-f", running, "-o", "json"))
+	refused := decode[v1.ProvisionSummary](w, w.must(6, "provision", "-f", running, "-o", "json"))
 	if refused.Failed != 2 || refused.Items[0].Error.Code != "ALREADY_EXISTS" || refused.Items[0].Error.ExitStatus != 6 {
 		t.Errorf("running already: %+v", refused)
 	}

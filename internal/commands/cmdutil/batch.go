@@ -99,7 +99,7 @@ func NotStarted(ctx context.Context) v1.Result {
 }
 
 // Totals counts how several workspaces ended, and decides the exit status: that of
-// an interruption, else 3 if any failed.
+// an interruption, else 3 if any failed, else that of one that runs already.
 func Totals(results []v1.Result, took time.Duration, requests int) v1.Totals {
 	t := v1.Totals{Seconds: took.Seconds(), Requests: requests}
 	for _, r := range results {
@@ -109,10 +109,15 @@ func Totals(results []v1.Result, took time.Duration, requests int) v1.Totals {
 			continue
 		case fault.Code(r.Error.Code) == fault.Interrupted, fault.Code(r.Error.Code) == fault.Terminated:
 			t.ExitStatus = r.Error.ExitStatus
+		case fault.Code(r.Error.Code) == fault.AlreadyExists:
+			t.AlreadyRunning++
 		default:
 			t.ExitStatus = max(t.ExitStatus, fault.Failed.Exit())
 		}
 		t.Failed++
+	}
+	if t.ExitStatus == 0 && t.AlreadyRunning > 0 {
+		t.ExitStatus = fault.AlreadyExists.Exit()
 	}
 	return t
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
-// The exit status of a batch: any failure is 3; an interruption is its own.
+// The exit status of a batch: any failure is 3; an interruption is its own. One that runs
+// already has not failed: that ends as it does alone.
 func TestTotals(t *testing.T) {
 	ok := v1.Result{Workspace: &v1.Workspace{}}
 	failed := func(code fault.Code) v1.Result {
@@ -28,13 +29,22 @@ func TestTotals(t *testing.T) {
 		{[]v1.Result{ok, failed(fault.NotFound)}, 3},
 		{[]v1.Result{failed(fault.DeadlineExceeded), failed(fault.DeadlineExceeded)}, 3},
 		{[]v1.Result{failed(fault.Unavailable), ok, failed(fault.AlreadyExists)}, 3},
+		{[]v1.Result{ok, failed(fault.AlreadyExists), failed(fault.AlreadyExists)}, 6},
+		{[]v1.Result{failed(fault.AlreadyExists)}, 6},
+		{[]v1.Result{failed(fault.AlreadyExists), failed(fault.Interrupted)}, 130},
 		{[]v1.Result{failed(fault.Interrupted), failed(fault.Failed)}, 130},
 		{[]v1.Result{failed(fault.Interrupted), failed(fault.Conflict), ok}, 130},
 		{[]v1.Result{failed(fault.Failed), failed(fault.Terminated), failed(fault.Failed), ok}, 143},
 	} {
 		got := Totals(test.results, time.Second, 7)
 		good := len(slices.DeleteFunc(slices.Clone(test.results), func(r v1.Result) bool { return r.Error != nil }))
-		want := v1.Totals{Succeeded: good, Failed: len(test.results) - good, ExitStatus: test.want, Seconds: 1, Requests: 7}
+		ran := 0
+		for _, r := range test.results {
+			if r.Error != nil && fault.Code(r.Error.Code) == fault.AlreadyExists {
+				ran++
+			}
+		}
+		want := v1.Totals{Succeeded: good, AlreadyRunning: ran, Failed: len(test.results) - good, ExitStatus: test.want, Seconds: 1, Requests: 7}
 		if got != want {
 			t.Errorf("%+v: %+v, want %+v", test.results, got, want)
 		}

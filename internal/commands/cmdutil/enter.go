@@ -57,7 +57,7 @@ func (e Entrance) Find(ctx context.Context, workspace string) (Entry, error) {
 	}
 	entry, err := e.choose(ctx, reader, target, workspace)
 	if fault.CodeOf(err) == fault.NotFound || fault.ReasonOf(err) == inventory.ReasonNoPod {
-		err = e.orStopped(ctx, target, err)
+		err = e.orStopped(ctx, target, workspace, err)
 	}
 	if err == nil || e.NoWait || !mayComeTo(err) {
 		return entry, err
@@ -76,7 +76,7 @@ const stateTimeout = 3 * time.Second
 
 // orStopped is the error about a workspace without a pod: that it is stopped, if that is
 // recorded. What keeps the record from being read is no news here.
-func (e Entrance) orStopped(ctx context.Context, target *inventory.Target, err error) error {
+func (e Entrance) orStopped(ctx context.Context, target *inventory.Target, workspace string, err error) error {
 	limited, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
 	place, done, openErr := e.States(limited)
@@ -89,7 +89,7 @@ func (e Entrance) orStopped(ctx context.Context, target *inventory.Target, err e
 		return err
 	}
 	return fault.New(fault.Failed, "workspace %s is stopped", target.ID).
-		WithHint("start it: %s", strings.Join(append([]string{"berth", "start", target.ID}, e.Flags...), " ")).WithReason(ReasonStopped)
+		WithHint("start it: %s", strings.Join(append([]string{"berth", "start", fault.Word(workspace)}, e.Flags...), " ")).WithReason(ReasonStopped)
 }
 
 // mayComeTo is true for the error about what cannot be entered and may be, later.

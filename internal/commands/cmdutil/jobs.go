@@ -45,10 +45,14 @@ func (d *Dependencies) jobStores(ctx context.Context) (*job.Stores, error) {
 	return job.Open(ctx, c.Jobs, client, time.Now), nil
 }
 
-// Read reads one record.
-func (j Jobs) Read(ctx context.Context, id string) (*v1.Job, error) {
+// Read reads the record of the job that an argument means.
+func (j Jobs) Read(ctx context.Context, arg string) (*v1.Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
 	defer cancel()
+	id, err := j.Find(ctx, arg)
+	if err != nil {
+		return nil, err
+	}
 	record, err := j.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -56,14 +60,13 @@ func (j Jobs) Read(ctx context.Context, id string) (*v1.Job, error) {
 	return new(record.Document(time.Now())), nil
 }
 
-// ReadAll reads all records, or those of one workspace, the newest first. Those
-// that wait in the cluster for NATS are moved there.
-func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string) (*v1.JobList, error) {
+// ReadAll reads all records, or those of one workspace, the newest first, and how their IDs
+// are shortened. Those that wait in the cluster for NATS are moved there.
+func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string) (list *v1.JobList, short map[string]string, err error) {
 	var arg inventory.Argument
 	if workspace != "" {
-		var err error
 		if arg, err = inventory.ParseArgument(workspace); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
@@ -71,9 +74,9 @@ func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string)
 	records, unreachable, err := j.List(ctx)
 	switch {
 	case err != nil && unreachable != nil:
-		return nil, unreachable
+		return nil, nil, unreachable
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case unreachable != nil:
 		printer.PrintWarning(s, "listing only the records in the cluster: "+unreachable.Error())
 	default:
@@ -81,14 +84,37 @@ func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string)
 			printer.PrintWarning(s, "cannot move records from the cluster to NATS: "+err.Error())
 		}
 	}
-	list := &v1.JobList{}
+	list = &v1.JobList{}
 	for _, r := range records {
 		if workspace == "" || arg.Means(r.WorkspaceName, r.UserString) {
 			list.Items = append(list.Items, r.Document(time.Now()))
 		}
 	}
 	slices.SortFunc(list.Items, func(a, b v1.Job) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	return list, nil
+	return list, job.ShortIDs(records), nil
+}
+
+// cleanUpTime is how long the end of a command may wait for the clean-up, which the next one
+// that writes does again.
+const cleanUpTime = time.Second
+
+// CleanUp removes records that have expired beside the work of a command that keeps none
+// itself. The function waits until that is done.
+func (r *Recorders) CleanUp(ctx context.Context) (wait func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.stores.CleanUp(ctx)
+	}()
+	return func() {
+		defer cancel()
+		select {
+		case <-done:
+		case <-time.After(cleanUpTime):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // Recorders keep the records of one command, of however many workspaces: they

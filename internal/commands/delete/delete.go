@@ -11,7 +11,6 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -19,9 +18,9 @@ import (
 
 // Options are what the command line says.
 type Options struct {
-	IO      terminal.Streams
-	Remover func() (*provision.Provisioner, error)
-	States  func(context.Context) (lifecycle.Place, func(), error)
+	IO        terminal.Streams
+	Remover   func() (*provision.Provisioner, error)
+	Recorders func(context.Context) (*cmdutil.Recorders, error)
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
 
@@ -93,7 +92,7 @@ and is required without a terminal.`,
 		}),
 	}
 	deps := f.For(cmd)
-	o.Remover, o.States = deps.Remover, deps.States
+	o.Remover, o.Recorders = deps.Remover, deps.Recorders
 	o.addFlags(f, cmd)
 	return cmd
 }

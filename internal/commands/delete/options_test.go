@@ -11,7 +11,7 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	forget := func(o *deletion.Options) { o.IO, o.Remover, o.States = terminal.Streams{}, nil, nil }
+	forget := func(o *deletion.Options) { o.IO, o.Remover, o.Recorders = terminal.Streams{}, nil, nil }
 	cmdtest.Options(t, deletion.NewCmd, forget, map[string]cmdtest.Case[deletion.Options]{
 		"one workspace": {Args: "alice", Want: deletion.Options{Args: []string{"alice"}, Parallel: 4}},
 		"several workspaces": {

@@ -30,12 +30,12 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	states, closeStates, err := o.States(ctx)
+	recorders, err := o.Recorders(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeStates()
-	p.States, p.WaitForLock = states, o.Wait
+	defer recorders.Close()
+	p.States, p.WaitForLock = recorders.States(p.Client), o.Wait
 	if removals, err = o.find(ctx, p, removals); err != nil {
 		return err
 	}
@@ -45,6 +45,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.confirm(ctx, p, removals); err != nil {
 		return err
 	}
+	defer recorders.CleanUp(ctx)()
 	batch := o.choice().Batch(p.Client.Namespace, removals, "delete", o.again(), o.Flags)
 	view := progress.New(o.IO, o.Output, batch)
 	all := cmdutil.NewBatch(batch, view)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/terminal"
@@ -40,11 +41,18 @@ Kubernetes reported on the way. Without an argument, list them; with the ID of a
 job, show what happened. With --follow, follow it until it ends, and exit with its
 status: 0 if the workspace runs, 3 if it failed.
 
-Records are kept for 48 hours, in NATS if that is configured, otherwise in the
-cluster.`,
+Running is what a command works on now, and Interrupted what none works on any more.
+Created ended once everything was created, as with --no-wait: "berth status" says what
+became of the workspace.
+
+The list has the beginnings of the IDs, which are as good as the whole ones; those are
+in the documents and with --output wide.
+
+Records are kept for 48 hours, or as long as jobs.retention says, in NATS if that is
+configured, otherwise in the cluster.`,
 		Example: `  berth jobs
   berth jobs --workspace alice~dev
-  berth jobs 5f0c1a52-9d7b-4c55-a3b1-2a8c0f6f1e77 --follow
+  berth jobs 5f0c1a5 --follow
   berth jobs --output json`,
 		Args: cmdutil.MaxOneArg("job"),
 		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
@@ -53,7 +61,7 @@ cluster.`,
 		}),
 	}
 	o.Open = f.For(cmd).OpenJobs
-	cmd.ValidArgsFunction = cmdutil.CompleteOne(o.ids)
+	cmd.ValidArgsFunction = o.complete
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "wide", "json", "yaml", "name", "jsonpath=", "go-template=")
 	cmd.Flags().StringVar(&o.Workspace, "workspace", "", "list only the jobs of this workspace (user string or ID)")
 	cmd.Flags().BoolVarP(&o.Follow, "follow", "f", false, "follow the job until it ends, and exit with its status")
@@ -89,21 +97,31 @@ func Run(ctx context.Context, o *Options) error {
 		}
 		return printer.Print(o.IO, o.Output, result.Job{Job: *document})
 	}
-	list, err := jobs.ReadAll(ctx, o.IO, o.Workspace)
+	list, short, err := jobs.ReadAll(ctx, o.IO, o.Workspace)
 	if err != nil {
 		return err
 	}
 	for i := range list.Items {
 		list.Items[i].Events = nil
 	}
-	return printer.Print(o.IO, o.Output, result.Jobs{JobList: *list})
+	if err := printer.Print(o.IO, o.Output, result.Jobs{JobList: *list, Short: short}); err != nil {
+		return err
+	}
+	if o.Output.IsText() && len(list.Items) > 0 {
+		printer.PrintNote(o.IO, english.Plural(len(list.Items), "job")+"; records are kept for "+job.Kept(jobs.Keep()))
+	}
+	return nil
 }
 
 // follow prints what happens to a job until it has ended, and ends as it did: as
 // text a line for each entry, else the document at the end.
 func (o *Options) follow(ctx context.Context, jobs cmdutil.Jobs) error {
 	shown := map[string]string{}
-	last, err := jobs.Follow(ctx, o.Job, time.Now, func(r job.Record) {
+	id, err := jobs.Find(ctx, o.Job)
+	if err != nil {
+		return cmdutil.Because(ctx, err)
+	}
+	last, err := jobs.Follow(ctx, id, time.Now, func(r job.Record) {
 		if o.Output.IsText() {
 			lines := result.Job{Job: r.Document(time.Now())}.NewLines(printer.Page(o.IO, o.Output), shown)
 			_, _ = io.WriteString(o.IO.Out, style.JoinLines(lines))
@@ -128,19 +146,25 @@ func (o *Options) follow(ctx context.Context, jobs cmdutil.Jobs) error {
 	return nil
 }
 
-// ids completes the ID of a job.
-func (o *Options) ids(cmd *cobra.Command) (ids []cobra.Completion, err error) {
-	ctx, cancel := context.WithTimeout(cmd.Context(), cmdutil.CompletionTimeout)
-	defer cancel()
-	jobs, err := o.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer jobs.Close()
-	records, _, err := jobs.List(ctx)
-	for _, r := range records {
-		j := r.Document(o.IO.Now())
-		ids = append(ids, cobra.CompletionWithDesc(j.ID, j.WorkspaceName+", "+string(j.State)))
-	}
-	return ids, err
+// complete completes the ID of a job: its short form, or the whole one of who has typed more.
+func (o *Options) complete(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return cmdutil.CompleteOne(func(cmd *cobra.Command) (ids []cobra.Completion, err error) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), cmdutil.CompletionTimeout)
+		defer cancel()
+		jobs, err := o.Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer jobs.Close()
+		records, _, err := jobs.List(ctx)
+		short := job.ShortIDs(records)
+		for _, r := range records {
+			id := short[r.ID]
+			if len(typed) > len(id) {
+				id = r.ID
+			}
+			ids = append(ids, cobra.CompletionWithDesc(id, r.WorkspaceName+", "+string(r.State(o.IO.Now()))))
+		}
+		return ids, err
+	})(cmd, args, typed)
 }

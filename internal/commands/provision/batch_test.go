@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/kubetest"
 	"github.com/berthdev/berth/internal/schematest"
 )
 
@@ -63,5 +64,36 @@ func TestBatchStreamOfFailures(t *testing.T) {
 	schematest.ValidateLines(t, []byte(stdout))
 	if n := strings.Count(stdout, `"outcome":`); n != 3 {
 		t.Errorf("%d outcomes, want 3:\n%s", n, stdout)
+	}
+}
+
+// Of several, one that runs already has not failed: it ends as it does alone.
+func TestBatchOfWhatRunsAlready(t *testing.T) {
+	cmdtest.Offline(t)
+	cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
+	cmdtest.Must(t, 0, "provision", "alice")
+	cmdtest.Must(t, 6, "provision", "alice")
+	for _, c := range []struct {
+		users  string
+		status int
+		says   string
+	}{
+		{"alice\nbob\n", 6, "2 running in"},
+		{"alice\nbob\n", 6, "2 already"},
+		{"alice\nal!ce\n", 2, "invalid"},
+	} {
+		status, _, stderr := cmdtest.Run(t, c.users, "provision", "-f", "-")
+		if status != c.status || !strings.Contains(stderr, c.says) || strings.Contains(stderr, "failed") {
+			t.Errorf("%q: status %d, want %d and %q\n%s", c.users, status, c.status, c.says, stderr)
+		}
+	}
+	cmdtest.Must(t, 0, "delete", "bob")
+	_, stdout, _ := cmdtest.Run(t, "alice\nbob\n", "provision", "-f", "-", "-o", "json")
+	schematest.Validate(t, []byte(stdout))
+	if !strings.Contains(stdout, `"alreadyRunning": 1`) || !strings.Contains(stdout, `"exitStatus": 6`) {
+		t.Errorf("the document is\n%s", stdout)
+	}
+	if status, _, stderr := cmdtest.Run(t, "alice\nbob\n", "provision", "-f", "-", "--if-not-exists"); status != 0 {
+		t.Errorf("with --if-not-exists: status %d\n%s", status, stderr)
 	}
 }

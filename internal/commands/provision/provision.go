@@ -84,8 +84,8 @@ With --filename, bring up many at once, --parallel at a time. The file has a use
 string per line, with # comments, or is a YAML or JSON list of user strings or of
 {userString: ...}. All problems in it are reported together before the cluster is
 asked. --timeout is for all of them together. If one fails, the others go on. The
-exit status is 3 if any of them failed; each one's own code is in the document.
-Ctrl-C stops following all of them.`
+exit status is 3 if any of them failed, and 6 if some of them only ran already; each
+one's own code is in the document. Ctrl-C stops following all of them.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -102,14 +102,14 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
   berth provision alice~dev+workload=deployment/web+ns=shop
   berth provision alice~dev --output jsonl | jq -c .stage.stage
   berth provision -f team.txt --parallel 8 --if-not-exists`,
-		Args:              cmdutil.MaxOneArg("user string"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: cmdutil.MaxOneArg("user string"),
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.UserString, o.FromFile, o.Flags = cmdutil.Optional(args), cmd.Flags().Changed("filename"), cmdutil.ClusterFlags(cmd)
 			return o.validate(cmd.Flags().Changed("parallel"))
 		}),
 	}
 	deps := f.For(cmd)
+	cmd.ValidArgsFunction = deps.CompleteUserString
 	o.Provisioner, o.Recorders, o.States = deps.Provisioner, deps.Recorders, deps.States
 	flags := cmd.Flags()
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")

@@ -124,7 +124,7 @@ func (o *Options) history(ctx context.Context) error {
 		return err
 	}
 	defer jobs.Close()
-	list, err := jobs.ReadAll(ctx, o.IO, o.Workspace)
+	list, _, err := jobs.ReadAll(ctx, o.IO, o.Workspace)
 	if err != nil {
 		return err
 	}

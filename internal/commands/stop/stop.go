@@ -25,7 +25,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) erro
 A workspace in a workload is taken out of its pod template, and put back by a start.
 
 What is wanted is recorded first, so that a stop that is interrupted is completed when
-it is repeated, by "berth reconcile", or by "berth serve workspaces" where that runs. A workspace that is stopped already stays as it is.`,
+it is repeated, by "berth reconcile", or by "berth serve workspaces" where that runs.
+A workspace that is stopped already stays as it is.`,
 		Example: `  berth stop alice~dev
   berth stop alice~dev bob~dev --timeout 2m
   berth stop --owner alice --no-wait`,

@@ -35,12 +35,21 @@ func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
 	switch {
 	case first < 0:
 		return nil, fault.New(fault.NotFound, "workspace %s not found in namespace %s", all[0].id, r.Client.Namespace).
-			WithHint("`berth status` lists the workspaces of a namespace; --namespace chooses another one")
+			WithHint("%s", arg.otherwise(r.Client.Namespace))
 	case slices.ContainsFunc(targets[first+1:], Target.exists):
 		return nil, fault.New(fault.InvalidArgument, "%q is ambiguous: %s or %s", arg.Text, all[0].id, all[1].id).
 			WithHint("use id/%s or id/%s", all[0].id, all[1].id)
 	}
 	return &targets[first], nil
+}
+
+// otherwise is what to do where there is no such workspace.
+func (a Argument) otherwise(namespace string) string {
+	hint := "`berth status` lists the workspaces of a namespace; --namespace chooses another one"
+	if u := a.asked(); u.User == "" || u.Pod != "" {
+		return hint
+	}
+	return "`" + fault.Command("berth", "provision", a.Text, "--namespace", namespace) + "` creates it; " + hint
 }
 
 func (t Target) exists() bool { return t.Found.Exists() }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -22,6 +23,9 @@ func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
 	r = r.In(t.Namespace)
 	if t.Found.Workload == nil {
 		pod, err := r.Client.CoreV1().Pods(t.Namespace).Get(ctx, t.ID, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil, t.withoutPod()
+		}
 		if err != nil {
 			return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "pods", Namespace: t.Namespace, Name: t.ID})
 		}
@@ -34,6 +38,17 @@ func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
 			WithHint("see why: %s", fault.Command("kubectl", "describe", ref, "--namespace", t.Namespace)).WithReason(ReasonNoPod)
 	}
 	return pods, err
+}
+
+// withoutPod is the error about a workspace whose pod is not there. Why is for who reads what
+// is recorded.
+func (t *Target) withoutPod() error {
+	name := t.Found.UserString()
+	if name == "" {
+		name = "id/" + t.ID
+	}
+	return fault.New(fault.NotFound, "workspace %s has no pod: it is stopped, or its pod was deleted", t.ID).
+		WithHint("start it: %s", fault.Command("berth", "start", name, "--namespace", t.Namespace))
 }
 
 // Subject is what explains the state of the workspace: its pod, or its workload.

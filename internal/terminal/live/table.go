@@ -26,9 +26,9 @@ const (
 )
 
 func (m *model) phase() phase {
-	_, failed := m.ending.(result.Error)
+	err, failed := m.ending.(result.Error)
 	switch {
-	case failed:
+	case failed && !err.Runs():
 		return broken
 	case m.ending != nil:
 		return ready
@@ -181,6 +181,10 @@ func (m *model) state(v view) result.Row {
 		return r
 	case ready:
 		r := m.ending.Row(v.Page)
+		if r.Sign == v.Stopped {
+			r.Sign = style.Paint(r.Colour, r.Sign)
+			return r
+		}
 		r.Sign = sign(done, v)
 		return r
 	}

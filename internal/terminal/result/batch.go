@@ -101,8 +101,9 @@ func (b batch) Row(style.Page) Row { return Row{} }
 // Text is nothing: it was the progress.
 func (b batch) Text(style.Page) ([]string, error) { return nil, nil }
 
-// tally counts how the members ended. One that timed out has failed, too.
-type tally struct{ done, failed, timedOut, interrupted int }
+// tally counts how the members ended. One that timed out has failed, too; one that ran before
+// is what was asked for, and yet no success.
+type tally struct{ done, already, failed, timedOut, interrupted int }
 
 func (b batch) tally() (t tally) {
 	for _, m := range b.members {
@@ -113,6 +114,8 @@ func (b batch) tally() (t tally) {
 			t.interrupted++
 		case m.err.timedOut():
 			t.timedOut++
+		case m.err.Runs():
+			t.already++
 		default:
 			t.failed++
 		}
@@ -123,15 +126,19 @@ func (b batch) tally() (t tally) {
 // headline says how it ended, in two halves.
 func (b batch) headline() (head, rest string) {
 	t, took := b.tally(), style.Brief(style.Seconds(b.totals.Seconds))
+	done := t.done + t.already
 	var parts []string
 	switch {
 	case t.interrupted > 0:
 		head = "Interrupted after " + took
-		parts = append(parts, fmt.Sprintf("%d of %d %s", t.done, len(b.members), b.done), fmt.Sprintf("%d no longer followed", t.interrupted))
+		parts = append(parts, fmt.Sprintf("%d of %d %s", done, len(b.members), b.done), fmt.Sprintf("%d no longer followed", t.interrupted))
 	case t.failed+t.timedOut == 0:
-		return fmt.Sprintf("%d %s in %s", t.done, b.done, took), ""
+		head = fmt.Sprintf("%d %s in %s", done, b.done, took)
 	default:
-		head = fmt.Sprintf("%d of %d %s after %s", t.done, len(b.members), b.done, took)
+		head = fmt.Sprintf("%d of %d %s after %s", done, len(b.members), b.done, took)
+	}
+	if t.already > 0 {
+		parts = append(parts, fmt.Sprintf("%d already", t.already))
 	}
 	if t.failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", t.failed))
@@ -170,6 +177,9 @@ type failure struct {
 	titles []wording.Title
 }
 
+// ranBefore is the hint for all that ran before; each alone is told how to enter it.
+const ranBefore = "with --if-not-exists that is a success"
+
 // failed are the failures, in the order of the batch. An interruption is not a failure.
 func (b batch) failed() []failure {
 	var failures []failure
@@ -178,7 +188,11 @@ func (b batch) failed() []failure {
 		if m.err == nil || m.err.interrupted() {
 			continue
 		}
-		key := [4]string{m.err.Code + string(m.err.Left), m.err.shortMessage(), m.err.Hint}
+		hint := m.err.Hint
+		if m.err.Runs() {
+			hint = ranBefore
+		}
+		key := [4]string{m.err.Code + string(m.err.Left), m.err.shortMessage(), hint}
 		if m.err.Logs != nil || len(m.err.Problems) > 0 {
 			key[3] = m.ID // it has something of its own to say
 		}
@@ -187,6 +201,7 @@ func (b batch) failed() []failure {
 			i = len(failures)
 			index[key] = i
 			failures = append(failures, failure{Error: *m.err})
+			failures[i].Hint = hint
 		}
 		failures[i].titles = append(failures[i].titles, m.Title)
 	}
@@ -207,8 +222,10 @@ func (b batch) Summary(p style.Page, _ wording.Title, _ time.Duration) []string 
 	switch {
 	case b.tally().interrupted > 0:
 		sign = style.Paint(p.Yellow, p.Stopped)
-	case b.totals.Failed > 0:
+	case b.totals.Failed > b.totals.AlreadyRunning:
 		sign = style.Paint(p.Red, p.Failed)
+	case b.totals.AlreadyRunning > 0:
+		sign = style.Paint(p.Yellow, p.Stopped)
 	}
 	head, rest := b.headline()
 	lines := p.Headline(sign+" "+style.Paint(p.Bold, head), style.Paint(p.Grey, rest))

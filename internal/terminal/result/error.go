@@ -47,6 +47,9 @@ func NewError(err error) *v1.Error {
 func (e Error) failed() bool   { return fault.Code(e.Code) == fault.Failed }
 func (e Error) timedOut() bool { return fault.Code(e.Code) == fault.DeadlineExceeded }
 
+// Runs is true for a workspace that ran before: there was nothing to do.
+func (e Error) Runs() bool { return fault.Code(e.Code) == fault.AlreadyExists && e.Workspace != nil }
+
 func (e Error) interrupted() bool {
 	c := fault.Code(e.Code)
 	return c == fault.Interrupted || c == fault.Terminated
@@ -98,6 +101,8 @@ func (e Error) word(p style.Page) (word string, colour lipgloss.Style, sign stri
 		return "Interrupted", p.Yellow, p.Stopped
 	case e.timedOut():
 		return "Timed out", p.Red, p.Failed
+	case e.Runs():
+		return "Running", p.Yellow, p.Stopped
 	}
 	if e.stuck() {
 		return "Gave up", p.Red, p.Failed
@@ -115,8 +120,11 @@ func (e Error) Row(p style.Page) Row {
 // shortMessage is the outcome in half a line. The message of the error names the
 // workspace, which is in the first line already.
 func (e Error) shortMessage() string {
-	if e.Workspace == nil {
+	switch {
+	case e.Workspace == nil:
 		return e.detailOrMessage()
+	case e.Runs():
+		return "already running"
 	}
 	s := e.Workspace.Snapshot
 	why := s.Message

@@ -94,6 +94,8 @@ type Jobs struct {
 	v1.JobList
 	// Full is set to print all of each job, instead of a table.
 	Full bool `json:"-"`
+	// Short are the forms of the IDs in the table, unless it is wide.
+	Short map[string]string `json:"-"`
 }
 
 // Names are the IDs.
@@ -142,8 +144,12 @@ func (l Jobs) Text(p style.Page) ([]string, error) {
 		cols = append(cols, style.Column{Title: "CODE", DropOrder: 3}, style.Column{Title: "UPDATED", DropOrder: 4})
 	}
 	return table(cols, l.Items, p, func(j v1.Job) []string {
+		id := j.ID
+		if !p.Wide {
+			id = cmp.Or(l.Short[id], id)
+		}
 		return []string{
-			j.ID, j.WorkspaceName, style.OrDash(j.Username), string(j.State), style.Age(j.CreatedAt, p.Now),
+			id, j.WorkspaceName, style.OrDash(j.Username), string(j.State), style.Age(j.CreatedAt, p.Now),
 			style.Brief(Job{j}.took(p.Now)), string(j.Stage), style.OrDash(j.Code), style.Age(j.UpdatedAt, p.Now),
 		}
 	}), nil

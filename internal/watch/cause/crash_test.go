@@ -62,6 +62,8 @@ func TestCrashHints(t *testing.T) {
 		{"out of memory without a limit", v1.Cause{Code: OutOfMemory}, About{}, []string{"more memory than the node could give it"}},
 		{"killed", v1.Cause{Code: CrashLoop, ExitCode: number(137)}, About{}, []string{"137 is SIGKILL"}},
 		{"crashed", v1.Cause{Code: CrashLoop, ExitCode: number(139), Object: "pod/api", Container: "app", Restarts: number(3)}, About{}, []string{"139 is SIGSEGV", "`kubectl logs api --container app --previous`"}},
+		{"crashed in a workspace", v1.Cause{Code: CrashLoop, Object: "pod/alice-1", Container: "app", Restarts: number(3)}, About{UserString: "alice~dev", Blueprint: "dev", Namespace: "t"},
+			[]string{"`berth logs alice~dev --container app --namespace t --previous`"}},
 		{"terminated", v1.Cause{Code: ContainerExited, ExitCode: number(143)}, About{}, []string{"143 is SIGTERM"}},
 		{"no such program", v1.Cause{Code: InitFailed, ExitCode: number(127)}, About{}, []string{"127: a program was not found"}},
 		{"killed for its probe", v1.Cause{Code: CrashLoop, Message: "Liveness probe failed: 503"}, About{Probe: "GET /healthz on port 80"}, []string{"because of its probe", "asks for GET /healthz on port 80"}},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // Hint says what a cause means and what to do about it. Empty if there is nothing
@@ -117,7 +118,7 @@ func (a About) Provision() string {
 	if a.UserString == "" {
 		return "provision again"
 	}
-	return "run `berth provision " + a.UserString + a.option() + "` again"
+	return "run `" + fault.Command("berth", "provision", a.UserString) + a.option() + "` again"
 }
 
 // option is the namespace as an option, of kubectl and berth.
@@ -138,5 +139,9 @@ func (a About) lastWords(c v1.Cause) string {
 	if c.Restarts != nil && *c.Restarts > 0 {
 		previous = " --previous"
 	}
-	return fmt.Sprintf("Its log says why (`kubectl logs %s --container %s%s%s`).", pod, c.Container, a.option(), previous)
+	show := fault.Command("kubectl", "logs", pod)
+	if a.UserString != "" {
+		show = fault.Command("berth", "logs", a.UserString)
+	}
+	return fmt.Sprintf("Its log says why (`%s --container %s%s%s`).", show, c.Container, a.option(), previous)
 }

@@ -43,6 +43,9 @@ func (o *Options) Run(ctx context.Context, c Change) error {
 	if all, err = o.find(ctx, p, all, c.Done); err != nil {
 		return err
 	}
+	if !c.Starts {
+		defer recorders.CleanUp(ctx)()
+	}
 	batch := o.Batch(p.Client.Namespace, all, c.Verb, o.Again(c.Verb, o.Flags), o.Flags)
 	view := progress.New(o.IO, o.Output, batch)
 	work := cmdutil.NewBatch(batch, view)

@@ -1,0 +1,95 @@
+package commands_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/kubetest"
+)
+
+// putJob puts the record of a job into the cluster, which expires then.
+func putJob(server *kubetest.Server, id string, expires time.Time) {
+	name := "k8shell-job-" + id
+	record := fmt.Sprintf(`{"id":%q,"workspaceName":"alice-a975fae","userString":"alice","username":"alice","status":"completed",`+
+		`"createdAt":"2026-11-20T12:00:00Z","updatedAt":"2026-11-20T12:00:09Z","finishedAt":"2026-11-20T12:00:09Z","events":[]}`, id)
+	server.Put("/api/v1/namespaces/team/configmaps/"+name, &kubetest.Object{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": name, "namespace": "team", "labels": map[string]any{
+			"k8shell.io/job-id": id, "k8shell.io/job-expires": fmt.Sprint(expires.Unix()),
+		}},
+		"data": map[string]any{"record": record},
+	}})
+}
+
+// Records that have expired are removed by whatever writes, and stay as long as commands only
+// read.
+func TestExpiredRecordsGo(t *testing.T) {
+	cmdtest.Offline(t)
+	server := kubetest.Start(t, nil)
+	cmdtest.Cluster(t, server.URL)
+	const old, recent = "/api/v1/namespaces/team/configmaps/k8shell-job-old", "/api/v1/namespaces/team/configmaps/k8shell-job-recent"
+	for _, c := range []struct {
+		args  []string
+		stays bool
+	}{
+		{[]string{"provision", "alice"}, false},
+		{[]string{"status", "alice"}, true},
+		{[]string{"jobs"}, true},
+		{[]string{"stop", "alice"}, false},
+		{[]string{"start", "alice"}, false},
+		{[]string{"delete", "alice", "--dry-run=client"}, true},
+		{[]string{"delete", "alice"}, false},
+	} {
+		putJob(server, "old", time.Now().Add(-time.Hour))
+		putJob(server, "recent", time.Now().Add(time.Hour))
+		cmdtest.Must(t, 0, c.args...)
+		there := server.Names("configmaps")
+		if slices.Contains(there, old) != c.stays || !slices.Contains(there, recent) {
+			t.Errorf("after berth %v there are %v", c.args, there)
+		}
+	}
+}
+
+// Short IDs are listed, accepted and completed; documents have the whole ones.
+func TestShortJobIDs(t *testing.T) {
+	cmdtest.Offline(t)
+	server := kubetest.Start(t, nil)
+	cmdtest.Cluster(t, server.URL)
+	const one, two, three = "5f0c1a52-9d7b-4c55-a3b1-2a8c0f6f1e77", "5f0c1a52-9e7b-4c55-a3b1-2a8c0f6f1e77", "9b0c1a52-9d7b-4c55-a3b1-2a8c0f6f1e77"
+	for _, id := range []string{one, two, three} {
+		putJob(server, id, time.Now().Add(time.Hour))
+	}
+	for _, c := range []struct {
+		args   string
+		status int
+		says   []string
+		not    string
+	}{
+		{"jobs", 0, []string{"5f0c1a52-9d ", "5f0c1a52-9e ", "9b0c1a5 ", "3 jobs; records are kept for 48h"}, one},
+		{"jobs -o wide", 0, []string{one, two, three}, ""},
+		{"jobs -o json", 0, []string{one, two, three}, "kept for"},
+		{"jobs -o name", 0, []string{one, two, three}, "kept for"},
+		{"jobs 9b0c -o json", 0, []string{three}, one},
+		{"jobs 5f0c1a52-9e", 0, []string{two}, one},
+		{"jobs " + three, 0, []string{three}, one},
+		{"jobs 5f0c", 2, []string{`"5f0c" is ambiguous: 2 jobs`, one, two, "give more of the ID"}, three},
+		{"jobs 5f0c --follow", 2, []string{"is ambiguous"}, three},
+		{"jobs 7", 7, []string{"job 7 not found"}, ""},
+		{"__complete jobs 5", 0, []string{"5f0c1a52-9d\talice-a975fae, Failed"}, one},
+		{"__complete jobs 5f0c1a52-9d7b", 0, []string{one + "\t"}, ""},
+	} {
+		status, stdout, stderr := cmdtest.Run(t, "", strings.Fields(c.args)...)
+		if status != c.status || c.not != "" && strings.Contains(stdout+stderr, c.not) {
+			t.Errorf("berth %s: status %d, want %d\n%s%s", c.args, status, c.status, stdout, stderr)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(stdout+stderr, want) {
+				t.Errorf("berth %s: %q is not in\n%s%s", c.args, want, stdout, stderr)
+			}
+		}
+	}
+}

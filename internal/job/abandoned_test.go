@@ -1,0 +1,98 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lock"
+)
+
+// A record says Running only while somebody has the lock of the workspace for that job. It is
+// not changed by being read.
+func TestJobWithoutItsLock(t *testing.T) {
+	lease := func(workspace, job string, holder lock.Holder, second int) *coordinationv1.Lease {
+		renewed, identity := metav1.NewMicroTime(at(second)), holder.String()
+		return &coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "berth-" + workspace, Namespace: "team",
+				Labels: map[string]string{"k8shell.io/canonical-id": workspace}, Annotations: map[string]string{"berth.dev/job-id": job},
+			},
+			Spec: coordinationv1.LeaseSpec{HolderIdentity: &identity, RenewTime: &renewed},
+		}
+	}
+	elsewhere := lock.Holder{User: "bob", Host: "other", PID: 1, Started: "1", Nonce: "x"}
+	dead := lock.Self()
+	dead.Started = "0"
+	for name, c := range map[string]struct {
+		lease *coordinationv1.Lease // nil for none
+		want  v1.JobState
+	}{
+		"held for it":                            {lease("alice-1", "it", elsewhere, 9), v1.JobRunning},
+		"held by one that goes on with it":       {lease("alice-1", "unrecorded", elsewhere, 9), v1.JobRunning},
+		"held by this process":                   {lease("alice-1", "it", lock.Self(), 9), v1.JobRunning},
+		"not renewed, by the clock of elsewhere": {lease("alice-1", "it", elsewhere, -5), v1.JobRunning},
+		"not renewed for long":                   {lease("alice-1", "it", elsewhere, -15), v1.JobInterrupted},
+		"held by a process that is dead":         {lease("alice-1", "it", dead, 9), v1.JobInterrupted},
+		"held for a later job":                   {lease("alice-1", "later", elsewhere, 9), v1.JobInterrupted},
+		"held for a deletion":                    {lease("alice-1", "", elsewhere, 9), v1.JobInterrupted},
+		"another workspace's is held":            {lease("bob-1", "it", elsewhere, 9), v1.JobInterrupted},
+		"free":                                   {nil, v1.JobInterrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			if c.lease != nil {
+				_ = client.Tracker().Add(c.lease)
+			}
+			s := &Stores{cluster: configMaps(client, "team", Retention, func() time.Time { return at(10) })}
+			for _, r := range []Record{
+				{ID: "it", WorkspaceName: "alice-1", Status: v1.JobStatusRunning, UpdatedAt: at(0)},
+				{ID: "later", WorkspaceName: "alice-1", Status: v1.JobStatusCompleted, UpdatedAt: at(5)},
+			} {
+				if err := put(t.Context(), s.cluster, r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			client.ClearActions()
+			one, err := s.Get(t.Context(), "it")
+			all, _, listErr := s.List(t.Context())
+			if err != nil || listErr != nil || len(all) != 2 {
+				t.Fatalf("%v, %v, %d records", err, listErr, len(all))
+			}
+			for _, r := range append(all, one) {
+				if got := r.State(at(10)); r.ID == "it" && got != c.want {
+					t.Errorf("it is told as %s, want %s", got, c.want)
+				}
+			}
+			for _, action := range client.Actions() {
+				if verb := action.GetVerb(); verb != "get" && verb != "list" {
+					t.Errorf("to read a record, it sends %s", verb)
+				}
+			}
+		})
+	}
+}
+
+// Whoever may not see locks is told by the age of the record alone.
+func TestJobsWithoutPermissionForLocks(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("list", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, fault.New(fault.PermissionDenied, "you may not list leases")
+	})
+	s := &Stores{cluster: configMaps(client, "team", Retention, func() time.Time { return at(10) })}
+	if err := put(t.Context(), s.cluster, Record{ID: "it", Status: v1.JobStatusRunning, UpdatedAt: at(0)}); err != nil {
+		t.Fatal(err)
+	}
+	for second, want := range map[int]v1.JobState{10: v1.JobRunning, 100: v1.JobInterrupted} {
+		if r, err := s.Get(t.Context(), "it"); err != nil || r.State(at(second)) != want {
+			t.Errorf("after %d s it is %s, %v; want %s", second, r.State(at(second)), err, want)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package lock
+
+import (
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+)
+
+// IsOverdue says of a lease that was read once whether it should have been renewed by now.
+// The clocks of two hosts may differ by as much as a lock lasts.
+func IsOverdue(lease *coordinationv1.Lease, now time.Time) bool {
+	renewed := lease.Spec.RenewTime
+	return renewed == nil || now.Sub(renewed.Time) > 2*Duration
+}
+
+// JobInUse is the job that the holder of a lease works on; empty if it is for none, is known
+// to be dead, or should have renewed the lease by now. Nothing is taken from the holder by
+// that: Try decides with more care.
+func JobInUse(lease *coordinationv1.Lease, self Holder, now time.Time) string {
+	if IsOverdue(lease, now) || parseHolder(identityIn(lease)).isDead(self) {
+		return ""
+	}
+	return lease.Annotations[annotationJob]
+}
