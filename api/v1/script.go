@@ -8,7 +8,7 @@ type Script struct {
 	// Number is its place in the order in which they are run, from 1.
 	Number int         `json:"number"`
 	State  ScriptState `json:"state"`
-	// Object is the pod in which it is run: pod/alice-1234567.
+	// Object is where it is run: pod/alice-1234567:k8shell-main.
 	Object string `json:"object,omitempty"`
 	// At is when it began, and Seconds how long it took, by the clock of the node.
 	At      time.Time `json:"at,omitzero"`

@@ -21,7 +21,7 @@ const outputEvery = 500 * time.Millisecond
 // and now and then what it has written last. It ends when all have come to their end, or the
 // container has. The client is that of the pod's namespace.
 func Follow(ctx context.Context, client *kube.Client, pod *corev1.Pod, container string, report func(v1.Script)) error {
-	f := &feed{object: kube.Object("Pod", pod.Name), report: report}
+	f := &feed{object: kube.Object("Pod", pod.Name) + ":" + container, report: report}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var group sync.WaitGroup
@@ -47,7 +47,7 @@ const (
 func Read(ctx context.Context, client *kube.Client, pod *corev1.Pod, container string) (scripts []v1.Script, ready bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	f := &feed{object: kube.Object("Pod", pod.Name), report: func(v1.Script) {}, left: readBytes}
+	f := &feed{object: kube.Object("Pod", pod.Name) + ":" + container, report: func(v1.Script) {}, left: readBytes}
 	err = logs.Copy(ctx, client, pod, logs.Request{Container: container, Timestamps: true, Tail: -1}, f)
 	if errors.Is(err, errRead) {
 		err = nil
