@@ -31,7 +31,8 @@ func scripted(t *testing.T, forbidden bool) (s *kubetest.Server, asked *atomic.I
 	s = kubetest.Start(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/log") {
-				if asked.Add(1); forbidden {
+				asked.Add(1)
+				if forbidden {
 					w.Header().Set("Content-Type", "application/json")
 					w.WriteHeader(http.StatusForbidden)
 					_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"no logs for you"}`))

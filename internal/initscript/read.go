@@ -96,7 +96,8 @@ func (f *feed) Write(piece []byte) (int, error) {
 			break
 		}
 		piece = piece[end+1:]
-		if f.take(string(f.line)); f.log.Ready() {
+		f.take(string(f.line))
+		if f.log.Ready() {
 			return n, errRead
 		}
 		f.line = f.line[:0]

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,7 +19,7 @@ import (
 // start runs the runtime until it is ready, and returns its log.
 func (w workspace) start(shell ...string) (log []string) {
 	w.Helper()
-	args := append(shell[1:], filepath.Join(w.k8shell, "runtime", "start.sh"), w.k8shell)
+	args := slices.Concat(shell[1:], []string{filepath.Join(w.k8shell, "runtime", "start.sh"), w.k8shell})
 	cmd := exec.CommandContext(w.Context(), shell[0], args...)
 	cmd.Env = append(os.Environ(), "HOME="+w.home)
 	out, err := cmd.StdoutPipe()

@@ -117,11 +117,11 @@ func TestShellIsThatOfTheOSUser(t *testing.T) {
 				workspace = t.TempDir()
 				home = workspace
 			}
-			stdout, stderr, status := "", "", 0
+			status := 0
 			if c.wantErr != "" {
 				status, home = 125, ""
 			}
-			stdout, stderr = i.enter(c.user, workspace, container, status)
+			stdout, stderr := i.enter(c.user, workspace, container, status)
 			user := ""
 			if c.wantBy != "" {
 				user = c.user
