@@ -16,6 +16,11 @@ type Workspace struct {
 	JobID     string    `json:"jobId,omitempty"`
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	Snapshot
+	// Scripts are its init scripts and what has become of them, as far as they have come.
+	// They are not in lists.
+	Scripts []Script `json:"scripts,omitempty"`
+	// ScriptsUnread says why that could not be seen, or not all of it.
+	ScriptsUnread string `json:"scriptsUnread,omitempty"`
 	// State is what it is meant to be; absent if that was never said.
 	State *State `json:"state,omitempty"`
 	// Events are those that Kubernetes recorded about the pod and its claims,
@@ -141,7 +146,7 @@ type Error struct {
 	Code string `json:"code"`
 	// Reason tells errors of one code apart: USER_UNKNOWN, USER_LOCKED,
 	// USER_INVALID, BLUEPRINT_NOT_ALLOWED, PROVIDER_UNAVAILABLE, REPOSITORY_NOT_VISIBLE, RECORD_UNREADABLE,
-	// STORAGE_OF_ANOTHER.
+	// STORAGE_OF_ANOTHER, INIT_SCRIPT_FAILED.
 	Reason     string `json:"reason,omitempty"`
 	ExitStatus int    `json:"exitStatus"`
 	Message    string `json:"message"`
@@ -171,6 +176,7 @@ const (
 // LogTail is the end of a container's log.
 type LogTail struct {
 	Container string   `json:"container"`
+	Script    string   `json:"script,omitempty"`   // the init script that has failed, if it is its output alone
 	Previous  bool     `json:"previous,omitempty"` // of the instance before the last restart
 	Lines     []string `json:"lines"`
 }

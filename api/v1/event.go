@@ -15,6 +15,7 @@ type Event struct {
 	Object   *ObjectEvent `json:"object,omitempty"`
 	Warning  *Warning     `json:"warning,omitempty"`
 	Step     *Step        `json:"step,omitempty"`
+	Script   *Script      `json:"script,omitempty"`
 	Progress *Progress    `json:"progress,omitempty"`
 	Result   *Result      `json:"result,omitempty"`
 	// Outcome is how one of several workspaces ended; the stream goes on.

@@ -52,6 +52,9 @@ func (s *Stream) Warning(w v1.Warning) { s.emit(v1.Event{Warning: &w}, false) }
 // Object emits a Kubernetes event about one of the workspace's objects.
 func (s *Stream) Object(o v1.ObjectEvent) { s.emit(v1.Event{Object: &o}, false) }
 
+// Script emits what has become of an init script so far.
+func (s *Stream) Script(script v1.Script) { s.emit(v1.Event{Script: &script}, false) }
+
 // Progress emits a remark that something is still going on.
 func (s *Stream) Progress(p v1.Progress) { s.emit(v1.Event{Progress: &p}, false) }
 

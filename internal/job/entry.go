@@ -44,6 +44,9 @@ func entryOf(e v1.Event) (entry v1.JobEvent, repeat repeat, ok bool) {
 	case e.Step != nil && e.Step.State != v1.StepBegun:
 		entry.Type, entry.ObjectName = v1.JobEventProgress, e.Step.Name
 		entry.Status, entry.Message = string(e.Step.State), e.Step.Message
+	case e.Script != nil && e.Script.State != v1.ScriptRunning:
+		entry.Type, entry.ObjectName = v1.JobEventProgress, "initscript/"+e.Script.Name
+		entry.Status, entry.Message = string(e.Script.State), scriptText(*e.Script)
 	case e.Progress != nil:
 		entry.Type, entry.Message = v1.JobEventProgress, e.Progress.Message
 	default:
@@ -51,6 +54,15 @@ func entryOf(e v1.Event) (entry v1.JobEvent, repeat repeat, ok bool) {
 	}
 	entry.Message = short(entry.Message)
 	return entry, repeat, true
+}
+
+// scriptText is what has become of a script, without its output: more people may read records
+// than logs.
+func scriptText(s v1.Script) string {
+	if s.ExitCode != nil {
+		return fmt.Sprintf("init script failed with exit code %d", *s.ExitCode)
+	}
+	return "init script"
 }
 
 func reasonText(reason, message string) string {

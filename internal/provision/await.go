@@ -24,11 +24,12 @@ func (p *Provisioner) Await(ctx context.Context, t *inventory.Target, stream *ev
 		return Outcome{}, interrupted(ctx, about, ending{}, err)
 	}
 	defer follower.Close()
-	reading, err := s.report(ctx, about, follower)
+	reading, err := s.report(ctx, about, follower, t.Found.Job())
 	end := ending{found: t.Found, reading: reading}
 	err = interrupted(ctx, about, end, err)
 	w := t.Found.Describe(t.ID, t.Namespace)
 	w.Snapshot, w.Timing = reading, s.steps.Timing(s.Client.Requests.Count())
+	s.scripts.Describe(&w)
 	if w.Stage == "" {
 		w.Stage, w.Status = v1.StageUnknown, v1.StatusUnknown
 	}

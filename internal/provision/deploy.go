@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -100,7 +101,7 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 		}
 		completed <- err
 	}()
-	reading, err := s.report(following, d.About, turn.Follower)
+	reading, err := s.report(following, d.About, turn.Follower, jobOf(turn, s.jobID))
 	if completeErr := <-completed; err == nil || errors.Is(completeErr, lock.ErrTaken) {
 		err = completeErr
 	}
@@ -125,23 +126,34 @@ func (s provisioning) complete(ctx context.Context, d deploy.Deployment, plan de
 	return err
 }
 
-// report reports on the workspace until it runs or is certain not to.
-func (s session) report(ctx context.Context, about deploy.About, follower *follow.Follower) (reading v1.Snapshot, err error) {
+// report reports on the workspace, and on its init scripts, until it runs or is certain not
+// to. The job is that of its pods; empty if it is not known.
+func (s session) report(ctx context.Context, about deploy.About, follower *follow.Follower, job string) (reading v1.Snapshot, err error) {
 	var changed error
-	err = follower.Run(ctx, s.Policy.Waiting(s.Now()), s.Now, func(c follow.Change) (done bool) {
-		if changed = s.target.Still(follower.State()); changed != nil {
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	s.scripts.Begin(stop)
+	err = follower.Run(following, s.Policy.Waiting(s.Now()), s.Now, func(c follow.Change) (done bool) {
+		state := follower.State()
+		if changed = s.target.Still(state); changed != nil {
 			return true
+		}
+		if s.Order == nil { // or nobody would look at it
+			s.scripts.Look(following, state, job)
 		}
 		reading = s.steps.Changed(c, about)
 		return reading.Verdict() != v1.VerdictWaiting
 	})
-	if err == nil {
-		err = changed
+	runs := err == nil && changed == nil && reading.Verdict() == v1.VerdictRunning
+	stopped := following.Err() != nil && ctx.Err() == nil
+	s.scripts.End(stop, runs)
+	switch {
+	case runs || stopped:
+		return reading, s.scripts.Failure(s.id, s.Client.Namespace)
+	case err != nil || changed != nil:
+		return reading, cmp.Or(err, changed)
 	}
-	if err == nil && reading.Verdict() != v1.VerdictRunning {
-		err = about.Failure(reading)
-	}
-	return reading, err
+	return reading, about.Failure(reading)
 }
 
 // beginJob begins the record of this run's job. A pod that is starting belongs to

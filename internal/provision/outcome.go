@@ -48,6 +48,11 @@ const logTime = 3 * time.Second
 
 func (s provisioning) outcome(ctx context.Context, in inputs, e ending, err error) Outcome {
 	o := Outcome{Workspace: s.workspace(in, e), Left: leftBy(e, err)}
+	s.scripts.Describe(o.Workspace)
+	if fault.ReasonOf(err) == deploy.ReasonScript {
+		o.Logs = s.scripts.Tail()
+		return o
+	}
 	if code := fault.CodeOf(err); code == fault.Failed || code == fault.DeadlineExceeded {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTime)
 		defer cancel()

@@ -39,6 +39,8 @@ type Provisioner struct {
 	// OnFailure says what becomes of what was created if the workspace fails.
 	// Empty keeps it.
 	OnFailure OnFailure
+	// StrictScripts makes an init script that fails a failure of the workspace.
+	StrictScripts bool
 	// NoWait ends a provisioning once everything is created.
 	NoWait bool
 	// CreateNamespace creates the namespace if it does not exist.

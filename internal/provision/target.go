@@ -79,14 +79,16 @@ type target interface {
 // session is the tools of one command on one workspace.
 type session struct {
 	*Provisioner
-	id     string
-	target target
-	steps  *deploy.Steps
+	id      string
+	target  target
+	steps   *deploy.Steps
+	scripts *deploy.Scripts
 }
 
 // session chooses the target: without a workload it is a pod of its own.
 func (p *Provisioner) session(id string, in userstring.Workload, stream *event.Stream) session {
 	s := session{Provisioner: p, id: id, steps: deploy.NewSteps(stream, p.Now)}
+	s.scripts = deploy.NewScripts(s.steps, p.Client, p.StrictScripts)
 	if in.IsZero() {
 		s.target = standalone.Target{Reader: p.Reader, ID: id, Steps: s.steps}
 	} else {

@@ -19,6 +19,7 @@ func inject() Command {
 			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch", "delete"}, Why: "its storages, if it has any"},
 			markedClaims(),
 			logLines(),
+			scriptLines(),
 		},
 	}
 }

@@ -75,6 +75,7 @@ func provision() Command {
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "its network policies, if they are configured", Made: true},
 			{Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "its certificate, if that is configured", Made: true},
 			logLines(),
+			scriptLines(),
 		},
 	}
 }
@@ -123,6 +124,14 @@ func logLines() Rule {
 	}
 }
 
+// scriptLines is the permission to see what init scripts do.
+func scriptLines() Rule {
+	return Rule{
+		Resource: "pods/log", Verbs: []string{"get"}, Why: "what its init scripts do, if it has any",
+		Without: "that is not seen, which a warning says; with --strict-scripts it is a failure",
+	}
+}
+
 // injected are the permissions to find a workspace in a workload.
 func injected() []Rule {
 	get, why := []string{"get"}, "a workspace in such a workload"
@@ -162,6 +171,7 @@ func status() Command {
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"get", "list", "watch"}, Why: "whether their storages are there"},
 			{Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "what they are meant to be, where no NATS keeps it", Without: "those that are stopped are not listed"},
+			{Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of one have done", Without: "that is not said"},
 			record(),
 		}, append(injected(), followed()...)...),
 	}
@@ -174,6 +184,7 @@ func awaited() []Rule {
 		{Resource: "pods", Verbs: watch, Why: why, Without: without},
 		{Resource: "events", Verbs: watch, Why: "what such a workspace waits for", Without: without},
 		{Resource: "persistentvolumeclaims", Verbs: watch, Why: "whether the storages of such a workspace are there", Made: true, Without: without},
+		{Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of such a workspace do", Without: "that is not seen"},
 		{Group: groupApps, Resource: "deployments", Verbs: watch, Why: why, Made: true, Without: without},
 		{Group: groupApps, Resource: "statefulsets", Verbs: watch, Why: why, Made: true, Without: without},
 		{Group: groupApps, Resource: "daemonsets", Verbs: watch, Why: why, Made: true, Without: without},

@@ -19,7 +19,7 @@ type workspace struct {
 func newWorkspace(t *testing.T) workspace {
 	t.Helper()
 	w := workspace{T: t, k8shell: t.TempDir(), home: t.TempDir(), origin: filepath.Join(t.TempDir(), "proj.git")}
-	for _, file := range []string{"clone.sh", "credentials.sh", "init-repository.sh", "take.sh"} {
+	for _, file := range []string{"start.sh", "clone.sh", "credentials.sh", "init-repository.sh", "take.sh"} {
 		text, err := charts.ReadFile("chart/" + ChartName + "/runtime/" + file)
 		if err != nil {
 			t.Fatal(err)

@@ -163,7 +163,8 @@ func TestExecWaitsForAReplica(t *testing.T) {
 }
 
 // The shell is that of the OS user, in the home directory; a command runs as the
-// container does.
+// container does, or as the OS user who is asked for. Who is not there, or whom the container may
+// not become, is refused.
 func TestShellOfTheOSUser(t *testing.T) {
 	w := newWorld(t)
 	shell := func(user string) result {
@@ -187,9 +188,19 @@ func TestShellOfTheOSUser(t *testing.T) {
 	says("alice~plain+user=dev", "dev /home/dev /home/dev dev blue", "")
 	says("id/"+w.idOf("alice~plain"), "dev /home/dev /home/dev dev blue", "")
 	says("alice~plain+user=root", "root /root /root  blue", "")
-	says("alice~plain+user=nosuch", "root /root /root  blue", "berth: not as user nosuch: the image has no such user")
-	if r := w.must(0, "exec", "alice~plain+user=dev", "--", "id", "-un"); r.stdout != "root\n" {
-		t.Errorf("a command runs as %q", r.stdout)
+	refused := func(says string, args ...string) {
+		t.Helper()
+		r := w.must(125, append([]string{"exec"}, args...)...)
+		if w.contains(r.stderr, says); r.stdout != "" {
+			t.Errorf("%q is run", r.stdout)
+		}
+	}
+	refused("berth: cannot enter container k8shell-main as user nosuch: the user does not exist there", "alice~plain+user=nosuch")
+	refused("as user nosuch: the user does not exist there", "alice~plain+user=nosuch", "--", "id")
+	for user, want := range map[string]string{"alice~plain": "root a b\n", "alice~plain+user=dev": "dev a b\n", "alice~plain+user=root": "root a b\n"} {
+		if r := w.must(0, "exec", user, "--", "sh", "-c", `echo "$(id -un) $0"`, "a b"); r.stdout != want {
+			t.Errorf("the command of %s runs as %q", user, r.stdout)
+		}
 	}
 	at := w.sit(w.command("exec", "alice~plain+user=dev"))
 	at.sees("$ ")
@@ -205,7 +216,7 @@ func TestShellOfTheOSUser(t *testing.T) {
 	w.must(0, "provision", "bob~restricted") // whose container is not root
 	says("bob~restricted", "dev /home/dev /home/dev  ", "")
 	says("bob~restricted+user=dev", "dev /home/dev /home/dev  ", "")
-	says("bob~restricted+user=root", "dev /home/dev /home/dev  ", "berth: not as user root: the container runs as user 1000, and only root can switch")
+	refused("as user root: only root can switch users there (its own user is dev: user=dev)", "bob~restricted+user=root")
 
 	w.must(0, "provision", "eve~dev+user=dev")                                                              // whose home is a storage
 	says("eve~dev", "dev /home/dev /home/dev dev blue", "berth: cannot enter the home directory /home/dev") // it is root's alone

@@ -48,6 +48,12 @@ func (g *gatewayWorld) testCommands() {
 	if r.status != 7 || r.stdout != "out\n" || r.stderr != "err\n" {
 		g.Errorf("%+v", r)
 	}
+	if r := g.through("alice~plain+user=dev", "--", "id", "-un"); r.status != 0 || r.stdout != "dev\n" {
+		g.Errorf("as dev: %+v", r)
+	}
+	if r := g.through("alice~plain+user=nosuch", "--", "id", "-un"); r.status != 125 || !strings.Contains(r.stderr, "as user nosuch: the user does not exist there") {
+		g.Errorf("as nosuch: %+v", r)
+	}
 	shell := g.user("exec", "--gateway", "office", "alice~plain")
 	shell.Stdin = strings.NewReader("pwd; exit 3\n")
 	if r := g.finish(shell); r.status != 3 || r.stdout != "/root\n" {

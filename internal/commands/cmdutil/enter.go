@@ -37,7 +37,7 @@ type Entrance struct {
 type Entry struct {
 	client  *kube.Client
 	request pod.Request
-	shell   []string
+	login   pod.Login
 }
 
 // Find finds a workspace and waits until it can be entered, unless that is not wanted.
@@ -111,7 +111,7 @@ func (e Entrance) choose(ctx context.Context, reader inventory.Reader, target *i
 	entry := Entry{client: reader.Client.In(target.Namespace), request: r}
 	for _, p := range pods {
 		if p.Name == r.Pod {
-			entry.shell = pod.ShellIn(p, r, workspace)
+			entry.login = pod.LoginIn(p, r, pod.OSUser(workspace))
 		}
 	}
 	return entry, nil
@@ -146,5 +146,5 @@ func (e Entrance) Enter(ctx context.Context, entry Entry) error {
 	if len(e.Command) == 0 {
 		run = pod.HungUp(run)
 	}
-	return e.Run(ctx, run, entry.shell)
+	return e.Run(ctx, entry.login.As(run), nil)
 }

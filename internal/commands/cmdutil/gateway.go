@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/exec/gateway"
 	"github.com/berthdev/berth/internal/exec/machine"
+	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/userstring"
@@ -61,7 +62,7 @@ func (d *Dependencies) Through(ctx context.Context, name, target, container stri
 	if name, is := strings.CutPrefix(target, machine.Prefix); is {
 		to.Machine = name
 	} else {
-		if to.Workspace, to.Namespace, err = workspaceThere(target); err != nil {
+		if to.Workspace, to.Namespace, to.User, err = workspaceThere(target); err != nil {
 			return g, to, err
 		}
 	}
@@ -75,21 +76,18 @@ func (d *Dependencies) Through(ctx context.Context, name, target, container stri
 }
 
 // workspaceThere is the ID of a workspace at a gateway, which is not asked what a text could
-// mean besides, and its namespace if the text says so. The gateway chooses the OS user.
-func workspaceThere(text string) (id, namespace string, err error) {
+// mean besides, and its namespace and the OS user if the text says so.
+func workspaceThere(text string) (id, namespace, user string, err error) {
 	arg, err := inventory.ParseArgument(text)
 	if err != nil {
-		return "", "", err
+		return "", "", "", err
 	}
-	if u, err := userstring.Parse(text); err == nil && u.OSUser != "" {
-		return "", "", fault.New(fault.InvalidArgument, "user=%s cannot be chosen through a gateway", u.OSUser).
-			WithHint("name the workspace by its ID, such as id/%s: the shell is that of its own OS user", arg.IDs()[0])
-	}
+	user = pod.OSUser(text)
 	ids := arg.IDs()
 	if userstring.LooksLikeID(text) {
-		return ids[len(ids)-1], arg.Namespace, nil
+		return ids[len(ids)-1], arg.Namespace, user, nil
 	}
-	return ids[0], arg.Namespace, nil
+	return ids[0], arg.Namespace, user, nil
 }
 
 // gateway is a gateway with its credential.

@@ -152,7 +152,8 @@ func (o *Options) place(ctx context.Context) (v1.CopyResult, exec.Runner, error)
 	if err != nil {
 		return v1.CopyResult{}, nil, err
 	}
-	return v1.CopyResult{ID: request.ID, Namespace: client.Namespace, Pod: request.Pod, Container: request.Container}, pod.Runner(client, request), nil
+	login := pod.Login{User: pod.OSUser(o.workspace()), Container: request.Container}
+	return v1.CopyResult{ID: request.ID, Namespace: client.Namespace, Pod: request.Pod, Container: request.Container}, login.As(pod.Runner(client, request)), nil
 }
 
 func (o *Options) copy(ctx context.Context, run exec.Runner, meter *filecopy.Meter) (filecopy.Result, error) {

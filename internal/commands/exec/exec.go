@@ -46,9 +46,11 @@ workspace's shell. On a terminal, what runs gets one, too, with your input; --no
 keeps that from a command whose output is to stay as it is.
 
 The shell starts in the home directory. If the workspace has an OS user (user=NAME in
-its user string) and the container runs as root, it is that user's, by setpriv or su
-of the image; if that is not possible, the reason is printed. A command runs as the
-user of the container, in its working directory.
+the user string that it was provisioned with), it is that user's; a command runs as
+the user of the container, in its working directory. With user=NAME in the user string
+given here, both run as that user of the container. It takes a container that runs as
+root, with setpriv or su in its image. Where the user does not exist, or cannot be
+switched to, nothing is run: the reason is printed, and the exit status is 125.
 
 A workspace that is not running yet is waited for, with its progress on standard error;
 with --no-wait that is an error. With --provision, a workspace that does not exist is

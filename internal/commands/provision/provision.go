@@ -41,6 +41,7 @@ type Options struct {
 	Yes         bool // without a question
 	OnFailure   provision.OnFailure
 	Force       bool // injection where it is risky
+	Strict      bool // an init script that fails is a failure
 
 	CreateNamespace bool
 	DryRun          apply.DryRun
@@ -71,6 +72,10 @@ What only a person can change, such as a Secret that does not exist or a cluster
 room, is waited for without end; after a minute you are told so. With --stuck-after 10m
 the waiting ends once it has lasted, unchanged, for 10 minutes: the exit status is 3, and
 what was created is kept, whatever --on-failure says.
+
+An init script that fails is a warning, with its exit code and the last lines of its
+output, and the workspace can be entered nevertheless. With --strict-scripts it is a
+failure, and the first one ends the waiting.
 
 With --update, a workspace that exists is brought to what its blueprint, --image and
 --set say now, as "berth update" does; at a terminal you are asked to confirm what
@@ -126,6 +131,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.StringVarP(&o.File, "filename", "f", "", "provision the user strings in this file (- for standard input)")
 	cmdutil.AddParallelFlag(cmd, &o.Parallel)
 	cmdutil.EnumVar(cmd, &o.OnFailure, "on-failure", "what to do with what was created if the workspace fails or times out", provision.KeepOnFailure, provision.DeleteOnFailure)
+	flags.BoolVar(&o.Strict, "strict-scripts", false, "fail if one of the init scripts fails")
 	cmdutil.AddPolicyFlags(cmd)
 	cmdutil.AddStuckAfterFlag(cmd)
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
@@ -149,6 +155,8 @@ func (o *Options) validate(parallel bool) error {
 		return fault.New(fault.InvalidArgument, "--update accepts only one workspace")
 	case o.Update && o.OnFailure == provision.DeleteOnFailure:
 		return fault.New(fault.InvalidArgument, "--update and --on-failure delete are mutually exclusive")
+	case o.Strict && o.NoWait:
+		return fault.New(fault.InvalidArgument, "--strict-scripts and --no-wait are mutually exclusive")
 	case !o.FromFile && parallel:
 		return fault.New(fault.InvalidArgument, "--parallel requires --filename")
 	case !o.FromFile:

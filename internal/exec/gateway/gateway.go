@@ -32,9 +32,9 @@ type Gateway struct {
 type Target struct {
 	Namespace string
 	// Workspace is a canonical ID, and Container one of its containers, empty for the main
-	// one. Or else Machine is the name of a machine.
-	Workspace, Container string
-	Machine              string
+	// one; User is one of its OS users, empty for the workspace's own. Or else Machine is the name of a machine.
+	Workspace, Container, User string
+	Machine                    string
 }
 
 // path is where the gateway has it.
@@ -65,7 +65,7 @@ func (g Gateway) Runner(t Target) exec.Runner {
 			return 0, fault.New(fault.InvalidArgument, "the URL of gateway %s: %w", g.Name, err)
 		}
 		if t.Machine == "" {
-			to.RawQuery = Query(t.Container, command, s).Encode()
+			to.RawQuery = Query(t.Container, t.User, command, s).Encode()
 		}
 		status, err := exec.Stream(ctx, config, to, s)
 		if err != nil && ctx.Err() == nil {

@@ -107,14 +107,14 @@ func TestPaths(t *testing.T) {
 func TestQuery(t *testing.T) {
 	in, out := strings.NewReader(""), &bytes.Buffer{}
 	for want, s := range map[string]exec.Session{
-		"command=ls&command=a+b&container=side&stdin=true&stdout=true&tty=true": {Stdin: in, Stdout: out, Stderr: out, TTY: true},
-		"command=ls&command=a+b&container=side&stderr=true":                     {Stderr: out},
+		"command=ls&command=a+b&container=side&stdin=true&stdout=true&tty=true&user=dev": {Stdin: in, Stdout: out, Stderr: out, TTY: true},
+		"command=ls&command=a+b&container=side&stderr=true&user=dev":                     {Stderr: out},
 	} {
-		if got := Query("side", []string{"ls", "a b"}, s).Encode(); got != want {
+		if got := Query("side", "dev", []string{"ls", "a b"}, s).Encode(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if got := Query("", nil, exec.Session{Stdout: out}).Encode(); got != "stdout=true" {
+	if got := Query("", "", nil, exec.Session{Stdout: out}).Encode(); got != "stdout=true" {
 		t.Errorf("a shell: %s", got)
 	}
 }

@@ -18,9 +18,10 @@ func WorkspacePath(namespace, id string) string {
 	return "/apis/" + Group + "/v1/namespaces/" + url.PathEscape(namespace) + "/workspaces/" + url.PathEscape(id) + "/exec"
 }
 
-// The keys of a query, which are those of pods/exec.
+// The keys of a query, which are those of pods/exec, and the OS user.
 const (
 	KeyContainer = "container"
+	KeyUser      = "user"
 	KeyCommand   = "command"
 	KeyStdin     = "stdin"
 	KeyStdout    = "stdout"
@@ -28,11 +29,14 @@ const (
 	KeyTTY       = "tty"
 )
 
-// Query says what to run, and which streams it has.
-func Query(container string, command []string, s exec.Session) url.Values {
+// Query says what to run, as whom, and which streams it has.
+func Query(container, user string, command []string, s exec.Session) url.Values {
 	q := url.Values{}
 	if container != "" {
 		q.Set(KeyContainer, container)
+	}
+	if user != "" {
+		q.Set(KeyUser, user)
 	}
 	if len(command) > 0 {
 		q[KeyCommand] = command

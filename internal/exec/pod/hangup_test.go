@@ -153,7 +153,7 @@ func TestHungUp(t *testing.T) {
 				return 3, nil
 			}
 			var out strings.Builder
-			status, err := HungUp(run)(t.Context(), Shell("", ""), remote.Session{TTY: c.tty, Stdout: &out})
+			status, err := HungUp(run)(t.Context(), Login{}.Shell(), remote.Session{TTY: c.tty, Stdout: &out})
 			if status != 3 || err != nil || out.String() != c.want {
 				t.Errorf("%d, %v, %q", status, err, &out)
 			}

@@ -1,9 +1,12 @@
 #!/bin/sh
-# Usage: shell.sh USER HOME
+# Usage: shell.sh USER HOME CONTAINER [COMMAND [ARG...]]
 #
 # Enters a workspace: as the OS user USER, if that is not empty, and in the directory
-# HOME, or else in the user's own. The caller may be anybody; switching takes root.
-user=$1 home=$2
+# HOME, or else in the user's own. A COMMAND is run instead of the shell, in the working
+# directory of the container. Whoever cannot become USER is refused with berth's own
+# exit status. The caller may be anybody; switching takes root.
+user=$1 home=$2 container=$3
+shift 3
 shell=/bin/sh
 [ -x /bin/bash ] && shell=/bin/bash
 
@@ -22,16 +25,23 @@ done
 echo "berth: cannot enter the home directory $1" >&2
 exec "$SHELL" -l'
 
+# As the container's own user.
 stay() {
-	[ -z "$1" ] || echo "berth: not as user $user: $1" >&2
+	[ $# -eq 0 ] || exec "$@"
 	SHELL=$shell
 	export SHELL
 	exec /bin/sh -c "$inside" sh "${HOME:-/}"
 }
 
-[ -t 1 ] && [ -r /k8shell/runtime/motd ] && cat /k8shell/runtime/motd
+refuse() {
+	echo "berth: cannot enter container $container as user $user: $1 (its own user is $own: user=$own)" >&2
+	exit 125
+}
+
+[ $# -eq 0 ] && [ -t 1 ] && [ -r /k8shell/runtime/motd ] && cat /k8shell/runtime/motd
 me=$(id -u 2>/dev/null) || me=unknown
-if [ -z "$user" ] || [ "$user" = "$(id -un 2>/dev/null)" ]; then stay ""; fi
+own=$(id -un 2>/dev/null) || own=$me
+case $user in "" | "$own" | "$me") stay "$@" ;; esac
 
 # The user as the image knows it: NAME:x:UID:GID:GECOS:HOME:SHELL.
 entry=
@@ -46,34 +56,34 @@ case $user in
 	fi
 	;;
 esac
-[ -n "$entry" ] || stay "the image has no such user"
-set -f
-IFS=:
-# shellcheck disable=SC2086 # it is split on purpose
-set -- $entry
-unset IFS
-set +f
-name=$1 uid=$3 gid=$4 own=${6:-/}
-[ "$uid" != "$me" ] || stay ""
-[ "$me" = 0 ] || stay "the container runs as user $me, and only root can switch"
-case $7 in
+[ -n "$entry" ] || refuse "the user does not exist there"
+read_entry() {
+	set -f
+	IFS=:
+	# shellcheck disable=SC2086 # it is split on purpose
+	set -- $1
+	unset IFS
+	set +f
+	name=$1 uid=$3 gid=$4 dir=${6:-/} login=$7
+}
+read_entry "$entry"
+[ "$uid" != "$me" ] || stay "$@"
+[ "$me" = 0 ] || refuse "only root can switch users there"
+case $login in
 */nologin | */false | "") ;;
-*) [ -x "$7" ] && shell=$7 ;;
+*) [ -x "$login" ] && shell=$login ;;
 esac
-before=${HOME:-/}
-USER=$name LOGNAME=$name SHELL=$shell HOME=${home:-$own}
+USER=$name LOGNAME=$name SHELL=$shell HOME=${home:-$dir}
 export USER LOGNAME SHELL HOME
+[ $# -gt 0 ] || set -- /bin/sh -c "$inside" sh "$HOME" "$dir"
 case $(setpriv --help 2>&1 </dev/null) in
 *--reuid*)
 	why=$(setpriv --reuid="$uid" --regid="$gid" --init-groups /bin/sh -c : 2>&1 </dev/null) &&
-		exec setpriv --reuid="$uid" --regid="$gid" --init-groups /bin/sh -c "$inside" sh "$HOME" "$own"
+		exec setpriv --reuid="$uid" --regid="$gid" --init-groups "$@"
 	;;
 esac
 if command -v su >/dev/null 2>&1; then
 	why=$(su -p -s /bin/sh -- "$name" -c : 2>&1 </dev/null) &&
-		exec su -p -s /bin/sh -- "$name" -c "$inside" sh "$HOME" "$own"
+		exec su -p -s /bin/sh -- "$name" -c 'exec "$@"' sh "$@"
 fi
-unset USER LOGNAME
-shell=/bin/sh HOME=$before
-[ -x /bin/bash ] && shell=/bin/bash
-stay "${why:-the image has neither setpriv nor su}"
+refuse "${why:-the image has neither setpriv nor su}"

@@ -7,12 +7,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/skiptest"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // image is a container's root as far as the script of the shell looks at it: programs
@@ -52,18 +55,21 @@ func (i image) program(name, script string) {
 	}
 }
 
-// enter runs the shell for a user, with HOME as the container has it, and gives what it
-// says of itself.
-func (i image) enter(user, workspaceHome, containerHome string) (stdout, stderr string) {
+// enter runs the shell for a user, with HOME as the container has it, or a command instead,
+// and gives what it says of itself. Status is how it has to end.
+func (i image) enter(user, workspaceHome, containerHome string, status int, command ...string) (stdout, stderr string) {
 	i.t.Helper()
-	command := Shell(user, workspaceHome)
+	login := Login{User: user, Home: workspaceHome, Container: "main"}
+	if command = login.Command(command); user == "" || len(command) == len(login.Shell()) {
+		command = login.Shell()
+	}
 	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec // it is the shell
 	cmd.Env = []string{"PATH=" + i.bin, "HOME=" + containerHome, "ENV=", "KEPT=yes"}
 	cmd.Stdin = strings.NewReader(`echo "$PWD $HOME $USER $KEPT $BY"` + "\n")
 	var out, err bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &err
-	if err := cmd.Run(); err != nil {
-		i.t.Errorf("%v: %s", err, cmd.Stderr)
+	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != status {
+		i.t.Errorf("%v, want status %d: %s", err, status, cmd.Stderr)
 	}
 	return strings.TrimSpace(out.String()), strings.TrimSpace(err.String())
 }
@@ -90,12 +96,13 @@ func TestShellIsThatOfTheOSUser(t *testing.T) {
 		"with su beside busybox's":      {uid: "0", me: "root", user: "dev", setup: func(i image) { i.program("setpriv", busyboxPriv); i.program("su", su) }, wantBy: "su dev"},
 		"where the workspace's home is": {uid: "0", me: "root", user: "dev", ofWorkspace: true, setup: func(i image) { i.program("su", su) }, wantBy: "su dev"},
 		"they are it already":           {uid: "1000", me: "dev", user: "dev"},
-		"the container is not root":     {uid: "1000", me: "app", user: "dev2", wantErr: "berth: not as user dev2: the image has no such user"},
-		"another one, and not root":     {uid: "1001", me: "app", user: "dev", wantErr: "berth: not as user dev: the container runs as user 1001, and only root can switch"},
-		"nothing to switch with":        {uid: "0", me: "root", user: "dev", wantErr: "berth: not as user dev: the image has neither setpriv nor su"},
+		"they are it by number":         {uid: "1000", me: "1000", user: "1000"},
+		"the image has no such user":    {uid: "1000", me: "app", user: "dev2", wantErr: "berth: cannot enter container main as user dev2: the user does not exist there (its own user is app: user=app)"},
+		"another one, and not root":     {uid: "1001", me: "app", user: "dev", wantErr: "as user dev: only root can switch users there (its own user is app: user=app)"},
+		"nothing to switch with":        {uid: "0", me: "root", user: "dev", wantErr: "as user dev: the image has neither setpriv nor su"},
 		"not permitted":                 {uid: "0", me: "root", user: "dev", setup: func(i image) { i.program("setpriv", notAllowed) }, wantErr: "setpriv: not permitted"},
-		"an option":                     {uid: "0", me: "root", user: "--help", wantErr: "berth: not as user --help: the image has no such user"},
-		"a line of passwd":              {uid: "0", me: "root", user: "root:x", wantErr: "berth: not as user root:x: the image has no such user"},
+		"an option":                     {uid: "0", me: "root", user: "--help", wantErr: "as user --help: the user does not exist there"},
+		"a line of passwd":              {uid: "0", me: "root", user: "root:x", wantErr: "as user root:x: the user does not exist there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i := newImage(t).runsAs(c.uid, c.me)
@@ -111,12 +118,20 @@ func TestShellIsThatOfTheOSUser(t *testing.T) {
 				workspace = t.TempDir()
 				home = workspace
 			}
-			stdout, stderr := i.enter(c.user, workspace, container)
+			status := 0
+			if c.wantErr != "" {
+				status, home = 125, ""
+			}
+			stdout, stderr := i.enter(c.user, workspace, container, status)
 			user := ""
 			if c.wantBy != "" {
 				user = c.user
 			}
-			if want := strings.TrimSpace(home + " " + home + " " + user + " yes " + c.wantBy); stdout != want {
+			want := strings.TrimSpace(home + " " + home + " " + user + " yes " + c.wantBy)
+			if status != 0 {
+				want = ""
+			}
+			if stdout != want {
 				t.Errorf("the shell is %q, want %q", stdout, want)
 			}
 			if c.wantErr == "" && stderr != "" || !strings.Contains(stderr, c.wantErr) {
@@ -126,10 +141,58 @@ func TestShellIsThatOfTheOSUser(t *testing.T) {
 	}
 }
 
+// A command is the user's as the shell is, with its arguments as they are; or it is not run.
+func TestCommandIsThatOfTheOSUser(t *testing.T) {
+	const says = `echo "$USER $BY $0 $1"; exit 3`
+	i := newImage(t).runsAs("0", "root")
+	if _, stderr := i.enter("dev", "", "/", 125, "sh", "-c", says, "a b", "--c"); !strings.Contains(stderr, "neither setpriv nor su") {
+		t.Errorf("without anything to switch with: %q", stderr)
+	}
+	i.program("su", su)
+	if stdout, stderr := i.enter("dev", "", "/", 3, "sh", "-c", says, "a b", "--c"); stdout != "dev su dev a b --c" || stderr != "" {
+		t.Errorf("with su: %q, %q", stdout, stderr)
+	}
+	i.program("setpriv", setpriv)
+	if stdout, stderr := i.enter("dev", "", "/", 3, "sh", "-c", says, "a b", "--c"); stdout != "dev setpriv --reuid=1000 --regid=1000 --init-groups a b --c" || stderr != "" {
+		t.Errorf("with setpriv: %q, %q", stdout, stderr)
+	}
+	if stdout, stderr := i.enter("root", "", "/", 3, "sh", "-c", says, "a b", "--c"); !strings.HasSuffix(stdout, "a b --c") || stderr != "" {
+		t.Errorf("as who they are: %q, %q", stdout, stderr)
+	}
+}
+
+// Who is asked for wins over the workspace's own user, whose the shell is and no command; of
+// another container neither is known.
+func TestLoginIn(t *testing.T) {
+	pod := replica("a")
+	pod.Annotations = map[string]string{kube.AnnotationUserString: userstring.ToAnnotation("alice~dev+user=own")}
+	main := Request{Container: kube.MainContainer(pod.Labels)}
+	ls := []string{"ls"}
+	for name, c := range map[string]struct {
+		in             Request
+		user           string
+		shell, command string
+	}{
+		"nobody":                      {main, "", "own", ""},
+		"somebody":                    {main, "dev", "dev", "dev"},
+		"somebody elsewhere":          {Request{Container: "web"}, "dev", "dev", "dev"},
+		"nobody in another container": {Request{Container: "web"}, "", "", ""},
+	} {
+		l := LoginIn(pod, c.in, c.user)
+		if got := l.Shell()[4]; got != c.shell {
+			t.Errorf("%s: the shell is that of %q, want %q", name, got, c.shell)
+		}
+		command := l.Command(ls)
+		if c.command == "" && !slices.Equal(command, ls) || c.command != "" && (command[4] != c.command || command[7] != "ls") {
+			t.Errorf("%s: the command is %q", name, command)
+		}
+	}
+}
+
 // A home directory that is not there is said, and the shell starts all the same.
 func TestShellWithoutHome(t *testing.T) {
 	i := newImage(t).runsAs("0", "root")
-	stdout, stderr := i.enter("", "", "/nonexistent/home")
+	stdout, stderr := i.enter("", "", "/nonexistent/home", 0)
 	if stderr != "berth: cannot enter the home directory /nonexistent/home" || !strings.Contains(stdout, "/nonexistent/home") {
 		t.Errorf("%q, %q", stdout, stderr)
 	}
@@ -137,7 +200,7 @@ func TestShellWithoutHome(t *testing.T) {
 
 // Comments are for those who read the script, and not sent with each session.
 func TestShellIsSentWithoutComments(t *testing.T) {
-	for line := range strings.Lines(Shell("", "")[2]) {
+	for line := range strings.Lines(Login{}.Shell()[2]) {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
 			t.Errorf("%q is sent", line)
 		}

@@ -12,10 +12,13 @@ import (
 )
 
 // Inspect reads one workspace in full: its pod, or the workload that it is injected
-// into, and what explains them. A release whose pod is gone is a workspace in stage
-// Unknown.
+// into, what explains them, and what has become of its init scripts. A release whose pod is gone is a
+// workspace in stage Unknown.
 func (r Reader) Inspect(ctx context.Context, arg Argument) (*v1.Workspace, error) {
-	w, _, err := r.inspect(ctx, arg)
+	w, objects, err := r.inspect(ctx, arg)
+	if err == nil {
+		r.In(w.Namespace).readScripts(ctx, w, objects)
+	}
 	return w, err
 }
 
@@ -23,6 +26,7 @@ func (r Reader) Inspect(ctx context.Context, arg Argument) (*v1.Workspace, error
 func (r Reader) InspectWithEvents(ctx context.Context, arg Argument) (*v1.Workspace, error) {
 	w, objects, err := r.inspect(ctx, arg)
 	if err == nil {
+		r.In(w.Namespace).readScripts(ctx, w, objects)
 		w.Events = objects.Events()
 	}
 	return w, err

@@ -59,7 +59,8 @@ type model struct {
 	ended    time.Time
 }
 
-// item is one line of the story: a step, a stage, or a warning that is history.
+// item is one line of the story: a step, a stage, an init script, or a warning that is
+// history.
 type item struct {
 	kind    itemKind
 	name    string
@@ -68,6 +69,7 @@ type item struct {
 	begun   time.Time
 	took    time.Duration
 	warning v1.Warning
+	script  v1.Script
 }
 
 type itemKind int
@@ -75,6 +77,7 @@ type itemKind int
 const (
 	stepItem itemKind = iota
 	stageItem
+	scriptItem
 	warningItem
 )
 
@@ -85,6 +88,7 @@ const (
 	done
 	failed
 	stopped // given up while running
+	warned  // failed, and that is no failure
 )
 
 // handle adds an event to the picture.
@@ -99,6 +103,8 @@ func (m *model) handle(e v1.Event) {
 		m.stage(*e.Stage, e.At)
 	case e.Warning != nil:
 		m.warnings.add(*e.Warning, e.At)
+	case e.Script != nil:
+		m.script(*e.Script, e.At)
 	case e.Progress != nil:
 		m.progress = e.Progress
 	case e.Result != nil || e.Outcome != nil:
@@ -148,6 +154,7 @@ func (m *model) finish(e result.Ending, at time.Time) {
 		if state = failed; err.Stopped() {
 			state = stopped
 		}
+		m.leaveOut(err.Logs)
 	}
 	m.end(state, at)
 }

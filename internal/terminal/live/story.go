@@ -24,11 +24,11 @@ func (m *model) story(v view) picture {
 		p.final = append(p.final, m.title.Header(v.Page), "")
 	}
 	for ; p.written < len(m.items) && m.items[p.written].state != running; p.written++ {
-		p.final = append(p.final, itemLine(m.items[p.written], v))
+		p.final = append(p.final, itemLines(m.items[p.written], v)...)
 	}
 	below := m.remarks(v)
 	for i := p.written; i < len(m.items); i++ {
-		p.live = append(p.live, itemLine(m.items[i], v))
+		p.live = append(p.live, itemLines(m.items[i], v)...)
 		if i == m.current(stageItem, "") {
 			p.live = append(p.live, m.partLines(v, len(m.items)-p.written+len(below))...)
 		}
@@ -58,7 +58,16 @@ func (b *batchModel) finalStory(v view) []string {
 	return append(lines, summary...)
 }
 
-// itemLine is the line of one step, stage or past warning.
+// itemLines are an item, and below a script that has failed what it has said last.
+func itemLines(it item, v view) []string {
+	lines := []string{itemLine(it, v)}
+	if it.kind == scriptItem && it.state == warned {
+		lines = append(lines, wording.OutputLines(it.script.Lines, v.Page)...)
+	}
+	return lines
+}
+
+// itemLine is the line of one step, stage, script or past warning.
 func itemLine(it item, v view) string {
 	if it.kind == warningItem {
 		return wording.WarningLine(it.warning, v.Page, false)
@@ -66,6 +75,7 @@ func itemLine(it item, v view) string {
 	name := style.Pad(v.CutMiddle(v.Text(it.name), nameWidth), nameWidth)
 	took := ""
 	switch {
+	case it.script.State == v1.ScriptSkipped:
 	case it.state != running:
 		took = style.Brief(it.took)
 	case v.Now.Sub(it.begun) >= 1e9:
@@ -85,6 +95,8 @@ func sign(s itemState, v view) string {
 		return style.Paint(v.Red, v.Failed)
 	case stopped:
 		return style.Paint(v.Grey, v.Stopped)
+	case warned:
+		return style.Paint(v.Yellow, v.Warning)
 	default:
 		return v.Spinner[v.frame%len(v.Spinner)]
 	}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,10 +35,45 @@ func TestFrames(t *testing.T) {
 	}
 }
 
+// An init script has a line, with what it says last while it runs; one that fails is a warning.
+func TestScripts(t *testing.T) {
+	for _, width := range []int{40, 80, 120} {
+		t.Run(strconv.Itoa(width), func(t *testing.T) {
+			var b strings.Builder
+			for _, at := range []time.Duration{600 * ms, 1500 * ms, 5 * sc, 7200 * ms} {
+				fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screen(terminaltest.Scripts(), at, width, terminaltest.PlainLook)))
+			}
+			terminaltest.Golden(t, fmt.Sprintf("frames/scripts-%d.txt", width), terminaltest.Visible(b.String()))
+		})
+	}
+}
+
+// In a workload with several pods the scripts of one are shown, and of the others what fails.
+func TestScriptsOfReplicas(t *testing.T) {
+	m := &model{title: terminaltest.Alice}
+	for i, pod := range []string{"web-a", "web-b", "web-c"} {
+		for number, name := range []string{"one", "two"} {
+			s := v1.Script{Name: name, Number: number + 1, State: v1.ScriptDone, Object: "pod/" + pod + ":main"}
+			if i == 2 && number == 1 {
+				s.State, s.ExitCode = v1.ScriptFailed, new(4)
+			}
+			m.script(s, terminaltest.T0)
+		}
+	}
+	var got []string
+	for _, it := range m.items {
+		got = append(got, it.name+": "+it.message)
+	}
+	if want := "one: init script, two: init script, two: failed with exit code 4 in web-c"; strings.Join(got, ", ") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestEndings(t *testing.T) {
 	endings := map[string]*terminaltest.Script{
 		"image-not-found": terminaltest.ImageNotFound(), "crash-loop": terminaltest.CrashLoop(), "timed-out": terminaltest.TimedOut(), "interrupted": terminaltest.Interrupted(),
 		"deleted": terminaltest.Deleted(true), "deleted-not-gone": terminaltest.Deleted(false), "refused": terminaltest.Refused(), "stuck": terminaltest.Stuck(),
+		"scripts": terminaltest.Scripts(), "scripts-strict": terminaltest.StrictScripts(),
 	}
 	for name, s := range endings {
 		for _, width := range []int{40, 80, 120} {

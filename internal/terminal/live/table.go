@@ -229,5 +229,8 @@ func (m *model) reason(v view) string {
 	if rs := m.snapshot.Replicas; len(rs) > 1 {
 		return stageCounts(rs)
 	}
+	if i := m.current(scriptItem, ""); i >= 0 {
+		return m.items[i].name + ": " + m.items[i].message
+	}
 	return m.snapshot.Message
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func TestJSONLinesTranscript(t *testing.T) {
-	for name, s := range map[string]*terminaltest.Script{"success": terminaltest.Succeeding(), "image-not-found": terminaltest.ImageNotFound(), "deleted": terminaltest.Deleted(true)} {
+	for name, s := range map[string]*terminaltest.Script{"success": terminaltest.Succeeding(), "image-not-found": terminaltest.ImageNotFound(), "deleted": terminaltest.Deleted(true), "scripts": terminaltest.Scripts()} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr := render(t, s, "jsonl")
 			if stderr != "" {

@@ -77,15 +77,26 @@ func (p *plain) entries(m *member, e v1.Event) []result.Entry {
 		return m.stageEntries(*e.Stage, p.page)
 	case e.Warning != nil:
 		return m.warningEntries(*e.Warning, false)
+	case e.Script != nil:
+		return m.scriptEntries(*e.Script)
 	case e.Progress != nil && e.Progress.Message != m.progress:
 		m.progress = e.Progress.Message
 		return []result.Entry{{Label: "progress", Text: m.progress}}
 	case e.Outcome != nil:
-		return result.Of(*e.Outcome, p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), false)
+		return result.Of(unsaid(*e.Outcome), p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), false)
 	case e.Result != nil:
-		return result.Of(*e.Result, p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), true)
+		return result.Of(unsaid(*e.Result), p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), true)
 	}
 	return nil
+}
+
+// unsaid is a result without the output of a script, which came when that had failed.
+func unsaid(r v1.Result) v1.Result {
+	if r.Error != nil && r.Error.Logs != nil && r.Error.Logs.Script != "" {
+		e := *r.Error
+		e.Logs, r.Error = nil, &e
+	}
+	return r
 }
 
 // line is one dated line.
@@ -115,6 +126,29 @@ func stepEntries(s v1.Step) []result.Entry {
 		took = " (" + style.Brief(style.Seconds(s.Seconds)) + ")"
 	}
 	return []result.Entry{{Label: label, Text: s.Message + took}}
+}
+
+// scriptEntries are an init script that begins, and what became of it. What it says is not
+// repeated, unless it has failed.
+func (m *member) scriptEntries(s v1.Script) []result.Entry {
+	took := ""
+	if s.Seconds > 0 {
+		took = " (" + style.Brief(style.Seconds(s.Seconds)) + ")"
+	}
+	switch s.State {
+	case v1.ScriptRunning:
+		if len(s.Lines) > 0 {
+			return nil
+		}
+		return []result.Entry{{Label: "script " + s.Name, Text: "started"}}
+	case v1.ScriptFailed:
+		entries := []result.Entry{{Label: "warning script " + s.Name, Text: wording.ScriptText(s, m.title.ID) + took}}
+		for _, line := range s.Lines {
+			entries = append(entries, result.Entry{Label: "log " + s.Name, Text: line})
+		}
+		return entries
+	}
+	return []result.Entry{{Label: "script " + s.Name, Text: string(s.State) + took}}
 }
 
 // stageEntries are a stage, what it waits for, and the warnings of a reading. The

@@ -32,6 +32,7 @@ func TestPlainTranscripts(t *testing.T) {
 	for name, s := range map[string]*terminaltest.Script{
 		"success": terminaltest.Succeeding(), "crash-loop": terminaltest.CrashLoop(), "timed-out": terminaltest.TimedOut(), "stuck": terminaltest.Stuck(),
 		"interrupted": terminaltest.Interrupted(), "deleted": terminaltest.Deleted(false), "refused": terminaltest.Refused(), "image-not-found": terminaltest.ImageNotFound(),
+		"scripts": terminaltest.Scripts(), "scripts-strict": terminaltest.StrictScripts(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr := render(t, s, "text")

@@ -79,6 +79,16 @@ func TestStatusOfOne(t *testing.T) {
 	}
 }
 
+// The init scripts are listed, and what those that have failed have said last.
+func TestStatusWithScripts(t *testing.T) {
+	events := terminaltest.Scripts().Events
+	w := *events[len(events)-1].Result.Workspace
+	w.ScriptsUnread = "the beginning of the log is gone"
+	terminaltest.Golden(t, "status/scripts-80.txt", printed(t, "text", result.Workspace{Workspace: w}, 80, style.NoColour))
+	w.Scripts[1].Object = "pod/another:k8shell-main"
+	terminaltest.Golden(t, "status/scripts-pipe.txt", printed(t, "text", result.Workspace{Workspace: w}, 0, style.NoColour))
+}
+
 func TestStatusWithEvents(t *testing.T) {
 	w := terminaltest.WithEvents()
 	w.Workload = "deployment/web"

@@ -25,6 +25,8 @@ func (w Workspace) Text(p style.Page) ([]string, error) {
 	lines := w.facts(p)
 	lines = append(lines, style.Paragraph(containerTable(w.Containers, p))...)
 	lines = append(lines, style.Paragraph(replicaTable(w.Replicas, p))...)
+	lines = append(lines, style.Paragraph(scriptTable(w.Scripts, p))...)
+	lines = append(lines, w.scriptOutput(p)...)
 	lines = append(lines, style.Paragraph(wording.WarningLines(w.Warnings, p))...)
 	lines = append(lines, style.Paragraph(eventTable(w.Events, p))...)
 	return append(lines, wording.CommandLines(w.next(p.Flags), p)...), nil
@@ -124,6 +126,8 @@ func (w Workspace) Row(p style.Page) Row {
 	switch {
 	case w.Stage != v1.StageRunning:
 		r.Why = wording.CauseOrMessage(w.Snapshot)
+	case wording.ScriptFailed(w.Scripts) != "":
+		r.Why = wording.ScriptFailed(w.Scripts)
 	case w.Timing == nil:
 		r.Why = w.since(p)
 	}

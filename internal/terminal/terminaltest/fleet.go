@@ -48,6 +48,8 @@ func HostileWorkspace() *v1.Workspace {
 			Warnings:   []v1.Warning{{Reason: Hostile, Message: Hostile, Object: "pod/a:" + Hostile, Count: 2}},
 			Cause:      &v1.Cause{Code: Hostile, Message: Hostile, Container: Hostile, Object: Hostile},
 		},
+		Scripts:       []v1.Script{{Name: Hostile, Number: 1, State: v1.ScriptFailed, Object: Hostile, Lines: []string{Hostile}}, {Name: Hostile, State: Hostile}},
+		ScriptsUnread: Hostile,
 		State: &v1.State{
 			Desired: Hostile, Actual: Hostile, Reason: Hostile, Cause: Hostile,
 			Next: &v1.NextState{Desired: Hostile, Limit: Hostile, From: Hostile, At: Now},
@@ -65,6 +67,11 @@ func HostileStory() []v1.Event {
 	waiting := w.Snapshot
 	waiting.Cause = &v1.Cause{Code: Hostile, Message: Hostile + "!"}
 	s.Stage(2*sc, v1.StagePulling, waiting)
+	script := v1.Script{Name: Hostile, Number: 1, State: v1.ScriptRunning, Object: Hostile, Lines: []string{Hostile}}
+	s.Add(2*sc, v1.Event{Script: &script})
+	failed := script
+	failed.State, failed.ExitCode = v1.ScriptFailed, new(1)
+	s.Add(3*sc, v1.Event{Script: &failed})
 	s.Add(4*sc, v1.Event{Result: &v1.Result{Error: &v1.Error{
 		Code: "FAILED", Message: Hostile, Hint: Hostile, Problems: []string{Hostile},
 		Workspace: w, Logs: &v1.LogTail{Container: Hostile, Lines: []string{Hostile}},

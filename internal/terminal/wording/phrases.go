@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/terminal/style"
@@ -53,19 +51,16 @@ func LogLines(t *v1.LogTail, p style.Page) []string {
 		return nil
 	}
 	label := "last log lines"
-	if t.Container != "" {
+	switch {
+	case t.Script != "":
+		label = "last lines of init script " + p.Text(t.Script)
+	case t.Container != "":
 		label += " of " + p.Text(t.Container)
 	}
 	if t.Previous {
 		label += " (previous instance)"
 	}
-	lines := p.Indent(label + ":")
-	for _, text := range t.Lines {
-		for l := range strings.SplitSeq(ansi.Hardwrap(p.Text(text), max(p.Width-1-6, 20), true), "\n") {
-			lines = append(lines, strings.TrimRight("    "+style.Paint(p.Grey, p.Bar)+" "+l, " "))
-		}
-	}
-	return lines
+	return append(p.Indent(label+":"), OutputLines(t.Lines, p)...)
 }
 
 // CauseText names the container if the message does not.

@@ -34,7 +34,7 @@ func Pods(client *kube.Client, log *slog.Logger) Backend {
 			return nil, err
 		}
 		// The pod itself is not kept: it can be larger than all else that a session takes.
-		run := withShell(pod.Runner(client, r), pod.ShellIn(p, r, ""), copies)
+		run := withLogin(pod.Runner(client, r), pod.LoginIn(p, r, options.User), copies)
 		return func(ctx context.Context, command []string, s exec.Session) (int, error) {
 			status, err := run(ctx, command, s)
 			if err != nil && ctx.Err() == nil {
@@ -60,21 +60,18 @@ func ofWorkspace(o Object, err error, log *slog.Logger) error {
 	return fault.New(fault.Internal, "the command cannot be run in workspace %s; the log of the gateway says why", o.Name)
 }
 
-// withShell runs the shell where there is no command. At a terminal it ends with its session:
-// a container runtime lets it go on without a client.
-func withShell(run exec.Runner, shell []string, copies *buffers) exec.Runner {
+// withLogin runs commands as the user, and their shell where there is no command. At a
+// terminal that ends with its session: a container runtime lets it go on without a client.
+func withLogin(run exec.Runner, login pod.Login, copies *buffers) exec.Runner {
 	watched := pod.HungUp(func(ctx context.Context, command []string, s exec.Session) (int, error) {
 		s.Stdout = output{s.Stdout, copies} // what looks for the shell's PID copies with large buffers
 		return run(ctx, command, s)
 	})
 	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
-		switch {
-		case len(command) > 0:
-			return run(ctx, command, s)
-		case s.TTY && s.Stdout != nil:
-			return watched(ctx, shell, s)
+		if len(command) == 0 && s.TTY && s.Stdout != nil {
+			return login.As(watched)(ctx, command, s)
 		}
-		return run(ctx, shell, s)
+		return login.As(run)(ctx, command, s)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestShellIsWatched(t *testing.T) {
 				}
 				return 3, nil
 			}
-			status, err := withShell(run, pod.Shell("", ""), &buffers{})(t.Context(), c.command, c.session)
+			status, err := withLogin(run, pod.Login{}, &buffers{})(t.Context(), c.command, c.session)
 			if status != 3 || err != nil {
 				t.Errorf("%d, %v", status, err)
 			}

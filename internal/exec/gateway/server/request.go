@@ -80,12 +80,16 @@ func (o Object) Access(pool string) serve.Access {
 // Options are what a query asks for.
 type Options struct {
 	Container                  string
+	User                       string   // an OS user of the container; empty for the workspace's own
 	Command                    []string // empty for the shell
 	Stdin, Stdout, Stderr, TTY bool
 }
 
-// maxCommand is how long a command may be, in bytes.
-const maxCommand = 16 << 10
+// maxCommand and maxUser are how long a command and the name of a user may be, in bytes.
+const (
+	maxCommand = 16 << 10
+	maxUser    = 128
+)
 
 // OptionsOf reads a query. A machine has a console, whatever is asked for.
 func OptionsOf(kind Kind, query string) (o Options, err error) {
@@ -99,18 +103,20 @@ func OptionsOf(kind Kind, query string) (o Options, err error) {
 	if err != nil {
 		return invalid("the query cannot be read: %w", err)
 	}
+	texts := map[string]*string{gateway.KeyContainer: &o.Container, gateway.KeyUser: &o.User}
 	streams := map[string]*bool{gateway.KeyStdin: &o.Stdin, gateway.KeyStdout: &o.Stdout, gateway.KeyStderr: &o.Stderr, gateway.KeyTTY: &o.TTY}
 	for key, all := range values {
 		is, isStream := streams[key]
+		text, isText := texts[key]
 		switch {
 		case key == gateway.KeyCommand:
 			o.Command = all
-		case !isStream && key != gateway.KeyContainer:
+		case !isStream && !isText:
 			return invalid("unknown option %q", key)
 		case len(all) != 1:
 			return invalid("option %q is given %d times", key, len(all))
-		case !isStream:
-			o.Container = all[0]
+		case isText:
+			*text = all[0]
 		default:
 			if *is, err = strconv.ParseBool(all[0]); err != nil {
 				return invalid("option %q must be true or false", key)
@@ -122,6 +128,9 @@ func OptionsOf(kind Kind, query string) (o Options, err error) {
 	}
 	if o.TTY && o.Stderr {
 		return invalid("a terminal has no stderr of its own")
+	}
+	if len(o.User) > maxUser {
+		return invalid("the user is longer than %d bytes", maxUser)
 	}
 	if len(strings.Join(o.Command, " ")) > maxCommand {
 		return invalid("the command is longer than %d bytes", maxCommand)

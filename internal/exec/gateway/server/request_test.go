@@ -54,7 +54,7 @@ func TestAccess(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for query, want := range map[string]Options{
-		"stdin=true&stdout=true&tty=1&command=ls&command=a+b&container=side": {Container: "side", Command: []string{"ls", "a b"}, Stdin: true, Stdout: true, TTY: true},
+		"stdin=true&stdout=true&tty=1&command=ls&command=a+b&container=side&user=dev": {Container: "side", User: "dev", Command: []string{"ls", "a b"}, Stdin: true, Stdout: true, TTY: true},
 		"stdout=true&stderr=true": {Stdout: true, Stderr: true},
 	} {
 		if got, err := OptionsOf(Workspace, query); err != nil || !reflect.DeepEqual(got, want) {

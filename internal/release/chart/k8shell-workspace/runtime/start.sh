@@ -1,7 +1,10 @@
 # The workspace's main process where the image brings no agent. It needs
 # nothing but a /bin/sh: runs the init scripts, reports ready, and then waits,
 # forwarding signals to what it has started.
-state=/k8shell/state
+#
+# $1 is where all that is; /k8shell if it is left out.
+k8shell=${1:-/k8shell}
+state=$k8shell/state
 child=
 
 say() { echo "workspace: $*"; }
@@ -38,19 +41,30 @@ in_background() {
 	return $status
 }
 
+# run_init_scripts runs those that have not run yet. What it says of them is read by
+# internal/initscript: a script is said by its number, the number of all, and its name,
+# as "started" and then "ended with status N", or as "skipped". Errors go where the
+# rest goes, or the end of a script could be read before what it said last.
 run_init_scripts() {
-	for script in /k8shell/init/*; do
+	set -- "$k8shell"/init/*
+	total=$#
+	number=0
+	for script; do
 		[ -f "$script" ] || continue
+		number=$((number + 1))
 		name=${script##*/}
 		name=${name#*-}
+		about="init script $number/$total $name"
 		if [ -e "$flags/$name" ]; then
+			say "$about skipped"
 			continue
 		fi
-		say "init script $name"
-		if in_background /bin/sh "$script"; then
+		say "$about started"
+		in_background /bin/sh "$script" 2>&1
+		status=$?
+		say "$about ended with status $status"
+		if [ "$status" = 0 ]; then
 			mkdir -p "$flags" && : >"$flags/$name"
-		else
-			say "init script $name failed with status $?; continuing"
 		fi
 	done
 }

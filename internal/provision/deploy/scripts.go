@@ -1,0 +1,185 @@
+package deploy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/initscript"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch"
+)
+
+// ReasonScript is the reason of the error about an init script that has failed, where that
+// is a failure.
+const ReasonScript = "INIT_SCRIPT_FAILED"
+
+const (
+	// mostFollowed is in how many pods of a workload the scripts are followed: they run
+	// the same.
+	mostFollowed = 8
+	// scriptsTime is how long the last words of the scripts are waited for once the workspace
+	// runs. Their logs are open, and hardly behind.
+	scriptsTime = 3 * time.Second
+)
+
+// Scripts follows the init scripts of a workspace that starts, beside everything else, and
+// reports on them. A workspace without any costs no request.
+type Scripts struct {
+	steps  *Steps
+	client *kube.Client
+	strict bool
+
+	group     sync.WaitGroup
+	following map[string]bool // instances; of the caller alone
+
+	mu     sync.Mutex
+	stop   context.CancelFunc // ends what else is followed
+	known  []v1.Script        // by pod and number
+	unread error              // why some are not
+}
+
+// NewScripts follows nothing yet. Strict is where a script that fails is a failure.
+func NewScripts(steps *Steps, client *kube.Client, strict bool) *Scripts {
+	return &Scripts{steps: steps, client: client, strict: strict, following: map[string]bool{}}
+}
+
+// Begin says how to end what else is followed when a script has failed and that is a failure.
+func (s *Scripts) Begin(stop context.CancelFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop = stop
+}
+
+// Look begins to follow the scripts of the pods that run, of that job if it is known: the pods
+// of another are about to go.
+func (s *Scripts) Look(ctx context.Context, state watch.State, job string) {
+	for _, pod := range state.Pods() {
+		instance, ok := initscript.Running(pod)
+		if !ok || s.following[instance.ID] || len(s.following) >= mostFollowed || job != "" && pod.Labels[kube.LabelJobID] != job {
+			continue
+		}
+		s.following[instance.ID] = true
+		s.group.Go(func() {
+			if err := initscript.Follow(ctx, s.client, pod, instance.Container, s.report); err != nil && ctx.Err() == nil {
+				s.cannotRead(err)
+			}
+		})
+	}
+}
+
+// report notes what has become of a script, and passes it on.
+func (s *Scripts) report(script v1.Script) {
+	s.steps.Script(script)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if script.State == v1.ScriptRunning {
+		script.Lines = nil
+	}
+	same := func(o v1.Script) bool { return o.Object == script.Object && o.Number == script.Number }
+	if i := slices.IndexFunc(s.known, same); i >= 0 {
+		s.known[i] = script
+	} else {
+		s.known = append(s.known, script)
+	}
+	if script.State == v1.ScriptFailed && s.strict && s.stop != nil {
+		s.stop()
+	}
+}
+
+// cannotRead says once that the scripts cannot be seen; the rest of the picture stands.
+func (s *Scripts) cannotRead(err error) {
+	s.mu.Lock()
+	first := s.unread == nil
+	s.unread = cmp.Or(s.unread, err)
+	s.mu.Unlock()
+	if first {
+		s.steps.Warn("InitScriptsNotSeen", "", "what the init scripts do cannot be seen: "+err.Error())
+	}
+}
+
+// End waits until the scripts of a workspace that runs have come to their end, which they
+// have, and it only has to be read. Otherwise, or when that takes too long, they are left.
+func (s *Scripts) End(stop context.CancelFunc, runs bool) {
+	ended := make(chan struct{})
+	go func() {
+		s.group.Wait()
+		close(ended)
+	}()
+	if runs {
+		select {
+		case <-ended:
+		case <-time.After(scriptsTime):
+			s.cannotRead(errors.New("the log could not be read in time"))
+		}
+	}
+	stop()
+	<-ended
+}
+
+// Failed is the script that has failed where that is a failure; nil if none has.
+func (s *Scripts) Failed() *v1.Script {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.known, func(o v1.Script) bool { return o.State == v1.ScriptFailed })
+	if !s.strict || i < 0 {
+		return nil
+	}
+	return new(s.known[i])
+}
+
+// Failure is the error about scripts that have failed, or of which that is not known, where that is a
+// failure.
+func (s *Scripts) Failure(id, namespace string) error {
+	failed := s.Failed()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case failed != nil:
+		in := ""
+		if pod, _ := place(*failed); pod != id {
+			in = " in pod " + pod
+		}
+		return fault.New(fault.Failed, "init script %s failed%s with exit code %d", failed.Name, in, *failed.ExitCode).
+			WithReason(ReasonScript).
+			WithHint("see all of its output: `%s`; it runs again when the container is started again", kube.Command("logs", id, namespace))
+	case s.strict && s.unread != nil:
+		return fault.New(fault.Failed, "the workspace runs, but whether its init scripts have failed cannot be seen: %w", s.unread).
+			WithHint("without --strict-scripts that is no failure").WithReason(ReasonScript)
+	}
+	return nil
+}
+
+// Describe puts into the document of a workspace what is known of its scripts.
+func (s *Scripts) Describe(w *v1.Workspace) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.Scripts = slices.SortedStableFunc(slices.Values(s.known), func(a, b v1.Script) int {
+		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Number, b.Number))
+	})
+	if s.unread != nil {
+		w.ScriptsUnread = s.unread.Error()
+	}
+}
+
+// Tail is the output of the script that has failed where that is a failure; nil if none has.
+func (s *Scripts) Tail() *v1.LogTail {
+	failed := s.Failed()
+	if failed == nil {
+		return nil
+	}
+	_, container := place(*failed)
+	return &v1.LogTail{Container: container, Script: failed.Name, Lines: failed.Lines}
+}
+
+// place is where a script has run.
+func place(s v1.Script) (pod, container string) {
+	pod, container, _ = strings.Cut(strings.TrimPrefix(s.Object, "pod/"), ":")
+	return pod, container
+}

@@ -1,0 +1,91 @@
+package release
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/initscript"
+)
+
+// start runs the runtime until it is ready, and returns its log.
+func (w workspace) start(shell ...string) (log []string) {
+	w.Helper()
+	args := slices.Concat(shell[1:], []string{filepath.Join(w.k8shell, "runtime", "start.sh"), w.k8shell})
+	cmd := exec.CommandContext(w.Context(), shell[0], args...)
+	cmd.Env = append(os.Environ(), "HOME="+w.home)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		w.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		log = append(log, lines.Text())
+		if lines.Text() == "workspace: ready" {
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		w.Fatalf("%v:\n%s", err, strings.Join(log, "\n"))
+	}
+	return log
+}
+
+// What the runtime says of the init scripts is what berth reads, in every shell; what has
+// failed is run again by the next start, and nothing else.
+func TestInitScriptsAreSaid(t *testing.T) {
+	for _, shell := range [][]string{{"/bin/sh"}, {"bash"}, {"busybox", "sh"}} {
+		t.Run(filepath.Base(shell[0]), func(t *testing.T) {
+			if _, err := exec.LookPath(shell[0]); err != nil {
+				t.Skip(err)
+			}
+			w := newWorkspace(t)
+			w.write(filepath.Join(w.k8shell, "state", "keep"), "")
+			for file, script := range map[string]string{
+				"00-k8shell.repository-0a1b2c3": "true",
+				"01-loud":                       "echo out; printf err >&2",
+				"02-broken":                     "echo before; nosuchcommand; exit 7",
+				"03-last":                       "true",
+			} {
+				w.write(filepath.Join(w.k8shell, "init", file), script)
+			}
+			read := func() (states []string, broken v1.Script) {
+				var log initscript.Log
+				for _, line := range w.start(shell...) {
+					log.Line(line)
+				}
+				if !log.Ready() {
+					t.Error("not ready")
+				}
+				for _, s := range log.Scripts() {
+					states = append(states, s.Name+" "+string(s.State))
+					if s.Name == "broken" {
+						broken = s
+					}
+				}
+				return states, broken
+			}
+			states, broken := read()
+			if diff := cmp.Diff([]string{"repository done", "loud done", "broken failed", "last done"}, states); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if broken.ExitCode == nil || *broken.ExitCode != 7 || len(broken.Lines) != 2 || !strings.Contains(broken.Lines[1], "nosuchcommand") {
+				t.Errorf("%+v", broken)
+			}
+			states, _ = read()
+			if diff := cmp.Diff([]string{"repository skipped", "loud skipped", "broken failed", "last skipped"}, states); diff != "" {
+				t.Errorf("again (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
