@@ -191,7 +191,8 @@ func TestShellOfTheOSUser(t *testing.T) {
 	refused := func(says string, args ...string) {
 		t.Helper()
 		r := w.must(125, append([]string{"exec"}, args...)...)
-		if w.contains(r.stderr, says); r.stdout != "" {
+		w.contains(r.stderr, says)
+		if r.stdout != "" {
 			t.Errorf("%q is run", r.stdout)
 		}
 	}

@@ -143,7 +143,8 @@ func (p *process) kill() {
 func (p *process) end() {
 	p.Helper()
 	p.input.Close()
-	if <-p.gone; p.err != nil {
+	<-p.gone
+	if p.err != nil {
 		p.Errorf("%v: %s", p.err, p.said.String())
 	}
 	_ = p.conn.Close()
