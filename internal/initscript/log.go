@@ -22,6 +22,7 @@ import (
 type Log struct {
 	scripts []v1.Script
 	total   int // what the runtime has announced
+	begun   bool // it has said that it starts, so that the log has its beginning
 	ready   bool
 }
 
@@ -49,6 +50,7 @@ const (
 // end of line stands before them.
 var (
 	ofScript = regexp.MustCompile(`workspace: init script ([0-9]{1,3})/([0-9]{1,3}) (k8shell\.repository-[0-9a-f]{7}|[a-z0-9][-a-z0-9]{0,62}) (started|skipped|ended with status ([0-9]{1,3}))$`)
+	isStart  = regexp.MustCompile(`workspace: starting$`)
 	isReady  = regexp.MustCompile(`workspace: ready$`)
 )
 
@@ -83,8 +85,11 @@ func (l *Log) Line(line string) News {
 	case running != nil:
 		running.says(text)
 		return Output
-	case len(l.scripts) == l.total && isReady.MatchString(text):
-		l.ready = true
+	case isStart.MatchString(text):
+		l.begun = true
+	case isReady.MatchString(text):
+		// Without the beginning of the log, it is not known that there are no scripts.
+		l.ready = len(l.scripts) == l.total && (l.total > 0 || l.begun)
 	}
 	return Nothing
 }

@@ -31,7 +31,7 @@ const (
 // Instance is an instance of the container of a pod: each runs those of the scripts again
 // that have not ended well.
 type Instance struct {
-	Pod, Container, ID string
+	PodUID, Container, ID string
 }
 
 // Running is the instance that runs in a pod; false if none does, or it has no init scripts.
@@ -42,7 +42,7 @@ func Running(pod *corev1.Pod) (Instance, bool) {
 	}
 	for i := range pod.Status.ContainerStatuses {
 		if s := &pod.Status.ContainerStatuses[i]; s.Name == name && s.State.Running != nil {
-			return Instance{Pod: pod.Name, Container: name, ID: string(pod.UID) + "/" + s.ContainerID}, true
+			return Instance{PodUID: string(pod.UID), Container: name, ID: string(pod.UID) + "/" + s.ContainerID}, true
 		}
 	}
 	return Instance{}, false

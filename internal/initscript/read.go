@@ -19,20 +19,20 @@ const outputEvery = 500 * time.Millisecond
 
 // Follow reports on the scripts of a pod as they run: each when it begins and when it ends,
 // and now and then what it has written last. It ends when all have come to their end, or the
-// container has. The client is that of the pod's namespace.
-func Follow(ctx context.Context, client *kube.Client, pod *corev1.Pod, container string, report func(v1.Script)) error {
+// container has: whole says whether all were seen. The client is that of the pod's namespace.
+func Follow(ctx context.Context, client *kube.Client, pod *corev1.Pod, container string, report func(v1.Script)) (whole bool, err error) {
 	f := &feed{object: kube.Object("Pod", pod.Name) + ":" + container, report: report}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var group sync.WaitGroup
 	group.Go(func() { f.tick(ctx) })
-	err := logs.Copy(ctx, client, pod, logs.Request{Container: container, Follow: true, Timestamps: true, Tail: -1}, f)
+	err = logs.Copy(ctx, client, pod, logs.Request{Container: container, Follow: true, Timestamps: true, Tail: -1}, f)
 	stop()
 	group.Wait()
 	if errors.Is(err, errRead) {
-		return nil
+		err = nil
 	}
-	return err
+	return f.log.Ready(), err
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -36,18 +37,24 @@ type Scripts struct {
 	client *kube.Client
 	strict bool
 
-	group     sync.WaitGroup
-	following map[string]bool // instances; of the caller alone
+	group sync.WaitGroup
+	// Of the caller alone: the instances and pods that are followed, the instances that there
+	// are, and whether there are pods that are not followed.
+	following map[string]bool
+	pods      map[string]bool
+	newest    []string
+	left      bool
 
 	mu     sync.Mutex
 	stop   context.CancelFunc // ends what else is followed
 	known  []v1.Script        // by pod and number
+	whole  map[string]bool    // instances whose scripts were seen to their end
 	unread error              // why some are not
 }
 
 // NewScripts follows nothing yet. Strict is where a script that fails is a failure.
 func NewScripts(steps *Steps, client *kube.Client, strict bool) *Scripts {
-	return &Scripts{steps: steps, client: client, strict: strict, following: map[string]bool{}}
+	return &Scripts{steps: steps, client: client, strict: strict, following: map[string]bool{}, pods: map[string]bool{}, whole: map[string]bool{}}
 }
 
 // Begin says how to end what else is followed when a script has failed and that is a failure.
@@ -60,16 +67,29 @@ func (s *Scripts) Begin(stop context.CancelFunc) {
 // Look begins to follow the scripts of the pods that run, of that job if it is known: the pods
 // of another are about to go.
 func (s *Scripts) Look(ctx context.Context, state watch.State, job string) {
+	s.newest = nil
 	for _, pod := range state.Pods() {
 		instance, ok := initscript.Running(pod)
-		if !ok || s.following[instance.ID] || len(s.following) >= mostFollowed || job != "" && pod.Labels[kube.LabelJobID] != job {
+		if !ok || job != "" && pod.Labels[kube.LabelJobID] != job {
+			continue
+		}
+		if !s.pods[instance.PodUID] && len(s.pods) >= mostFollowed {
+			s.left = true
+			continue
+		}
+		s.pods[instance.PodUID], s.newest = true, append(s.newest, instance.ID)
+		if s.following[instance.ID] {
 			continue
 		}
 		s.following[instance.ID] = true
 		s.group.Go(func() {
-			if err := initscript.Follow(ctx, s.client, pod, instance.Container, s.report); err != nil && ctx.Err() == nil {
+			whole, err := initscript.Follow(ctx, s.client, pod, instance.Container, s.report)
+			if err != nil && ctx.Err() == nil {
 				s.cannotRead(err)
 			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.whole[instance.ID] = whole
 		})
 	}
 }
@@ -121,6 +141,15 @@ func (s *Scripts) End(stop context.CancelFunc, runs bool) {
 	}
 	stop()
 	<-ended
+	if !runs {
+		return
+	}
+	if slices.ContainsFunc(s.newest, func(instance string) bool { return !s.whole[instance] }) {
+		s.cannotRead(errors.New("their log does not have all of them"))
+	}
+	if s.left && s.strict {
+		s.cannotRead(fmt.Errorf("they run in more than %d pods", mostFollowed))
+	}
 }
 
 // Failed is the script that has failed where that is a failure; nil if none has.
