@@ -70,6 +70,10 @@ func LabelValue(text string) string {
 	return withHash(legal, text)
 }
 
+// CertificateSecret is the Secret with the certificate of a workspace, which cert-manager
+// makes.
+func CertificateSecret(id string) string { return Name(id, "tls") }
+
 // Name joins parts to the name of an object, and cuts it to 63 characters if it is
 // longer. The parts must be valid in a name.
 func Name(parts ...string) string {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
@@ -44,6 +45,11 @@ func TestStuck(t *testing.T) {
 		"the scheduler says something else":   {state: stateOf(pod(noRoom, written("status", 30*second))), since: 30 * second},
 		"somebody sets a label":               {state: stateOf(pod(noRoom, written("", 30*second))), since: 2 * second},
 		"a volume is still being provisioned": {state: stateOf(pod(unscheduled("0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.", second))), since: never},
+		"others are preempted for it":         {state: stateOf(pod(noRoom, func(p *corev1.Pod) { p.Status.NominatedNodeName = "n" })), since: never},
+		"the node is not ready yet":           {state: stateOf(pod(unscheduled("0/1 nodes are available: 1 node(s) had untolerated taint(s) {node.kubernetes.io/not-ready: }.", 2*second))), since: never},
+		"its certificate is not issued yet": {
+			state: stateOf(pod(watchtest.OnNode, func(p *corev1.Pod) { p.Labels = map[string]string{kube.LabelCanonicalID: "alice-1"} }), said(4*second, "FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "alice-1-tls" not found`)), since: never,
+		},
 		"held back by a gate": {state: stateOf(pod(func(p *corev1.Pod) {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated, Message: "gated"}}
 		})), since: never},

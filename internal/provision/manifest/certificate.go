@@ -24,9 +24,7 @@ func (c *Certificate) value(s Spec) any {
 		names = append(names, id+"."+s.Blueprint.Subdomain+"."+s.Namespace+".svc")
 	}
 	return map[string]any{
-		"secretName": tlsSecret(id), "dnsNames": names,
+		"secretName": kube.CertificateSecret(id), "dnsNames": names,
 		"issuerRef": map[string]any{"group": "cert-manager.io", "kind": c.IssuerKind, "name": c.IssuerName},
 	}
 }
-
-func tlsSecret(id string) string { return kube.Name(id, "tls") }

@@ -23,7 +23,7 @@ func OfPod(pod *corev1.Pod) []*unstructured.Unstructured {
 		objects = append(objects, policy)
 	}
 	for _, volume := range pod.Spec.Volumes {
-		if secret := volume.Secret; secret != nil && secret.SecretName == tlsSecret(id) {
+		if secret := volume.Secret; secret != nil && secret.SecretName == kube.CertificateSecret(id) {
 			certificate := kube.Named("Certificate", id)
 			certificate.SetAPIVersion(CertManager)
 			objects = append(objects, certificate)
@@ -42,7 +42,7 @@ func OfPod(pod *corev1.Pod) []*unstructured.Unstructured {
 func Certified(objects []*unstructured.Unstructured) (secrets []*unstructured.Unstructured) {
 	for _, object := range objects {
 		if object.GetKind() == "Certificate" {
-			secrets = append(secrets, kube.Named("Secret", tlsSecret(object.GetName())))
+			secrets = append(secrets, kube.Named("Secret", kube.CertificateSecret(object.GetName())))
 		}
 	}
 	return secrets

@@ -21,6 +21,9 @@ const (
 
 const failedScheduling = "FailedScheduling"
 
+// taintsOfNodes is how the taints begin that are states of a node, such as not-ready.
+const taintsOfNodes = "node.kubernetes.io/"
+
 func scheduling() []entry {
 	return []entry{
 		{
@@ -54,7 +57,8 @@ func OfUnscheduled(p evidence.Pod) *Finding {
 	if strings.HasPrefix(found.Message, "persistentvolumeclaim ") {
 		found.Code = ClaimMissing
 	}
-	found.Passes = waitsForVolume(found.Message)
+	// Those whom the pod has preempted are ending, or a node begins to work.
+	found.Passes = waitsForVolume(found.Message) || p.Status.NominatedNodeName != "" || strings.Contains(found.Message, taintsOfNodes)
 	if e := p.Growing(); e != nil {
 		found.Message += "; a node is being added: " + evidence.Text(e)
 		found.Passes = true

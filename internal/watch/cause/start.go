@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -105,6 +106,9 @@ func missing(c v1.Cause, a About) string {
 		return fmt.Sprintf("%s %s has no key %s: add it with `kubectl edit %s %s%s`.", m[2], m[3], m[1], strings.ToLower(m[2]), m[3], a.option())
 	}
 	if m := noObject.FindStringSubmatch(c.Message); m != nil {
+		if id := strings.TrimPrefix(c.Object, "pod/"); m[2] == kube.CertificateSecret(id) {
+			return fmt.Sprintf("The certificate of the workspace has not been issued yet: `kubectl describe certificate %s%s` says why.", id, a.option())
+		}
 		kind, create := "ConfigMap", "configmap"
 		if m[1] == "secret" {
 			kind, create = "Secret", "secret generic"

@@ -118,12 +118,17 @@ func notMounted(p evidence.Pod) *Finding {
 	case e == nil, strings.Contains(e.Message, "not registered"):
 		return nil
 	case noObject.MatchString(e.Message):
-		return ofEvent(p, VolumeMissingObject, e)
+		f := ofEvent(p, VolumeMissingObject, e)
+		f.Passes = strings.Contains(e.Message, secretText(p.Labels[kube.LabelCanonicalID])) // cert-manager makes it
+		return f
 	case evidence.Count(e) > 2:
 		return ofEvent(p, VolumeNotMounted, e)
 	}
 	return nil
 }
+
+// secretText is how the kubelet calls the Secret with the certificate of a workspace.
+func secretText(id string) string { return fmt.Sprintf("secret %q", kube.CertificateSecret(id)) }
 
 // missingObject is the latest event that says what is missing; nil if none does.
 func missingObject(p evidence.Pod) *corev1.Event {
