@@ -17,6 +17,11 @@ func TestMessageKind(t *testing.T) {
 		{"crash loop: 3 restarts", "crash loop: 4 restarts", true},
 		{"1 of 3 ready; web is not ready", "2 of 3 ready; web is not ready", false},
 		{`configmap "team-1" not found`, `configmap "team-2" not found`, false},
+		{"step-1", "step-2", false},
+		{"app: pulling tool:1.4", "app: pulling tool:1.5", false},
+		{"main ended with exit code 1", "main ended with exit code 137", false},
+		{"(x3 over 5m)", "(x12 over 25m)", true},
+		{"ready in 2.5s, 3 restarts", "ready in 12.1s, 4 restarts", true},
 		{"container app1 is not ready", "container app2 is not ready", false},
 	} {
 		if same := wording.MessageKind(test.a) == wording.MessageKind(test.b); same != test.same {

@@ -20,8 +20,9 @@ func (t Title) WaysOut() []string {
 	case "provision":
 		end = "delete"
 	}
-	return []string{
-		"Ctrl-C leaves it working; `" + t.Command(again) + "` follows it again.",
-		"`" + t.Command(end) + "` ends it. See also --timeout and --stuck-after.",
+	ways := []string{"Ctrl-C leaves it working; `" + t.Command(again) + "` follows it again.", "`" + t.Command(end) + "` ends it."}
+	if t.Verb != "exec" { // which has neither
+		ways[1] += " See also --timeout and --stuck-after."
 	}
+	return ways
 }
