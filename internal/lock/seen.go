@@ -13,11 +13,16 @@ func IsOverdue(lease *coordinationv1.Lease, now time.Time) bool {
 	return renewed == nil || now.Sub(renewed.Time) > 2*Duration
 }
 
+// silence is how old a lease is that nobody renews any more, whoever's clock is wrong: it is
+// read once, and says what is told to people.
+const silence = 6 * Duration
+
 // JobInUse is the job that the holder of a lease works on; empty if it is for none, is known
-// to be dead, or should have renewed the lease by now. Nothing is taken from the holder by
-// that: Try decides with more care.
+// to be dead, or has not renewed the lease for long. Nothing is taken from the holder by that:
+// Try decides with more care.
 func JobInUse(lease *coordinationv1.Lease, self Holder, now time.Time) string {
-	if IsOverdue(lease, now) || parseHolder(identityIn(lease)).isDead(self) {
+	renewed := lease.Spec.RenewTime
+	if renewed == nil || now.Sub(renewed.Time) > silence || parseHolder(identityIn(lease)).isDead(self) {
 		return ""
 	}
 	return lease.Annotations[annotationJob]
