@@ -21,7 +21,7 @@ import (
 // and not about those before it: the platform's come before those of a repository.
 type Log struct {
 	scripts []v1.Script
-	total   int // what the runtime has announced
+	total   int  // what the runtime has announced
 	begun   bool // it has said that it starts, so that the log has its beginning
 	ready   bool
 }

@@ -108,7 +108,11 @@ func (in *input) Apply(change apiwatch.EventType, object runtime.Object) {
 	if !ok {
 		return
 	}
-	o.SetManagedFields(nil) // nothing reads them
+	// When something was written is read, and which fields is most of an object.
+	fields := o.GetManagedFields()
+	for i := range fields {
+		fields[i].FieldsV1 = nil
+	}
 	in.known[o.GetUID()] = object
 	if change == apiwatch.Deleted {
 		delete(in.known, o.GetUID())
