@@ -146,7 +146,7 @@ type Error struct {
 	Code string `json:"code"`
 	// Reason tells errors of one code apart: USER_UNKNOWN, USER_LOCKED,
 	// USER_INVALID, BLUEPRINT_NOT_ALLOWED, PROVIDER_UNAVAILABLE, REPOSITORY_NOT_VISIBLE, RECORD_UNREADABLE,
-	// STORAGE_OF_ANOTHER, INIT_SCRIPT_FAILED.
+	// STORAGE_OF_ANOTHER, INIT_SCRIPT_FAILED, STUCK.
 	Reason     string `json:"reason,omitempty"`
 	ExitStatus int    `json:"exitStatus"`
 	Message    string `json:"message"`

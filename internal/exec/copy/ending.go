@@ -10,6 +10,7 @@ import (
 
 // The statuses with which the scripts end, beside those of tar and the shell.
 const (
+	statusRefused    = 125 // of what starts them: they do not run as the user who was asked for
 	statusNoProgram  = 91
 	statusNotFound   = 92
 	statusConflict   = 93
@@ -42,6 +43,8 @@ func (e *ending) failure(to string) (warnings []string, failed error) {
 		return lines, nil
 	}
 	switch e.status {
+	case statusRefused:
+		return nil, fault.New(fault.Failed, "%s", strings.TrimPrefix(strings.Join(lines, "; "), "berth: "))
 	case statusNoProgram:
 		return nil, fault.New(fault.Failed, "the container has no %s", strings.Join(strings.Fields(strings.Join(lines, " ")), ", ")).
 			WithHint("berth cp needs sh and tar in the container: use an image that has them")
