@@ -72,7 +72,9 @@ func TestShellsComplete(t *testing.T) {
 	for _, s := range shells {
 		t.Run(s.name, func(t *testing.T) {
 			cmdtest.Offline(t)
-			cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
+			server := kubetest.Start(t, nil)
+			server.Put("/apis/apps/v1/namespaces/team/deployments/web", &kubetest.Object{Object: map[string]any{}})
+			cmdtest.Cluster(t, server.URL)
 			u := s.sit(t)
 			for _, c := range []struct{ typed, want string }{
 				{"berth prov\t", `ran ["provision"]`},
@@ -83,6 +85,7 @@ func TestShellsComplete(t *testing.T) {
 				{"berth provision alice --ignore-reason=Crash\t", `ran ["provision" "alice" "--ignore-reason=CrashLoop"]`},
 				{"berth status --context \t", `ran ["status" "--context" "x"]`},
 				{"berth status -n te\t", `ran ["status" "-n" "team"]`},
+				{"berth diagnose deploym\tw\t", `ran ["diagnose" "deployment/web"]`},
 				{"berth provision alice~de\t", `ran ["provision" "alice~default"]`},
 			} {
 				u.types(c.typed + "\r")
