@@ -11,7 +11,11 @@ import (
 // What Tab offers comes from the kubeconfig, the cluster and the configured blueprints.
 func TestCompletion(t *testing.T) {
 	cmdtest.Offline(t)
-	cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
+	server := kubetest.Start(t, nil)
+	cmdtest.Cluster(t, server.URL)
+	for _, at := range []string{"/apis/apps/v1/namespaces/team/deployments/web", "/apis/batch/v1/namespaces/team/jobs/nightly", "/apis/apps/v1/namespaces/other/deployments/theirs"} {
+		server.Put(at, &kubetest.Object{Object: map[string]any{}})
+	}
 	for _, c := range []struct{ args, want, not string }{
 		{"status --context ", "x\n", ""},
 		{"status --namespace ", "team\n", ""},
@@ -21,6 +25,14 @@ func TestCompletion(t *testing.T) {
 		{"provision alice~repo=", ":4", "alice~"},
 		{"provision alice bob~", ":4", "bob~"},
 		{"provision alice --ignore-reason ", "CrashLoop\n", ""},
+		{"diagnose dep", "deployment/\n:6\n", "job/"},
+		{"diagnose ", ":4", "deployment/"},
+		{"diagnose deployment/", "deployment/web\n:4\n", "theirs"},
+		{"diagnose deploy/w", "deploy/web\n", ""},
+		{"diagnose job/", "job/nightly\n", ""},
+		{"diagnose pod/", ":4", "web"},
+		{"diagnose nosuch/", ":4", "web"},
+		{"diagnose deployment/web ", ":4", "web"},
 	} {
 		args := append([]string{"__complete"}, strings.Split(c.args, " ")...)
 		_, stdout, stderr := cmdtest.Run(t, "", args...)

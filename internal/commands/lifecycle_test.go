@@ -61,3 +61,15 @@ func TestStopStartRestart(t *testing.T) {
 		}
 	}
 }
+
+// Nobody waits for the ports of a workspace that is stopped.
+func TestPortForwardOfStopped(t *testing.T) {
+	cmdtest.Offline(t)
+	cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
+	cmdtest.Must(t, 0, "provision", "alice")
+	cmdtest.Must(t, 0, "stop", "alice")
+	_, stderr := cmdtest.Must(t, 3, "port-forward", "alice", ":80", "-n", "team")
+	if !strings.Contains(stderr, "is stopped") || !strings.Contains(stderr, "berth start alice -n team") {
+		t.Error(stderr)
+	}
+}

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -13,7 +15,7 @@ func ParseSubject(text string) (watch.Subject, error) {
 	if !ok {
 		return watch.Subject{Name: text}, nil
 	}
-	s := watch.Subject{Kind: kindOf(kind), Name: name}
+	s := watch.Subject{Kind: KindOf(kind), Name: name}
 	if s.Kind == "" || name == "" || strings.Contains(name, "/") {
 		return s, fault.New(fault.InvalidArgument, "cannot diagnose %q", text).
 			WithHint("name a workspace, or pod/NAME, deployment/NAME, statefulset/NAME, daemonset/NAME, replicaset/NAME, job/NAME")
@@ -21,12 +23,21 @@ func ParseSubject(text string) (watch.Subject, error) {
 	return s, nil
 }
 
-// kindOf understands kinds as kubectl does: in either number, of any case, short.
-func kindOf(word string) string {
-	for kind, short := range map[string]string{
+// Kinds are what can be diagnosed, in the order of their names.
+func Kinds() []string { return slices.Sorted(maps.Keys(shortNames())) }
+
+// shortNames are those that kubectl knows.
+func shortNames() map[string]string {
+	return map[string]string{
 		watch.KindPod: "po", watch.KindDeployment: "deploy", watch.KindReplicaSet: "rs",
 		watch.KindStatefulSet: "sts", watch.KindDaemonSet: "ds", watch.KindJob: "job",
-	} {
+	}
+}
+
+// KindOf understands kinds as kubectl does: in either number, of any case, short. It is
+// empty for what is none of Kinds.
+func KindOf(word string) string {
+	for kind, short := range shortNames() {
 		word, _, _ := strings.Cut(strings.ToLower(word), ".") // deployments.apps
 		if long := strings.ToLower(kind); word == long || word == long+"s" || word == short {
 			return kind

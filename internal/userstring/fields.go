@@ -21,6 +21,15 @@ func isUserChar(r rune) bool {
 	return r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
+// isValueChar is true for what a value can have, once it is decoded.
+func isValueChar(r rune) bool { return r != '|' && !unicode.IsSpace(r) && unicode.IsPrint(r) }
+
+// CanName reports whether a user string can name a blueprint so, as it is read in lower case.
+func CanName(blueprint string) bool {
+	no := func(r rune) bool { return !isValueChar(r) }
+	return blueprint != "" && utf8.ValidString(blueprint) && blueprint == strings.ToLower(blueprint) && !strings.ContainsFunc(blueprint, no)
+}
+
 // value percent-decodes by the rules of a path, where + is itself.
 func (p *parser) value(raw string, at int) (string, error) {
 	if raw == "" {
@@ -34,7 +43,7 @@ func (p *parser) value(raw string, at int) (string, error) {
 		return "", p.fail(at, "the decoded value is not valid UTF-8")
 	}
 	for _, r := range value {
-		if r == '|' || unicode.IsSpace(r) || unicode.IsControl(r) || !unicode.IsPrint(r) {
+		if !isValueChar(r) {
 			return "", p.fail(at, "invalid character %q: a value must not contain spaces, control characters or |", r)
 		}
 	}

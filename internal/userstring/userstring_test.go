@@ -2,6 +2,7 @@ package userstring
 
 import (
 	"encoding/base64"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -114,4 +115,28 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q has key %q, its canonical form %q has %q", s, u.Key(), u.String(), again.Key())
 		}
 	})
+}
+
+// What can name a blueprint is what comes out of a user string that names it.
+func TestCanName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"dev": true, "go-1.25": true, "ä": true, "a+b@c": true,
+		"": false, "ä b": false, "Ä": false, "Dev": false, "a|b": false, "a\nb": false, "a\u200b": false, "\xff": false,
+	} {
+		if got := CanName(name); got != want {
+			t.Errorf("CanName(%q) = %t", name, got)
+		}
+		u, err := Parse("alice~" + escaped(name))
+		if named := err == nil && u.Blueprint == name && name != ""; named != want {
+			t.Errorf("a user string names %q: %t, %v", name, named, err)
+		}
+	}
+}
+
+// escaped writes every byte of a name in hexadecimal digits.
+func escaped(name string) (text string) {
+	for i := range len(name) {
+		text += fmt.Sprintf("%%%02X", name[i])
+	}
+	return text
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/blueprint/layer"
+	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
@@ -48,6 +49,9 @@ func (s *Set) read(file string, node *yaml.Node) (entry, []yamldoc.Problem) {
 	e.identify(c)
 	if yamldoc.Field(node, "name") == nil || e.name == "" && len(c.Problems) == 0 {
 		c.Problemf(node, "name: required")
+	}
+	if e.name != "" && !e.isTemplate && !userstring.CanName(e.name) { // a template is named in files alone
+		c.Problemf(yamldoc.Field(node, "name"), "name: no user string can name %q: use lower case, without spaces, control characters and |", e.name)
 	}
 	return e, c.Problems
 }

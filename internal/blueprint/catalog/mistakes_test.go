@@ -104,6 +104,7 @@ func TestNothingHidesAnotherProblem(t *testing.T) {
   - {name: r, template: p}
   - {name: entry, template: r}
   - {template: base, hostname: A_B}
+  - {name: Ä B, template: base}
 `,
 		"b.yaml": "blueprints:\n - name: x\n  template: y\n",
 		"c.yaml": "blueprints:\n- {name: dev, imge: x}\n",
@@ -123,6 +124,7 @@ func TestNothingHidesAnotherProblem(t *testing.T) {
 		`a.yaml:10:45: blueprint p: resources.cpu: "500M"`,
 		"a.yaml:14:5: name: required",
 		"a.yaml:14:32: hostname: ",
+		`a.yaml:15:12: name: no user string can name "Ä B"`,
 		"b.yaml:3:3: ",
 		`c.yaml:2:10: duplicate blueprint "dev" (first in ` + dir + "/a.yaml:8)",
 		`c.yaml:2:15: unknown field "imge": did you mean image?`,

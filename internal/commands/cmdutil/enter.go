@@ -56,8 +56,8 @@ func (e Entrance) Find(ctx context.Context, workspace string) (Entry, error) {
 		return Entry{}, err
 	}
 	entry, err := e.choose(ctx, reader, target, workspace)
-	if fault.CodeOf(err) == fault.NotFound || fault.ReasonOf(err) == inventory.ReasonNoPod {
-		err = e.orStopped(ctx, target, workspace, err)
+	if err != nil {
+		err = OrStopped(ctx, e.States, e.Flags, target, workspace, err)
 	}
 	if err == nil || e.NoWait || !mayComeTo(err) {
 		return entry, err
@@ -74,12 +74,15 @@ const ReasonStopped = "STOPPED"
 // stateTimeout is how long it may take to find out that a workspace is stopped.
 const stateTimeout = 3 * time.Second
 
-// orStopped is the error about a workspace without a pod: that it is stopped, if that is
-// recorded. What keeps the record from being read is no news here.
-func (e Entrance) orStopped(ctx context.Context, target *inventory.Target, workspace string, err error) error {
+// OrStopped is the error about the pods of a workspace: that it is stopped, if it has none and
+// that is recorded. What keeps the record from being read is no news here.
+func OrStopped(ctx context.Context, states func(context.Context) (lifecycle.Place, func(), error), flags []string, target *inventory.Target, workspace string, err error) error {
+	if fault.CodeOf(err) != fault.NotFound && fault.ReasonOf(err) != inventory.ReasonNoPod {
+		return err
+	}
 	limited, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
-	place, done, openErr := e.States(limited)
+	place, done, openErr := states(limited)
 	if openErr != nil {
 		return err
 	}
@@ -89,7 +92,7 @@ func (e Entrance) orStopped(ctx context.Context, target *inventory.Target, works
 		return err
 	}
 	return fault.New(fault.Failed, "workspace %s is stopped", target.ID).
-		WithHint("start it: %s", strings.Join(append([]string{"berth", "start", fault.Word(workspace)}, e.Flags...), " ")).WithReason(ReasonStopped)
+		WithHint("start it: %s", strings.Join(append([]string{"berth", "start", fault.Word(workspace)}, flags...), " ")).WithReason(ReasonStopped)
 }
 
 // mayComeTo is true for the error about what cannot be entered and may be, later.

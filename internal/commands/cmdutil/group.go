@@ -30,11 +30,11 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return err.WithHint("see `%s --help`", cmd.CommandPath())
 }
 
-// likeness is how many letters may be different in a word that is meant to be a command.
-const likeness = 2
+// likeness is of how many letters one may be different in a word that is meant to be a command.
+const likeness = 3
 
 // meant is the command that somebody meant: the one that has that name in other tools, that
-// begins so, or that is spelled like it. Of a word of two letters, every other one would be.
+// begins so, or that is spelled like it.
 func meant(in *cobra.Command, typed string) string {
 	is := func(like func(*cobra.Command) bool) string {
 		if i := slices.IndexFunc(in.Commands(), like); i >= 0 {
@@ -42,12 +42,12 @@ func meant(in *cobra.Command, typed string) string {
 		}
 		return ""
 	}
-	in.SuggestionsMinimumDistance = likeness
+	in.SuggestionsMinimumDistance = len(typed) / likeness
 	like := cmp.Or(
 		is(func(c *cobra.Command) bool { return slices.Contains(c.SuggestFor, strings.ToLower(typed)) }),
 		is(func(c *cobra.Command) bool { return !c.Hidden && strings.HasPrefix(c.Name(), typed) }),
 	)
-	if spelled := in.SuggestionsFor(typed); like == "" && len(typed) > likeness && len(spelled) > 0 {
+	if spelled := in.SuggestionsFor(typed); like == "" && len(typed) >= likeness && len(spelled) > 0 {
 		like = spelled[0]
 	}
 	return like

@@ -60,7 +60,7 @@ subject has failed.`,
   kubectl get pods,events,pvc,deployments,replicasets -o json | berth diagnose -f - --subject deployment/web
   berth diagnose -f recording.jsonl --output json | jq .cause`,
 		Args:              cmdutil.MaxOneArg("subject"),
-		ValidArgsFunction: f.CompleteWorkspace,
+		ValidArgsFunction: completeSubject(f),
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Arg, o.IO.Flags = cmdutil.Optional(args), cmdutil.ClusterFlags(cmd)
 			o.FromFile, o.Namespace = cmd.Flags().Changed("filename"), *f.Kube.Namespace

@@ -73,7 +73,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{IO: f.IO, Workspaces: f.Workspaces}
 	cmd := &cobra.Command{
 		Use:        "exec USERSTR|ID|machine/NAME [-- COMMAND [ARG...]]",
-		SuggestFor: []string{"ssh", "shell", "sh", "enter", "attach", "connect"},
+		SuggestFor: []string{"ssh", "shell", "sh", "enter", "attach", "connect", "bash", "zsh"},
 		Short:      "Enter a workspace or a machine, or run a command in a workspace",
 		Long:       long + "\n\n" + aboutMachines,
 		Example: `  berth exec alice~dev
@@ -107,7 +107,16 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	f.AddContainerFlag(cmd, &o.Place, cmdutil.FirstArgument)
 	f.AddPodFlag(cmd, &o.Place, cmdutil.FirstArgument)
 	o.Machine.flags(cmd)
+	cmd.SetFlagErrorFunc(flagError)
 	return cmd
+}
+
+// flagError is about a flag that is not known, which may be one of a command without the -- before it.
+func flagError(cmd *cobra.Command, err error) error {
+	if before := cmd.Flags().Args(); len(before) > 1 {
+		return withoutDashes(before)
+	}
+	return cmdutil.UsageError(cmd, err)
 }
 
 // checkArgs wants one workspace, and -- before the command that is to run in it.
@@ -119,10 +128,14 @@ func checkArgs(cmd *cobra.Command, args []string) error {
 	case dash > 1:
 		return usage("requires one workspace, and the command to run in it after --")
 	case dash < 0 && len(args) > 1:
-		return fault.New(fault.InvalidArgument, "the command %q requires -- before it", args[1]).
-			WithHint("write: %s, and then its arguments", fault.Command("berth", "exec", args[0], "--", args[1]))
+		return withoutDashes(args)
 	}
 	return nil
+}
+
+func withoutDashes(args []string) error {
+	return fault.New(fault.InvalidArgument, "the command %q requires -- before it", args[1]).
+		WithHint("write: %s, and then its arguments", fault.Command("berth", "exec", args[0], "--", args[1]))
 }
 
 // validate finds what is wrong with the command line.

@@ -26,6 +26,8 @@ func TestOptions(t *testing.T) {
 		"to provision through a gateway": {Args: "alice --gateway team --provision", Err: "--gateway and --provision are mutually exclusive"},
 		"direct through a gateway":       {Args: "machine/web --gateway team --direct --poollet-ca x", Err: "--gateway and --direct are mutually exclusive"},
 		"no dashes":                      {Args: "alice ls", Err: `the command "ls" requires -- before it`},
+		"no dashes, and a flag":          {Args: "alice ls -la", Err: `the command "ls" requires -- before it`},
+		"a flag that is not known":       {Args: "alice -l -- ls", Err: "unknown shorthand flag: 'l'"},
 		"dashes in front":                {Args: "-- alice", Err: usage},
 		"more before the dash":           {Args: "alice bob -- ls", Err: two},
 		"a container of a pod":           {Args: "alice -c web --pod web-1", Want: exec.Options{Workspace: "alice", Command: []string{}, Place: pod.Place{Pod: "web-1", Container: "web"}}},

@@ -11,7 +11,7 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	forget := func(o *portforward.Options) { o.IO, o.Workspaces = terminal.Streams{}, nil }
+	forget := func(o *portforward.Options) { o.IO, o.Workspaces, o.States = terminal.Streams{}, nil, nil }
 	localhost := []string{"localhost"}
 	cmdtest.Options(t, portforward.NewCmd, forget, map[string]cmdtest.Case[portforward.Options]{
 		"the same port": {Args: "alice 8080", Want: portforward.Options{Workspace: "alice", Ports: []forward.Port{{Local: 8080, Remote: 8080}}, Addresses: localhost}},

@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/exec/forward"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -20,6 +21,10 @@ import (
 type Options struct {
 	IO         terminal.Streams
 	Workspaces func() (inventory.Reader, error)
+	// States says whether a workspace without a pod is stopped; it is asked for then.
+	States func(context.Context) (lifecycle.Place, func(), error)
+	// Flags say which cluster is meant, for commands that are proposed.
+	Flags []string
 
 	Workspace string
 	Ports     []forward.Port
@@ -39,7 +44,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 Ctrl-C (exit status 130). With a local port of 0, or none before the colon, a free one is
 picked; the addresses are printed on standard output, one a line.
 
-A workspace that is not running yet is waited for. When its pod is replaced or the
+A workspace that is not running yet is waited for; of one that is stopped, that is an error. When its pod is replaced or the
 connection is lost, connect again and say so on standard error; the local ports stay
 open, and who connects meanwhile waits. The command ends when the workspace is deleted.`,
 		Example: `  berth port-forward alice~dev 8080
@@ -53,14 +58,15 @@ open, and who connects meanwhile waits. The command ends when the workspace is d
 			return nil
 		},
 		ValidArgsFunction: f.CompleteWorkspace,
-		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) (err error) {
-			o.Workspace = args[0]
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) (err error) {
+			o.Workspace, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
 			if o.Ports, err = forward.ParsePorts(args[1:]); err != nil {
 				return err
 			}
 			return o.validate()
 		}),
 	}
+	o.States = f.For(cmd).States
 	cmd.Flags().StringSliceVar(&o.Addresses, "address", []string{"localhost"}, "the addresses of this machine to listen on: IP addresses, or localhost")
 	cmdutil.NoFlagValues(cmd, "address")
 	f.AddPodFlag(cmd, &o.Place, cmdutil.FirstArgument)

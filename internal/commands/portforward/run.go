@@ -32,6 +32,11 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if _, err := reader.Pods(ctx, found); err != nil {
+		if err := cmdutil.OrStopped(ctx, o.States, o.Flags, found, o.Workspace, err); fault.ReasonOf(err) == cmdutil.ReasonStopped {
+			return err // anything else is waited for, or found again
+		}
+	}
 	w := &workspace{Options: o, reader: reader, arg: arg, client: reader.Client.In(found.Namespace), id: found.ID}
 	return cmdutil.FollowEnded(ctx, forward.Forward{
 		Addresses: o.Addresses, Ports: o.Ports, Report: w.report,

@@ -17,7 +17,7 @@ import (
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) error) *cobra.Command {
 	return new(chosen.Options).NewCmd(f, &cobra.Command{
 		Use:        "stop USERSTR|ID...",
-		SuggestFor: []string{"halt", "pause", "suspend"},
+		SuggestFor: []string{"kill", "halt", "pause", "suspend"},
 		Short:      "Stop workspaces and keep their storage",
 		Long: `Stop workspaces: their pods end, and everything else is kept, above all their storage.
 "berth start" starts them again as they were.
