@@ -87,7 +87,7 @@ func TestDoctorCountsRecords(t *testing.T) {
 	if _, err := w.CoreV1().ConfigMaps(w.namespace).Update(t.Context(), &old, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.item(w.must(0, "doctor", "-o", "json"), "records", v1.CheckupOK, "0 in the namespace, and 1 that expired", "the next command that keeps a record here removes them")
+	w.item(w.must(0, "doctor", "-o", "json"), "records", v1.CheckupOK, "0 in the namespace, and 1 that expired", "the next command that writes here removes them")
 	w.must(0, "provision", "bob~plain")
 	w.item(w.must(0, "doctor", "-o", "json"), "records", v1.CheckupOK, "1 in the namespace")
 }

@@ -95,6 +95,7 @@ func reading() []duty {
 				"watch daemonsets.apps":   watch,
 				"watch replicasets.apps":  watch,
 			},
+			elsewhere: map[string]string{"get pods/log": "TestInitScripts; without it, TestInitScriptsThatCannotBeSeen"},
 		},
 		{
 			command: rbac.Named("exec"),
@@ -110,11 +111,12 @@ func reading() []duty {
 			without: map[string]use{
 				"get pods/exec":  {args: []string{"exec", "alice~data", "--", "echo", "over SPDY"}, says: "over SPDY"},
 				"list secrets":   {args: []string{"exec", "gone~plain", "--", "true"}, status: 125, says: unseen},
-				"get configmaps": {args: []string{"exec", "stopped~plain", "--", "true"}, status: 125, says: "not found"},
+				"get configmaps": {args: []string{"exec", "stopped~plain", "--", "true"}, status: 125, says: "has no pod"},
 				"watch pods":     {args: []string{"exec", "alice~huge", "--", "true"}, status: 125, says: "watch pods"},
 				"watch events":   {args: []string{"exec", "alice~huge", "--", "true"}, status: 125, says: "watch events"},
 			},
 			elsewhere: map[string]string{
+				"get pods/log":                 "TestInitScripts; without it, TestInitScriptsThatCannotBeSeen",
 				"watch persistentvolumeclaims": "TestRolesOfWriting: provision watches them in the same way",
 				"watch deployments.apps":       "TestExecWaitsForAReplica", "watch replicasets.apps": "TestExecWaitsForAReplica",
 				"watch statefulsets.apps": "TestExecWaitsForAReplica", "watch daemonsets.apps": "TestExecWaitsForAReplica",
@@ -159,6 +161,7 @@ func reading() []duty {
 				{args: []string{"jobs", "JOB", "--follow"}, until: "Scheduling", status: 130},
 				{args: []string{"status", "alice~data", "--history"}},
 			},
+			without:   map[string]use{"list leases.coordination.k8s.io": {args: []string{"jobs"}}}, // by the age of records alone
 			elsewhere: map[string]string{"delete configmaps": "TestJobThatIsMovedIntoNATS"},
 		},
 	}

@@ -61,7 +61,7 @@ func everywhere() []duty {
 				"list csinodes.storage.k8s.io":       checkup,
 				"list resourcequotas":                checkup.telling("may not list resourcequotas"),
 				"list limitranges":                   checkup.telling("may not list limitranges"),
-				"list leases.coordination.k8s.io":    checkup.telling("may not list leases.coordination.k8s.io"),
+				"list leases.coordination.k8s.io":    checkup,
 				"list secrets":                       checkup,
 				"list configmaps":                    checkup,
 				"list daemonsets.apps":               checkup.telling("may not list daemonsets.apps"),

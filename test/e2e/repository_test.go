@@ -122,7 +122,7 @@ func TestRepositoryIsNotCloned(t *testing.T) {
 	w.contains(made.stderr, "Running")
 	log := run("logs", user).stdout
 	w.contains(log, "Authentication failed for '"+address+"/org/proj.git/'", "repository: cannot clone "+address+"/org/proj.git (see git's output above)",
-		"failed with status 1; continuing", "workspace: ready")
+		"ended with status 1", "workspace: ready")
 	// What came after it was run, and nothing half-done is left.
 	w.must(0, "exec", user, "--", "sh", "-ec", "test -e /tmp/next; cd; test -z \"$(ls -d *proj* .proj* 2>/dev/null)\"")
 	if strings.Contains(made.stdout+made.stderr+log, wrong) {
@@ -157,7 +157,7 @@ func TestRepositoryIsClonedOnce(t *testing.T) {
 		if out := w.must(0, "exec", user, "--", "cat", "/home/dev/proj/.k8shell.yaml").stdout; strings.TrimSpace(out) != "mine" {
 			t.Errorf("the work is %q; the log:\n%s", out, log)
 		}
-		if strings.Contains(log, "repository") || !strings.Contains(log, "workspace: ready") {
+		if strings.Contains(log, "repository: ") || !strings.Contains(log, "workspace: ready") {
 			t.Errorf("it was cloned again:\n%s", log)
 		}
 	}

@@ -37,7 +37,7 @@ func TestStopAndStart(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	w.contains(w.must(0, "status", "alice~dev").stdout, "Stopped for ", "berth start alice~dev")
-	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "workspace "+id+" is stopped", "berth start "+id)
+	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "workspace "+id+" is stopped", "berth start alice~dev")
 
 	kept := func(command ...string) {
 		t.Helper()
@@ -152,7 +152,8 @@ func TestRequestsOfStop(t *testing.T) {
 		t.Helper()
 		var n, deleted atomic.Int64
 		w.finish(w.through(args, func(out http.ResponseWriter, r *http.Request, next http.Handler) {
-			isLock, isJob := r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/leases/"), strings.Contains(r.URL.Path, "/k8shell-job-")
+			isLock := r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/leases/")
+			isJob := strings.Contains(r.URL.Path, "/k8shell-job-") || r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps") // those that expired
 			if !isLock && !isJob {
 				n.Add(1)
 			}

@@ -91,6 +91,7 @@ func deleting() duty {
 			"list networkpolicies.networking.k8s.io": unreadable,
 			"list certificates.cert-manager.io":      unreadable,
 			"patch configmaps":                       stopped,
+			"deletecollection configmaps":            {args: []string{"delete", "alice~plain"}, before: func(w *world) { w.must(0, "provision", "alice~plain") }},
 		},
 		elsewhere: certifiedSecrets(),
 	}
@@ -110,6 +111,7 @@ func stopping() duty {
 		},
 		prepare: running,
 		gate:    func(rbac.Access) use { return use{args: []string{"stop", "alice~plain"}} },
+		without: map[string]use{"deletecollection configmaps": {args: []string{"stop", "alice~plain"}, before: running}},
 	}
 }
 
