@@ -134,6 +134,9 @@ func fill(v reflect.Value) {
 	case v1.StepState:
 		v.Set(reflect.ValueOf(v1.StepEnded))
 		return
+	case v1.ScriptState:
+		v.Set(reflect.ValueOf(v1.ScriptFailed))
+		return
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
