@@ -31,6 +31,8 @@ type entry struct {
 	// know Kubernetes well. {why} is what why says; the other placeholders are About's.
 	hint string
 	why  func(v1.Cause, About) string
+
+	explanation
 }
 
 // entries is the whole catalogue.
