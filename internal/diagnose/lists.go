@@ -12,8 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // isHistory distinguishes JSON lines from a List by the first line. A broken one
@@ -41,6 +43,9 @@ type document struct {
 // readLists reads one List, or several documents one after the other, as several
 // calls of kubectl print them.
 func readLists(raw []byte) ([]watch.Record, error) {
+	if first := bytes.TrimSpace(raw)[0]; first != '{' && first != '[' {
+		return readYAML(raw)
+	}
 	var records []watch.Record
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	for {
@@ -59,6 +64,23 @@ func readLists(raw []byte) ([]watch.Record, error) {
 		}
 		records = append(records, more...)
 	}
+}
+
+// readYAML reads the documents of a text of YAML.
+func readYAML(raw []byte) (records []watch.Record, err error) {
+	for before, text := range yamldoc.Documents(raw) {
+		began := before + 1 + yamldoc.Leading(text)
+		one, err := yaml.YAMLToJSON(text)
+		if err != nil {
+			return nil, fmt.Errorf("the document that begins at line %d: %w", began, err)
+		}
+		more, err := readDocument(one)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", began, err)
+		}
+		records = append(records, more...)
+	}
+	return records, nil
 }
 
 func readDocument(raw json.RawMessage) ([]watch.Record, error) {

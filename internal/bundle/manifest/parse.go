@@ -52,7 +52,7 @@ func (r *Reader) parse(before int, text []byte) []value {
 		r.located(before, err.Error())
 		return nil
 	}
-	return []value{{before + 1 + leading(text), content}}
+	return []value{{before + 1 + yamldoc.Leading(text), content}}
 }
 
 // Bomb says what keeps a document from being parsed in bounded time and memory; what else is
@@ -127,15 +127,4 @@ func (r *Reader) located(before int, message string) {
 		}
 		r.problem(before+max(line, 1), "%s", text)
 	}
-}
-
-// leading is the number of lines in front of the first one with content.
-func leading(text []byte) (lines int) {
-	for line := range bytes.Lines(text) {
-		if !blank(line) {
-			return lines
-		}
-		lines++
-	}
-	return 0
 }
