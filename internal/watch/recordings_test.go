@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,16 +112,20 @@ func subjectOf(text string, history []Record) Subject {
 	return Subject{Name: text}
 }
 
-func history(t *testing.T, name string) []Record {
+func history(t *testing.T, name string) (history []Record) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "recordings", name+".jsonl"))
+	raw, err := os.ReadFile(filepath.Join("testdata", "recordings", name+".jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	history, err := ReadHistory(f)
-	if err != nil {
-		t.Fatal(err)
+	for line := range bytes.Lines(raw) {
+		record, known, err := ReadRecord(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known {
+			history = append(history, record)
+		}
 	}
 	return history
 }

@@ -1,12 +1,10 @@
 package diagnose
 
 import (
-	"os"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/diagnose"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
 )
@@ -52,10 +50,5 @@ func (o *Options) readDump() (diagnose.Dump, error) {
 	if o.File == "-" {
 		return diagnose.Read(o.IO.In, "standard input")
 	}
-	file, err := os.Open(o.File)
-	if err != nil {
-		return diagnose.Dump{}, fault.New(fault.InvalidArgument, "cannot read the dump: %w", err)
-	}
-	defer file.Close()
-	return diagnose.Read(file, o.File)
+	return diagnose.Open(o.File)
 }

@@ -38,6 +38,9 @@ func (d Diagnosis) Text(p style.Page) ([]string, error) {
 	for _, unread := range d.Unread {
 		lines = append(lines, style.Paragraph(p.Indent(p.Warning+" made without permission to "+p.Text(unread)))...)
 	}
+	for _, skipped := range d.Skipped {
+		lines = append(lines, style.Paragraph(p.Indent(p.Warning+" not read: "+p.Text(skipped)))...)
+	}
 	return append(lines, wording.CommandLines(d.next(p.Flags), p)...), nil
 }
 
