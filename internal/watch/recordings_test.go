@@ -167,3 +167,44 @@ func TestTentativeInRecordings(t *testing.T) {
 		})
 	}
 }
+
+// What came up by itself did not fail at any moment, and was never stuck: neither for who
+// followed it, nor for who reads a dump that was made of it then, in which nothing is
+// tentative.
+func TestNothingLastsInWhatComesUp(t *testing.T) {
+	asked := 0
+	for name, want := range recorded(t) {
+		if want.Verdict != v1.VerdictRunning && want.Verdict != v1.VerdictStopped {
+			continue
+		}
+		asked++
+		t.Run(name, func(t *testing.T) {
+			history := history(t, name)
+			subject := subjectOf(want.Subject, history)
+			var last v1.Snapshot
+			passes := func(what string, at time.Time, s v1.Snapshot) {
+				if s.Verdict() == v1.VerdictFailed || s.Cause != nil && s.Cause.Stuck {
+					t.Errorf("%s at %s is %s because of %+v", what, at.Format(time.TimeOnly), s.Stage, s.Cause)
+				}
+			}
+			Replay(subject, history, cause.DefaultPolicy(), func(at time.Time, s v1.Snapshot) {
+				passes("it", at, s)
+				last = s
+			})
+			if last.Cause != nil {
+				t.Errorf("in the end it has the cause %+v", last.Cause)
+			}
+			state := NewState(subject)
+			dumped := cause.DefaultPolicy()
+			dumped.CauseDelay = 0
+			for _, r := range history {
+				state = state.Apply(r.Type, r.Object)
+				s, _ := Analyze(state, dumped, r.At)
+				passes("a dump made", r.At, s)
+			}
+		})
+	}
+	if asked < 5 {
+		t.Errorf("%d recordings come up", asked)
+	}
+}

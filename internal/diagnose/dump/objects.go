@@ -44,6 +44,9 @@ func (r *reader) object(raw []byte, defaults *schema.GroupVersionKind) error {
 	if bytes.HasPrefix(raw, []byte("[")) {
 		return r.items(raw, "the list", nil)
 	}
+	if bytes.Equal(raw, []byte("null")) {
+		return errors.New("not a Kubernetes object: null")
+	}
 	doc := document{}
 	if defaults != nil {
 		doc.APIVersion, doc.Kind = defaults.GroupVersion().String(), defaults.Kind

@@ -84,7 +84,11 @@ func (r *reader) yaml(at place, text []byte, mostProblems int) {
 
 func (r *reader) yamlDocument(at place, text []byte) {
 	if problem := yamldoc.Bomb(text, r.limits.yaml); problem != nil {
-		r.problem(at.file, at.line+max(problem.Line-1, 0), "%s", problem.Message)
+		message := problem.Message
+		if problem.Line == 0 { // it is too much as a whole
+			message += ": JSON takes less to read, as -o json prints it"
+		}
+		r.problem(at.file, at.line+max(problem.Line-1, 0), "%s", message)
 		return
 	}
 	raw, err := yaml.YAMLToJSON(text)
