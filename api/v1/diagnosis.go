@@ -11,8 +11,8 @@ type Diagnosis struct {
 	// UserString and Blueprint are set if the subject is a workspace.
 	UserString string `json:"userString,omitempty"`
 	Blueprint  string `json:"blueprint,omitempty"`
-	// At is the moment that the diagnosis is about: now, or the end of a
-	// recording.
+	// At is the moment that the diagnosis is about: now, the end of a recording, or
+	// the newest time in a dump.
 	At      time.Time `json:"at"`
 	Verdict Verdict   `json:"verdict"`
 	Stage   Stage     `json:"stage"`
@@ -43,6 +43,9 @@ type Diagnosis struct {
 	// Unread is what the caller may not read, and what the diagnosis was made
 	// without, such as "list events in namespace team".
 	Unread []string `json:"unread,omitempty"`
+	// Skipped is what in a dump was not read, each with its place and the reason,
+	// such as "dump/events.txt: a table, as kubectl get prints it without -o yaml".
+	Skipped []string `json:"skipped,omitempty"`
 }
 
 // Moment is a change of stage.

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/berthdev/berth/internal/diagnose/dump"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
@@ -21,12 +22,12 @@ func (d Dump) Choose(wanted watch.Subject) (watch.Subject, error) {
 		}
 	}
 	if len(all) == 0 {
-		return wanted, fault.New(fault.InvalidArgument, "the dump has neither a pod nor a workload").WithHint("%s", dumpHint)
+		return wanted, d.lacks(fault.New(fault.InvalidArgument, "the dump has neither a pod nor a workload").WithHint("%s", dump.Hint))
 	}
 	found := fitting(all, wanted)
 	switch len(found) {
 	case 0:
-		return wanted, fault.New(fault.InvalidArgument, "the dump has no %s", named(wanted)).WithHint("it has %s", names(all))
+		return wanted, d.lacks(fault.New(fault.InvalidArgument, "the dump has no %s", named(wanted)).WithHint("it has %s", names(all)))
 	case 1:
 		return found[0].Subject, nil
 	}
@@ -35,6 +36,12 @@ func (d Dump) Choose(wanted watch.Subject) (watch.Subject, error) {
 		return wanted, err.WithHint("choose the namespace with --namespace")
 	}
 	return wanted, err.WithHint("choose one with --subject, such as --subject %s", found[0])
+}
+
+// lacks is an error about what a dump does not have: it may be in what was skipped.
+func (d Dump) lacks(err *fault.Error) error {
+	err.Problems = d.Skipped
+	return err
 }
 
 func named(s watch.Subject) string {

@@ -35,7 +35,7 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 		Since: story.since(d.Recorded), FailedAt: story.failedAt(),
 		Message: last.Message, Node: last.Node,
 		Containers: last.Containers, Warnings: last.Warnings, Ignored: last.Ignored, Timeline: story.moments,
-		Unread: d.Unread,
+		Unread: d.Unread, Skipped: d.Skipped,
 	}
 	about := describe(subject, records, last.Cause)
 	diagnosis.UserString, diagnosis.Blueprint = about.UserString, about.Blueprint

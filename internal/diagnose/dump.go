@@ -1,60 +1,41 @@
 package diagnose
 
 import (
-	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/berthdev/berth/internal/diagnose/dump"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/watch"
 )
 
-// maxDump is how much is read: a namespace's objects take some megabytes, and
-// all of it is held in memory.
-const maxDump = 64 << 20
-
-// Dump is what was written down of a cluster: a history, or how things stood at
-// one moment.
+// Dump is what is known of a cluster: a history, or how things stood at one moment.
 type Dump struct {
-	Records []watch.Record
-	// Recorded is true for a history; the records of a list have no times.
-	Recorded bool
+	dump.Contents
 	// Unread is what was asked for and may not be read.
 	Unread []string
 }
 
-// Read reads a dump: JSON lines of watch events, or the List that `kubectl get
-// -o json` prints. The name is for messages.
-func Read(r io.Reader, name string) (Dump, error) {
-	raw, err := io.ReadAll(io.LimitReader(r, maxDump+1))
-	switch {
-	case err != nil:
-		return Dump{}, fault.New(fault.InvalidArgument, "cannot read %s: %w", name, err)
-	case len(raw) > maxDump:
-		return Dump{}, fault.New(fault.InvalidArgument, "%s is larger than %d MiB", name, maxDump>>20).
-			WithHint("dump one namespace only, and only pods, events, claims and workloads")
-	case len(bytes.TrimSpace(raw)) == 0:
-		return Dump{}, fault.New(fault.InvalidArgument, "%s is empty", name).WithHint("%s", dumpHint)
-	}
-	d := Dump{Recorded: isHistory(raw)}
-	if d.Recorded {
-		d.Records, err = watch.ReadHistory(bytes.NewReader(raw))
-	} else {
-		d.Records, err = readLists(raw)
-	}
-	if err != nil {
-		return Dump{}, fault.New(fault.InvalidArgument, "%s: %w", name, err).WithHint("%s", dumpHint)
-	}
-	d.identify()
-	return d, nil
-}
+// Open reads a dump from a file or a directory.
+func Open(path string) (Dump, error) { return dumpOf(dump.Open(path)) }
 
-const dumpHint = "a dump is what `kubectl get pods,events,pvc,deployments,replicasets,statefulsets,daemonsets,jobs -o json` prints, " +
-	`or JSON lines of {"at", "type", "object"}`
+// Read reads a dump. The name is for messages.
+func Read(r io.Reader, name string) (Dump, error) { return dumpOf(dump.Read(r, name)) }
+
+func dumpOf(contents dump.Contents, err error) (Dump, error) {
+	d := Dump{Contents: contents}
+	d.identify()
+	if !d.Recorded {
+		d.dropFormer()
+	}
+	return d, err
+}
 
 // identify gives a UID to objects from which it was removed. Without one they
 // could not be distinguished.
@@ -67,10 +48,38 @@ func (d Dump) identify() {
 	}
 }
 
+// dropFormer leaves out objects in whose place there is a newer one: kubectl get --watch
+// does not say that the one before was deleted.
+func (d *Dump) dropFormer() {
+	type place struct{ kind, namespace, name string }
+	placeOf := func(r watch.Record) (place, metav1.Object) {
+		o, err := meta.Accessor(r.Object)
+		if err != nil {
+			return place{}, nil
+		}
+		return place{fmt.Sprintf("%T", o), o.GetNamespace(), o.GetName()}, o
+	}
+	newest := map[place]metav1.Object{}
+	for _, r := range d.Records {
+		at, o := placeOf(r)
+		if known := newest[at]; known == nil || !o.GetCreationTimestamp().Time.Before(known.GetCreationTimestamp().Time) {
+			newest[at] = o
+		}
+	}
+	d.Records = slices.DeleteFunc(d.Records, func(r watch.Record) bool {
+		at, o := placeOf(r)
+		return o != nil && newest[at].GetUID() != o.GetUID()
+	})
+}
+
 // Until is the dump as it was at a time: of a history, what had been said by
-// then. A zero time is the end of a history, or else now.
+// then. A zero time is the end of a history, or else the newest time in a dump, so that
+// it says the same tomorrow; now is for one that has no times.
 func (d Dump) Until(at, now time.Time) (Dump, time.Time, error) {
 	if !d.Recorded {
+		if at.IsZero() {
+			at = d.Newest()
+		}
 		if at.IsZero() {
 			at = now
 		}

@@ -1,17 +1,13 @@
 package watch
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch/cause"
@@ -49,47 +45,19 @@ func Replay(subject Subject, history []Record, p cause.Policy, see func(at time.
 	}
 }
 
-// maxLine is the longest line of a history: an object of the API server has
-// 1.5 MB at most.
-const maxLine = 8 << 20
-
 // latestTime is the last second that RFC 3339 has a year for.
 const latestTime = 253402300799
 
-// ReadHistory reads a history: JSON lines of {"at": seconds, "type", "object"}.
-// Objects of kinds that are not known here, bookmarks and empty lines are left
-// out.
-func ReadHistory(r io.Reader) ([]Record, error) {
-	var history []Record
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	n := 1
-	for ; lines.Scan(); n++ {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		record, ok, err := readRecord(line)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		if ok {
-			history = append(history, record)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w", n, err)
-	}
-	return history, nil
-}
-
-func readRecord(line []byte) (record Record, ok bool, err error) {
+// ReadRecord reads a change as a watch reports it, {"type", "object"}. Its time, "at",
+// is zero if it has none. Bookmarks, errors of the watch and objects of kinds that are
+// not built in are not known here.
+func ReadRecord(text []byte) (record Record, known bool, err error) {
 	var raw struct {
 		At     *float64        `json:"at"`
 		Type   watch.EventType `json:"type"`
 		Object json.RawMessage `json:"object"`
 	}
-	if err := json.Unmarshal(line, &raw); err != nil {
+	if err := json.Unmarshal(text, &raw); err != nil {
 		return Record{}, false, err
 	}
 	switch raw.Type {
@@ -99,20 +67,17 @@ func readRecord(line []byte) (record Record, ok bool, err error) {
 	default:
 		return Record{}, false, fmt.Errorf("type %q: must be one of ADDED, MODIFIED, DELETED", raw.Type)
 	}
+	record.Type = raw.Type
 	switch {
 	case raw.At == nil:
-		return Record{}, false, errors.New(`"at" is required: a time in seconds since 1970`)
 	case *raw.At < 0 || *raw.At > latestTime:
 		return Record{}, false, fmt.Errorf(`invalid "at" %v: must be a time in seconds since 1970`, *raw.At)
-	case len(raw.Object) == 0:
+	default:
+		record.At = time.UnixMicro(int64(*raw.At * 1e6))
+	}
+	if len(raw.Object) == 0 {
 		return Record{}, false, errors.New(`"object" is required`)
 	}
-	obj, _, err := scheme.Codecs.UniversalDeserializer().Decode(raw.Object, nil, nil)
-	if runtime.IsNotRegisteredError(err) {
-		return Record{}, false, nil
-	}
-	if err != nil {
-		return Record{}, false, err
-	}
-	return Record{At: time.UnixMicro(int64(*raw.At * 1e6)), Type: raw.Type, Object: obj}, true, nil
+	record.Object, known, err = Decode(raw.Object, nil)
+	return record, known, err
 }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,16 +112,20 @@ func subjectOf(text string, history []Record) Subject {
 	return Subject{Name: text}
 }
 
-func history(t *testing.T, name string) []Record {
+func history(t *testing.T, name string) (history []Record) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "recordings", name+".jsonl"))
+	raw, err := os.ReadFile(filepath.Join("testdata", "recordings", name+".jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	history, err := ReadHistory(f)
-	if err != nil {
-		t.Fatal(err)
+	for line := range bytes.Lines(raw) {
+		record, known, err := ReadRecord(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known {
+			history = append(history, record)
+		}
 	}
 	return history
 }
@@ -160,5 +165,46 @@ func TestTentativeInRecordings(t *testing.T) {
 				t.Errorf("%d tentative, %d lasting readings", tentative, lasting)
 			}
 		})
+	}
+}
+
+// What came up by itself did not fail at any moment, and was never stuck: neither for who
+// followed it, nor for who reads a dump that was made of it then, in which nothing is
+// tentative.
+func TestNothingLastsInWhatComesUp(t *testing.T) {
+	asked := 0
+	for name, want := range recorded(t) {
+		if want.Verdict != v1.VerdictRunning && want.Verdict != v1.VerdictStopped {
+			continue
+		}
+		asked++
+		t.Run(name, func(t *testing.T) {
+			history := history(t, name)
+			subject := subjectOf(want.Subject, history)
+			var last v1.Snapshot
+			passes := func(what string, at time.Time, s v1.Snapshot) {
+				if s.Verdict() == v1.VerdictFailed || s.Cause != nil && s.Cause.Stuck {
+					t.Errorf("%s at %s is %s because of %+v", what, at.Format(time.TimeOnly), s.Stage, s.Cause)
+				}
+			}
+			Replay(subject, history, cause.DefaultPolicy(), func(at time.Time, s v1.Snapshot) {
+				passes("it", at, s)
+				last = s
+			})
+			if last.Cause != nil {
+				t.Errorf("in the end it has the cause %+v", last.Cause)
+			}
+			state := NewState(subject)
+			dumped := cause.DefaultPolicy()
+			dumped.CauseDelay = 0
+			for _, r := range history {
+				state = state.Apply(r.Type, r.Object)
+				s, _ := Analyze(state, dumped, r.At)
+				passes("a dump made", r.At, s)
+			}
+		})
+	}
+	if asked < 5 {
+		t.Errorf("%d recordings come up", asked)
 	}
 }

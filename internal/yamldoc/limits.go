@@ -1,6 +1,7 @@
 package yamldoc
 
 import (
+	"bytes"
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
@@ -50,6 +51,26 @@ func Marks(raw []byte) (marks int) {
 		}
 	}
 	return marks
+}
+
+// Bomb is what keeps a document from being parsed in bounded time and memory; what else is
+// wrong with it is left to the parser. Only aliases make of a document more than it is.
+func Bomb(text []byte, limits Limits) *Problem {
+	switch {
+	case len(text) > limits.Bytes:
+		return &Problem{Message: fmt.Sprintf("larger than %d MiB", limits.Bytes>>20)}
+	case Marks(text) > limits.Marks:
+		return &Problem{Message: "too many values"}
+	case !HasAliases(text):
+		return nil
+	}
+	_, problem := read(text, limits)
+	return problem
+}
+
+// HasAliases is false for a document of which no more comes out than is in it.
+func HasAliases(text []byte) bool {
+	return bytes.IndexByte(text, '*') >= 0 && bytes.IndexByte(text, '&') >= 0
 }
 
 // checkSize measures a document with its aliases expanded, without expanding

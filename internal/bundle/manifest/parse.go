@@ -44,7 +44,7 @@ func (r *Reader) parse(before int, text []byte) []value {
 		r.located(before, err.Error())
 		return nil
 	}
-	if hasAliases(text) && !r.take(len(converted)-len(text), yamldoc.Marks(converted)) {
+	if yamldoc.HasAliases(text) && !r.take(len(converted)-len(text), yamldoc.Marks(converted)) {
 		return nil
 	}
 	var content any
@@ -52,31 +52,17 @@ func (r *Reader) parse(before int, text []byte) []value {
 		r.located(before, err.Error())
 		return nil
 	}
-	return []value{{before + 1 + leading(text), content}}
+	return []value{{before + 1 + yamldoc.Leading(text), content}}
 }
 
 // Bomb says what keeps a document from being parsed in bounded time and memory; what else is
-// wrong with it is left to the parser. Only aliases make of a document more than it is.
+// wrong with it is left to the parser.
 func Bomb(text []byte) (problem string) {
-	if len(text) > maxDocument {
-		return fmt.Sprintf("larger than %d MiB", maxDocument>>20)
-	}
-	if yamldoc.Marks(text) > maxMarks {
-		return "too many values"
-	}
-	if !hasAliases(text) {
-		return ""
-	}
 	limits := yamldoc.Limits{Bytes: maxDocument, Marks: maxMarks, Weight: maxDocument, Depth: maxDepth}
-	if _, problems := yamldoc.ReadWithin("", text, limits); len(problems) > 0 {
-		return problems[0].Message
+	if found := yamldoc.Bomb(text, limits); found != nil {
+		return found.Message
 	}
 	return ""
-}
-
-// hasAliases is false for a document of which no more comes out than is in it.
-func hasAliases(text []byte) bool {
-	return bytes.IndexByte(text, '*') >= 0 && bytes.IndexByte(text, '&') >= 0
 }
 
 func (r *Reader) toJSON(text []byte) ([]byte, error) {
@@ -127,15 +113,4 @@ func (r *Reader) located(before int, message string) {
 		}
 		r.problem(before+max(line, 1), "%s", text)
 	}
-}
-
-// leading is the number of lines in front of the first one with content.
-func leading(text []byte) (lines int) {
-	for line := range bytes.Lines(text) {
-		if !blank(line) {
-			return lines
-		}
-		lines++
-	}
-	return 0
 }

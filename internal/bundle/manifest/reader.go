@@ -59,7 +59,7 @@ func (r *Reader) ReadPart(file string, lines int, text []byte) {
 	case !utf8.Valid(text):
 		r.problem(0, "not UTF-8 text")
 	default:
-		for before, document := range documents(text) {
+		for before, document := range yamldoc.Documents(text) {
 			for _, v := range r.parse(lines+before, document) {
 				r.add(v.line, v.content, "")
 			}

@@ -48,8 +48,11 @@ since when, what keeps it from running, the last lines of the log of the failing
 container, and what to do about it. KIND is pod, deployment, statefulset,
 daemonset, replicaset or job.
 
-With --filename, read a dump instead of a cluster: the output of kubectl get -o
-json, or JSON lines of watch events, such as
+With --filename, read a dump instead of a cluster: what kubectl get prints with -o
+yaml or -o json, with --watch or without, in a file, or in all files of a directory
+or an archive (gzip, tar, zip), such as kubectl cluster-info dump writes. A dump is
+read as of the newest time in it. What changed over time is known of JSON lines of
+watch events with their times in seconds since 1970:
 
   {"at": 1795218636.798, "type": "ADDED", "object": {...}}
 
@@ -57,7 +60,8 @@ The exit status is 0 whenever a diagnosis was made; with --exit-code it is 3 if 
 subject has failed.`,
 		Example: `  berth diagnose alice~dev
   berth diagnose deployment/web --namespace shop
-  kubectl get pods,events,pvc,deployments,replicasets -o json | berth diagnose -f - --subject deployment/web
+  kubectl get pods,events,pvc,deployments,replicasets -o yaml | berth diagnose -f - --subject deployment/web
+  berth diagnose -f must-gather.tar.gz --namespace shop --subject web
   berth diagnose -f recording.jsonl --output json | jq .cause`,
 		Args:              cmdutil.MaxOneArg("subject"),
 		ValidArgsFunction: completeSubject(f),
@@ -74,9 +78,9 @@ subject has failed.`,
 	o.Config, o.Inventory = deps.Config, deps.Inventory
 	flags := cmd.Flags()
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
-	flags.StringVarP(&o.File, "filename", "f", "", "read a dump from this file (- for standard input) instead of a cluster")
+	flags.StringVarP(&o.File, "filename", "f", "", "read a dump from this file, directory or archive (- for standard input) instead of a cluster")
 	flags.StringVar(&o.Subject, "subject", "", "what to diagnose in the dump: NAME or KIND/NAME, or the beginning of one")
-	flags.StringVar(&now, "now", "", "the time at which the dump is read, in RFC 3339 (default: the end of a recording, or now)")
+	flags.StringVar(&now, "now", "", "the time at which the dump is read, in RFC 3339 (default: the newest time in it)")
 	flags.BoolVar(&o.ExitCode, "exit-code", false, "exit with status 3 if the subject has failed")
 	cmdutil.AddPolicyFlags(cmd)
 	cmdutil.NoFlagValues(cmd, "subject", "now")
@@ -115,7 +119,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := printer.Print(o.IO, o.Output, result.Diagnosis{Diagnosis: d}); err != nil {
+	if err := printer.Print(o.IO, o.Output, d); err != nil {
 		return err
 	}
 	if o.ExitCode && d.Verdict == v1.VerdictFailed {
@@ -124,11 +128,16 @@ func Run(ctx context.Context, o *Options) error {
 	return nil
 }
 
-func (o *Options) diagnose(ctx context.Context) (v1.Diagnosis, error) {
-	switch {
-	case o.FromFile:
+func (o *Options) diagnose(ctx context.Context) (result.Diagnosis, error) {
+	if o.FromFile {
 		return cmdutil.Await(ctx, o.dump)
-	case isWorkspace(o.Arg):
+	}
+	d, err := o.live(ctx)
+	return result.Diagnosis{Diagnosis: d}, err
+}
+
+func (o *Options) live(ctx context.Context) (v1.Diagnosis, error) {
+	if isWorkspace(o.Arg) {
 		return o.workspace(ctx)
 	}
 	subject, err := diagnose.ParseSubject(o.Arg)

@@ -1,40 +1,40 @@
 package diagnose
 
 import (
-	"os"
 	"strings"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/diagnose"
-	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
 )
 
 // dump diagnoses what a file or standard input says, without a cluster.
-func (o *Options) dump() (v1.Diagnosis, error) {
+func (o *Options) dump() (d result.Diagnosis, err error) {
 	wanted, err := o.subject()
 	if err != nil {
-		return v1.Diagnosis{}, err
+		return d, err
 	}
 	c, err := o.Config()
 	if err != nil {
-		return v1.Diagnosis{}, err
+		return d, err
 	}
 	dump, err := o.readDump()
 	if err != nil {
-		return v1.Diagnosis{}, err
+		return d, err
 	}
 	dump, at, err := dump.Until(o.Now, o.IO.Now())
 	if err != nil {
-		return v1.Diagnosis{}, err
+		return d, err
 	}
 	subject, err := dump.Choose(wanted)
 	if err != nil {
-		return v1.Diagnosis{}, err
+		return d, err
 	}
 	c.Policy.CauseDelay = 0 // a dump says no more: what it waits for is as good as final
-	return dump.Diagnose(subject, c.Policy, at), nil
+	d.Diagnosis = dump.Diagnose(subject, c.Policy, at)
+	d.AsOfNewest = !dump.Recorded && o.Now.IsZero() && !at.Equal(o.IO.Now())
+	return d, nil
 }
 
 // subject reads --subject, which may be a user string, too.
@@ -52,10 +52,5 @@ func (o *Options) readDump() (diagnose.Dump, error) {
 	if o.File == "-" {
 		return diagnose.Read(o.IO.In, "standard input")
 	}
-	file, err := os.Open(o.File)
-	if err != nil {
-		return diagnose.Dump{}, fault.New(fault.InvalidArgument, "cannot read the dump: %w", err)
-	}
-	defer file.Close()
-	return diagnose.Read(file, o.File)
+	return diagnose.Open(o.File)
 }

@@ -15,7 +15,10 @@ import (
 )
 
 // Diagnosis is the explanation of the state of a workspace, a pod or a workload.
-type Diagnosis struct{ v1.Diagnosis }
+type Diagnosis struct {
+	v1.Diagnosis
+	AsOfNewest bool `json:"-"` // its time is the newest one in a dump
+}
 
 // Names are kind/name.
 func (d Diagnosis) Names() []string { return []string{d.Subject} }
@@ -37,6 +40,13 @@ func (d Diagnosis) Text(p style.Page) ([]string, error) {
 	lines = append(lines, style.Paragraph(wording.WarningLines(d.Warnings, p))...)
 	for _, unread := range d.Unread {
 		lines = append(lines, style.Paragraph(p.Indent(p.Warning+" made without permission to "+p.Text(unread)))...)
+	}
+	for _, skipped := range d.Skipped {
+		lines = append(lines, style.Paragraph(p.Indent(p.Warning+" not read: "+p.Text(skipped)))...)
+	}
+	if d.AsOfNewest {
+		asOf := "as of " + d.At.Format("2006-01-02 15:04:05 MST") + ", the newest time in the dump"
+		lines = append(lines, style.Paragraph(p.Indent(style.Paint(p.Grey, asOf)))...)
 	}
 	return append(lines, wording.CommandLines(d.next(p.Flags), p)...), nil
 }

@@ -1,13 +1,13 @@
-package manifest
+package yamldoc
 
 import (
 	"bytes"
 	"iter"
 )
 
-// documents gives the documents of a text of YAML with the number of lines in front
+// Documents gives the documents of a text of YAML with the number of lines in front
 // of each. A line that begins with --- or ... is no part of anything else in YAML.
-func documents(text []byte) iter.Seq2[int, []byte] {
+func Documents(text []byte) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		start, before, line := 0, 0, 0
 		flush := func(end int) bool {
@@ -60,4 +60,15 @@ func blank(document []byte) bool {
 		}
 	}
 	return true
+}
+
+// Leading is the number of lines in front of the first one with content.
+func Leading(text []byte) (lines int) {
+	for line := range bytes.Lines(text) {
+		if !blank(line) {
+			return lines
+		}
+		lines++
+	}
+	return 0
 }

@@ -1,0 +1,115 @@
+// Package dump reads what people have written down of a cluster, in whatever form they
+// have it: what kubectl prints as YAML or JSON, lists and single objects, changes of a
+// watch, in files, directories and archives. Who has written them is not known: what is
+// read has limits, and what is broken does not keep the rest from being read.
+package dump
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/yamldoc"
+)
+
+// Contents are what a dump has.
+type Contents struct {
+	Records []watch.Record
+	// Recorded is true for a history: each record has the time at which it was said.
+	// Of anything else only the last state is known.
+	Recorded bool
+	// Skipped is what was not read, each with its place and the reason.
+	Skipped []string
+}
+
+// Hint says how a dump is made.
+const Hint = "save a dump with `kubectl get pods,events,pvc,deployments,replicasets,statefulsets,daemonsets,jobs -o yaml`, " +
+	"or all of a namespace with `kubectl cluster-info dump`"
+
+// Read reads a dump, which may be packed. The name is for messages.
+func Read(in io.Reader, name string) (Contents, error) {
+	r := &reader{limits: defaults()}
+	r.stream(source{file: name, in: in})
+	return r.contents(name)
+}
+
+// reader collects what is in the files of a dump.
+type reader struct {
+	limits   limits
+	used     used
+	exceeded *fault.Error // a limit of the whole: nothing further is read
+
+	records        []watch.Record
+	timed, untimed int // records with a time of their own, and without
+
+	problems []yamldoc.Problem
+	others   []string // files that are something else, as logs are
+}
+
+// problem adds what is wrong with a file; line 0 is the whole file.
+func (r *reader) problem(file string, line int, format string, args ...any) {
+	r.problems = append(r.problems, yamldoc.Problem{File: file, Line: line, Message: fault.Line(fmt.Sprintf(format, args...))})
+}
+
+func (r *reader) add(record watch.Record) {
+	if _, err := meta.Accessor(record.Object); err != nil {
+		return // of a kind of the API that is no object, as DeleteOptions
+	}
+	if r.used.objects++; r.used.objects > r.limits.objects {
+		r.exceed("%d objects", r.limits.objects)
+		return
+	}
+	if record.At.IsZero() {
+		r.untimed++
+	} else {
+		r.timed++
+	}
+	r.records = append(r.records, record)
+}
+
+// contents are what was read. It is an error if that is nothing for a reason.
+func (r *reader) contents(name string) (Contents, error) {
+	if r.exceeded != nil {
+		return Contents{}, r.exceeded
+	}
+	skipped := r.skipped()
+	if len(r.records) == 0 && len(skipped) > 0 {
+		return Contents{}, Unreadable(name, skipped)
+	}
+	c := Contents{Records: r.records, Recorded: r.timed > 0 && r.untimed == 0, Skipped: skipped}
+	if c.Recorded { // by several, perhaps
+		slices.SortStableFunc(c.Records, func(a, b watch.Record) int { return a.At.Compare(b.At) })
+	}
+	return c, nil
+}
+
+// Unreadable is the error of a dump in which nothing is left but what was skipped.
+func Unreadable(name string, skipped []string) *fault.Error {
+	if len(skipped) == 1 {
+		return fault.New(fault.InvalidArgument, "%s", skipped[0]).WithHint("%s", Hint)
+	}
+	err := fault.New(fault.InvalidArgument, "nothing in %s can be read", name).WithHint("%s", Hint)
+	err.Problems = skipped
+	return err
+}
+
+// skipped lists the problems, and beyond them the files that are something else: most
+// of the files of a large dump are logs.
+func (r *reader) skipped() []string {
+	list := yamldoc.Report(r.problems, nil)
+	const most = 3
+	switch n := len(r.others); {
+	case n == 1:
+		list = append(list, r.others[0]+": "+string(formOther))
+	case n > most:
+		list = append(list, fmt.Sprintf("%d files: %s: %s, …", n, formOther, strings.Join(r.others[:most], ", ")))
+	case n > 1:
+		list = append(list, fmt.Sprintf("%d files: %s: %s", n, formOther, strings.Join(r.others, ", ")))
+	}
+	return list
+}
