@@ -61,7 +61,7 @@ func requests(spec corev1.PodSpec) string {
 func probe(c corev1.Container, message string) string {
 	p := c.ReadinessProbe
 	switch {
-	case strings.Contains(message, "Startup probe"):
+	case strings.Contains(message, "Startup probe"), p == nil && c.StartupProbe != nil:
 		p = c.StartupProbe
 	case strings.Contains(message, "Liveness probe"):
 		p = c.LivenessProbe
