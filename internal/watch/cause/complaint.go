@@ -40,7 +40,7 @@ const (
 
 var (
 	// complaint is how lines look that say why a program ends.
-	complaint = regexp.MustCompile(`(?i)\b(?:panic|fatal|error|errno|exception|emerg|critical|failed|cannot|can't|could not|unable|denied|refused|not found|no such|read-only)\b|Error:|Exception:`)
+	complaint = regexp.MustCompile(`(?i)\b(?:panic|fatal|error|exception|emerg|critical|failed|cannot|can't|could not|unable|denied|refused|not found|no such|read-only)\b|Error:|Exception:`)
 	// frame is a line of a stack trace, or what a shell or a runtime adds to it.
 	frame = regexp.MustCompile(`^\s+at |^\s*goroutine \d|^\t|^\s*File "|^\s*exit status \d+\s*$|^\s*\.\.\. \d+ more|npm (?:ERR!|error) (?:A complete log|[A-Z]:|/)`)
 )
@@ -117,7 +117,7 @@ func withWords(f Finding, t *corev1.ContainerStateTerminated) Finding {
 		return f
 	}
 	f.Message += ": " + words
-	if code := meaningOf(words); code != "" && t.ExitCode != 137 && t.ExitCode != 143 {
+	if code := meaningOf(words); code != "" && t.ExitCode != exitKilled && t.ExitCode != exitTerminated {
 		f.General, f.Code = f.Code, code
 	}
 	return f

@@ -130,8 +130,8 @@ func startEnded(c evidence.Container, t *corev1.ContainerStateTerminated) Findin
 // killed says what ended an instance: its hook, its probe, or itself, as its last words say.
 func killed(c evidence.Container, f Finding, t *corev1.ContainerStateTerminated) Finding {
 	if killedForHook(c) {
-		_, message, _ := c.Waiting()
-		f.Message += "; " + hookText(c, message)
+		reason, message, _ := c.Waiting()
+		f.Message += "; " + hookText(c, either(reason == hookError, message, ""))
 		f.General, f.Code = f.Code, HookFailed
 		return f
 	}
@@ -182,10 +182,17 @@ func exited(c evidence.Container, code string, t *corev1.ContainerStateTerminate
 	return f
 }
 
+// endedBy is true if an event can be of the newest instance that ended: of many that are
+// alike, the later ones are not written, but a program rarely ends with a signal by itself.
+func endedBy(c evidence.Container, e *corev1.Event) bool {
+	t := c.Ended()
+	return t != nil && (t.ExitCode == exitKilled || t.ExitCode == exitTerminated || !evidence.LastSeen(e).Before(t.StartedAt.Time))
+}
+
 // probeText names the probe for which the kubelet kills the container.
 func probeText(c evidence.Container) string {
 	killed, probe := evidence.Latest(c.Events, "Killing"), evidence.Latest(c.Events, unhealthy)
-	if killed == nil || probe == nil || c.Ended() == nil || evidence.LastSeen(killed).Before(c.Ended().StartedAt.Time) {
+	if killed == nil || probe == nil || !endedBy(c, killed) {
 		return ""
 	}
 	return "; " + evidence.Text(probe)

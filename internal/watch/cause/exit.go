@@ -7,6 +7,9 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
+// The exit codes of what was ended from outside: SIGKILL and SIGTERM.
+const exitKilled, exitTerminated = 137, 143
+
 // probed is what a probe has to do with the end of a container.
 func probed(c v1.Cause, a About) string {
 	if !strings.Contains(c.Message, "probe failed") {

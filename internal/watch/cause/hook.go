@@ -57,7 +57,10 @@ func hookText(c evidence.Container, message string) string {
 		text = "its postStart hook (" + c.Hook + ") failed"
 	}
 	if m := hookSaid.FindStringSubmatch(message); m != nil {
-		text += ": " + oneOf(plain(m[1]))
+		message = m[1]
+	}
+	if message != "" {
+		text += ": " + oneOf(plain(message))
 	}
 	return text
 }
@@ -80,8 +83,8 @@ func hookWait(c evidence.Container) *Finding {
 
 // killedForHook is true if the newest instance that ended was killed since its hook failed.
 func killedForHook(c evidence.Container) bool {
-	e, t := evidence.Latest(c.Events, hookFailed), c.Ended()
-	return e != nil && t != nil && !evidence.LastSeen(e).Before(t.StartedAt.Time)
+	e := evidence.Latest(c.Events, hookFailed)
+	return e != nil && endedBy(c, e)
 }
 
 // hookRuns is a container whose hook has not returned: it has started, and the status
