@@ -21,6 +21,7 @@ func describe(subject watch.Subject, records []watch.Record, c *v1.Cause) cause.
 	if subject.Kind != "" && subject.Kind != watch.KindPod { // no blueprint made the other containers of a workload
 		about.UserString, about.Blueprint = "", ""
 	}
+	about.Job = subject.Kind == watch.KindJob
 	return about.Of(pod.Spec, c)
 }
 

@@ -16,6 +16,7 @@ type About struct {
 	Blueprint  string // empty for what is not a workspace
 	Origin     string // file:line of the blueprint
 	Controlled bool   // a controller replaces the pod when it is gone
+	Job        bool   // that is a Job, whose template cannot be changed
 	Namespace  string
 	Image      string
 	Memory     string // the limit of the container that the cause is about

@@ -15,7 +15,7 @@ func probed(c v1.Cause, a About) string {
 	if !strings.Contains(c.Message, "probe failed") {
 		return ended(c, a)
 	}
-	return "It is ended because of its probe, which may be given more time (initialDelaySeconds, timeoutSeconds, a startup probe). " + asked(c, a)
+	return "It is ended because of its probe, which may be given more time (initialDelaySeconds, timeoutSeconds, a startup probe). " + answer(c, a)
 }
 
 // ended says in words how a container ended.

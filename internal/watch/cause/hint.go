@@ -86,6 +86,8 @@ func (a About) again() string {
 	switch {
 	case a.Blueprint != "":
 		return "Then " + a.Provision() + "."
+	case a.Job:
+		return "Then delete the job and apply it again."
 	case a.Controlled:
 		return "Then apply again what the pod is made from."
 	}

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
@@ -57,7 +58,7 @@ func hookText(c evidence.Container, message string) string {
 		text = "its postStart hook (" + c.Hook + ") failed"
 	}
 	if m := hookSaid.FindStringSubmatch(message); m != nil {
-		message = m[1]
+		message = strings.TrimSuffix(m[1], `: , message: ""`)
 	}
 	if message != "" {
 		text += ": " + oneOf(plain(message))

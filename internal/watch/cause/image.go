@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch/evidence"
@@ -57,7 +58,7 @@ func imageName() []entry {
 			},
 		},
 		{
-			code: ImagePullDenied, reasons: pullReasons(), why: login, hint: "{why} {again}",
+			code: ImagePullDenied, reasons: pullReasons(), why: login, hint: "{why}",
 			explanation: explanation{
 				title:    "The registry does not hand out the image",
 				meaning:  "The registry wants to know who asks, and the node has no login for it, or one that may not read this image. Many registries answer the same for an image that does not exist.",
@@ -183,8 +184,7 @@ func registry() []entry {
 		},
 		{
 			code: RegistryUntrusted, reasons: pullReasons(),
-			hint: "The node does not trust the registry's certificate. Have the authority that signed it added on every node (containerd: /etc/containerd/certs.d/HOST/hosts.toml), " +
-				"or the certificate replaced if it is expired or for another name. Kubernetes keeps trying.",
+			why: distrust, hint: "{why} Kubernetes keeps trying.",
 			explanation: explanation{
 				title:    "The registry's certificate is not trusted",
 				meaning:  "The registry answers with a certificate that the node's container runtime does not accept: of an authority that it does not know, expired, or for another host name. A Secret in the cluster does not change that: it is the node that pulls.",
@@ -226,10 +226,21 @@ var noSecret = regexp.MustCompile(`\(pull secret (.+) does not exist\)`)
 func login(c v1.Cause, a About) string {
 	if m := noSecret.FindStringSubmatch(c.Message); m != nil {
 		return fmt.Sprintf("The registry wants a login, and the pod's pull secret %s does not exist: create it with "+
-			"`kubectl create secret docker-registry %s%s --docker-server=HOST --docker-username=USER --docker-password=PASSWORD`.", m[1], m[1], a.option())
+			"`kubectl create secret docker-registry %s%s --docker-server=HOST --docker-username=USER --docker-password=PASSWORD`. Kubernetes keeps trying.", m[1], m[1], a.option())
 	}
 	return fmt.Sprintf("The registry is private or has no such image. Check %s; if it is right, the namespace needs a pull secret: "+
 		"`kubectl create secret docker-registry registry%s --docker-server=HOST --docker-username=USER --docker-password=PASSWORD`, then "+
-		"`kubectl patch serviceaccount default%s -p '{\"imagePullSecrets\":[{\"name\":\"registry\"}]}'`.",
-		a.field(c, imageField(c.Container), "image"), a.option(), a.option())
+		"`kubectl patch serviceaccount default%s -p '{\"imagePullSecrets\":[{\"name\":\"registry\"}]}'`. %s",
+		a.field(c, imageField(c.Container), "image"), a.option(), a.option(), a.again())
+}
+
+// distrust says what a certificate lacks.
+func distrust(c v1.Cause, a About) string {
+	switch {
+	case strings.Contains(c.Message, "expired"):
+		return "The registry's certificate has expired, or a clock is wrong: have the certificate renewed."
+	case strings.Contains(c.Message, "is valid for"), strings.Contains(c.Message, "doesn't contain any IP SANs"), strings.Contains(c.Message, "cannot validate certificate for"):
+		return "The registry's certificate is for another host name: use that one in " + a.field(c, imageField(c.Container), "image") + ", or have the certificate issued for this one."
+	}
+	return "The node does not trust the registry's certificate. Have the certificate of the authority that signed it added on every node (containerd: /etc/containerd/certs.d/HOST/hosts.toml)."
 }

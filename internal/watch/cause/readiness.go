@@ -78,7 +78,7 @@ func gateClosed(p evidence.Pod) *Finding {
 }
 
 // asked says what the probe asks for.
-func asked(_ v1.Cause, a About) string {
+func asked(a About) string {
 	if a.Probe == "" {
 		return "The probe that checks it gets no good answer."
 	}
@@ -101,10 +101,10 @@ func answer(c v1.Cause, a About) string {
 		{"Client.Timeout", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() + ", or see what keeps it busy."},
 	} {
 		if strings.Contains(c.Message, known.words) {
-			return asked(c, a) + " " + known.text
+			return asked(a) + " " + known.text
 		}
 	}
-	return asked(c, a) + " It may need more time, or listen on another port or address."
+	return asked(a) + " It may need more time, or listen on another port or address."
 }
 
 // OfUnready is what is known of why a pod that has a node does not get on; nil if
