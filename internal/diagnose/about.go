@@ -15,12 +15,13 @@ import (
 func describe(subject watch.Subject, records []watch.Record, c *v1.Cause) cause.About {
 	pod := podOf(subject, records, c)
 	if pod == nil {
-		return cause.About{Namespace: subject.Namespace}
+		return cause.About{Namespace: subject.Namespace, Controlled: subject.Kind != "" && subject.Kind != watch.KindPod}
 	}
 	about := aboutPod(pod)
 	if subject.Kind != "" && subject.Kind != watch.KindPod { // no blueprint made the other containers of a workload
 		about.UserString, about.Blueprint = "", ""
 	}
+	about.Job = subject.Kind == watch.KindJob
 	return about.Of(pod.Spec, c)
 }
 

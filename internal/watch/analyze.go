@@ -140,8 +140,33 @@ func (r *reading) explain(is stageResult) *cause.Finding {
 		return &r.judged.Graced[0]
 	case is.why == nil && len(r.judged.Ignored) > 0:
 		return &r.judged.Ignored[0]
+	case is.why == nil:
+		return r.lasting(is)
 	}
 	return is.why
+}
+
+// lasting is what has gone on for long without a word about why: an init container, an
+// image that comes, a container that is not ready.
+func (r *reading) lasting(is stageResult) *cause.Finding {
+	var f *cause.Finding
+	switch is.stage {
+	case v1.StagePulling:
+		first := r.longestPull()
+		f = cause.OfPull(first.container, is.message, first.since)
+	case v1.StageInitializing, v1.StageStarting:
+		f = cause.OfSilent(r.Pod)
+	}
+	if f == nil {
+		return nil
+	}
+	text, next := cause.Lasting(*f, r.now)
+	r.askAt(next)
+	if text == "" {
+		return nil
+	}
+	f.Message += " " + text
+	return f
 }
 
 func (r *reading) tentative(f cause.Finding) bool { return r.recent(f.Begins(r.Pod), r.policy) }

@@ -80,8 +80,12 @@ func impliedPull(containers []evidence.Container) (since time.Time, open bool) {
 // pullingImages is the stage by the image that has been coming the longest; a big
 // one is progress, not a hang.
 func (r *reading) pullingImages() stageResult {
-	first := slices.MinFunc(r.pulls, func(a, b pull) int { return a.since.Compare(b.since) })
+	first := r.longestPull()
 	return stageResult{stage: v1.StagePulling, since: first.since, message: image.Parse(first.image).Short()}
+}
+
+func (r *reading) longestPull() pull {
+	return slices.MinFunc(r.pulls, func(a, b pull) int { return a.since.Compare(b.since) })
 }
 
 // container is a container as it is printed.

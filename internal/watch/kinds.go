@@ -184,7 +184,7 @@ func (w *workload) readDaemonSet(_ State, set *appsv1.DaemonSet) {
 		status.UpdatedNumberScheduled == status.DesiredNumberScheduled && int(status.NumberAvailable) == w.wanted
 }
 
-func (w *workload) readJob(_ State, job *batchv1.Job) {
+func (w *workload) readJob(s State, job *batchv1.Job) {
 	w.wanted = replicas(job.Spec.Parallelism)
 	if job.Status.Ready != nil {
 		w.ready = int(*job.Status.Ready)
@@ -196,7 +196,25 @@ func (w *workload) readJob(_ State, job *batchv1.Job) {
 		case c.Type == batchv1.JobComplete:
 			w.ended = v1.StageStopped
 		case c.Type == batchv1.JobFailed:
-			w.ended, w.endCause = v1.StageFailed, cause.OfFailedJob(job, c)
+			w.ended, w.endCause = v1.StageFailed, cause.OfFailedJob(job, c, s.lastFailed(job.UID))
 		}
 	}
+	if last := s.lastFailed(job.UID); w.ended == "" && last != nil && job.Status.Active == 0 {
+		w.waiting = cause.OfRetriedJob(*last)
+	}
+}
+
+// lastFailed is the pod of a Job that failed last; nil if none is known.
+func (s State) lastFailed(job types.UID) *evidence.Pod {
+	var last *evidence.Pod
+	for _, pod := range all[*corev1.Pod](s.objects) {
+		owner := metav1.GetControllerOf(pod)
+		if owner == nil || owner.UID != job || pod.Status.Phase != corev1.PodFailed {
+			continue
+		}
+		if p := s.evidenceOf(pod); last == nil || !p.EndedAt().Before(last.EndedAt()) {
+			last = &p
+		}
+	}
+	return last
 }

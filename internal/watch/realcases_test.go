@@ -265,7 +265,7 @@ func imageCases() []realCase {
 				at(0, webPod(watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Waits("PodInitializing", "")), watchtest.App(watchtest.Waits("PodInitializing", "")))),
 				at(1, webPod(watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Runs(time.Second)), watchtest.App(watchtest.Waits("PodInitializing", "")))), quiet(7200),
 			},
-			stages: []v1.Stage{initializing}, message: "setup",
+			stages: []v1.Stage{initializing}, message: "setup", cause: "SlowInit: container setup: init container has been running for more than an hour",
 		},
 	}
 }

@@ -67,7 +67,7 @@ func TestTentativeCauses(t *testing.T) {
 		},
 		"nothing says since when": {
 			state: stateOf(app(watchtest.Waits("CreateContainerConfigError", "failed to sync secret cache"))),
-			begun: 0, cause: cause.ConfigMissing,
+			begun: 0, cause: cause.RuntimeSlow,
 		},
 		"of a workload's pod": {
 			state: deploymentState(replicaSet("b", "2"), watchtest.Owned("b", unscheduled(unbound, 2*second)).Pod),

@@ -137,7 +137,7 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 			snapshot.Message = joined(readyText(w.ready, w.wanted), snapshot.Message)
 		}
 		if w.waiting != nil {
-			if snapshot.Cause == nil || !snapshot.Cause.Stuck { // that one says more
+			if snapshot.Cause == nil || !snapshot.Cause.Stuck && !w.waiting.IsConsequence() { // that one says more
 				snapshot.Cause, snapshot.GivenUp = &w.waiting.Cause, w.givenUp
 			}
 			if w.serving > 0 {

@@ -11,9 +11,10 @@ const policies = `A policy defines what counts as a failure, and when.
              period without progress
 
 Transient causes are: a registry that answers 429 or 5xx, does not answer in time or
-refuses the connection; a DNS server that does not answer; no node as long as one is
-being added; a volume that is still attached to another node. Under patient, the
-crash loop threshold applies to init containers, too.
+refuses the connection; a DNS server that does not answer; a disk of the node that is
+full when an image is unpacked; no node as long as one is being added; a volume that is
+still attached to another node. Under patient, the crash loop threshold applies to init
+containers, too.
 
 Permanent causes fail at once under both policies: an image that does not exist or
 that may not be pulled, a malformed name, a program that is missing or built for

@@ -166,7 +166,7 @@ func (t Target) completedBy(ctx context.Context, record *helm.Release) error {
 func (t Target) refused(ctx context.Context, held *lock.Lock, d deploy.Deployment, result deploy.Result, by *kube.RefusedError, err error) (deploy.Result, error) {
 	object := by.Call.Object()
 	reading := watch.Refused(by.Message, object, t.Now())
-	if result.Record == nil || by.Call.Resource != "pods" && reading.Cause.Code == cause.PodRefused {
+	if result.Record == nil || by.Call.Resource != "pods" && reading.Cause.Code != cause.QuotaExceeded {
 		return result, err
 	}
 	release.Refused(result.Record, object, by.Message)

@@ -16,6 +16,7 @@ type About struct {
 	Blueprint  string // empty for what is not a workspace
 	Origin     string // file:line of the blueprint
 	Controlled bool   // a controller replaces the pod when it is gone
+	Job        bool   // that is a Job, whose template cannot be changed
 	Namespace  string
 	Image      string
 	Memory     string // the limit of the container that the cause is about
@@ -61,7 +62,7 @@ func requests(spec corev1.PodSpec) string {
 func probe(c corev1.Container, message string) string {
 	p := c.ReadinessProbe
 	switch {
-	case strings.Contains(message, "Startup probe"):
+	case strings.Contains(message, "Startup probe"), p == nil && c.StartupProbe != nil:
 		p = c.StartupProbe
 	case strings.Contains(message, "Liveness probe"):
 		p = c.LivenessProbe

@@ -17,16 +17,97 @@ import (
 // The causes for which the API server does not accept a pod. A pod of its own
 // fails, as nothing tries again; a workload waits, as its controller does.
 const (
-	QuotaExceeded = "QuotaExceeded"
-	PodRefused    = "PodRefused" // admission, pod security, service account
+	QuotaExceeded        = "QuotaExceeded"
+	PodRefused           = "PodRefused"           // admission, pod security, service account
+	PodInvalid           = "PodInvalid"           // the specification contradicts itself
+	WebhookUnreachable   = "WebhookUnreachable"   // what admits pods does not answer
+	NamespaceTerminating = "NamespaceTerminating" // takes no more pods
+	NameInUse            = "NameInUse"            // the pod of that name is still there
+	APIServerBusy        = "APIServerBusy"        // it could not answer
 )
 
 const failedCreate = "FailedCreate"
 
 func admission() []entry {
+	reasons := []string{failedCreate}
 	return []entry{
-		{code: QuotaExceeded, reasons: []string{failedCreate}, person: true, why: quotaText, hint: "{why} {retried}"},
-		{code: PodRefused, reasons: []string{failedCreate}, person: true, why: refusalText, hint: "{why} {retried}"},
+		{
+			code: QuotaExceeded, reasons: reasons, person: true, why: quotaText, hint: "{why} {retried}",
+			explanation: explanation{
+				title:    "The namespace's quota is used up",
+				meaning:  "The namespace has a ResourceQuota, and the pod, or a claim, would exceed it. The API server does not accept it until there is room.",
+				signs:    []string{"An event FailedCreate with \"exceeded quota\", what was requested, what is used and what is the limit", "`kubectl describe quota`"},
+				remedies: []string{"Delete what is not needed.", "Ask for less: resources.requests and resources.limits.", "Have the quota raised.", "With \"must specify limits.cpu\": set it, or have a LimitRange give a default."},
+				example:  "collected/b47b-quota-old-serve",
+			},
+		},
+		{
+			code: PodRefused, reasons: reasons, person: true, why: refusalText, hint: "{why} {retried}",
+			explanation: explanation{
+				title:    "A rule of the cluster refuses the pod",
+				meaning:  "The API server asks rules of the cluster about each new pod: pod security, webhooks such as those of Kyverno or Gatekeeper, limit ranges, service accounts. One of them says no, so that there is no pod.",
+				signs:    []string{"An event FailedCreate at the ReplicaSet, StatefulSet or Job: \"is forbidden\" or \"denied the request\"", "`kubectl get pods` shows none"},
+				remedies: []string{"Change in the template what the message names.", "With \"violates PodSecurity\": set the security context that the level asks for.", "Or ask the namespace's administrator for an exception."},
+				example:  "collected/o30-statefulset-podsecurity",
+			},
+		},
+		{
+			code: PodInvalid, reasons: reasons, person: true,
+			hint: "The pod's specification is not valid, whatever the cluster's rules are. Correct the field that the message names in {spec}. {retried}",
+			explanation: explanation{
+				title:    "The pod's specification is not valid",
+				meaning:  "The template of the workload was accepted, but what is made of it is not a valid pod: often since a default or a webhook adds something, such as a limit below a request.",
+				signs:    []string{"An event FailedCreate: \"Pod … is invalid: spec.…\""},
+				remedies: []string{"Correct the field in the workload's template.", "See what adds to it: a LimitRange (`kubectl describe limitrange`), a webhook that injects a container."},
+				example:  "collected/o35-invalid-pod",
+			},
+		},
+		{
+			code: WebhookUnreachable, reasons: reasons, why: webhookText, hint: "{why} {retried}",
+			explanation: explanation{
+				title:    "An admission webhook does not answer",
+				meaning:  "The API server has to ask a webhook about each new pod, and gets no answer: the program behind it is down, or its certificate is not valid. The webhook is configured so that nothing is accepted without it (failurePolicy: Fail). It is no rule that the pod breaks.",
+				signs:    []string{"An event FailedCreate: \"failed calling webhook …: connection refused\", \"no endpoints available for service\" or \"context deadline exceeded\""},
+				remedies: []string{"See whether the pods behind the webhook's Service run.", "With x509: its certificate has expired, or caBundle is another one.", "If the program was removed, remove its webhook configuration, too: `kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations`."},
+				passes:   "When the webhook answers again.",
+				example:  "collected/o32-webhook-down",
+			},
+		},
+		{
+			code: NamespaceTerminating, reasons: reasons, person: true,
+			hint: "The namespace is being deleted and takes nothing new. Use another one, or create it again when it is gone (`kubectl get namespace`).",
+			explanation: explanation{
+				title:    "The namespace is being deleted",
+				meaning:  "Somebody has deleted the namespace. Until all in it is gone, nothing can be created in it.",
+				signs:    []string{"`kubectl get namespace`: Terminating", "An event FailedCreate: \"because it is being terminated\""},
+				remedies: []string{"Use another namespace, or create it again when it is gone.", "If it does not go, its status says which objects are left: `kubectl get namespace NAME -o yaml`."},
+				example:  "admission/namespace-terminating",
+			},
+		},
+		{
+			code: NameInUse, reasons: reasons,
+			hint: "The pod of that name, from before, is still there or ending. It passes when that is gone; {retried} If it does not end, look at it: `kubectl get pods{ns}`.",
+			explanation: explanation{
+				title:    "The pod of that name has not ended yet",
+				meaning:  "Pods of a StatefulSet keep their names. The next one is made when the one before is gone, which takes its grace period.",
+				signs:    []string{"An event FailedCreate: \"object is being deleted: pods … already exists\""},
+				remedies: []string{"Wait for the grace period.", "If it does not end, see whether its node still answers, and whether it has finalizers."},
+				passes:   "When the pod before is gone.",
+				example:  "admission/being-deleted",
+			},
+		},
+		{
+			code: APIServerBusy, reasons: reasons,
+			hint: "The API server could not answer in time: that is not about the pod. {retried} If this lasts, ask your cluster administrator.",
+			explanation: explanation{
+				title:    "The API server could not answer",
+				meaning:  "The API server, or its storage, was too busy or just restarting when the pod was to be created.",
+				signs:    []string{"An event FailedCreate: \"etcdserver: request timed out\", \"the server is currently unable to handle the request\""},
+				remedies: []string{"Wait: controllers try again.", "If it lasts, look at the control plane."},
+				passes:   "When the API server has caught up.",
+				example:  "admission/etcd-timeout",
+			},
+		},
 	}
 }
 
@@ -34,11 +115,33 @@ func admission() []entry {
 // message, from a controller or from the client that sent the pod. The object is
 // kind/name of the one that was to be created, or of its controller.
 func Refusal(message, object string) *v1.Cause {
-	code := PodRefused
-	if strings.Contains(message, "exceeded quota") || strings.Contains(message, "failed quota") {
-		code = QuotaExceeded
+	return &v1.Cause{Code: refusalCode(message), Message: message, Object: object}
+}
+
+// refusalCode sorts the API server's words.
+func refusalCode(message string) string {
+	has := func(words string) bool { return strings.Contains(message, words) }
+	switch {
+	case has("exceeded quota"), has("failed quota"):
+		return QuotaExceeded
+	case has("failed calling webhook"):
+		return WebhookUnreachable
+	case has("because it is being terminated"):
+		return NamespaceTerminating
+	case has("object is being deleted"), has("already exists"):
+		return NameInUse
+	case has("etcdserver:"), has("the server is currently unable"), has("the server was unable to return a response in the time"),
+		has("Timeout: request did not complete"), has("too many requests"):
+		return APIServerBusy
+	case invalid.MatchString(message):
+		return PodInvalid
 	}
-	return &v1.Cause{Code: code, Message: message, Object: object}
+	return PodRefused
+}
+
+// passesByItself are the refusals that are not about the pod.
+func passesByItself(code string) bool {
+	return code == WebhookUnreachable || code == NameInUse || code == APIServerBusy
 }
 
 // OfReplicaSet is why a ReplicaSet has fewer pods than it wants; nil if the API
@@ -56,15 +159,15 @@ func OfReplicaSet(rs *appsv1.ReplicaSet) *Finding {
 // have no condition for it.
 func OfController(events []*corev1.Event) *Finding {
 	if e := evidence.Latest(events, failedCreate, "SuccessfulCreate"); e != nil && e.Reason == failedCreate {
-		return refused(e.Message, evidence.ObjectOf(e), evidence.FirstSeen(e))
+		return refused(evidence.Text(e), evidence.ObjectOf(e), evidence.FirstSeen(e))
 	}
 	return nil
 }
 
-// refused is a pod that its controller tries to create again and again. A webhook that
-// does not answer may come back.
+// refused is a pod that its controller tries to create again and again.
 func refused(message, object string, begun time.Time) *Finding {
-	return &Finding{Cause: *Refusal(message, object), Begun: begun, Passes: strings.Contains(message, "failed calling webhook")}
+	c := Refusal(message, object)
+	return &Finding{Cause: *c, Begun: begun, Passes: passesByItself(c.Code)}
 }
 
 var (
@@ -72,6 +175,8 @@ var (
 	webhook  = regexp.MustCompile(`admission webhook "([^"]+)" denied the request`)
 	bounds   = regexp.MustCompile(`(?:maximum|minimum) .+ usage per (?:Container|Pod) is |max limit to request ratio per`)
 	account  = regexp.MustCompile(`serviceaccount "([^"]+)" not found`)
+	runtime  = regexp.MustCompile(`RuntimeClass "([^"]+)" not found`)
+	invalid  = regexp.MustCompile(`\bis invalid: `)
 	priority = regexp.MustCompile(`no PriorityClass with name (\S+) was found`)
 )
 
@@ -95,6 +200,12 @@ func refusalText(c v1.Cause, a About) string {
 	if m := priority.FindStringSubmatch(c.Message); m != nil {
 		return fmt.Sprintf("Priority class %s does not exist. Name one that does (`kubectl get priorityclass`) in %s.", m[1], a.spec())
 	}
+	if m := runtime.FindStringSubmatch(c.Message); m != nil {
+		return fmt.Sprintf("Runtime class %s does not exist. Name one that does (`kubectl get runtimeclass`) in %s.", m[1], a.spec())
+	}
+	if strings.Contains(c.Message, "security context constraint") {
+		return fmt.Sprintf("No security context constraint of the cluster allows such a pod to this service account. Change what the message names in %s, or have your cluster administrator allow one.", a.spec())
+	}
 	return fmt.Sprintf("A rule of the cluster does not allow such a pod. Change what the message names in %s, or ask the namespace's administrator.", a.spec())
 }
 
@@ -116,56 +227,22 @@ func securityText(level string, a About) string {
 }
 
 var (
-	quota = regexp.MustCompile(`exceeded quota: ([^,]+), requested: (.+), used: (.+), limited: (.+)`)
-	// One limit or several: requests.cpu=1,requests.memory=1Gi.
-	amount = regexp.MustCompile(`([a-z][a-zA-Z0-9./-]*)=([^,\s]+)`)
-	// What a quota counts has to be asked for by every container.
-	unsaid = regexp.MustCompile(`failed quota: ([^:]+): must specify (.+)`)
+	calling = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
+	behind  = regexp.MustCompile(`https?://([a-z0-9-]+)\.([a-z0-9-]+)\.svc`)
 )
 
-// quotaText puts the numbers of a quota's refusal in order, and says what helps.
-func quotaText(c v1.Cause, a About) string {
-	resources := func(ofPod string) string { return a.field(v1.Cause{}, "resources", ofPod) }
-	raise := "have the quota raised (`kubectl describe quota" + a.option() + "`)."
-	if m := unsaid.FindStringSubmatch(c.Message); m != nil {
-		// A blueprint has no field for each of them, such as a limit of CPU.
-		return fmt.Sprintf("Quota %s of the namespace counts what the pod does not specify: %s. "+
-			"Set that in %s if possible, or have a limit range give containers a default (`kubectl describe limitrange%s`).",
-			m[1], m[2], resources("resources"), a.option())
+// webhookText names the webhook that does not answer, and where it should run.
+func webhookText(c v1.Cause, _ About) string {
+	name := "An admission webhook of the cluster"
+	if m := calling.FindStringSubmatch(c.Message); m != nil {
+		name = "Admission webhook " + m[1] + " of the cluster"
 	}
-	m := quota.FindStringSubmatch(c.Message)
-	if m == nil {
-		return "The namespace's quota does not allow it. Lower " + resources("resources") + ", or " + raise
+	text := name + " does not answer, and without it no pod is accepted: there is nothing wrong with the pod."
+	if strings.Contains(c.Message, "x509") {
+		text = name + " answers with a certificate that the API server does not trust, and without it no pod is accepted: there is nothing wrong with the pod."
 	}
-	used, limited := amounts(m[3]), amounts(m[4])
-	var parts []string
-	lower := ""
-	for _, asked := range amount.FindAllStringSubmatch(m[2], -1) {
-		name := asked[1]
-		parts = append(parts, fmt.Sprintf("%s: %s more wanted, %s of %s in use", name, asked[2], used[name], limited[name]))
-		switch {
-		case strings.HasSuffix(name, "requests.storage"):
-			lower = "Lower " + a.field(v1.Cause{}, "storages", "resources.requests.storage") + ", delete"
-		case isResource(name):
-			lower = "Lower " + resources("resources") + ", delete"
-		}
+	if m := behind.FindStringSubmatch(c.Message); m != nil {
+		return fmt.Sprintf("%s See whether Service %s has running pods (`kubectl get pods,endpointslices --namespace %s`), or ask your cluster administrator.", text, m[1], m[2])
 	}
-	if lower == "" { // a number of objects
-		lower = "Delete"
-	}
-	return fmt.Sprintf("Quota %s of the namespace is used up (%s). %s what is not needed, or %s", m[1], strings.Join(parts, "; "), lower, raise)
-}
-
-func amounts(list string) map[string]string {
-	found := map[string]string{}
-	for _, a := range amount.FindAllStringSubmatch(list, -1) {
-		found[a[1]] = a[2]
-	}
-	return found
-}
-
-// isResource is true for what a container asks for, not for a number of objects.
-func isResource(counted string) bool {
-	name := strings.TrimPrefix(strings.TrimPrefix(counted, "requests."), "limits.")
-	return name != counted || name == "cpu" || name == "memory" || name == "ephemeral-storage"
+	return text + " Ask your cluster administrator (`kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations`)."
 }

@@ -37,7 +37,7 @@ type entry struct {
 
 // entries is the whole catalogue.
 func entries() []entry {
-	return slices.Concat(image(), start(), crash(), readiness(), scheduling(), node(), volume(), admission(), rollout())
+	return slices.Concat(image(), start(), crash(), words(), hook(), readiness(), slow(), scheduling(), node(), volume(), admission(), rollout())
 }
 
 func entryOf(code string) entry {
@@ -74,17 +74,22 @@ func Reason(name string) (proper string, ok bool) {
 // Finding is a cause that was detected.
 type Finding struct {
 	v1.Cause
-	Reason string    // Kubernetes' own word for it
-	At     time.Time // when it failed
-	Passes bool      // it is known to pass by itself, sooner or later
-	Begun  time.Time // when it began, as far as is known
+	Reason string // Kubernetes' own word for it
+	// General is the code that it has as one of many, such as CrashLoop, where Code says
+	// why the container ended; empty otherwise.
+	General string
+	At      time.Time // when it failed
+	Passes  bool      // it is known to pass by itself, sooner or later
+	Begun   time.Time // when it began, as far as is known
 }
 
 // names are all words by which a finding can be ignored.
 func (f Finding) names() []string {
 	names := []string{f.Code, f.Reason}
-	if e := entryOf(f.Code); !e.exact {
-		names = append(names, e.reasons...)
+	for _, code := range []string{f.Code, f.General} {
+		if e := entryOf(code); e.code != "" && !e.exact {
+			names = append(append(names, code), e.reasons...)
+		}
 	}
 	return names
 }

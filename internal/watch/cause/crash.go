@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
@@ -21,13 +20,48 @@ const (
 
 func crash() []entry {
 	return []entry{
-		{code: InitFailed, hint: "An init container has to complete before the others begin, and this one did not. {exit} {last-words}"},
-		{code: OutOfMemory, hint: "It used {limit}, and the node killed it for that. Raise {memory-field}. {again}"},
+		{
+			code: InitFailed, why: ended, hint: "An init container has to complete before the others begin, and this one did not. {why} {last-words}",
+			explanation: explanation{
+				title:    "An init container failed",
+				meaning:  "Init containers run one after the other before the main ones, and each has to end with exit code 0. This one did not.",
+				signs:    []string{"`kubectl get pods`: Init:Error or Init:CrashLoopBackOff", "`kubectl describe pod`: the init container is Terminated with an exit code"},
+				remedies: []string{"Read its log: `kubectl logs POD --container NAME`, with --previous if it was restarted.", "Look up the exit code: above 128 it is a signal, 127 a program that is missing, 126 one that may not be executed."},
+				example:  "crash/init-fails",
+			},
+		},
+		{
+			code: OutOfMemory, hint: "It used {limit}, and the node killed it for that. Raise {memory-field}. {again}",
+			explanation: explanation{
+				title:    "The container used more memory than it may",
+				meaning:  "The kernel of the node killed a process of the container, since it used more memory than the container's limit, or than the node had.",
+				signs:    []string{"`kubectl describe pod`: Reason: OOMKilled, exit code 137"},
+				remedies: []string{"Raise resources.limits.memory.", "Have the program use less: fewer workers, a smaller cache, a limit of its runtime below the container's.", "If it grows without end, it leaks memory."},
+				example:  "crash/oom",
+			},
+		},
 		{
 			code: CrashLoop, reasons: []string{"BackOff", evidence.CrashLoopBackOff}, why: probed,
-			hint: "{container} starts, ends, and is restarted, at ever longer intervals. {exit} {why} {last-words}",
+			hint: "{container} starts, ends, and is restarted, at ever longer intervals. {why} {last-words}",
+			explanation: explanation{
+				title:    "The container ends again and again",
+				meaning:  "The container was started, ended, and was started again, more often than the policy allows. Kubernetes goes on with that, and waits for up to 5 minutes in between.",
+				signs:    []string{"`kubectl get pods`: CrashLoopBackOff, and a number of restarts that grows", "An event BackOff: \"Back-off restarting failed container\""},
+				remedies: []string{"Read the log of the instance before: `kubectl logs POD --container NAME --previous`.", "With exit code 0 the program has done its work: a container has to keep running.", "With 137 or 143 it was killed: see whether a liveness or startup probe fails, and give it more time.", "terminationMessagePolicy: FallbackToLogsOnError keeps its last words in the pod's status."},
+				example:  "crash/liveness",
+			},
 		},
-		{code: ContainerExited, hint: "{exit} {last-words}"},
+		{
+			code: ContainerExited, why: ended, hint: "{why} {last-words}",
+			explanation: explanation{
+				title:    "The container ended",
+				meaning:  "The container ended, and is not restarted because of the pod's restartPolicy, or has not been restarted too often yet.",
+				signs:    []string{"`kubectl get pods`: Error or Completed, or a number of restarts"},
+				remedies: []string{"Read its log.", "Look up the exit code: above 128 it is a signal."},
+				passes:   "If the next instance keeps running.",
+				example:  "crash/exited-never",
+			},
+		},
 	}
 }
 
@@ -47,18 +81,18 @@ func crashed(c evidence.Container, p Policy) (Finding, bool) {
 		if passing(t.Message) {
 			return Finding{}, false
 		}
-		return exited(c, startCode(t.Message), t, trimStart(t.Message)), true
+		return startEnded(c, t), true
 	case c.Init && !c.Sidecar && t.ExitCode != 0 && (looping || !c.Restarts || !p.Patient()):
 		text := fmt.Sprintf("init container failed with exit code %d", t.ExitCode)
 		if looping {
 			text += " after " + english.Plural(restarts, "restart")
 		}
-		return exited(c, InitFailed, t, text), true
+		return withWords(exited(c, InitFailed, t, text), t), true
 	case looping && c.Serves():
 		text := fmt.Sprintf("crash loop: %s, last exit code %d", english.Plural(restarts, "restart"), t.ExitCode)
-		return exited(c, CrashLoop, t, text+hookText(c)+probeText(c)), true
+		return killed(c, exited(c, CrashLoop, t, text), t), true
 	case !c.Restarts && t.ExitCode != 0:
-		return exited(c, ContainerExited, t, fmt.Sprintf("ended with exit code %d and is not restarted", t.ExitCode)), true
+		return withWords(exited(c, ContainerExited, t, fmt.Sprintf("ended with exit code %d and is not restarted", t.ExitCode)), t), true
 	}
 	return Finding{}, false
 }
@@ -80,7 +114,32 @@ func endedOnce(c evidence.Container) (Finding, bool) {
 	if restarts > 0 {
 		text += " after " + english.Plural(restarts, "restart")
 	}
-	return exited(c, ContainerExited, t, text), true
+	if t.Reason == evidence.StartError || t.Reason == cannotRun {
+		return startEnded(c, t), true
+	}
+	return killed(c, exited(c, ContainerExited, t, text), t), true
+}
+
+// startEnded is an instance that ended before its program began.
+func startEnded(c evidence.Container, t *corev1.ContainerStateTerminated) Finding {
+	f := notStarted(c, t.Reason, t.Message)
+	text := strings.TrimPrefix(f.Message, "container "+c.Name+": ")
+	return exited(c, f.Code, t, text)
+}
+
+// killed says what ended an instance: its hook, its probe, or itself, as its last words say.
+func killed(c evidence.Container, f Finding, t *corev1.ContainerStateTerminated) Finding {
+	if killedForHook(c) {
+		reason, message, _ := c.Waiting()
+		f.Message += "; " + hookText(c, either(reason == hookError, message, ""))
+		f.General, f.Code = f.Code, HookFailed
+		return f
+	}
+	if text := probeText(c); text != "" {
+		f.Message += text
+		return f
+	}
+	return withWords(f, t)
 }
 
 // outOfMemory is the end of an instance that the kernel killed for its memory.
@@ -123,65 +182,18 @@ func exited(c evidence.Container, code string, t *corev1.ContainerStateTerminate
 	return f
 }
 
-// hookText names the hook for which the kubelet ends the container.
-func hookText(c evidence.Container) string {
-	if e := evidence.Latest(c.Events, "FailedPostStartHook"); e != nil {
-		return "; its post-start hook failed: " + evidence.Text(e)
-	}
-	return ""
+// endedBy is true if an event can be of the newest instance that ended: of many that are
+// alike, the later ones are not written, but a program rarely ends with a signal by itself.
+func endedBy(c evidence.Container, e *corev1.Event) bool {
+	t := c.Ended()
+	return t != nil && (t.ExitCode == exitKilled || t.ExitCode == exitTerminated || !evidence.LastSeen(e).Before(t.StartedAt.Time))
 }
 
 // probeText names the probe for which the kubelet kills the container.
 func probeText(c evidence.Container) string {
 	killed, probe := evidence.Latest(c.Events, "Killing"), evidence.Latest(c.Events, unhealthy)
-	if killed == nil || probe == nil {
+	if killed == nil || probe == nil || !endedBy(c, killed) {
 		return ""
 	}
 	return "; " + evidence.Text(probe)
-}
-
-// probed is what a probe has to do with the end of a container.
-func probed(c v1.Cause, a About) string {
-	if !strings.Contains(c.Message, "probe failed") {
-		return ""
-	}
-	return "It is ended because of its probe. " + asked(c, a)
-}
-
-// exitText says in words what an exit code means. Codes above 128 are
-// signals; 126 and 127 are what a shell says.
-func exitText(code *int) string {
-	if code == nil {
-		return ""
-	}
-	switch n := *code; {
-	case n == 0:
-		return "It ended by itself, with exit code 0, though it should keep running."
-	case n == 126:
-		return "Exit code 126: a program was found, but may not be executed."
-	case n == 127:
-		return "Exit code 127: a program was not found."
-	case n > 128 && signals()[n-128] != "":
-		return fmt.Sprintf("Exit code %d is %s.", n, signals()[n-128])
-	default:
-		return fmt.Sprintf("Its program ended with exit code %d.", n)
-	}
-}
-
-// signals by their numbers on Linux, which is where the containers are, and
-// what usually sends them.
-func signals() map[int]string {
-	return map[int]string{
-		1:  "SIGHUP: its terminal went away",
-		2:  "SIGINT: it was interrupted",
-		3:  "SIGQUIT: it was asked to quit",
-		4:  "SIGILL: an instruction that this processor does not have",
-		6:  "SIGABRT: the program aborted itself, as after a failed assertion",
-		7:  "SIGBUS: memory that cannot be reached, as when /dev/shm is full",
-		8:  "SIGFPE: an impossible calculation, such as a division by zero",
-		9:  "SIGKILL: it was killed from outside, as after a failing liveness probe or a stop that took too long",
-		11: "SIGSEGV: the program crashed by using memory that is not its own",
-		13: "SIGPIPE: the reader of its output went away",
-		15: "SIGTERM: it was asked to terminate",
-	}
 }

@@ -33,7 +33,6 @@ func Hint(c *v1.Cause, a About) string {
 		"{container}", either(c.Container != "", "Container "+c.Container, "The container"),
 		"{limit}", either(a.Memory != "", "more memory than its limit of "+a.Memory, "more memory than the node could give it"),
 		"{image}", either(a.Image != "", a.Image, "the image"),
-		"{exit}", exitText(c.ExitCode),
 		"{last-words}", a.lastWords(*c),
 	).Replace(e.hint)
 	return strings.Join(strings.Fields(text), " ")
@@ -87,8 +86,10 @@ func (a About) again() string {
 	switch {
 	case a.Blueprint != "":
 		return "Then " + a.Provision() + "."
+	case a.Job:
+		return "Then delete the job and apply it again."
 	case a.Controlled:
-		return "Then apply what the pod is made from again."
+		return "Then apply again what the pod is made from."
 	}
 	return "Then delete the pod and create it again."
 }

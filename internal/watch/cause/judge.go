@@ -105,10 +105,10 @@ func (j *judge) failure(c evidence.Container) (Finding, bool) {
 		if _, pulling := c.OpenPull(); pulling && f.Begun.IsZero() {
 			f.Begun = j.now // it has just failed: the event that says so is still to come
 		}
-		return f, true
+		return withSecret(f, j.Events), true
 	}
 	if f, ok := failedPull(c); ok {
-		return f, true
+		return withSecret(f, j.Events), true
 	}
 	if j.ignoresRestarts(c) {
 		return Finding{}, false

@@ -22,12 +22,28 @@ const unhealthy = "Unhealthy"
 func readiness() []entry {
 	return []entry{
 		{
-			code: ProbeFailed, reasons: []string{unhealthy}, why: asked,
-			hint: "{container} runs, but does not say that it is ready. {why} It may need more time, or listen on another port or address. {last-words}",
+			code: ProbeFailed, reasons: []string{unhealthy}, why: answer,
+			hint: "{container} runs, but does not say that it is ready. {why} {last-words}",
+			explanation: explanation{
+				title:    "A probe fails",
+				meaning:  "The kubelet asks the container at intervals whether it is well, as its probes say. It gets no answer, or a bad one: a readiness probe keeps the pod out of its Service until that changes; a startup or liveness probe has the container killed after some attempts.",
+				signs:    []string{"`kubectl get pods`: 0/1 Running", "An event Unhealthy: \"Readiness probe failed: …\""},
+				remedies: []string{"With \"connection refused\": nothing listens on that port yet, or only on 127.0.0.1.", "With 404: the path is another one. With 401 or 403: the path wants a login.", "With a time-out: raise timeoutSeconds, which is 1 s unless it is set.", "With 5xx: the program says itself that it is not well; its log says why.", "Give a slow start a startup probe with enough attempts."},
+				passes:   "When the program is ready.",
+				example:  "readiness/connection-refused",
+			},
 		},
 		{
 			code: ReadinessGate,
 			hint: "Something else has to say that the pod is ready, such as a load balancer's controller: see whether that runs, or remove the readiness gate from {spec}.",
+			explanation: explanation{
+				title:    "A readiness gate is closed",
+				meaning:  "All containers are ready, but the pod has a readiness gate: a condition that a controller outside of it has to set, such as that of a load balancer, and which it has not set.",
+				signs:    []string{"`kubectl get pods --output wide`: 0/1 under READINESS GATES"},
+				remedies: []string{"See whether the controller that sets the condition runs, and what it logs.", "Remove the gate, if nobody needs it."},
+				passes:   "When the controller sets the condition.",
+				example:  "readiness/gate",
+			},
 		},
 	}
 }
@@ -62,11 +78,33 @@ func gateClosed(p evidence.Pod) *Finding {
 }
 
 // asked says what the probe asks for.
-func asked(_ v1.Cause, a About) string {
+func asked(a About) string {
 	if a.Probe == "" {
 		return "The probe that checks it gets no good answer."
 	}
 	return "The probe asks for " + a.Probe + " and gets no good answer."
+}
+
+// answer says what a probe asks for, and what the answer means.
+func answer(c v1.Cause, a About) string {
+	for _, known := range []struct{ words, text string }{
+		{"connection refused", "Nothing listens on that port: the program needs more time, has ended, or listens on another port or on 127.0.0.1 only."},
+		{"statuscode: 404", "The program answers, but has no such path: correct the path of the probe in " + a.spec() + "."},
+		{"statuscode: 401", "The program answers, but wants a login: have the probe ask for a path that does without."},
+		{"statuscode: 403", "The program answers, but wants a login: have the probe ask for a path that does without."},
+		{"statuscode: 5", "The program answers, and says that it is not well."},
+		{"HTTP response to HTTPS client", "The program speaks HTTP: set the scheme of the probe to HTTP in " + a.spec() + "."},
+		{"no such file or directory", "The image has no such program: correct the command of the probe in " + a.spec() + "."},
+		{"executable file not found", "The image has no such program: correct the command of the probe in " + a.spec() + "."},
+		{"deadline exceeded", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() + ", or see what keeps it busy."},
+		{"timed out", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() + ", or see what keeps it busy."},
+		{"Client.Timeout", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() + ", or see what keeps it busy."},
+	} {
+		if strings.Contains(c.Message, known.words) {
+			return asked(a) + " " + known.text
+		}
+	}
+	return asked(a) + " It may need more time, or listen on another port or address."
 }
 
 // OfUnready is what is known of why a pod that has a node does not get on; nil if
@@ -97,15 +135,18 @@ func unready(c evidence.Container) *Finding {
 	if c.Status.State.Running != nil {
 		return probeFails(c)
 	}
+	if f := hookWait(c); f != nil {
+		return f
+	}
 	if reason, message, _ := c.Waiting(); message != "" && reason != evidence.CrashLoopBackOff {
 		f, ignored := stuck(c)
 		if !ignored {
-			f = of(c, slowCode(reason), reason, "%s", message)
+			f = notStarted(c, reason, message)
 		}
 		return &f
 	}
 	if f, ok := endedOnce(c); ok {
 		return &f
 	}
-	return nil
+	return hookRuns(c)
 }

@@ -1,11 +1,16 @@
 package cause
 
 import (
+	"fmt"
+	"strings"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // The causes for which a workload does not get on, beside those of its pods. A
@@ -21,11 +26,24 @@ func rollout() []entry {
 			code: ProgressDeadline,
 			hint: "No new pod became ready for as long as progressDeadlineSeconds permits. Look at the pods themselves (`kubectl get pods{ns}`); " +
 				"`kubectl rollout undo deployment/{name}{ns}` goes back to the revision before.",
+			explanation: explanation{
+				title:    "The rollout has made no progress in time",
+				meaning:  "A Deployment says so when no new pod has become ready for progressDeadlineSeconds, 10 minutes unless it is set. It is a consequence: why the pods are not ready stands at the pods, and where that is known berth names it instead. Kubernetes does not stop for it, nor does it go back.",
+				signs:    []string{"`kubectl describe deployment`: Progressing False, ProgressDeadlineExceeded"},
+				remedies: []string{"Diagnose a pod of the newest ReplicaSet: `berth diagnose pod/NAME`.", "Go back: `kubectl rollout undo deployment/NAME`."},
+				passes:   "When the pods become ready.",
+				example:  "rollout/deadline-alone",
+			},
 		},
 		{
-			code: JobFailed,
-			hint: "The job has given up after its retries (backoffLimit) or its time (activeDeadlineSeconds). " +
-				"`kubectl logs{ns} --selector job-name={name}` shows the logs of its pods; delete the job and apply it again.",
+			code: JobFailed, why: gaveUp, hint: "{why}",
+			explanation: explanation{
+				title:    "The job has given up",
+				meaning:  "Pods of the job failed more often than backoffLimit permits, a rule of its podFailurePolicy ended it, or it took longer than activeDeadlineSeconds. The job makes no more pods. Where the last pod is known, its end is the cause.",
+				signs:    []string{"`kubectl describe job`: condition Failed with BackoffLimitExceeded, PodFailurePolicy or DeadlineExceeded"},
+				remedies: []string{"Read the log of the last pod: `kubectl logs --selector job-name=NAME`.", "Correct the cause, delete the job and apply it again: a job cannot be started anew.", "With a deadline, raise activeDeadlineSeconds."},
+				example:  "rollout/backoff-limit",
+			},
 		},
 	}
 }
@@ -40,7 +58,48 @@ func OfDeployment(d *appsv1.Deployment) *Finding {
 	return nil
 }
 
-// OfFailedJob is the cause of a Job that has the condition Failed.
-func OfFailedJob(job *batchv1.Job, c batchv1.JobCondition) *v1.Cause {
-	return &v1.Cause{Code: JobFailed, Message: c.Reason + ": " + c.Message, Object: kube.Object("Job", job.Name)}
+// IsConsequence is true for a cause that only says that the pods do not get on: what keeps
+// one of them says more.
+func (f Finding) IsConsequence() bool { return f.Code == ProgressDeadline }
+
+// OfFailedJob is the cause of a Job that has the condition Failed: how its last pod
+// ended, if that is known.
+func OfFailedJob(job *batchv1.Job, c batchv1.JobCondition, last *evidence.Pod) *v1.Cause {
+	gave := &v1.Cause{Code: JobFailed, Message: c.Reason + ": " + c.Message, Object: kube.Object("Job", job.Name)}
+	if last == nil || c.Reason == batchv1.JobReasonDeadlineExceeded {
+		return gave
+	}
+	f := OfFailed(*last, DefaultPolicy())
+	end := f.Cause
+	end.Message = fmt.Sprintf("%s: the job gave up after %s; the last, %s: %s", c.Reason, english.Plural(max(1, int(job.Status.Failed)), "failed pod"), last.Name, f.Message)
+	end.Object = last.Ref()
+	if end.Code == ContainerExited || end.Code == PodFailed {
+		end.Code = JobFailed
+	}
+	return &end
+}
+
+// OfRetriedJob is how the last pod of a Job ended that has none at the moment, and will
+// make another one.
+func OfRetriedJob(last evidence.Pod) *Finding {
+	f := OfFailed(last, DefaultPolicy())
+	f.Object, f.Passes = last.Ref(), true
+	f.Message = "pod " + last.Name + ": " + f.Message + "; the job makes another one"
+	f.Begun = evidence.Later(f.Begun, last.EndedAt())
+	return &f
+}
+
+// gaveUp says why a job makes no more pods, and where to look.
+func gaveUp(c v1.Cause, a About) string {
+	anew := "Correct that, delete the job and apply it again."
+	name, isJob := strings.CutPrefix(c.Object, "job/")
+	switch {
+	case !isJob:
+		return exitText(c.ExitCode) + " " + a.lastWords(c) + " " + anew
+	case strings.HasPrefix(c.Message, batchv1.JobReasonDeadlineExceeded):
+		return "The job took longer than activeDeadlineSeconds permits, and its pods were ended. Raise that, or see what it waited for; then delete the job and apply it again."
+	case strings.HasPrefix(c.Message, batchv1.JobReasonPodFailurePolicy):
+		return "A rule of the job's podFailurePolicy ends it at such an exit code, as trying again would not help: the program's documentation says what the code means. " + anew
+	}
+	return fmt.Sprintf("The job has given up after its retries (backoffLimit). `kubectl logs%s --selector job-name=%s` shows the logs of its pods, as long as they are there. %s", a.option(), name, anew)
 }

@@ -16,7 +16,7 @@ func TestRollout(t *testing.T) {
 	d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Reason: "ProgressDeadlineExceeded", Message: "timed out progressing"}}
 	compare(t, OfDeployment(d), "ProgressDeadlineExceeded: timed out")
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "backup"}}
-	compare(t, &Finding{Cause: *OfFailedJob(job, batchv1.JobCondition{Reason: "BackoffLimitExceeded", Message: "too often"})}, "JobFailed: BackoffLimitExceeded: too often")
+	compare(t, &Finding{Cause: *OfFailedJob(job, batchv1.JobCondition{Reason: "BackoffLimitExceeded", Message: "too often"}, nil)}, "JobFailed: BackoffLimitExceeded: too often")
 }
 
 func TestRolloutHints(t *testing.T) {

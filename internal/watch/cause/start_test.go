@@ -24,7 +24,7 @@ func TestStart(t *testing.T) {
 		}
 	}
 	slow := appThat(watchtest.Waits("CreateContainerConfigError", "failed to sync secret cache: timed out"))
-	compare(t, OfUnready(slow), "ConfigMissing: failed to sync")
+	compare(t, OfUnready(slow), "RuntimeSlow: failed to sync")
 }
 
 func TestTrimStart(t *testing.T) {

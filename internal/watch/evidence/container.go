@@ -1,9 +1,13 @@
 package evidence
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // Container is one container of a pod: what was asked for, what the kubelet says
@@ -12,8 +16,10 @@ type Container struct {
 	Name, Image string
 	MemoryLimit string // empty if it has none of its own
 	Init        bool
-	Sidecar     bool // an init container that runs on beside the main ones
-	Restarts    bool // is restarted when it ends with an error
+	Sidecar     bool   // an init container that runs on beside the main ones
+	Restarts    bool   // is restarted when it ends with an error
+	Probed      bool   // has a probe that it has to pass to be ready
+	Hook        string // what its postStart hook does; empty if it has none
 	Status      corev1.ContainerStatus
 	Events      []*corev1.Event
 }
@@ -39,6 +45,10 @@ func newContainer(pod *corev1.Pod, spec corev1.Container, statuses []corev1.Cont
 	if spec.RestartPolicy != nil {
 		c.Restarts = *spec.RestartPolicy != corev1.ContainerRestartPolicyNever || len(spec.RestartPolicyRules) > 0
 	}
+	c.Probed = spec.ReadinessProbe != nil || spec.StartupProbe != nil
+	if spec.Lifecycle != nil {
+		c.Hook = hookOf(spec.Lifecycle.PostStart)
+	}
 	if limit, ok := spec.Resources.Limits[corev1.ResourceMemory]; ok {
 		c.MemoryLimit = limit.String()
 	}
@@ -54,6 +64,25 @@ func newContainer(pod *corev1.Pod, spec corev1.Container, statuses []corev1.Cont
 	}
 	return c
 }
+
+// hookOf is what a hook does, in short.
+func hookOf(h *corev1.LifecycleHandler) string {
+	switch {
+	case h == nil:
+		return ""
+	case h.Exec != nil:
+		return "`" + fault.Shorten(strings.Join(strings.Fields(strings.Join(h.Exec.Command, " ")), " "), mostHook) + "`"
+	case h.HTTPGet != nil:
+		return fmt.Sprintf("GET /%s on port %s", strings.TrimPrefix(h.HTTPGet.Path, "/"), h.HTTPGet.Port.String())
+	case h.TCPSocket != nil:
+		return "a connection to port " + h.TCPSocket.Port.String()
+	case h.Sleep != nil:
+		return fmt.Sprintf("a sleep of %d s", h.Sleep.Seconds)
+	}
+	return ""
+}
+
+const mostHook = 120 // bytes of a hook's command
 
 // IsStarted is true once the container has passed its startup probe.
 func (c Container) IsStarted() bool { return c.Status.Started != nil && *c.Status.Started }

@@ -37,11 +37,16 @@ func TestPullErrors(t *testing.T) {
 		{`dial tcp: lookup r on 10.0.0.10:53: server misbehaving`, RegistryUnreachable, true},
 		{"pull QPS exceeded", ImagePullFailed, true},
 		{`dial tcp: lookup r on 10.0.0.10:53: no such host`, RegistryUnreachable, false},
-		{"tls: failed to verify certificate: x509: certificate signed by unknown authority", RegistryUnreachable, false},
+		{"tls: failed to verify certificate: x509: certificate signed by unknown authority", RegistryUntrusted, false},
 		{"x/app:1: not found", ImageNotFound, false},
 		{"pull access denied, repository does not exist", ImagePullDenied, false},
 		{"unexpected status from HEAD request to https://r/v2/: 401 Unauthorized", ImagePullDenied, false},
 		{"no match for platform in manifest", ImageWrongPlatform, false},
+		{"http: server gave HTTP response to HTTPS client", RegistryPlainHTTP, false},
+		{"failed to extract layer sha256:1: write /usr/lib/x: no space left on device", NodeDiskFull, true},
+		{`short-name "app" did not resolve to an alias and no unqualified-search registries are defined`, ImageShortName, false},
+		{"Source image rejected: A signature was required, but no signature exists", ImageUnsigned, false},
+		{`media type "application/vnd.docker.distribution.manifest.v1+prettyjws" is no longer supported since containerd v2.1`, ImageUnsupported, false},
 		{"who knows", ImagePullFailed, false},
 	} {
 		t.Run(test.said, func(t *testing.T) {
@@ -67,7 +72,7 @@ func TestPermanentImageCauses(t *testing.T) {
 		ImageNotPresent: watchtest.Waits("ErrImageNeverPull", ""),
 		ImageNotFound:   watchtest.Waits("ImagePullBackOff", `Back-off pulling image "x/app:1": ErrImagePull: x/app:1: not found`),
 		ImagePullDenied: watchtest.Waits("ErrImagePull", "pull access denied"),
-		ImagePullFailed: watchtest.Waits("SignatureValidationFailed", "no signature"),
+		ImageUnsigned:   watchtest.Waits("SignatureValidationFailed", "no signature"),
 	} {
 		for _, p := range []Policy{DefaultPolicy(), patient()} {
 			compare(t, Judge(appThat(wait), p, watchtest.Epoch).Failed, code)
