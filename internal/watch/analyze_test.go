@@ -281,12 +281,12 @@ func TestAnalyze(t *testing.T) {
 		"the claim is bound by now": {
 			pod: watchtest.NewPod("web", "1", mounts("data")), claim: pvc("data", corev1.ClaimBound),
 			events: []*corev1.Event{claimEvent("data", "FailedBinding", "no persistent volumes available")},
-			stage:  v1.StageScheduling,
+			stage:  v1.StageScheduling, next: cause.SilentAfter,
 		},
 		"a claim that the pod does not mount": {
 			pod: watchtest.NewPod("web", "1"), claim: pvc("data", corev1.ClaimPending),
 			events: []*corev1.Event{claimEvent("data", "FailedBinding", "no persistent volumes available")},
-			stage:  v1.StageScheduling,
+			stage:  v1.StageScheduling, next: cause.SilentAfter,
 		},
 		"a claim that waits for its first consumer": {
 			pod: watchtest.NewPod("web", "1", mounts("data")), claim: pvc("data", corev1.ClaimPending),

@@ -40,6 +40,9 @@ func (r *reading) scheduling() stageResult {
 	if why != nil && !r.tentative(*why) {
 		message = cause.SchedulerSays(r.Pod)
 	}
+	if silent := cause.OfSilentScheduler(r.Pod); why == nil && silent != nil && !r.waits(silent.Begun.Add(cause.SilentAfter)) {
+		why = silent
+	}
 	if claim := cause.OfPendingClaim(r.Pod); claim != nil {
 		why = claim
 	}
