@@ -72,7 +72,7 @@ func TestStuck(t *testing.T) {
 		"a workload of which a pod got on since": {
 			state: deploymentState(tooMany, watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady, written("status", 30*second)).Pod), since: 30 * second,
 		},
-		"a workload of which a pod gets on":     {state: deploymentState(tooMany, watchtest.Owned("b", watchtest.OnNode).Pod), since: never},
+		"a workload of which a pod gets on":     {state: deploymentState(tooMany, watchtest.Owned("b", watchtest.OnNode, watchtest.App(watchtest.Runs(0))).Pod), since: never},
 		"because a webhook does not answer":     {state: deploymentState(refusing(replicaSet("b", "2"), "failed calling webhook", 6*second)), since: never},
 		"a workload that only takes long":       {state: deploymentState(replicaSet("b", "2"), watchtest.Owned("b", watchtest.OnNode).Pod), since: never},
 		"an image that is pulled for very long": {state: stateOf(pod(watchtest.OnNode), about("app", "Pulling", `Pulling image "x/app:1"`)), since: never},

@@ -378,6 +378,7 @@ func TestStatefulSetInOrder(t *testing.T) {
 		pod.Labels = map[string]string{appsv1.ControllerRevisionHashLabelKey: revision}
 		return pod.Pod
 	}
+	starts := watchtest.App(watchtest.Runs(0))
 	ready := func(name, revision string) *corev1.Pod {
 		return pod(name, revision, watchtest.OnNode, watchtest.AppReady)
 	}
@@ -387,11 +388,11 @@ func TestStatefulSetInOrder(t *testing.T) {
 		pods []*corev1.Pod
 		says string
 	}{
-		"the first is not ready":     {set(), []*corev1.Pod{pod("db-0", "new", watchtest.OnNode)}, "db-1 is made once db-0 is ready"},
-		"nor the second":             {set(), []*corev1.Pod{ready("db-0", "new"), pod("db-1", "new", watchtest.OnNode)}, "db-2 is made once db-1 is ready"},
-		"all are made":               {set(), []*corev1.Pod{ready("db-0", "new"), ready("db-1", "new"), pod("db-2", "new", watchtest.OnNode)}, ""},
-		"all at once":                {set(parallel), []*corev1.Pod{pod("db-0", "new", watchtest.OnNode)}, ""},
-		"one of the revision before": {set(), []*corev1.Pod{ready("db-0", "old"), pod("db-1", "old", watchtest.OnNode), ready("db-2", "new")}, "RevisionBlocked: db-1 of the revision before is not ready"},
+		"the first is not ready":     {set(), []*corev1.Pod{pod("db-0", "new", watchtest.OnNode, starts)}, "db-1 is made once db-0 is ready"},
+		"nor the second":             {set(), []*corev1.Pod{ready("db-0", "new"), pod("db-1", "new", watchtest.OnNode, starts)}, "db-2 is made once db-1 is ready"},
+		"all are made":               {set(), []*corev1.Pod{ready("db-0", "new"), ready("db-1", "new"), pod("db-2", "new", watchtest.OnNode, starts)}, ""},
+		"all at once":                {set(parallel), []*corev1.Pod{pod("db-0", "new", watchtest.OnNode, starts)}, ""},
+		"one of the revision before": {set(), []*corev1.Pod{ready("db-0", "old"), pod("db-1", "old", watchtest.OnNode, starts), ready("db-2", "new")}, "RevisionBlocked: db-1 of the revision before is not ready"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewState(Subject{Kind: KindStatefulSet, Name: "db"}).Apply(watch.Added, test.set)

@@ -37,7 +37,7 @@ type entry struct {
 
 // entries is the whole catalogue.
 func entries() []entry {
-	return slices.Concat(image(), start(), crash(), readiness(), scheduling(), node(), claim(), volume(), admission(), rollout(), workload())
+	return slices.Concat(image(), start(), crash(), readiness(), scheduling(), node(), nodeState(), claim(), volume(), admission(), rollout(), workload())
 }
 
 func entryOf(code string) entry {
