@@ -89,7 +89,7 @@ func TestAnalyze(t *testing.T) {
 				watchtest.Event("web", "0", "app", "Failed", `Failed to pull image "x/app:1": not found`).Warn().Event,
 				watchtest.Event("web", "0", "app", "Pulling", "").Event,
 			},
-			now: time.Hour, stage: v1.StageStarting,
+			now: time.Hour, stage: v1.StageStarting, cause: "KubeletSilent: node node1",
 		},
 		"a failed pull before the status knows": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ContainerCreating", ""))),
@@ -249,7 +249,7 @@ func TestAnalyze(t *testing.T) {
 		},
 		"deletion comes before everything": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.Deleting, watchtest.App(watchtest.Waits("ImagePullBackOff", "not found"))),
-			now: 12 * second, stage: v1.StageTerminating,
+			now: 12 * second, next: 40*second + cause.SilentAfter, stage: v1.StageTerminating,
 		},
 		"refused by the node": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, func(pod *corev1.Pod) {
@@ -281,12 +281,12 @@ func TestAnalyze(t *testing.T) {
 		"the claim is bound by now": {
 			pod: watchtest.NewPod("web", "1", mounts("data")), claim: pvc("data", corev1.ClaimBound),
 			events: []*corev1.Event{claimEvent("data", "FailedBinding", "no persistent volumes available")},
-			stage:  v1.StageScheduling,
+			stage:  v1.StageScheduling, next: cause.SilentAfter,
 		},
 		"a claim that the pod does not mount": {
 			pod: watchtest.NewPod("web", "1"), claim: pvc("data", corev1.ClaimPending),
 			events: []*corev1.Event{claimEvent("data", "FailedBinding", "no persistent volumes available")},
-			stage:  v1.StageScheduling,
+			stage:  v1.StageScheduling, next: cause.SilentAfter,
 		},
 		"a claim that waits for its first consumer": {
 			pod: watchtest.NewPod("web", "1", mounts("data")), claim: pvc("data", corev1.ClaimPending),

@@ -3,6 +3,7 @@ package watch
 import (
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berthdev/berth/internal/watch/cause"
@@ -69,6 +70,10 @@ func (s State) Newest() (newest time.Time) {
 		switch o := o.(type) {
 		case *corev1.Event:
 			newest = evidence.Later(newest, evidence.LastSeen(o))
+		case *coordinationv1.Lease:
+			if o.Spec.RenewTime != nil {
+				newest = evidence.Later(newest, o.Spec.RenewTime.Time)
+			}
 		case *corev1.Pod:
 			for i := range o.Status.Conditions {
 				newest = evidence.Later(newest, o.Status.Conditions[i].LastTransitionTime.Time)

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -29,6 +28,7 @@ type workload struct {
 	ended         v1.Stage  // for a Job that is over
 	endCause      *v1.Cause
 	waiting       *cause.Finding // why there are fewer pods than wanted
+	order         string         // which pod has to come before another, if one has to
 	givenUp       bool           // it was waited for long enough
 	podsOnly      bool           // nothing else is known of it
 }
@@ -116,62 +116,10 @@ func replicas(n *int32) int {
 	return int(*n)
 }
 
-const revisionAnnotation = "deployment.kubernetes.io/revision"
-
-func (w *workload) readDeployment(s State, d *appsv1.Deployment) {
-	status := d.Status
-	w.wanted, w.ready = replicas(d.Spec.Replicas), int(status.ReadyReplicas)
-	w.owner = ""
-	if status.ObservedGeneration < d.Generation {
-		return // the controller has not seen it yet: which revision is the newest is not known
-	}
-	if newest := s.newestReplicaSet(d); newest != nil {
-		w.owner = newest.UID
-		w.ready = int(newest.Status.ReadyReplicas)
-		w.serving = max(0, int(status.ReadyReplicas)-w.ready)
-		w.waiting = cause.OfReplicaSet(newest)
-	}
-	w.complete = int(status.UpdatedReplicas) == w.wanted && status.Replicas == status.UpdatedReplicas &&
-		int(status.AvailableReplicas) == w.wanted
-	if w.waiting == nil {
-		w.waiting = cause.OfDeployment(d)
-	}
-}
-
-func (s State) newestReplicaSet(d *appsv1.Deployment) *appsv1.ReplicaSet {
-	var newest *appsv1.ReplicaSet
-	highest := -1
-	for _, rs := range all[*appsv1.ReplicaSet](s.objects) {
-		revision, _ := strconv.Atoi(rs.Annotations[revisionAnnotation])
-		if metav1.IsControlledBy(rs, d) && revision > highest {
-			newest, highest = rs, revision
-		}
-	}
-	return newest
-}
-
 func (w *workload) readReplicaSet(_ State, rs *appsv1.ReplicaSet) {
 	w.wanted, w.ready = replicas(rs.Spec.Replicas), int(rs.Status.ReadyReplicas)
 	w.complete = rs.Status.ObservedGeneration >= rs.Generation && int(rs.Status.AvailableReplicas) == w.wanted
 	w.waiting = cause.OfReplicaSet(rs)
-}
-
-func (w *workload) readStatefulSet(_ State, set *appsv1.StatefulSet) {
-	status := set.Status
-	w.wanted, w.readyOfAll = replicas(set.Spec.Replicas), int(status.ReadyReplicas)
-	if status.ObservedGeneration < set.Generation {
-		w.owner = ""
-		return // the controller has not seen it yet: which revision is the newest is not known
-	}
-	w.current = func(pod *corev1.Pod) bool {
-		return pod.Labels[appsv1.ControllerRevisionHashLabelKey] == status.UpdateRevision
-	}
-	// Pods below the partition stay of the revision before.
-	partition := 0
-	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
-		partition = int(*rolling.Partition)
-	}
-	w.complete = int(status.UpdatedReplicas) >= max(0, w.wanted-partition) && int(status.AvailableReplicas) == w.wanted
 }
 
 func (w *workload) readDaemonSet(_ State, set *appsv1.DaemonSet) {
@@ -190,6 +138,7 @@ func (w *workload) readJob(s State, job *batchv1.Job) {
 		w.ready = int(*job.Status.Ready)
 	}
 	w.complete = w.ready >= w.wanted
+	w.waiting = cause.OfSuspendedJob(job)
 	for _, c := range job.Status.Conditions {
 		switch {
 		case c.Status != corev1.ConditionTrue:

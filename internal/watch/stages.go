@@ -40,6 +40,9 @@ func (r *reading) scheduling() stageResult {
 	if why != nil && !r.tentative(*why) {
 		message = cause.SchedulerSays(r.Pod)
 	}
+	if silent := cause.OfSilentScheduler(r.Pod); why == nil && silent != nil && !r.waits(silent.Begun.Add(cause.SilentAfter)) {
+		why = silent
+	}
 	if claim := cause.OfPendingClaim(r.Pod); claim != nil {
 		why = claim
 	}
@@ -54,7 +57,7 @@ func (r *reading) initializing(c evidence.Container) stageResult {
 		stage:   v1.StageInitializing,
 		since:   r.Since(corev1.PodScheduled),
 		message: c.Name + pullText(c),
-		why:     cause.OfUnready(r.Pod),
+		why:     r.unreadiness(),
 	}
 }
 
@@ -65,7 +68,23 @@ func (r *reading) starting(what string) stageResult {
 			since = evidence.Later(since, c.InitializedAt())
 		}
 	}
-	return stageResult{stage: v1.StageStarting, since: since, message: what, why: cause.OfUnready(r.Pod)}
+	return stageResult{stage: v1.StageStarting, since: since, message: what, why: r.unreadiness()}
+}
+
+// unreadiness is why a pod that has a node does not get on: the node, what there is of
+// the pod there, or that nobody says anything about it.
+func (r *reading) unreadiness() *cause.Finding {
+	if f := cause.OfNode(r.Pod); f != nil {
+		return f
+	}
+	if f := cause.OfUnready(r.Pod); f != nil {
+		return f
+	}
+	f, from := cause.OfSilentKubelet(r.Pod)
+	if f == nil || r.waits(from) {
+		return nil
+	}
+	return f
 }
 
 // unready says what keeps the pod from being ready: a container, a readiness
@@ -141,7 +160,11 @@ func (r *reading) terminating() stageResult {
 			message = joined(message, held)
 		}
 	}
-	return stageResult{stage: v1.StageTerminating, since: since, message: message}
+	var why *cause.Finding
+	if overdue := cause.OfOverdue(r.Pod); overdue != nil && !r.waits(r.DeletionTimestamp.Add(cause.SilentAfter)) {
+		why = overdue
+	}
+	return stageResult{stage: v1.StageTerminating, since: since, message: message, why: why}
 }
 
 // HeldBy names the finalizers that keep a pod that is being deleted, also when its

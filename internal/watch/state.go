@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -135,7 +136,29 @@ func (s State) Pods() []*corev1.Pod { return all[*corev1.Pod](s.objects) }
 
 // evidenceOf is what is known about a pod.
 func (s State) evidenceOf(pod *corev1.Pod) evidence.Pod {
-	return evidence.NewPod(pod, s.eventsAbout(pod.UID), s.claimsOf(pod))
+	p := evidence.NewPod(pod, s.eventsAbout(pod.UID), s.claimsOf(pod))
+	p.Node = s.nodeOf(pod)
+	return p
+}
+
+// nodeOf is what is known of the node that a pod is on.
+func (s State) nodeOf(pod *corev1.Pod) (n evidence.Node) {
+	if pod.Spec.NodeName == "" {
+		return n
+	}
+	for _, o := range s.objects {
+		switch o := o.(type) {
+		case *corev1.Node:
+			if o.Name == pod.Spec.NodeName {
+				n.Node = o
+			}
+		case *coordinationv1.Lease:
+			if o.Namespace == corev1.NamespaceNodeLease && o.Name == pod.Spec.NodeName && o.Spec.RenewTime != nil {
+				n.Renewed = o.Spec.RenewTime.Time
+			}
+		}
+	}
+	return n
 }
 
 // claimsOf gives the claims that a pod mounts, as far as they are known.

@@ -1,6 +1,8 @@
 package watch
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,11 +46,11 @@ func (s Subject) isKind(o metav1.Object) bool {
 }
 
 // Related leaves of a history what can have to do with a subject: itself, what
-// it owns down to the pods, the claims that those mount, and the events about
-// all of them. What a whole namespace or cluster says may be a thousand times
+// it owns down to the pods, the claims that those mount, the nodes that they are on, and
+// the events about all of them. What a whole namespace or cluster says may be a thousand times
 // more.
 func Related(subject Subject, history []Record) []Record {
-	known := related{subject: subject, uids: map[types.UID]bool{}, claims: map[types.NamespacedName]bool{}}
+	known := related{subject: subject, uids: map[types.UID]bool{}, claims: map[types.NamespacedName]bool{}, nodes: map[string]bool{}}
 	// A Deployment owns ReplicaSets, which own pods, which mount claims; in a
 	// history, any of them can come first.
 	for before := -1; len(known.uids) > before; {
@@ -68,30 +70,46 @@ func Related(subject Subject, history []Record) []Record {
 
 // related are the UIDs of what belongs to a subject.
 type related struct {
-	subject Subject
-	uids    map[types.UID]bool
-	claims  map[types.NamespacedName]bool
+	subject    Subject
+	deployment *appsv1.Deployment // the subject, if it is one
+	uids       map[types.UID]bool
+	claims     map[types.NamespacedName]bool
+	nodes      map[string]bool
 }
 
-func (k related) add(r Record) {
+func (k *related) add(r Record) {
 	o, err := meta.Accessor(r.Object)
 	if err != nil || k.uids[o.GetUID()] || !k.belongs(o) {
 		return
 	}
 	k.uids[o.GetUID()] = true
-	if pod, ok := o.(*corev1.Pod); ok {
-		for _, name := range evidence.ClaimNames(pod) {
-			k.claims[types.NamespacedName{Namespace: pod.Namespace, Name: name}] = true
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		k.deployment = o
+	case *corev1.Pod:
+		for _, name := range evidence.ClaimNames(o) {
+			k.claims[types.NamespacedName{Namespace: o.Namespace, Name: name}] = true
+		}
+		if o.Spec.NodeName != "" {
+			k.nodes[o.Spec.NodeName] = true
 		}
 	}
 }
 
-func (k related) belongs(o metav1.Object) bool {
-	if _, ok := o.(*corev1.PersistentVolumeClaim); ok {
-		return k.claims[types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}]
+func (k *related) belongs(o metav1.Object) bool {
+	switch o := o.(type) {
+	case *corev1.PersistentVolumeClaim:
+		return k.claims[types.NamespacedName{Namespace: o.Namespace, Name: o.Name}]
+	case *corev1.Node:
+		return k.nodes[o.Name]
+	case *coordinationv1.Lease:
+		return o.Namespace == corev1.NamespaceNodeLease && k.nodes[o.Name]
+	case *corev1.Pod:
+		if k.subject.isPod() && k.subject.is(o) || k.deployment != nil && replicaSetOf(o, k.deployment) != nil {
+			return true
+		}
 	}
-	_, pod := o.(*corev1.Pod)
-	if (pod && k.subject.isPod()) && k.subject.is(o) || k.subject.Matches(o) {
+	if k.subject.Matches(o) {
 		return true
 	}
 	owner := metav1.GetControllerOf(o)
@@ -99,7 +117,7 @@ func (k related) belongs(o metav1.Object) bool {
 }
 
 // has is true for what belongs to the subject and for the events about that.
-func (k related) has(r Record) bool {
+func (k *related) has(r Record) bool {
 	if e, ok := r.Object.(*corev1.Event); ok {
 		return k.uids[e.InvolvedObject.UID]
 	}

@@ -12,6 +12,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // analyzeWorkload reads a workload by its newest revision: the pods of older
@@ -50,16 +51,19 @@ func isReplaced(pod *corev1.Pod) bool {
 func (s State) read(w workload, pods []*corev1.Pod, p cause.Policy, now time.Time) (v1.Snapshot, time.Time) {
 	var readings []v1.Snapshot
 	var replicas []v1.Replica
+	var counted []evidence.Pod
 	c := clock{now: now}
 	for _, pod := range pods {
 		r := newReading(s, pod, p, now)
 		snapshot := r.snapshot()
 		readings, replicas = append(readings, snapshot), append(replicas, replica(pod.Name, snapshot))
+		counted = append(counted, r.Pod)
 		c.askAt(r.next)
 	}
 	if w.waiting != nil {
-		if w.waiting.Tentative = c.recent(w.waiting.Begun, p); !w.waiting.Tentative {
-			w.waiting.Stuck, w.givenUp = c.stuck(cause.ControllerStuckSince(*w.waiting, p), p)
+		w.waiting.Tentative = c.recent(w.waiting.Begun, p)
+		if !w.waiting.Tentative && !slices.ContainsFunc(readings, moves) {
+			w.waiting.Stuck, w.givenUp = c.stuck(cause.ControllerStuckSince(*w.waiting, counted, p), p)
 		}
 	}
 	w.countReady(readings)
@@ -68,6 +72,10 @@ func (s State) read(w workload, pods []*corev1.Pod, p cause.Policy, now time.Tim
 	snapshot.Warnings = s.workloadWarnings(w, readings, p)
 	return snapshot, c.next
 }
+
+// moves is true for a pod that is not ready and that nothing holds up, such as one whose
+// image is pulled: its workload gets on, however long that takes.
+func moves(pod v1.Snapshot) bool { return pod.Verdict() == v1.VerdictWaiting && pod.Cause == nil }
 
 // podsOf gives the pods that count for a workload.
 func (s State) podsOf(w workload) []*corev1.Pod {
@@ -134,7 +142,7 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 			snapshot.Stage = v1.StageStarting
 		}
 		if len(readings) > 0 {
-			snapshot.Message = joined(readyText(w.ready, w.wanted), snapshot.Message)
+			snapshot.Message = joined(joined(readyText(w.ready, w.wanted), snapshot.Message), w.order)
 		}
 		if w.waiting != nil {
 			if snapshot.Cause == nil || !snapshot.Cause.Stuck && !w.waiting.IsConsequence() { // that one says more

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -272,6 +274,138 @@ func TestAnalyzePods(t *testing.T) {
 			}
 			if read := fmt.Sprintf("%s %s %s", got.Stage, got.Message, replicas); read != test.want {
 				t.Errorf("%s, want %s", read, test.want)
+			}
+		})
+	}
+}
+
+// A Deployment that was told to wait, and a Job, say so.
+func TestWorkloadsThatWereToldToWait(t *testing.T) {
+	yes := true
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "once", Namespace: "dev", UID: "once"}, Spec: batchv1.JobSpec{Suspend: &yes}}
+	resumed := job.DeepCopy()
+	resumed.Spec.Suspend = new(bool)
+	paused := func(d *appsv1.Deployment) { d.Spec.Paused, d.Status.ReadyReplicas, d.Status.Replicas = true, 1, 1 }
+	scaled := watchtest.Deployment(2, 2, watchtest.Available, paused)
+	for name, test := range map[string]struct {
+		subject Subject
+		objects []runtime.Object
+		want    string // the stage, the message and the cause's code
+	}{
+		"a suspended job":                            {Subject{Kind: KindJob, Name: "once"}, []runtime.Object{job}, "Scheduling no pod yet JobSuspended"},
+		"a job that was resumed":                     {Subject{Kind: KindJob, Name: "once"}, []runtime.Object{resumed}, "Scheduling no pod yet "},
+		"a paused deployment":                        {Subject{Kind: KindDeployment, Name: "web"}, []runtime.Object{watchtest.Deployment(2, 2, paused), replicaSet("a", "1"), watchtest.Owned("a", watchtest.OnNode, watchtest.AppReady).Pod}, "Scheduling no pod yet; 1 pod of the revision before still ready RolloutPaused"},
+		"a paused deployment with all that it wants": {Subject{Kind: KindDeployment, Name: "web"}, []runtime.Object{scaled, replicaSet("a", "1"), watchtest.Owned("a", watchtest.OnNode, watchtest.AppReady).Pod}, "Running 1 of 1 ready "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewState(test.subject)
+			for _, o := range test.objects {
+				s = s.Apply(watch.Added, o)
+			}
+			reading, _ := Analyze(s, cause.DefaultPolicy(), watchtest.After(time.Hour))
+			code := ""
+			if reading.Cause != nil {
+				code = reading.Cause.Code
+			}
+			if got := fmt.Sprintf("%s %s %s", reading.Stage, reading.Message, code); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// Without its ReplicaSets, a Deployment's newest revision is the one that it says it
+// works on, or the only one that has pods.
+func TestDeploymentWithoutReplicaSets(t *testing.T) {
+	pod := func(set types.UID, changes ...func(*corev1.Pod)) *corev1.Pod {
+		made := watchtest.Owned(set, changes...)
+		made.UID = "pod-" + set
+		made.Labels = map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: string(set)}
+		made.OwnerReferences[0].Name = "web-" + string(set)
+		return made.Pod
+	}
+	crashing := watchtest.App(watchtest.Exits(1, "Error", 0), watchtest.ExitedBefore(1, "Error", 9))
+	progresses := func(d *appsv1.Deployment) {
+		d.Status.UpdatedReplicas = 1
+		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Message: `ReplicaSet "web-b" is progressing.`}}
+	}
+	updated := func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }
+	stranger := pod("b", watchtest.OnNode, crashing)
+	stranger.OwnerReferences[0].Name = "web-admin-b"
+	for name, test := range map[string]struct {
+		deployment *appsv1.Deployment
+		pods       []*corev1.Pod
+		stage      v1.Stage
+	}{
+		"it names the newest":                 {watchtest.Deployment(2, 2, progresses), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageStarting},
+		"it names one that has no pods":       {watchtest.Deployment(2, 2, progresses), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageScheduling},
+		"there is one":                        {watchtest.Deployment(2, 2, updated), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageFailed},
+		"there is one, but it is not updated": {watchtest.Deployment(2, 2), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageScheduling},
+		"there are two":                       {watchtest.Deployment(2, 2, updated), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageScheduling},
+		"of another deployment":               {watchtest.Deployment(2, 2, updated), []*corev1.Pod{stranger}, v1.StageScheduling},
+	} {
+		t.Run(name, func(t *testing.T) {
+			subject := Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}
+			history := []Record{{Type: watch.Added, Object: test.deployment}}
+			for _, pod := range test.pods {
+				history = append(history, Record{Type: watch.Added, Object: pod})
+			}
+			s := NewState(subject)
+			for _, r := range Related(subject, history) {
+				s = s.Apply(r.Type, r.Object)
+			}
+			if got, _ := Analyze(s, cause.DefaultPolicy(), watchtest.Epoch); got.Stage != test.stage {
+				t.Errorf("%s %q, want %s", got.Stage, got.Message, test.stage)
+			}
+		})
+	}
+}
+
+// A StatefulSet makes and replaces one pod after the other.
+func TestStatefulSetInOrder(t *testing.T) {
+	three := int32(3)
+	set := func(changes ...func(*appsv1.StatefulSet)) *appsv1.StatefulSet {
+		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "dev", UID: "db"}, Spec: appsv1.StatefulSetSpec{Replicas: &three}}
+		set.Status.UpdateRevision = "new"
+		for _, change := range changes {
+			change(set)
+		}
+		return set
+	}
+	pod := func(name, revision string, changes ...func(*corev1.Pod)) *corev1.Pod {
+		pod := watchtest.NewPod(name, types.UID(name), changes...)
+		pod.OwnerReferences = watchtest.OwnedBy(KindStatefulSet, "db")
+		pod.Labels = map[string]string{appsv1.ControllerRevisionHashLabelKey: revision}
+		return pod.Pod
+	}
+	starts := watchtest.App(watchtest.Runs(0))
+	ready := func(name, revision string) *corev1.Pod {
+		return pod(name, revision, watchtest.OnNode, watchtest.AppReady)
+	}
+	parallel := func(set *appsv1.StatefulSet) { set.Spec.PodManagementPolicy = appsv1.ParallelPodManagement }
+	for name, test := range map[string]struct {
+		set  *appsv1.StatefulSet
+		pods []*corev1.Pod
+		says string
+	}{
+		"the first is not ready":     {set(), []*corev1.Pod{pod("db-0", "new", watchtest.OnNode, starts)}, "db-1 is made once db-0 is ready"},
+		"nor the second":             {set(), []*corev1.Pod{ready("db-0", "new"), pod("db-1", "new", watchtest.OnNode, starts)}, "db-2 is made once db-1 is ready"},
+		"all are made":               {set(), []*corev1.Pod{ready("db-0", "new"), ready("db-1", "new"), pod("db-2", "new", watchtest.OnNode, starts)}, ""},
+		"all at once":                {set(parallel), []*corev1.Pod{pod("db-0", "new", watchtest.OnNode, starts)}, ""},
+		"one of the revision before": {set(), []*corev1.Pod{ready("db-0", "old"), pod("db-1", "old", watchtest.OnNode, starts), ready("db-2", "new")}, "RevisionBlocked: db-1 of the revision before is not ready"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewState(Subject{Kind: KindStatefulSet, Name: "db"}).Apply(watch.Added, test.set)
+			for _, pod := range test.pods {
+				s = s.Apply(watch.Added, pod)
+			}
+			reading, _ := Analyze(s, cause.DefaultPolicy(), watchtest.After(time.Hour))
+			text := reading.Message
+			if reading.Cause != nil {
+				text += " " + reading.Cause.Code + ": " + reading.Cause.Message
+			}
+			if !strings.Contains(text, test.says) || test.says == "" && (strings.Contains(text, "once") || reading.Cause != nil) {
+				t.Errorf("%q, want %q", text, test.says)
 			}
 		})
 	}

@@ -37,7 +37,11 @@ type entry struct {
 
 // entries is the whole catalogue.
 func entries() []entry {
-	return slices.Concat(image(), start(), crash(), words(), hook(), readiness(), slow(), scheduling(), node(), volume(), admission(), rollout())
+	return slices.Concat(
+		image(), start(), crash(), words(), hook(), readiness(), slow(),
+		scheduling(), node(), nodeState(), claim(), volume(),
+		admission(), rollout(), workload(),
+	)
 }
 
 func entryOf(code string) entry {

@@ -24,10 +24,7 @@ const sandboxFailed = "FailedCreatePodSandBox"
 
 func node() []entry {
 	return []entry{
-		{
-			code: SandboxFailed, reasons: []string{sandboxFailed},
-			hint: "The node could not set up the pod's network or its runtime. Kubernetes keeps trying; if that does not help, the node's network plugin is broken: ask your cluster administrator.",
-		},
+		{code: SandboxFailed, reasons: []string{sandboxFailed}, why: sandboxText, hint: "{why}"},
 		{code: Evicted, hint: "The node ran out of what the message names, or the pod used more than it may. Raise the limit in {spec}, or use less. {anew}"},
 		{code: Preempted, reasons: []string{"Preempting"}, hint: "A pod of a higher priority took its place. Ask for a higher priorityClassName, or add a node. {anew}"},
 		{
@@ -44,10 +41,14 @@ func node() []entry {
 // noSandbox is a node that cannot set up the pod's network. It fails nothing: the
 // kubelet keeps trying.
 func noSandbox(p evidence.Pod) *Finding {
-	if e := evidence.Latest(p.Events, sandboxFailed); e != nil {
-		return ofEvent(p, SandboxFailed, e)
+	e := evidence.Latest(p.Events, sandboxFailed, networkNotReady)
+	switch {
+	case e == nil:
+		return nil
+	case e.Reason == networkNotReady:
+		return noNetwork(p, e)
 	}
-	return nil
+	return ofEvent(p, SandboxFailed, e)
 }
 
 // OfFailed says why a pod's phase is Failed: by the pod's own reason if it has

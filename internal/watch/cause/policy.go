@@ -17,6 +17,10 @@ const (
 	Patient = "patient"
 )
 
+// SilentAfter is how long nothing is said of a pod until that is a cause: schedulers
+// and kubelets answer within seconds.
+const SilentAfter = time.Minute
+
 // Policies are the names that there are.
 func Policies() []string { return []string{Fast, Patient} }
 

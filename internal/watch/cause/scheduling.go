@@ -1,8 +1,8 @@
 package cause
 
 import (
+	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,23 +17,23 @@ import (
 const (
 	Unschedulable   = "Unschedulable"   // no node fits
 	SchedulingGated = "SchedulingGated" // held back on purpose
+	SchedulerSilent = "SchedulerSilent" // no scheduler says anything
+	SchedulerError  = "SchedulerError"  // the scheduler itself failed, and tries again
 )
 
 const failedScheduling = "FailedScheduling"
 
-// taintsOfNodes is how the taints begin that are states of a node, such as not-ready.
-const taintsOfNodes = "node.kubernetes.io/"
-
 func scheduling() []entry {
 	return []entry{
-		{
-			code: Unschedulable, reasons: []string{failedScheduling}, person: true, hint: "{why}",
-			why: func(c v1.Cause, a About) string { return nodes(c, a) + " " + room(c, a) },
-		},
+		{code: Unschedulable, reasons: []string{failedScheduling}, person: true, hint: "{why}", why: placementText},
 		{
 			code: SchedulingGated,
-			hint: "The pod is held back on purpose until its scheduling gate is removed: " +
-				"`kubectl get pods{ns} -o jsonpath='{range .items[*]}{.metadata.name} {.spec.schedulingGates}{\"\\n\"}{end}'`.",
+			hint: "The pod is held back on purpose until its scheduling gate is removed. Who sets such a gate removes it, such as a queue when there is room: see whether that runs.",
+		},
+		{code: SchedulerSilent, person: true, hint: "{why}", why: silenceText},
+		{
+			code: SchedulerError, reasons: []string{failedScheduling},
+			hint: "The scheduler itself met an error, and tries again. If this persists, its log says more (`kubectl logs --namespace kube-system --selector component=kube-scheduler`): ask your cluster administrator.",
 		},
 	}
 }
@@ -43,27 +43,95 @@ func scheduling() []entry {
 func OfUnscheduled(p evidence.Pod) *Finding {
 	found := ofPod(p, Unschedulable, SchedulerSays(p))
 	found.Reason = failedScheduling
-	if c := notScheduled(p); c != nil {
+	c := notScheduled(p)
+	if c != nil {
 		found.Begun = c.LastTransitionTime.Time
-		if c.Reason == corev1.PodReasonSchedulingGated {
-			found.Code = SchedulingGated
-		}
 	} else if e := evidence.Latest(p.Events, failedScheduling); e != nil {
 		found.Message, found.Begun = shortSchedule(evidence.Text(e)), evidence.FirstSeen(e)
 	}
-	if found.Message == "" {
+	switch {
+	case len(p.Spec.SchedulingGates) > 0, c != nil && c.Reason == corev1.PodReasonSchedulingGated:
+		found.Code, found.Message = SchedulingGated, gateText(p, found.Message)
+		return found
+	case found.Message == "":
 		return nil
+	case c != nil && c.Reason == corev1.PodReasonSchedulerError, schedulerFailed.MatchString(found.Message):
+		found.Code, found.Passes = SchedulerError, true
+		return found
 	}
-	if strings.HasPrefix(found.Message, "persistentvolumeclaim ") {
-		found.Code = ClaimMissing
+	if code := claimCode(found.Message); code != "" {
+		found.Code = code
 	}
 	// Those whom the pod has preempted are ending, or a node begins to work.
-	found.Passes = waitsForVolume(found.Message) || p.Status.NominatedNodeName != "" || strings.Contains(found.Message, taintsOfNodes)
+	found.Passes = found.Code == VolumePending || waitsForVolume(found.Message) ||
+		p.Status.NominatedNodeName != "" || strings.Contains(found.Message, taintsOfNodes)
 	if e := p.Growing(); e != nil {
-		found.Message += "; a node is being added: " + evidence.Text(e)
+		found.Message += nodeIsAdded + evidence.Text(e)
 		found.Passes = true
 	}
 	return found
+}
+
+// nodeIsAdded is between what no node has and the autoscaler's word on it.
+const nodeIsAdded = "; a node is being added: "
+
+// schedulerFailed is how the scheduler speaks of its own troubles.
+var schedulerFailed = regexp.MustCompile(`running \S+ \S*plugin|running "\S+" \S+ plugin|nodeinfo not found|binding rejected|` +
+	`Operation cannot be fulfilled|can't be assumed|context deadline exceeded|timed out waiting for the condition|^(?:Post|Get|Put|Patch) "`)
+
+// gateText names the gates that hold a pod back; otherwise, what was said of them.
+func gateText(p evidence.Pod, said string) string {
+	var names []string
+	for _, gate := range p.Spec.SchedulingGates {
+		names = append(names, gate.Name)
+	}
+	switch len(names) {
+	case 0:
+		return said
+	case 1:
+		return "held back by the scheduling gate " + names[0]
+	}
+	return "held back by the scheduling gates " + strings.Join(names, ", ")
+}
+
+// OfSilentScheduler is a pod that no scheduler has said anything about since it was
+// made, since when is for the caller to judge. While it waits for the volumes of a pod, a
+// scheduler says nothing: nil for a pod that may have to wait for one.
+func OfSilentScheduler(p evidence.Pod) *Finding {
+	bound := 0
+	for _, c := range p.Claims {
+		if c.IsBound() {
+			bound++
+		}
+	}
+	if bound < len(evidence.ClaimNames(p.Pod)) {
+		return nil
+	}
+	f := ofPod(p, SchedulerSilent, fmt.Sprintf("scheduler %s has said nothing about the pod", schedulerOf(p)))
+	f.Begun = p.CreationTimestamp.Time
+	f.Passes = schedulerOf(p) == corev1.DefaultSchedulerName
+	return f
+}
+
+func schedulerOf(p evidence.Pod) string {
+	if p.Spec.SchedulerName == "" {
+		return corev1.DefaultSchedulerName
+	}
+	return p.Spec.SchedulerName
+}
+
+var scheduler = regexp.MustCompile(`scheduler (\S+) has`)
+
+// silenceText says who should have answered.
+func silenceText(c v1.Cause, a About) string {
+	name := ""
+	if m := scheduler.FindStringSubmatch(c.Message); m != nil {
+		name = m[1]
+	}
+	if name == "" || name == corev1.DefaultSchedulerName {
+		return "The cluster's scheduler does not seem to run, or has too much to do: ask your cluster administrator (`kubectl get pods --namespace kube-system --selector component=kube-scheduler`)."
+	}
+	return fmt.Sprintf("No scheduler of the name %s seems to run in the cluster, and no other one takes the pod. Start it, or correct \"schedulerName\" in %s. %s", name, a.spec(), a.again())
 }
 
 // SchedulerSays is the scheduler's reason in short, by the pod's condition; empty
@@ -97,87 +165,4 @@ func shortSchedule(message string) string {
 	message = strings.Replace(message, " nodes are available:", " nodes:", 1)
 	message, _, _ = strings.Cut(message, ". ")
 	return strings.TrimSuffix(message, ".")
-}
-
-var nodeCount = regexp.MustCompile(`^0/(\d+) nodes: (.*)`)
-
-// nodes makes sentences of "0/3 nodes: 2 Insufficient cpu, 1 node(s) had …".
-func nodes(c v1.Cause, a About) string {
-	asks := ""
-	if a.Requests != "" {
-		asks = " It asks for " + a.Requests + "."
-	}
-	m := nodeCount.FindStringSubmatch(c.Message)
-	if m == nil {
-		return "No node can take the pod." + asks
-	}
-	if waitsForVolume(m[2]) {
-		return "The pod is waiting for its volume to be provisioned."
-	}
-	var parts []string
-	for reason := range strings.SplitSeq(m[2], ", ") {
-		if text := nodeReason(reason, m[1] == "1"); text != "" {
-			parts = append(parts, text)
-		}
-	}
-	switch {
-	case len(parts) == 0:
-		return "No node can take the pod." + asks
-	case m[1] == "1":
-		return "The cluster's only node " + strings.Join(parts, " and ") + "." + asks
-	}
-	return "Of " + m[1] + " nodes, " + strings.Join(parts, ", ") + "." + asks
-}
-
-// room says how the pod gets a node: no resources bind a volume.
-func room(c v1.Cause, a About) string {
-	if waitsForVolume(c.Message) {
-		return "If this persists, `kubectl describe pvc" + a.option() + "` says why."
-	}
-	return "Lower " + a.field(v1.Cause{}, "resources", "resources.requests") +
-		", delete what is not needed, or add a node (`kubectl describe nodes` shows what is left)."
-}
-
-func waitsForVolume(message string) bool {
-	return strings.Contains(message, "unbound immediate PersistentVolumeClaims")
-}
-
-// nodeReason says of how many nodes a reason holds, and what it means.
-func nodeReason(reason string, only bool) string {
-	number, _, _ := strings.Cut(reason, " ")
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		return ""
-	}
-	for _, s := range schedulerReasons() {
-		switch {
-		case !strings.Contains(reason, s.words):
-		case only:
-			return "has " + s.meaning
-		case n == 1:
-			return "1 has " + s.meaning
-		default:
-			return number + " have " + s.meaning
-		}
-	}
-	return ""
-}
-
-// schedulerReasons are the scheduler's usual reasons, and what they mean.
-func schedulerReasons() []struct{ words, meaning string } {
-	return []struct{ words, meaning string }{
-		{"Insufficient cpu", "too little cpu left"},
-		{"Insufficient memory", "too little memory left"},
-		{"Insufficient ephemeral-storage", "too little disk left"},
-		{"Insufficient ", "too few of a special resource left"},
-		{"Too many pods", "no room for more pods"},
-		{"untolerated taint", "a taint: reserved for other pods"},
-		{"didn't match Pod's node affinity/selector", "other labels than nodeSelector or affinity ask for"},
-		{"didn't match pod anti-affinity", "a pod excluded by anti-affinity"},
-		{"didn't match pod topology spread", "too many of such pods already"},
-		{"were unschedulable", "been closed for new pods (cordoned)"},
-		{"didn't have free ports", "the host port taken"},
-		{"volume node affinity conflict", "no access to the pod's volume"},
-		{"had no available volume zone", "no access to the pod's volume"},
-	}
 }

@@ -162,6 +162,10 @@ func missing(c v1.Cause, a About) string {
 	if m := noKey.FindStringSubmatch(c.Message); m != nil {
 		return fmt.Sprintf("%s %s has no key %s: add it with `kubectl edit %s %s%s`.", m[2], m[3], m[1], strings.ToLower(m[2]), m[3], a.option())
 	}
+	if m := noSuchKey.FindStringSubmatch(c.Message); m != nil {
+		kind := map[string]string{"secret": "Secret", "config": "ConfigMap"}[m[1]]
+		return fmt.Sprintf("The %s has no key %s, which the volume in %s names: add it, or correct the key.", kind, m[2], a.spec())
+	}
 	if m := noObject.FindStringSubmatch(c.Message); m != nil {
 		if id := strings.TrimPrefix(c.Object, "pod/"); a.Blueprint != "" && m[2] == kube.CertificateSecret(id) {
 			return fmt.Sprintf("The certificate of the workspace has not been issued yet: `kubectl describe certificate %s%s` says why.", id, a.option())

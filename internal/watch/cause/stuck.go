@@ -20,10 +20,15 @@ func StuckSince(f Finding, p evidence.Pod, policy Policy) time.Time {
 	return evidence.Later(f.Begins(p), evidence.Later(p.ProgressedAt(), p.StatusChangedAt()))
 }
 
-// ControllerStuckSince is the same for what a workload itself waits for.
-func ControllerStuckSince(f Finding, policy Policy) time.Time {
+// ControllerStuckSince is the same for what a workload itself waits for. While one of
+// its pods gets on, so does the workload: it counts from the last progress of any.
+func ControllerStuckSince(f Finding, pods []evidence.Pod, policy Policy) time.Time {
 	if !f.NeedsPerson() || policy.Ignores(f.names()...) {
 		return time.Time{}
 	}
-	return f.Begun
+	since := f.Begun
+	for _, p := range pods {
+		since = evidence.Later(since, evidence.Later(p.ProgressedAt(), p.StatusChangedAt()))
+	}
+	return since
 }

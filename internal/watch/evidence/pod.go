@@ -20,6 +20,8 @@ type Pod struct {
 	// Events are those about the pod and its containers, the latest last.
 	Events []*corev1.Event
 	Claims []Claim
+	// Node is the one that the pod is on.
+	Node Node
 }
 
 // NewPod joins a pod with its events, in the order in which they were written,

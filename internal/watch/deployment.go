@@ -1,0 +1,94 @@
+package watch
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+const revisionAnnotation = "deployment.kubernetes.io/revision"
+
+func (w *workload) readDeployment(s State, d *appsv1.Deployment) {
+	status := d.Status
+	w.wanted, w.ready = replicas(d.Spec.Replicas), int(status.ReadyReplicas)
+	w.owner = ""
+	if status.ObservedGeneration < d.Generation {
+		return // the controller has not seen it yet: which revision is the newest is not known
+	}
+	w.complete = int(status.UpdatedReplicas) == w.wanted && status.Replicas == status.UpdatedReplicas &&
+		int(status.AvailableReplicas) == w.wanted
+	switch newest := s.newestReplicaSet(d); {
+	case d.Spec.Paused && status.UpdatedReplicas == 0 && w.wanted > 0:
+		// There is no ReplicaSet of the newest revision yet.
+		w.ready, w.serving = 0, int(status.ReadyReplicas)
+	case newest != nil:
+		w.owner = newest.UID
+		w.ready = int(newest.Status.ReadyReplicas)
+		w.serving = max(0, int(status.ReadyReplicas)-w.ready)
+		w.waiting = cause.OfReplicaSet(newest)
+	default:
+		w.owner, w.readyOfAll = s.ownerOfNewest(d), int(status.ReadyReplicas)
+	}
+	if w.waiting == nil {
+		w.waiting = cause.OfPausedDeployment(d)
+	}
+	if w.waiting == nil {
+		w.waiting = cause.OfDeployment(d)
+	}
+}
+
+func (s State) newestReplicaSet(d *appsv1.Deployment) *appsv1.ReplicaSet {
+	var newest *appsv1.ReplicaSet
+	highest := -1
+	for _, rs := range all[*appsv1.ReplicaSet](s.objects) {
+		revision, _ := strconv.Atoi(rs.Annotations[revisionAnnotation])
+		if metav1.IsControlledBy(rs, d) && revision > highest {
+			newest, highest = rs, revision
+		}
+	}
+	return newest
+}
+
+// ownerOfNewest is the ReplicaSet of the newest revision where the ReplicaSets
+// themselves are not known, as in a dump without them: the one that the Deployment says
+// it works on, or the only one that has pods. Empty if that cannot be said.
+func (s State) ownerOfNewest(d *appsv1.Deployment) types.UID {
+	owners := map[string]types.UID{}
+	for _, pod := range all[*corev1.Pod](s.objects) {
+		if owner := replicaSetOf(pod, d); owner != nil {
+			owners[owner.Name] = owner.UID
+		}
+	}
+	for _, c := range d.Status.Conditions {
+		if name := quoted.FindString(c.Message); c.Type == appsv1.DeploymentProgressing && name != "" {
+			return owners[strings.Trim(name, `"`)]
+		}
+	}
+	for _, uid := range owners {
+		if len(owners) == 1 && d.Status.UpdatedReplicas > 0 {
+			return uid
+		}
+	}
+	return ""
+}
+
+// quoted is the name in `ReplicaSet "web-7d4b9c" is progressing.`
+var quoted = regexp.MustCompile(`"[^"]+"`)
+
+// replicaSetOf is the ReplicaSet that owns a pod, if its name is one that the Deployment
+// gives: its own, and what the pod's label says of the template; nil if it is not.
+func replicaSetOf(pod *corev1.Pod, d *appsv1.Deployment) *metav1.OwnerReference {
+	owner := metav1.GetControllerOf(pod)
+	hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+	if owner == nil || owner.Kind != KindReplicaSet || hash == "" || pod.Namespace != d.Namespace || owner.Name != d.Name+"-"+hash {
+		return nil
+	}
+	return owner
+}
