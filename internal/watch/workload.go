@@ -75,7 +75,9 @@ func (s State) read(w workload, pods []*corev1.Pod, p cause.Policy, now time.Tim
 
 // moves is true for a pod that is not ready and that nothing holds up, such as one whose
 // image is pulled: its workload gets on, however long that takes.
-func moves(pod v1.Snapshot) bool { return pod.Verdict() == v1.VerdictWaiting && pod.Cause == nil }
+func moves(pod v1.Snapshot) bool {
+	return pod.Verdict() == v1.VerdictWaiting && (pod.Cause == nil || cause.IsSlow(pod.Cause))
+}
 
 // podsOf gives the pods that count for a workload.
 func (s State) podsOf(w workload) []*corev1.Pod {

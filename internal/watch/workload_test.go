@@ -302,7 +302,7 @@ func TestWorkloadsThatWereToldToWait(t *testing.T) {
 			for _, o := range test.objects {
 				s = s.Apply(watch.Added, o)
 			}
-			reading, _ := Analyze(s, cause.DefaultPolicy(), watchtest.After(time.Hour))
+			reading, _ := Analyze(s, cause.DefaultPolicy(), watchtest.After(time.Minute))
 			code := ""
 			if reading.Cause != nil {
 				code = reading.Cause.Code
@@ -399,7 +399,7 @@ func TestStatefulSetInOrder(t *testing.T) {
 			for _, pod := range test.pods {
 				s = s.Apply(watch.Added, pod)
 			}
-			reading, _ := Analyze(s, cause.DefaultPolicy(), watchtest.After(time.Hour))
+			reading, _ := Analyze(s, cause.DefaultPolicy(), watchtest.After(time.Minute))
 			text := reading.Message
 			if reading.Cause != nil {
 				text += " " + reading.Cause.Code + ": " + reading.Cause.Message

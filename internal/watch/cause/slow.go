@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"slices"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -80,6 +81,11 @@ func OfSilent(p evidence.Pod) *Finding {
 		}
 	}
 	return nil
+}
+
+// IsSlow is true for a cause that only says that something takes long.
+func IsSlow(c *v1.Cause) bool {
+	return slices.Contains([]string{SlowInit, SlowPull, SlowStart}, c.Code)
 }
 
 // OfPull is an image that has been coming since a time.
