@@ -31,14 +31,15 @@ func (c Call) String() string {
 }
 
 // Fault gives an error of the API server, or of the connection to it, a code, a
-// message and a hint. Faults and the errors of contexts are returned as they are.
+// message and a hint. Faults and the errors of contexts are returned without the
+// address of the request.
 func Fault(err error, call Call) error {
 	var f *fault.Error
 	switch {
 	case err == nil:
 		return nil
 	case isContextError(err):
-		return err
+		return innermost(err)
 	case errors.As(err, &f):
 		return innermost(err)
 	case denied(err.Error()):
