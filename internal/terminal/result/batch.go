@@ -33,7 +33,9 @@ type DeletionSummary struct {
 func newDeletionSummary(s v1.DeletionSummary, b wording.Batch) DeletionSummary {
 	all := batch{Batch: b, done: "deleted", repeat: "continue", totals: s.Totals}
 	for i, item := range s.Items {
-		all.add(i, item.Error, item.ID)
+		if all.add(i, item.Error, item.ID); item.Deletion != nil && item.Deletion.NotFound {
+			all.notFound++
+		}
 	}
 	return DeletionSummary{DeletionSummary: s, batch: all}
 }
@@ -61,6 +63,7 @@ type batch struct {
 	done          string // what those are that succeeded
 	repeat        string // what the command would do to those that were interrupted
 	totals        v1.Totals
+	notFound      int // those that there was nothing to do for
 	members       []member
 	names         []string
 }
@@ -126,7 +129,7 @@ func (b batch) tally() (t tally) {
 // headline says how it ended, in two halves.
 func (b batch) headline() (head, rest string) {
 	t, took := b.tally(), style.Brief(style.Seconds(b.totals.Seconds))
-	done := t.done + t.already
+	done := t.done + t.already - b.notFound
 	var parts []string
 	switch {
 	case t.interrupted > 0:
@@ -139,6 +142,9 @@ func (b batch) headline() (head, rest string) {
 	}
 	if t.already > 0 {
 		parts = append(parts, fmt.Sprintf("%d already", t.already))
+	}
+	if b.notFound > 0 {
+		parts = append(parts, fmt.Sprintf("%d not found", b.notFound))
 	}
 	if t.failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", t.failed))
