@@ -57,7 +57,8 @@ func OSUser(text string) string {
 // it ends with berth's own status and says why on stderr.
 func (l Login) Shell() []string { return l.script(cmp.Or(l.User, l.Own)) }
 
-// Command is a command as it has to be run to be the user's: as it is, or through the same script.
+// Command is a command as it has to be run to be the user's: as it is, or through the same
+// script, with HOME as the shell has it.
 func (l Login) Command(command []string) []string {
 	if l.User == "" {
 		return command
