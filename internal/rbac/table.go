@@ -128,7 +128,7 @@ func logLines() Rule {
 func scriptLines() Rule {
 	return Rule{
 		Resource: "pods/log", Verbs: []string{"get"}, Why: "what its init scripts do, if it has any",
-		Without: "that is not seen, which a warning says; with --strict-scripts it is a failure",
+		Without: "that is not seen, which a warning says; where a script that fails is a failure, that is one, too",
 	}
 }
 
