@@ -153,7 +153,7 @@ func (s session) report(ctx context.Context, about deploy.About, follower *follo
 	case err != nil || changed != nil:
 		return reading, cmp.Or(err, changed)
 	}
-	return reading, about.Failure(reading)
+	return reading, about.Failure(reading, s.Policy)
 }
 
 // beginJob begins the record of this run's job. A pod that is starting belongs to

@@ -74,7 +74,7 @@ func (b *batchModel) counted(v view) []string {
 		}
 	}
 	if stuck > 0 {
-		text := fmt.Sprintf("%d stuck: %s; Ctrl-C leaves them working", stuck, wording.StuckText)
+		text := fmt.Sprintf("%d stuck: someone has to act; Ctrl-C leaves them working", stuck)
 		lines = append(lines, "  "+style.Paint(v.Yellow, v.Cut(text, v.Width-1-2)))
 	}
 	return lines
