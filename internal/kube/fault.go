@@ -47,7 +47,7 @@ func Fault(err error, call Call) error {
 	case isOfPlugin(err):
 		return fault.New(fault.Unauthenticated, "cannot log in to the cluster: %w", innermost(err)).
 			WithHint("run the credential plugin of the kubeconfig by itself (kubectl config view --minify), or choose another context with --context")
-	case apierrors.IsUnauthorized(err):
+	case apierrors.IsUnauthorized(err), isUnauthorizedStream(err):
 		return fault.New(fault.Unauthenticated, "the cluster does not accept your credentials: %w", err).
 			WithHint("log in again, or choose another context with --context")
 	case apierrors.IsForbidden(err), isRefusedStream(err):
@@ -120,6 +120,13 @@ func forbidden(err error, call Call) error {
 func isRefusedStream(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "unable to upgrade connection") && strings.Contains(text, "is forbidden")
+}
+
+// isUnauthorizedStream is the same where nobody was logged in.
+func isUnauthorizedStream(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "unable to upgrade connection") &&
+		(strings.Contains(text, "Unauthorized") || strings.Contains(text, "HTTP 401"))
 }
 
 // IsNamespaceMissing reports whether an object could not be created because its
