@@ -59,6 +59,7 @@ func TestValidate(t *testing.T) {
 			},
 			[]string{"securityContext.capabilities.drop: must not drop CHOWN", "securityContext.capabilities.drop: must not drop SETGID"},
 		},
+		"a host of IPv6":  {func(b *Blueprint) { b.Image = "[fd00::1]:5000/team/dev:1" }, nil},
 		"a network class": {func(b *Blueprint) { b.Network.NetworkPolicyClass = "open" }, []string{`network.networkPolicyClass: "open": must be one of`}},
 		"addresses":       {func(b *Blueprint) { b.Network.AllowEgressToCIDRs = []string{"::/0", "10.0.0.1"} }, []string{`network.allowEgressToCIDRs[1]: invalid CIDR "10.0.0.1"`}},
 		"pods": {
