@@ -213,7 +213,7 @@ func (m *model) work(v view) (stage string, colour lipgloss.Style, why string) {
 // than a warning, and that more than the stage's own words.
 func (m *model) reason(v view) string {
 	if c := wording.Lasting(m.snapshot.Cause); c != nil && c.Message != "" {
-		return wording.CauseText(*c)
+		return wording.CauseInShort(*c)
 	}
 	if warnings := m.warnings.current(); len(warnings) > 0 {
 		w := warnings[len(warnings)-1]
