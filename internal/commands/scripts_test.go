@@ -164,15 +164,15 @@ func TestStrictScriptsOfAWorkspaceThatRuns(t *testing.T) {
 func TestInitScriptsThatCannotBeSeen(t *testing.T) {
 	scripted(t, true)
 	stdout, stderr := cmdtest.Must(t, 0, "provision", "alice~scripted", "-o", "json")
-	if w := workspaceOf(t, stdout); w.Stage != v1.StageRunning || !strings.Contains(w.ScriptsUnread, "get pods/log") || strings.Count(stderr, "what the init scripts do cannot be seen") != 1 {
+	if w := workspaceOf(t, stdout); w.Stage != v1.StageRunning || !strings.Contains(w.ScriptsUnread, "get pods/log") || strings.Count(stderr, "cannot read the init scripts' output") != 1 {
 		t.Errorf("%+v\n%s", w, stderr)
 	}
 	status, _ := cmdtest.Must(t, 0, "status", "alice~scripted")
-	if !strings.Contains(status, "what the init scripts have done cannot be seen") || !strings.Contains(status, "Running") {
+	if !strings.Contains(status, "cannot read the init scripts' output") || !strings.Contains(status, "Running") {
 		t.Error(status)
 	}
 	_, stderr = cmdtest.Must(t, 3, "provision", "bob~scripted", "--strict-scripts")
-	if !strings.Contains(stderr, "whether its init scripts have failed cannot be seen") {
+	if !strings.Contains(stderr, "the output of its init scripts cannot be read") {
 		t.Error(stderr)
 	}
 }
@@ -185,7 +185,7 @@ func TestInitScriptsThatAreNotWhole(t *testing.T) {
 			all := strings.SplitAfter(ofScripts, "\n")
 			s.Log = strings.Join(all[lines[0]:lines[1]], "")
 			_, stderr := cmdtest.Must(t, 3, "provision", "alice~scripted", "--strict-scripts")
-			if !strings.Contains(stderr, "whether its init scripts have failed cannot be seen") {
+			if !strings.Contains(stderr, "the output of its init scripts cannot be read") {
 				t.Error(stderr)
 			}
 		})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -127,7 +126,7 @@ func (s *Scripts) cannotRead(err error) {
 	s.unread = cmp.Or(s.unread, err)
 	s.mu.Unlock()
 	if first {
-		s.steps.Warn("InitScriptsNotSeen", "", "what the init scripts do cannot be seen: "+err.Error())
+		s.steps.Warn("InitScriptsNotSeen", "", "cannot read the init scripts' output: "+err.Error())
 	}
 }
 
@@ -199,14 +198,14 @@ func (s *Scripts) Failure(id, namespace string) error {
 	switch {
 	case failed != nil:
 		in := ""
-		if pod, _ := place(*failed); pod != id {
-			in = " in pod " + pod
+		if failed.Pod() != id {
+			in = " in pod " + failed.Pod()
 		}
 		return fault.New(fault.Failed, "init script %s failed%s with exit code %d", failed.Name, in, *failed.ExitCode).
 			WithReason(ReasonScript).
 			WithHint("see all of its output: `%s`; it runs again when the container is started again", kube.Command("logs", id, namespace))
 	case s.strict && s.unread != nil:
-		return fault.New(fault.Failed, "the workspace runs, but whether its init scripts have failed cannot be seen: %w", s.unread).
+		return fault.New(fault.Failed, "the workspace runs, but the output of its init scripts cannot be read: %w", s.unread).
 			WithHint("%s", s.leniency()).WithReason(ReasonScript)
 	}
 	return nil
@@ -238,12 +237,5 @@ func (s *Scripts) Tail() *v1.LogTail {
 	if failed == nil {
 		return nil
 	}
-	_, container := place(*failed)
-	return &v1.LogTail{Container: container, Script: failed.Name, Lines: failed.Lines}
-}
-
-// place is where a script has run.
-func place(s v1.Script) (pod, container string) {
-	pod, container, _ = strings.Cut(strings.TrimPrefix(s.Object, "pod/"), ":")
-	return pod, container
+	return &v1.LogTail{Container: failed.Container(), Script: failed.Name, Lines: failed.Lines}
 }
