@@ -20,8 +20,8 @@ var script string
 type Login struct {
 	// User is the OS user who is asked for; empty for none.
 	User string
-	// Own is the one that the workspace was provisioned with. The shell is theirs if nobody else is
-	// asked for; a command runs as the container does.
+	// Own is the one that the workspace was provisioned with. The shell is theirs if nobody
+	// else is asked for; a command runs as the container does.
 	Own string
 	// Home is the home directory; empty for the user's own, as the image has it.
 	Home string
@@ -40,8 +40,8 @@ func LoginIn(p *corev1.Pod, r Request, user string) Login {
 	return l
 }
 
-// OSUser is the OS user whom a user string asks for; empty if it asks for none, or is something else that
-// names a workspace.
+// OSUser is the OS user whom a user string asks for; empty if it asks for none, or is
+// something else that names a workspace.
 func OSUser(text string) string {
 	u, err := userstring.Parse(text)
 	if err != nil {
