@@ -38,12 +38,12 @@ func TestCopyAsAnUserWhoIsRefused(t *testing.T) {
 		})
 	})
 	cmdtest.Cluster(t, server.URL)
-	cmdtest.Must(t, 0, "provision", "alice")
+	cmdtest.Must(t, 0, "provision", "alice~default")
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{file, "alice+user=nosuch:file"}, {"alice+user=nosuch:file", file + "2"}} {
+	for _, args := range [][]string{{file, "alice~default+user=nosuch:file"}, {"alice~default+user=nosuch:file", file + "2"}} {
 		_, stderr := cmdtest.Must(t, 3, append([]string{"cp"}, args...)...)
 		if !strings.Contains(stderr, "error: "+refusal) || strings.Contains(stderr, "cannot read") {
 			t.Errorf("berth cp %q: %s", args, stderr)
