@@ -162,6 +162,9 @@ func isFailing(err error) bool {
 func isUnreachable(err error) bool {
 	var netErr net.Error
 	var urlErr *url.Error
+	if strings.Contains(err.Error(), errPage.Error()) {
+		return true
+	}
 	brokenOff := strings.Contains(err.Error(), "when reading response body") // client-go has no type for it
 	return errors.As(err, &netErr) || errors.As(err, &urlErr) || brokenOff || errors.Is(err, io.ErrUnexpectedEOF) ||
 		strings.HasPrefix(err.Error(), "http2: ") || strings.HasPrefix(err.Error(), "stream error: ") ||

@@ -30,12 +30,19 @@ func withoutPages(next http.RoundTripper) http.RoundTripper {
 			response.Header = response.Header.Clone()
 			response.Header.Set("Content-Type", "text/plain")
 			response.Header.Del("Content-Encoding")
+		case isStream(r): // an error of the transport would be told with its address
+			_ = response.Body.Close()
+			response.Body = io.NopCloser(strings.NewReader(errPage.Error()))
 		case code >= http.StatusOK && code < http.StatusMultipleChoices:
 			_ = response.Body.Close()
 			return nil, errPage
 		}
 		return response, nil
 	})
+}
+
+func isStream(r *http.Request) bool {
+	return strings.HasSuffix(r.URL.Path, "/exec") || strings.HasSuffix(r.URL.Path, "/portforward")
 }
 
 func isPage(response *http.Response) bool {

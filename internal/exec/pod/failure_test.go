@@ -33,6 +33,7 @@ func TestFailure(t *testing.T) {
 		"kubelet":         {errors.New("error dialing backend: dial tcp 10.0.0.1:10250: connect: connection refused"), fault.Unavailable, "the node of workspace alice"},
 		"no login":        {errors.New(`unable to upgrade connection: {"kind":"Status","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`), fault.Unauthenticated, "does not accept your credentials"},
 		"a proxy's login": {errors.New("unable to upgrade connection: HTTP 401 from a proxy"), fault.Unauthenticated, "does not accept your credentials"},
+		"a login page":    {errors.New("unable to upgrade connection: a proxy answered with a page in HTML, such as one to log in, not the API server"), fault.Unavailable, "a page in HTML"},
 		"something else":  {errors.New("never seen"), fault.Internal, "cannot run the command in workspace alice: never seen"},
 	} {
 		if err := failure(c.err, client, Request{Pod: "alice", Command: []string{"ls"}}); fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
