@@ -127,6 +127,9 @@ func (e Error) word(p style.Page) (word string, colour lipgloss.Style, sign stri
 func (e Error) Row(p style.Page) Row {
 	word, colour, sign := e.word(p)
 	why, _, _ := strings.Cut(e.shortMessage(), "\n")
+	if w := e.Workspace; w != nil && w.Cause != nil && why == wording.CauseText(*w.Cause) {
+		why = wording.CauseInShort(*w.Cause) // as in lists
+	}
 	return Row{Sign: sign, Word: word, Colour: colour, Why: why}
 }
 
