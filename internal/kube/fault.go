@@ -48,7 +48,7 @@ func Fault(err error, call Call) error {
 	case isOfPlugin(err):
 		return fault.New(fault.Unauthenticated, "cannot log in to the cluster: %w", innermost(err)).
 			WithHint("run the credential plugin of the kubeconfig by itself (kubectl config view --minify), or choose another context with --context")
-	case apierrors.IsUnauthorized(err):
+	case apierrors.IsUnauthorized(err), isUnauthorizedStream(err):
 		return fault.New(fault.Unauthenticated, "the cluster does not accept your credentials: %w", err).
 			WithHint("log in again, or choose another context with --context")
 	case apierrors.IsForbidden(err), isRefusedStream(err):
@@ -123,6 +123,13 @@ func isRefusedStream(err error) bool {
 	return strings.Contains(text, "unable to upgrade connection") && strings.Contains(text, "is forbidden")
 }
 
+// isUnauthorizedStream is the same where nobody was logged in.
+func isUnauthorizedStream(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "unable to upgrade connection") &&
+		(strings.Contains(text, "Unauthorized") || strings.Contains(text, "HTTP 401"))
+}
+
 // IsNamespaceMissing reports whether an object could not be created because its
 // namespace does not exist.
 func IsNamespaceMissing(err error) bool {
@@ -156,6 +163,9 @@ func isFailing(err error) bool {
 func isUnreachable(err error) bool {
 	var netErr net.Error
 	var urlErr *url.Error
+	if strings.Contains(err.Error(), errPage.Error()) {
+		return true
+	}
 	brokenOff := strings.Contains(err.Error(), "when reading response body") // client-go has no type for it
 	return errors.As(err, &netErr) || errors.As(err, &urlErr) || brokenOff || errors.Is(err, io.ErrUnexpectedEOF) ||
 		strings.HasPrefix(err.Error(), "http2: ") || strings.HasPrefix(err.Error(), "stream error: ") ||

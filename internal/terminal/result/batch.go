@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,7 +142,7 @@ func (b batch) headline() (head, rest string) {
 		head = fmt.Sprintf("%d of %d %s after %s", done, len(b.members), b.done, took)
 	}
 	if t.already > 0 {
-		parts = append(parts, fmt.Sprintf("%d already", t.already))
+		parts = append(parts, fmt.Sprintf("%d already running", t.already))
 	}
 	if b.notFound > 0 {
 		parts = append(parts, fmt.Sprintf("%d not found", b.notFound))
@@ -252,7 +253,7 @@ func (f failure) lines(p style.Page) []string {
 	}
 	lines := p.Indent(strings.Join(names, ", "))
 	lines = append(lines, p.Indent(p.Paragraphs(f.shortMessage())...)...)
-	lines = append(lines, p.Indent(f.problems(p)...)...)
+	lines = append(lines, p.Indent(slices.Concat(items(p, f.Problems, f.Excerpts)...)...)...)
 	lines = append(lines, p.Indent(p.Paragraphs(f.Hint)...)...)
 	if f.Logs != nil {
 		few := *f.Logs
