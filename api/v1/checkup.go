@@ -15,8 +15,11 @@ type CheckupItem struct {
 	Message string `json:"message"`
 	// Hint says what to do about it.
 	Hint string `json:"hint,omitempty"`
-	// Problems are the parts of a check that found more than one.
+	// Problems are the parts of a check that found more than one, each a line.
 	Problems []string `json:"problems,omitempty"`
+	// Excerpts are the lines of files that the problems are about, each with a mark below at
+	// the place: one for each problem, empty where there is none; or none at all.
+	Excerpts []string `json:"excerpts,omitempty"`
 }
 
 // CheckupStatus is how a check ended.

@@ -152,9 +152,11 @@ type Error struct {
 	Message    string `json:"message"`
 	Detail     string `json:"-"` // the part of Message after how and when the command ended
 	Hint       string `json:"hint,omitempty"`
-	// Problems are the parts of an error that found more than one. The line of a file that
-	// one is about may follow it, and below that a mark at the place.
+	// Problems are the parts of an error that found more than one, each a line.
 	Problems []string `json:"problems,omitempty"`
+	// Excerpts are the lines of files that the problems are about, each with a mark below at
+	// the place: one for each problem, empty where there is none; or none at all.
+	Excerpts []string `json:"excerpts,omitempty"`
 	// Workspace is the state of the workspace when the command gave up.
 	Workspace *Workspace `json:"workspace,omitempty"`
 	// Logs are the last lines of the container that failed.

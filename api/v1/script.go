@@ -1,6 +1,9 @@
 package v1
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Script is one of the init scripts of a workspace, and what has become of it.
 type Script struct {
@@ -17,6 +20,18 @@ type Script struct {
 	ExitCode *int `json:"exitCode,omitempty"`
 	// Lines are the last lines of its output: one while it runs, more once it has failed.
 	Lines []string `json:"lines,omitempty"`
+}
+
+// Pod is the name of the pod in which it is run.
+func (s Script) Pod() string {
+	pod, _, _ := strings.Cut(strings.TrimPrefix(s.Object, "pod/"), ":")
+	return pod
+}
+
+// Container is the name of the container in which it is run.
+func (s Script) Container() string {
+	_, container, _ := strings.Cut(s.Object, ":")
+	return container
 }
 
 // ScriptState says how far an init script is.

@@ -125,8 +125,8 @@ type Cause struct {
 	// Tentative is true while the stage has waited for it for a few seconds only:
 	// most such causes pass by themselves.
 	Tentative bool `json:"tentative,omitempty"`
-	// Stuck is true once it has lasted for a while and nothing that is known changes
-	// it by itself: somebody has to. Set by commands that wait for the workspace.
+	// Stuck is true once it has lasted for a while and will not resolve by itself:
+	// someone has to act. Set by commands that wait for the workspace.
 	Stuck bool `json:"stuck,omitempty"`
 	// Hint is what to do about it; set by commands that wait for the workspace.
 	Hint string `json:"hint,omitempty"`

@@ -43,6 +43,8 @@ type Blueprint struct {
 	Storages map[string]Storage `yaml:"storages" json:"storages,omitempty"`
 	// InitScripts are run once each in a new home, in order.
 	InitScripts []InitScript `yaml:"initScripts" json:"initScripts,omitempty"`
+	// StrictScripts makes an init script that fails a failure of the workspace.
+	StrictScripts bool `yaml:"strictScripts" json:"strictScripts,omitempty"`
 	// SecurityContext is Kubernetes' own, for the container.
 	SecurityContext map[string]any `yaml:"securityContext" json:"securityContext,omitempty"`
 	// ExtFiles are files to add to the workspace: absolute path to content.

@@ -50,14 +50,16 @@ func TestValidate(t *testing.T) {
 		"a security context": {func(b *Blueprint) {
 			b.SecurityContext = map[string]any{"runAsUsr": 1, "capabilities": map[string]any{"dropp": 1}}
 		}, []string{"securityContext.capabilities.dropp: unknown field", "securityContext.runAsUsr: unknown field"}},
-		"an agent's user":  {func(b *Blueprint) { agent(b, map[string]any{"runAsUser": 1, "runAsNonRoot": true}) }, []string{"securityContext.runAsUser: must be 0, not 1", "securityContext.runAsNonRoot: "}},
-		"an agent's files": {func(b *Blueprint) { agent(b, map[string]any{"readOnlyRootFilesystem": true}) }, []string{"securityContext.readOnlyRootFilesystem: "}},
+		"an agent's user":     {func(b *Blueprint) { agent(b, map[string]any{"runAsUser": 1, "runAsNonRoot": true}) }, []string{"securityContext.runAsUser: must be 0, not 1", "securityContext.runAsNonRoot: "}},
+		"scripts of an agent": {func(b *Blueprint) { agent(b, nil); b.StrictScripts = true }, []string{"strictScripts: "}},
+		"an agent's files":    {func(b *Blueprint) { agent(b, map[string]any{"readOnlyRootFilesystem": true}) }, []string{"securityContext.readOnlyRootFilesystem: "}},
 		"an agent's capabilities": {
 			func(b *Blueprint) {
 				agent(b, map[string]any{"capabilities": map[string]any{"drop": []any{"all", "cap_chown"}, "add": []any{"SETUID"}}})
 			},
 			[]string{"securityContext.capabilities.drop: must not drop CHOWN", "securityContext.capabilities.drop: must not drop SETGID"},
 		},
+		"a host of IPv6":  {func(b *Blueprint) { b.Image = "[fd00::1]:5000/team/dev:1" }, nil},
 		"a network class": {func(b *Blueprint) { b.Network.NetworkPolicyClass = "open" }, []string{`network.networkPolicyClass: "open": must be one of`}},
 		"addresses":       {func(b *Blueprint) { b.Network.AllowEgressToCIDRs = []string{"::/0", "10.0.0.1"} }, []string{`network.allowEgressToCIDRs[1]: invalid CIDR "10.0.0.1"`}},
 		"pods": {

@@ -66,6 +66,9 @@ func validateAgent(report, relate reporter, b Blueprint) {
 	if b.K8shelld.Image == "" {
 		return
 	}
+	if b.StrictScripts {
+		relate("strictScripts: must not be true: the agent runs the init scripts, and what becomes of them cannot be seen")
+	}
 	if c.RunAsUser != nil && *c.RunAsUser != 0 {
 		relate("securityContext.runAsUser: must be 0, not %d: the agent starts as root", *c.RunAsUser)
 	}

@@ -44,7 +44,7 @@ func scripted(t *testing.T, forbidden bool) (s *kubetest.Server, asked *atomic.I
 	})
 	s.Log = ofScripts
 	cmdtest.Cluster(t, s.URL)
-	configured(t, "", "blueprints:\n- {name: scripted, template: default, initScripts: [{name: one, script: 'true'}, {name: two, script: exit 7}]}\n- {name: plain, template: default}\n")
+	configured(t, "", "blueprints:\n- {name: scripted, template: default, initScripts: [{name: one, script: 'true'}, {name: two, script: exit 7}]}\n- {name: strict, template: scripted, strictScripts: true}\n- {name: plain, template: default}\n")
 	return s, asked
 }
 
@@ -114,20 +114,65 @@ func TestStrictScripts(t *testing.T) {
 	}
 }
 
+// What the blueprint says about its scripts holds for every command that waits, without a flag.
+func TestStrictScriptsOfTheBlueprint(t *testing.T) {
+	scripted(t, false)
+	for _, tc := range []struct {
+		args   string
+		status int
+	}{
+		{"provision alice~strict", 3},
+		{"start alice~strict", 3}, // runs
+		{"stop alice~strict", 0},
+		{"start alice~strict", 3},
+		{"restart alice~strict", 3},
+		{"update alice~strict --yes --set env.A=b", 3},
+		{"exec bob~strict --provision -- true", 125},
+		{"provision carol~scripted", 0},
+		{"restart carol~scripted", 0},
+	} {
+		if _, stderr := cmdtest.Must(t, tc.status, strings.Fields(tc.args)...); tc.status != 0 && !strings.Contains(stderr, "init script two failed with exit code 7") {
+			t.Errorf("berth %s: %s", tc.args, stderr)
+		}
+	}
+}
+
+// A retry does not hide that a script has failed: the scripts of a workspace that runs are
+// looked at where their failure is one.
+func TestStrictScriptsOfAWorkspaceThatRuns(t *testing.T) {
+	_, asked := scripted(t, false)
+	cmdtest.Must(t, 0, "provision", "alice~scripted")
+	asked.Store(0)
+	cmdtest.Must(t, 0, "provision", "alice~scripted", "--if-not-exists")
+	if n := asked.Load(); n != 0 {
+		t.Errorf("the log was read %d times", n)
+	}
+	stdout, _ := cmdtest.Must(t, 3, "provision", "alice~scripted", "--if-not-exists", "--strict-scripts", "-o", "json")
+	var e v1.Error
+	if err := json.Unmarshal([]byte(stdout), &e); err != nil || e.Reason != "INIT_SCRIPT_FAILED" || e.Left != v1.LeftKept || e.Logs == nil || e.Logs.Script != "two" {
+		t.Errorf("%v %+v", err, e)
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the log was read %d times", n)
+	}
+	cmdtest.Must(t, 3, "provision", "bob~strict")
+	cmdtest.Must(t, 3, "provision", "bob~strict", "--if-not-exists")
+}
+
 // Who may not read the log is told so, and sees everything else; what cannot be seen is not
 // taken for a success.
 func TestInitScriptsThatCannotBeSeen(t *testing.T) {
 	scripted(t, true)
 	stdout, stderr := cmdtest.Must(t, 0, "provision", "alice~scripted", "-o", "json")
-	if w := workspaceOf(t, stdout); w.Stage != v1.StageRunning || !strings.Contains(w.ScriptsUnread, "get pods/log") || strings.Count(stderr, "what the init scripts do cannot be seen") != 1 {
+	if w := workspaceOf(t, stdout); w.Stage != v1.StageRunning || !strings.Contains(w.ScriptsUnread, "get pods/log") || strings.Count(stderr, "cannot read the init scripts' output") != 1 {
 		t.Errorf("%+v\n%s", w, stderr)
 	}
 	status, _ := cmdtest.Must(t, 0, "status", "alice~scripted")
-	if !strings.Contains(status, "what the init scripts have done cannot be seen") || !strings.Contains(status, "Running") {
+	if !strings.Contains(status, "cannot read the init scripts' output") || !strings.Contains(status, "Running") {
 		t.Error(status)
 	}
 	_, stderr = cmdtest.Must(t, 3, "provision", "bob~scripted", "--strict-scripts")
-	if !strings.Contains(stderr, "whether its init scripts have failed cannot be seen") {
+	if !strings.Contains(stderr, "the output of its init scripts cannot be read") {
 		t.Error(stderr)
 	}
 }
@@ -140,7 +185,7 @@ func TestInitScriptsThatAreNotWhole(t *testing.T) {
 			all := strings.SplitAfter(ofScripts, "\n")
 			s.Log = strings.Join(all[lines[0]:lines[1]], "")
 			_, stderr := cmdtest.Must(t, 3, "provision", "alice~scripted", "--strict-scripts")
-			if !strings.Contains(stderr, "whether its init scripts have failed cannot be seen") {
+			if !strings.Contains(stderr, "the output of its init scripts cannot be read") {
 				t.Error(stderr)
 			}
 		})

@@ -5,9 +5,14 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/berthdev/berth/internal/fault"
 )
+
+// together is within what time several SIGTERM are one request to end: timeout(1)
+// sends its child one, and another to the process group of the child.
+const together = time.Second
 
 // withSignals ends the context on the first Ctrl-C or SIGTERM, so that what is
 // under way stops cleanly, and calls exit on the second.
@@ -21,14 +26,17 @@ func withSignals(ctx context.Context, exit func(fault.Code)) (context.Context, f
 	signal.Notify(pipes, syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
-		for first := true; ; first = false {
+		var first time.Time
+		for {
 			select {
 			case <-done:
 				return
 			case s := <-signals:
-				if code := codeOf(s); first {
+				switch code := codeOf(s); {
+				case first.IsZero():
+					first = time.Now()
 					cancel(fault.New(code, "interrupted"))
-				} else {
+				case s != syscall.SIGTERM || time.Since(first) > together:
 					exit(code)
 				}
 			}

@@ -34,7 +34,7 @@ func TestStuckAfter(t *testing.T) {
 		if e.Message != "0/1 nodes: 1 Insufficient cpu" || e.Workspace == nil || e.Workspace.Stage != v1.StageScheduling || !e.Workspace.GivenUp {
 			t.Errorf("berth %s: %s", args, stdout)
 		}
-		for _, says := range []string{"stuck: nothing that is known changes this", "still Scheduling: 0/1 nodes", "not waited for any longer (--stuck-after)"} {
+		for _, says := range []string{"stuck: this will not resolve by itself", "still Scheduling: 0/1 nodes", "waited 1s for it (--stuck-after)"} {
 			if !strings.Contains(stderr, says) {
 				t.Errorf("berth %s: %q is not in\n%s", args, says, stderr)
 			}
@@ -43,8 +43,20 @@ func TestStuckAfter(t *testing.T) {
 			t.Fatalf("berth %s leaves %q", args, pods)
 		}
 	}
+	for args, says := range map[string]string{
+		"exec alice --stuck-after 1s -- true": "still Scheduling: 0/1 nodes",
+		"exec alice --timeout 1s -- true":     "timed out after",
+	} {
+		if _, stderr := cmdtest.Must(t, 125, strings.Fields(args)...); !strings.Contains(stderr, says) {
+			t.Errorf("berth %s:\n%s", args, stderr)
+		}
+	}
 	t.Setenv("BERTH_STUCK_AFTER", "1s")
 	if _, stderr := cmdtest.Must(t, 3, "provision", "alice"); !strings.Contains(stderr, "gave up after") {
+		t.Errorf("of the environment:\n%s", stderr)
+	}
+	cmdtest.Must(t, 0, "stop", "alice")
+	if _, stderr := cmdtest.Must(t, 3, "start", "alice"); !strings.Contains(stderr, "(BERTH_STUCK_AFTER)") {
 		t.Errorf("of the environment:\n%s", stderr)
 	}
 }
@@ -56,11 +68,12 @@ func TestStuckAfterWithoutWaiting(t *testing.T) {
 	server := kubetest.Start(t, nil)
 	server.Full = true
 	cmdtest.Cluster(t, server.URL)
-	for _, command := range []string{"provision", "update", "start", "restart"} {
-		if _, stderr := cmdtest.Must(t, 2, command, "alice", "--no-wait", "--stuck-after", "5m"); !strings.Contains(stderr, "--stuck-after and --no-wait are mutually exclusive") {
+	for _, command := range []string{"provision", "update", "start", "restart", "exec"} {
+		if _, stderr := cmdtest.Must(t, map[bool]int{true: 125, false: 2}[command == "exec"], command, "alice", "--no-wait", "--stuck-after", "5m"); !strings.Contains(stderr, "--stuck-after and --no-wait are mutually exclusive") {
 			t.Errorf("%s: %s", command, stderr)
 		}
 	}
+	cmdtest.Must(t, 0, "provision", "bob", "--no-wait", "--stuck-after", "0")
 	t.Setenv("BERTH_STUCK_AFTER", "1ms")
 	cmdtest.Must(t, 0, "provision", "alice", "--no-wait")
 }

@@ -55,7 +55,7 @@ func (f PolicyFile) lay(s *settings) cause.Policy {
 		}
 	}
 	if v, ok := s.find("stuck-after", "stuckAfter", f.StuckAfter); ok {
-		p.StuckAfter = s.duration(v)
+		p.StuckAfter, p.StuckAfterOrigin = s.duration(v), v.origin
 	}
 	p.IgnoreReasons = s.reasons(f.IgnoreReasons)
 	return p

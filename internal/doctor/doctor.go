@@ -54,7 +54,8 @@ func Run(ctx context.Context, checks []Check, each time.Duration) v1.Checkup {
 	for i, c := range checks {
 		group.Go(func() {
 			f := c.run(ctx, each)
-			checkup.Items[i] = v1.CheckupItem{Name: c.Name, Status: f.Status, Message: f.Message, Hint: f.Hint, Problems: f.Problems}
+			problems, excerpts := fault.CutExcerpts(f.Problems)
+			checkup.Items[i] = v1.CheckupItem{Name: c.Name, Status: f.Status, Message: f.Message, Hint: f.Hint, Problems: problems, Excerpts: excerpts}
 		})
 	}
 	group.Wait()

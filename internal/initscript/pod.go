@@ -1,6 +1,7 @@
 package initscript
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,6 +34,16 @@ const (
 type Instance struct {
 	PodUID, Container, ID string
 }
+
+// MostPods is in how many pods of a workload the scripts are looked at: they run the same in
+// all of them.
+const MostPods = 8
+
+// ErrTooManyPods is why it is not known what has become of all scripts of a large workload.
+var ErrTooManyPods = fmt.Errorf("they run in more than %d pods", MostPods)
+
+// Strict says whether a script that fails in a pod is a failure of the workspace.
+func Strict(pod *corev1.Pod) bool { return pod.Annotations[kube.AnnotationStrictScripts] == "true" }
 
 // Running is the instance that runs in a pod; false if none does, or it has no init scripts.
 func Running(pod *corev1.Pod) (Instance, bool) {

@@ -13,28 +13,46 @@ import (
 	"github.com/berthdev/berth/internal/lock"
 )
 
+// settling is how long the last write of a job may still take when its lock has been released.
+const settling = 500 * time.Millisecond
+
 // markAbandoned marks the records of jobs that nobody works on any more: each job has the lock
 // of its workspace as long as it runs. It asks only if one of them would be told as running,
-// and where it may not, or records of other namespaces are among them, it is the age of a
-// record alone that tells. Nothing is written.
+// and where it may not, or where records of NATS may be of other namespaces, it is the age of
+// a record alone that tells. Nothing is written.
 func (s *Stores) markAbandoned(ctx context.Context, records []Record) {
 	now := s.cluster.Now()
 	isRunning := func(r Record) bool { return r.State(now) == v1.JobRunning }
-	if s.nats != nil || !slices.ContainsFunc(records, isRunning) {
+	if !slices.ContainsFunc(records, isRunning) {
 		return
 	}
 	leases, err := s.cluster.Client.CoordinationV1().Leases(s.cluster.Namespace).List(ctx, metav1.ListOptions{LabelSelector: kube.LabelCanonicalID})
 	if err != nil {
 		return
 	}
+	var suspects []int
 	for i, r := range records {
-		if !isRunning(r) || s.isWorkedOn(ctx, r, jobInUse(r.WorkspaceName, leases.Items, lock.Self(), now)) {
+		taken := func(l coordinationv1.Lease) bool { return lock.JobOf(&l) == r.ID }
+		if !isRunning(r) || s.nats != nil && !slices.ContainsFunc(leases.Items, taken) {
 			continue
 		}
-		// Whoever ends a job releases the lock beside the last write.
-		if again, err := get(ctx, s.cluster, r.ID); err == nil {
+		if !s.isWorkedOn(ctx, r, jobInUse(r.WorkspaceName, leases.Items, lock.Self(), now)) {
+			suspects = append(suspects, i)
+		}
+	}
+	if len(suspects) == 0 {
+		return
+	}
+	// Whoever ends a job releases the lock beside the last write.
+	select {
+	case <-time.After(settling):
+	case <-ctx.Done():
+		return
+	}
+	for _, i := range suspects {
+		if again, err := s.read(ctx, records[i].ID); err == nil {
+			again.abandoned = again.UpdatedAt.Equal(records[i].UpdatedAt)
 			records[i] = again
-			records[i].abandoned = again.UpdatedAt.Equal(r.UpdatedAt)
 		}
 	}
 }
@@ -45,7 +63,7 @@ func (s *Stores) isWorkedOn(ctx context.Context, r Record, held string) bool {
 	if held == "" || held == r.ID {
 		return held == r.ID
 	}
-	_, err := get(ctx, s.cluster, held)
+	_, err := s.read(ctx, held)
 	return err != nil
 }
 

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -47,6 +48,7 @@ func TestJobWithoutItsLock(t *testing.T) {
 		"free":                                   {nil, v1.JobInterrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			client := fake.NewClientset()
 			if c.lease != nil {
 				_ = client.Tracker().Add(c.lease)
@@ -75,6 +77,63 @@ func TestJobWithoutItsLock(t *testing.T) {
 				if verb := action.GetVerb(); verb != "get" && verb != "list" {
 					t.Errorf("to read a record, it sends %s", verb)
 				}
+			}
+		})
+	}
+}
+
+// A job whose lock is released ends with a last write, which may still be under way: it is not
+// told as interrupted.
+func TestJobThatEndsMeanwhile(t *testing.T) {
+	client := fake.NewClientset()
+	s := &Stores{cluster: configMaps(client, "team", Retention, func() time.Time { return at(10) })}
+	running := Record{ID: "it", WorkspaceName: "alice-1", Status: v1.JobStatusRunning, UpdatedAt: at(0)}
+	ended := running
+	ended.Status, ended.UpdatedAt = v1.JobStatusCompleted, at(10)
+	if err := put(t.Context(), s.cluster, running); err != nil {
+		t.Fatal(err)
+	}
+	client.PrependReactor("list", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		time.AfterFunc(settling/5, func() { _ = put(context.WithoutCancel(t.Context()), s.cluster, ended) })
+		return false, nil, nil
+	})
+	if r, err := s.Get(t.Context(), "it"); err != nil || r.Status != v1.JobStatusCompleted || r.abandoned {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Records of NATS may be of any namespace: only a lock that was taken for the job says that
+// nobody works on it.
+func TestJobInNATSWithoutItsLock(t *testing.T) {
+	dead := lock.Self()
+	dead.Started = "0"
+	for name, c := range map[string]struct {
+		job  string // that the lock of a dead holder was taken for; empty for no lock
+		want v1.JobState
+	}{
+		"its command was killed": {"it", v1.JobInterrupted},
+		"another job's was":      {"other", v1.JobRunning},
+		"of another namespace":   {"", v1.JobRunning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := fake.NewClientset()
+			if c.job != "" {
+				_ = client.Tracker().Add(&coordinationv1.Lease{
+					ObjectMeta: metav1.ObjectMeta{
+						Name: "berth-alice-1", Namespace: "team",
+						Labels: map[string]string{"k8shell.io/canonical-id": "alice-1"}, Annotations: map[string]string{"berth.dev/job-id": c.job},
+					},
+					Spec: coordinationv1.LeaseSpec{HolderIdentity: new(dead.String()), RenewTime: new(metav1.NewMicroTime(at(9)))},
+				})
+			}
+			now := func() time.Time { return at(10) }
+			s := &Stores{cluster: configMaps(client, "team", Retention, now), nats: configMaps(fake.NewClientset(), "nats", Retention, now)}
+			if err := put(t.Context(), s.nats, Record{ID: "it", WorkspaceName: "alice-1", Status: v1.JobStatusRunning, UpdatedAt: at(0)}); err != nil {
+				t.Fatal(err)
+			}
+			if r, err := s.Get(t.Context(), "it"); err != nil || r.State(at(10)) != c.want {
+				t.Errorf("%s, %v", r.State(at(10)), err)
 			}
 		})
 	}

@@ -48,8 +48,8 @@ func (c Config) Keep() time.Duration {
 	return Retention
 }
 
-// Kept is how long records are kept, as a configuration has it: 48h.
-func Kept(d time.Duration) string {
+// FormatRetention is how long records are kept, as a configuration has it: 48h.
+func FormatRetention(d time.Duration) string {
 	if d%time.Hour == 0 {
 		return fmt.Sprintf("%dh", d/time.Hour)
 	}

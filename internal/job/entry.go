@@ -27,7 +27,7 @@ func entryOf(e v1.Event) (entry v1.JobEvent, repeat repeat, ok bool) {
 		if e.Stage.Cause != nil {
 			about = e.Stage.Cause.Message
 			if e.Stage.Cause.Stuck {
-				about += " (nothing that is known changes this by itself)"
+				about += " (this will not resolve by itself)"
 			}
 		}
 		entry.Type, entry.ObjectName = v1.JobEventStatus, "pod/"+e.Workspace

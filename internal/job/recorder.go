@@ -145,7 +145,7 @@ func (r *Recorder) complete() {
 	if r.result.Status == StatusOK {
 		r.result.Message = "ready"
 		if !r.record.ranAtTheEnd() {
-			r.result.Message = "created, not followed"
+			r.result.Message = "not followed"
 		}
 	}
 	r.record = r.record.append(*r.result)

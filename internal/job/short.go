@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,15 +18,22 @@ const (
 
 // ShortIDs are the shortest prefixes of IDs, of seven characters at least, that tell them apart.
 func ShortIDs(records []Record) map[string]string {
-	short := make(map[string]string, len(records))
-	for _, r := range records {
+	ids := make([]string, len(records))
+	for i, r := range records {
+		ids[i] = r.ID
+	}
+	slices.Sort(ids) // those that begin alike are neighbours
+	ids = slices.Compact(ids)
+	short := make(map[string]string, len(ids))
+	for i, id := range ids {
 		length := leastShort
-		for _, other := range records {
-			if other.ID != r.ID {
-				length = max(length, common(r.ID, other.ID)+1)
-			}
+		if i > 0 {
+			length = max(length, common(id, ids[i-1])+1)
 		}
-		short[r.ID] = r.ID[:min(length, len(r.ID))]
+		if i+1 < len(ids) {
+			length = max(length, common(id, ids[i+1])+1)
+		}
+		short[id] = id[:min(length, len(id))]
 	}
 	return short
 }

@@ -63,8 +63,21 @@ func (s *Stores) CleanUp(ctx context.Context) {
 	}
 }
 
-// Keep is how long records are kept; an existing bucket of NATS can have an age of its own.
-func (s *Stores) Keep() time.Duration { return s.cluster.Keep }
+// Retention is how long records are kept, as far as that is known: an existing bucket of NATS
+// has an age of its own, which may be for ever.
+func (s *Stores) Retention(ctx context.Context) (keep time.Duration, known bool) {
+	if s.nats == nil {
+		return s.cluster.Keep, true
+	}
+	p, err := s.Probe(ctx)
+	switch {
+	case err != nil:
+		return 0, false
+	case !p.Exists:
+		return s.cluster.Keep, true
+	}
+	return p.Keep, p.Keep > 0
+}
 
 // Connection is the one to NATS; nil if records are not kept there.
 func (s *Stores) Connection() *store.NATS {
@@ -89,14 +102,20 @@ func (s *Stores) primary() store.Store {
 	return s.cluster
 }
 
-// Get reads a record wherever it is; of two, the one that was changed last.
+// Get reads a record, and whether anybody still works on the job.
 func (s *Stores) Get(ctx context.Context, id string) (Record, error) {
-	found, err := get(ctx, s.primary(), id)
-	if s.nats == nil && err == nil {
-		one := []Record{found}
-		s.markAbandoned(ctx, one)
-		return one[0], nil
+	found, err := s.read(ctx, id)
+	if err != nil {
+		return found, err
 	}
+	one := []Record{found}
+	s.markAbandoned(ctx, one)
+	return one[0], nil
+}
+
+// read reads a record wherever it is; of two, the one that was changed last.
+func (s *Stores) read(ctx context.Context, id string) (Record, error) {
+	found, err := get(ctx, s.primary(), id)
 	if s.nats == nil || err != nil && fault.CodeOf(err) != fault.NotFound {
 		return found, err
 	}
@@ -148,8 +167,9 @@ func (s *Stores) List(ctx context.Context) (records []Record, missing, err error
 	}
 	records, missing = list(ctx, s.nats)
 	others, err := list(ctx, s.cluster)
-	if err != nil && missing == nil {
-		return records, nil, nil // a user of NATS need not be allowed to read ConfigMaps
+	if err != nil && missing == nil { // a user of NATS need not be allowed to read ConfigMaps
+		s.markAbandoned(ctx, records)
+		return records, nil, nil
 	}
 	newest := map[string]Record{}
 	for _, r := range append(records, others...) {
@@ -157,7 +177,9 @@ func (s *Stores) List(ctx context.Context) (records []Record, missing, err error
 			newest[r.ID] = r
 		}
 	}
-	return slices.Collect(maps.Values(newest)), missing, err
+	records = slices.Collect(maps.Values(newest))
+	s.markAbandoned(ctx, records)
+	return records, missing, err
 }
 
 func list(ctx context.Context, from store.Store) (records []Record, err error) {
@@ -173,11 +195,9 @@ func list(ctx context.Context, from store.Store) (records []Record, err error) {
 // Follow calls show with a record as it grows, until the job has ended or no command
 // works on it any more, and returns the last one.
 func (s *Stores) Follow(ctx context.Context, id string, now func() time.Time, show func(Record)) (last Record, err error) {
-	if s.nats == nil {
-		if r, err := s.Get(ctx, id); err == nil && r.abandoned {
-			show(r)
-			return r, nil
-		}
+	if r, err := s.Get(ctx, id); err == nil && r.abandoned {
+		show(r)
+		return r, nil
 	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()

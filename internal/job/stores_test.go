@@ -137,6 +137,10 @@ type script struct {
 	states []Record
 }
 
+func (s script) Get(context.Context, string) (store.Document, error) {
+	return store.Document{}, fault.New(fault.NotFound, "no document")
+}
+
 func (s script) Watch(ctx context.Context, _ string, deliver func(store.Document) bool) error {
 	if len(s.states) == 0 {
 		return fault.New(fault.NotFound, "no document")

@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -84,10 +85,13 @@ func (r *Recorder) attempt(ctx context.Context, record Record, endBy time.Time) 
 	ctx, cancel := context.WithDeadline(ctx, endBy)
 	defer cancel()
 	record, err := r.resume(ctx, record, r.stores.primary())
-	if err != nil {
-		return err
+	if err == nil {
+		err = put(ctx, r.stores.primary(), record)
 	}
-	return put(ctx, r.stores.primary(), record)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fault.New(fault.Unavailable, "there was no answer in time: %w", err)
+	}
+	return err
 }
 
 // resume adds the record to what an earlier run of the job has written.

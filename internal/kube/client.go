@@ -64,6 +64,7 @@ func NewClient(flags genericclioptions.RESTClientGetter, userAgent string, waiti
 	counter := &Counter{}
 	config.Wrap(counter.wrap)
 	config.Wrap(transport.Inner)
+	config.Wrap(withoutPages)
 	inner, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, configFault(err)

@@ -31,14 +31,15 @@ func (c Call) String() string {
 }
 
 // Fault gives an error of the API server, or of the connection to it, a code, a
-// message and a hint. Faults and the errors of contexts are returned as they are.
+// message and a hint. Faults and the errors of contexts are returned without the
+// address of the request.
 func Fault(err error, call Call) error {
 	var f *fault.Error
 	switch {
 	case err == nil:
 		return nil
 	case isContextError(err):
-		return err
+		return innermost(err)
 	case errors.As(err, &f):
 		return innermost(err)
 	case denied(err.Error()):
@@ -47,7 +48,7 @@ func Fault(err error, call Call) error {
 	case isOfPlugin(err):
 		return fault.New(fault.Unauthenticated, "cannot log in to the cluster: %w", innermost(err)).
 			WithHint("run the credential plugin of the kubeconfig by itself (kubectl config view --minify), or choose another context with --context")
-	case apierrors.IsUnauthorized(err):
+	case apierrors.IsUnauthorized(err), isUnauthorizedStream(err):
 		return fault.New(fault.Unauthenticated, "the cluster does not accept your credentials: %w", err).
 			WithHint("log in again, or choose another context with --context")
 	case apierrors.IsForbidden(err), isRefusedStream(err):
@@ -122,6 +123,13 @@ func isRefusedStream(err error) bool {
 	return strings.Contains(text, "unable to upgrade connection") && strings.Contains(text, "is forbidden")
 }
 
+// isUnauthorizedStream is the same where nobody was logged in.
+func isUnauthorizedStream(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "unable to upgrade connection") &&
+		(strings.Contains(text, "Unauthorized") || strings.Contains(text, "HTTP 401"))
+}
+
 // IsNamespaceMissing reports whether an object could not be created because its
 // namespace does not exist.
 func IsNamespaceMissing(err error) bool {
@@ -155,6 +163,9 @@ func isFailing(err error) bool {
 func isUnreachable(err error) bool {
 	var netErr net.Error
 	var urlErr *url.Error
+	if strings.Contains(err.Error(), errPage.Error()) {
+		return true
+	}
 	brokenOff := strings.Contains(err.Error(), "when reading response body") // client-go has no type for it
 	return errors.As(err, &netErr) || errors.As(err, &urlErr) || brokenOff || errors.Is(err, io.ErrUnexpectedEOF) ||
 		strings.HasPrefix(err.Error(), "http2: ") || strings.HasPrefix(err.Error(), "stream error: ") ||

@@ -35,6 +35,10 @@ const (
 	// written last.
 	AnnotationApplied = "berth.dev/applied"
 
+	// AnnotationStrictScripts is true on a pod in which an init script that fails is a
+	// failure of the workspace.
+	AnnotationStrictScripts = "berth.dev/strict-scripts"
+
 	// LabelKept is true on a claim that has outlived its workspace on request.
 	LabelKept = "berth.dev/kept"
 

@@ -29,6 +29,7 @@ type Lock struct {
 	stop       context.CancelFunc // ends the renewing
 	cut        context.CancelFunc // ends a renewal in flight
 	done       sync.WaitGroup
+	released   sync.Once
 
 	turn chan struct{} // holds one while nobody renews it
 
@@ -107,17 +108,20 @@ func (h *Lock) age() time.Duration {
 }
 
 // Release gives the lock back, after a renewal in flight: that changes the version
-// that is deleted. A lock that was lost is left alone.
+// that is deleted. A lock that was lost is left alone. Whoever releases it again waits for
+// that alone.
 func (h *Lock) Release(ctx context.Context) {
-	h.stop()
-	defer h.cut()
-	defer context.AfterFunc(ctx, h.cut)()
-	h.done.Wait()
-	select {
-	case <-h.turn:
-		h.locker.remove(ctx, h.current())
-	case <-ctx.Done():
-	}
+	h.released.Do(func() {
+		h.stop()
+		defer h.cut()
+		defer context.AfterFunc(ctx, h.cut)()
+		h.done.Wait()
+		select {
+		case <-h.turn:
+			h.locker.remove(ctx, h.current())
+		case <-ctx.Done():
+		}
+	})
 }
 
 // current is the lease as it was written last.

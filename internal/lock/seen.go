@@ -17,6 +17,9 @@ func IsOverdue(lease *coordinationv1.Lease, now time.Time) bool {
 // read once, and says what is told to people.
 const silence = 6 * Duration
 
+// JobOf is the job that a lease was taken for, whoever holds it by now.
+func JobOf(lease *coordinationv1.Lease) string { return lease.Annotations[annotationJob] }
+
 // JobInUse is the job that the holder of a lease works on; empty if it is for none, is known
 // to be dead, or has not renewed the lease for long. Nothing is taken from the holder by that:
 // Try decides with more care.
@@ -25,5 +28,5 @@ func JobInUse(lease *coordinationv1.Lease, self Holder, now time.Time) string {
 	if renewed == nil || now.Sub(renewed.Time) > silence || parseHolder(identityIn(lease)).isDead(self) {
 		return ""
 	}
-	return lease.Annotations[annotationJob]
+	return JobOf(lease)
 }

@@ -24,7 +24,7 @@ func (p *Provisioner) Await(ctx context.Context, t *inventory.Target, stream *ev
 		return Outcome{}, interrupted(ctx, about, ending{}, err)
 	}
 	defer follower.Close()
-	reading, err := s.report(ctx, about, follower, t.Found.Job())
+	reading, err := s.report(ctx, about, follower, t.Found.Job(), func() {})
 	end := ending{found: t.Found, reading: reading}
 	err = interrupted(ctx, about, end, err)
 	w := t.Found.Describe(t.ID, t.Namespace)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
@@ -92,6 +93,7 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 		return reading, s.complete(ctx, d, turn.Plan, result)
 	}
 	completed := make(chan error, 1)
+	completion := sync.OnceValue(func() error { return <-completed })
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
@@ -101,8 +103,14 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 		}
 		completed <- err
 	}()
-	reading, err := s.report(following, d.About, turn.Follower, jobOf(turn, s.jobID))
-	if completeErr := <-completed; err == nil || errors.Is(completeErr, lock.ErrTaken) {
+	reading, err := s.report(following, d.About, turn.Follower, jobOf(turn, s.jobID), func() {
+		go func() { // nothing is done about the workspace any more
+			if completion() == nil {
+				s.release(ctx, turn.Lock)
+			}
+		}()
+	})
+	if completeErr := completion(); err == nil || errors.Is(completeErr, lock.ErrTaken) {
 		err = completeErr
 	}
 	return reading, err
@@ -127,8 +135,9 @@ func (s provisioning) complete(ctx context.Context, d deploy.Deployment, plan de
 }
 
 // report reports on the workspace, and on its init scripts, until it runs or is certain not
-// to. The job is that of its pods; empty if it is not known.
-func (s session) report(ctx context.Context, about deploy.About, follower *follow.Follower, job string) (reading v1.Snapshot, err error) {
+// to. The job is that of its pods; empty if it is not known. Done is called once it runs,
+// before the end of the logs of its scripts, unless what they say decides.
+func (s session) report(ctx context.Context, about deploy.About, follower *follow.Follower, job string, done func()) (reading v1.Snapshot, err error) {
 	var changed error
 	following, stop := context.WithCancel(ctx)
 	defer stop()
@@ -146,6 +155,9 @@ func (s session) report(ctx context.Context, about deploy.About, follower *follo
 	})
 	runs := err == nil && changed == nil && reading.Verdict() == v1.VerdictRunning
 	stopped := following.Err() != nil && ctx.Err() == nil
+	if runs && !s.scripts.Strict(nil) {
+		done()
+	}
 	s.scripts.End(stop, runs)
 	switch {
 	case runs || stopped:
@@ -153,7 +165,7 @@ func (s session) report(ctx context.Context, about deploy.About, follower *follo
 	case err != nil || changed != nil:
 		return reading, cmp.Or(err, changed)
 	}
-	return reading, about.Failure(reading)
+	return reading, about.Failure(reading, s.Policy)
 }
 
 // beginJob begins the record of this run's job. A pod that is starting belongs to

@@ -7,6 +7,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
 // recorded reads the record; a store that does not answer keeps nobody for long.
@@ -23,7 +24,22 @@ func (s provisioning) stays(ctx context.Context, in inputs) (Outcome, error) {
 	if err := s.stay(ctx); err != nil {
 		return Outcome{}, interrupted(ctx, nil, ending{}, err)
 	}
-	return s.alreadyRunning(in)
+	o, err := s.alreadyRunning(in)
+	if failed := s.past(ctx, in.found, o.Workspace); failed != nil {
+		return Outcome{Workspace: o.Workspace, Logs: s.scripts.Tail(), Left: v1.LeftKept}, failed
+	}
+	return o, err
+}
+
+// past is the failure of the init scripts of a workspace that runs, where that is one: they
+// may have failed while nobody looked, or another run has said so.
+func (s provisioning) past(ctx context.Context, found inventory.Found, w *v1.Workspace) error {
+	if !s.scripts.Strict(found.Pods()) {
+		return nil
+	}
+	s.ReadScripts(ctx, found, w)
+	s.scripts.Seen(*w)
+	return s.scripts.Failure(s.id, s.Client.Namespace)
 }
 
 func (s provisioning) stay(ctx context.Context) error {

@@ -37,7 +37,7 @@ func (s provisioning) refusedBefore(d deploy.Deployment, found inventory.Found) 
 	reading = d.About.Explain(reading)
 	s.steps.Reached(reading)
 	end := ending{found: found, reading: reading, job: cmp.Or(pod.Labels[kube.LabelJobID], s.jobID)}
-	return end, d.About.Failure(reading)
+	return end, d.About.Failure(reading, s.Policy)
 }
 
 // leaveTo ends a run that does not wait while another one provisions the workspace.
@@ -78,7 +78,7 @@ func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker
 			case v1.VerdictFailed:
 				failed = &reading
 			case v1.VerdictStuck:
-				giveUp(about.Failure(reading))
+				giveUp(about.Failure(reading, s.Policy))
 				return true
 			}
 			return false
@@ -100,7 +100,7 @@ func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker
 		return a, nil
 	}
 	a.seen.found, a.seen.reading, a.seen.left = a.turn.Found, about.Explain(reading), left
-	return a, about.Failure(reading)
+	return a, about.Failure(reading, s.Policy)
 }
 
 // sameOutcome says whether a run ends as the one that it has waited for: the workspace

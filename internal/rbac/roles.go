@@ -26,6 +26,25 @@ func (c Command) PolicyRulesOf(names ...string) []rbacv1.PolicyRule {
 	return rules
 }
 
+// Required is the command with the permissions that it does not work without.
+func (c Command) Required() Command {
+	c.Rules = slices.DeleteFunc(slices.Clone(c.Rules), Rule.Optional)
+	return c
+}
+
+// Has says whether the command has all verbs of a rule.
+func (c Command) Has(r Rule) bool {
+	for _, verb := range r.Verbs {
+		same := func(o Rule) bool {
+			return o.Group == r.Group && o.Resource == r.Resource && slices.Contains(o.Verbs, verb)
+		}
+		if !slices.ContainsFunc(c.Rules, same) {
+			return false
+		}
+	}
+	return true
+}
+
 // PolicyRules are the rules of a Role: one for each resource, with all its verbs.
 func (c Command) PolicyRules() []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule

@@ -108,7 +108,7 @@ func countedRecords() Rule {
 func jobs() Command {
 	return Command{
 		Name:  "jobs",
-		About: "See the jobs of provisionings (also `berth status --history`). Records in NATS take the Role for those instead.",
+		About: "See the jobs of provisionings (also `berth status --history`). Records in NATS take the Role for those, and of this one the rule for leases.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get", "list", "watch"}, Why: "the records"},
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"list"}, Why: "whether somebody still works on a job", Without: "a job whose command was killed is told as running for a minute"},
@@ -128,7 +128,7 @@ func logLines() Rule {
 func scriptLines() Rule {
 	return Rule{
 		Resource: "pods/log", Verbs: []string{"get"}, Why: "what its init scripts do, if it has any",
-		Without: "that is not seen, which a warning says; with --strict-scripts it is a failure",
+		Without: "a warning says that this cannot be read; where a script that fails is a failure, that is one, too",
 	}
 }
 
@@ -171,7 +171,7 @@ func status() Command {
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"get", "list", "watch"}, Why: "whether their storages are there"},
 			{Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "what they are meant to be, where no NATS keeps it", Without: "those that are stopped are not listed"},
-			{Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of one have done", Without: "that is not said"},
+			{Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of one have done", Without: "it says that this cannot be read"},
 			record(),
 		}, append(injected(), followed()...)...),
 	}
@@ -184,7 +184,7 @@ func awaited() []Rule {
 		{Resource: "pods", Verbs: watch, Why: why, Without: without},
 		{Resource: "events", Verbs: watch, Why: "what such a workspace waits for", Without: without},
 		{Resource: "persistentvolumeclaims", Verbs: watch, Why: "whether the storages of such a workspace are there", Made: true, Without: without},
-		{Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of such a workspace do", Without: "that is not seen"},
+		{Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of such a workspace do", Without: "a warning says that this cannot be read"},
 		{Group: groupApps, Resource: "deployments", Verbs: watch, Why: why, Made: true, Without: without},
 		{Group: groupApps, Resource: "statefulsets", Verbs: watch, Why: why, Made: true, Without: without},
 		{Group: groupApps, Resource: "daemonsets", Verbs: watch, Why: why, Made: true, Without: without},

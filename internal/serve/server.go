@@ -101,6 +101,7 @@ func (c Config) serve(ctx context.Context, role, metrics net.Listener) error {
 		answer(c.Metrics.counted(c.Now, c.Limits.Bounded(c.paced(c.Handler))), role)
 	}
 	answer(c.paced(c.about()), metrics)
+	c.Log.Info("listening", addresses(at, metrics.Addr())...)
 	if c.Listening != nil {
 		c.Listening(at, metrics.Addr())
 	}
@@ -110,6 +111,15 @@ func (c Config) serve(ctx context.Context, role, metrics net.Listener) error {
 		return nil
 	})
 	return group.Wait()
+}
+
+// addresses are what is listened on, as attributes of a log line.
+func addresses(role, metrics net.Addr) []any {
+	all := []any{slog.String("metrics", metrics.String())}
+	if role != nil {
+		all = append([]any{slog.String("address", role.String())}, all...)
+	}
+	return all
 }
 
 // stop ends the servers: those who look for a ready one have time to find another.

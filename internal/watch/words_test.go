@@ -51,7 +51,7 @@ func TestScaledToZero(t *testing.T) {
 	none := int32(0)
 	d := watchtest.Deployment(2, 2, func(d *appsv1.Deployment) { d.Spec.Replicas = &none })
 	reading, _ := Analyze(deploymentStateOf(d), cause.DefaultPolicy(), watchtest.After(time.Hour))
-	if reading.Message != "no pods are wanted" {
+	if reading.Message != "scaled to zero" {
 		t.Errorf("%s: %q", reading.Stage, reading.Message)
 	}
 }

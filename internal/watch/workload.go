@@ -163,7 +163,7 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 // that no node fits, wants none.
 func readyText(ready, wanted int) string {
 	if wanted == 0 {
-		return "no pods are wanted"
+		return "scaled to zero"
 	}
 	return fmt.Sprintf("%d of %d ready", ready, wanted)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // Checker compares YAML as written with the type that it is decoded into, and
@@ -80,7 +82,7 @@ func (c *Checker) fits(n *yaml.Node, t reflect.Type) bool {
 	case n.Kind != kind, !tagFits(n, t):
 		c.Misfit(n, "expected %s, found %s", expected, Describe(n))
 	case n.Kind == yaml.ScalarNode && n.Decode(reflect.New(t).Interface()) != nil:
-		c.Misfit(n, "%q is not %s", shorten(n.Value), expected)
+		c.Misfit(n, "%q is not %s", fault.Shorten(n.Value, maxShown), expected)
 	default:
 		return true
 	}
@@ -103,10 +105,10 @@ func Drop(n *yaml.Node) {
 func (c *Checker) Unknown(mapping, key *yaml.Node, fields map[string]reflect.Type) (meant bool) {
 	nearest := Nearest(key.Value, slices.Collect(maps.Keys(fields)))
 	if nearest == "" {
-		c.Problemf(key, "unknown field %q%s", shorten(key.Value), elsewhere(key.Value, fields))
+		c.Problemf(key, "unknown field %q%s", fault.Shorten(key.Value, maxShown), elsewhere(key.Value, fields))
 		return false
 	}
-	c.Problemf(key, "unknown field %q: did you mean %s?", shorten(key.Value), nearest)
+	c.Problemf(key, "unknown field %q: did you mean %s?", fault.Shorten(key.Value, maxShown), nearest)
 	if Field(mapping, nearest) != nil {
 		return false
 	}
@@ -133,13 +135,6 @@ const maxListed = 12
 
 // maxShown is how much of a value is shown, to recognize it.
 const maxShown = 60 // bytes
-
-func shorten(value string) string {
-	if len(value) <= maxShown {
-		return value
-	}
-	return strings.ToValidUTF8(value[:maxShown], "") + "…"
-}
 
 func (c *Checker) tagged(n *yaml.Node, t reflect.Type) {
 	if c.OnTag == nil || n.Kind != yaml.ScalarNode {

@@ -11,8 +11,11 @@ func Nearest(written string, words []string) (nearest string) {
 	if len(written) > maxWord {
 		return ""
 	}
-	least := 1 + len(written)/4 // of a short word, every other one would be near
+	least := 1 + len(written)/4
 	for _, word := range slices.Sorted(slices.Values(words)) {
+		if len(written) <= shortWord && !isSlip(strings.ToLower(written), strings.ToLower(word)) {
+			continue
+		}
 		if d := distance(strings.ToLower(written), strings.ToLower(word)); d <= least && d < len(word) {
 			nearest, least = word, d-1
 		}
@@ -22,6 +25,31 @@ func Nearest(written string, words []string) (nearest string) {
 
 // maxWord is as long as a word can be that is compared, in bytes.
 const maxWord = 64
+
+// shortWord is how long a word is of which every other one would be near.
+const shortWord = 3
+
+// isSlip says whether a short word is another one with letters that are missing, too many or
+// swapped: cp and cup are cpu, and gpu is not.
+func isSlip(written, word string) bool {
+	if isWithin(written, word) || isWithin(word, written) {
+		return true
+	}
+	letters := func(text string) string { return string(slices.Sorted(slices.Values([]byte(text)))) }
+	return letters(written) == letters(word)
+}
+
+// isWithin says whether a word has all letters of another one, in their order.
+func isWithin(letters, word string) bool {
+	for _, letter := range []byte(letters) {
+		_, rest, found := strings.Cut(word, string(letter))
+		if !found {
+			return false
+		}
+		word = rest
+	}
+	return true
+}
 
 // distance is how many letters are wrong, missing, too many, or swapped with the next
 // one.

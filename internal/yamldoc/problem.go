@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/width"
 )
 
 // Problem is something that is wrong with a file, and where.
@@ -84,10 +86,27 @@ func excerpt(text []byte, line, column int) string {
 	if len(rest) > 0 {
 		shown.WriteString("…")
 	}
-	return "\n  " + shown.String() + "\n  " + strings.Repeat(" ", at) + "^"
+	mark := at
+	for i, r := range []rune(shown.String()) {
+		if i < at {
+			mark += columns(r) - 1
+		}
+	}
+	return "\n  " + shown.String() + "\n  " + strings.Repeat(" ", mark) + "^"
 }
 
-// visible keeps every character one column wide.
+// columns is how wide a terminal shows a character.
+func columns(r rune) int {
+	switch kind := width.LookupRune(r).Kind(); {
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case kind == width.EastAsianWide, kind == width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// visible is a character as it is shown, without what moves those after it.
 func visible(r rune) rune {
 	switch {
 	case r == '\t':

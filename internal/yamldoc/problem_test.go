@@ -8,8 +8,9 @@ import (
 
 // Problems are in the order of the files, each once, and below each is its place.
 func TestReport(t *testing.T) {
-	text := "a: 1\r\n  \tb: ä2\n" + "long: [" + strings.Repeat("x, ", 50) + "here]\n"
+	text := "a: 1\r\n  \tb: ä2\n" + "long: [" + strings.Repeat("x, ", 50) + "here]\n" + "k: 日本 e\u0301 x\n"
 	all := []Problem{
+		{"a.yaml", 4, 10, "wide and narrow"},
 		{"b.yaml", 0, 0, "no YAML"},
 		{"a.yaml", 10, 1, "behind the end"},
 		{"a.yaml", 3, 158, "far"},
@@ -31,6 +32,7 @@ func TestReport(t *testing.T) {
 		"a.yaml:2:4: tab\n     b: ä2\n     ^",
 		"a.yaml:2:8: wide\n     b: ä2\n         ^",
 		"a.yaml:3:158: far\n  …, x, x, x, x, x, x, x, here]\n                          ^",
+		"a.yaml:4:10: wide and narrow\n  k: 日本 e\u0301 x\n            ^",
 		"a.yaml:10:1: behind the end",
 		"b.yaml: no YAML",
 	}
@@ -43,7 +45,7 @@ func TestNearest(t *testing.T) {
 	fields := []string{"cpu", "env", "image", "imagePullPolicy", "initScripts", "isTemplate", "memory", "name", "storages", "template"}
 	for written, want := range map[string]string{
 		"imge": "image", "Image": "image", "init_scripts": "initScripts", "initscript": "initScripts", "environs": "",
-		"storage": "storages", "templte": "template", "memroy": "memory", "naem": "name", "cup": "cpu", "x": "", "": "", "isTemplat": "isTemplate",
+		"storage": "storages", "templte": "template", "memroy": "memory", "naem": "name", "cup": "cpu", "cp": "cpu", "gpu": "", "x": "", "": "", "isTemplat": "isTemplate",
 		"imagepullpolicy": "imagePullPolicy", strings.Repeat("e", 1000): "",
 	} {
 		if got := Nearest(written, fields); got != want {

@@ -196,8 +196,8 @@ func TestShellOfTheOSUser(t *testing.T) {
 			t.Errorf("%q is run", r.stdout)
 		}
 	}
-	refused("berth: cannot enter container k8shell-main as user nosuch: the user does not exist there", "alice~plain+user=nosuch")
-	refused("as user nosuch: the user does not exist there", "alice~plain+user=nosuch", "--", "id")
+	refused("berth: cannot enter container k8shell-main as user nosuch: no such user in the container", "alice~plain+user=nosuch")
+	refused("as user nosuch: no such user in the container", "alice~plain+user=nosuch", "--", "id")
 	for user, want := range map[string]string{"alice~plain": "root a b\n", "alice~plain+user=dev": "dev a b\n", "alice~plain+user=root": "root a b\n"} {
 		if r := w.must(0, "exec", user, "--", "sh", "-c", `echo "$(id -un) $0"`, "a b"); r.stdout != want {
 			t.Errorf("the command of %s runs as %q", user, r.stdout)

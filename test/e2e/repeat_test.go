@@ -23,6 +23,9 @@ func TestInterrupted(t *testing.T) {
 			run := w.start("provision", "alice~gated")
 			run.waitFor("Starting")
 			run.signal(signal)
+			if signal == syscall.SIGTERM {
+				run.signal(signal) // as timeout(1) does: to its child, and to the group of the child
+			}
 			r := run.wait()
 			r.mustBe(w, status)
 			w.contains(r.stderr, "berth provision alice~gated")

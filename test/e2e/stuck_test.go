@@ -18,7 +18,7 @@ func TestStuckAfter(t *testing.T) {
 	if e.Reason != "STUCK" || e.Left != v1.LeftKept || e.Workspace == nil || e.Workspace.Cause == nil || e.Workspace.Cause.Code != "VolumeMissingObject" {
 		t.Errorf("%+v", e)
 	}
-	w.contains(r.stderr, "stuck: nothing that is known changes this", "gave up after", "no-such-config")
+	w.contains(r.stderr, "stuck: this will not resolve by itself", "gave up after", "no-such-config")
 	if len(web.pods()) == 0 {
 		t.Error("its pod is gone")
 	}

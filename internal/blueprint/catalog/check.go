@@ -10,10 +10,10 @@ import (
 
 // check adds to the problems of blueprints as they are written those that they have with
 // everything inherited, each once. It is the one check: of files that are validated, of
-// those that are loaded, and of a user's own blueprint. further finds what else is wrong
+// those that are loaded, and of a user's own blueprint. extraChecks finds what else is wrong
 // with one that can be provisioned; nil for nothing.
-func (s *Set) check(written []yamldoc.Problem, all []entry, further func(Draft) []string) []yamldoc.Problem {
-	c := checking{set: s, further: further, known: places(written), found: map[yamldoc.Problem]string{}}
+func (s *Set) check(written []yamldoc.Problem, all []entry, extraChecks func(Draft) []string) []yamldoc.Problem {
+	c := checking{set: s, extraChecks: extraChecks, known: places(written), found: map[yamldoc.Problem]string{}}
 	all = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return e.node == nil })
 	for _, e := range all {
 		delete(c.known, place(e.file, e.node.Line, e.node.Column)) // of the whole, not of a field
@@ -35,8 +35,8 @@ func (s *Set) check(written []yamldoc.Problem, all []entry, further func(Draft) 
 
 // checking is a check of several blueprints.
 type checking struct {
-	set     *Set
-	further func(Draft) []string
+	set         *Set
+	extraChecks func(Draft) []string
 	// known are the places of which a problem has been reported: what follows from it is
 	// none.
 	known map[yamldoc.Problem]bool
@@ -53,16 +53,16 @@ func (c *checking) check(e entry) {
 	if broken != nil && !c.known[place(broken.File, broken.Line, broken.Column)] {
 		c.add(*broken, "", "")
 	}
-	whole := broken == nil && !e.isTemplate && !slices.ContainsFunc(chain, c.misled)
-	for _, f := range c.set.merge(chain, Order{}).problems(whole, c.further) {
+	whole := broken == nil && !e.isTemplate && !slices.ContainsFunc(chain, c.templateUnknown)
+	for _, f := range c.set.merge(chain, Order{}).problems(whole, c.extraChecks) {
 		if !c.known[place(f.File, f.Line, f.Column)] {
 			c.add(f.Problem, e.name, f.layer)
 		}
 	}
 }
 
-// misled reports whether it is not known what a blueprint inherits from.
-func (c *checking) misled(e entry) bool {
+// templateUnknown reports whether it is not known what a blueprint inherits from.
+func (c *checking) templateUnknown(e entry) bool {
 	at := yamldoc.Field(e.node, "template")
 	return at != nil && c.known[place(e.file, at.Line, at.Column)] || e.custom && e.template == ""
 }
@@ -97,14 +97,14 @@ type finding struct {
 }
 
 // problems are those that a blueprint has whoever it is for.
-func (d Draft) problems(whole bool, further func(Draft) []string) (all []finding) {
+func (d Draft) problems(whole bool, extraChecks func(Draft) []string) (all []finding) {
 	b, err := d.decode(withoutUser(d.merged))
 	if err != nil {
 		return []finding{{Problem: d.own.problem("", "%v", err), layer: d.own.name}}
 	}
 	var found []string
-	if whole && further != nil {
-		found = further(d)
+	if whole && extraChecks != nil {
+		found = extraChecks(d)
 	}
 	if found = append(found, d.validate(b, whole, slices.Collect(maps.Keys(d.merged.Expressions())))...); len(found) == 0 {
 		return nil

@@ -25,7 +25,7 @@ func (s *Set) lineage(own entry) (chain []entry, broken *yamldoc.Problem) {
 		case e.template == "":
 			return chain, nil
 		case !ok:
-			problem = e.problem("template", "template %q of blueprint %q not found%s", e.template, e.name, s.meant(e.template))
+			problem = e.problem("template", "template %q of blueprint %q not found%s", e.template, e.name, s.suggestion(e.template))
 		case repeated >= 0:
 			problem = s.cycle(seen[repeated:])
 		case len(seen) == maxLineage:
@@ -46,8 +46,8 @@ func (s *Set) cycle(names []string) yamldoc.Problem {
 	return s.entries[names[0]].problem("template", "inheritance cycle: %s", strings.Join(names, " → "))
 }
 
-// meant is a question for the name that is meant, if there is one like it.
-func (s *Set) meant(name string) string {
+// suggestion is a question for the name that is meant, if there is one like it.
+func (s *Set) suggestion(name string) string {
 	if nearest := yamldoc.Nearest(name, s.all()); nearest != "" {
 		return ": did you mean " + nearest + "?"
 	}

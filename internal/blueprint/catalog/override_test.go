@@ -40,7 +40,8 @@ func TestOverrides(t *testing.T) {
 
 func TestOverridesAreRefusedTogether(t *testing.T) {
 	for text, says := range map[string]string{
-		"resources.gpu=1":              "--set resources.gpu: unknown field: did you mean resources.cpu?",
+		"resources.gpu=1":              "--set resources.gpu: unknown field",
+		"resources.cup=1":              "--set resources.cup: unknown field: did you mean resources.cpu?",
 		"nope=1":                       "--set nope: unknown field",
 		"securityContext.privileged=1": "--set securityContext.privileged: cannot be set by a flag; these can: splash, image",
 		"name=x":                       "--set name: cannot be set",

@@ -28,6 +28,8 @@ func (c Configured) IsEmpty() bool { return c.Dir == "" && len(c.More) == 0 }
 type Checked struct {
 	Files      []string
 	Blueprints int
+	// Set is the platform's blueprints, with those that take the places of some.
+	Set *Set
 }
 
 // Check reads files and directories of blueprints on top of those that are configured,
@@ -49,7 +51,7 @@ func Check(ctx context.Context, c Configured, paths []string) (Checked, error) {
 	given = append(given, c.More...)
 	var customs []blueprint.Source
 	if len(paths) > 0 {
-		if problems = append(problems, s.add(without(given, files)...)...); len(problems) > 0 {
+		if problems = append(problems, s.add(except(given, files)...)...); len(problems) > 0 {
 			problems = s.check(problems, s.own, nil) // as Load says
 		}
 		s.language = s.language.recounted() // what is given takes the place of what is configured
@@ -75,7 +77,7 @@ func Check(ctx context.Context, c Configured, paths []string) (Checked, error) {
 	if len(problems) > 0 {
 		return Checked{}, s.invalid(problems, entry{})
 	}
-	done := Checked{Blueprints: len(all)}
+	done := Checked{Blueprints: len(all), Set: s}
 	for _, source := range slices.Concat(given, customs) {
 		done.Files = append(done.Files, source.Name)
 	}
@@ -95,8 +97,8 @@ func split(given []blueprint.Source) (platform, customs []blueprint.Source) {
 	return platform, customs
 }
 
-// without leaves out the sources that are one of the files, by whatever path.
-func without(sources []blueprint.Source, files []string) []blueprint.Source {
+// except leaves out the sources that are one of the files, by whatever path.
+func except(sources []blueprint.Source, files []string) []blueprint.Source {
 	return slices.DeleteFunc(sources, func(s blueprint.Source) bool {
 		info, err := os.Stat(s.Name)
 		return err == nil && slices.ContainsFunc(files, func(file string) bool {

@@ -26,7 +26,11 @@ func (d *Dependencies) Blueprints(ctx context.Context) (*catalog.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer d.IO.Slowly("the blueprints in " + c.Dir + " to be read")()
+	where := ""
+	if c.Dir != "" {
+		where = " in " + c.Dir
+	}
+	defer d.IO.Slowly("the blueprints" + where + " to be read")()
 	return Await(ctx, func() (*catalog.Set, error) { return catalog.Load(c.Dir, c.More...) })
 }
 

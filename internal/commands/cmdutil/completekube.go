@@ -34,7 +34,7 @@ func (f *Factory) contexts(ctx context.Context) ([]cobra.Completion, error) {
 	})
 }
 
-// namespaces are those of the cluster, for who may list them.
+// namespaces are those of the cluster, if the caller may list them.
 func (f *Factory) namespaces(ctx context.Context) (names []cobra.Completion, err error) {
 	client, err := Await(ctx, f.Client)
 	if err != nil {

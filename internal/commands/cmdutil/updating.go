@@ -80,7 +80,7 @@ func (o Updating) confirm(ctx context.Context, plan *provision.Update, u userstr
 	for _, c := range plan.Objects {
 		printer.PrintNote(o.IO, fmt.Sprintf("  %s %s", c.Action, kube.Object(c.Object.GetKind(), c.Object.GetName())))
 	}
-	yes, err := terminal.Confirm(ctx, o.IO, fmt.Sprintf("Update %s? What runs in it ends, its storage is kept.", u))
+	yes, err := terminal.Confirm(ctx, o.IO, fmt.Sprintf("Update %s? What runs in it ends, and only files in its storages are kept.", u))
 	if err == nil && !yes {
 		err = fault.New(fault.Interrupted, "not confirmed: nothing was changed")
 	}

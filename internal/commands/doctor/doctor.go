@@ -140,14 +140,11 @@ func (o *Options) blueprints(ctx context.Context) (doctor.Finding, error) {
 	if err != nil {
 		return doctor.Finding{}, err
 	}
-	if _, err := catalog.Check(ctx, configured, nil); err != nil {
-		return doctor.Finding{}, err
-	}
-	set, err := catalog.Load(configured.Dir, configured.More...)
+	checked, err := catalog.Check(ctx, configured, nil)
 	if err != nil {
 		return doctor.Finding{}, err
 	}
-	if !set.Has(c.DefaultBlueprint) {
+	if !checked.Set.Has(c.DefaultBlueprint) {
 		return doctor.Failed(fmt.Sprintf("the default blueprint %q does not exist", c.DefaultBlueprint),
 			"correct defaultBlueprint in the configuration; `berth blueprint list` lists the blueprints"), nil
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,8 +38,11 @@ type Options struct {
 	Terminal  cmdutil.Terminal
 	NoWait    bool
 	Provision bool
-	Gateway   string  // empty for none
-	Machine   Machine // entered instead of a workspace if it has a name
+	// Timeout and StuckAfter end the waiting for the workspace, not what runs in it.
+	Timeout, StuckAfter time.Duration
+
+	Gateway string  // empty for none
+	Machine Machine // entered instead of a workspace if it has a name
 }
 
 const long = `Run a command in a workspace and exit with its status. Without a command, run the
@@ -55,7 +59,8 @@ switched to, nothing is run: the reason is printed, and the exit status is 125.
 A workspace that is not running yet is waited for, with its progress on standard error;
 with --no-wait that is an error. With --provision, a workspace that does not exist is
 provisioned first, and one that is stopped is started, as ` + "`berth provision`" + ` does without
-other flags.
+other flags. --timeout and --stuck-after end the waiting with exit status 125; whatever they
+say, what runs has as long as it takes.
 
 Of a workspace in several pods, the command runs in one that is ready, or in --pod.
 
@@ -104,6 +109,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVarP(&o.Terminal.Never, "no-tty", "T", false, "do not allocate a terminal, even at one")
 	flags.BoolVar(&o.NoWait, "no-wait", false, "fail if the workspace is not running yet")
 	flags.BoolVar(&o.Provision, "provision", false, "provision the workspace if it does not exist, and start it if it is stopped")
+	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
+	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)
 	f.AddContainerFlag(cmd, &o.Place, cmdutil.FirstArgument)
 	f.AddPodFlag(cmd, &o.Place, cmdutil.FirstArgument)
 	o.Machine.flags(cmd)
@@ -140,6 +147,12 @@ func withoutDashes(args []string) error {
 
 // validate finds what is wrong with the command line.
 func (o *Options) validate() error {
+	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
+		return err
+	}
+	if err := cmdutil.CheckStuckAfter(o.StuckAfter, o.NoWait); err != nil {
+		return err
+	}
 	switch {
 	case o.Terminal.Always && o.Terminal.Never:
 		return fault.New(fault.InvalidArgument, "--tty and --no-tty are mutually exclusive").WithHint("leave out one of them")
@@ -164,14 +177,25 @@ func Run(ctx context.Context, o *Options) error {
 		Session: cmdutil.Session{IO: o.IO, Command: o.Command, Stdin: o.Stdin, Terminal: o.Terminal}, Place: o.Place,
 		Workspaces: o.Workspaces, Follower: o.Follower, States: o.States, Flags: o.Flags, NoWait: o.NoWait,
 	}
-	entry, err := e.Find(ctx, o.Workspace)
-	if fault.CodeOf(err) == fault.NotFound || o.Provision && fault.ReasonOf(err) == cmdutil.ReasonStopped {
-		entry, err = o.missing(ctx, e, err)
-	}
+	entry, err := o.find(ctx, e)
 	if err != nil {
 		return err
 	}
 	return e.Enter(ctx, entry)
+}
+
+// find finds the workspace, and waits for it as long as it may take.
+func (o *Options) find(ctx context.Context, e cmdutil.Entrance) (cmdutil.Entry, error) {
+	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	entry, err := e.Find(ctx, o.Workspace)
+	if fault.CodeOf(err) == fault.NotFound || o.Provision && fault.ReasonOf(err) == cmdutil.ReasonStopped {
+		entry, err = o.missing(ctx, e, err)
+	}
+	if _, printed := errors.AsType[cmdutil.ExitError](err); printed {
+		return entry, err
+	}
+	return entry, cmdutil.Because(ctx, err)
 }
 
 // missing provisions a workspace that is not there, if that is wanted.

@@ -18,6 +18,8 @@ func (o *Options) throughOnly() error {
 		{"pod", o.Place.Pod != ""},
 		{"no-wait", o.NoWait},
 		{"provision", o.Provision},
+		{"timeout", o.Timeout != 0},
+		{"stuck-after", o.StuckAfter != 0},
 		{flagDirect, o.Machine.Direct},
 		{machine.FlagInsecure, o.Machine.Trust.Insecure},
 	} {

@@ -39,11 +39,11 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Long: `Every provisioning keeps a record of each stage that it reached and of what
 Kubernetes reported on the way. Without an argument, list them; with the ID of a
 job, show what happened. With --follow, follow it until it ends, and exit with its
-status: 0 if the workspace runs, 3 if it failed.
+status: 0 if the workspace runs, 3 if it failed, 8 if no command works on it any more.
 
 Running is what a command works on now, and Interrupted what none works on any more.
-Created ended once everything was created, as with --no-wait: "berth status" says what
-became of the workspace.
+Created ended once everything was created, as with --no-wait. Nobody has waited for the
+workspace then, and --follow exits with 0, too: "berth status" says what became of it.
 
 The list has the beginnings of the IDs, which are as good as the whole ones; those are
 in the documents and with --output wide.
@@ -108,7 +108,11 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if o.Output.IsText() && len(list.Items) > 0 {
-		printer.PrintNote(o.IO, english.Plural(len(list.Items), "job")+"; records are kept for "+job.Kept(jobs.Keep()))
+		note := english.Plural(len(list.Items), "job")
+		if keep, known := jobs.Retention(ctx); known {
+			note += "; records are kept for " + job.FormatRetention(keep)
+		}
+		printer.PrintNote(o.IO, note)
 	}
 	return nil
 }
@@ -146,7 +150,7 @@ func (o *Options) follow(ctx context.Context, jobs cmdutil.Jobs) error {
 	return nil
 }
 
-// complete completes the ID of a job: its short form, or the whole one of who has typed more.
+// complete completes the ID of a job: its short form, or the whole one if more was typed.
 func (o *Options) complete(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return cmdutil.CompleteOne(func(cmd *cobra.Command) (ids []cobra.Completion, err error) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), cmdutil.CompletionTimeout)

@@ -32,6 +32,7 @@ type Options struct {
 	File        string
 	Parallel    int
 	Timeout     time.Duration
+	StuckAfter  time.Duration
 	Timing      bool
 	IfNotExists bool
 	Wait        bool // for another command that deletes it
@@ -74,8 +75,9 @@ the waiting ends once it has lasted, unchanged, for 10 minutes: the exit status 
 what was created is kept, whatever --on-failure says.
 
 An init script that fails is a warning, with its exit code and the last lines of its
-output, and the workspace can be entered nevertheless. With --strict-scripts it is a
-failure, and the first one ends the waiting.
+output, and the workspace can be entered nevertheless. With --strict-scripts, or
+strictScripts in its blueprint, it is a failure, and the first one ends the waiting; of a
+workspace that runs already, what has become of its scripts is looked at once.
 
 With --update, a workspace that exists is brought to what its blueprint, --image and
 --set say now, as "berth update" does; at a terminal you are asked to confirm what
@@ -133,7 +135,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	cmdutil.EnumVar(cmd, &o.OnFailure, "on-failure", "what to do with what was created if the workspace fails or times out", provision.KeepOnFailure, provision.DeleteOnFailure)
 	flags.BoolVar(&o.Strict, "strict-scripts", false, "fail if one of the init scripts fails")
 	cmdutil.AddPolicyFlags(cmd)
-	cmdutil.AddStuckAfterFlag(cmd)
+	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
 	cmdutil.AddBlueprintFlags(cmd)
 	o.Set.Add(cmd)
@@ -143,6 +145,9 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 // validate finds what is wrong with the command line.
 func (o *Options) validate(parallel bool) error {
 	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
+		return err
+	}
+	if err := cmdutil.CheckStuckAfter(o.StuckAfter, o.NoWait); err != nil {
 		return err
 	}
 	if err := o.validateExec(); err != nil {

@@ -15,7 +15,8 @@ import (
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) error) *cobra.Command {
-	cmd := new(chosen.Options).NewCmd(f, &cobra.Command{
+	o := new(chosen.Options)
+	cmd := o.NewCmd(f, &cobra.Command{
 		Use:   "restart USERSTR|ID...",
 		Short: "Stop workspaces and start them again",
 		Long: `Stop workspaces and start them again, as "berth stop" and "berth start" do. One that is
@@ -23,7 +24,7 @@ stopped is started.`,
 		Example: `  berth restart alice~dev
   berth restart --owner alice`,
 	}, "it runs", runF)
-	cmdutil.AddStuckAfterFlag(cmd)
+	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)
 	return cmd
 }
 

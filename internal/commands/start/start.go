@@ -15,7 +15,8 @@ import (
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) error) *cobra.Command {
-	cmd := new(chosen.Options).NewCmd(f, &cobra.Command{
+	o := new(chosen.Options)
+	cmd := o.NewCmd(f, &cobra.Command{
 		Use:        "start USERSTR|ID...",
 		SuggestFor: []string{"resume", "unpause"},
 		Short:      "Start workspaces that were stopped",
@@ -27,7 +28,7 @@ A workspace that runs already stays as it is.`,
   berth start alice~dev bob~dev --timeout 2m
   berth start --owner alice --no-wait`,
 	}, "it runs", runF)
-	cmdutil.AddStuckAfterFlag(cmd)
+	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)
 	return cmd
 }
 

@@ -25,9 +25,10 @@ while none is being added; a claim, storage class, ConfigMap or Secret that does
 exist; a quota or a rule that refuses the pods of a workload. They are waited for
 without end, and after a minute without any change you are told so. With --stuck-after,
 the waiting ends once that has lasted for its time: the exit status is 3, and nothing
-is deleted, whatever --on-failure says. The time begins with the cause, the last change
-of the pod's status, or the command, whichever is the latest. It counts for all commands
-that wait until a workspace runs, and not for ignored causes.
+is deleted, whatever --on-failure says. The time is counted from when the cause began, and
+anew after each change of the pod's status; at the earliest from the start of the
+command. It holds for all commands that wait until a workspace runs, and not for
+ignored causes.
 
 Each --ignore-reason names a cause (CrashLoop) or Kubernetes' own reason
 (CrashLoopBackOff), in upper or lower case, that is not a failure. ErrImagePull and

@@ -31,6 +31,7 @@ type Options struct {
 	Force      bool // injection where it is risky
 	Timing     bool
 	Timeout    time.Duration
+	StuckAfter time.Duration
 	DryRun     apply.DryRun
 	Set        cmdutil.SetFlags
 	Output     printer.Format
@@ -87,7 +88,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVar(&o.Force, "force", false, "inject into a workload even if its rollout is paused, it has no replicas, or only one of them can mount the storage")
 	flags.BoolVar(&o.Timing, "timing", false, "print the time of each step and the number of API requests")
 	cmdutil.AddPolicyFlags(cmd)
-	cmdutil.AddStuckAfterFlag(cmd)
+	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
 	cmdutil.AddBlueprintFlags(cmd)
 	o.Set.Add(cmd)
@@ -98,6 +99,9 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 func (o *Options) validate() error {
 	if o.Rollback && (o.Set.Image != "" || len(o.Set.Fields) > 0) {
 		return fault.New(fault.InvalidArgument, "--rollback and --image or --set are mutually exclusive")
+	}
+	if err := cmdutil.CheckStuckAfter(o.StuckAfter, o.NoWait); err != nil {
+		return err
 	}
 	return cmdutil.CheckTimeout(o.Timeout)
 }

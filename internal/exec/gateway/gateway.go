@@ -32,7 +32,8 @@ type Gateway struct {
 type Target struct {
 	Namespace string
 	// Workspace is a canonical ID, and Container one of its containers, empty for the main
-	// one; User is one of its OS users, empty for the workspace's own. Or else Machine is the name of a machine.
+	// one; User is one of its OS users, empty for the workspace's own. Or else
+	// Machine is the name of a machine.
 	Workspace, Container, User string
 	Machine                    string
 }

@@ -26,12 +26,15 @@ func TestFailure(t *testing.T) {
 		code fault.Code
 		says string
 	}{
-		"websocket":      {errors.New("error reading from error stream: next reader: websocket: close 1006 (abnormal closure): unexpected EOF"), fault.Unavailable, "was lost"},
-		"reset":          {fmt.Errorf("read tcp: %w", &net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}), fault.Unavailable, "was lost"},
-		"end":            {io.EOF, fault.Unavailable, "was lost"},
-		"refused":        {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, fault.Unavailable, "cannot be reached"},
-		"kubelet":        {errors.New("error dialing backend: dial tcp 10.0.0.1:10250: connect: connection refused"), fault.Unavailable, "the node of workspace alice"},
-		"something else": {errors.New("never seen"), fault.Internal, "cannot run the command in workspace alice: never seen"},
+		"websocket":       {errors.New("error reading from error stream: next reader: websocket: close 1006 (abnormal closure): unexpected EOF"), fault.Unavailable, "was lost"},
+		"reset":           {fmt.Errorf("read tcp: %w", &net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}), fault.Unavailable, "was lost"},
+		"end":             {io.EOF, fault.Unavailable, "was lost"},
+		"refused":         {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, fault.Unavailable, "cannot be reached"},
+		"kubelet":         {errors.New("error dialing backend: dial tcp 10.0.0.1:10250: connect: connection refused"), fault.Unavailable, "the node of workspace alice"},
+		"no login":        {errors.New(`unable to upgrade connection: {"kind":"Status","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`), fault.Unauthenticated, "does not accept your credentials"},
+		"a proxy's login": {errors.New("unable to upgrade connection: HTTP 401 from a proxy"), fault.Unauthenticated, "does not accept your credentials"},
+		"a login page":    {errors.New("unable to upgrade connection: a proxy answered with a page in HTML, such as one to log in, not the API server"), fault.Unavailable, "a page in HTML"},
+		"something else":  {errors.New("never seen"), fault.Internal, "cannot run the command in workspace alice: never seen"},
 	} {
 		if err := failure(c.err, client, Request{Pod: "alice", Command: []string{"ls"}}); fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v (%s)", text, err, fault.CodeOf(err))

@@ -20,8 +20,8 @@ var script string
 type Login struct {
 	// User is the OS user who is asked for; empty for none.
 	User string
-	// Own is the one that the workspace was provisioned with. The shell is theirs if nobody else is
-	// asked for; a command runs as the container does.
+	// Own is the one that the workspace was provisioned with. The shell is theirs if nobody
+	// else is asked for; a command runs as the container does.
 	Own string
 	// Home is the home directory; empty for the user's own, as the image has it.
 	Home string
@@ -40,8 +40,8 @@ func LoginIn(p *corev1.Pod, r Request, user string) Login {
 	return l
 }
 
-// OSUser is the OS user whom a user string asks for; empty if it asks for none, or is something else that
-// names a workspace.
+// OSUser is the OS user whom a user string asks for; empty if it asks for none, or is
+// something else that names a workspace.
 func OSUser(text string) string {
 	u, err := userstring.Parse(text)
 	if err != nil {
@@ -57,7 +57,8 @@ func OSUser(text string) string {
 // it ends with berth's own status and says why on stderr.
 func (l Login) Shell() []string { return l.script(cmp.Or(l.User, l.Own)) }
 
-// Command is a command as it has to be run to be the user's: as it is, or through the same script.
+// Command is a command as it has to be run to be the user's: as it is, or through the same
+// script, with HOME as the shell has it.
 func (l Login) Command(command []string) []string {
 	if l.User == "" {
 		return command

@@ -25,6 +25,13 @@ done
 echo "berth: cannot enter the home directory $1" >&2
 exec "$SHELL" -l'
 
+# A command that is run as whoever it is for: with the workspace's home directory if they
+# may write to it, or else with their own.
+# shellcheck disable=SC2016 # it is expanded there
+theirs='[ -w "$HOME" ] || export HOME="$1"
+shift
+exec "$@"'
+
 # As the container's own user.
 stay() {
 	[ $# -eq 0 ] || exec "$@"
@@ -56,7 +63,7 @@ case $user in
 	fi
 	;;
 esac
-[ -n "$entry" ] || refuse "the user does not exist there"
+[ -n "$entry" ] || refuse "no such user in the container"
 read_entry() {
 	set -f
 	IFS=:
@@ -75,7 +82,11 @@ case $login in
 esac
 USER=$name LOGNAME=$name SHELL=$shell HOME=${home:-$dir}
 export USER LOGNAME SHELL HOME
-[ $# -gt 0 ] || set -- /bin/sh -c "$inside" sh "$HOME" "$dir"
+if [ $# -eq 0 ]; then
+	set -- /bin/sh -c "$inside" sh "$HOME" "$dir"
+else
+	set -- /bin/sh -c "$theirs" sh "$dir" "$@"
+fi
 case $(setpriv --help 2>&1 </dev/null) in
 *--reuid*)
 	why=$(setpriv --reuid="$uid" --regid="$gid" --init-groups /bin/sh -c : 2>&1 </dev/null) &&

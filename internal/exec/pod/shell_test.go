@@ -97,12 +97,12 @@ func TestShellIsThatOfTheOSUser(t *testing.T) {
 		"where the workspace's home is": {uid: "0", me: "root", user: "dev", ofWorkspace: true, setup: func(i image) { i.program("su", su) }, wantBy: "su dev"},
 		"they are it already":           {uid: "1000", me: "dev", user: "dev"},
 		"they are it by number":         {uid: "1000", me: "1000", user: "1000"},
-		"the image has no such user":    {uid: "1000", me: "app", user: "dev2", wantErr: "berth: cannot enter container main as user dev2: the user does not exist there (its own user is app: user=app)"},
+		"the image has no such user":    {uid: "1000", me: "app", user: "dev2", wantErr: "berth: cannot enter container main as user dev2: no such user in the container (its own user is app: user=app)"},
 		"another one, and not root":     {uid: "1001", me: "app", user: "dev", wantErr: "as user dev: only root can switch users there (its own user is app: user=app)"},
 		"nothing to switch with":        {uid: "0", me: "root", user: "dev", wantErr: "as user dev: the image has neither setpriv nor su"},
 		"not permitted":                 {uid: "0", me: "root", user: "dev", setup: func(i image) { i.program("setpriv", notAllowed) }, wantErr: "setpriv: not permitted"},
-		"an option":                     {uid: "0", me: "root", user: "--help", wantErr: "as user --help: the user does not exist there"},
-		"a line of passwd":              {uid: "0", me: "root", user: "root:x", wantErr: "as user root:x: the user does not exist there"},
+		"an option":                     {uid: "0", me: "root", user: "--help", wantErr: "as user --help: no such user in the container"},
+		"a line of passwd":              {uid: "0", me: "root", user: "root:x", wantErr: "as user root:x: no such user in the container"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i := newImage(t).runsAs(c.uid, c.me)
@@ -158,6 +158,32 @@ func TestCommandIsThatOfTheOSUser(t *testing.T) {
 	}
 	if stdout, stderr := i.enter("root", "", "/", 3, "sh", "-c", says, "a b", "--c"); !strings.HasSuffix(stdout, "a b --c") || stderr != "" {
 		t.Errorf("as who they are: %q, %q", stdout, stderr)
+	}
+}
+
+// The home directory of a command is the workspace's where the user may write to it, and else
+// their own.
+func TestHomeOfACommand(t *testing.T) {
+	workspace := t.TempDir()
+	for name, c := range map[string]struct {
+		home string
+		own  bool
+	}{
+		"the workspace's":                    {home: workspace},
+		"somebody else's":                    {home: filepath.Join(workspace, "none"), own: true},
+		"not known, as in another container": {own: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := newImage(t).runsAs("0", "root")
+			i.program("su", su)
+			want := c.home
+			if c.own {
+				want = i.home
+			}
+			if stdout, stderr := i.enter("dev", c.home, "/", 0, "sh", "-c", `echo "$HOME $1"`, "sh", "a b"); stdout != want+" a b" || stderr != "" {
+				t.Errorf("%q, %q", stdout, stderr)
+			}
+		})
 	}
 }
 

@@ -1,7 +1,10 @@
 package deploy
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
@@ -39,7 +42,7 @@ func (a About) Explain(s v1.Snapshot) v1.Snapshot {
 const ReasonStuck = "STUCK"
 
 // Failure is the error of a workspace that will not run, or is not waited for any longer.
-func (a About) Failure(s v1.Snapshot) error {
+func (a About) Failure(s v1.Snapshot, p cause.Policy) error {
 	err := fault.New(fault.Failed, "the workspace is %s", s.Stage)
 	switch {
 	case s.Cause != nil:
@@ -48,7 +51,9 @@ func (a About) Failure(s v1.Snapshot) error {
 		err.Message = "the pod was deleted while it was being provisioned"
 	}
 	if s.Verdict() == v1.VerdictStuck {
-		err.WithReason(ReasonStuck).Problems = []string{"nothing that is known changes this, and it is not waited for any longer (--stuck-after)"}
+		err.WithReason(ReasonStuck).Problems = []string{
+			fmt.Sprintf("this will not resolve by itself; waited %s for it (%s)", duration.HumanDuration(p.StuckAfter), p.StuckAfterOrigin),
+		}
 	}
 	return err.WithHint("%s", a.Hint(s))
 }

@@ -3,6 +3,7 @@ package deploy
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -38,10 +39,14 @@ func TestFailure(t *testing.T) {
 		hint    bool
 	}{
 		"with a cause": {v1.Snapshot{Stage: v1.StageFailed, Cause: notFound}, "image x not found", true},
+		"given up":     {v1.Snapshot{Stage: v1.StagePulling, Cause: notFound, GivenUp: true}, "image x not found", true},
 		"stopped":      {v1.Snapshot{Stage: v1.StageStopped}, "the workspace is Stopped", false},
 		"deleted":      {v1.Snapshot{Stage: v1.StageTerminating}, "the pod was deleted while it was being provisioned", false},
 	} {
-		err := fault.From(about.Failure(test.reading))
+		err := fault.From(about.Failure(test.reading, cause.Policy{StuckAfter: 10 * time.Minute, StuckAfterOrigin: "policy.stuckAfter"}))
+		if test.reading.GivenUp != slices.Contains(err.Problems, "this will not resolve by itself; waited 10m for it (policy.stuckAfter)") {
+			t.Errorf("%s: %q", name, err.Problems)
+		}
 		if err.Code != fault.Failed || err.Message != test.says || (err.Hint != "") != test.hint {
 			t.Errorf("%s: %+v", name, err)
 		}

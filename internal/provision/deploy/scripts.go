@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
@@ -21,21 +21,16 @@ import (
 // is a failure.
 const ReasonScript = "INIT_SCRIPT_FAILED"
 
-const (
-	// mostFollowed is in how many pods of a workload the scripts are followed: they run
-	// the same.
-	mostFollowed = 8
-	// scriptsTime is how long the last words of the scripts are waited for once the workspace
-	// runs. Their logs are open, and hardly behind.
-	scriptsTime = 3 * time.Second
-)
+// scriptsTime is how long the last words of the scripts are waited for once the workspace
+// runs. Their logs are open, and hardly behind.
+const scriptsTime = 3 * time.Second
 
 // Scripts follows the init scripts of a workspace that starts, beside everything else, and
 // reports on them. A workspace without any costs no request.
 type Scripts struct {
 	steps  *Steps
 	client *kube.Client
-	strict bool
+	asked  bool // --strict-scripts
 
 	group sync.WaitGroup
 	// Of the caller alone: the instances and pods that are followed, the instances that there
@@ -46,15 +41,17 @@ type Scripts struct {
 	left      bool
 
 	mu     sync.Mutex
+	strict bool               // asked for, or the blueprint of a pod says so
 	stop   context.CancelFunc // ends what else is followed
 	known  []v1.Script        // by pod and number
 	whole  map[string]bool    // instances whose scripts were seen to their end
 	unread error              // why some are not
 }
 
-// NewScripts follows nothing yet. Strict is where a script that fails is a failure.
+// NewScripts follows nothing yet. Strict makes a script that fails a failure, whatever the
+// blueprint says.
 func NewScripts(steps *Steps, client *kube.Client, strict bool) *Scripts {
-	return &Scripts{steps: steps, client: client, strict: strict, following: map[string]bool{}, pods: map[string]bool{}, whole: map[string]bool{}}
+	return &Scripts{steps: steps, client: client, asked: strict, strict: strict, following: map[string]bool{}, pods: map[string]bool{}, whole: map[string]bool{}}
 }
 
 // Begin says how to end what else is followed when a script has failed and that is a failure.
@@ -73,7 +70,10 @@ func (s *Scripts) Look(ctx context.Context, state watch.State, job string) {
 		if !ok || job != "" && pod.Labels[kube.LabelJobID] != job {
 			continue
 		}
-		if !s.pods[instance.PodUID] && len(s.pods) >= mostFollowed {
+		if initscript.Strict(pod) {
+			s.beStrict()
+		}
+		if !s.pods[instance.PodUID] && len(s.pods) >= initscript.MostPods {
 			s.left = true
 			continue
 		}
@@ -92,6 +92,12 @@ func (s *Scripts) Look(ctx context.Context, state watch.State, job string) {
 			s.whole[instance.ID] = whole
 		})
 	}
+}
+
+func (s *Scripts) beStrict() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.strict = true
 }
 
 // report notes what has become of a script, and passes it on.
@@ -120,7 +126,7 @@ func (s *Scripts) cannotRead(err error) {
 	s.unread = cmp.Or(s.unread, err)
 	s.mu.Unlock()
 	if first {
-		s.steps.Warn("InitScriptsNotSeen", "", "what the init scripts do cannot be seen: "+err.Error())
+		s.steps.Warn("InitScriptsNotSeen", "", "cannot read the init scripts' output: "+err.Error())
 	}
 }
 
@@ -147,9 +153,29 @@ func (s *Scripts) End(stop context.CancelFunc, runs bool) {
 	if slices.ContainsFunc(s.newest, func(instance string) bool { return !s.whole[instance] }) {
 		s.cannotRead(errors.New("their log does not have all of them"))
 	}
-	if s.left && s.strict {
-		s.cannotRead(fmt.Errorf("they run in more than %d pods", mostFollowed))
+	if s.left && s.Strict(nil) {
+		s.cannotRead(initscript.ErrTooManyPods)
 	}
+}
+
+// Seen takes what was read of the scripts of a workspace that runs already.
+func (s *Scripts) Seen(w v1.Workspace) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known = w.Scripts
+	if w.ScriptsUnread != "" {
+		s.unread = errors.New(w.ScriptsUnread)
+	}
+}
+
+// Strict says whether a script that fails in one of these pods is a failure.
+func (s *Scripts) Strict(pods []*corev1.Pod) bool {
+	if slices.ContainsFunc(pods, initscript.Strict) {
+		s.beStrict()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.strict
 }
 
 // Failed is the script that has failed where that is a failure; nil if none has.
@@ -172,17 +198,25 @@ func (s *Scripts) Failure(id, namespace string) error {
 	switch {
 	case failed != nil:
 		in := ""
-		if pod, _ := place(*failed); pod != id {
-			in = " in pod " + pod
+		if failed.Pod() != id {
+			in = " in pod " + failed.Pod()
 		}
 		return fault.New(fault.Failed, "init script %s failed%s with exit code %d", failed.Name, in, *failed.ExitCode).
 			WithReason(ReasonScript).
 			WithHint("see all of its output: `%s`; it runs again when the container is started again", kube.Command("logs", id, namespace))
 	case s.strict && s.unread != nil:
-		return fault.New(fault.Failed, "the workspace runs, but whether its init scripts have failed cannot be seen: %w", s.unread).
-			WithHint("without --strict-scripts that is no failure").WithReason(ReasonScript)
+		return fault.New(fault.Failed, "the workspace runs, but the output of its init scripts cannot be read: %w", s.unread).
+			WithHint("%s", s.leniency()).WithReason(ReasonScript)
 	}
 	return nil
+}
+
+// leniency is how what cannot be seen would be no failure.
+func (s *Scripts) leniency() string {
+	if s.asked {
+		return "without --strict-scripts that is no failure"
+	}
+	return "its blueprint says strictScripts: without that it is no failure"
 }
 
 // Describe puts into the document of a workspace what is known of its scripts.
@@ -203,12 +237,5 @@ func (s *Scripts) Tail() *v1.LogTail {
 	if failed == nil {
 		return nil
 	}
-	_, container := place(*failed)
-	return &v1.LogTail{Container: container, Script: failed.Name, Lines: failed.Lines}
-}
-
-// place is where a script has run.
-func place(s v1.Script) (pod, container string) {
-	pod, container, _ = strings.Cut(strings.TrimPrefix(s.Object, "pod/"), ":")
-	return pod, container
+	return &v1.LogTail{Container: failed.Container(), Script: failed.Name, Lines: failed.Lines}
 }

@@ -68,6 +68,9 @@ func Make(id string, target Target, objects []*unstructured.Unstructured) (Parts
 			p.Volumes = append(p.Volumes, v)
 		}
 	}
+	if strict, ok := pod.GetAnnotations()[kube.AnnotationStrictScripts]; ok {
+		p.TemplateAnnotations[kube.AnnotationStrictScripts] = strict
+	}
 	return p, nil
 }
 
@@ -152,11 +155,13 @@ func secret(volume any) bool {
 	})
 }
 
-// hash is over everything that two injections can differ in, but for the job.
+// hash is over everything that two injections can differ in, but for the job and for what
+// berth alone makes of a failure.
 func (p Parts) hash() (string, error) {
-	withoutJob := maps.Clone(p.Labels)
+	withoutJob, annotations := maps.Clone(p.Labels), maps.Clone(p.TemplateAnnotations)
 	delete(withoutJob, kube.LabelJobID)
-	content := []any{p.Containers, p.InitContainers, p.Volumes, withoutJob, p.TemplateAnnotations}
+	delete(annotations, kube.AnnotationStrictScripts)
+	content := []any{p.Containers, p.InitContainers, p.Volumes, withoutJob, annotations}
 	for _, o := range p.Objects {
 		content = append(content, o.GetName(), o.Object["data"], o.Object["spec"])
 	}

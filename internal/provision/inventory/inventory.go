@@ -90,6 +90,9 @@ func (f Found) Blueprint() string {
 	return ""
 }
 
+// Pods are those that were found.
+func (f Found) Pods() []*corev1.Pod { return f.objects.Pods }
+
 // WorkloadRef is the workload; zero for a workspace with a pod of its own.
 func (f Found) WorkloadRef() (ref userstring.Workload) {
 	if f.Workload != nil {

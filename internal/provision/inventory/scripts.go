@@ -11,9 +11,14 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// mostRead is in how many pods of a workload it is looked for what the init scripts have
-// done: they run the same in all of them.
-const mostRead = 8
+// ReadScripts adds to the document of what was found what has become of its init scripts. Of
+// more pods than are looked at, that is not known.
+func (r Reader) ReadScripts(ctx context.Context, f Found, w *v1.Workspace) {
+	r.readScripts(ctx, w, f.objects)
+	if len(f.objects.Pods) > initscript.MostPods && w.ScriptsUnread == "" {
+		w.ScriptsUnread = initscript.ErrTooManyPods.Error()
+	}
+}
 
 // readScripts reads what has become of the init scripts, if there are any: a request for
 // each pod, side by side.
@@ -22,12 +27,12 @@ func (r Reader) readScripts(ctx context.Context, w *v1.Workspace, objects Object
 		scripts []v1.Script
 		unread  string
 	}
-	var answers [mostRead]answer
+	var answers [initscript.MostPods]answer
 	var wg sync.WaitGroup
 	n := 0
 	for _, pod := range objects.Pods {
 		instance, runs := initscript.Running(pod)
-		if !runs || n == mostRead {
+		if !runs || n == initscript.MostPods {
 			continue
 		}
 		to := &answers[n]

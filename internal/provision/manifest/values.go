@@ -147,15 +147,19 @@ func podLabels(s Spec) map[string]string {
 
 func podAnnotations(s Spec) (map[string]string, error) {
 	made := s.Blueprint
-	made.Limits = blueprint.Limits{} // nothing of the pod is made of them
+	made.Limits, made.StrictScripts = blueprint.Limits{}, false // what runs is the same
 	text, err := json.Marshal(made)
 	if err != nil {
 		return nil, fmt.Errorf("blueprint %s: %w", s.Blueprint.Name, err)
 	}
 	sum := sha256.Sum256(text)
-	return map[string]string{
+	annotations := map[string]string{
 		kube.AnnotationIdentity:     s.Identity.Provider + "/" + s.Identity.Organization,
 		kube.AnnotationManifestHash: hex.EncodeToString(sum[:]),
 		kube.AnnotationUserString:   userstring.ToAnnotation(s.User.String()),
-	}, nil
+	}
+	if s.Blueprint.StrictScripts {
+		annotations[kube.AnnotationStrictScripts] = "true"
+	}
+	return annotations, nil
 }

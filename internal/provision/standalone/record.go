@@ -179,5 +179,5 @@ func (t Target) refused(ctx context.Context, held *lock.Lock, d deploy.Deploymen
 	}
 	result.Reading = d.About.Explain(reading)
 	t.Steps.Reached(result.Reading)
-	return result, d.About.Failure(reading)
+	return result, d.About.Failure(reading, t.Policy)
 }

@@ -15,7 +15,9 @@ func (m *model) script(s v1.Script, at time.Time) {
 	m.progress = nil
 	i := m.shownScript(s)
 	if i < 0 {
-		elsewhere := func(it item) bool { return it.kind == scriptItem && it.script.Object != s.Object }
+		elsewhere := func(it item) bool {
+			return it.kind == scriptItem && it.script.Object != s.Object && m.isThere(it.script.Pod())
+		}
 		if s.State != v1.ScriptFailed && slices.ContainsFunc(m.items, elsewhere) {
 			return
 		}
@@ -35,6 +37,12 @@ func (m *model) script(s v1.Script, at time.Time) {
 	if it.took = style.Seconds(s.Seconds); it.took == 0 && s.State != v1.ScriptSkipped {
 		it.took = at.Sub(it.begun)
 	}
+}
+
+// isThere is false for a pod of a workload that has been replaced.
+func (m *model) isThere(pod string) bool {
+	replicas := m.snapshot.Replicas
+	return len(replicas) == 0 || slices.ContainsFunc(replicas, func(r v1.Replica) bool { return r.Name == pod })
 }
 
 // shownScript is the item of a script that runs; one that the container runs again after it

@@ -74,7 +74,7 @@ func (b *batchModel) counted(v view) []string {
 		}
 	}
 	if stuck > 0 {
-		text := fmt.Sprintf("%d stuck: %s; Ctrl-C leaves them working", stuck, wording.StuckText)
+		text := fmt.Sprintf("%d stuck: someone has to act; Ctrl-C leaves them working", stuck)
 		lines = append(lines, "  "+style.Paint(v.Yellow, v.Cut(text, v.Width-1-2)))
 	}
 	return lines
@@ -213,7 +213,7 @@ func (m *model) work(v view) (stage string, colour lipgloss.Style, why string) {
 // than a warning, and that more than the stage's own words.
 func (m *model) reason(v view) string {
 	if c := wording.Lasting(m.snapshot.Cause); c != nil && c.Message != "" {
-		return wording.CauseText(*c)
+		return wording.CauseInShort(*c)
 	}
 	if warnings := m.warnings.current(); len(warnings) > 0 {
 		w := warnings[len(warnings)-1]

@@ -83,15 +83,15 @@ func (p *plain) entries(m *member, e v1.Event) []result.Entry {
 		m.progress = e.Progress.Message
 		return []result.Entry{{Label: "progress", Text: m.progress}}
 	case e.Outcome != nil:
-		return result.Of(unsaid(*e.Outcome), p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), false)
+		return result.Of(withoutScriptOutput(*e.Outcome), p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), false)
 	case e.Result != nil:
-		return result.Of(unsaid(*e.Result), p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), true)
+		return result.Of(withoutScriptOutput(*e.Result), p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), true)
 	}
 	return nil
 }
 
-// unsaid is a result without the output of a script, which came when that had failed.
-func unsaid(r v1.Result) v1.Result {
+// withoutScriptOutput is a result without the output of a script, which came when that had failed.
+func withoutScriptOutput(r v1.Result) v1.Result {
 	if r.Error != nil && r.Error.Logs != nil && r.Error.Logs.Script != "" {
 		e := *r.Error
 		e.Logs, r.Error = nil, &e

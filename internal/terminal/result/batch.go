@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,9 @@ type DeletionSummary struct {
 func newDeletionSummary(s v1.DeletionSummary, b wording.Batch) DeletionSummary {
 	all := batch{Batch: b, done: "deleted", repeat: "continue", totals: s.Totals}
 	for i, item := range s.Items {
-		all.add(i, item.Error, item.ID)
+		if all.add(i, item.Error, item.ID); item.Deletion != nil && item.Deletion.NotFound {
+			all.notFound++
+		}
 	}
 	return DeletionSummary{DeletionSummary: s, batch: all}
 }
@@ -61,6 +64,7 @@ type batch struct {
 	done          string // what those are that succeeded
 	repeat        string // what the command would do to those that were interrupted
 	totals        v1.Totals
+	notFound      int // those that there was nothing to do for
 	members       []member
 	names         []string
 }
@@ -126,7 +130,7 @@ func (b batch) tally() (t tally) {
 // headline says how it ended, in two halves.
 func (b batch) headline() (head, rest string) {
 	t, took := b.tally(), style.Brief(style.Seconds(b.totals.Seconds))
-	done := t.done + t.already
+	done := t.done + t.already - b.notFound
 	var parts []string
 	switch {
 	case t.interrupted > 0:
@@ -138,7 +142,10 @@ func (b batch) headline() (head, rest string) {
 		head = fmt.Sprintf("%d of %d %s after %s", done, len(b.members), b.done, took)
 	}
 	if t.already > 0 {
-		parts = append(parts, fmt.Sprintf("%d already", t.already))
+		parts = append(parts, fmt.Sprintf("%d already running", t.already))
+	}
+	if b.notFound > 0 {
+		parts = append(parts, fmt.Sprintf("%d not found", b.notFound))
 	}
 	if t.failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", t.failed))
@@ -246,7 +253,7 @@ func (f failure) lines(p style.Page) []string {
 	}
 	lines := p.Indent(strings.Join(names, ", "))
 	lines = append(lines, p.Indent(p.Paragraphs(f.shortMessage())...)...)
-	lines = append(lines, p.Indent(f.problems(p)...)...)
+	lines = append(lines, p.Indent(slices.Concat(items(p, f.Problems, f.Excerpts)...)...)...)
 	lines = append(lines, p.Indent(p.Paragraphs(f.Hint)...)...)
 	if f.Logs != nil {
 		few := *f.Logs

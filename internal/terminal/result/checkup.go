@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 
 	"charm.land/lipgloss/v2"
 
@@ -27,9 +28,7 @@ func (c Checkup) Text(p style.Page) ([]string, error) {
 		colour, sign := checkupSign(item.Status, p.Styles)
 		begin := style.Paint(colour, sign) + " " + style.Pad(p.Text(item.Name), widest) + "  "
 		texts := p.Paragraphs(item.Message)
-		for _, problem := range item.Problems {
-			texts = append(texts, p.Item(problem)...)
-		}
+		texts = append(texts, slices.Concat(items(p, item.Problems, item.Excerpts)...)...)
 		for _, h := range p.Paragraphs(item.Hint) {
 			texts = append(texts, p.Arrow+" "+h)
 		}

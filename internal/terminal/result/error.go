@@ -29,19 +29,32 @@ const (
 // NewError is the document of an error.
 func NewError(err error) *v1.Error {
 	f := fault.From(err)
-	problems := make([]string, 0, len(f.Problems))
+	found := make([]string, 0, len(f.Problems))
 	for i, problem := range f.Problems {
 		if i == maxProblems {
-			problems = append(problems, english.Plural(len(f.Problems)-maxProblems, "more problem"))
+			found = append(found, english.Plural(len(f.Problems)-maxProblems, "more problem"))
 			break
 		}
-		problems = append(problems, fault.Shorten(problem, maxProblem))
+		found = append(found, fault.Shorten(problem, maxProblem))
 	}
+	problems, excerpts := fault.CutExcerpts(found)
 	return &v1.Error{
 		Code: string(f.Code), Reason: f.Reason, ExitStatus: f.Code.Exit(),
 		Message: fault.Shorten(f.Message, maxMessage), Detail: fault.Shorten(f.Detail, maxMessage),
-		Hint: fault.Shorten(f.Hint, maxMessage), Problems: slices.Clip(problems),
+		Hint: fault.Shorten(f.Hint, maxMessage), Problems: problems, Excerpts: excerpts,
 	}
+}
+
+// items are the problems of a document as a list, each with the line that it is about.
+func items(p style.Page, problems, excerpts []string) (texts [][]string) {
+	for i, problem := range problems {
+		excerpt := ""
+		if i < len(excerpts) {
+			excerpt = excerpts[i]
+		}
+		texts = append(texts, p.Item(problem, excerpt))
+	}
+	return texts
 }
 
 func (e Error) failed() bool   { return fault.Code(e.Code) == fault.Failed }
@@ -77,8 +90,8 @@ func (e Error) Text(p style.Page) ([]string, error) {
 	last := len(message) - 1
 	message[last] = fmt.Sprintf("%s (%s)", message[last], e.Code)
 	lines := style.Labelled(style.Paint(p.Red, "error:")+" ", message)
-	for _, problem := range e.Problems {
-		lines = append(lines, style.Labelled("       ", p.Item(problem))...)
+	for _, item := range items(p, e.Problems, e.Excerpts) {
+		lines = append(lines, style.Labelled("       ", item)...)
 	}
 	return append(lines, style.Labelled(style.Paint(p.Grey, "hint:")+"  ", p.Paragraphs(e.Hint))...), nil
 }
@@ -114,6 +127,9 @@ func (e Error) word(p style.Page) (word string, colour lipgloss.Style, sign stri
 func (e Error) Row(p style.Page) Row {
 	word, colour, sign := e.word(p)
 	why, _, _ := strings.Cut(e.shortMessage(), "\n")
+	if w := e.Workspace; w != nil && w.Cause != nil && why == wording.CauseText(*w.Cause) {
+		why = wording.CauseInShort(*w.Cause) // as in lists
+	}
 	return Row{Sign: sign, Word: word, Colour: colour, Why: why}
 }
 
@@ -174,20 +190,13 @@ func (e Error) Summary(p style.Page, t wording.Title, between time.Duration) []s
 	word, colour, sign := e.word(p)
 	lines := p.Headline(style.Paint(colour, sign+" "+word)+" after "+style.Brief(e.Took(between)), p.Text(e.shortMessage()))
 	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.furtherMessage())...))...)
-	lines = append(lines, style.Paragraph(p.Indent(e.problems(p)...))...)
+	lines = append(lines, style.Paragraph(p.Indent(slices.Concat(items(p, e.Problems, e.Excerpts)...)...))...)
 	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.Hint)...))...)
 	if e.Left == v1.LeftDeleted {
 		lines = append(lines, style.Paragraph(p.Indent(style.Paint(p.Grey, "deleted what was created")))...)
 	}
 	lines = append(lines, style.Paragraph(wording.LogLines(e.Logs, p))...)
 	return append(lines, wording.CommandLines(e.afterProvision(t), p)...)
-}
-
-func (e Error) problems(p style.Page) (texts []string) {
-	for _, problem := range e.Problems {
-		texts = append(texts, p.Item(problem)...)
-	}
-	return texts
 }
 
 // Entries say the same.
@@ -211,8 +220,8 @@ func (e Error) Entries(p style.Page, t wording.Title, between time.Duration, alo
 	if more := e.furtherMessage(); more != "" {
 		add("error "+e.Code, more)
 	}
-	for _, problem := range e.Problems {
-		for _, line := range p.Item(problem) {
+	for _, item := range items(p, e.Problems, e.Excerpts) {
+		for _, line := range item {
 			add("problem", strings.TrimPrefix(line, "- "))
 		}
 	}

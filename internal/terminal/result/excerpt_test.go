@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
@@ -15,9 +16,12 @@ import (
 // The line that a problem is about stays below it, with the mark in its place: of a single
 // workspace, and of one among several. What comes from elsewhere adds no lines.
 func TestProblemsWithTheirLines(t *testing.T) {
-	failed := v1.Error{Code: "INVALID_ARGUMENT", ExitStatus: 2, Message: "invalid blueprints: 2 problems", Problems: []string{
-		"a.yaml:2:5: unknown field\n      imge:   x\n      ^", "from\nelsewhere",
-	}}
+	err := fault.New(fault.InvalidArgument, "invalid blueprints: 2 problems")
+	err.Problems = []string{"a.yaml:2:5: unknown field\n      imge:   x\n      ^", "from\nelsewhere"}
+	failed := *result.NewError(err)
+	if !slices.Equal(failed.Problems, []string{"a.yaml:2:5: unknown field", "from\nelsewhere"}) || !slices.Equal(failed.Excerpts, []string{"      imge:   x\n      ^", ""}) {
+		t.Errorf("the document has %q, %q", failed.Problems, failed.Excerpts)
+	}
 	summary := v1.ProvisionSummary{Items: []v1.ProvisionItem{{ID: "alice-1"}, {ID: "bob-2", Error: &failed}}}
 	batch := wording.Batch{Members: []wording.Title{{UserString: "alice", ID: "alice-1"}, {UserString: "bob", ID: "bob-2"}}}
 	page := style.Page{Width: 100}

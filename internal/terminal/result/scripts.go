@@ -54,7 +54,7 @@ func (w Workspace) scriptOutput(p style.Page) []string {
 		}
 	}
 	if w.ScriptsUnread != "" {
-		text := style.Paint(p.Grey, p.Text("what the init scripts have done cannot be seen: "+w.ScriptsUnread))
+		text := style.Paint(p.Grey, p.Text("cannot read the init scripts' output: "+w.ScriptsUnread))
 		lines = append(lines, style.Paragraph([]string{text})...)
 	}
 	return lines

@@ -39,15 +39,18 @@ func (s Stop) word() string {
 	return "stopping"
 }
 
+// onlyStorages says what outlives the pods, whether there are any storages or none.
+const onlyStorages = "only files in its storages are kept"
+
 // facts are what there is to know besides.
 func (s Stop) facts() []string {
 	switch {
 	case s.Already:
 		return []string{"it was stopped already"}
 	case !s.Stopped:
-		return []string{"its pods may still be ending", "its storage is kept"}
+		return []string{"its pods may still be ending", onlyStorages}
 	}
-	return []string{"its storage is kept"}
+	return []string{onlyStorages}
 }
 
 // next is the command that starts it again.

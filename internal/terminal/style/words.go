@@ -30,12 +30,12 @@ func Labelled(label string, texts []string) []string {
 	return lines
 }
 
-// Item is a text of a list. The line that it is about follows below it, with the mark
-// in that; else it is one line, as a text from elsewhere must not add any.
-func (st Styles) Item(text string) []string {
-	lines := strings.Split(text, "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[1], "  ") || !strings.HasPrefix(strings.TrimLeft(lines[2], " "), "^") {
+// Item is a text of a list, in one line, as a text from elsewhere must not add any. The line
+// that it is about follows below it, with the mark in that; empty if it is about none.
+func (st Styles) Item(text, excerpt string) []string {
+	if excerpt == "" {
 		return []string{"- " + st.Text(text)}
 	}
-	return Labelled("- ", []string{st.Text(lines[0]), st.Text(lines[1]), st.Text(lines[2])})
+	line, mark, _ := strings.Cut(excerpt, "\n")
+	return Labelled("- ", []string{st.Text(text), st.Text(line), st.Text(mark)})
 }

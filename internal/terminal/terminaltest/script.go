@@ -174,7 +174,7 @@ func Stuck() *Script {
 	w := Workspace(v1.StageInitializing, last)
 	s.Add(300*sc, v1.Event{Result: &v1.Result{Error: &v1.Error{
 		Code: "FAILED", ExitStatus: 3, Reason: "STUCK", Left: v1.LeftKept, Workspace: &w, Message: cause.Message, Hint: cause.Hint,
-		Problems: []string{"nothing that is known changes this, and it is not waited for any longer (--stuck-after)"},
+		Problems: []string{"this will not resolve by itself; waited 5m for it (--stuck-after)"},
 	}}})
 	return s
 }

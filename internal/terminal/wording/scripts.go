@@ -22,7 +22,7 @@ func ScriptText(s v1.Script, id string) string {
 	case s.State == v1.ScriptRunning && len(s.Lines) > 0:
 		text = s.Lines[len(s.Lines)-1]
 	}
-	if pod, _, _ := strings.Cut(strings.TrimPrefix(s.Object, "pod/"), ":"); pod != "" && pod != id && s.State == v1.ScriptFailed {
+	if pod := s.Pod(); pod != "" && pod != id && s.State == v1.ScriptFailed {
 		text += " in " + pod
 	}
 	return text

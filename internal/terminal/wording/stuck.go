@@ -3,7 +3,7 @@ package wording
 import v1 "github.com/berthdev/berth/api/v1"
 
 // StuckText is what is said of a cause that only a person can change.
-const StuckText = "nothing that is known changes this by itself"
+const StuckText = "this will not resolve by itself: someone has to act"
 
 // IsStuck says whether a workspace waits for what only a person can change.
 func IsStuck(s v1.Snapshot) bool { return InProgress(s) && s.Cause != nil && s.Cause.Stuck }
@@ -20,9 +20,8 @@ func (t Title) WaysOut() []string {
 	case "provision":
 		end = "delete"
 	}
-	ways := []string{"Ctrl-C leaves it working; `" + t.Command(again) + "` follows it again.", "`" + t.Command(end) + "` ends it."}
-	if t.Verb != "exec" { // which has neither
-		ways[1] += " See also --timeout and --stuck-after."
+	return []string{
+		"Ctrl-C leaves it working; `" + t.Command(again) + "` follows it again.",
+		"`" + t.Command(end) + "` ends it. See also --timeout and --stuck-after.",
 	}
-	return ways
 }

@@ -9,7 +9,8 @@ import (
 
 const permissionsAbout = "berth does what the caller's kubeconfig may do, and nothing is installed in the cluster for it. Each command below\n" +
 	"has the Role that is enough for it. Where the table says what happens without a permission, the command works\n" +
-	"without it; every other one is required. The end-to-end tests run with exactly these Roles, and show of each permission\n" +
+	"without it; every other one is required. In a Role such rules come last, with a comment: leave out those that you do not\n" +
+	"want to grant, `deletecollection` of ConfigMaps for example, which no selector can limit. The end-to-end tests run with exactly these Roles, and show of each permission\n" +
 	"that it is asked for and that it is named if it is missing. `provision` and `delete` check all their permissions before\n" +
 	"anything is changed, and name all that are missing. Everybody may ask what they may do; where that is not so, or where\n" +
 	"an authorizer outside the API server decides, a missing permission is found when it is used.\n\n" +
@@ -75,6 +76,27 @@ func section(c rbac.Command) string {
 	return b.String()
 }
 
+// writeRules writes the rules of a Role: first what is required, and then, with what is lost
+// without it, what can be left out.
+func writeRules(b *strings.Builder, c rbac.Command) {
+	required := c.Required()
+	for _, r := range required.PolicyRules() {
+		fmt.Fprintf(b, "  - {apiGroups: [%q], resources: [%s], verbs: [%s]}\n", r.APIGroups[0], r.Resources[0], strings.Join(r.Verbs, ", "))
+	}
+	before := ""
+	for _, r := range c.Rules {
+		if !r.Optional() || required.Has(r) {
+			continue
+		}
+		if r.Without != before {
+			fmt.Fprintf(b, "  # optional; without it %s\n", r.Without)
+		}
+		before = r.Without
+		fmt.Fprintf(b, "  - {apiGroups: [%q], resources: [%s], verbs: [%s]}\n", r.Group, r.Resource, strings.Join(r.Verbs, ", "))
+		required.Rules = append(required.Rules, r)
+	}
+}
+
 // manifest is a command's Role and its binding, to be copied.
 func manifest(c rbac.Command) string {
 	kind, namespace := "Role", "\n  namespace: team"
@@ -88,9 +110,7 @@ func manifest(c rbac.Command) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n```yaml\napiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s%s\nrules:\n", kind, c.ObjectName(), namespace)
-	for _, r := range c.PolicyRules() {
-		fmt.Fprintf(&b, "  - {apiGroups: [%q], resources: [%s], verbs: [%s]}\n", r.APIGroups[0], r.Resources[0], strings.Join(r.Verbs, ", "))
-	}
+	writeRules(&b, c)
 	fmt.Fprintf(&b, "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: %sBinding\nmetadata:\n  name: %s%s\n", kind, c.ObjectName(), namespace)
 	fmt.Fprintf(&b, "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}\n", kind, c.ObjectName())
 	b.WriteString("subjects:\n  - {apiGroup: rbac.authorization.k8s.io, kind: Group, name: developers}\n```\n")

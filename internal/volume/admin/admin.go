@@ -44,14 +44,24 @@ type Failure struct {
 	Problems []string   `json:"problems,omitempty"`
 }
 
-// longestMessage is how much of an error's message is sent, in bytes: with its escapes it
-// has to fit a trailer, of which Go's client reads 4 KiB.
-const longestMessage = 500
+// Go's client reads 4 KiB of trailers: an error's message has to fit, with its escapes.
+const (
+	longestTrailer = 3500 // bytes
+	longestMessage = 500
+)
 
 // FailureOf is an error as it is sent.
 func FailureOf(err error) Failure {
 	f := fault.From(err)
 	return Failure{Code: f.Code, Message: fault.Shorten(f.Message, longestMessage), Hint: f.Hint, Problems: f.Problems}
+}
+
+// Trailer is Text as far as it fits a trailer: of an error that is too long, the message.
+func (f Failure) Trailer() string {
+	if text := f.Text(); len(text) <= longestTrailer {
+		return text
+	}
+	return Failure{Code: f.Code, Message: f.Message}.Text()
 }
 
 // Text is the failure as one line of JSON.

@@ -126,7 +126,9 @@ func TestArchive(t *testing.T) {
 func TestLongFailure(t *testing.T) {
 	s := serve(t, &node{archive: func(_ context.Context, to io.Writer) error {
 		_, _ = to.Write([]byte("half"))
-		return fault.New(fault.Failed, "file %s cannot be read", strings.Repeat("\x01", 10_000))
+		long := fault.New(fault.Failed, "file %s cannot be read", strings.Repeat("\x01", 10_000)).WithHint("look: %s", strings.Repeat("h", 5_000))
+		long.Problems = []string{strings.Repeat("p", 5_000)}
+		return long
 	}})
 	if err := s.Archive(t.Context(), "csi-1", io.Discard); fault.CodeOf(err) != fault.Failed {
 		t.Errorf("it says %v", err)

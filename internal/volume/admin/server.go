@@ -83,7 +83,7 @@ func (c Config) archive(w http.ResponseWriter, r *http.Request, id string) (int6
 		w.Header().Del("Trailer")
 		fail(w, err)
 	case to.err == nil:
-		w.Header().Set(trailerFailure, FailureOf(err).Text())
+		w.Header().Set(trailerFailure, FailureOf(err).Trailer())
 	}
 	return to.bytes, err
 }

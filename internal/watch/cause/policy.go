@@ -50,6 +50,9 @@ type Policy struct {
 	StuckDelay time.Duration
 	// StuckAfter is how long such a cause is waited for; 0 is for ever.
 	StuckAfter time.Duration
+	// StuckAfterOrigin is what has set StuckAfter, for messages: a flag, a variable, a
+	// key of the file.
+	StuckAfterOrigin string
 	// WaitingSince is when the caller began to wait, from which both count at the
 	// earliest: who has just corrected something is not too late. Zero if nobody waits.
 	WaitingSince time.Time

@@ -6,7 +6,7 @@ import (
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
-// NeedsPerson is true for what nothing that is known changes by itself: it stays
+// NeedsPerson is true for what will not resolve by itself: it stays
 // until somebody creates what is missing, or makes room.
 func (f Finding) NeedsPerson() bool { return !f.Passes && entryOf(f.Code).person }
 

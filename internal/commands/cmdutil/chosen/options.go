@@ -21,10 +21,11 @@ type Options struct {
 	Flags []string
 
 	Choice
-	Wait    bool // for another command that works on it
-	NoWait  bool // until it is so
-	Timeout time.Duration
-	Output  printer.Format
+	Wait       bool // for another command that works on it
+	NoWait     bool // until it is so
+	StuckAfter time.Duration
+	Timeout    time.Duration
+	Output     printer.Format
 }
 
 // NewCmd completes a command that has its texts; until is what it waits for.
@@ -47,6 +48,9 @@ func (o *Options) NewCmd(f *cmdutil.Factory, cmd *cobra.Command, until string, r
 // validate finds what is wrong with the command line.
 func (o *Options) validate() error {
 	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
+		return err
+	}
+	if err := cmdutil.CheckStuckAfter(o.StuckAfter, o.NoWait); err != nil {
 		return err
 	}
 	return o.Validate()
