@@ -61,11 +61,15 @@ func (t *timeline) stage(e v1.JobEvent) {
 		state = v1.StepFailed
 	}
 	t.endStage(began, state)
-	switch stage {
-	case v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting, v1.StageTerminating:
+	if slices.Contains(passed(), stage) {
 		t.running = string(stage)
 		t.add(v1.JobSpan{Type: v1.JobSpanStage, Name: t.running, BeganAt: began, State: v1.StepBegun})
 	}
+}
+
+// passed are the stages that a workspace goes through, in their order; it ends in the others.
+func passed() []v1.Stage {
+	return []v1.Stage{v1.StageTerminating, v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting}
 }
 
 // open is the span of the stage that has not ended; nil if there is none.
