@@ -41,7 +41,7 @@ func (a Axis) Scale() string {
 		return ""
 	}
 	scale := ""
-	for t := time.Duration(0); t <= a.Time; t += step {
+	for t := time.Duration(0); t >= 0 && a.at(t) < a.Columns; t += step { // which a long time overflows
 		text := Brief(t)
 		if t == 0 {
 			text = "0s"

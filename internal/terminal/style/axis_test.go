@@ -1,6 +1,7 @@
 package style
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -42,6 +43,9 @@ func TestScale(t *testing.T) {
 		{Axis{95 * sc, 40}, "0s                       1m"},
 		{Axis{40 * time.Minute, 40}, "0s        10m       20m       30m"},
 		{Axis{0, 40}, ""},
+		{Axis{sc, 5}, "0s"},
+		{Axis{1, 40}, "0s"},
+		{Axis{math.MaxInt64, 40}, "0s"},
 	} {
 		got := c.axis.Scale()
 		if got != c.want {
