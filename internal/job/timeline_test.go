@@ -44,59 +44,73 @@ func TestTimeline(t *testing.T) {
 	}{
 		"nothing": {nil, "", nil},
 		"stages, one after the other": {
-			[]v1.Event{stage(0, v1.StageScheduling, ""), stage(1, v1.StageScheduling, "waits"), stage(2, v1.StageStarting, ""), stage(9, v1.StageRunning, "")}, StatusOK,
+			[]v1.Event{stage(0, v1.StageScheduling, ""), stage(1, v1.StageScheduling, "waits"), stage(2, v1.StageStarting, ""), stage(9, v1.StageRunning, "")},
+			StatusOK,
 			[]string{"stage Scheduling 0 2s ended", "stage Starting 2 7s ended"},
 		},
 		"a stage that comes back": {
-			[]v1.Event{stage(0, v1.StageStarting, ""), stage(2, v1.StagePulling, ""), stage(5, v1.StageStarting, ""), stage(6, v1.StageRunning, "")}, StatusOK,
+			[]v1.Event{stage(0, v1.StageStarting, ""), stage(2, v1.StagePulling, ""), stage(5, v1.StageStarting, ""), stage(6, v1.StageRunning, "")},
+			StatusOK,
 			[]string{"stage Starting 0 2s ended", "stage Pulling 2 3s ended", "stage Starting 5 1s ended"},
 		},
 		"a pull, since it began": {
-			[]v1.Event{stage(0, v1.StageStarting, ""), pulling(9, 1), stage(13, v1.StageRunning, "")}, StatusOK,
+			[]v1.Event{stage(0, v1.StageStarting, ""), pulling(9, 1), stage(13, v1.StageRunning, "")},
+			StatusOK,
 			[]string{"stage Starting 0 1s ended", "stage Pulling 1 12s ended"},
 		},
 		"a pull that began before the stage before, by another clock": {
-			[]v1.Event{stage(5, v1.StageStarting, ""), pulling(9, 1), stage(13, v1.StageRunning, "")}, StatusOK,
+			[]v1.Event{stage(5, v1.StageStarting, ""), pulling(9, 1), stage(13, v1.StageRunning, "")},
+			StatusOK,
 			[]string{"stage Starting 5 0s ended", "stage Pulling 5 8s ended"},
 		},
 		"the stage that has failed": {
-			[]v1.Event{stage(0, v1.StageScheduling, ""), stage(1, v1.StageStarting, ""), stage(4, v1.StageFailed, "")}, "FAILED",
+			[]v1.Event{stage(0, v1.StageScheduling, ""), stage(1, v1.StageStarting, ""), stage(4, v1.StageFailed, "")},
+			"FAILED",
 			[]string{"stage Scheduling 0 1s ended", "stage Starting 1 3s failed"},
 		},
 		"a time-out ends the stage": {
-			[]v1.Event{stage(0, v1.StageScheduling, "")}, "DEADLINE_EXCEEDED",
+			[]v1.Event{stage(0, v1.StageScheduling, "")},
+			"DEADLINE_EXCEEDED",
 			[]string{"stage Scheduling 0 40s failed"},
 		},
 		"one that nobody waited for does not end": {
-			[]v1.Event{stage(0, v1.StageScheduling, "")}, StatusOK,
+			[]v1.Event{stage(0, v1.StageScheduling, "")},
+			StatusOK,
 			[]string{"stage Scheduling 0 0s begun"},
 		},
 		"nor does one that was interrupted": {
-			[]v1.Event{stage(0, v1.StageScheduling, "")}, "INTERRUPTED",
+			[]v1.Event{stage(0, v1.StageScheduling, "")},
+			"INTERRUPTED",
 			[]string{"stage Scheduling 0 0s begun"},
 		},
 		"a job that goes on": {
-			[]v1.Event{stage(0, v1.StageScheduling, "")}, "",
+			[]v1.Event{stage(0, v1.StageScheduling, "")},
+			"",
 			[]string{"stage Scheduling 0 0s begun"},
 		},
 		"steps and what they took": {
-			[]v1.Event{step(2, "identity", v1.StepBegun, 0), step(3, "identity", v1.StepEnded, 1), step(4, "install", v1.StepFailed, 0)}, "FAILED",
+			[]v1.Event{step(2, "identity", v1.StepBegun, 0), step(3, "identity", v1.StepEnded, 1), step(4, "install", v1.StepFailed, 0)},
+			"FAILED",
 			[]string{"step identity 2 1s ended", "step install 4 0s failed"},
 		},
 		"init scripts, by the clock of the node": {
-			[]v1.Event{scriptOf(9, "one", v1.ScriptRunning, 3, 0), scriptOf(9, "one", v1.ScriptDone, 3, 2), scriptOf(9, "two", v1.ScriptFailed, 5, 1), scriptOf(9, "three", v1.ScriptSkipped, 6, 0)}, "",
+			[]v1.Event{scriptOf(9, "one", v1.ScriptRunning, 3, 0), scriptOf(9, "one", v1.ScriptDone, 3, 2), scriptOf(9, "two", v1.ScriptFailed, 5, 1), scriptOf(9, "three", v1.ScriptSkipped, 6, 0)},
+			"",
 			[]string{"script one 3 2s ended", "script two 5 1s failed"},
 		},
 		"unless that is ahead": {
-			[]v1.Event{scriptOf(9, "one", v1.ScriptDone, 50, 2)}, "",
+			[]v1.Event{scriptOf(9, "one", v1.ScriptDone, 50, 2)},
+			"",
 			[]string{"script one 7 2s ended"},
 		},
 		"containers from their pull until they were started": {
-			[]v1.Event{ofContainer(1, "init", "Pulled"), ofContainer(2, "init", "Created"), ofContainer(2, "init", "Started"), ofContainer(3, "main", "Pulling"), ofContainer(8, "main", "Pulled"), ofContainer(9, "main", "Started"), object(9, "Scheduled", "", 1), ofContainer(10, "lost", "Started")}, "",
+			[]v1.Event{ofContainer(1, "init", "Pulled"), ofContainer(2, "init", "Created"), ofContainer(2, "init", "Started"), ofContainer(3, "main", "Pulling"), ofContainer(8, "main", "Pulled"), ofContainer(9, "main", "Started"), object(9, "Scheduled", "", 1), ofContainer(10, "lost", "Started")},
+			"",
 			[]string{"container init 1 1s ended", "container main 3 6s ended"},
 		},
 		"warnings, where they came": {
-			[]v1.Event{stage(0, v1.StageScheduling, ""), warning(3, "FailedMount", `configmap "x" not found`), warning(9, "FailedMount", `configmap "x" not found`)}, "",
+			[]v1.Event{stage(0, v1.StageScheduling, ""), warning(3, "FailedMount", `configmap "x" not found`), warning(9, "FailedMount", `configmap "x" not found`)},
+			"",
 			[]string{"stage Scheduling 0 0s begun", `warning FailedMount 3 0s ended configmap "x" not found`},
 		},
 	} {
