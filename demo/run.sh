@@ -64,6 +64,17 @@ if [ "$blueprint" = alice~dev ]; then
 	[ "$status" = 3 ]
 	typed berth delete alice~typo --yes
 
+	say "One that waits for what only somebody can change is given up, if that is wanted"
+	status=0
+	typed berth provision alice~fast --stuck-after 5s || status=$?
+	echo "(exit status $status)"
+	[ "$status" = 3 ]
+	typed berth delete alice~fast --yes
+
+	say "Where the time went: of one, and of all"
+	typed berth status alice~dev --history
+	typed berth jobs stats --by blueprint
+
 	say "A bundle of manifests, installed as a whole, and removed again"
 	typed berth bundle install hello demo/bundle
 	typed berth bundle status hello

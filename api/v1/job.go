@@ -21,6 +21,17 @@ type Job struct {
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
 	FinishedAt time.Time `json:"finishedAt,omitzero"`
+	// Blueprint, Node and Image are what the workspace was made from, where its pod was, and
+	// the image of its main container, as far as the record says so: it may be of an earlier
+	// version, and a pod that was never scheduled has no node.
+	Blueprint string `json:"blueprint,omitempty"`
+	Node      string `json:"node,omitempty"`
+	Image     string `json:"image,omitempty"`
+	// Cause is the code of what the workspace failed of, or was waiting for at last.
+	Cause string `json:"cause,omitempty"`
+	// Timeline is where the time went, in the order in which it began; a list of jobs
+	// leaves it out.
+	Timeline []JobSpan `json:"timeline,omitempty"`
 	// Events are what happened, the earliest first; a list of jobs leaves them out.
 	Events []JobEvent `json:"events,omitempty"`
 }
@@ -67,7 +78,37 @@ type JobEvent struct {
 	ObjectName string       `json:"objectName"`
 	Message    string       `json:"message"`
 	Status     string       `json:"status"`
+	// BeganAt and Seconds are when it began and how long it took, of what is reported
+	// later than it began: a step, an init script, a pull.
+	BeganAt time.Time `json:"beganAt,omitzero"`
+	Seconds float64   `json:"seconds,omitempty"`
 }
+
+// JobSpan is a part of the time that a provisioning took, or a warning on the way.
+type JobSpan struct {
+	Type JobSpanType `json:"type"`
+	// Name is that of the step, stage, container or init script, or the reason of the
+	// warning.
+	Name    string    `json:"name"`
+	BeganAt time.Time `json:"beganAt"`
+	// Seconds is how long it took; absent for a warning, and for what had not ended when
+	// the record did.
+	Seconds float64   `json:"seconds,omitempty"`
+	State   StepState `json:"state"`
+	Message string    `json:"message,omitempty"`
+}
+
+// JobSpanType says what a span is of.
+type JobSpanType string
+
+// The types of a span. That of a container is from its pull, or its creation, until it was started.
+const (
+	JobSpanStep      JobSpanType = "step"
+	JobSpanStage     JobSpanType = "stage"
+	JobSpanContainer JobSpanType = "container"
+	JobSpanScript    JobSpanType = "script"
+	JobSpanWarning   JobSpanType = "warning"
+)
 
 // JobList is a list of jobs, the newest first.
 type JobList struct {

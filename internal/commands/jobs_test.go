@@ -54,6 +54,57 @@ func TestExpiredRecordsGo(t *testing.T) {
 	}
 }
 
+// What is counted is said, and how far back the records reach: those of earlier versions, too.
+func TestJobStats(t *testing.T) {
+	cmdtest.Offline(t)
+	server := kubetest.Start(t, nil)
+	cmdtest.Cluster(t, server.URL)
+	for _, c := range []struct {
+		args string
+		says []string
+		not  string
+	}{
+		{"jobs stats", []string{"no jobs"}, "STAGE"},
+		{"jobs stats -o json", []string{`"jobs": 0`, `"keptSeconds": 172800`}, "oldestAt"},
+	} {
+		says(t, c.args, c.says, c.not)
+	}
+	putJob(server, "old", time.Now().Add(time.Hour))
+	cmdtest.Must(t, 0, "provision", "alice")
+	for _, c := range []struct {
+		args string
+		says []string
+		not  string
+	}{
+		{"jobs stats", []string{"until Running", "MEDIAN", "2 jobs; the oldest record is", "records are kept for 48h"}, "━"},
+		{"jobs stats --by blueprint", []string{"BLUEPRINT", "default ", "- ", "1 do not say the blueprint (-)"}, ""},
+		{"jobs stats --by user -o json", []string{`"by": "user"`, `"name": "alice"`, `"medianSeconds"`}, "records are kept"},
+		{"jobs stats --since 1h", []string{"1 job of the last 60m"}, ""},
+		{"__complete jobs stats --by ", []string{"blueprint\nuser\nnode\nimage\n"}, ""},
+		{"__complete jobs stats --since ", []string{"24h\n7d\n"}, ""},
+	} {
+		says(t, c.args, c.says, c.not)
+	}
+}
+
+// says runs a command that succeeds, and looks for what it says.
+func says(t *testing.T, args string, wants []string, not string) {
+	t.Helper()
+	line := strings.Fields(args)
+	if strings.HasSuffix(args, " ") {
+		line = append(line, "")
+	}
+	stdout, stderr := cmdtest.Must(t, 0, line...)
+	for _, want := range wants {
+		if !strings.Contains(stdout+stderr, want) {
+			t.Errorf("berth %s: %q is not in\n%s%s", args, want, stdout, stderr)
+		}
+	}
+	if not != "" && strings.Contains(stdout+stderr, not) {
+		t.Errorf("berth %s: %q is in\n%s%s", args, not, stdout, stderr)
+	}
+}
+
 // Short IDs are listed, accepted and completed; documents have the whole ones.
 func TestShortJobIDs(t *testing.T) {
 	cmdtest.Offline(t)

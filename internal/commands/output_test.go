@@ -27,7 +27,7 @@ func printing() []string {
 		"exec alice -- true",
 		"cp --help", "port-forward --help", "volume --help",
 		"doctor", "doctor -o json",
-		"jobs", "jobs -o json",
+		"jobs", "jobs -o json", "jobs stats --by user", "jobs stats -o json",
 		"resolve alice --offline", "resolve alice --offline -o json",
 		"blueprint list", "blueprint list -o name", "blueprint show default", "blueprint show default -o json", "blueprint validate bp",
 		"bundle validate shop", "bundle validate shop -o json", "bundle definitions", "serve manifests bundles", "serve manifests volumes",

@@ -46,6 +46,9 @@ func decode(id string, text []byte) (r Record, err error) {
 	}
 	for _, e := range r.Events {
 		times = append(times, e.Timestamp)
+		if !e.BeganAt.IsZero() {
+			times = append(times, e.BeganAt)
+		}
 	}
 	for _, t := range times {
 		// In another time zone it may be of a year that cannot be written again.

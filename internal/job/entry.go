@@ -3,12 +3,16 @@ package job
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
 // resultName is the object of the entry that says how a job ended.
 const resultName = "result"
+
+// scriptPrefix begins the object of an entry about an init script.
+const scriptPrefix = "initscript/"
 
 // StatusOK is the status of the result of a job that succeeded; of another one
 // it is the code of the error.
@@ -32,6 +36,9 @@ func entryOf(e v1.Event) (entry v1.JobEvent, repeat repeat, ok bool) {
 		}
 		entry.Type, entry.ObjectName = v1.JobEventStatus, "pod/"+e.Workspace
 		entry.Status, entry.Message = string(e.Stage.Status), reasonText(string(e.Stage.Stage), about) // stageOf reads it
+		if e.Stage.Stage == v1.StagePulling {
+			entry.BeganAt = e.Stage.Since
+		}
 	case e.Object != nil:
 		repeat = byCount(e.Object.Count)
 		entry.Type, entry.ObjectName = v1.JobEventKubernetes, e.Object.Object
@@ -44,9 +51,11 @@ func entryOf(e v1.Event) (entry v1.JobEvent, repeat repeat, ok bool) {
 	case e.Step != nil && e.Step.State != v1.StepBegun:
 		entry.Type, entry.ObjectName = v1.JobEventProgress, e.Step.Name
 		entry.Status, entry.Message = string(e.Step.State), e.Step.Message
+		entry.BeganAt, entry.Seconds = e.At.Add(-seconds(e.Step.Seconds)), e.Step.Seconds
 	case e.Script != nil && e.Script.State != v1.ScriptRunning:
-		entry.Type, entry.ObjectName = v1.JobEventProgress, "initscript/"+e.Script.Name
+		entry.Type, entry.ObjectName = v1.JobEventProgress, scriptPrefix+e.Script.Name
 		entry.Status, entry.Message = string(e.Script.State), scriptText(*e.Script)
+		entry.BeganAt, entry.Seconds = e.Script.At, e.Script.Seconds
 	case e.Progress != nil:
 		entry.Type, entry.Message = v1.JobEventProgress, e.Progress.Message
 	default:
@@ -54,6 +63,12 @@ func entryOf(e v1.Event) (entry v1.JobEvent, repeat repeat, ok bool) {
 	}
 	entry.Message = short(entry.Message)
 	return entry, repeat, true
+}
+
+// seconds is a duration that a record says, which may be of another program.
+func seconds(s float64) time.Duration {
+	const most = 365 * 24 * time.Hour
+	return time.Duration(min(max(s, 0), most.Seconds()) * float64(time.Second))
 }
 
 // scriptText is what has become of a script, without its output: more people may read records

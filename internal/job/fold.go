@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -51,6 +52,20 @@ func last(all []v1.JobEvent, is func(v1.JobEvent) bool) (e v1.JobEvent, ok bool)
 		}
 	}
 	return v1.JobEvent{}, false
+}
+
+// seen is the record with what a reading of the stage says of the workspace as a whole. A
+// cause that may pass in a moment is none.
+func (r Record) seen(e v1.Event) Record {
+	if e.Stage == nil {
+		return r
+	}
+	image := v1.Workspace{ID: e.Workspace, Snapshot: *e.Stage}.MainImage()
+	r.Node, r.Image, r.Cause = cmp.Or(e.Stage.Node, r.Node), cmp.Or(image, r.Image), ""
+	if c := e.Stage.Cause; c != nil && !c.Tentative {
+		r.Cause = c.Code
+	}
+	return r
 }
 
 func isStatus(e v1.JobEvent) bool { return e.Type == v1.JobEventStatus }

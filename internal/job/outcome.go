@@ -100,6 +100,7 @@ func (r Record) Document(now time.Time) v1.Job {
 		ID: r.ID, WorkspaceName: r.WorkspaceName, Username: r.Username,
 		Status: r.Status, State: r.State(now), Stage: r.Stage(),
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Events: slices.Clone(r.Events),
+		Blueprint: r.Blueprint, Node: r.Node, Image: r.Image, Cause: r.Cause, Timeline: r.timeline(),
 	}
 	if r.Status == v1.JobStatusCompleted {
 		job.Code = string(r.code())
@@ -109,6 +110,9 @@ func (r Record) Document(now time.Time) v1.Job {
 	}
 	for i := range job.Events {
 		job.Events[i].Timestamp = job.Events[i].Timestamp.UTC()
+		if began := &job.Events[i].BeganAt; !began.IsZero() {
+			*began = began.UTC()
+		}
 	}
 	return job
 }

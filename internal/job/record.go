@@ -8,6 +8,7 @@ package job
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -32,6 +33,12 @@ type Record struct {
 	UpdatedAt  time.Time     `json:"updatedAt"`
 	FinishedAt *time.Time    `json:"finishedAt"`
 	Events     []v1.JobEvent `json:"events"`
+	// Blueprint, Node, Image and Cause are what v1.Job says; records of earlier versions
+	// have none of them.
+	Blueprint string `json:"blueprint,omitempty"`
+	Node      string `json:"node,omitempty"`
+	Image     string `json:"image,omitempty"`
+	Cause     string `json:"cause,omitempty"`
 
 	// abandoned is true if nobody works on the job any more, whatever its status says.
 	abandoned bool
@@ -65,6 +72,8 @@ func (r Record) After(earlier Record) Record {
 	}
 	whole.ID, whole.WorkspaceName, whole.UserString, whole.Username = r.ID, r.WorkspaceName, r.UserString, r.Username
 	whole.Status, whole.FinishedAt, whole.UpdatedAt = r.Status, r.FinishedAt, r.UpdatedAt
+	whole.Blueprint, whole.Node = cmp.Or(r.Blueprint, whole.Blueprint), cmp.Or(r.Node, whole.Node)
+	whole.Image, whole.Cause = cmp.Or(r.Image, whole.Image), r.Cause
 	return whole
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Start says which job a record is of.
 type Start struct {
-	ID, WorkspaceName, UserString, Username, Namespace string
+	ID, WorkspaceName, UserString, Username, Namespace, Blueprint string
 	// Resumed is true for a job that another run has begun: its record is continued.
 	Resumed bool
 }
@@ -65,7 +65,7 @@ func (r *Recorder) Begin(ctx context.Context, start Start) {
 	}
 	r.begun = true
 	r.record.ID, r.record.WorkspaceName, r.record.Username = start.ID, start.WorkspaceName, start.Username
-	r.record.UserString = start.UserString
+	r.record.UserString, r.record.Blueprint = start.UserString, start.Blueprint
 	r.record.Status, r.record.CreatedAt = v1.JobStatusRunning, r.now().UTC()
 	if len(r.record.Events) > 0 {
 		r.record.CreatedAt = r.record.Events[0].Timestamp
@@ -109,7 +109,7 @@ func (r *Recorder) Handle(e v1.Event) {
 	r.mu.Lock()
 	r.handled = e.Seq
 	if entry, repeat, ok := entryOf(e); ok && r.endBy.IsZero() {
-		r.record = r.record.add(entry, repeat)
+		r.record = r.record.add(entry, repeat).seen(e)
 		if len(r.record.Events) >= r.fitAt {
 			r.record = r.record.Fit(MaxSize)
 			r.fitAt = len(r.record.Events) + manyEntries

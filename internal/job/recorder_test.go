@@ -305,6 +305,24 @@ func TestRecorderWithoutAJob(t *testing.T) {
 	}
 }
 
+// What is written says what the workspace was made from, and what it has failed of.
+func TestRecorderKeepsWhatIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memory{}
+		r := NewRecorder(withFallback(store), time.Now)
+		s := event.NewStream("alice-1", time.Now, r)
+		r.Begin(t.Context(), Start{ID: "a", Blueprint: "dev"})
+		s.Stage(v1.Snapshot{
+			Stage: v1.StageFailed, Status: v1.StatusFailing, Node: "node-1", Cause: &v1.Cause{Code: "CrashLoop"},
+			Containers: []v1.Container{{Name: v1.MainContainer, Image: "dev:v1"}},
+		})
+		s.Finish(v1.Result{Error: &v1.Error{Code: "FAILED"}})
+		if got := store.records["a"]; got.Blueprint != "dev" || got.Node != "node-1" || got.Image != "dev:v1" || got.Cause != "CrashLoop" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 // A job that was cut off continues in the same record.
 func TestRecorderResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

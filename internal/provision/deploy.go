@@ -36,7 +36,7 @@ func (s provisioning) deploy(ctx context.Context, in inputs, turn deploy.Turn) (
 		err = s.Records().Taken(s.id) // it is not found under the lock either
 	}
 	if turn.Plan != deploy.Refuse { // then another run has done the work
-		s.beginJob(ctx, turn)
+		s.beginJob(ctx, in.deployment, turn)
 	}
 	end := ending{found: turn.Found, result: result, reading: result.Reading, pod: result.Pod, job: jobOf(turn, s.jobID)}
 	if end.pod == nil {
@@ -170,11 +170,12 @@ func (s session) report(ctx context.Context, about deploy.About, follower *follo
 
 // beginJob begins the record of this run's job. A pod that is starting belongs to
 // the job that created it: the record of that goes on.
-func (s provisioning) beginJob(ctx context.Context, turn deploy.Turn) {
+func (s provisioning) beginJob(ctx context.Context, d deploy.Deployment, turn deploy.Turn) {
 	id := jobOf(turn, s.jobID)
 	s.Jobs.Begin(ctx, job.Start{
 		ID: id, Resumed: id != s.jobID,
 		WorkspaceName: s.id, UserString: s.user.String(), Username: s.user.User, Namespace: s.Client.Namespace,
+		Blueprint: d.Spec.Blueprint.Name,
 	})
 }
 

@@ -73,6 +73,9 @@ func TestFullDocuments(t *testing.T) {
 		"BundleState":          &v1.BundleState{},
 		"BundleStateList":      &v1.BundleStateList{},
 
+		"Job":      &v1.Job{},
+		"JobStats": &v1.JobStats{},
+
 		"Resolution":     &v1.Resolution{},
 		"Blueprint":      &v1.Blueprint{},
 		"BlueprintList":  &v1.BlueprintList{},
@@ -133,6 +136,21 @@ func fill(v reflect.Value) {
 		return
 	case v1.StepState:
 		v.Set(reflect.ValueOf(v1.StepEnded))
+		return
+	case v1.JobStatus:
+		v.Set(reflect.ValueOf(v1.JobStatusCompleted))
+		return
+	case v1.JobState:
+		v.Set(reflect.ValueOf(v1.JobFailed))
+		return
+	case v1.JobEventType:
+		v.Set(reflect.ValueOf(v1.JobEventStatus))
+		return
+	case v1.JobSpanType:
+		v.Set(reflect.ValueOf(v1.JobSpanStage))
+		return
+	case v1.JobGrouping:
+		v.Set(reflect.ValueOf(v1.JobsByNode))
 		return
 	case v1.ScriptState:
 		v.Set(reflect.ValueOf(v1.ScriptFailed))

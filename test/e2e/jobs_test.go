@@ -97,6 +97,13 @@ func TestJobInTheCluster(t *testing.T) {
 			}
 			job := decode[v1.Job](w, w.must(0, "jobs", id, "-o", "json"))
 			w.mustHave(job, stages, reasons)
+			if job.Blueprint != blueprint || job.Node == "" || job.Image == "" || (job.Cause != "") != (status != 0) {
+				t.Errorf("the record is of blueprint %q, node %q, image %q, cause %q", job.Blueprint, job.Node, job.Image, job.Cause)
+			}
+			counted := decode[v1.JobStats](w, w.must(0, "jobs", "stats", "--by", "blueprint", "-o", "json"))
+			if len(counted.Groups) != 1 || counted.Groups[0].Name != blueprint || len(counted.Total.Stages) == 0 || len(counted.Total.Causes) != min(status, 1) {
+				t.Errorf("counted are %+v", counted)
+			}
 			w.must(0, "delete", "alice~"+blueprint)
 			history := decode[v1.JobList](w, w.must(0, "status", "alice~"+blueprint, "--history", "-o", "json"))
 			if len(history.Items) != 1 || len(history.Items[0].Events) != len(job.Events) {

@@ -29,7 +29,7 @@ type Options struct {
 	Output    printer.Format
 }
 
-// NewCmd makes the command.
+// NewCmd makes the command, and the one below it.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{IO: f.IO}
 	cmd := &cobra.Command{
@@ -40,6 +40,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 Kubernetes reported on the way. Without an argument, list them; with the ID of a
 job, show what happened. With --follow, follow it until it ends, and exit with its
 status: 0 if the workspace runs, 3 if it failed, 8 if no command works on it any more.
+"berth jobs stats" says where the time of all of them goes.
 
 Running is what a command works on now, and Interrupted what none works on any more.
 Created ended once everything was created, as with --no-wait. Nobody has waited for the
@@ -66,6 +67,7 @@ configured, otherwise in the cluster.`,
 	cmd.Flags().StringVar(&o.Workspace, "workspace", "", "list only the jobs of this workspace (user string or ID)")
 	cmd.Flags().BoolVarP(&o.Follow, "follow", "f", false, "follow the job until it ends, and exit with its status")
 	_ = cmd.RegisterFlagCompletionFunc("workspace", f.CompleteWorkspace)
+	cmd.AddCommand(NewStats(f, Stats))
 	return cmd
 }
 
@@ -102,7 +104,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	for i := range list.Items {
-		list.Items[i].Events = nil
+		list.Items[i].Events, list.Items[i].Timeline = nil, nil
 	}
 	if err := printer.Print(o.IO, o.Output, result.Jobs{JobList: *list, Short: short}); err != nil {
 		return err

@@ -51,6 +51,10 @@ command to run next. Without an argument, list the workspaces of the namespace, 
 those that are injected into a workload, and those that are stopped. With --sort-by age
 the youngest come first, with --sort-by restarts those with the most.
 
+With --history, show where the time of its provisionings went, at a terminal as bars on
+one time axis: a heavy bar is a stage, a light one a step, a container or an init script,
+a dotted one has not ended. "berth jobs stats" counts all provisionings.
+
 With --watch, keep the answer up to date until Ctrl-C, of those that have pods: on a
 terminal it is redrawn in place, elsewhere each change is another line. As JSON, each
 line is one workspace: first all that exist, then each that changes; a deleted one has

@@ -19,6 +19,11 @@ func (j Job) Names() []string { return []string{j.ID} }
 
 // Text is the job in full.
 func (j Job) Text(p style.Page) ([]string, error) {
+	return append(j.story(p), style.Paragraph(j.entries(p))...), nil
+}
+
+// story is what became of the job, and where its time went.
+func (j Job) story(p style.Page) []string {
 	state := style.Paint(j.colour(p), string(j.State))
 	if j.Code != "" {
 		state += " (" + p.Text(j.Code) + ")"
@@ -27,11 +32,20 @@ func (j Job) Text(p style.Page) ([]string, error) {
 		{"Job", style.Paint(p.Bold, p.Text(j.ID))},
 		{"Workspace", p.Text(j.WorkspaceName)},
 		{"User", p.Text(j.Username)},
+		{"Blueprint", p.Text(j.Blueprint)},
 		{"Status", state},
 		{"Stage", string(j.Stage)},
+		{"Cause", p.Text(j.Cause)},
+		{"Node", p.Text(j.Node)},
+		{"Image", p.Text(j.Image)},
 		{"Started", created(j.CreatedAt, p)},
 		{"Took", style.Brief(j.took(p.Now))},
 	})
+	return append(lines, style.Paragraph(j.timeline(p))...)
+}
+
+// entries are all that is recorded.
+func (j Job) entries(p style.Page) []string {
 	cols := []style.Column{
 		{Title: "TIME", DropOrder: 3},
 		{Title: "OFFSET"},
@@ -40,7 +54,7 @@ func (j Job) Text(p style.Page) ([]string, error) {
 		{Title: "OBJECT", Name: true, Least: 12, DropOrder: 1},
 		{Title: "MESSAGE", Least: 20},
 	}
-	return append(lines, style.Paragraph(table(cols, j.Events, p, j.cells))...), nil
+	return table(cols, j.Events, p, j.cells)
 }
 
 func (j Job) cells(e v1.JobEvent) []string {
@@ -92,7 +106,8 @@ func (j Job) colour(p style.Page) lipgloss.Style {
 // Jobs is a list of jobs.
 type Jobs struct {
 	v1.JobList
-	// Full is set to print all of each job, instead of a table.
+	// Full is set to print each job instead of a table: its bars and, except at a terminal
+	// that is not to be wide, all entries.
 	Full bool `json:"-"`
 	// Short are the forms of the IDs in the table, unless it is wide.
 	Short map[string]string `json:"-"`
@@ -118,18 +133,7 @@ func (l Jobs) Empty() string {
 // Text is a table, or all of each job.
 func (l Jobs) Text(p style.Page) ([]string, error) {
 	if l.Full {
-		var lines []string
-		for i, j := range l.Items {
-			text, err := Job{j}.Text(p)
-			if err != nil {
-				return nil, err
-			}
-			if i > 0 {
-				text = style.Paragraph(text)
-			}
-			lines = append(lines, text...)
-		}
-		return append(lines, l.states(p, len(lines) > 0)...), nil
+		return l.stories(p), nil
 	}
 	cols := []style.Column{
 		{Title: "JOB"},
@@ -153,6 +157,30 @@ func (l Jobs) Text(p style.Page) ([]string, error) {
 			style.Brief(Job{j}.took(p.Now)), string(j.Stage), style.OrDash(j.Code), style.Age(j.UpdatedAt, p.Now),
 		}
 	}), nil
+}
+
+// stories are the jobs one below the other, and how the states have changed.
+func (l Jobs) stories(p style.Page) (lines []string) {
+	leftOut := false
+	for i, item := range l.Items {
+		j := Job{item}
+		text := j.story(p)
+		if p.Room == 0 || p.Wide || len(j.Timeline) == 0 {
+			text = append(text, style.Paragraph(j.entries(p))...)
+		} else {
+			leftOut = true
+		}
+		if i > 0 {
+			text = style.Paragraph(text)
+		}
+		lines = append(lines, text...)
+	}
+	lines = append(lines, l.states(p, len(lines) > 0)...)
+	if leftOut {
+		const more = "--output wide also lists what Kubernetes reported on the way."
+		lines = append(lines, style.Paragraph([]string{style.Paint(p.Grey, p.Cut(more, p.Room))})...)
+	}
+	return lines
 }
 
 // states is a table of how the states of the workspace have changed.

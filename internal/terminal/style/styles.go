@@ -34,6 +34,7 @@ type Styles struct {
 type glyphs struct {
 	Done, Failed, Warning, Stopped   string
 	Bar, Dot, Ellipsis, Arrow, Times string
+	Heavy, Light, Dotted             string // of bars
 	Spinner                          []string
 }
 
@@ -41,9 +42,9 @@ type glyphs struct {
 func New(profile Profile, unicode bool) Styles {
 	st := Styles{ascii: !unicode}
 	if unicode {
-		st.glyphs = glyphs{"✔", "✘", "▲", "■", "│", " · ", "…", "→", "×", spinner.CharSets[14]}
+		st.glyphs = glyphs{"✔", "✘", "▲", "■", "│", " · ", "…", "→", "×", "━", "─", "┄", spinner.CharSets[14]}
 	} else {
-		st.glyphs = glyphs{"+", "x", "!", "-", "|", ", ", "...", "->", "x", spinner.CharSets[9]}
+		st.glyphs = glyphs{"+", "x", "!", "-", "|", ", ", "...", "->", "x", "=", "-", ".", spinner.CharSets[9]}
 	}
 	if profile == NoColour {
 		return st

@@ -67,6 +67,12 @@ func Natural(cols []Column) (widths []int, total int) {
 	return widths, total
 }
 
+// Spare is the room that columns leave for another one beside them.
+func Spare(cols []Column, room int) int {
+	_, total := Natural(cols)
+	return room - total - len(gap)
+}
+
 // affordable leaves drop columns out until the rest fits when it is cut.
 func affordable(cols []Column, room int) []Column {
 	for {

@@ -18,7 +18,7 @@ import (
 // recordings are what `berth provision --output jsonl` said on the test
 // cluster. The pictures show what the live view of today makes of it.
 //
-//go:embed recordings/*.jsonl
+//go:embed recordings
 var recordings embed.FS
 
 // still is a picture of one moment of a recording.
@@ -33,7 +33,8 @@ func stills() []still {
 		{"pulling", "running", "berth provision alice~dev", 88, 10500 * time.Millisecond},
 		{"running", "running", "berth provision alice~dev", 88, 0},
 		{"failed", "failed", "berth provision alice~typo", 88, 0},
-		{"batch", "batch", "berth provision -f team.txt", 88, 9800 * time.Millisecond},
+		{"stuck", "stuck", "berth provision alice~fast", 88, 70 * time.Second},
+		{"batch", "batch", "berth provision -f team.txt", 88, 12500 * time.Millisecond},
 	}
 }
 
@@ -45,6 +46,13 @@ func pictures(all files) error {
 			return fmt.Errorf("picture %s: %w", s.name, err)
 		}
 		all["docs/pictures/"+s.name+".svg"] = content
+	}
+	for _, p := range printouts() {
+		content, err := p.draw()
+		if err != nil {
+			return fmt.Errorf("picture %s: %w", p.name, err)
+		}
+		all["docs/pictures/"+p.name+".svg"] = content
 	}
 	return nil
 }
@@ -59,12 +67,17 @@ func (s still) draw() ([]byte, error) {
 		return nil, err
 	}
 	last := events[len(events)-1]
-	view := live.Still{Look: terminal.Capabilities{TTY: true, Live: true, Unicode: true, Profile: style.Colour16}, Width: s.columns, At: last.At}
+	view := live.Still{Look: screen(), Width: s.columns, At: last.At}
 	if s.after > 0 {
 		view.At = events[0].At.Add(s.after)
 	}
 	lines := append([]string{"$ " + s.command}, view.Of(batchOf(*last.Result), events)...)
 	return picture(s.command, lines, s.columns)
+}
+
+// screen is the terminal of the pictures.
+func screen() terminal.Capabilities {
+	return terminal.Capabilities{TTY: true, Live: true, Unicode: true, Profile: style.Colour16}
 }
 
 // readRecording reads events, and the document in which they end as a result.

@@ -39,9 +39,13 @@ func TestPictures(t *testing.T) {
 	}
 	for name, wants := range map[string][]string{
 		"pulling": {"Pulling", "slow:v1", "⠹"},
-		"running": {"✔", "Running", "Running in 12.9s", "berth exec alice~dev"},
+		"running": {"✔", "Running", "init script", "Running in", "berth exec alice~dev"},
 		"failed":  {"✘", "Failed", "not found", "(demo/blueprints/demo.yaml:17)", "berth diagnose alice~typo"},
-		"batch":   {"6 workspaces in team", "⠹ carol~ml Pulling", "✔ alice~web Running", "✘ bob~docs Failed", "2 active"},
+		"stuck":   {"Scheduling", "nothing that is known changes this", "Storage class fast does not exist", "(demo/blueprints/demo.yaml:"},
+		"batch":   {"7 workspaces in team", "⠹ carol~ml Pulling", "✔ alice~web Running", "✘ bob~docs Failed", "grace~web Running already running", "active"},
+		"status":  {"NAME OWNER BLUEPRINT STAGE", "WHY", "CrashLoop: crash loop", "StorageClassMissing: volume claim", "ImageNotFound: image"},
+		"history": {"Succeeded", "Pulling", "━━", "k8shell-main", "greet", "▲ FailedScheduling"},
+		"stats":   {"BLUEPRINT", "MEDIAN P90 MAX", "━━", "until Running", "CrashLoop (", "ImageNotFound ("},
 	} {
 		text := wordsOf(t, all["docs/pictures/"+name+".svg"])
 		for _, want := range wants {
@@ -50,8 +54,8 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
-	paths, err := filepath.Glob("recordings/*.jsonl")
-	if err != nil || len(paths) != 3 {
+	paths, err := filepath.Glob("recordings/*.json*")
+	if err != nil || len(paths) != 6 {
 		t.Fatal(paths, err)
 	}
 	foreign := regexp.MustCompile(`[" (]/(home|root|tmp|work|usr|etc)/`)
@@ -73,13 +77,20 @@ func TestReadmeShowsThePictures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var names []string
 	for _, s := range stills() {
-		if !strings.Contains(string(readme), "](docs/pictures/"+s.name+".svg)") {
-			t.Errorf("README.md does not show %s", s.name)
+		names = append(names, s.name)
+	}
+	for _, p := range printouts() {
+		names = append(names, p.name)
+	}
+	for _, name := range names {
+		if !strings.Contains(string(readme), "](docs/pictures/"+name+".svg)") {
+			t.Errorf("README.md does not show %s", name)
 		}
 	}
-	if n := strings.Count(string(readme), "](docs/pictures/"); n != len(stills()) {
-		t.Errorf("README.md shows %d pictures, there are %d", n, len(stills()))
+	if n := strings.Count(string(readme), "](docs/pictures/"); n != len(names) {
+		t.Errorf("README.md shows %d pictures, there are %d", n, len(names))
 	}
 }
 

@@ -98,6 +98,7 @@ func printed() []any {
 		v1.Event{},
 		v1.Job{},
 		v1.JobList{},
+		v1.JobStats{},
 		v1.PortForward{},
 		v1.ProvisionSummary{},
 		v1.Resolution{},

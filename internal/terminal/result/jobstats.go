@@ -1,0 +1,166 @@
+package result
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
+	"github.com/berthdev/berth/internal/registry/image"
+	"github.com/berthdev/berth/internal/terminal/style"
+)
+
+// JobStats is where the time of provisionings went.
+type JobStats struct{ v1.JobStats }
+
+// Empty is the remark where there is nothing to count.
+func (s JobStats) Empty() string {
+	if s.Total.Jobs > 0 {
+		return ""
+	}
+	return "no jobs"
+}
+
+// Text is two tables: what became of the jobs, and how long each stage took.
+func (s JobStats) Text(p style.Page) ([]string, error) {
+	groups := s.Groups
+	if s.By == "" {
+		groups = []v1.JobGroup{s.Total}
+	}
+	return append(s.outcomes(groups, p), style.Paragraph(s.durations(groups, p))...), nil
+}
+
+// name is the column of what the jobs are grouped by; none if they are not.
+func (s JobStats) name() []style.Column {
+	if s.By == "" {
+		return nil
+	}
+	return []style.Column{{Title: strings.ToUpper(string(s.By)), Name: true, Least: 10}}
+}
+
+// named are cells behind the name of a group.
+func (s JobStats) named(g v1.JobGroup, p style.Page, cells ...string) []string {
+	switch name := g.Name; {
+	case s.By == "":
+		return cells
+	case s.By == v1.JobsByImage && !p.Wide && name != "":
+		return append([]string{image.Parse(name).Short()}, cells...)
+	default:
+		return append([]string{style.OrDash(name)}, cells...)
+	}
+}
+
+func (s JobStats) outcomes(groups []v1.JobGroup, p style.Page) []string {
+	failed := func(row int) lipgloss.Style {
+		if groups[row].Failed > 0 {
+			return p.Red
+		}
+		return lipgloss.Style{}
+	}
+	cols := append(s.name(), style.Column{Title: "JOBS"}, style.Column{Title: "SUCCEEDED"}, style.Column{Title: "FAILED", Style: failed},
+		style.Column{Title: "OTHER", DropOrder: 1}, style.Column{Title: "FAILED OF", Least: 12})
+	return table(cols, groups, p, func(g v1.JobGroup) []string {
+		return s.named(g, p, strconv.Itoa(g.Jobs), strconv.Itoa(g.Succeeded), strconv.Itoa(g.Failed), others(g), causes(g))
+	})
+}
+
+// others are the jobs that neither succeeded nor failed.
+func others(g v1.JobGroup) string {
+	var texts []string
+	for _, state := range []struct {
+		jobs int
+		name v1.JobState
+	}{{g.Created, v1.JobCreated}, {g.Interrupted, v1.JobInterrupted}, {g.Running, v1.JobRunning}} {
+		if state.jobs > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", state.jobs, state.name))
+		}
+	}
+	return style.OrDash(strings.Join(texts, ", "))
+}
+
+func causes(g v1.JobGroup) string {
+	texts := make([]string, len(g.Causes))
+	for i, c := range g.Causes {
+		texts[i] = fmt.Sprintf("%s (%d)", c.Code, c.Jobs)
+	}
+	return style.OrDash(strings.Join(texts, ", "))
+}
+
+// duration is a row of the second table.
+type duration struct {
+	group v1.JobGroup
+	what  string
+	v1.Percentiles
+}
+
+// untilRunning is the row below those of the stages.
+const untilRunning = "until Running"
+
+// durations are how long each stage took: at a terminal with bars, all on one axis.
+func (s JobStats) durations(groups []v1.JobGroup, p style.Page) []string {
+	var rows []duration
+	for _, g := range groups {
+		for _, stage := range g.Stages {
+			rows = append(rows, duration{g, string(stage.Stage), stage.Percentiles})
+		}
+		if g.UntilRunning != nil {
+			rows = append(rows, duration{g, untilRunning, *g.UntilRunning})
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	colour := func(row int) lipgloss.Style {
+		if rows[row].what == untilRunning {
+			return p.Bold
+		}
+		return lipgloss.Style{}
+	}
+	cols := append(s.name(), style.Column{Title: "STAGE", Style: colour}, style.Column{Title: "JOBS", DropOrder: 1},
+		style.Column{Title: "MEDIAN"}, style.Column{Title: "P90"}, style.Column{Title: "MAX"})
+	fill(cols, rows, p, func(d duration) []string {
+		return s.named(d.group, p, d.what, strconv.Itoa(d.Jobs), seconds(d.Median), seconds(d.P90), seconds(d.Max))
+	})
+	var legend []string
+	if columns := style.Spare(cols, p.Room); p.Room > 0 && columns >= style.LeastBars {
+		cols = append(cols, percentileBars(rows, columns, colour, p))
+		legend = style.Paragraph([]string{style.Paint(p.Grey, p.Heavy+" median   "+p.Light+" 90%   "+p.Dotted+" longest")})
+	}
+	return append(style.Table(cols, p.Room, p.Styles), legend...)
+}
+
+func seconds(s float64) string { return style.Brief(style.Seconds(s)) }
+
+// percentileBars are bars to the median, on to what nine of ten do not exceed, and to the
+// longest.
+func percentileBars(rows []duration, columns int, colour func(int) lipgloss.Style, p style.Page) style.Column {
+	axis := style.Axis{Columns: columns}
+	for _, d := range rows {
+		axis.Time = max(axis.Time, style.Seconds(d.Max))
+	}
+	bars := style.Column{Title: axis.Scale(), Style: colour}
+	for _, d := range rows {
+		bar := axis.Bar(0, style.Seconds(d.Median), p.Heavy)
+		bar = axis.Beside(bar, style.Seconds(d.P90), p.Light)
+		bars.Cells = append(bars.Cells, axis.Beside(bar, style.Seconds(d.Max), p.Dotted))
+	}
+	return bars
+}
+
+// Reach says how far back the records reach, and what they do not say.
+func (s JobStats) Reach(p style.Page, kept string) string {
+	text := english.Plural(s.Total.Jobs, "job")
+	if !s.Since.IsZero() {
+		text += " of the last " + style.Age(s.Since, p.Now)
+	}
+	text += "; the oldest record is " + style.Age(s.OldestAt, p.Now) + " old, records are kept for " + kept
+	for _, g := range s.Groups {
+		if g.Name == "" {
+			text += fmt.Sprintf("; %d do not say the %s (-)", g.Jobs, s.By)
+		}
+	}
+	return text
+}
