@@ -35,9 +35,26 @@ type entry struct {
 	explanation
 }
 
+// family is the causes of one file, which it is named by.
+type family struct {
+	name    string
+	entries []entry
+}
+
+// families are in the order in which they are read about.
+func families() []family {
+	return []family{
+		{"image", image()}, {"start", start()}, {"crash", crash()}, {"readiness", readiness()}, {"scheduling", scheduling()},
+		{"node", node()}, {"volume", volume()}, {"admission", admission()}, {"rollout", rollout()},
+	}
+}
+
 // entries is the whole catalogue.
-func entries() []entry {
-	return slices.Concat(image(), start(), crash(), readiness(), scheduling(), node(), volume(), admission(), rollout())
+func entries() (all []entry) {
+	for _, f := range families() {
+		all = append(all, f.entries...)
+	}
+	return all
 }
 
 func entryOf(code string) entry {
