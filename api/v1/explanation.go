@@ -31,8 +31,10 @@ type Explanation struct {
 
 // PolicyTreatment is how a policy treats a cause.
 type PolicyTreatment struct {
+	// Policy is its name: fast or patient.
 	Policy string `json:"policy"`
-	// Treatments are several if it depends on the case.
+	// Treatments are fails (at once), spared (it fails if the cause has not passed within the
+	// grace period) or waits; several if it depends on the case.
 	Treatments []Treatment `json:"treatments"`
 }
 

@@ -3,6 +3,7 @@ package diagnose
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // Options are what the command line says.
@@ -115,13 +117,18 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := printer.Print(o.IO, o.Output, result.Diagnosis{Diagnosis: d}); err != nil {
+	if err := printer.Print(o.IO, o.Output, result.Diagnosis{Diagnosis: d, Explained: explained(d.Cause)}); err != nil {
 		return err
 	}
 	if o.ExitCode && d.Verdict == v1.VerdictFailed {
 		return cmdutil.ExitError(fault.Failed.Exit())
 	}
 	return nil
+}
+
+// explained is true for a cause of which `berth explain` says more than its hint.
+func explained(c *v1.Cause) bool {
+	return c != nil && slices.ContainsFunc(cause.Explain(c.Code), cause.Explanation.GoesFurther)
 }
 
 func (o *Options) diagnose(ctx context.Context) (v1.Diagnosis, error) {

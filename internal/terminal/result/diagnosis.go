@@ -15,13 +15,17 @@ import (
 )
 
 // Diagnosis is the explanation of the state of a workspace, a pod or a workload.
-type Diagnosis struct{ v1.Diagnosis }
+type Diagnosis struct {
+	v1.Diagnosis
+	// Explained is true if there is more to read about its cause than the hint.
+	Explained bool `json:"-"`
+}
 
 // Names are kind/name.
 func (d Diagnosis) Names() []string { return []string{d.Subject} }
 
-// Text is what it is, what to do about it, what is behind that, and what to type
-// next.
+// Text is what it is, what to do about it, what is behind that, what to type next,
+// and where to read on.
 func (d Diagnosis) Text(p style.Page) ([]string, error) {
 	p.Now = d.At
 	lines := []string{d.title().Header(p), ""}
@@ -38,7 +42,11 @@ func (d Diagnosis) Text(p style.Page) ([]string, error) {
 	for _, unread := range d.Unread {
 		lines = append(lines, style.Paragraph(p.Indent(p.Warning+" made without permission to "+p.Text(unread)))...)
 	}
-	return append(lines, wording.CommandLines(d.next(p.Flags), p)...), nil
+	lines = append(lines, wording.CommandLines(d.next(p.Flags), p)...)
+	if c := wording.Lasting(d.Cause); d.Explained && c != nil {
+		lines = append(lines, style.Paragraph(p.Indent("See `berth explain "+p.Text(c.Code)+"`."))...)
+	}
+	return lines, nil
 }
 
 // title is what the first line names.
