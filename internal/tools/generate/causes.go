@@ -40,8 +40,8 @@ func causes(all files) error {
 		e.Policies, e.Example = observed.Policies, observed.Example
 		explained = append(explained, e.Explanation)
 	}
-	page, err := pageOf(explained)
-	all[causesPage] = []byte(page)
+	text, err := pageOf(explained)
+	all[causesPage] = []byte(text)
 	return err
 }
 

@@ -30,10 +30,9 @@ const casesNow = "2026-11-21T11:00:00Z"
 
 // dump is one of them, and how it is read.
 type dump struct {
-	File    string   `json:"file"`
-	Subject string   `json:"subject"`
-	Args    []string `json:"args"`
-	Now     string   `json:"now"`
+	File    string `json:"file"`
+	Subject string `json:"subject"`
+	Now     string `json:"now"`
 }
 
 // dumps are all of them by DIR/NAME; a recording is recordings/NAME.

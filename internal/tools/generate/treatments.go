@@ -27,12 +27,9 @@ func (t treatments) policies() (all []v1.PolicyTreatment) {
 func treated(dumps map[string]dump) map[string]treatments {
 	all := map[string]treatments{}
 	for _, d := range dumps {
-		if len(d.Args) > 0 {
-			continue // what is asked for could change it
-		}
-		if code, fast, patient := d.treated(); code != "" {
+		if code, seen := d.treated(); code != "" {
 			t := all[code]
-			all[code] = treatments{append(t.fast, fast), append(t.patient, patient)}
+			all[code] = treatments{append(t.fast, seen.fast...), append(t.patient, seen.patient...)}
 		}
 	}
 	return all
@@ -40,11 +37,11 @@ func treated(dumps map[string]dump) map[string]treatments {
 
 // treated is the cause in a dump, and what each policy makes of it: patience is tried with a
 // grace period that has not ended, and with one that has.
-func (d dump) treated() (code string, fast, patient v1.Treatment) {
+func (d dump) treated() (code string, seen treatments) {
 	policy := cause.DefaultPolicy()
 	found, err := d.read(policy)
 	if err != nil || codeOf(found) == "" {
-		return "", "", ""
+		return "", treatments{}
 	}
 	code = codeOf(found)
 	failsAfter := func(grace time.Duration) bool {
@@ -53,7 +50,7 @@ func (d dump) treated() (code string, fast, patient v1.Treatment) {
 		return err == nil && codeOf(read) == code && failed(read)
 	}
 	const endless = 100 * 365 * 24 * time.Hour
-	fast, patient = v1.TreatmentWaits, v1.TreatmentWaits
+	fast, patient := v1.TreatmentWaits, v1.TreatmentWaits
 	if failed(found) {
 		fast = v1.TreatmentFails
 	}
@@ -63,7 +60,17 @@ func (d dump) treated() (code string, fast, patient v1.Treatment) {
 	case failsAfter(0):
 		patient = v1.TreatmentSpared
 	}
-	return code, fast, patient
+	seen = treatments{[]v1.Treatment{fast}, []v1.Treatment{patient}}
+	if refusesPods(found) {
+		seen = treatments{append(seen.fast, v1.TreatmentFails), append(seen.patient, v1.TreatmentFails)}
+	}
+	return code, seen
+}
+
+// refusesPods is true for a cause for which a workload waits, as its controller tries again.
+// Nothing tries again to create a pod of its own, which is in no dump.
+func refusesPods(d v1.Diagnosis) bool {
+	return d.Cause != nil && cause.Refusal(d.Cause.Message, "").Code == d.Cause.Code
 }
 
 func failed(d v1.Diagnosis) bool { return d.Verdict == v1.VerdictFailed || d.Verdict == v1.VerdictGone }

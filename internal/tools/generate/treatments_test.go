@@ -14,19 +14,22 @@ func TestTreated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fails, waits := []v1.Treatment{v1.TreatmentFails}, []v1.Treatment{v1.TreatmentWaits}
+	either := []v1.Treatment{v1.TreatmentWaits, v1.TreatmentFails}
 	for name, want := range map[string]struct {
-		code          string
-		fast, patient v1.Treatment
+		code string
+		treatments
 	}{
-		"recordings/pull-not-found":    {"ImageNotFound", v1.TreatmentFails, v1.TreatmentFails},
-		"recordings/pull-no-such-host": {"RegistryUnreachable", v1.TreatmentFails, v1.TreatmentFails},
-		"recordings/unsched-cpu":       {"Unschedulable", v1.TreatmentWaits, v1.TreatmentWaits},
-		"recordings/graceful-delete":   {"PodDeleted", v1.TreatmentFails, v1.TreatmentFails},
+		"recordings/pull-not-found":    {"ImageNotFound", treatments{fails, fails}},
+		"recordings/pull-no-such-host": {"RegistryUnreachable", treatments{fails, fails}},
+		"recordings/unsched-cpu":       {"Unschedulable", treatments{waits, waits}},
+		"recordings/graceful-delete":   {"PodDeleted", treatments{fails, fails}},
+		"recordings/quota-exceeded":    {"QuotaExceeded", treatments{either, either}},
 		"recordings/job-ok":            {},
 		"recordings/nosuch":            {},
 	} {
-		if code, fast, patient := all[name].treated(); code != want.code || fast != want.fast || patient != want.patient {
-			t.Errorf("%s: %s %s %s, want %+v", name, code, fast, patient, want)
+		if code, got := all[name].treated(); code != want.code || !reflect.DeepEqual(got, want.treatments) {
+			t.Errorf("%s: %s %+v, want %+v", name, code, got, want)
 		}
 	}
 }
