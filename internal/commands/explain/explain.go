@@ -57,21 +57,19 @@ func Run(_ context.Context, o *Options) error {
 			return unknown(o.Cause)
 		}
 	}
-	if len(found) == 1 {
-		explanation, err := observed(found[0].Explanation)
-		if err != nil {
-			return err
-		}
-		return printer.Print(o.IO, o.Output, result.Explanation{Explanation: explanation})
-	}
-	list := v1.ExplanationList{}
+	var list v1.ExplanationList
 	for _, e := range found {
 		explanation, err := observed(e.Explanation)
 		if err != nil {
 			return err
 		}
-		explanation.Example = nil
 		list.Items = append(list.Items, explanation)
+	}
+	if len(list.Items) == 1 {
+		return printer.Print(o.IO, o.Output, result.Explanation{Explanation: list.Items[0]})
+	}
+	for i := range list.Items {
+		list.Items[i].Example = nil
 	}
 	return printer.Print(o.IO, o.Output, result.Explanations{ExplanationList: list})
 }
