@@ -35,7 +35,7 @@ type entry struct {
 	explanation
 }
 
-// family is the causes of one file, which it is named by.
+// family is the causes of a file, which it is named by, and of those that stand beside it.
 type family struct {
 	name    string
 	entries []entry
@@ -44,8 +44,15 @@ type family struct {
 // families are in the order in which they are read about.
 func families() []family {
 	return []family{
-		{"image", image()}, {"start", start()}, {"crash", crash()}, {"readiness", readiness()}, {"scheduling", scheduling()},
-		{"node", node()}, {"volume", volume()}, {"admission", admission()}, {"rollout", rollout()},
+		{"image", image()},
+		{"start", start()},
+		{"crash", crash()},
+		{"readiness", readiness()},
+		{"scheduling", scheduling()},
+		{"node", node()},
+		{"volume", volume()},
+		{"admission", admission()},
+		{"rollout", rollout()},
 	}
 }
 
