@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // The section of a cause has everything that there is to read about it.
@@ -37,5 +38,32 @@ func TestCausesIndex(t *testing.T) {
 	}
 	if index := "\n**Crash**\n\n- [OOMKilled](#oomkilled): Too much\n- [CrashLoop](#crashloop): \n\n**Node**\n\n- [Evicted](#evicted): \n\n## Crash\n"; !strings.Contains(page, index) {
 		t.Errorf("no %q in\n%s", index, page)
+	}
+}
+
+// Every cause is explained, and shown by a dump that has that very cause.
+func TestEveryCauseIsExplained(t *testing.T) {
+	atTop(t)
+	dumps, err := dumps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	treated := treated(dumps)
+	for _, e := range cause.Explanations() {
+		t.Run(e.Code, func(t *testing.T) {
+			if e.Title == "" || strings.HasSuffix(e.Title, ".") || e.Meaning == "" || len(e.Signs) == 0 || len(e.Remedies) == 0 {
+				t.Errorf("it has title %q, meaning %q, %d signs and %d remedies", e.Title, e.Meaning, len(e.Signs), len(e.Remedies))
+			}
+			if len(treated[e.Code].policies()) == 0 {
+				t.Error("no dump shows what the policies make of it")
+			}
+			d, ok := dumps[e.Dump]
+			if !ok {
+				t.Fatalf("its example is %q, which is not a dump", e.Dump)
+			}
+			if shown, err := d.read(cause.DefaultPolicy()); err != nil || codeOf(shown) != e.Code {
+				t.Errorf("%s shows %q: %v", e.Dump, codeOf(shown), err)
+			}
+		})
 	}
 }
