@@ -11,7 +11,7 @@ SHELL := bash
 MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 
 # Where generated files are, and nothing else.
-GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md
+GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md docs/causes.md internal/commands/explain/examples
 
 .PHONY: help build test test-unit test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check man release-check
 

@@ -32,6 +32,7 @@ func printing() []string {
 		"blueprint list", "blueprint list -o name", "blueprint show default", "blueprint show default -o json", "blueprint validate bp",
 		"bundle validate shop", "bundle validate shop -o json", "bundle definitions", "serve manifests bundles", "serve manifests volumes",
 		"diagnose -f recording.jsonl", "diagnose pod/" + id + "", "diagnose pod/" + id + " -o json",
+		"explain", "explain -o wide", "explain -o json", "explain CrashLoop", "explain CrashLoop -o json", "explain errimagepull -o name",
 		"update alice --dry-run=client", "update alice -o json",
 		"stop alice -o json", "start alice -o json", "restart alice -o name",
 		"reconcile --full -o json", "reconcile -o jsonpath={.kind}",

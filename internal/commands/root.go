@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/diagnose"
 	"github.com/berthdev/berth/internal/commands/doctor"
 	"github.com/berthdev/berth/internal/commands/exec"
+	"github.com/berthdev/berth/internal/commands/explain"
 	"github.com/berthdev/berth/internal/commands/jobs"
 	"github.com/berthdev/berth/internal/commands/logs"
 	"github.com/berthdev/berth/internal/commands/portforward"
@@ -80,7 +81,7 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 		}
 	}
 	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), cp.NewCmd(f, cp.Run), portforward.NewCmd(f, portforward.Run), logs.NewCmd(f, logs.Run),
-		diagnose.NewCmd(f, diagnose.Run), stop.NewCmd(f, stop.Run), start.NewCmd(f, start.Run), restart.NewCmd(f, restart.Run), update.NewCmd(f, update.Run), deletion.NewCmd(f, deletion.Run), reconcile.NewCmd(f, reconcile.Run), resolve.NewCmd(f, resolve.Run), jobs.NewCmd(f, jobs.Run))
+		diagnose.NewCmd(f, diagnose.Run), explain.NewCmd(f, explain.Run), stop.NewCmd(f, stop.Run), start.NewCmd(f, start.Run), restart.NewCmd(f, restart.Run), update.NewCmd(f, update.Run), deletion.NewCmd(f, deletion.Run), reconcile.NewCmd(f, reconcile.Run), resolve.NewCmd(f, resolve.Run), jobs.NewCmd(f, jobs.Run))
 	add(bundles, bundle.NewCmd(f), serve.NewCmd(f))
 	add(other, blueprint.NewCmd(f), volume.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f, version.Run))
 	root.AddCommand(topics.New()...)

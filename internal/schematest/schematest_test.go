@@ -63,6 +63,7 @@ func TestFullDocuments(t *testing.T) {
 		"Error":       &v1.Error{},
 		"Event":       &v1.Event{},
 		"CopyResult":  &v1.CopyResult{},
+		"Explanation": &v1.Explanation{},
 		"PortForward": &v1.PortForward{},
 
 		"BundleContent":        &v1.BundleContent{},
@@ -154,6 +155,12 @@ func fill(v reflect.Value) {
 		return
 	case v1.ScriptState:
 		v.Set(reflect.ValueOf(v1.ScriptFailed))
+		return
+	case v1.Verdict:
+		v.Set(reflect.ValueOf(v1.VerdictFailed))
+		return
+	case v1.Treatment:
+		v.Set(reflect.ValueOf(v1.TreatmentSpared))
 		return
 	}
 	switch v.Kind() {

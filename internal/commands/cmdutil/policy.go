@@ -24,9 +24,6 @@ func AddPolicyFlags(cmd *cobra.Command) {
 		cobra.CompletionWithDesc(cause.Patient, "give known transient causes some time"))
 	fixed("pull-delay", "0s", "8s", "30s")
 	fixed("grace-period", "1m", "10m", "30m")
-	_ = cmd.RegisterFlagCompletionFunc("ignore-reason", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		codes, kubernetes := cause.Reasons()
-		return append(codes, kubernetes...), cobra.ShellCompDirectiveNoFileComp
-	})
+	_ = cmd.RegisterFlagCompletionFunc("ignore-reason", completeList(Causes))
 	NoFlagValues(cmd, "crash-loop-threshold")
 }

@@ -3,6 +3,7 @@ package diagnose
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // Options are what the command line says.
@@ -119,6 +121,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	d.Explained = explained(d.Cause)
 	if err := printer.Print(o.IO, o.Output, d); err != nil {
 		return err
 	}
@@ -126,6 +129,11 @@ func Run(ctx context.Context, o *Options) error {
 		return cmdutil.ExitError(fault.Failed.Exit())
 	}
 	return nil
+}
+
+// explained is true for a cause of which `berth explain` says more than its hint.
+func explained(c *v1.Cause) bool {
+	return c != nil && slices.ContainsFunc(cause.Explain(c.Code), cause.Explanation.GoesFurther)
 }
 
 func (o *Options) diagnose(ctx context.Context) (result.Diagnosis, error) {

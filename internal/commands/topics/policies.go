@@ -33,7 +33,8 @@ ignored causes.
 Each --ignore-reason names a cause (CrashLoop) or Kubernetes' own reason
 (CrashLoopBackOff), in upper or lower case, that is not a failure. ErrImagePull and
 ImagePullBackOff are one. A pod that has ended cannot be ignored. When --timeout ends
-the waiting, the ignored causes are named.
+the waiting, the ignored causes are named. docs/causes.md has all causes, and what
+each policy makes of them; ` + "`berth explain`" + ` shows them in the terminal.
 
 In the configuration file, with the defaults:
 

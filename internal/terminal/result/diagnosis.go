@@ -18,13 +18,15 @@ import (
 type Diagnosis struct {
 	v1.Diagnosis
 	AsOfNewest bool `json:"-"` // its time is the newest one in a dump
+	// Explained is true if there is more to read about its cause than the hint.
+	Explained bool `json:"-"`
 }
 
 // Names are kind/name.
 func (d Diagnosis) Names() []string { return []string{d.Subject} }
 
-// Text is what it is, what to do about it, what is behind that, and what to type
-// next.
+// Text is what it is, what to do about it, what is behind that, what to type next,
+// and where to read on.
 func (d Diagnosis) Text(p style.Page) ([]string, error) {
 	p.Now = d.At
 	lines := []string{d.title().Header(p), ""}
@@ -48,7 +50,11 @@ func (d Diagnosis) Text(p style.Page) ([]string, error) {
 		asOf := "as of " + d.At.Format("2006-01-02 15:04:05 MST") + ", the newest time in the dump"
 		lines = append(lines, style.Paragraph(p.Indent(style.Paint(p.Grey, asOf)))...)
 	}
-	return append(lines, wording.CommandLines(d.next(p.Flags), p)...), nil
+	lines = append(lines, wording.CommandLines(d.next(p.Flags), p)...)
+	if c := wording.Lasting(d.Cause); d.Explained && c != nil {
+		lines = append(lines, style.Paragraph(p.Indent("See `berth explain "+p.Text(c.Code)+"`."))...)
+	}
+	return lines, nil
 }
 
 // title is what the first line names.

@@ -69,6 +69,25 @@ func TestDiagnosis(t *testing.T) {
 	}
 }
 
+// Who wants to know more is told where to read on, of a cause that lasts.
+func TestDiagnosisEndsWithTheExplanation(t *testing.T) {
+	const see = "\n    See `berth explain CrashLoop`.\n"
+	d := *diagnoses()["failed"]
+	for name, c := range map[string]struct {
+		explained, tentative, ends bool
+	}{
+		"more to read": {explained: true, ends: true},
+		"nothing more": {},
+		"may pass yet": {explained: true, tentative: true},
+	} {
+		d.Cause = &v1.Cause{Code: "CrashLoop", Message: "crash loop", Tentative: c.tentative}
+		got := printed(t, "text", result.Diagnosis{Diagnosis: d, Explained: c.explained}, 80, style.NoColour)
+		if strings.HasSuffix(got, see) != c.ends || strings.Contains(got, "berth explain") != c.ends {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+}
+
 func TestDiagnosisIsHarmless(t *testing.T) {
 	w := terminaltest.HostileWorkspace()
 	d := &v1.Diagnosis{
@@ -80,6 +99,6 @@ func TestDiagnosisIsHarmless(t *testing.T) {
 	}
 	terminaltest.Harmless(t, "diagnosis", printed(t, "text", result.Diagnosis{Diagnosis: *d}, 0, style.NoColour))
 	terminaltest.Harmless(t, "diagnosis", printed(t, "text", result.Diagnosis{Diagnosis: *d}, 80, style.NoColour))
-	d.UserString, d.Blueprint = "", ""
-	terminaltest.Harmless(t, "diagnosis of a pod", printed(t, "text", result.Diagnosis{Diagnosis: *d}, 80, style.NoColour))
+	d.UserString, d.Blueprint, d.Cause = "", "", &v1.Cause{Code: terminaltest.Hostile, Message: terminaltest.Hostile}
+	terminaltest.Harmless(t, "diagnosis of a pod", printed(t, "text", result.Diagnosis{Diagnosis: *d, Explained: true}, 80, style.NoColour))
 }

@@ -57,6 +57,7 @@ func Indented(lines []string) []string {
 
 // Narrower is a page for what is to be Indented.
 func (p Page) Narrower() Page {
+	p.Width = max(p.Width-indent, 1)
 	if p.Room > 0 {
 		p.Room = max(p.Room-indent, 1)
 	}

@@ -68,13 +68,13 @@ func (f files) write() error {
 
 // directories hold generated files and no others.
 func directories() []string {
-	return []string{"completions", "docs/commands", "docs/pictures", "docs/schema"}
+	return []string{"completions", "docs/commands", "docs/pictures", "docs/schema", examplesDir}
 }
 
 // generated makes all files.
 func generated() (files, error) {
 	all := files{}
-	for _, part := range []func(files) error{completions, reference, topics, schemas, blueprints, users, output, pictures} {
+	for _, part := range []func(files) error{completions, reference, topics, schemas, blueprints, users, output, pictures, causes} {
 		if err := part(all); err != nil {
 			return nil, err
 		}

@@ -96,6 +96,8 @@ func printed() []any {
 		v1.Diagnosis{},
 		v1.Error{},
 		v1.Event{},
+		v1.Explanation{},
+		v1.ExplanationList{},
 		v1.Job{},
 		v1.JobList{},
 		v1.JobStats{},

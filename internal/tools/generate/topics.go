@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,13 +11,19 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
+// otherPage is a page that a topic names, in a line that is not set off as code.
+var otherPage = regexp.MustCompile(`(?m)^((?:[^ \n].*?)?)\bdocs/([a-z-]+\.md)\b`)
+
+// linked makes links of the pages that a topic names, of the first in each line.
+func linked(text string) string { return otherPage.ReplaceAllString(text, "$1[docs/$2]($2)") }
+
 // topics makes a page of each topic of `berth help`.
 func topics(all files) error {
 	for _, cmd := range commands.Tree().Commands() {
 		if !cmd.IsAdditionalHelpTopicCommand() {
 			continue
 		}
-		text := fenced(cmd.Long)
+		text := fenced(linked(cmd.Long))
 		if cmd.Name() == "exit-codes" {
 			text = exitCodes(cmd)
 		}

@@ -35,13 +35,33 @@ type entry struct {
 	explanation
 }
 
+// family is the causes of a file, which it is named by, and of those that stand beside it.
+type family struct {
+	name    string
+	entries []entry
+}
+
+// families are in the order in which they are read about.
+func families() []family {
+	return []family{
+		{"image", image()},
+		{"start", start()},
+		{"crash", slices.Concat(crash(), words(), hook())},
+		{"readiness", slices.Concat(readiness(), slow())},
+		{"scheduling", scheduling()},
+		{"node", slices.Concat(node(), nodeState())},
+		{"volume", slices.Concat(claim(), volume())},
+		{"admission", admission()},
+		{"rollout", slices.Concat(rollout(), workload())},
+	}
+}
+
 // entries is the whole catalogue.
-func entries() []entry {
-	return slices.Concat(
-		image(), start(), crash(), words(), hook(), readiness(), slow(),
-		scheduling(), node(), nodeState(), claim(), volume(),
-		admission(), rollout(), workload(),
-	)
+func entries() (all []entry) {
+	for _, f := range families() {
+		all = append(all, f.entries...)
+	}
+	return all
 }
 
 func entryOf(code string) entry {

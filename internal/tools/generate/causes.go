@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/style"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+const (
+	// examplesDir is where `berth explain` has its examples.
+	examplesDir = "internal/commands/explain/examples"
+	causesPage  = "docs/causes.md"
+)
+
+// causes makes of the catalogue and of the dumps what there is to read about causes: a page,
+// and what `berth explain` knows besides the catalogue.
+func causes(all files) error {
+	dumps, err := dumps()
+	if err != nil {
+		return err
+	}
+	treated := treated(dumps)
+	var explained []v1.Explanation
+	for _, e := range cause.Explanations() {
+		observed := v1.Explanation{Policies: treated[e.Code].policies()}
+		if d, err := dumps[e.Dump].read(cause.DefaultPolicy()); err == nil && codeOf(d) == e.Code {
+			observed.Example = &d
+		}
+		text, err := observation(observed)
+		if err != nil {
+			return err
+		}
+		all[examplesDir+"/"+e.Code+".json"] = text
+		e.Policies, e.Example = observed.Policies, observed.Example
+		explained = append(explained, e.Explanation)
+	}
+	text, err := pageOf(explained)
+	all[causesPage] = []byte(text)
+	return err
+}
+
+// observation is what the dumps show of a cause: its part of an Explanation.
+func observation(e v1.Explanation) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	err := enc.Encode(struct {
+		Policies []v1.PolicyTreatment `json:"policies,omitempty"`
+		Example  *v1.Diagnosis        `json:"example,omitempty"`
+	}{e.Policies, e.Example})
+	return b.Bytes(), err
+}
+
+const causesAbout = "# Causes\n\nWhat keeps a workspace, a pod or a workload from running, as `berth diagnose` and `berth status` name it. " +
+	"`berth explain CAUSE` shows each of them in the terminal; [policies](policies.md) say which of them are failures, and when.\n"
+
+// pageOf is the page about all causes: an index by family, then each of them.
+func pageOf(explained []v1.Explanation) (string, error) {
+	var index, body strings.Builder
+	family := ""
+	for _, e := range explained {
+		if e.Family != family {
+			family = e.Family
+			title := strings.ToUpper(family[:1]) + family[1:]
+			fmt.Fprintf(&index, "\n**%s**\n\n", title)
+			fmt.Fprintf(&body, "\n## %s\n", title)
+		}
+		fmt.Fprintf(&index, "- [%s](#%s): %s\n", e.Code, strings.ToLower(e.Code), markdown(e.Title))
+		text, err := causeSection(e)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", e.Code, err)
+		}
+		body.WriteString(text)
+	}
+	return causesAbout + index.String() + body.String(), nil
+}
+
+// causeSection is about one cause.
+func causeSection(e v1.Explanation) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n%s\n", e.Code, markdown(e.Title), markdown(e.Meaning))
+	if len(e.Reasons) > 0 {
+		fmt.Fprintf(&b, "\nKubernetes' words for it: `%s`\n", strings.Join(e.Reasons, "`, `"))
+	}
+	if e.Passes != "" {
+		fmt.Fprintf(&b, "\nPasses by itself: %s\n", markdown(e.Passes))
+	}
+	b.WriteString(listed("How to recognize it:", e.Signs))
+	b.WriteString(listed("What to do:", e.Remedies))
+	b.WriteString(listed("What becomes of the workspace:", result.Explanation{Explanation: e}.Treatments()))
+	if e.Example == nil {
+		return b.String(), nil
+	}
+	lines, err := result.Diagnosis{Diagnosis: *e.Example}.Text(style.Page{Styles: style.New(style.NoColour, true), Width: exampleWidth})
+	fmt.Fprintf(&b, "\n```\n$ berth diagnose -f dump.yaml\n%s```\n", style.JoinLines(lines))
+	return b.String(), err
+}
+
+// exampleWidth is how many columns the examples of the page have.
+const exampleWidth = 100
+
+func listed(heading string, items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n" + heading + "\n\n")
+	for _, item := range items {
+		b.WriteString("- " + markdown(item) + "\n")
+	}
+	return b.String()
+}
+
+// markdown keeps what is between backquotes, and of the rest what would be taken for HTML
+// from being so.
+func markdown(text string) string {
+	parts := strings.Split(text, "`")
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = strings.ReplaceAll(parts[i], "<", "&lt;")
+	}
+	return strings.Join(parts, "`")
+}
