@@ -122,6 +122,22 @@ func noNetwork(p evidence.Pod, e *corev1.Event) *Finding {
 	return f
 }
 
+// WaitsOnNode is true for a pod of which only its node can say why it does not get on:
+// nobody has said anything about it for a while, it should have ended, or it was ready.
+func WaitsOnNode(p evidence.Pod, now time.Time) bool {
+	if p.Spec.NodeName == "" {
+		return false
+	}
+	if p.DeletionTimestamp != nil {
+		return OfOverdue(p) != nil && !now.Before(p.DeletionTimestamp.Add(SilentAfter))
+	}
+	if f, from := OfSilentKubelet(p); f != nil && !now.Before(from) {
+		return true
+	}
+	return OfNode(p) != nil || evidence.Latest(p.Events, networkNotReady) != nil && !p.Sandboxed() ||
+		len(p.Status.ContainerStatuses) > 0 && unheard(p) && p.ClosedGate() == "" && !now.Before(p.Since(corev1.PodReady).Add(SilentAfter))
+}
+
 // OfSilentKubelet is a pod of which its node says nothing; nil if it does. The pod is
 // not begun by then, and the time at which that is a cause is in the finding.
 func OfSilentKubelet(p evidence.Pod) (f *Finding, from time.Time) {
