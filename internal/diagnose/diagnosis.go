@@ -40,7 +40,8 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 	about := describe(subject, records, last.Cause)
 	diagnosis.UserString, diagnosis.Blueprint = about.UserString, about.Blueprint
 	diagnosis.Hint = cause.Hint(last.Cause, about)
-	if diagnosis.Verdict == v1.VerdictFailed || diagnosis.Verdict == v1.VerdictWaiting {
+	switch diagnosis.Verdict {
+	case v1.VerdictFailed, v1.VerdictWaiting, v1.VerdictTerminating:
 		diagnosis.Cause = last.Cause
 	}
 	return diagnosis

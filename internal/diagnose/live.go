@@ -18,6 +18,9 @@ import (
 // that failed.
 func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p cause.Policy, now time.Time) (v1.Diagnosis, error) {
 	dump, err := gather(ctx, client, subject)
+	if err == nil {
+		dump, err = dump.withNodes(ctx, client, subject, now)
+	}
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}

@@ -53,6 +53,17 @@ func namespaceCreation() Command {
 	}
 }
 
+// awaitedNodes is a ClusterRole: nodes are in no namespace.
+func awaitedNodes() Command {
+	return Command{
+		Name: DiagnoseNodes, Feature: true, Cluster: true,
+		About: "Let `berth diagnose` read the node that a pod waits on. It takes the Role of diagnose, too.",
+		Rules: []Rule{
+			{Resource: "nodes", Verbs: []string{"get"}, Why: "since when the node of a pod is not ready, and why", Without: "the diagnosis says that it could not be read"},
+		},
+	}
+}
+
 func checkup() Command {
 	skipped := "the check is skipped"
 	return Command{

@@ -13,6 +13,7 @@ const (
 	CreateNamespace = "provision --create-namespace"
 	StatusOfAll     = "status --all-namespaces"
 	DeleteOfAll     = "delete --owner --all-namespaces"
+	DiagnoseNodes   = "diagnose, on nodes"
 
 	JobsInNATS           = "records of jobs in NATS"
 	ConfigMapsOfPlatform = "blueprints and users from ConfigMaps"
@@ -35,7 +36,7 @@ const (
 func Commands() []Command {
 	return []Command{
 		provision(), inject(), stop(), status(), exec(), cp(), portForward(), logs(), diagnosis(), deletion(), jobs(),
-		allNamespaces(), deletionInAllNamespaces(), impersonation(), namespaceCreation(), checkup(),
+		allNamespaces(), deletionInAllNamespaces(), impersonation(), namespaceCreation(), awaitedNodes(), checkup(),
 	}
 }
 

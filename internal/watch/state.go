@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -159,6 +161,19 @@ func (s State) nodeOf(pod *corev1.Pod) (n evidence.Node) {
 		}
 	}
 	return n
+}
+
+// AwaitedNodes are the nodes that only can say why pods on them do not get on, and that
+// are not known.
+func (s State) AwaitedNodes(now time.Time) (names []string) {
+	for _, pod := range s.Pods() {
+		p := s.evidenceOf(pod)
+		if !p.Node.IsKnown() && cause.WaitsOnNode(p, now) && !slices.Contains(names, pod.Spec.NodeName) {
+			names = append(names, pod.Spec.NodeName)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // claimsOf gives the claims that a pod mounts, as far as they are known.

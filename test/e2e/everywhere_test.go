@@ -51,6 +51,11 @@ func everywhere() []duty {
 			without: map[string]use{"get serviceaccounts": create},
 		},
 		{
+			command: rbac.Named(rbac.DiagnoseNodes), with: []rbac.Command{rbac.Named("diagnose")},
+			uses:      []use{{args: []string{"diagnose", "NAMESPACE~huge"}}}, // which waits for a node, not on one
+			elsewhere: map[string]string{"get nodes": "TestDiagnoseReadsNodes, and without it"},
+		},
+		{
 			command: rbac.Named("doctor"), with: []rbac.Command{rbac.Developer()},
 			uses: []use{checkup},
 			without: map[string]use{

@@ -24,17 +24,122 @@ const sandboxFailed = "FailedCreatePodSandBox"
 
 func node() []entry {
 	return []entry{
-		{code: SandboxFailed, reasons: []string{sandboxFailed}, why: sandboxText, hint: "{why}"},
-		{code: Evicted, hint: "The node ran out of what the message names, or the pod used more than it may. Raise the limit in {spec}, or use less. {anew}"},
-		{code: Preempted, reasons: []string{"Preempting"}, hint: "A pod of a higher priority took its place. Ask for a higher priorityClassName, or add a node. {anew}"},
+		{
+			code: SandboxFailed, reasons: []string{sandboxFailed}, why: sandboxText, hint: "{why}",
+			explanation: explanation{
+				title:   "The node cannot set up the pod",
+				meaning: "Before any container starts, the node makes a sandbox: the pod's network, and a small container that holds it. That fails.",
+				signs: []string{
+					"events FailedCreatePodSandBox about the pod",
+				},
+				remedies: []string{
+					"If there is no free address, remove pods, or have the range enlarged.",
+					"If the network plugin is not ready, look at its pod on the node.",
+					"If the pause image cannot be pulled, make its registry reachable for the node.",
+				},
+				passes:  "The node tries again and again: what was a matter of load passes.",
+				example: "node/sandbox-image",
+			},
+		},
+		{
+			code: Evicted, hint: "The node ran out of what the message names, or the pod used more than it may. Raise the limit in {spec}, or use less. {anew}",
+			explanation: explanation{
+				title:   "The node has put the pod out",
+				meaning: "The node ran short of memory or disk, or the pod has used more disk than it may, and the node has ended it to protect the others. The pod object stays, and does not start again.",
+				signs: []string{
+					"the pod's phase is Failed, with reason Evicted and a message that names the resource",
+				},
+				remedies: []string{
+					"Ask for what the pod needs (requests), so that a node with room is chosen, or use less.",
+					"Raise the limit that the message names.",
+				},
+				passes:  "A controller makes another pod.",
+				example: "collected/b51-evicted-memory-bare",
+			},
+		},
+		{
+			code: Preempted, reasons: []string{"Preempting"}, hint: "A pod of a higher priority took its place. Ask for a higher priorityClassName, or add a node. {anew}",
+			explanation: explanation{
+				title:   "A more important pod took its place",
+				meaning: "There was no room for a pod of a higher priority, and this one was ended for it.",
+				signs: []string{
+					"the pod's reason is Preempting, or an event Preempted is about it",
+				},
+				remedies: []string{
+					"Ask for a higher priorityClassName.",
+					"Add a node.",
+				},
+			},
+		},
 		{
 			code: NodeOutOfResources, reasons: []string{"OutOfcpu", "OutOfmemory", "OutOfpods"},
 			hint: "The node had no room left when the pod arrived. Lower {requests-field}, or try again: another node may have room. {anew}",
+			explanation: explanation{
+				title:   "The node had no room when the pod arrived",
+				meaning: "Between the scheduler's choice and the pod's arrival, the room on the node was taken, or the pod was put there without the scheduler (nodeName).",
+				signs: []string{
+					"the pod's phase is Failed, with reason OutOfcpu, OutOfmemory or OutOfpods",
+				},
+				remedies: []string{
+					"Create it again: another node may have room.",
+					"Leave out nodeName, or ask for less.",
+				},
+			},
 		},
-		{code: NodeAffinity, hint: "The node's labels no longer fit what {spec} asks for. {anew}"},
-		{code: DeadlineExceeded, hint: "It ran for longer than activeDeadlineSeconds permits. Raise that in {spec}. {again}"},
-		{code: PodFailed, hint: "The pod has ended and is not restarted. {anew}"},
-		{code: PodDeleted, hint: "The pod was deleted, or what it belonged to. {anew}"},
+		{
+			code: NodeAffinity, hint: "The node's labels no longer fit what {spec} asks for. {anew}",
+			explanation: explanation{
+				title:   "The node's labels do not fit any more",
+				meaning: "The node was chosen by its labels, which have changed by the time that its kubelet looked at the pod.",
+				signs: []string{
+					"the pod's phase is Failed, with reason NodeAffinity",
+				},
+				remedies: []string{
+					"Create it again.",
+					"Correct the node's labels, or nodeSelector and affinity.",
+				},
+			},
+		},
+		{
+			code: DeadlineExceeded, hint: "It ran for longer than activeDeadlineSeconds permits. Raise that in {spec}. {again}",
+			explanation: explanation{
+				title:   "The pod ran for longer than it may",
+				meaning: "activeDeadlineSeconds limits how long a pod may run, and that time is over.",
+				signs: []string{
+					"the pod's phase is Failed, with reason DeadlineExceeded",
+				},
+				remedies: []string{
+					"Raise activeDeadlineSeconds, or leave it out.",
+				},
+			},
+		},
+		{
+			code: PodFailed, hint: "The pod has ended and is not restarted. {anew}",
+			explanation: explanation{
+				title:   "The pod has ended",
+				meaning: "The pod's phase is Failed, and it does not start again. The message says why, as far as the node has said so.",
+				signs: []string{
+					"the pod's phase is Failed",
+				},
+				remedies: []string{
+					"Create it again, if it is still needed.",
+				},
+				example: "collected/o09-node-shutdown",
+			},
+		},
+		{
+			code: PodDeleted, hint: "The pod was deleted, or what it belonged to. {anew}",
+			explanation: explanation{
+				title:   "The pod was deleted",
+				meaning: "Somebody has deleted the pod, or what it belonged to, or its node was drained.",
+				signs: []string{
+					"the pod does not exist any more",
+				},
+				remedies: []string{
+					"Provision the workspace again, or create the pod again.",
+				},
+			},
+		},
 	}
 }
 

@@ -28,24 +28,93 @@ func nodeState() []entry {
 		{
 			code: NodeLost, why: elsewhere,
 			hint: "The node is off, has lost its network, or its kubelet has ended: `kubectl describe node {name}`. When it comes back, the pod goes on. {why}",
+			explanation: explanation{
+				title:   "Nothing is heard of the node",
+				meaning: "The node of the pod has not said that it is there for more than 40 seconds: it is off, has no network, or its kubelet has ended. Whether the pod still runs there is not known.",
+				signs: []string{
+					"the node's condition Ready is Unknown, and it has the taint node.kubernetes.io/unreachable",
+					"the pod's phase is Unknown, or its reason NodeLost, in old versions",
+				},
+				remedies: []string{
+					"Bring the node back.",
+					"If it does not come back, delete the node, so that its pods are made again elsewhere.",
+				},
+				passes:  "It passes when the node comes back. Otherwise the pod is deleted after 5 minutes, and made again if it has a controller.",
+				example: "node/lost",
+			},
 		},
 		{
 			code: NodeNotReady, why: elsewhere,
 			hint: "The node cannot run pods: `kubectl describe node {name}` says why, under Conditions. When it is ready again, the pod goes on. {why}",
+			explanation: explanation{
+				title:   "The node is not ready",
+				meaning: "The node is there, and says that it cannot run pods, because its container runtime hangs for example.",
+				signs: []string{
+					"the node's condition Ready is False, with a message",
+					"events NodeNotReady about the pod",
+				},
+				remedies: []string{
+					"See what the node says (kubectl describe node, under Conditions).",
+					"Restart its container runtime or its kubelet, or ask your cluster administrator.",
+				},
+				passes:  "It passes when the node is ready again.",
+				example: "node/not-ready",
+			},
 		},
 		{
 			code: NetworkNotReady,
 			hint: "The node's network plugin is not installed or has not begun, which a new node needs a minute for. If it stays so, look at the plugin's pod on the node " +
 				"(`kubectl get pods --all-namespaces --output wide --field-selector spec.nodeName={name}`), or ask your cluster administrator.",
+			explanation: explanation{
+				title:   "The node has no network for pods",
+				meaning: "A network plugin gives each pod its address. On this node it is not installed, or has not begun.",
+				signs: []string{
+					"events NetworkNotReady about the pod: cni plugin not initialized",
+					"the node's condition Ready is False, with NetworkPluginNotReady",
+				},
+				remedies: []string{
+					"Look at the network plugin's pod on the node.",
+					"Install a network plugin, if the cluster is new.",
+				},
+				passes:  "On a new node it passes within a minute.",
+				example: "node/cni-not-initialized",
+			},
 		},
 		{
 			code: KubeletSilent,
 			hint: "The kubelet or the container runtime of the node hangs, or has too much to do: `kubectl describe node {name}` shows whether it is ready. If this persists, ask your cluster administrator.",
+			explanation: explanation{
+				title:   "The node says nothing about the pod",
+				meaning: "The pod was given to a node, and its kubelet has not said anything about it since: no event, no container.",
+				signs: []string{
+					"the pod has a node, and its containers stay in ContainerCreating or have no status",
+					"no event after Scheduled",
+				},
+				remedies: []string{
+					"See whether the node is ready (kubectl describe node).",
+					"Restart its kubelet or its container runtime, or ask your cluster administrator.",
+				},
+				passes:  "It passes when the kubelet gets to it.",
+				example: "node/kubelet-silent",
+			},
 		},
 		{
 			code: TerminationOverdue,
 			hint: "A process does not end, a volume is not let go, or the node's kubelet hangs: the node's name is in the message, and `kubectl describe node` says how it is. " +
 				"Only if nothing of the pod can run any more, `kubectl delete pod {name} --force{ns}` takes it out of the cluster.",
+			explanation: explanation{
+				title:   "The pod does not end",
+				meaning: "The pod is being deleted, and the time that it had for it is over by more than a minute. Its node should have killed what is left of it.",
+				signs: []string{
+					"the pod has a deletionTimestamp in the past (kubectl get pods shows Terminating)",
+				},
+				remedies: []string{
+					"See how the node is; one that is gone has to be deleted for its pods to go.",
+					"See whether a volume of the pod hangs, such as one of NFS whose server is gone.",
+					"Delete the pod with --force, if nothing of it can run any more.",
+				},
+				example: "node/does-not-end",
+			},
 		},
 	}
 }
@@ -122,11 +191,28 @@ func noNetwork(p evidence.Pod, e *corev1.Event) *Finding {
 	return f
 }
 
+// WaitsOnNode is true for a pod of which only its node can say why it does not get on:
+// nobody has said anything about it for a while, it should have ended, or it was ready.
+func WaitsOnNode(p evidence.Pod, now time.Time) bool {
+	if p.Spec.NodeName == "" {
+		return false
+	}
+	if p.DeletionTimestamp != nil {
+		return OfOverdue(p) != nil && !now.Before(p.DeletionTimestamp.Add(SilentAfter))
+	}
+	if f, from := OfSilentKubelet(p); f != nil && !now.Before(from) {
+		return true
+	}
+	return OfNode(p) != nil || evidence.Latest(p.Events, networkNotReady) != nil && !p.Sandboxed() ||
+		len(p.Status.ContainerStatuses) > 0 && unheard(p) && p.ClosedGate() == "" && !now.Before(p.Since(corev1.PodReady).Add(SilentAfter))
+}
+
 // OfSilentKubelet is a pod of which its node says nothing; nil if it does. The pod is
 // not begun by then, and the time at which that is a cause is in the finding.
 func OfSilentKubelet(p evidence.Pod) (f *Finding, from time.Time) {
-	node, placed := p.Spec.NodeName, p.Since(corev1.PodScheduled)
-	if node == "" || p.Sandboxed() || placed.IsZero() {
+	// A pod that was given to its node without a scheduler does not say when.
+	placed := evidence.Later(p.CreationTimestamp.Time, p.Since(corev1.PodScheduled))
+	if p.Spec.NodeName == "" || p.Sandboxed() {
 		return nil, time.Time{}
 	}
 	told := false // whether the events about the pod are known

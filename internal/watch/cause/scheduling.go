@@ -25,15 +25,75 @@ const failedScheduling = "FailedScheduling"
 
 func scheduling() []entry {
 	return []entry{
-		{code: Unschedulable, reasons: []string{failedScheduling}, person: true, hint: "{why}", why: placementText},
+		{
+			code: Unschedulable, reasons: []string{failedScheduling}, person: true, hint: "{why}", why: placementText,
+			explanation: explanation{
+				title:   "No node fits the pod",
+				meaning: "The scheduler looks for a node with room for what the pod asks for, and with the labels, taints and volumes that it needs. It has looked at every node, and says of each what is wrong with it.",
+				signs: []string{
+					"the condition PodScheduled of the pod is False, with reason Unschedulable",
+					"events FailedScheduling: 0/3 nodes are available: 2 Insufficient cpu, …",
+				},
+				remedies: []string{
+					"Ask for less, where resources are what is missing.",
+					"Correct nodeSelector, affinity, tolerations or host ports, where they are.",
+					"Open a cordoned node again, or add a node.",
+				},
+				passes:  "It passes when a node has room again, or a new one comes.",
+				example: "scheduling/memory",
+			},
+		},
 		{
 			code: SchedulingGated,
 			hint: "The pod is held back on purpose until its scheduling gate is removed. Who sets such a gate removes it, such as a queue when there is room: see whether that runs.",
+			explanation: explanation{
+				title:   "The pod is held back on purpose",
+				meaning: "A scheduling gate in the pod's spec keeps the scheduler from looking at it. Whoever has set it, such as a queue for batch jobs, removes it when it is time.",
+				signs: []string{
+					"the condition PodScheduled is False, with reason SchedulingGated",
+					"spec.schedulingGates of the pod has names",
+				},
+				remedies: []string{
+					"See whether what sets the gate runs, and what it waits for.",
+				},
+				passes:  "It passes when the gate is removed.",
+				example: "scheduling/gate-of-a-queue",
+			},
 		},
-		{code: SchedulerSilent, person: true, hint: "{why}", why: silenceText},
+		{
+			code: SchedulerSilent, person: true, hint: "{why}", why: silenceText,
+			explanation: explanation{
+				title:   "No scheduler looks at the pod",
+				meaning: "Each pod names the scheduler that finds a node for it. This one has said nothing for more than a minute, neither in the pod nor in an event.",
+				signs: []string{
+					"the pod has no node, and no condition PodScheduled",
+					"no event is about it",
+				},
+				remedies: []string{
+					"Correct schedulerName: pods that have none get the cluster's own.",
+					"Start the scheduler of that name.",
+					"If it is the cluster's own, ask your cluster administrator.",
+				},
+				example: "scheduling/unknown-scheduler",
+			},
+		},
 		{
 			code: SchedulerError, reasons: []string{failedScheduling},
 			hint: "The scheduler itself met an error, and tries again. If this persists, its log says more (`kubectl logs --namespace kube-system --selector component=kube-scheduler`): ask your cluster administrator.",
+			explanation: explanation{
+				title:   "The scheduler itself met an error",
+				meaning: "The scheduler has found a node, or was about to, and something in between failed: a volume took too long, a node was removed, the API server did not answer. Nothing is wrong with what the pod asks for.",
+				signs: []string{
+					"the condition PodScheduled is False, with reason SchedulerError",
+					`events FailedScheduling such as running PreBind plugin "VolumeBinding"`,
+				},
+				remedies: []string{
+					"Wait: it tries again.",
+					"If it persists, see what the scheduler logs.",
+				},
+				passes:  "It passes with the next attempt, which comes within minutes.",
+				example: "scheduling/scheduler-error",
+			},
 		},
 	}
 }
