@@ -14,7 +14,10 @@ const (
 
 const failedCreate = "FailedCreate"
 
-func admission() []entry {
+func admission() []entry { return append(refusals(), busyClusters()...) }
+
+// refusals are about the pod.
+func refusals() []entry {
 	reasons := []string{failedCreate}
 	return []entry{
 		{
@@ -48,6 +51,13 @@ func admission() []entry {
 				example:  "collected/o35-invalid-pod",
 			},
 		},
+	}
+}
+
+// busyClusters are about the cluster: the same pod is accepted at another time.
+func busyClusters() []entry {
+	reasons := []string{failedCreate}
+	return []entry{
 		{
 			code: WebhookUnreachable, reasons: reasons, why: webhookText, hint: "{why} {retried}",
 			explanation: explanation{

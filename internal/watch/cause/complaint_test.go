@@ -11,7 +11,7 @@ import (
 )
 
 // said lets the instance before have ended with a message.
-func said(code int32, restarts int32, message string) func(*corev1.ContainerStatus) {
+func said(code, restarts int32, message string) func(*corev1.ContainerStatus) {
 	return func(s *corev1.ContainerStatus) {
 		watchtest.ExitedBefore(code, "Error", restarts)(s)
 		s.LastTerminationState.Terminated.Message = message
