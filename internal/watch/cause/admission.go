@@ -1,19 +1,5 @@
 package cause
 
-import (
-	"fmt"
-	"regexp"
-	"strings"
-	"time"
-
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-
-	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/watch/evidence"
-)
-
 // The causes for which the API server does not accept a pod. A pod of its own
 // fails, as nothing tries again; a workload waits, as its controller does.
 const (
@@ -28,7 +14,10 @@ const (
 
 const failedCreate = "FailedCreate"
 
-func admission() []entry {
+func admission() []entry { return append(refusals(), busyClusters()...) }
+
+// refusals are about the pod.
+func refusals() []entry {
 	reasons := []string{failedCreate}
 	return []entry{
 		{
@@ -62,6 +51,13 @@ func admission() []entry {
 				example:  "collected/o35-invalid-pod",
 			},
 		},
+	}
+}
+
+// busyClusters are about the cluster: the same pod is accepted at another time.
+func busyClusters() []entry {
+	reasons := []string{failedCreate}
+	return []entry{
 		{
 			code: WebhookUnreachable, reasons: reasons, why: webhookText, hint: "{why} {retried}",
 			explanation: explanation{
@@ -109,140 +105,4 @@ func admission() []entry {
 			},
 		},
 	}
-}
-
-// Refusal is the cause of a pod that the API server did not accept, by its
-// message, from a controller or from the client that sent the pod. The object is
-// kind/name of the one that was to be created, or of its controller.
-func Refusal(message, object string) *v1.Cause {
-	return &v1.Cause{Code: refusalCode(message), Message: message, Object: object}
-}
-
-// refusalCode sorts the API server's words.
-func refusalCode(message string) string {
-	has := func(words string) bool { return strings.Contains(message, words) }
-	switch {
-	case has("exceeded quota"), has("failed quota"):
-		return QuotaExceeded
-	case has("failed calling webhook"):
-		return WebhookUnreachable
-	case has("because it is being terminated"):
-		return NamespaceTerminating
-	case has("object is being deleted"), has("already exists"):
-		return NameInUse
-	case has("etcdserver:"), has("the server is currently unable"), has("the server was unable to return a response in the time"),
-		has("Timeout: request did not complete"), has("too many requests"):
-		return APIServerBusy
-	case invalid.MatchString(message):
-		return PodInvalid
-	}
-	return PodRefused
-}
-
-// passesByItself are the refusals that are not about the pod.
-func passesByItself(code string) bool {
-	return code == WebhookUnreachable || code == NameInUse || code == APIServerBusy
-}
-
-// OfReplicaSet is why a ReplicaSet has fewer pods than it wants; nil if the API
-// server accepts them.
-func OfReplicaSet(rs *appsv1.ReplicaSet) *Finding {
-	for _, c := range rs.Status.Conditions {
-		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
-			return refused(c.Message, kube.Object("ReplicaSet", rs.Name), c.LastTransitionTime.Time)
-		}
-	}
-	return nil
-}
-
-// OfController is the same by the events about a controller, for the kinds that
-// have no condition for it.
-func OfController(events []*corev1.Event) *Finding {
-	if e := evidence.Latest(events, failedCreate, "SuccessfulCreate"); e != nil && e.Reason == failedCreate {
-		return refused(evidence.Text(e), evidence.ObjectOf(e), evidence.FirstSeen(e))
-	}
-	return nil
-}
-
-// refused is a pod that its controller tries to create again and again.
-func refused(message, object string, begun time.Time) *Finding {
-	c := Refusal(message, object)
-	return &Finding{Cause: *c, Begun: begun, Passes: passesByItself(c.Code)}
-}
-
-var (
-	security = regexp.MustCompile(`violates PodSecurity "([^":]+)`)
-	webhook  = regexp.MustCompile(`admission webhook "([^"]+)" denied the request`)
-	bounds   = regexp.MustCompile(`(?:maximum|minimum) .+ usage per (?:Container|Pod) is |max limit to request ratio per`)
-	account  = regexp.MustCompile(`serviceaccount "([^"]+)" not found`)
-	runtime  = regexp.MustCompile(`RuntimeClass "([^"]+)" not found`)
-	invalid  = regexp.MustCompile(`\bis invalid: `)
-	priority = regexp.MustCompile(`no PriorityClass with name (\S+) was found`)
-)
-
-// refusalText says which rule of the cluster refuses a pod, and what helps.
-func refusalText(c v1.Cause, a About) string {
-	if m := security.FindStringSubmatch(c.Message); m != nil {
-		return securityText(m[1], a)
-	}
-	if m := webhook.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("Admission webhook %s of the cluster checks every pod and does not accept this one. Its message says why: change that in %s, or ask your cluster administrator.",
-			m[1], a.spec())
-	}
-	if bounds.MatchString(c.Message) {
-		return fmt.Sprintf("The namespace limits what a container may ask for (`kubectl describe limitrange%s`). Change %s.",
-			a.option(), a.field(v1.Cause{}, "resources", "resources"))
-	}
-	if m := account.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("Service account %s does not exist: create it with `kubectl create serviceaccount %s%s`. In a new namespace it may take a moment to come by itself.",
-			m[1], m[1], a.option())
-	}
-	if m := priority.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("Priority class %s does not exist. Name one that does (`kubectl get priorityclass`) in %s.", m[1], a.spec())
-	}
-	if m := runtime.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("Runtime class %s does not exist. Name one that does (`kubectl get runtimeclass`) in %s.", m[1], a.spec())
-	}
-	if strings.Contains(c.Message, "security context constraint") {
-		return fmt.Sprintf("No security context constraint of the cluster allows such a pod to this service account. Change what the message names in %s, or have your cluster administrator allow one.", a.spec())
-	}
-	return fmt.Sprintf("A rule of the cluster does not allow such a pod. Change what the message names in %s, or ask the namespace's administrator.", a.spec())
-}
-
-// restricted is what keeps to the strictest level of pod security
-// (kubernetes.io/docs/concepts/security/pod-security-standards).
-const restricted = "{allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}"
-
-func securityText(level string, a About) string {
-	change := "Change what the message names in " + a.spec()
-	if level == "restricted" {
-		change = fmt.Sprintf("Set `securityContext: %s` in %s", restricted, a.spec())
-	}
-	namespace := ""
-	if a.Namespace != "" {
-		namespace = " " + a.Namespace
-	}
-	return fmt.Sprintf("The namespace accepts only pods of security level %s (`kubectl get namespace%s --show-labels`), and this one is not. %s, or choose another namespace.",
-		level, namespace, change)
-}
-
-var (
-	calling = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
-	behind  = regexp.MustCompile(`https?://([a-z0-9-]+)\.([a-z0-9-]+)\.svc`)
-)
-
-// webhookText names the webhook that does not answer, and where it should run.
-func webhookText(c v1.Cause, _ About) string {
-	name := "An admission webhook of the cluster"
-	if m := calling.FindStringSubmatch(c.Message); m != nil {
-		name = "Admission webhook " + m[1] + " of the cluster"
-	}
-	text := name + " does not answer, and without it no pod is accepted: there is nothing wrong with the pod."
-	if strings.Contains(c.Message, "x509") {
-		text = name + " answers with a certificate that the API server does not trust, and without it no pod is accepted: there is nothing wrong with the pod."
-	}
-	if m := behind.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("%s See whether Service %s has running pods (`kubectl get pods,endpointslices --namespace %s`), or ask your cluster administrator.", text, m[1], m[2])
-	}
-	return text + " Ask your cluster administrator (`kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations`)."
 }

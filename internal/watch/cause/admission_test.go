@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
 const noRoom = `pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=4, limited: pods=4`
@@ -26,6 +27,26 @@ func TestRefusalOfAController(t *testing.T) {
 	compare(t, OfController(nil), "")
 }
 
+// What is about the cluster rather than the pod is no rule that the pod breaks, and passes.
+func TestRefusals(t *testing.T) {
+	for message, test := range map[string]struct {
+		code   string
+		passes bool
+	}{
+		`failed calling webhook "a": failed to call webhook: Post "https://s.n.svc:443/x": dial tcp: connection refused`: {WebhookUnreachable, true},
+		`admission webhook "a" denied the request: no`:                                                                   {PodRefused, false},
+		`object is being deleted: pods "db-0" already exists`:                                                            {NameInUse, true},
+		`pods "a" is forbidden: unable to create new content in namespace n because it is being terminated`:              {NamespaceTerminating, false},
+		`etcdserver: request timed out`:                                                                                  {APIServerBusy, true},
+		`Pod "a" is invalid: spec.containers[0].image: Required value`:                                                   {PodInvalid, false},
+		noRoom: {QuotaExceeded, false},
+	} {
+		if f := refused(message, "replicaset/web", watchtest.Epoch); f.Code != test.code || f.Passes != test.passes || f.NeedsPerson() == test.passes {
+			t.Errorf("%s: %s, passes %t, needs a person %t", message, f.Code, f.Passes, f.NeedsPerson())
+		}
+	}
+}
+
 func TestAdmissionHints(t *testing.T) {
 	quota := func(message string) v1.Cause { return v1.Cause{Code: QuotaExceeded, Message: message} }
 	refused := func(message string) v1.Cause { return v1.Cause{Code: PodRefused, Message: message} }
@@ -40,6 +61,7 @@ func TestAdmissionHints(t *testing.T) {
 		{"a limit range", refused(`pods "a" is forbidden: maximum memory usage per Container is 64Mi, but limit is 512Mi`), About{Blueprint: "dev", Namespace: "shop"}, []string{"`kubectl describe limitrange --namespace shop`", `"resources" in blueprint dev`}},
 		{"a service account", refused(`pods "a" is forbidden: error looking up service account shop/ci: serviceaccount "ci" not found`), About{Namespace: "shop"}, []string{"`kubectl create serviceaccount ci --namespace shop`"}},
 		{"a priority class", refused(`pods "a" is forbidden: no PriorityClass with name urgent was found`), About{}, []string{"Priority class urgent"}},
-		{"another rule", refused(`Pod "a" is invalid: spec.x: Invalid value`), About{}, []string{"what the message names in the pod's spec"}},
+		{"a webhook that does not answer", v1.Cause{Code: WebhookUnreachable, Message: `failed calling webhook "w.example.com": failed to call webhook: Post "https://guard.policy.svc:443/x": no endpoints available for service "guard"`}, About{Controlled: true}, []string{"webhook w.example.com", "nothing wrong with the pod", "Service guard", "--namespace policy"}},
+		{"another rule", refused(`pods "a" is forbidden: spec.x`), About{}, []string{"what the message names in the pod's spec"}},
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/charmbracelet/x/ansi"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -45,9 +44,12 @@ var (
 	frame = regexp.MustCompile(`^\s+at |^\s*goroutine \d|^\t|^\s*File "|^\s*exit status \d+\s*$|^\s*\.\.\. \d+ more|npm (?:ERR!|error) (?:A complete log|[A-Z]:|/)`)
 )
 
+// sequence is what colours a line or moves the cursor.
+var sequence = regexp.MustCompile(`\x1b(?:\[[0-9;:?]*[\x20-\x2f]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)`)
+
 // plain takes out of a text what is for a terminal.
 func plain(text string) string {
-	text = ansi.Strip(strings.ToValidUTF8(text, "\uFFFD"))
+	text = sequence.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -91,10 +93,18 @@ var (
 // complaints are in the order in which they are looked for.
 func complaints() []complaintKind {
 	return []complaintKind{
-		{ExecFormat, wrongFormat, nil}, {CommandNotFound, wordsOfShell, nil}, {ReadOnlyFilesystem, wordsOfROFS, nil},
-		{DiskFull, wordsOfDisk, notOfDisk}, {HeapExhausted, wordsOfHeap, nil}, {AddressInUse, wordsOfAddress, nil},
-		{CertificateRejected, wordsOfTLS, nil}, {LoginRefused, wordsOfLogin, nil}, {HostNotFound, wordsOfDNS, nil},
-		{ServiceUnreachable, wordsOfPeer, nil}, {PermissionDenied, wordsOfRights, notOfRights}, {FileMissing, wordsOfFile, nil},
+		{ExecFormat, wrongFormat, nil},
+		{CommandNotFound, wordsOfShell, nil},
+		{ReadOnlyFilesystem, wordsOfROFS, nil},
+		{DiskFull, wordsOfDisk, notOfDisk},
+		{HeapExhausted, wordsOfHeap, nil},
+		{AddressInUse, wordsOfAddress, nil},
+		{CertificateRejected, wordsOfTLS, nil},
+		{LoginRefused, wordsOfLogin, nil},
+		{HostNotFound, wordsOfDNS, nil},
+		{ServiceUnreachable, wordsOfPeer, nil},
+		{PermissionDenied, wordsOfRights, notOfRights},
+		{FileMissing, wordsOfFile, nil},
 	}
 }
 

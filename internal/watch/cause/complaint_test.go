@@ -11,7 +11,7 @@ import (
 )
 
 // said lets the instance before have ended with a message.
-func said(code int32, restarts int32, message string) func(*corev1.ContainerStatus) {
+func said(code, restarts int32, message string) func(*corev1.ContainerStatus) {
 	return func(s *corev1.ContainerStatus) {
 		watchtest.ExitedBefore(code, "Error", restarts)(s)
 		s.LastTerminationState.Terminated.Message = message
@@ -53,12 +53,14 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// A log of any size, in which every line complains, makes one bounded line.
+// Of a log of any size only the end is read, and one line of it is shortened.
 func TestLastWordsAreBounded(t *testing.T) {
 	pod := appThat(said(1, 3, strings.Repeat("error: ", 100_000)))
 	if f := Judge(pod, DefaultPolicy(), watchtest.After(time.Second)).Failed; len(f.Message) > 2*mostLine {
 		t.Errorf("%d bytes", len(f.Message))
 	}
+	pod = appThat(said(1, 3, "error: read-only file system\n"+strings.Repeat("done\n", mostWords)))
+	compare(t, Judge(pod, DefaultPolicy(), watchtest.After(time.Second)).Failed, "CrashLoop: last exit code 1: done")
 }
 
 // What the last words say is a case of the crash loop, and ignored with it.

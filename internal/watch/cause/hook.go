@@ -34,7 +34,7 @@ func hook() []entry {
 			},
 		},
 		{
-			code: HookHangs, reasons: nil,
+			code: HookHangs,
 			hint: "The container has started, and its postStart hook has not returned: until then the kubelet does nothing else for the pod, and there is no log of it. " +
 				"See what the hook waits for (lifecycle.postStart in {spec}); a hook should return at once, and wait for nothing that needs this pod to be ready.",
 			explanation: explanation{

@@ -24,6 +24,7 @@ func TestHooks(t *testing.T) {
 	}{
 		"hangs":            {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, waits), []*corev1.Event{started.Event}, "HookHangs: its postStart hook (`sh -c setup`) has not returned"},
 		"of a pod without": {watchtest.NewPod("web", "1", watchtest.OnNode, waits), []*corev1.Event{started.Event}, ""},
+		"only created":     {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, waits), []*corev1.Event{watchtest.Event("web", "1", "app", "Created", "Container created").Event}, ""},
 		"not started yet":  {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, waits), nil, ""},
 		"failed":           {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, watchtest.App(watchtest.Waits("PostStartHookError", `Exec lifecycle hook ([sh -c setup]) for Container "app" in Pod "web_dev(1)" failed - error: command 'sh -c setup' exited with 3: , message: ""`))), []*corev1.Event{failed.Event}, "HookFailed: its postStart hook (`sh -c setup`) failed: command 'sh -c setup' exited with 3"},
 		"restarted since":  {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off"), watchtest.ExitedBefore(137, "Error", 2))), []*corev1.Event{failed.Event}, "HookFailed: exit code 137 after 2 restarts; its postStart hook (`sh -c setup`) failed"},

@@ -1,5 +1,7 @@
 package cause
 
+import "slices"
+
 // The causes that only the last words of a container tell: what it has left as its
 // termination message, which is the end of its log if the pod asks for that.
 const (
@@ -16,11 +18,11 @@ const (
 )
 
 func words() []entry {
-	return append(wordsOfContainer(), wordsOfOthers()...)
+	return slices.Concat(wordsOfFiles(), wordsOfLimits(), wordsOfOthers())
 }
 
-// wordsOfContainer are those about the container itself.
-func wordsOfContainer() []entry {
+// wordsOfFiles are those about what the program reads and writes.
+func wordsOfFiles() []entry {
 	return []entry{
 		{
 			code: ReadOnlyFilesystem,
@@ -58,6 +60,12 @@ func wordsOfContainer() []entry {
 				example:  "crash/file-missing",
 			},
 		},
+	}
+}
+
+// wordsOfLimits are those about what there is no more of.
+func wordsOfLimits() []entry {
+	return []entry{
 		{
 			code: DiskFull,
 			hint: "The disk that the program writes to is full: a volume (`kubectl get pvc{ns}`), or that of the node. Make the volume larger, or make room on it. {last-words}",

@@ -98,7 +98,6 @@ func OfPull(container, image string, since time.Time) *Finding {
 // Lasting is how long a finding has lasted, in steps, as a part of a sentence, and when
 // the next step is.
 func Lasting(f Finding, now time.Time) (text string, next time.Time) {
-	text, next = "", f.Begun.Add(longAfter)
 	for _, step := range []struct {
 		after time.Duration
 		text  string
@@ -112,7 +111,7 @@ func Lasting(f Finding, now time.Time) (text string, next time.Time) {
 }
 
 // silentStart says where to look.
-func silentStart(c v1.Cause, a About) string {
+func silentStart(_ v1.Cause, a About) string {
 	if a.Probe == "" {
 		return "It has no probe, so that it should be ready at once: the node may have stopped reporting (`kubectl get nodes`)."
 	}

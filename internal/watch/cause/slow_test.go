@@ -37,7 +37,11 @@ func TestLasting(t *testing.T) {
 		30 * time.Hour:    {"for more than a day", 0},
 	} {
 		text, next := Lasting(Finding{Begun: watchtest.Epoch}, watchtest.After(after))
-		if text != want.text || !next.Equal(watchtest.After(want.next)) && !(next.IsZero() && want.next == 0) {
+		wantNext := time.Time{}
+		if want.next != 0 {
+			wantNext = watchtest.After(want.next)
+		}
+		if text != want.text || !next.Equal(wantNext) {
 			t.Errorf("after %s: %q, again at %s", after, text, next)
 		}
 	}

@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -29,8 +30,15 @@ const (
 	cannotRun    = "ContainerCannotRun"
 )
 
-func start() []entry {
-	reasons := []string{createFailed, runFailed, evidence.StartError, cannotRun}
+func start() []entry { return slices.Concat(startConfig(), startProgram(), startOther()) }
+
+// startReasons are Kubernetes' words for a container that does not start.
+func startReasons(others ...string) []string {
+	return append(others, createFailed, runFailed, evidence.StartError, cannotRun)
+}
+
+// startConfig are the causes for which the kubelet does not even ask the runtime.
+func startConfig() []entry {
 	return []entry{
 		{
 			code: ConfigMissing, reasons: []string{badConfig}, exact: true, why: missing, hint: "{why} Or leave it out in {spec}. Kubernetes keeps trying.",
@@ -44,7 +52,24 @@ func start() []entry {
 			},
 		},
 		{
-			code: CommandNotFound, reasons: reasons, exact: true, why: command, hint: "The image has no such program: {why}. {again}",
+			code: RootRefused, reasons: []string{badConfig}, exact: true,
+			hint: "The pod must not run as root (runAsNonRoot), and its image does, or does not say a number. Set securityContext.runAsUser to a number such as 1000 in {spec}, or use an image that has a USER with a number. {again}",
+			explanation: explanation{
+				title:    "The image's user is root, and that is not allowed",
+				meaning:  "The security context says runAsNonRoot: true. The image runs as root, or names its user by a word, of which the kubelet cannot tell whether it is root.",
+				signs:    []string{"`kubectl get pods`: CreateContainerConfigError", "\"container has runAsNonRoot and image will run as root\" or \"image has non-numeric user\""},
+				remedies: []string{"Set runAsUser to a number other than 0.", "Or give the image a USER with a number.", "See whether the program works as that user: it must not need ports below 1024 or files of root."},
+				example:  "start/run-as-non-root",
+			},
+		},
+	}
+}
+
+// startProgram are the causes for which the program does not run.
+func startProgram() []entry {
+	return []entry{
+		{
+			code: CommandNotFound, reasons: startReasons(), exact: true, why: command, hint: "The image has no such program: {why}. {again}",
 			explanation: explanation{
 				title:    "The program is not in the image",
 				meaning:  "The command of the container names a program that the image does not have, or not where it is looked for.",
@@ -54,7 +79,7 @@ func start() []entry {
 			},
 		},
 		{
-			code: NotExecutable, reasons: reasons, exact: true,
+			code: NotExecutable, reasons: startReasons(), exact: true,
 			hint: "The file that the container shall start is there, but may not be executed by the user that the container runs as, or is a directory. Make it executable in the image (`chmod +x`), " +
 				"or for a file from a ConfigMap or Secret set defaultMode: 0755. {again}",
 			explanation: explanation{
@@ -66,7 +91,7 @@ func start() []entry {
 			},
 		},
 		{
-			code: ExecFormat, reasons: reasons, exact: true,
+			code: ExecFormat, reasons: startReasons(), exact: true,
 			hint: "The program is built for another processor than the node's (`kubectl get nodes --label-columns kubernetes.io/arch`), " +
 				"or is a script without #! in its first line. Use an image for the node's platform in {image-field}. {again}",
 			explanation: explanation{
@@ -77,8 +102,13 @@ func start() []entry {
 				example:  "crash/exec-format-words",
 			},
 		},
+	}
+}
+
+func startOther() []entry {
+	return []entry{
 		{
-			code: BadMount, reasons: append([]string{badConfig}, reasons...), exact: true,
+			code: BadMount, reasons: startReasons(badConfig), exact: true,
 			hint: "The node cannot put a volume where the container wants it: a directory cannot be mounted onto a file, nor a file onto a directory, " +
 				"and a subPath has to exist in the volume or to be creatable there. Correct mountPath or subPath of the volume in {spec}. {again}",
 			explanation: explanation{
@@ -90,18 +120,7 @@ func start() []entry {
 			},
 		},
 		{
-			code: RootRefused, reasons: []string{badConfig}, exact: true,
-			hint: "The pod must not run as root (runAsNonRoot), and its image does, or does not say a number. Set securityContext.runAsUser to a number such as 1000 in {spec}, or use an image that has a USER with a number. {again}",
-			explanation: explanation{
-				title:    "The image's user is root, and that is not allowed",
-				meaning:  "The security context says runAsNonRoot: true. The image runs as root, or names its user by a word, of which the kubelet cannot tell whether it is root.",
-				signs:    []string{"`kubectl get pods`: CreateContainerConfigError", "\"container has runAsNonRoot and image will run as root\" or \"image has non-numeric user\""},
-				remedies: []string{"Set runAsUser to a number other than 0.", "Or give the image a USER with a number.", "See whether the program works as that user: it must not need ports below 1024 or files of root."},
-				example:  "start/run-as-non-root",
-			},
-		},
-		{
-			code: RuntimeSlow, reasons: append([]string{badConfig}, reasons...), exact: true,
+			code: RuntimeSlow, reasons: startReasons(badConfig), exact: true,
 			hint: "The node is slow: its container runtime or its kubelet did not get to the container in time. There is nothing to change in the pod: Kubernetes keeps trying. " +
 				"If this lasts, the node is overloaded or its disk is slow: see `kubectl describe node`, or try on another node.",
 			explanation: explanation{
@@ -114,7 +133,7 @@ func start() []entry {
 			},
 		},
 		{
-			code: StartFailed, reasons: append([]string{badConfig}, reasons...), exact: true, why: refusedStart, hint: "{why} {again}",
+			code: StartFailed, reasons: startReasons(badConfig), exact: true, why: refusedStart, hint: "{why} {again}",
 			explanation: explanation{
 				title:    "The container could not be started",
 				meaning:  "The container runtime of the node refused the container as it is specified. Its message says what it did not like.",

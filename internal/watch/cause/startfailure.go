@@ -61,8 +61,14 @@ var (
 // startFailures are in the order in which they are looked for.
 func startFailures() []startFailure {
 	return []startFailure{
-		{ExecFormat, wrongFormat}, {RootRefused, rootRefused}, {BadMount, badMount}, {ConfigMissing, missingConfig},
-		{CommandNotFound, noProgram}, {NotExecutable, notExecutable}, {NodeDiskFull, fullDisk}, {OutOfMemory, tooLittle},
+		{ExecFormat, wrongFormat},
+		{RootRefused, rootRefused},
+		{BadMount, badMount},
+		{ConfigMissing, missingConfig},
+		{CommandNotFound, noProgram},
+		{NotExecutable, notExecutable},
+		{NodeDiskFull, fullDisk},
+		{OutOfMemory, tooLittle},
 	}
 }
 
