@@ -41,10 +41,10 @@ func formOf(text []byte) form {
 func isJSON(text []byte) bool { return beginsJSON.Match(text[:min(len(text), headSize)]) }
 
 var (
-	beginsJSON = regexp.MustCompile(`^(?:\s|---[ \t]*\r?\n|#.*\n)*(?:\[\s*)?[{\[]`)
+	beginsJSON = regexp.MustCompile(`^(?:\s|---[ \t]*\r?\n|#.*\n)*(?:\{|\[\s*[{\[\]])`)
 	// Logs can be JSON, too.
 	objectsJSON = regexp.MustCompile(`"(?:kind|apiVersion|items|object)"\s*:`)
-	objectsYAML = regexp.MustCompile(`(?m)^(?:- )?(?:apiVersion|kind|items|metadata|object|type): *[^\n]*$`)
+	objectsYAML = regexp.MustCompile(`(?m)^(?:- )?(?:apiVersion|kind|items|metadata|object): *[^\n]*$`)
 	table       = regexp.MustCompile(`^(?:NAMESPACE|NAME|LAST SEEN) {2,}[A-Z]`)
 	described   = regexp.MustCompile(`^Name: {2,}\S`)
 )
