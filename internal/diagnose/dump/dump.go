@@ -60,7 +60,8 @@ func (r *reader) add(record watch.Record) {
 	if _, err := meta.Accessor(record.Object); err != nil {
 		return // of a kind of the API that is no object, as DeleteOptions
 	}
-	if r.used.objects++; r.used.objects > r.limits.objects {
+	r.used.objects++
+	if r.used.objects > r.limits.objects {
 		r.exceed("%d objects", r.limits.objects)
 		return
 	}

@@ -87,4 +87,4 @@ func withoutRemarks(text []byte) (objects []byte, remarks []remark) {
 
 var remarked = regexp.MustCompile("(?m)^(?:" +
 	"(Error from server|error: |Unable to connect to the server|The connection to the server )|" +
-	"Warning: |No resources found|[WIEF][0-9]{4} [0-9:.]{8}|```|==== (?:START|END) logs )")
+	"Warning: |No resources found|[EFIW][0-9]{4} [0-9:.]{8}|```|==== (?:START|END) logs )")
