@@ -1,18 +1,11 @@
 package diagnose
 
 import (
-	"fmt"
 	"io"
-	"slices"
 	"time"
-
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berthdev/berth/internal/diagnose/dump"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/watch"
 )
 
 // Dump is what is known of a cluster: a history, or how things stood at one moment.
@@ -35,41 +28,6 @@ func dumpOf(contents dump.Contents, err error) (Dump, error) {
 		d.dropFormer()
 	}
 	return d, err
-}
-
-// identify gives a UID to objects from which it was removed. Without one they
-// could not be distinguished.
-func (d Dump) identify() {
-	for _, r := range d.Records {
-		o, err := meta.Accessor(r.Object)
-		if err == nil && o.GetUID() == "" {
-			o.SetUID(types.UID(fmt.Sprintf("%T/%s/%s", r.Object, o.GetNamespace(), o.GetName())))
-		}
-	}
-}
-
-// dropFormer leaves out objects in whose place there is a newer one: kubectl get --watch
-// does not say that the one before was deleted.
-func (d *Dump) dropFormer() {
-	type place struct{ kind, namespace, name string }
-	placeOf := func(r watch.Record) (place, metav1.Object) {
-		o, err := meta.Accessor(r.Object)
-		if err != nil {
-			return place{}, nil
-		}
-		return place{fmt.Sprintf("%T", o), o.GetNamespace(), o.GetName()}, o
-	}
-	newest := map[place]metav1.Object{}
-	for _, r := range d.Records {
-		at, o := placeOf(r)
-		if known := newest[at]; known == nil || !o.GetCreationTimestamp().Time.Before(known.GetCreationTimestamp().Time) {
-			newest[at] = o
-		}
-	}
-	d.Records = slices.DeleteFunc(d.Records, func(r watch.Record) bool {
-		at, o := placeOf(r)
-		return o != nil && newest[at].GetUID() != o.GetUID()
-	})
 }
 
 // Until is the dump as it was at a time: of a history, what had been said by

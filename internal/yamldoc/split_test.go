@@ -1,11 +1,9 @@
-package yamldoc_test
+package yamldoc
 
 import (
 	"fmt"
 	"slices"
 	"testing"
-
-	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // Each document comes with the number of lines in front of it.
@@ -24,7 +22,7 @@ func TestDocuments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for before, document := range yamldoc.Documents([]byte(c.text)) {
+			for before, document := range Documents([]byte(c.text)) {
 				got = append(got, fmt.Sprintf("%d %q", before, document))
 			}
 			if !slices.Equal(got, c.want) {

@@ -32,6 +32,9 @@ func (o *Options) dump() (d result.Diagnosis, err error) {
 		return d, err
 	}
 	c.Policy.CauseDelay = 0 // a dump says no more: what it waits for is as good as final
+	if !dump.Recorded {
+		c.Policy.PullDelay = 0 // how long it has been so is not known
+	}
 	d.Diagnosis = dump.Diagnose(subject, c.Policy, at)
 	d.AsOfNewest = !dump.Recorded && o.Now.IsZero() && !at.Equal(o.IO.Now())
 	return d, nil

@@ -60,7 +60,8 @@ func (r *reader) add(record watch.Record) {
 	if _, err := meta.Accessor(record.Object); err != nil {
 		return // of a kind of the API that is no object, as DeleteOptions
 	}
-	if r.used.objects++; r.used.objects > r.limits.objects {
+	r.used.objects++
+	if r.used.objects > r.limits.objects {
 		r.exceed("%d objects", r.limits.objects)
 		return
 	}
@@ -79,7 +80,7 @@ func (r *reader) contents(name string) (Contents, error) {
 	}
 	skipped := r.skipped()
 	if len(r.records) == 0 && len(skipped) > 0 {
-		return Contents{}, Unreadable(name, skipped)
+		return Contents{}, unreadable(name, skipped)
 	}
 	c := Contents{Records: r.records, Recorded: r.timed > 0 && r.untimed == 0, Skipped: skipped}
 	if c.Recorded { // by several, perhaps
@@ -88,8 +89,8 @@ func (r *reader) contents(name string) (Contents, error) {
 	return c, nil
 }
 
-// Unreadable is the error of a dump in which nothing is left but what was skipped.
-func Unreadable(name string, skipped []string) *fault.Error {
+// unreadable is the error of a dump in which nothing is left but what was skipped.
+func unreadable(name string, skipped []string) *fault.Error {
 	if len(skipped) == 1 {
 		return fault.New(fault.InvalidArgument, "%s", skipped[0]).WithHint("%s", Hint)
 	}
@@ -102,14 +103,20 @@ func Unreadable(name string, skipped []string) *fault.Error {
 // of the files of a large dump are logs.
 func (r *reader) skipped() []string {
 	list := yamldoc.Report(r.problems, nil)
+	for i := range list {
+		list[i] = fault.Line(list[i]) // the name of a file in an archive can be anything
+	}
 	const most = 3
-	switch n := len(r.others); {
-	case n == 1:
-		list = append(list, r.others[0]+": "+string(formOther))
-	case n > most:
-		list = append(list, fmt.Sprintf("%d files: %s: %s, …", n, formOther, strings.Join(r.others[:most], ", ")))
-	case n > 1:
-		list = append(list, fmt.Sprintf("%d files: %s: %s", n, formOther, strings.Join(r.others, ", ")))
+	names, more := strings.Join(r.others[:min(most, len(r.others))], ", "), ""
+	if len(r.others) > most {
+		more = ", …"
+	}
+	switch n := len(r.others); n {
+	case 0:
+	case 1:
+		list = append(list, fault.Line(names)+": "+string(formOther))
+	default:
+		list = append(list, fmt.Sprintf("%d files: %s: %s%s", n, formOther, fault.Line(names), more))
 	}
 	return list
 }

@@ -157,12 +157,16 @@ func write(t *testing.T, path, text string) {
 // lie ahead.
 func TestNewest(t *testing.T) {
 	text := `{"kind":"List","apiVersion":"v1","items":[
-		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","creationTimestamp":"2026-11-21T10:00:00Z","deletionTimestamp":"2026-11-21T12:00:00Z"},
+		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","creationTimestamp":"2026-11-21T10:00:00Z","deletionTimestamp":"2026-11-21T12:00:00Z","deletionGracePeriodSeconds":7200},
 		 "status":{"containerStatuses":[{"name":"c","state":{"running":{"startedAt":"2026-11-21T10:01:00Z"}}}]}},
 		{"apiVersion":"v1","kind":"Event","metadata":{"name":"e","creationTimestamp":"2026-11-21T10:00:30Z"},"series":{"lastObservedTime":"2026-11-21T10:02:00.500000Z"}}]}`
 	c, err := Read(strings.NewReader(text), "f")
 	if want := time.Date(2026, 11, 21, 10, 2, 0, 5e8, time.UTC); err != nil || !c.Newest().Equal(want) {
 		t.Errorf("%v, %s, want %s", err, c.Newest(), want)
+	}
+	text = strings.Replace(text, "7200", "7000", 1)
+	if c, err = Read(strings.NewReader(text), "f"); err != nil || !c.Newest().Equal(time.Date(2026, 11, 21, 10, 3, 20, 0, time.UTC)) {
+		t.Errorf("%v, %s", err, c.Newest())
 	}
 	if c, err = Read(strings.NewReader(podYAML), "f"); err != nil || !c.Newest().IsZero() {
 		t.Errorf("%v, %s", err, c.Newest())

@@ -41,10 +41,10 @@ func formOf(text []byte) form {
 func isJSON(text []byte) bool { return beginsJSON.Match(text[:min(len(text), headSize)]) }
 
 var (
-	beginsJSON = regexp.MustCompile(`^(?:\s|---[ \t]*\r?\n|#.*\n)*(?:\[\s*)?[{\[]`)
+	beginsJSON = regexp.MustCompile(`^(?:\s|---[ \t]*\r?\n|#.*\n)*(?:\{|\[\s*[{\[\]])`)
 	// Logs can be JSON, too.
 	objectsJSON = regexp.MustCompile(`"(?:kind|apiVersion|items|object)"\s*:`)
-	objectsYAML = regexp.MustCompile(`(?m)^(?:- )?(?:apiVersion|kind|items|metadata|object|type): *[^\n]*$`)
+	objectsYAML = regexp.MustCompile(`(?m)^(?:- )?(?:apiVersion|kind|items|metadata|object): *[^\n]*$`)
 	table       = regexp.MustCompile(`^(?:NAMESPACE|NAME|LAST SEEN) {2,}[A-Z]`)
 	described   = regexp.MustCompile(`^Name: {2,}\S`)
 )
@@ -87,4 +87,4 @@ func withoutRemarks(text []byte) (objects []byte, remarks []remark) {
 
 var remarked = regexp.MustCompile("(?m)^(?:" +
 	"(Error from server|error: |Unable to connect to the server|The connection to the server )|" +
-	"Warning: |No resources found|[WIEF][0-9]{4} [0-9:.]{8}|```|==== (?:START|END) logs )")
+	"Warning: |No resources found|[EFIW][0-9]{4} [0-9:.]{8}|```|==== (?:START|END) logs )")

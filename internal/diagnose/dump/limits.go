@@ -55,7 +55,8 @@ func size(bytes int64) string {
 
 // counted counts a file; false if that is too many.
 func (r *reader) counted(file string) bool {
-	if r.used.files++; r.used.files > r.limits.files {
+	r.used.files++
+	if r.used.files > r.limits.files {
 		r.exceed("%d files: %s is one too many", r.limits.files, file)
 	}
 	return r.exceeded == nil

@@ -60,6 +60,8 @@ func TestLimits(t *testing.T) {
 		"a zip file cut off":      {defaults(), zipOf(t, "x.yaml", podYAML)[:60], "f: zip: not a valid zip file"},
 		"another kind of archive": {defaults(), []byte("\xfd7zXZ\x00\x00\x00"), "f: compressed in a way that is not known here"},
 		"not text":                {defaults(), []byte("kind: \x00\x01\n"), "f: not text"},
+		"a log":                   {defaults(), []byte("[INFO] started\n"), "f: no Kubernetes objects"},
+		"a name with line ends":   {defaults(), tarOf(t, "a\nb", "kind: [\n"), "f: a b:1: "},
 		"nothing":                 {defaults(), []byte(" \n\n"), "f: empty"},
 		"an empty archive":        {defaults(), packed(""), "f: empty"},
 	} {

@@ -54,18 +54,14 @@ func (r *reader) object(raw []byte, defaults *schema.GroupVersionKind) error {
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return err
 	}
+	if doc.Kind == "" && doc.Object != nil {
+		return r.change(raw)
+	}
+	if err := doc.check(); err != nil {
+		return err
+	}
 	itemKind, list := strings.CutSuffix(doc.Kind, "List")
 	switch {
-	case doc.Kind == "" && doc.Object != nil:
-		return r.change(raw)
-	case doc.Kind == "" && doc.Items != nil:
-		return errors.New(`"kind" is missing, which ends a list: it is cut off`)
-	case doc.Kind == "":
-		return errNoKind
-	case doc.Kind == "Status" && doc.APIVersion == "v1":
-		return fmt.Errorf("the API server answered: %s", doc.Message)
-	case doc.Kind == "Table" && strings.HasPrefix(doc.APIVersion, "meta.k8s.io/"):
-		return errors.New(string(formTable))
 	case list && doc.Items == nil:
 		return nil
 	case list && itemKind == "":
@@ -79,6 +75,21 @@ func (r *reader) object(raw []byte, defaults *schema.GroupVersionKind) error {
 		r.add(watch.Record{Type: apiwatch.Added, Object: obj})
 	}
 	return err
+}
+
+// check finds what is no object, nor a list of them.
+func (d document) check() error {
+	switch {
+	case d.Kind == "" && d.Items != nil:
+		return errors.New(`"kind" is missing, which ends a list: it is cut off`)
+	case d.Kind == "":
+		return errNoKind
+	case d.Kind == "Status" && d.APIVersion == "v1":
+		return fmt.Errorf("the API server answered: %s", d.Message)
+	case d.Kind == "Table" && strings.HasPrefix(d.APIVersion, "meta.k8s.io/"):
+		return errors.New(string(formTable))
+	}
+	return nil
 }
 
 // change reads a change as a watch reports it.
@@ -98,10 +109,11 @@ func (r *reader) items(raw []byte, kind string, defaults *schema.GroupVersionKin
 	broken := 0
 	for i, item := range items {
 		if r.exceeded != nil {
-			return nil
+			break
 		}
 		if err := r.object(item, defaults); err != nil {
-			if broken++; first == nil {
+			broken++
+			if first == nil {
 				first = fmt.Errorf("item %d of %s: %w", i+1, kind, plainly(err))
 			}
 		}
@@ -139,7 +151,8 @@ func deeper(raw []byte, levels int) bool {
 			quoted = !quoted
 		case quoted:
 		case c == '{' || c == '[':
-			if depth++; depth > levels {
+			depth++
+			if depth > levels {
 				return true
 			}
 		case c == '}' || c == ']':

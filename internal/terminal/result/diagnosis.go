@@ -43,9 +43,7 @@ func (d Diagnosis) Text(p style.Page) ([]string, error) {
 	for _, unread := range d.Unread {
 		lines = append(lines, style.Paragraph(p.Indent(p.Warning+" made without permission to "+p.Text(unread)))...)
 	}
-	for _, skipped := range d.Skipped {
-		lines = append(lines, style.Paragraph(p.Indent(p.Warning+" not read: "+p.Text(skipped)))...)
-	}
+	lines = append(lines, d.skipped(p)...)
 	if d.AsOfNewest {
 		asOf := "as of " + d.At.Format("2006-01-02 15:04:05 MST") + ", the newest time in the dump"
 		lines = append(lines, style.Paragraph(p.Indent(style.Paint(p.Grey, asOf)))...)
@@ -55,6 +53,18 @@ func (d Diagnosis) Text(p style.Page) ([]string, error) {
 		lines = append(lines, style.Paragraph(p.Indent("See `berth explain "+p.Text(c.Code)+"`."))...)
 	}
 	return lines, nil
+}
+
+// skipped is what of a dump was not read; of much, the first.
+func (d Diagnosis) skipped(p style.Page) (lines []string) {
+	const most = 5
+	for _, skipped := range d.Skipped[:min(most, len(d.Skipped))] {
+		lines = append(lines, style.Paragraph(p.Indent(p.Warning+" not read: "+p.Text(skipped)))...)
+	}
+	if more := len(d.Skipped) - most; more > 0 {
+		lines = append(lines, style.Paragraph(p.Indent(fmt.Sprintf("%s and %d more: --output json lists all", p.Warning, more)))...)
+	}
+	return lines
 }
 
 // title is what the first line names.
