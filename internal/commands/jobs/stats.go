@@ -66,12 +66,17 @@ func Stats(ctx context.Context, o *StatsOptions) error {
 	if err != nil {
 		return err
 	}
-	doc := result.JobStats{JobStats: o.count(list.Items, jobs.Keep())}
+	keep, known := jobs.Retention(ctx)
+	doc := result.JobStats{JobStats: o.count(list.Items, keep)}
 	if err := printer.Print(o.IO, o.Output, doc); err != nil {
 		return err
 	}
 	if o.Output.IsText() && doc.Total.Jobs > 0 {
-		printer.PrintNote(o.IO, doc.Reach(printer.Page(o.IO, o.Output), job.Kept(jobs.Keep())))
+		kept := ""
+		if known {
+			kept = job.FormatRetention(keep)
+		}
+		printer.PrintNote(o.IO, doc.Reach(printer.Page(o.IO, o.Output), kept))
 	}
 	return nil
 }
