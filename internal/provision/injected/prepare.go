@@ -83,7 +83,7 @@ func (t Target) about(spec manifest.Spec, template map[string]any) deploy.About 
 	return func(c *v1.Cause) cause.About {
 		about := cause.About{Namespace: spec.Namespace, Controlled: true}
 		if strings.HasPrefix(c.Container, t.ID+"-") {
-			about.Blueprint, about.Origin = spec.Blueprint.Name, spec.Blueprint.Origin
+			about.UserString, about.Blueprint, about.Origin = spec.User.String(), spec.Blueprint.Name, spec.Blueprint.Origin
 		}
 		return about.Of(podSpec, c)
 	}

@@ -118,7 +118,7 @@ func (t Target) Former(ctx context.Context) (map[string]any, error) {
 
 func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
 	d := deploy.Deployment{Spec: spec, Chart: chart, Objects: chart.Objects, Shared: spec.Shared(), OwnPod: true}
-	about := cause.About{Namespace: spec.Namespace, Blueprint: spec.Blueprint.Name, Origin: spec.Blueprint.Origin}
+	about := cause.About{UserString: spec.User.String(), Namespace: spec.Namespace, Blueprint: spec.Blueprint.Name, Origin: spec.Blueprint.Origin}
 	if pod := kube.OfKind(chart.Objects, watch.KindPod); pod != nil {
 		podSpec := deploy.PodSpec(pod.Object, "spec")
 		d.About = func(c *v1.Cause) cause.About { return about.Of(podSpec, c) }
