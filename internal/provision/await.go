@@ -26,7 +26,7 @@ func (p *Provisioner) Await(ctx context.Context, t *inventory.Target, stream *ev
 	defer follower.Close()
 	reading, err := s.report(ctx, about, follower, t.Found.Job())
 	end := ending{found: t.Found, reading: reading}
-	err = interrupted(ctx, about, end, err)
+	err = s.scripts.Advise(interrupted(ctx, about, end, err), t.ID, t.Namespace)
 	w := t.Found.Describe(t.ID, t.Namespace)
 	w.Snapshot, w.Timing = reading, s.steps.Timing(s.Client.Requests.Count())
 	s.scripts.Describe(&w)
