@@ -34,7 +34,9 @@ func TestExecOfWhatStarts(t *testing.T) {
 	starts := runs.DeepCopy()
 	statuses, _, _ := unstructured.NestedSlice(starts.Object, "status", "containerStatuses")
 	for _, s := range statuses {
-		s.(map[string]any)["ready"] = false
+		if status, ok := s.(map[string]any); ok {
+			status["ready"] = false
+		}
 	}
 	_ = unstructured.SetNestedSlice(starts.Object, statuses, "status", "containerStatuses")
 	_ = unstructured.SetNestedSlice(starts.Object, nil, "status", "conditions")
