@@ -38,7 +38,7 @@ type Workspace struct {
 
 // Update is what `berth update` has changed, or was to change.
 type Update struct {
-	// Changes are the settings that differed: image a (now b). If there are none, the
+	// Changes are the settings that differed: image a → b. If there are none, the
 	// workspace is what it is to be, and nothing of it was replaced.
 	Changes []string `json:"changes"`
 	// Storage are the claims that have grown.

@@ -13,7 +13,11 @@ import (
 func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 	Exec(w, r, func(streams map[string]httpstream.Stream) {
 		_, _ = io.WriteString(streams["stdout"], s.Log)
-		_ = streams["stdout"].Close()
+		for _, name := range []string{"stdout", "stderr"} {
+			if stream := streams[name]; stream != nil {
+				_ = stream.Close()
+			}
+		}
 		_, _ = io.WriteString(streams["error"], `{"status":"Success"}`)
 		_ = streams["error"].Close()
 	})

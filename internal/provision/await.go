@@ -18,7 +18,7 @@ func (p *Provisioner) Await(ctx context.Context, t *inventory.Target, stream *ev
 	s := p.in(t.Namespace).session(t.ID, t.Found.WorkloadRef(), stream)
 	ctx, stop := context.WithCancel(ctx) // the watches end with it
 	defer stop()
-	about := deploy.AboutPod(t.Namespace)
+	about := deploy.AboutPod(t.Namespace, t.Found.UserString())
 	follower, err := s.target.Watch(ctx, t.Found, deploy.Deployment{Objects: t.Found.Claims(), About: about})
 	if err != nil {
 		return Outcome{}, interrupted(ctx, about, ending{}, err)
@@ -26,7 +26,7 @@ func (p *Provisioner) Await(ctx context.Context, t *inventory.Target, stream *ev
 	defer follower.Close()
 	reading, err := s.report(ctx, about, follower, t.Found.Job(), func() {})
 	end := ending{found: t.Found, reading: reading}
-	err = interrupted(ctx, about, end, err)
+	err = s.scripts.Advise(interrupted(ctx, about, end, err), t.ID, t.Namespace)
 	w := t.Found.Describe(t.ID, t.Namespace)
 	w.Snapshot, w.Timing = reading, s.steps.Timing(s.Client.Requests.Count())
 	s.scripts.Describe(&w)

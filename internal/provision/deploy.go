@@ -163,7 +163,7 @@ func (s session) report(ctx context.Context, about deploy.About, follower *follo
 	case runs || stopped:
 		return reading, s.scripts.Failure(s.id, s.Client.Namespace)
 	case err != nil || changed != nil:
-		return reading, cmp.Or(err, changed)
+		return s.scripts.Explain(reading), cmp.Or(err, changed)
 	}
 	return reading, about.Failure(reading, s.Policy)
 }

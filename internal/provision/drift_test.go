@@ -60,7 +60,7 @@ func TestDriftOfARunningWorkspace(t *testing.T) {
 		if fault.CodeOf(err) != fault.AlreadyExists || len(warnings) != 1 || warnings[0].Reason != "BlueprintChanged" {
 			t.Fatalf("with another image: %v, warnings %+v", err, warnings)
 		}
-		if len(o.Workspace.Drift) != 2 || !slices.Contains(o.Workspace.Drift, "env.TOKEN") || !strings.Contains(warnings[0].Message, "(now registry.example.com/other:2)") {
+		if len(o.Workspace.Drift) != 2 || !slices.Contains(o.Workspace.Drift, "env.TOKEN") || !strings.Contains(warnings[0].Message, "→ registry.example.com/other:2") {
 			t.Errorf("drift %q, warning %q", o.Workspace.Drift, warnings[0].Message)
 		}
 	})

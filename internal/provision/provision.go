@@ -113,7 +113,7 @@ func (s provisioning) carryOut(ctx context.Context, in inputs, turn deploy.Turn,
 		s.withdraw(ctx, in.deployment, turn, end.result)
 	}
 	s.started(ctx, wanted, in.deployment.OwnPod, end, err)
-	err = interrupted(ctx, in.deployment.About, end, err)
+	err = s.scripts.Advise(interrupted(ctx, in.deployment.About, end, err), s.id, s.Client.Namespace)
 	s.Jobs.End(s.steps.Seq(), err)
 	if s.cleansUp(end, err) {
 		defer s.release(ctx, turn.Lock)

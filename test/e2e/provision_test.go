@@ -52,7 +52,7 @@ func TestWorkspaceFromBeginningToEnd(t *testing.T) {
 		t.Errorf("--if-not-exists prints %q", name)
 	}
 	other := w.must(0, "provision", "alice~dev", "--if-not-exists", "--image", "busybox:other", "-o", "json")
-	w.contains(other.stderr, "created with, which have changed since: image", "(now ")
+	w.contains(other.stderr, "created with, which have changed since: image", " → ")
 	if drift := decode[v1.Workspace](w, other).Drift; len(drift) != 1 || !strings.Contains(drift[0], "busybox:other") {
 		t.Errorf("the drift is %q", drift)
 	}

@@ -43,7 +43,7 @@ func TestScratchStorage(t *testing.T) {
 	developer.must(0, "exec", "alice~kept", "--", "sh", "-c", fill, "sh", "/build")
 	want := developer.must(0, "exec", "alice~kept", "--", "sh", "-c", sums, "sh", "/build").stdout
 	changed := developer.must(0, "update", "alice~kept", "--blueprints", w.again(dir, "afterlife: 6h", "afterlife: 5h"), "-o", "json").stdout
-	w.contains(changed, "storages.build.attributes.afterlife 6h (now 5h)")
+	w.contains(changed, "storages.build.attributes.afterlife 6h → 5h")
 	left := w.volumes("alice~kept", 1)[0]
 	if left.Workspace != first || left.UserString != "alice~kept" || left.Storage != "build" || left.Pod != first || left.Namespace != w.namespace || left.LifespanSeconds != 6*3600 {
 		t.Errorf("%+v", left)

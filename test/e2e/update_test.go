@@ -52,7 +52,7 @@ func TestUpdate(t *testing.T) {
 	for _, mode := range []string{"client", "server"} {
 		r := w.must(0, "update", "alice~dev", "--image", otherImage, "--dry-run="+mode)
 		w.contains(r.stdout, "# delete pod/"+id, "# create pod/"+id, otherImage, "# create secret/sh.helm.release.v1."+id+".v2")
-		w.contains(r.stderr, "(now "+otherImage+")", "Nothing was changed")
+		w.contains(r.stderr, "→ "+otherImage, "Nothing was changed")
 		unchanged("a dry run")
 	}
 	w.contains(w.must(6, "provision", "alice~dev", "--image", otherImage).stderr, "apply them with `berth update alice~dev`")

@@ -84,10 +84,18 @@ func (s *Set) ordered(o Order) (own entry, problems []yamldoc.Problem, err error
 func (s *Set) find(name string) (entry, error) {
 	e, ok := s.entries[name]
 	if !ok {
-		return e, fault.New(fault.NotFound, "blueprint %q not found", name).
-			WithHint("choose one of: %s", strings.Join(s.Names(), ", "))
+		return e, fault.New(fault.NotFound, "blueprint %q not found", name).WithHint("%s", s.instead(name))
 	}
 	return e, nil
+}
+
+// instead is what to do about the name of a blueprint that does not exist.
+func (s *Set) instead(name string) string {
+	hint := "choose one of: " + strings.Join(s.Names(), ", ")
+	if near := yamldoc.Nearest(name, s.Names()); near != "" {
+		return "did you mean " + near + "? Or " + hint
+	}
+	return hint + "; `berth help blueprints` says how to add one"
 }
 
 func (s *Set) merge(chain []entry, o Order) Draft {

@@ -51,7 +51,7 @@ func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstr
 			return "", err
 		}
 		p.outcome.Healthy = true
-		p.verdicts.healthy = yes(v1alpha1.ReasonHealthy, "every object is as it should be")
+		p.verdicts.healthy = yes(v1alpha1.ReasonHealthy, allCurrent)
 		if len(objects) == 0 {
 			return "there are no objects to wait for", nil
 		}
@@ -112,15 +112,22 @@ func (p *pass) healthReporter(total int) func(health.Reading) {
 	}
 }
 
+// allCurrent is what is said of an instance that is healthy.
+const allCurrent = "every object is as it should be"
+
 // shownUnhealthy is how many objects a condition names.
 const shownUnhealthy = 5
 
-// unhealthy names the objects that are not as they should be, and why.
+// unhealthy is why a pass has not found the objects as they should be.
 func unhealthy(rest []health.Reading, err error) string {
-	text := why(err)
-	if len(rest) > 0 {
-		text = ""
+	if len(rest) == 0 {
+		return why(err)
 	}
+	return named(rest)
+}
+
+// named names the objects that are not as they should be, and why.
+func named(rest []health.Reading) (text string) {
 	for i, r := range rest {
 		if i == shownUnhealthy {
 			return fmt.Sprintf("%s; and %d more", text, len(rest)-i)

@@ -1,88 +1,16 @@
 package instance
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/apply/health"
-	"github.com/berthdev/berth/internal/apply/live"
-	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/release"
 )
-
-// States are all instances, as they are.
-func (r Reconciler) States(ctx context.Context) ([]v1.BundleState, error) {
-	instances, err := r.objects().Instances(ctx)
-	if fault.CodeOf(err) == fault.NotFound { // the kind is not even known
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	states := make([]v1.BundleState, len(instances))
-	for i := range instances {
-		states[i] = StateOf(&instances[i], r.Now())
-	}
-	return states, nil
-}
-
-// State is one instance with its bundles and the health of each of its objects.
-func (r Reconciler) State(ctx context.Context, name string) (*v1.BundleState, error) {
-	k, err := r.Know(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if k.Instance == nil {
-		return nil, fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
-	}
-	s := StateOf(k.Instance, r.Now())
-	for i := range k.Bundles {
-		s.Bundles = append(s.Bundles, ofInstance(&k.Bundles[i]))
-	}
-	slices.SortStableFunc(s.Bundles, func(a, b v1.BundleOfInstance) int { return strings.Compare(b.Name, a.Name) })
-	return &s, r.addObjects(ctx, &s, k.Release)
-}
-
-// addObjects adds what is installed, by the release, and how the cluster is with it.
-func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *helm.Release) error {
-	installed, err := r.installed(ctx, s.Name, record)
-	if err != nil || installed == nil {
-		return err
-	}
-	s.Revision = installed.Version
-	objects, err := release.Objects(installed.Manifest)
-	if err != nil {
-		return err
-	}
-	view := live.New(r.Client.Dynamic, v1alpha1.LabelOwnerName+"="+s.Name)
-	defer view.Close()
-	applier := r.Applier(s.Name, r.System)
-	applier.Live = view
-	if err := applier.Watch(ctx, objects); err != nil {
-		return err
-	}
-	for _, object := range objects {
-		o := v1.BundleObject{Object: kube.Object(object.GetKind(), object.GetName()), Namespace: object.GetNamespace(), State: "Missing", Message: "it does not exist"}
-		if resource, known, err := applier.ResourceOf(ctx, object.GroupVersionKind()); err == nil && known {
-			if current, _ := view.Get(resource, object.GetNamespace(), object.GetName()); current != nil {
-				state, message := health.StateOf(current)
-				o.State, o.Message = string(state), message
-			}
-		}
-		s.Objects = append(s.Objects, o)
-	}
-	return nil
-}
 
 // unattended is how long an instance waits for somebody to work on it before that is
 // said.

@@ -33,11 +33,20 @@ type Options struct {
 // NewCmd makes the commands.
 func NewCmd(f *cmdutil.Factory) *cobra.Command {
 	cmd := cmdutil.Group(&cobra.Command{
-		Use:   "blueprint",
-		Short: "List, show and validate blueprints",
+		Use:     "blueprint",
+		Aliases: []string{"blueprints"},
+		Short:   "List, show and validate blueprints",
 		Long: `List, show and validate the blueprints from which workspaces are made: the built-in
 ones, those of the configured directory, and those of ConfigMaps if any are
-configured. Only the latter need a cluster.`,
+configured. Only the latter need a cluster.
+
+To add one, write it into a YAML file in a directory, and name the directory with
+--blueprints, BERTH_BLUEPRINTS, or blueprints in the configuration:
+
+  blueprints:
+    - name: dev
+      template: default
+      image: ghcr.io/example/dev:1.4`,
 	})
 	cmd.AddCommand(NewList(f, List), NewShow(f, Show), NewValidate(f, Validate))
 	return cmd

@@ -50,7 +50,7 @@ func completeInstance(f *cmdutil.Factory) cobra.CompletionFunc {
 		if err != nil {
 			return nil, err
 		}
-		states, err := r.States(ctx)
+		states, err := r.Recorded(ctx)
 		for _, s := range states {
 			names = append(names, cobra.CompletionWithDesc(s.Name, string(s.State)))
 		}

@@ -107,7 +107,9 @@ func (e Entrance) choose(ctx context.Context, reader inventory.Reader, target *i
 	if err != nil {
 		return Entry{}, err
 	}
-	r, err := e.In(pods)
+	place := e.Place
+	place.Ready = place.Container == "" // who names one may want to see why it does not get ready
+	r, err := place.In(pods)
 	if err != nil {
 		return Entry{}, err
 	}

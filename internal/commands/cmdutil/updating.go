@@ -40,7 +40,7 @@ func (o Updating) Run(ctx context.Context, p *provision.Provisioner, u userstrin
 	if err != nil {
 		return DryRunError(ctx, err) // nothing was written
 	}
-	o.show(plan, u)
+	o.show(plan, u, len(p.Overrides) > 0)
 	if o.How.DryRun != apply.DryRunNone {
 		return PrintChanges(ctx, o.IO, o.Output, o.How.DryRun, plan.Objects, nil)
 	}
@@ -50,19 +50,21 @@ func (o Updating) Run(ctx context.Context, p *provision.Provisioner, u userstrin
 	return o.report(ctx, p, plan, u, recorders)
 }
 
-// show says what differs.
-func (o Updating) show(plan *provision.Update, u userstring.UserString) {
+// show says what differs. What is asked for is not what the blueprint says where flags are laid
+// over it.
+func (o Updating) show(plan *provision.Update, u userstring.UserString, overridden bool) {
+	same, differs := "is what its blueprint says: there is nothing to update", "is not what its blueprint says now:"
 	switch {
-	case plan.Idle() && o.How.Rollback:
-		printer.PrintNote(o.IO, fmt.Sprintf("%s is what it was before: there is nothing to change", u))
+	case o.How.Rollback:
+		same, differs = "is what it was before: there is nothing to change", "is not what it was before:"
+	case overridden:
+		same, differs = "is what is asked for: there is nothing to update", "differs from what is asked for:"
+	}
+	switch {
 	case plan.Idle():
-		printer.PrintNote(o.IO, fmt.Sprintf("%s is what its blueprint says: there is nothing to update", u))
+		printer.PrintNote(o.IO, fmt.Sprintf("%s %s", u, same))
 	case plan.Differs():
-		what := "what its blueprint says now"
-		if o.How.Rollback {
-			what = "what it was before"
-		}
-		printer.PrintNote(o.IO, fmt.Sprintf("%s is not %s:", u, what))
+		printer.PrintNote(o.IO, fmt.Sprintf("%s %s", u, differs))
 		for _, field := range plan.Changes {
 			printer.PrintNote(o.IO, "  "+field)
 		}

@@ -40,10 +40,10 @@ type Options struct {
 
 const long = `Copy a file or a directory to a workspace or from it.
 
-A path in a workspace is relative to the home directory there. That is $HOME of the
-container's user, also where the workspace has an OS user of its own. A colon divides
-the workspace from the path; what begins with / or . or a drive such as C:\ is a path
-of this machine. A user string that has a colon itself is written as ID.
+A path in a workspace is relative to the home directory there, which is also ~. That is
+$HOME of the container's user, also where the workspace has an OS user of its own. A
+colon divides the workspace from the path; what begins with / or . or a drive such as
+C:\ is a path of this machine. A user string that has a colon itself is written as ID.
 
 What is copied goes where cp -a puts it: into the destination if that is a directory,
 otherwise it becomes the destination. A directory is added to one of the same name;

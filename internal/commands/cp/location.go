@@ -1,6 +1,7 @@
 package cp
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -23,7 +24,17 @@ func parseLocation(text string) (Location, error) {
 	case strings.ContainsRune(path, 0):
 		return Location{}, fault.New(fault.InvalidArgument, "path %q has a null character", path)
 	}
-	return Location{Workspace: workspace, Path: path}, nil
+	return Location{Workspace: workspace, Path: fromHome(path)}, nil
+}
+
+// fromHome is a path of a workspace without the ~ of the home directory, as scp has it: paths are
+// relative to that.
+func fromHome(path string) string {
+	rest, ok := strings.CutPrefix(path, "~")
+	if !ok || rest != "" && rest[0] != '/' { // ~bob is a name
+		return path
+	}
+	return strings.TrimLeft(rest, "/")
 }
 
 // isDrive is true for C:\x.
@@ -36,9 +47,14 @@ func locations(args []string) (from, to Location, err error) {
 	if from, err = parseLocation(args[0]); err == nil {
 		to, err = parseLocation(args[1])
 	}
+	const standard = "-"
 	switch {
 	case err != nil:
 		return from, to, err
+	case from == (Location{Path: standard}) && to.Workspace != "":
+		return from, to, notStandard("standard input", fault.Command("berth", "exec", "-i", to.Workspace, "--", "sh", "-c", "cat > "+fault.Word(orFile(to.Path))))
+	case to == (Location{Path: standard}) && from.Workspace != "":
+		return from, to, notStandard("standard output", fault.Command("berth", "exec", from.Workspace, "--", "cat", orFile(from.Path)))
 	case from.Workspace != "" && to.Workspace != "":
 		return from, to, fault.New(fault.InvalidArgument, "source and destination are both in a workspace: copy to this machine first")
 	case from.Workspace == "" && to.Workspace == "":
@@ -46,6 +62,15 @@ func locations(args []string) (from, to Location, err error) {
 	}
 	return from, to, nil
 }
+
+// notStandard is the error about what is no path; the command does what is wanted.
+func notStandard(what, command string) error {
+	return fault.New(fault.InvalidArgument, "cp takes paths, not %s", what).
+		WithHint("use exec: %s; write ./- for a file of that name", command)
+}
+
+// orFile is a path for a command to type, also where none was given.
+func orFile(path string) string { return cmp.Or(path, "FILE") }
 
 // workspaceOf is the workspace of the first argument that is in one.
 func workspaceOf(args []string) string {

@@ -1,6 +1,39 @@
 package cp
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// A ~ is the home directory, to which paths are relative; only where it stands alone.
+func TestHomeOfLocation(t *testing.T) {
+	for text, want := range map[string]string{
+		"alice~dev:~": "", "alice~dev:~/": "", "alice~dev:~/note": "note", "alice~dev:~//etc": "etc", "alice~dev:~/.": ".",
+		"alice~dev:~bob/x": "~bob/x", "alice~dev:a/~/b": "a/~/b", "alice~dev:/~": "/~",
+	} {
+		if l, err := parseLocation(text); err != nil || l.Path != want || l.Workspace != "alice~dev" {
+			t.Errorf("%s: %+v, %v", text, l, err)
+		}
+	}
+}
+
+// Standard streams are no paths; the command that is named is one that does it.
+func TestStandardStreams(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		hint string
+	}{
+		"output": {[]string{"alice~dev:note", "-"}, "use exec: berth exec alice~dev -- cat note; write ./- for a file of that name"},
+		"input":  {[]string{"-", "alice~dev:~/note"}, "use exec: berth exec -i alice~dev -- sh -c 'cat > note'; write ./- for a file of that name"},
+		"a file": {[]string{"./-", "alice~dev:"}, ""},
+	} {
+		_, _, err := locations(c.args)
+		if (err != nil) != (c.hint != "") || err != nil && fault.From(err).Hint != c.hint {
+			t.Errorf("%s: %v, %q", name, err, fault.From(err).Hint)
+		}
+	}
+}
 
 // Flags are completed for the workspace, in whichever argument it is.
 func TestWorkspaceOf(t *testing.T) {

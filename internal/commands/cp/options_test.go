@@ -22,7 +22,7 @@ func TestOptions(t *testing.T) {
 		"a path with a colon":     {Args: "alice:a:b /tmp/c:d", Want: cp.Options{From: in("alice", "a:b"), To: local("/tmp/c:d")}},
 		"a local name with one":   {Args: "./a:b alice:x", Want: cp.Options{From: local("./a:b"), To: in("alice", "x")}},
 		"a drive":                 {Args: `C:\x alice:x`, Want: cp.Options{From: local(`C:\x`), To: in("alice", "x")}},
-		"an ID":                   {Args: "id/alice-a975fae:x -", Want: cp.Options{From: in("id/alice-a975fae", "x"), To: local("-")}},
+		"an ID":                   {Args: "id/alice-a975fae:x out", Want: cp.Options{From: in("id/alice-a975fae", "x"), To: local("out")}},
 		"another container": {
 			Args: "alice:x . -c side --pod web-1 --outside-links --timeout 5s",
 			Want: cp.Options{From: in("alice", "x"), To: local("."), Place: pod.Place{Pod: "web-1", Container: "side"}, OutsideLinks: true, Timeout: 5 * time.Second},

@@ -103,9 +103,19 @@ func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m cho
 		deletion, err = p.Delete(ctx, m.Target, deploy.Removing{Wait: !o.NoWait, KeepStorage: o.KeepStorage}, stream)
 	}
 	if err != nil {
-		return v1.Result{Error: result.NewError(err)}
+		return v1.Result{Error: result.NewError(notThere(err))}
 	}
 	return v1.Result{Deletion: deletion}
+}
+
+// notThere is the error about a workspace that does not exist, for who wants it gone: it does not
+// say how to create it.
+func notThere(err error) error {
+	if fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	missing := *fault.From(err)
+	return missing.WithHint("with --ignore-not-found that is no error; `berth status` lists the workspaces of a namespace, and --namespace chooses another one")
 }
 
 // summary is the result of several.
@@ -128,7 +138,7 @@ func (o *Options) preview(ctx context.Context, p *provision.Provisioner, m chose
 		return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, nil, nil)
 	}
 	if err != nil {
-		return cmdutil.DryRunError(ctx, err)
+		return cmdutil.DryRunError(ctx, notThere(err))
 	}
 	changes, err := p.PreviewDelete(ctx, m.Target, deploy.Removing{KeepStorage: o.KeepStorage, DryRun: o.DryRun})
 	return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)

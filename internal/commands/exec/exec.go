@@ -57,10 +57,12 @@ root, with setpriv or su in its image. Where the user does not exist, or cannot 
 switched to, nothing is run: the reason is printed, and the exit status is 125.
 
 A workspace that is not running yet is waited for, with its progress on standard error;
-with --no-wait that is an error. With --provision, a workspace that does not exist is
-provisioned first, and one that is stopped is started, as ` + "`berth provision`" + ` does without
-other flags. --timeout and --stuck-after end the waiting with exit status 125; whatever they
-say, what runs has as long as it takes.
+with --no-wait that is an error. One that was ready, or was restarted, is entered even
+if it is not ready now, and so is a container named by --container that runs. With
+--provision, a workspace that does not exist is provisioned first, and one that is
+stopped is started, as ` + "`berth provision`" + ` does without other flags. --timeout and
+--stuck-after end the waiting with exit status 125; whatever they say, what runs has as
+long as it takes.
 
 Of a workspace in several pods, the command runs in one that is ready, or in --pod.
 

@@ -9,6 +9,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
+	"github.com/berthdev/berth/internal/provision/inventory/recorded"
+	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/watching"
@@ -71,6 +73,15 @@ func (o *Options) one(ctx context.Context, reader inventory.Reader, arg inventor
 
 // watch keeps what is shown up to date until Ctrl-C.
 func (o *Options) watch(ctx context.Context, reader inventory.Reader, query fleet.Query, known *v1.Workspace) error {
+	place, done, err := o.States(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	limits, err := o.Limits()
+	if err != nil {
+		return err
+	}
 	display := watching.New(o.IO, o.Output, watching.View{
 		Table: o.table(), One: known != nil,
 		Sort: func(items []v1.Workspace) { fleet.Sort(items, o.SortBy) },
@@ -78,7 +89,10 @@ func (o *Options) watch(ctx context.Context, reader inventory.Reader, query flee
 	})
 	o.IO.AtExit(display.Close)
 	defer display.Close()
-	err := fleet.Watch(ctx, reader, query, &sorted{Display: display, order: o.SortBy, known: known})
+	err = fleet.Watch(ctx, reader, query, &sorted{
+		Display: display, order: o.SortBy, known: known,
+		stopped: recorded.Stopped{Place: place, Limits: limits, Query: query}, ctx: ctx, io: o.IO,
+	})
 	display.Close()
 	if err != nil && ctx.Err() == nil && o.Output.IsJSON() {
 		return o.printLine(err)
@@ -97,17 +111,25 @@ func (o *Options) printLine(err error) error {
 }
 
 // sorted sorts what there is at first. What is known of a workspace without a pod
-// is shown where nothing else is.
+// is shown where nothing else is, and what has been stopped as that.
 type sorted struct {
 	watching.Display
-	order fleet.Order
-	known *v1.Workspace
-	begun bool
+	order   fleet.Order
+	known   *v1.Workspace
+	stopped recorded.Stopped
+	ctx     context.Context //nolint:containedctx // of the watch that calls it
+	io      terminal.Streams
+	begun   bool
 }
 
 // Changed passes on what changed.
 func (s *sorted) Changed(ws []v1.Workspace) {
-	if !s.begun && len(ws) == 0 && s.known != nil {
+	switch {
+	case s.begun:
+		ws = s.stopped.InsteadOfGone(s.ctx, ws)
+	case s.known == nil:
+		ws = s.withStopped(ws)
+	case len(ws) == 0:
 		ws = []v1.Workspace{*s.known}
 	}
 	if !s.begun {
@@ -115,6 +137,13 @@ func (s *sorted) Changed(ws []v1.Workspace) {
 	}
 	s.begun = true
 	s.Display.Changed(ws)
+}
+
+// withStopped adds those that are stopped to what there is at first.
+func (s *sorted) withStopped(ws []v1.Workspace) []v1.Workspace {
+	all, missing := s.stopped.Add(s.ctx, ws)
+	warnMissing(s.io, missing)
+	return all
 }
 
 // history prints the jobs of a workspace with everything in them.

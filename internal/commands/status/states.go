@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/provision/inventory/recorded"
+	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
@@ -25,10 +26,15 @@ func (o *Options) list(ctx context.Context, reader inventory.Reader, q fleet.Que
 		return nil, err
 	}
 	list, missing, err := recorded.List(ctx, reader, place, limits, q, read)
-	for _, problem := range missing {
-		printer.PrintWarning(o.IO, "not all workspaces that are stopped are listed: "+problem.Error())
-	}
+	warnMissing(o.IO, missing)
 	return list, err
+}
+
+// warnMissing says which records cannot be read.
+func warnMissing(io terminal.Streams, missing []error) {
+	for _, problem := range missing {
+		printer.PrintWarning(io, "not all workspaces that are stopped are listed: "+problem.Error())
+	}
 }
 
 // inspect reads one workspace, and what is recorded of it.

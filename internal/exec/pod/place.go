@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
@@ -20,6 +21,9 @@ type Place struct {
 	Pod, Container string
 	// Own leaves out what is the workload's in the pods of an injected workspace.
 	Own bool
+	// Ready leaves out a container that has not come as far as being ready: a workspace that
+	// still starts.
+	Ready bool
 }
 
 // Into is a request for a workspace's pod, without its command yet. It is an error if
@@ -73,12 +77,25 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 			WithHint("its containers are: %s", strings.Join(names, ", "))
 	}
 	for _, status := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses, pod.Status.EphemeralContainerStatuses) {
-		if status.Name == r.Container && status.State.Running != nil {
+		switch {
+		case status.Name != r.Container || status.State.Running == nil:
+		case p.Ready && !hasBeenReady(pod, status):
+			return r, fault.New(fault.Failed, "workspace %s is still %s: container %s is not ready", pod.Name, v1.StageStarting, r.Container).
+				WithHint("see why: %s", kube.Command("status", r.ID, pod.Namespace)).WithReason(ReasonNotRunning)
+		default:
 			return r, nil
 		}
 	}
 	return r, fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name, r.Container).
 		WithHint("see why: %s", kube.Command("status", r.ID, pod.Namespace)).WithReason(ReasonNotRunning)
+}
+
+// hasBeenReady is true for a container that runs and is ready, or has been: what is unready for a
+// while, or has been restarted, is to be looked at. That it was ready says the condition of the
+// pod, which has changed since the container began.
+func hasBeenReady(pod *corev1.Pod, status corev1.ContainerStatus) bool {
+	c := kube.Condition(pod, corev1.ContainersReady)
+	return status.Ready || status.RestartCount > 0 || c != nil && c.LastTransitionTime.After(status.State.Running.StartedAt.Time)
 }
 
 // IsMain is true for the container in which the user of a workspace works.

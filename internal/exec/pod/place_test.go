@@ -3,6 +3,7 @@ package pod
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,6 +92,42 @@ func TestPlace(t *testing.T) {
 			}
 			if c.message != "" && (err.Error() != c.message || fault.From(err).Hint != c.hint) {
 				t.Errorf("%q, hint %q", err, fault.From(err).Hint)
+			}
+		})
+	}
+}
+
+// A workspace that still starts is left out where it has to be ready; one that was ready, or
+// has been restarted, is not.
+func TestPlaceThatIsReady(t *testing.T) {
+	begun := time.Unix(100, 0)
+	for name, c := range map[string]struct {
+		ready    bool
+		restarts int32
+		changed  time.Time // the condition of the pod; zero for none
+		want     fault.Code
+	}{
+		"it is ready":               {ready: true, changed: begun.Add(time.Second)},
+		"its init scripts run":      {changed: begun.Add(-time.Second), want: fault.Failed},
+		"it began within a second":  {changed: begun, want: fault.Failed},
+		"nothing is known yet":      {want: fault.Failed},
+		"it was ready":              {changed: begun.Add(time.Minute)},
+		"it was restarted":          {restarts: 1, changed: begun.Add(-time.Second)},
+		"it is ready, and no other": {ready: true, changed: begun.Add(-time.Second)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := replica("a", "alice-2bd806c-k8shell-main")
+			s := &p.Status.ContainerStatuses[0]
+			s.Ready, s.RestartCount, s.State.Running.StartedAt = c.ready, c.restarts, metav1.NewTime(begun)
+			if !c.changed.IsZero() {
+				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(c.changed)}}
+			}
+			_, err := Place{Ready: true}.In([]*corev1.Pod{p})
+			if fault.CodeOf(err) != c.want || err != nil && (fault.ReasonOf(err) != ReasonNotRunning || !strings.Contains(err.Error(), "workspace a is still Starting")) {
+				t.Errorf("%v", err)
+			}
+			if _, err := (Place{}).In([]*corev1.Pod{p}); err != nil {
+				t.Errorf("it runs: %v", err)
 			}
 		})
 	}

@@ -14,9 +14,10 @@ import (
 // About is what is known about the pod that a cause is about, for hints.
 type About func(*v1.Cause) cause.About
 
-// AboutPod knows of a pod nothing but its namespace.
-func AboutPod(namespace string) About {
-	return func(c *v1.Cause) cause.About { return cause.About{Namespace: namespace}.Of(corev1.PodSpec{}, c) }
+// AboutPod knows of a pod nothing but its namespace, and whose workspace it is if that is known.
+func AboutPod(namespace, userString string) About {
+	about := cause.About{Namespace: namespace, UserString: userString}
+	return func(c *v1.Cause) cause.About { return about.Of(corev1.PodSpec{}, c) }
 }
 
 // Hint says what to do about the cause of a reading; it is empty without one.

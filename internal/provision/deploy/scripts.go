@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/initscript"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // ReasonScript is the reason of the error about an init script that has failed, where that
@@ -217,6 +218,38 @@ func (s *Scripts) leniency() string {
 		return "without --strict-scripts that is no failure"
 	}
 	return "its blueprint says strictScripts: without that it is no failure"
+}
+
+// running is the script that runs; nil if none does.
+func (s *Scripts) running() *v1.Script {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.known, func(o v1.Script) bool { return o.State == v1.ScriptRunning })
+	if i < 0 {
+		return nil
+	}
+	return new(s.known[i])
+}
+
+// Explain is the reading of a workspace that is given up while it starts, which says what it waits
+// for: the script that runs. That the probe gets no answer before that has ended says less.
+func (s *Scripts) Explain(reading v1.Snapshot) v1.Snapshot {
+	running := s.running()
+	if running == nil || reading.Stage != v1.StageStarting || reading.Cause != nil && reading.Cause.Code != cause.ProbeFailed {
+		return reading
+	}
+	reading.Message, reading.Cause = "init script "+running.Name+" is running", nil
+	return reading
+}
+
+// Advise adds to the error of a workspace that took too long where the script that still runs
+// can be watched, unless there is something better to do.
+func (s *Scripts) Advise(err error, id, namespace string) error {
+	if fault.CodeOf(err) != fault.DeadlineExceeded || fault.From(err).Hint != "" || s.running() == nil {
+		return err
+	}
+	advised := *fault.From(err)
+	return advised.WithHint("see what it does: %s", kube.Command("logs", id, namespace))
 }
 
 // Describe puts into the document of a workspace what is known of its scripts.

@@ -19,7 +19,7 @@ func derived() []string {
 func contents() []string { return []string{"configuration", "extFiles", "initScripts"} }
 
 // Drift says in which of the chart's values a running workspace is not what would be
-// deployed now: "image alpine:3 (now alpine:4)". Of a variable only the name is given.
+// deployed now: "image alpine:3 → alpine:4". Of a variable only the name is given.
 func Drift(running, wanted map[string]any) (all []string) {
 	have, want := map[string]string{}, map[string]string{}
 	flatten("", running, have)
@@ -35,7 +35,7 @@ func Drift(running, wanted map[string]any) (all []string) {
 		case root == "env":
 			all = append(all, path)
 		default:
-			all = append(all, fmt.Sprintf("%s %s (now %s)", path, cmp.Or(have[path], "not set"), cmp.Or(want[path], "not set")))
+			all = append(all, fmt.Sprintf("%s %s → %s", path, cmp.Or(have[path], "not set"), cmp.Or(want[path], "not set")))
 		}
 	}
 	return slices.Compact(all)

@@ -22,15 +22,15 @@ func TestDrift(t *testing.T) {
 	}{
 		{"nothing", func(map[string]any) {}, ""},
 		{"another job", func(v map[string]any) { v["labels"] = map[string]any{"job": "2"} }, ""},
-		{"the image", func(v map[string]any) { v["image"] = "alpine:4" }, "image alpine:3 (now alpine:4)"},
+		{"the image", func(v map[string]any) { v["image"] = "alpine:4" }, "image alpine:3 → alpine:4"},
 		{"a variable", func(v map[string]any) { v["env"] = map[string]any{"TOKEN": "hunter3", "SAME": "x"} }, "env.GONE; env.TOKEN"},
-		{"a limit more", func(v map[string]any) { v["resources"] = map[string]any{"cpu": "1", "memory": "1Gi"} }, "resources.memory not set (now 1Gi)"},
+		{"a limit more", func(v map[string]any) { v["resources"] = map[string]any{"cpu": "1", "memory": "1Gi"} }, "resources.memory not set → 1Gi"},
 		{"a script", func(v map[string]any) { v["initScripts"] = []any{} }, "initScripts"},
 		{"limits", func(v map[string]any) { v["limits"] = map[string]any{"maxActiveHours": 8} }, ""},
-		{"an agent", func(v map[string]any) { v["agent"] = map[string]any{"image": "agent:1"} }, "agent.image not set (now agent:1)"},
+		{"an agent", func(v map[string]any) { v["agent"] = map[string]any{"image": "agent:1"} }, "agent.image not set → agent:1"},
 		{"a storage less", func(v map[string]any) {
 			v["storages"] = []any{map[string]any{"name": "home", "path": "/home/dev"}}
-		}, "storages.data.name data (now not set); storages.data.path /data (now not set)"},
+		}, "storages.data.name data → not set; storages.data.path /data → not set"},
 	} {
 		wanted, _ := jsonValue(running).(map[string]any)
 		test.change(wanted)

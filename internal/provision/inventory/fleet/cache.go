@@ -37,7 +37,7 @@ type workspaceCache struct {
 	mu      sync.Mutex
 	opened  bool
 	pending map[*input]bool // have not passed on a list yet
-	kinds   map[string]bool // of workloads that are watched
+	kinds   map[string]bool // of workloads, and claims, that are watched by now
 
 	pods      map[key]map[types.UID]*corev1.Pod
 	keys      map[types.UID]key // of the pods
@@ -140,6 +140,10 @@ func (c *workspaceCache) applyPod(pod *corev1.Pod, gone bool) key {
 		delete(c.keys, pod.UID)
 		delete(c.events, pod.UID)
 	}
+	if waitsForClaims(pod) && !c.query.watchesClaims() && !c.kinds[kindClaim] {
+		c.kinds[kindClaim] = true
+		c.startLocked(c.claimSources(), true)
+	}
 	if !inventory.IsInjected(pod) {
 		return k
 	}
@@ -149,6 +153,11 @@ func (c *workspaceCache) applyPod(pod *corev1.Pod, gone bool) key {
 		c.startLocked(c.workloadSources(kind), true)
 	}
 	return k
+}
+
+// waitsForClaims is true for a pod that has no node, which its claims may be the reason of.
+func waitsForClaims(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName == "" && len(evidence.ClaimNames(pod)) > 0
 }
 
 // applyWorkload notes a workload if a workspace is in it, or was.
@@ -180,7 +189,7 @@ func (c *workspaceCache) concerned(e *corev1.Event) []key {
 	switch {
 	case known:
 		return []key{k}
-	case e.InvolvedObject.Kind == "PersistentVolumeClaim":
+	case e.InvolvedObject.Kind == kindClaim:
 		return c.mounting(e.InvolvedObject.Namespace, e.InvolvedObject.Name)
 	case e.InvolvedObject.Kind == watch.KindPod:
 		return nil

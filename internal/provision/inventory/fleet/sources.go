@@ -24,10 +24,22 @@ func (c *workspaceCache) sources(selector string) []follow.Source {
 		return []follow.Source{
 			pods,
 			sourceOf[*corev1.Event](follow.Client(core.Events(ns)), "events", ns),
-			sourceOf[*corev1.PersistentVolumeClaim](follow.Client(core.PersistentVolumeClaims(ns)), "persistentvolumeclaims", ns),
+			c.claimSource(),
 		}
 	}
 	return []follow.Source{pods, c.eventsAbout(watch.KindPod)}
+}
+
+const kindClaim = "PersistentVolumeClaim"
+
+// claimSources are the claims and the events about them, once a pod waits that mounts some.
+func (c *workspaceCache) claimSources() []follow.Source {
+	return []follow.Source{c.claimSource(), c.eventsAbout(kindClaim)}
+}
+
+func (c *workspaceCache) claimSource() follow.Source {
+	ns := c.query.Namespace
+	return sourceOf[*corev1.PersistentVolumeClaim](follow.Client(c.reader.Client.CoreV1().PersistentVolumeClaims(ns)), "persistentvolumeclaims", ns)
 }
 
 // workloadSources are the workloads of a kind, and what explains them.

@@ -23,8 +23,9 @@ type Handler interface {
 // Watch keeps a handler up to date about the workspaces that match a query, until
 // ctx ends or the API server refuses to go on. Every change of a pod is read by
 // itself, so that no stage is lost to a slow handler. It costs one watch of the
-// pods and one of the events, whatever the number of workspaces, and up to three
-// more for each kind of workload that some are injected into.
+// pods and one of the events, whatever the number of workspaces, two more once a pod
+// waits that mounts claims, and up to three more for each kind of workload that some are
+// injected into.
 func Watch(ctx context.Context, r inventory.Reader, q Query, to Handler) error {
 	opts, err := q.options()
 	if err != nil {

@@ -26,13 +26,7 @@ func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, limits
 	if list, err = read(ctx, r, q); err != nil { // not beside it: a login that fails is tried once
 		return nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
-	defer cancel()
-	records, missing, err := place.Of(q.Namespace).List(ctx)
-	if err != nil && fault.CodeOf(err) != fault.PermissionDenied {
-		missing = []error{err}
-	}
-	list.Items = Complete(list.Items, records, limits, q)
+	list.Items, missing = Stopped{Place: place, Limits: limits, Query: q}.Add(ctx, list.Items)
 	return list, missing, nil
 }
 

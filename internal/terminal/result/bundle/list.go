@@ -53,6 +53,14 @@ func (l List) Text(p style.Page) ([]string, error) {
 			column[v1.BundleState]{style.Column{Title: "REVISION", DropOrder: 5}, func(s v1.BundleState) string { return strconv.Itoa(s.Revision) }},
 			column[v1.BundleState]{style.Column{Title: "CLASS", Name: true, Least: 9, DropOrder: 6}, func(s v1.BundleState) string { return s.Class }})
 	}
-	columns = append(columns, column[v1.BundleState]{style.Column{Title: "WHY", Least: 12}, func(s v1.BundleState) string { return s.Message }})
+	columns = append(columns, column[v1.BundleState]{style.Column{Title: "WHY", Least: 12}, whyInstance})
 	return table(p, states, columns...), nil
+}
+
+// whyInstance is why an instance is not as it should be.
+func whyInstance(s v1.BundleState) string {
+	if s.Message == "" && len(s.Warnings) > 0 {
+		return s.Warnings[0]
+	}
+	return s.Message
 }

@@ -1,0 +1,164 @@
+package instance
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	helm "helm.sh/helm/v3/pkg/release"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply/health"
+	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/release"
+)
+
+// Recorded are all instances, as their conditions say that they were when somebody last
+// worked on them.
+func (r Reconciler) Recorded(ctx context.Context) ([]v1.BundleState, error) {
+	instances, err := r.objects().Instances(ctx)
+	if fault.CodeOf(err) == fault.NotFound { // the kind is not even known
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	states := make([]v1.BundleState, len(instances))
+	for i := range instances {
+		states[i] = StateOf(&instances[i], r.Now())
+	}
+	return states, nil
+}
+
+// lookedAt is how many instances are looked at side by side.
+const lookedAt = 4
+
+// States are all instances, as they are. Of one whose objects may not be read, that is said.
+func (r Reconciler) States(ctx context.Context) ([]v1.BundleState, error) {
+	states, err := r.Recorded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(lookedAt)
+	for i := range states {
+		s := &states[i]
+		if !isSettled(s.State) {
+			continue
+		}
+		group.Go(func() error {
+			err := r.lookAt(groupCtx, s)
+			s.Objects = nil
+			if err != nil && groupCtx.Err() == nil {
+				s.Warnings = append(s.Warnings, "whether that is still so cannot be seen: "+err.Error())
+				err = nil
+			}
+			return err
+		})
+	}
+	return states, group.Wait()
+}
+
+// lookAt makes the state of an instance what its objects say now.
+func (r Reconciler) lookAt(ctx context.Context, s *v1.BundleState) error {
+	record, err := r.records().Latest(ctx, s.Name)
+	if err != nil {
+		return err
+	}
+	return r.addObjects(ctx, s, record)
+}
+
+// State is one instance with its bundles and the health of each of its objects.
+func (r Reconciler) State(ctx context.Context, name string) (*v1.BundleState, error) {
+	k, err := r.Know(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if k.Instance == nil {
+		return nil, fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
+	}
+	s := StateOf(k.Instance, r.Now())
+	for i := range k.Bundles {
+		s.Bundles = append(s.Bundles, ofInstance(&k.Bundles[i]))
+	}
+	slices.SortStableFunc(s.Bundles, func(a, b v1.BundleOfInstance) int { return strings.Compare(b.Name, a.Name) })
+	return &s, r.addObjects(ctx, &s, k.Release)
+}
+
+// addObjects adds what is installed, by the release, and how the cluster is with it.
+func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *helm.Release) error {
+	installed, err := r.installed(ctx, s.Name, record)
+	if err != nil || installed == nil {
+		return err
+	}
+	s.Revision = installed.Version
+	objects, err := release.Objects(installed.Manifest)
+	if err != nil {
+		return err
+	}
+	view := live.New(r.Client.Dynamic, v1alpha1.LabelOwnerName+"="+s.Name)
+	defer view.Close()
+	applier := r.Applier(s.Name, r.System)
+	applier.Live = view
+	if err := applier.Watch(ctx, objects); err != nil {
+		return err
+	}
+	var rest []health.Reading
+	for _, object := range objects {
+		o := v1.BundleObject{Object: kube.Object(object.GetKind(), object.GetName()), Namespace: object.GetNamespace(), State: missing, Message: "it does not exist"}
+		if resource, known, err := applier.ResourceOf(ctx, object.GroupVersionKind()); err == nil && known {
+			if current, _ := view.Get(resource, object.GetNamespace(), object.GetName()); current != nil {
+				state, message := health.StateOf(current)
+				o.State, o.Message = string(state), message
+			}
+		}
+		s.Objects = append(s.Objects, o)
+		if o.State != string(health.Current) {
+			rest = append(rest, health.Reading{Object: object, State: health.State(o.State), Message: o.Message})
+		}
+	}
+	settle(s, rest, r.Now())
+	return nil
+}
+
+// missing is the state of an object that is installed and does not exist.
+const missing = "Missing"
+
+// isSettled is true for an instance of which only its objects say whether it is well: what is
+// wanted is installed.
+func isSettled(state v1.BundleStateName) bool {
+	return state == v1.BundleHealthy || state == v1.BundleUnhealthy
+}
+
+// settle makes the health of an instance what its objects say now, of which rest are not as they
+// should be: its condition says what they were when somebody last worked on it.
+func settle(s *v1.BundleState, rest []health.Reading, now time.Time) {
+	if !isSettled(s.State) || len(s.Objects) == 0 {
+		return
+	}
+	before := s.State
+	healthy := v1.BundleCondition{Type: v1alpha1.ConditionHealthy, Status: "True", Reason: v1alpha1.ReasonHealthy, Message: allCurrent, Since: now.UTC()}
+	s.State, s.Message = v1.BundleHealthy, ""
+	if len(rest) > 0 {
+		healthy.Status, healthy.Reason, healthy.Message = "False", v1alpha1.ReasonUnhealthy, named(rest)
+		s.State, s.Message = v1.BundleUnhealthy, healthy.Message
+	}
+	if IsOurs(s.Class) && slices.ContainsFunc(rest, func(r health.Reading) bool { return r.State == missing }) {
+		s.Warnings = append(s.Warnings, "what is missing is installed again by `berth bundle reconcile`, or by `berth serve bundles` in the cluster")
+	}
+	for i := range s.Conditions {
+		c := &s.Conditions[i]
+		if c.Type != healthy.Type {
+			continue
+		}
+		if s.State == before {
+			healthy.Since = c.Since
+		}
+		*c = healthy
+	}
+}

@@ -1,0 +1,62 @@
+package instance
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply/health"
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// What is installed is healthy if its objects are now, whatever was recorded; and only of what
+// is installed do the objects decide.
+func TestSettle(t *testing.T) {
+	deployment := kube.Named("Deployment", "hello")
+	deployment.SetNamespace("team")
+	gone := []health.Reading{{Object: deployment, State: missing, Message: "it does not exist"}}
+	underWay := []health.Reading{{Object: deployment, State: health.InProgress, Message: "0 of 1 available"}}
+	then, now := time.Unix(1, 0).UTC(), time.Unix(100, 0).UTC()
+	for name, test := range map[string]struct {
+		recorded  v1.BundleStateName
+		rest      []health.Reading
+		class     string
+		want      v1.BundleStateName
+		condition string
+		since     time.Time
+		message   string
+		advised   bool
+	}{
+		"everything is there":         {recorded: v1.BundleHealthy, want: v1.BundleHealthy, condition: "True", since: then},
+		"one was deleted":             {recorded: v1.BundleHealthy, rest: gone, want: v1.BundleUnhealthy, condition: "False", since: now, message: "deployment/hello in namespace team: it does not exist", advised: true},
+		"one was deleted, of others":  {recorded: v1.BundleHealthy, rest: gone, class: "theirs", want: v1.BundleUnhealthy, condition: "False", since: now, message: "deployment/hello in namespace team: it does not exist"},
+		"one is on its way again":     {recorded: v1.BundleHealthy, rest: underWay, want: v1.BundleUnhealthy, condition: "False", since: now, message: "deployment/hello in namespace team: 0 of 1 available"},
+		"it has recovered":            {recorded: v1.BundleUnhealthy, want: v1.BundleHealthy, condition: "True", since: now},
+		"it has not":                  {recorded: v1.BundleUnhealthy, rest: underWay, want: v1.BundleUnhealthy, condition: "False", since: then, message: "deployment/hello in namespace team: 0 of 1 available"},
+		"what is wanted is not there": {recorded: v1.BundleFailed, want: v1.BundleFailed, condition: "as recorded", since: then},
+		"it is being deleted":         {recorded: v1.BundleDeleting, rest: gone, want: v1.BundleDeleting, condition: "as recorded", since: then},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := v1.BundleState{
+				State: test.recorded, Class: v1alpha1.ClassPlain, Objects: []v1.BundleObject{{Object: "deployment/hello"}},
+				Conditions: []v1.BundleCondition{{Type: v1alpha1.ConditionInstalled, Status: "True"}, {Type: v1alpha1.ConditionHealthy, Status: "as recorded", Since: then}},
+			}
+			if test.class != "" {
+				s.Class = test.class
+			}
+			settle(&s, test.rest, now)
+			c := s.Conditions[1]
+			if s.State != test.want || c.Status != test.condition || !c.Since.Equal(test.since) || s.Message != test.message {
+				t.Errorf("%s: %q, %+v", s.State, s.Message, c)
+			}
+			if test.condition != "as recorded" && (c.Message == allCurrent) != (s.State == v1.BundleHealthy) {
+				t.Errorf("%s, and the condition says %q", s.State, c.Message)
+			}
+			if advice := strings.Join(s.Warnings, ""); strings.Contains(advice, "`berth bundle reconcile`") != test.advised {
+				t.Errorf("advice %q", advice)
+			}
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package deploy
+
+import (
+	"testing"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+// A workspace that is given up while an init script runs waits for that, and not for its probe;
+// its log is where to look, unless something else is wrong.
+func TestScriptsExplain(t *testing.T) {
+	forever, done := v1.Script{Name: "forever", Number: 2, State: v1.ScriptRunning}, v1.Script{Name: "first", Number: 1, State: v1.ScriptDone}
+	unready := v1.Snapshot{Stage: v1.StageStarting, Message: "k8shell-main is not ready"}
+	probed, crashes := unready, unready
+	probed.Cause, crashes.Cause = &v1.Cause{Code: cause.ProbeFailed}, &v1.Cause{Code: cause.CrashLoop}
+	for name, c := range map[string]struct {
+		known   []v1.Script
+		reading v1.Snapshot
+		message string
+		causes  bool
+	}{
+		"a script runs":                      {known: []v1.Script{done, forever}, reading: unready, message: "init script forever is running"},
+		"a script runs, and the probe fails": {known: []v1.Script{forever}, reading: probed, message: "init script forever is running"},
+		"something else is wrong":            {known: []v1.Script{forever}, reading: crashes, message: unready.Message, causes: true},
+		"none runs":                          {known: []v1.Script{done}, reading: probed, message: unready.Message, causes: true},
+		"it has not come so far":             {known: []v1.Script{forever}, reading: v1.Snapshot{Stage: v1.StagePulling, Message: "web"}, message: "web"},
+	} {
+		s := &Scripts{known: c.known}
+		if got := s.Explain(c.reading); got.Message != c.message || (got.Cause != nil) != c.causes {
+			t.Errorf("%s: %q, %+v", name, got.Message, got.Cause)
+		}
+	}
+}
+
+func TestScriptsAdvise(t *testing.T) {
+	late := fault.New(fault.DeadlineExceeded, "timed out")
+	for name, c := range map[string]struct {
+		state v1.ScriptState
+		err   *fault.Error
+		want  string
+	}{
+		"a script runs":   {v1.ScriptRunning, late, "see what it does: berth logs id/alice-1 --namespace team"},
+		"none runs":       {v1.ScriptDone, late, ""},
+		"better advice":   {v1.ScriptRunning, fault.New(fault.DeadlineExceeded, "timed out").WithHint("do that"), "do that"},
+		"another failure": {v1.ScriptRunning, fault.New(fault.Failed, "no"), ""},
+	} {
+		s := &Scripts{known: []v1.Script{{Name: "forever", State: c.state}}}
+		if got := fault.From(s.Advise(c.err, "alice-1", "team")).Hint; got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if late.Hint != "" {
+		t.Error("the error of the caller was changed")
+	}
+	if err := (&Scripts{}).Advise(nil, "alice-1", "team"); err != nil {
+		t.Errorf("%v", err)
+	}
+}
