@@ -45,7 +45,7 @@ func (a Argument) IDs() []string {
 // empty if it is not known.
 func (a Argument) Means(id, userString string) bool {
 	return slices.ContainsFunc(a.candidates, func(c candidate) bool {
-		return c.id == id && collision(c.asked, userString) == nil
+		return c.id == id && c.mayOwn(userString) && collision(c.asked, userString) == nil
 	})
 }
 
@@ -75,6 +75,12 @@ type candidate struct {
 	// literal is true if the argument is taken as an ID: a pod of that name that
 	// is not a workspace's is not meant.
 	literal bool
+}
+
+// mayOwn is false for a workspace of somebody else than the owner who was named.
+func (c candidate) mayOwn(userString string) bool {
+	u, err := userstring.ParseCanonical(userString)
+	return c.owner == "" || err != nil || u.User == c.owner
 }
 
 // candidates are what a text can mean: the user string that it is, and the

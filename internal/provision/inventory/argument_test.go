@@ -71,6 +71,9 @@ func TestMeans(t *testing.T) {
 		{"alice~bp7936", "bob-1", "alice~bp7936", false},
 		{"id/" + id, id, "alice~bp7947", true},
 		{id, id, "alice~bp7947", true},
+		{"alice~pod=" + id, id, "alice~bp7947", true},
+		{"alice~pod=" + id, id, "", true},
+		{"bob~pod=" + id, id, "alice~bp7947", false},
 	} {
 		arg, err := ParseArgument(test.argument)
 		if err != nil {
