@@ -28,3 +28,17 @@ func TestLengths(t *testing.T) {
 		}
 	}
 }
+
+// Init scripts have the names that people give files.
+func TestScriptNames(t *testing.T) {
+	for name, legal := range map[string]bool{
+		"setup": true, "01_Setup.sh": true, "README": true, "_a": true, "a.b-c_d": true, strings.Repeat("x", 63): true,
+		"": false, ".profile": false, "-x": false, "a b": false, "a/b": false, "ä": false, "..": false, "a\n": false,
+		"k8shell.repository-0a1b2c3": false, strings.Repeat("x", 64): false,
+	} {
+		b := Blueprint{Name: "dev", Image: "alpine", InitScripts: []InitScript{{Name: name, Script: "true"}}}
+		if problems := b.Validate(); (len(problems) == 0) != legal || !legal && !strings.HasPrefix(problems[0], "initScripts[0].name: ") {
+			t.Errorf("%q: %q", name, problems)
+		}
+	}
+}

@@ -69,21 +69,6 @@ func (b Blueprint) validate(report, relate reporter) {
 	validateBounds(report, b)
 }
 
-func validateScripts(report reporter, scripts []InitScript) {
-	seen := map[string]bool{}
-	for i, script := range scripts {
-		field := fmt.Sprintf("initScripts[%d]", i)
-		reportAll(report, field+".name", validation.IsDNS1123Label(script.Name))
-		if seen[script.Name] {
-			report("%s.name: duplicate name %q", field, script.Name)
-		}
-		seen[script.Name] = true
-		if strings.TrimSpace(script.Script) == "" {
-			report("%s.script: required", field)
-		}
-	}
-}
-
 type reporter = func(format string, args ...any)
 
 func reportAll(report reporter, field string, problems []string) {

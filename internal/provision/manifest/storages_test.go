@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -78,5 +79,47 @@ func TestVolumesOfBefore(t *testing.T) {
 	delete(values["storages"].([]any)[0].(map[string]any), "volume")
 	if before, err := release.Render(values); err != nil || before.Manifest != now.Manifest {
 		t.Errorf("%v: %s", err, before.Manifest)
+	}
+}
+
+// The key of an init script follows from its name, as its flag does in the runtime.
+func TestScriptKeys(t *testing.T) {
+	s := spec(t, "alice", blueprint.Blueprint{
+		Name: "dev", Image: "x", InitScripts: []blueprint.InitScript{{Name: "01_Setup.sh", Script: "one"}, {Name: "then", Script: "two"}},
+	})
+	for _, o := range render(t, s).Objects {
+		if o.GetName() == "alice-a975fae-init-scripts" {
+			data, _, _ := unstructured.NestedStringMap(o.Object, "data")
+			if len(data) != 2 || data["01-01_Setup.sh"] != "one" || data["02-then"] != "two" {
+				t.Errorf("%v", data)
+			}
+		}
+	}
+}
+
+// Whether a user may become root is for the agent to know; the shell runtime says that it has no
+// use for it.
+func TestSudo(t *testing.T) {
+	for name, c := range map[string]struct {
+		sudo   bool
+		image  string
+		config string
+		notes  int
+	}{
+		"the agent":                  {true, "registry.example.com/k8shelld:1", "sudo: true", 0},
+		"the agent, without":         {false, "registry.example.com/k8shelld:1", "sudo: false", 0},
+		"the shell runtime":          {true, "", "", 1},
+		"the shell runtime, without": {false, "", "", 0},
+	} {
+		s := spec(t, "alice", blueprint.Blueprint{Name: "dev", Image: "x", K8shelld: blueprint.K8shelld{Image: c.image}})
+		s.Identity.Sudo = c.sudo
+		files, err := configuration(s)
+		text, _ := files["workspace.yaml"].(string)
+		if err != nil || (text == "") != (c.config == "") || !strings.Contains(text, c.config) {
+			t.Errorf("%s: %v, %q", name, err, text)
+		}
+		if notes := s.Unused(); len(notes) != c.notes {
+			t.Errorf("%s: %q", name, notes)
+		}
 	}
 }
