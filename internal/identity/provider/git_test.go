@@ -220,3 +220,16 @@ func TestRemoteInTheShortForm(t *testing.T) {
 		t.Errorf("%v", c.Problems)
 	}
 }
+
+// With nothing configured, the cluster says who a user is, and GitHub has the repositories.
+func TestDefaultChain(t *testing.T) {
+	chain, err := NewChain(Config{}, Dependencies{Getenv: func(string) string { return "" }})
+	var names []string
+	for _, p := range chain {
+		names = append(names, p.Name)
+	}
+	if err != nil || len(chain) != 2 || names[0] != "kubernetes" || names[1] != "git (github.com)" ||
+		chain[0].Users == nil || chain[0].Repositories != nil || chain[1].Users != nil || chain[1].Repositories == nil {
+		t.Errorf("%q, %v", names, err)
+	}
+}

@@ -23,6 +23,13 @@ func TestStart(t *testing.T) {
 			compare(t, Judge(appThat(wait), p, watchtest.Epoch).Failed, code)
 		}
 	}
+	for _, reason := range []string{"CreateContainerError", "CreateContainerConfigError", "RunContainerError", "StartError"} {
+		slow := appThat(watchtest.Waits(reason, "rpc error: code = DeadlineExceeded desc = context deadline exceeded"))
+		compare(t, Judge(slow, DefaultPolicy(), watchtest.Epoch).Failed, "")
+		if OfUnready(slow) == nil {
+			t.Errorf("%s: nothing is said of it", reason)
+		}
+	}
 	slow := appThat(watchtest.Waits("CreateContainerConfigError", "failed to sync secret cache: timed out"))
 	compare(t, OfUnready(slow), "ConfigMissing: failed to sync")
 }
