@@ -56,7 +56,8 @@ func TestParseErrorsPointAtTheCharacter(t *testing.T) {
 		{"alice~repo=a%zz", "two hexadecimal digits", "character 13"},
 		{"alice~repo=a%20b", "must not contain spaces", "character 12"},
 		{"alice~repo=a%7Cb", "must not contain spaces, control characters or |", "character 12"}, // it separates the parts of keys
-		{"alice~dev%7Cns=x", "|", "character 7"},
+		{"alice~dev%7Cx", "control characters or |", "character 7"},
+		{"al\x1b[31mice", "al\uFFFD[31mice", "character 3"}, // shown in its columns
 		{"alice~repo=a@b", "%40", "character 13"},
 		{"alice~user=root", "required", "character 16"},
 		{"alice+user=root", "is required before +, as in alice~dev+user=root", "character 6"},
@@ -90,6 +91,9 @@ func TestID(t *testing.T) {
 			t.Errorf("%q and %q share the ID %q", in, other, id)
 		}
 		seen[id] = in
+	}
+	if u, _ := Parse("alice~pod=Web-1"); u.ID() != "web-1" {
+		t.Errorf("the ID of a named workspace is %s", u.ID())
 	}
 	// SHA-256 of "u=alice".
 	if u, _ := Parse("alice"); u.ID() != "alice-a975fae" {
