@@ -65,6 +65,18 @@ func TestFold(t *testing.T) {
 			[]v1.Event{{At: at(1), Workspace: "alice-1", Stage: &v1.Snapshot{Stage: v1.StageFailed, Status: v1.StatusFailing, Message: "x", Cause: &v1.Cause{Message: "no such image"}}}},
 			[]string{"1 01 status|pod/alice-1|Failing|Failed: no such image"},
 		},
+		"a cause that only a person can change": {
+			[]v1.Event{{At: at(1), Workspace: "alice-1", Stage: &v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Cause: &v1.Cause{Message: "no node", Stuck: true}}}},
+			[]string{"1 01 status|pod/alice-1|Provisioning|Scheduling: no node (nothing that is known changes this by itself)"},
+		},
+		"init scripts when they have ended": {
+			[]v1.Event{
+				{At: at(1), Script: &v1.Script{Name: "one", State: v1.ScriptRunning}},
+				{At: at(2), Script: &v1.Script{Name: "one", State: v1.ScriptFailed, ExitCode: new(3)}},
+				{At: at(3), Script: &v1.Script{Name: "two", State: v1.ScriptDone}},
+			},
+			[]string{"1 02 progress|initscript/one|failed|init script failed with exit code 3", "2 03 progress|initscript/two|done|init script"},
+		},
 		"events that are alike are counted as Kubernetes does": {
 			[]v1.Event{backOff(0, "10s", 1), object(1, "Pulled", "in 1.5s", 1), backOff(20, "20s", 4)},
 			[]string{"1 00 event|pod/alice-1|Warning|BackOff: back-off 20s (x4 over 20s)", "2 01 event|pod/alice-1|Normal|Pulled: in 1.5s"},
@@ -92,6 +104,21 @@ func TestFold(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		})
+	}
+}
+
+// Records are in NATS where that is said, or where it is configured and nothing else is said.
+func TestUsesNATS(t *testing.T) {
+	set := store.NATSConfig{URL: "nats://nats.example.com"}
+	for kind, want := range map[StoreKind][2]bool{
+		"": {false, true}, StoreAuto: {false, true}, StoreNATS: {true, true}, StoreCluster: {false, false}, StoreNone: {false, false},
+	} {
+		if got := (Config{Store: kind}).UsesNATS(); got != want[0] {
+			t.Errorf("%q, nothing configured: %t", kind, got)
+		}
+		if got := (Config{Store: kind, NATS: set}).UsesNATS(); got != want[1] {
+			t.Errorf("%q: %t", kind, got)
+		}
 	}
 }
 

@@ -3,7 +3,7 @@
 //
 // All changes are compiled in at once, each behind a switch that the environment sets, so that
 // a test is linked once and not once for each change. Only numbers in constants are not: they
-// take a build each.
+// take a build each. The checkout must stay as it is meanwhile.
 package main
 
 import (

@@ -116,8 +116,11 @@ func (r *runner) compiled(ctx context.Context, pkg string, constant bool) (test,
 	t.limit = 5 * time.Minute
 	if t.binary != "" && !constant {
 		begun := time.Now()
-		if failed, err := t.fails(ctx, pkg, 0); failed || err != nil {
-			return t, fmt.Errorf("the tests of %s fail without a change (%w)", pkg, err)
+		switch failed, err := t.fails(ctx, pkg, 0); {
+		case err != nil:
+			return t, err
+		case failed:
+			return t, fmt.Errorf("the tests of %s fail without a change", pkg)
 		}
 		t.limit = 30*time.Second + 4*time.Since(begun)
 	}
