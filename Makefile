@@ -13,7 +13,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 # Where generated files are, and nothing else.
 GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md docs/causes.md internal/commands/explain/examples
 
-.PHONY: help build test test-unit test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check man release-check
+.PHONY: help build test test-unit mutation test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check man release-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ test-unit: ## Run the tests that need nothing but Go and a C compiler
 		echo "== go test -race ./... in $$module"; \
 		(cd "$$module" && go test -race -short ./...); \
 	done
+
+mutation: ## Change the program in 300 places, one at a time, and list those that no unit test notices (an hour)
+	@go run ./internal/tools/mutate -n 300
 
 test-startup: ## Test what each start of berth takes: memory, time, and the size of the program
 	@echo "== go test ./test/startup/..."

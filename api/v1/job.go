@@ -70,7 +70,8 @@ const (
 	JobEventProgress   JobEventType = "progress"
 )
 
-// JobEvent is one thing that happened. Repeats are counted in the message.
+// JobEvent is one thing that happened. Repeats are counted in the message: in NATS each has
+// an entry of its own, in the cluster all have one.
 type JobEvent struct {
 	ID         string       `json:"id"`
 	Type       JobEventType `json:"type"`

@@ -114,6 +114,9 @@ type Warning struct {
 	// meant: pod/alice-1234567, pod/alice-1234567:k8shell-main.
 	Object string    `json:"object,omitempty"`
 	At     time.Time `json:"at,omitzero"`
+	// Tentative is true for what the scheduler says while the cause is tentative: people are not
+	// shown it. It comes again when it has lasted.
+	Tentative bool `json:"tentative,omitempty"`
 }
 
 // Cause says why a workspace failed or what it is waiting for.

@@ -16,7 +16,7 @@ type Blueprint struct {
 	// Image is an image with a /bin/sh; without a registry's host it comes from
 	// the default registry.
 	Image string `yaml:"image" json:"image"`
-	// ImagePullPolicy is Kubernetes' own.
+	// ImagePullPolicy is Kubernetes' own; IfNotPresent if not given.
 	ImagePullPolicy string `yaml:"imagePullPolicy" json:"imagePullPolicy"`
 	// HelperImage is the image of the containers that prepare a workspace, such as
 	// the one that clones its repository: an image of the platform's, with a /bin/sh
@@ -83,14 +83,19 @@ type File struct {
 // Resources are what a workspace asks for and is limited to, as Kubernetes
 // quantities.
 type Resources struct {
-	// CPU is asked for, and can be exceeded.
+	// CPU is asked for, and can be exceeded. A workspace asks for 500m if not given.
 	CPU string `yaml:"cpu" json:"cpu"`
-	// Memory is asked for, and the limit as well.
+	// Memory is asked for, and the limit as well. A workspace has 512Mi if not given.
 	Memory string `yaml:"memory" json:"memory"`
 }
 
-// DefaultHelperImage is the helper image of blueprints that name none.
-const DefaultHelperImage = "alpine/git:v2.49.1"
+// What blueprints have that say nothing else.
+const (
+	DefaultHelperImage = "alpine/git:v2.49.1"
+	DefaultPullPolicy  = "IfNotPresent"
+	DefaultCPU         = "500m"
+	DefaultMemory      = "512Mi"
+)
 
 // InitScript is run once in a new workspace's home, by /bin/sh.
 type InitScript struct {

@@ -17,22 +17,23 @@ import (
 // The bounds of what a blueprint has, above what anybody needs and below what the
 // kernel and the API server take.
 const (
-	maxDescription = 500
-	maxSplash      = 4096
-	maxImage       = 1024
-	maxPath        = 4096 // PATH_MAX
-	maxEnvName     = 253
-	maxEnv         = 1000    // variables
-	maxVariable    = 128_000 // bytes of one with its name: MAX_ARG_STRLEN is 131072
-	maxEnvTotal    = 512_000 // bytes; the pod has to fit into a request
-	maxStorages    = 64
-	maxScripts     = 99 // the number is in front of their names, and they run in that order
-	maxFiles       = 500
-	maxConfigMap   = 1_000_000 // bytes; 1 MiB less what berth adds
-	maxApps        = 256_000   // bytes as JSON
-	maxAnnotations = 256 << 10 // bytes; Kubernetes' own
-	maxEgress      = 500
-	maxRecord      = 900 << 10 // bytes; 1 MiB less the chart
+	maxBlueprintName = 40
+	maxDescription   = 500
+	maxSplash        = 4096
+	maxImage         = 1024
+	maxPath          = 4096 // PATH_MAX
+	maxEnvName       = 253
+	maxEnv           = 1000    // variables
+	maxVariable      = 128_000 // bytes of one with its name: MAX_ARG_STRLEN is 131072
+	maxEnvTotal      = 512_000 // bytes; the pod has to fit into a request
+	maxStorages      = 64
+	maxScripts       = 99 // the number is in front of their names, and they run in that order
+	maxFiles         = 500
+	maxConfigMap     = 1_000_000 // bytes; 1 MiB less what berth adds
+	maxApps          = 256_000   // bytes as JSON
+	maxAnnotations   = 256 << 10 // bytes; Kubernetes' own
+	maxEgress        = 500
+	maxRecord        = 900 << 10 // bytes; 1 MiB less the chart
 )
 
 // validateBounds checks numbers, lengths and totals that no rule of a field checks.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	kjson "sigs.k8s.io/json"
@@ -32,10 +33,10 @@ func (b Blueprint) ValidateValues() (problems []string) {
 // validate reports what is wrong with each value by itself, and relates what is wrong
 // with several, one of which may be missing.
 func (b Blueprint) validate(report, relate reporter) {
-	if n := len(b.Name); n > 40 {
-		report("name: must have at most 40 characters, has %d", n)
+	if n := utf8.RuneCountInString(b.Name); n > maxBlueprintName {
+		report("name: must have at most %d characters, has %d", maxBlueprintName, n)
 	}
-	if n := len(b.Description); n > maxDescription {
+	if n := utf8.RuneCountInString(b.Description); n > maxDescription {
 		report("description: must have at most %d characters, has %d", maxDescription, n)
 	}
 	if b.Image == "" {
@@ -46,7 +47,7 @@ func (b Blueprint) validate(report, relate reporter) {
 	imageName(report, "helperImage", b.HelperImage)
 	ifGiven(report, "hostname", b.Hostname, validation.IsDNS1123Label)
 	ifGiven(report, "subdomain", b.Subdomain, validation.IsDNS1035Label)
-	if n := len(b.Splash); n > maxSplash {
+	if n := utf8.RuneCountInString(b.Splash); n > maxSplash {
 		report("splash: must have at most %d characters, has %d", maxSplash, n)
 	}
 	validateResources(report, "resources", b.Resources)
@@ -66,21 +67,6 @@ func (b Blueprint) validate(report, relate reporter) {
 		report("%s", problem)
 	}
 	validateBounds(report, b)
-}
-
-func validateScripts(report reporter, scripts []InitScript) {
-	seen := map[string]bool{}
-	for i, script := range scripts {
-		field := fmt.Sprintf("initScripts[%d]", i)
-		reportAll(report, field+".name", validation.IsDNS1123Label(script.Name))
-		if seen[script.Name] {
-			report("%s.name: duplicate name %q", field, script.Name)
-		}
-		seen[script.Name] = true
-		if strings.TrimSpace(script.Script) == "" {
-			report("%s.script: required", field)
-		}
-	}
 }
 
 type reporter = func(format string, args ...any)

@@ -43,7 +43,7 @@ func TestValidate(t *testing.T) {
 		"a file":              {func(b *Blueprint) { b.ExtFiles = map[string]string{"a/../b": ""} }, []string{`extFiles: invalid path "a/../b"`}},
 		"scripts": {
 			func(b *Blueprint) {
-				b.InitScripts = []InitScript{{Name: "x", Script: " "}, {Name: "x", Script: "y"}, {Name: "X", Script: "y"}}
+				b.InitScripts = []InitScript{{Name: "x", Script: " "}, {Name: "x", Script: "y"}, {Name: "x y", Script: "y"}}
 			},
 			[]string{"initScripts[0].script: required", `initScripts[1].name: duplicate name "x"`, "initScripts[2].name: "},
 		},

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/kubetest"
 )
@@ -41,6 +43,8 @@ func TestExpiredRecordsGo(t *testing.T) {
 		{[]string{"jobs"}, true},
 		{[]string{"stop", "alice"}, false},
 		{[]string{"start", "alice"}, false},
+		{[]string{"restart", "alice"}, false},
+		{[]string{"update", "alice", "--set", "env.A=b"}, false},
 		{[]string{"delete", "alice", "--dry-run=client"}, true},
 		{[]string{"delete", "alice"}, false},
 	} {
@@ -102,6 +106,31 @@ func says(t *testing.T, args string, wants []string, not string) {
 	}
 	if not != "" && strings.Contains(stdout+stderr, not) {
 		t.Errorf("berth %s: %q is in\n%s%s", args, not, stdout, stderr)
+	}
+}
+
+// A run that has not waited until the workspace runs says so in its record: it was created.
+func TestRecordOfARunThatDoesNotWait(t *testing.T) {
+	cmdtest.Offline(t)
+	server := kubetest.Start(t, nil)
+	server.Full = true
+	cmdtest.Cluster(t, server.URL)
+	cmdtest.Must(t, 0, "provision", "alice", "--no-wait")
+	stdout, _ := cmdtest.Must(t, 0, "jobs", "-o", "json")
+	if !strings.Contains(stdout, `"state": "Created"`) {
+		t.Errorf("%s", stdout)
+	}
+	records := 0
+	for _, at := range server.Names("configmaps") {
+		if record, ok, _ := unstructured.NestedString(server.Get(at).Object, "data", "record"); ok {
+			records++
+			if !strings.Contains(record, "created, not followed") || strings.Contains(record, `"ready"`) {
+				t.Errorf("%s: %s", at, record)
+			}
+		}
+	}
+	if records != 1 {
+		t.Errorf("%d records", records)
 	}
 }
 

@@ -57,7 +57,8 @@ type Limits struct {
 
 // String names the repository in messages: github.com/org/proj.
 func (r Remote) String() string {
-	return strings.TrimPrefix(r.URL.Host, "www.") + strings.TrimSuffix(r.URL.Path, ".git")
+	path := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/"), ".git")
+	return strings.TrimPrefix(r.URL.Host, "www.") + "/" + path
 }
 
 // Snapshot is the content of a repository at one commit.

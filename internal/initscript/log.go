@@ -49,7 +49,7 @@ const (
 // The runtime's lines (runtime/start.sh of the chart). What a script has written without an
 // end of line stands before them.
 var (
-	ofScript = regexp.MustCompile(`workspace: init script ([0-9]{1,3})/([0-9]{1,3}) (k8shell\.repository-[0-9a-f]{7}|[a-z0-9][-a-z0-9]{0,62}) (started|skipped|ended with status ([0-9]{1,3}))$`)
+	ofScript = regexp.MustCompile(`workspace: init script ([0-9]{1,3})/([0-9]{1,3}) ([A-Za-z0-9_][-._A-Za-z0-9]{0,62}) (started|skipped|ended with status ([0-9]{1,3}))$`)
 	isStart  = regexp.MustCompile(`workspace: starting$`)
 	isReady  = regexp.MustCompile(`workspace: ready$`)
 )
@@ -66,7 +66,7 @@ func (l *Log) Line(line string) News {
 		number, _ := strconv.Atoi(part(1))
 		total, _ := strconv.Atoi(part(2))
 		name, what := part(3), part(4)
-		if strings.Contains(name, ".") {
+		if strings.HasPrefix(name, "k8shell.") { // no other script has such a name
 			name = repository
 		}
 		s := v1.Script{Name: name, Number: number, At: at}

@@ -52,6 +52,7 @@ func TestLog(t *testing.T) {
 		"no end of line before the end":   {"workspace: init script 1/1 one started\nno newlineworkspace: init script 1/1 one ended with status 3", "1 one failed 3 | no newline\n"},
 		"progress":                        {"workspace: init script 1/1 one started\n10%\r20%\r30%\r", "1 one running | 30%\n"},
 		"the repository":                  {"workspace: init script 1/1 k8shell.repository-0a1b2c3 started", "1 repository running\n"},
+		"the names of files":              {"workspace: init script 1/2 01_Setup.sh skipped\nworkspace: init script 2/2 repository-0a1b2c3 started", "1 01_Setup.sh skipped\n2 repository-0a1b2c3 running\n"},
 		"a runtime that does not say it":  {"workspace: starting\nworkspace: init script one\nworkspace: init script one failed with status 1; continuing\nworkspace: ready", "ready\n"},
 
 		"an end without a begin":         {"workspace: init script 1/1 one ended with status 0\n", ""},

@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// The limits of a record that is read. Those that berth writes have half of that.
+// The limits of a record that is read, above those of the records that berth writes.
 const (
 	maxRead    = 2 * MaxSize // bytes
 	maxEntries = 10_000

@@ -6,8 +6,12 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// MaxSize is how large a stored record may be, in bytes.
-const MaxSize = 512 << 10
+// How large a stored record may be, in bytes: in a ConfigMap, and in NATS, whose servers take
+// messages of 1 MiB if nothing else is configured.
+const (
+	MaxSize     = 512 << 10
+	maxSizeNATS = 960 << 10
+)
 
 // The entry that replaces those that are left out.
 const (

@@ -13,8 +13,8 @@ import (
 )
 
 // add is the record with one entry more. A stage is never left out; an event of
-// Kubernetes or a message that is like one before is counted there, so that a
-// workspace which waits for a day does not fill its record.
+// Kubernetes or a message that is like one before is counted: there, so that a
+// workspace which waits for a day does not fill its record, or in an entry of its own.
 func (r Record) add(e v1.JobEvent, repeat repeat) Record {
 	if isStatus(e) {
 		if before, ok := last(r.Events, isStatus); ok && before.Message == e.Message && before.Status == e.Status {
@@ -25,16 +25,41 @@ func (r Record) add(e v1.JobEvent, repeat repeat) Record {
 	if isResult(e) {
 		return r.append(e)
 	}
-	i := slices.IndexFunc(r.Events, isLike(e))
-	if i < 0 {
-		if count := repeat(0); count > 1 {
+	i := lastIndex(r.Events, isLike(e))
+	if i < 0 || r.apart {
+		before := 0
+		if i >= 0 {
+			_, before = splitCount(r.Events[i].Message)
+		}
+		count := repeat(before)
+		if count == before {
+			return r // it has been counted already
+		}
+		if count > 1 {
 			e.Message = countText(e.Message, count, 0)
 		}
 		return r.append(e)
 	}
 	r.Events = slices.Clone(r.Events)
-	r.Events[i] = folded(r.Events[i], e, repeat)
+	r.Events[i] = merged(r.Events[i], e, repeat)
 	return r
+}
+
+// addAll adds the entries of another record, which have been counted.
+func (r Record) addAll(entries []v1.JobEvent) Record {
+	for _, e := range entries {
+		bare, count := splitCount(e.Message)
+		e.Message = bare
+		r = r.add(e, atLeast(count))
+	}
+	return r
+}
+
+// folded is the record with what is alike in one entry.
+func (r Record) folded() Record {
+	entries := r.Events
+	r.Events, r.apart = nil, false
+	return r.addAll(entries)
 }
 
 // append never shares the entries with the record that it was made of.
@@ -46,10 +71,8 @@ func (r Record) append(e v1.JobEvent) Record {
 
 // last is the last entry of a kind.
 func last(all []v1.JobEvent, is func(v1.JobEvent) bool) (e v1.JobEvent, ok bool) {
-	for _, e := range slices.Backward(all) {
-		if is(e) {
-			return e, true
-		}
+	if i := lastIndex(all, is); i >= 0 {
+		return all[i], true
 	}
 	return v1.JobEvent{}, false
 }
@@ -66,6 +89,15 @@ func (r Record) seen(e v1.Event) Record {
 		r.Cause = c.Code
 	}
 	return r
+}
+
+func lastIndex(all []v1.JobEvent, is func(v1.JobEvent) bool) int {
+	for i, e := range slices.Backward(all) {
+		if is(e) {
+			return i
+		}
+	}
+	return -1
 }
 
 func isStatus(e v1.JobEvent) bool { return e.Type == v1.JobEventStatus }
@@ -108,9 +140,9 @@ func isLike(e v1.JobEvent) func(v1.JobEvent) bool {
 	}
 }
 
-// folded is an entry that happened again: at its first time, with the newest
+// merged is an entry that happened again: at its first time, with the newest
 // message, the count, and how long it has been going on.
-func folded(first, again v1.JobEvent, repeat repeat) v1.JobEvent {
+func merged(first, again v1.JobEvent, repeat repeat) v1.JobEvent {
 	_, before := splitCount(first.Message)
 	count := repeat(before)
 	if count == before {

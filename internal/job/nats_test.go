@@ -64,8 +64,8 @@ func TestNATSIsLostAndComesBack(t *testing.T) {
 	}
 }
 
-// Where NATS cannot be used the command ends as it would have, soon; the record is
-// in the cluster and one warning says why.
+// In NATS each warning has an entry. Where it cannot be used the command ends as it would have, soon; the record is
+// in the cluster, folded, and one warning says why.
 func TestRecordWithoutNATS(t *testing.T) {
 	limited := &server.User{Username: "berth", Password: hush, Permissions: &server.Permissions{Publish: &server.SubjectPermission{Allow: []string{"x"}}}}
 	for name, c := range map[string]struct {
@@ -94,6 +94,9 @@ func TestRecordWithoutNATS(t *testing.T) {
 				return c.code == "" && fault.CodeOf(err) == fault.NotFound || c.code != "" && fault.CodeOf(err) == c.code
 			})
 			r.Begin(t.Context(), Start{ID: "a", WorkspaceName: "alice-1"})
+			for n := range 3 {
+				stream.Warning(v1.Warning{Object: "pod/alice-1", Reason: "BackOff", Count: n + 1})
+			}
 			stream.Stage(v1.Snapshot{Stage: v1.StageRunning, Status: v1.StageRunning.Status()})
 			stream.Finish(v1.Result{})
 			problem := r.Problem()
@@ -102,12 +105,12 @@ func TestRecordWithoutNATS(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.code == "" {
-				if got, err := get(t.Context(), stores.nats, "a"); problem != nil || err != nil || got.Status != v1.JobStatusCompleted || len(waiting) != 0 {
+				if got, err := get(t.Context(), stores.nats, "a"); problem != nil || err != nil || got.Status != v1.JobStatusCompleted || len(got.Events) != 5 || len(waiting) != 0 {
 					t.Errorf("%v; %v: %+v, %d in the cluster", problem, err, got, len(waiting))
 				}
 				return
 			}
-			if fault.CodeOf(problem) != c.code || !strings.Contains(fmt.Sprint(problem), c.says) || len(waiting) != 1 || waiting[0].Status != v1.JobStatusCompleted {
+			if fault.CodeOf(problem) != c.code || !strings.Contains(fmt.Sprint(problem), c.says) || len(waiting) != 1 || waiting[0].Status != v1.JobStatusCompleted || len(waiting[0].Events) != 3 {
 				t.Errorf("%v, want %s: %q; in the cluster are %+v", problem, c.code, c.says, waiting)
 			}
 			if shown := fmt.Sprintf("%v %+v %#v", problem, problem, problem); strings.Contains(shown, hush) {

@@ -2,8 +2,9 @@
 // every event of Kubernetes, written as it happens, off the critical path, to
 // NATS or to a ConfigMap of the cluster.
 //
-// The record is one document. What happens is folded into it in memory, which
-// is the queue; the newest state is written whenever the write before is done.
+// The record is one document. What happens is taken into it in memory, which
+// is the queue; the newest state is written whenever the write before is done. In NATS it has
+// an entry for each change of stage and each event; for a ConfigMap what is alike is folded.
 package job
 
 import (
@@ -40,6 +41,8 @@ type Record struct {
 	Image     string `json:"image,omitempty"`
 	Cause     string `json:"cause,omitempty"`
 
+	// apart is true where entries that are alike are kept one by one: in NATS.
+	apart bool
 	// abandoned is true if nobody works on the job any more, whatever its status says.
 	abandoned bool
 }
@@ -65,11 +68,8 @@ func (r Record) After(earlier Record) Record {
 		return r
 	}
 	whole := earlier
-	for _, e := range r.Events {
-		bare, count := splitCount(e.Message)
-		e.Message = bare
-		whole = whole.add(e, atLeast(count))
-	}
+	whole.apart = r.apart
+	whole = whole.addAll(r.Events)
 	whole.ID, whole.WorkspaceName, whole.UserString, whole.Username = r.ID, r.WorkspaceName, r.UserString, r.Username
 	whole.Status, whole.FinishedAt, whole.UpdatedAt = r.Status, r.FinishedAt, r.UpdatedAt
 	whole.Blueprint, whole.Node = cmp.Or(r.Blueprint, whole.Blueprint), cmp.Or(r.Node, whole.Node)

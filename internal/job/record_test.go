@@ -41,9 +41,6 @@ func lines(r Record) (lines []string) {
 }
 
 func TestFold(t *testing.T) {
-	warning := func(second, count int) v1.Event {
-		return v1.Event{At: at(second), Warning: &v1.Warning{Object: "pod/alice-1", Reason: "BackOff", Message: "back-off 10s", Count: count}}
-	}
 	backOff := func(second int, wait string, count int) v1.Event {
 		e := object(second, "BackOff", "back-off "+wait, count)
 		e.Object.Type = "Warning"
@@ -68,6 +65,18 @@ func TestFold(t *testing.T) {
 			[]v1.Event{{At: at(1), Workspace: "alice-1", Stage: &v1.Snapshot{Stage: v1.StageFailed, Status: v1.StatusFailing, Message: "x", Cause: &v1.Cause{Message: "no such image"}}}},
 			[]string{"1 01 status|pod/alice-1|Failing|Failed: no such image"},
 		},
+		"a cause that only a person can change": {
+			[]v1.Event{{At: at(1), Workspace: "alice-1", Stage: &v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Cause: &v1.Cause{Message: "no node", Stuck: true}}}},
+			[]string{"1 01 status|pod/alice-1|Provisioning|Scheduling: no node (nothing that is known changes this by itself)"},
+		},
+		"init scripts when they have ended": {
+			[]v1.Event{
+				{At: at(1), Script: &v1.Script{Name: "one", State: v1.ScriptRunning}},
+				{At: at(2), Script: &v1.Script{Name: "one", State: v1.ScriptFailed, ExitCode: new(3)}},
+				{At: at(3), Script: &v1.Script{Name: "two", State: v1.ScriptDone}},
+			},
+			[]string{"1 02 progress|initscript/one|failed|init script failed with exit code 3", "2 03 progress|initscript/two|done|init script"},
+		},
 		"events that are alike are counted as Kubernetes does": {
 			[]v1.Event{backOff(0, "10s", 1), object(1, "Pulled", "in 1.5s", 1), backOff(20, "20s", 4)},
 			[]string{"1 00 event|pod/alice-1|Warning|BackOff: back-off 20s (x4 over 20s)", "2 01 event|pod/alice-1|Normal|Pulled: in 1.5s"},
@@ -77,7 +86,7 @@ func TestFold(t *testing.T) {
 			[]string{"1 00 event|pod/alice-1|Normal|Pulled: in 2.5s (x2 over 9s)"},
 		},
 		"a warning that is an event is not counted twice": {
-			[]v1.Event{backOff(0, "10s", 1), warning(0, 1), backOff(5, "10s", 2), warning(5, 2)},
+			[]v1.Event{backOff(0, "10s", 1), warned(0, 1), backOff(5, "10s", 2), warned(5, 2)},
 			[]string{"1 00 event|pod/alice-1|Warning|BackOff: back-off 10s (x2 over 5s)"},
 		},
 		"steps when they have ended, and remarks": {
@@ -96,6 +105,60 @@ func TestFold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Records are in NATS where that is said, or where it is configured and nothing else is said.
+func TestUsesNATS(t *testing.T) {
+	set := store.NATSConfig{URL: "nats://nats.example.com"}
+	for kind, want := range map[StoreKind][2]bool{
+		"": {false, true}, StoreAuto: {false, true}, StoreNATS: {true, true}, StoreCluster: {false, false}, StoreNone: {false, false},
+	} {
+		if got := (Config{Store: kind}).UsesNATS(); got != want[0] {
+			t.Errorf("%q, nothing configured: %t", kind, got)
+		}
+		if got := (Config{Store: kind, NATS: set}).UsesNATS(); got != want[1] {
+			t.Errorf("%q: %t", kind, got)
+		}
+	}
+}
+
+// In NATS there is an entry for each change of stage and each warning, and none twice. A record
+// that comes to the cluster instead is folded there.
+func TestApart(t *testing.T) {
+	r := Record{apart: true}
+	for _, e := range []v1.Event{
+		stage(0, v1.StageScheduling, ""), stage(1, v1.StageScheduling, ""), warned(2, 1), stage(3, v1.StagePulling, ""), warned(4, 3),
+		object(5, "Pulled", "in 1.5s", 1), object(6, "Pulled", "in 2.5s", 1), stage(7, v1.StageScheduling, ""), warned(8, 3), stage(9, v1.StageRunning, ""),
+	} {
+		if entry, repeat, ok := entryOf(e); ok {
+			r = r.add(entry, repeat)
+		}
+	}
+	want := []string{
+		"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 02 event|pod/alice-1|Warning|BackOff: back-off 10s", "3 03 status|pod/alice-1|Pulling|Pulling",
+		"4 04 event|pod/alice-1|Warning|BackOff: back-off 10s (x3)", "5 05 event|pod/alice-1|Normal|Pulled: in 1.5s", "6 06 event|pod/alice-1|Normal|Pulled: in 2.5s (x2)",
+		"7 07 status|pod/alice-1|Provisioning|Scheduling", "8 09 status|pod/alice-1|Running|Running",
+	}
+	if got := lines(r); !slices.Equal(got, want) {
+		t.Errorf("apart:\n%s", strings.Join(got, "\n"))
+	}
+	again := Record{ID: "x", apart: true, Events: r.Events}
+	taken := again.After(Record{ID: "x", Events: r.Events})
+	taken.Events = slices.DeleteFunc(taken.Events, isStatus)
+	if got := lines(taken); len(got) != 4 {
+		t.Errorf("taken over:\n%s", strings.Join(got, "\n"))
+	}
+	want = []string{
+		"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 02 event|pod/alice-1|Warning|BackOff: back-off 10s (x3 over 2s)", "3 03 status|pod/alice-1|Pulling|Pulling",
+		"4 05 event|pod/alice-1|Normal|Pulled: in 2.5s (x2 over 1s)", "5 07 status|pod/alice-1|Provisioning|Scheduling", "6 09 status|pod/alice-1|Running|Running",
+	}
+	if got := lines(r.folded()); !slices.Equal(got, want) {
+		t.Errorf("folded:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func warned(second, count int) v1.Event {
+	return v1.Event{At: at(second), Warning: &v1.Warning{Object: "pod/alice-1", Reason: "BackOff", Message: "back-off 10s", Count: count}}
 }
 
 // A run that takes over a job sees the same events again.
@@ -127,7 +190,7 @@ func TestFit(t *testing.T) {
 	}
 	r = r.append(v1.JobEvent{Type: v1.JobEventProgress, ObjectName: resultName, Status: StatusOK}).Fit(MaxSize)
 	text, err := r.Encode()
-	if err != nil || len(text) > MaxSize {
+	if err != nil || len(text) > 512<<10 {
 		t.Fatalf("%d bytes, %v", len(text), err)
 	}
 	ids, left, stages, kept := map[string]bool{}, 0, 0, 0

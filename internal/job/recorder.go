@@ -47,6 +47,7 @@ func NewRecorder(stores *Stores, now func() time.Time) *Recorder {
 		return nil
 	}
 	return &Recorder{
+		record: Record{apart: stores.nats != nil},
 		stores: stores, now: now, changed: make(chan struct{}, 1),
 		final: make(chan struct{}), written: make(chan struct{}),
 	}
@@ -111,7 +112,7 @@ func (r *Recorder) Handle(e v1.Event) {
 	if entry, repeat, ok := entryOf(e); ok && r.endBy.IsZero() {
 		r.record = r.record.add(entry, repeat).seen(e)
 		if len(r.record.Events) >= r.fitAt {
-			r.record = r.record.Fit(MaxSize)
+			r.record = r.record.Fit(r.stores.maxSize())
 			r.fitAt = len(r.record.Events) + manyEntries
 		}
 		r.change()

@@ -95,6 +95,14 @@ func (s *Stores) Probe(ctx context.Context) (store.Probe, error) {
 	return store.Probe{}, nil
 }
 
+// maxSize is how large a record may be where it belongs.
+func (s *Stores) maxSize() int {
+	if s.nats != nil {
+		return maxSizeNATS
+	}
+	return MaxSize
+}
+
 func (s *Stores) primary() store.Store {
 	if s.nats != nil {
 		return s.nats

@@ -40,7 +40,7 @@ func TestConfigMapOfARecord(t *testing.T) {
 			t.Errorf("the label %s is %q, want %q", name, object.Labels[name], value)
 		}
 	}
-	if size := len(object.Data["record"]); size > MaxSize || size < MaxSize/2 {
+	if size := len(object.Data["record"]); size > 512<<10 || size < 256<<10 {
 		t.Errorf("%d bytes", size)
 	}
 }

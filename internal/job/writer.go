@@ -107,7 +107,14 @@ func (r *Recorder) resume(ctx context.Context, record Record, in store.Store) (R
 }
 
 func put(ctx context.Context, in store.Store, r Record) error {
-	text, err := r.Fit(MaxSize).Encode()
+	most := maxSizeNATS
+	if _, inCluster := in.(store.ConfigMaps); inCluster {
+		most = MaxSize
+		if r.apart {
+			r = r.folded()
+		}
+	}
+	text, err := r.Fit(most).Encode()
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (a *Allowance) refuses(user userstring.UserString, namespace string, there 
 
 // ownedBy reports whether a workspace is a user's. A label may have had to change the name.
 func ownedBy(w v1.Workspace, user string) bool {
-	if u, err := userstring.Parse(w.UserString); err == nil {
+	if u, err := userstring.ParseCanonical(w.UserString); err == nil {
 		return u.User == user
 	}
 	return w.Owner == kube.LabelValue(user)

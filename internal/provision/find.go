@@ -21,7 +21,7 @@ func (p *Provisioner) FindRecorded(ctx context.Context, arg inventory.Argument) 
 	if recordErr != nil {
 		return nil, recordErr
 	}
-	again, parseErr := inventory.ParseArgument(r.UserString)
+	again, parseErr := inventory.ParseRecorded(r.UserString)
 	if parseErr != nil || again.Text == arg.Text {
 		return nil, err
 	}

@@ -123,8 +123,8 @@ func (s provisioning) specify(ctx context.Context, user identity.User, composed 
 			return spec, err
 		}
 	}
-	if b.Subdomain != "" && b.Hostname != "" && b.Hostname != s.id {
-		s.steps.Note("hostname %s is ignored: with a subdomain, the hostname is the workspace's ID", b.Hostname)
+	for _, note := range spec.Unused() {
+		s.steps.Note("%s", note)
 	}
 	spec.Repository = spec.Access.Clone(s.user)
 	return spec, spec.Repository.Check()

@@ -98,7 +98,7 @@ func TestSaysThatThePodIsGone(t *testing.T) {
 	}
 	followed := make(chan ended, 1)
 	go func() {
-		reading, err := s.report(t.Context(), nil, turn.Follower, "")
+		reading, err := s.report(t.Context(), nil, turn.Follower, "", func() {})
 		followed <- ended{reading, err}
 	}()
 	if err := client.CoreV1().Pods("dev").Delete(t.Context(), id, metav1.DeleteOptions{}); err != nil {

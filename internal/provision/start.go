@@ -26,7 +26,7 @@ func (p *Provisioner) start(ctx context.Context, t *inventory.Target, user strin
 		}
 		user = r.UserString
 	}
-	u, err := userstring.Parse(user)
+	u, err := userstring.ParseCanonical(user)
 	if err != nil {
 		return Outcome{}, fault.New(fault.Failed, "the user string of workspace %s is not known: %w", t.ID, err).
 			WithHint("provision it again by its user string")

@@ -65,7 +65,7 @@ func (p *Provisioner) TakeUpStopped(ctx context.Context, namespace, id string) (
 // stands is true for a workspace that was installed as a whole and has no pod. Releases of
 // others may have a name like it.
 func stands(id string, found inventory.Found) bool {
-	u, err := userstring.Parse(found.UserString())
+	u, err := userstring.ParseCanonical(found.UserString())
 	return err == nil && u.ID() == id && found.Pod == nil && found.Record != nil && found.Record.Info.Status == helm.StatusDeployed
 }
 

@@ -94,3 +94,16 @@ func TestMergePullSecret(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Docker Hub has a key of its own in the configuration of Docker, by which the kubelet knows it.
+func TestPullSecretOfDockerHub(t *testing.T) {
+	for server, key := range map[string]string{
+		"docker.io": "https://index.docker.io/v1/", "index.docker.io": "https://index.docker.io/v1/", "registry.example.com:5000": "registry.example.com:5000",
+	} {
+		config, err := getDockerConfig(PullSecret(Login{Server: server, Username: "alice", Password: "hunter2"}))
+		auths, _ := config["auths"].(map[string]any)
+		if _, ok := auths[key]; err != nil || !ok || len(auths) != 1 {
+			t.Errorf("%s: %v, %v", server, config, err)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 func TestFromAnnotation(t *testing.T) {
 	for text, want := range map[string]string{
 		"alice~dev": "alice~dev", "alice~repo=org/proj+ref=Feature/X": "alice~repo=org/proj+ref=Feature/X", "": "",
-		"alice\nhint: curl evil": "", "alice\x1b[31m": "", "a\u202eb": "", "a b": "", "\xff": "", strings.Repeat("x", maxAnnotation+1): "",
+		"alice\nhint: curl evil": "", "alice\x1b[31m": "", "a\u202eb": "", "a b": "", "\xff": "", strings.Repeat("x", MaxCanonical+1): "",
 	} {
 		if got := FromAnnotation(base64.StdEncoding.EncodeToString([]byte(text))); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -28,7 +28,7 @@ func FuzzFromAnnotation(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		text := FromAnnotation(value)
-		if len(text) > maxAnnotation || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		if len(text) > MaxCanonical || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("%q", text)
 		}
 		if u, err := Parse(text); err == nil {

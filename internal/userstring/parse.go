@@ -9,15 +9,21 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Parse parses a user string, plain or wrapped as b64-… or base64-….
-func Parse(s string) (UserString, error) {
+// Parse parses a user string that somebody typed, plain or wrapped as b64-… or base64-….
+func Parse(s string) (UserString, error) { return parse(s, MaxLength) }
+
+// ParseCanonical parses what String has made of a user string, which may be longer than what
+// people may type.
+func ParseCanonical(s string) (UserString, error) { return parse(s, MaxCanonical) }
+
+func parse(s string, most int) (UserString, error) {
 	s = strings.TrimSpace(s)
 	plain, err := unwrap(s)
 	if err != nil {
 		return UserString{}, err
 	}
-	if n := utf8.RuneCountInString(plain); n > MaxLength {
-		return UserString{}, invalid(plain, MaxLength, "must have at most %d characters, has %d", MaxLength, n)
+	if n := utf8.RuneCountInString(plain); n > most {
+		return UserString{}, invalid(plain, most, "must have at most %d characters, has %d", most, n)
 	}
 	p := parser{text: plain}
 	return p.parse()

@@ -13,6 +13,11 @@ import "strings"
 // characters.
 const MaxLength = 128
 
+// MaxCanonical is more than a canonical user string can have, in bytes: each character of one
+// that was typed can have four, each of which is encoded as three, and all that may be wrapped
+// in base64.
+const MaxCanonical = 17 * MaxLength
+
 // Form is one of the four forms of user strings.
 type Form string
 

@@ -55,6 +55,9 @@ func TestParseErrorsPointAtTheCharacter(t *testing.T) {
 		{"alice~dev+workload=deployment/x", "requires ns", "character 11"},
 		{"alice~repo=a%zz", "two hexadecimal digits", "character 13"},
 		{"alice~repo=a%20b", "must not contain spaces", "character 12"},
+		{"alice~repo=a%7Cb", "must not contain spaces, control characters or |", "character 12"}, // it separates the parts of keys
+		{"alice~dev%7Cx", "control characters or |", "character 7"},
+		{"al\x1b[31mice", "al\uFFFD[31mice", "character 3"}, // shown in its columns
 		{"alice~repo=a@b", "%40", "character 13"},
 		{"alice~user=root", "required", "character 16"},
 		{"alice+user=root", "is required before +, as in alice~dev+user=root", "character 6"},
@@ -81,17 +84,48 @@ func TestID(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := u.ID()
-		if !legal.MatchString(id) || len(id) > MaxIDLength {
-			t.Errorf("%q has ID %q: not a DNS-1035 label of at most %d", in, id, MaxIDLength)
+		if !legal.MatchString(id) || len(id) > 50 || len(in) > 50 && len(id) != 50 {
+			t.Errorf("%q has ID %q: not a DNS-1035 label of at most 50", in, id)
 		}
 		if other, ok := seen[id]; ok {
 			t.Errorf("%q and %q share the ID %q", in, other, id)
 		}
 		seen[id] = in
 	}
+	if u, _ := Parse("alice~pod=Web-1"); u.ID() != "web-1" {
+		t.Errorf("the ID of a named workspace is %s", u.ID())
+	}
 	// SHA-256 of "u=alice".
 	if u, _ := Parse("alice"); u.ID() != "alice-a975fae" {
 		t.Errorf("ID of alice is %s", u.ID())
+	}
+}
+
+// Encoded, a user string can be longer than what may be typed. It is read again from an
+// annotation all the same, however long it has become.
+func TestParseCanonical(t *testing.T) {
+	for name, typed := range map[string]string{
+		"encoded twice as long":  "alice~repo=org/" + strings.Repeat("ä", 113),
+		"four bytes a character": "a~repo=" + strings.Repeat("😀", 121),
+		"wrapped as well":        "b64-" + base64.RawURLEncoding.EncodeToString([]byte("b64-~repo="+strings.Repeat("😀", 118))),
+		"lowered to more bytes":  "a~repo=" + strings.Repeat("Ⱥ", 121),
+		"an owner that is named": strings.Repeat("a", 121) + "~repo=x",
+	} {
+		u, err := Parse(typed)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if _, err := Parse(u.String()); fault.CodeOf(err) != fault.InvalidArgument {
+			t.Errorf("%s: its canonical form, of %d characters, may be typed: %v", name, len(u.String()), err)
+		}
+		read := FromAnnotation(ToAnnotation(u.String()))
+		again, err := ParseCanonical(read)
+		if err != nil || again.Key() != u.Key() || again.ID() != u.ID() || again.String() != u.String() {
+			t.Errorf("%s: %q is read as %+v, %v", name, read, again, err)
+		}
+	}
+	if _, err := ParseCanonical("a~" + strings.Repeat("x", MaxCanonical)); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Errorf("of any length: %v", err)
 	}
 }
 
@@ -104,11 +138,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := Parse(u.String())
+		again, err := ParseCanonical(u.String())
 		if err != nil {
-			if strings.Contains(err.Error(), "at most 128") {
-				return // encoding made it longer than what is allowed
-			}
 			t.Fatalf("Parse(%q) is %+v, canonical %q does not parse: %v", s, u, u.String(), err)
 		}
 		if again.Key() != u.Key() || again.ID() != u.ID() {

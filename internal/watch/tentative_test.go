@@ -123,7 +123,7 @@ func TestLateClock(t *testing.T) {
 	}
 }
 
-// The scheduler's warning is not handed out before the cause is.
+// The scheduler's warning is handed out from the start, and tentative as long as the cause is.
 func TestTentativeWarning(t *testing.T) {
 	unbound := "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims."
 	failed := warning("", "FailedScheduling", unbound)
@@ -136,10 +136,10 @@ func TestTentativeWarning(t *testing.T) {
 		"the condition":    stateOf(pod, failed),
 		"a workload's pod": deploymentState(replicaSet("b", "2"), watchtest.Owned("b", unscheduled(unbound, 5*time.Second)).Pod, ofReplica),
 	} {
-		for now, want := range map[time.Duration]int{7 * time.Second: 0, 8 * time.Second: 1} {
+		for now, want := range map[time.Duration]bool{5 * time.Second: true, 7 * time.Second: true, 8 * time.Second: false} {
 			got, _ := Analyze(state, cause.DefaultPolicy(), watchtest.After(now))
-			if len(got.Warnings) != want || got.Cause == nil || got.Cause.Tentative != (want == 0) {
-				t.Errorf("%s after %s: %+v, %+v; want %d warnings", name, now, got.Warnings, got.Cause, want)
+			if len(got.Warnings) != 1 || got.Warnings[0].Tentative != want || got.Cause == nil || got.Cause.Tentative != want {
+				t.Errorf("%s after %s: %+v, %+v; want them tentative: %t", name, now, got.Warnings, got.Cause, want)
 			}
 		}
 	}

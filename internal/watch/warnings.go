@@ -12,11 +12,11 @@ import (
 
 // warnings are the pod's and its claims' events that are warnings, one for each
 // object, reason and kind of message, the latest last. The scheduler's complaints
-// need no attention while the cause is tentative, or once the pod has a node.
+// are as tentative as the cause, and gone once the pod has a node.
 func (r *reading) warnings(tentative bool) []v1.Warning {
 	var folded folder
 	for _, e := range r.Events {
-		if isPlacing(e) && (tentative || r.Spec.NodeName != "") {
+		if isPlacing(e.Reason) && r.Spec.NodeName != "" {
 			continue
 		}
 		name := evidence.ContainerOf(e)
@@ -36,13 +36,16 @@ func (r *reading) warnings(tentative bool) []v1.Warning {
 			}
 		}
 	}
+	for i := range folded.warnings {
+		folded.warnings[i].Tentative = tentative && isPlacing(folded.warnings[i].Reason)
+	}
 	folded.warnings = append(folded.warnings, r.graceWarnings(folded.warnings)...)
 	return folded.sorted()
 }
 
-// isPlacing is true for events about a node that is looked for.
-func isPlacing(e *corev1.Event) bool {
-	return e.Reason == "FailedScheduling" || e.Reason == "NotTriggerScaleUp"
+// isPlacing is true for the reasons of events about a node that is looked for.
+func isPlacing(reason string) bool {
+	return reason == "FailedScheduling" || reason == "NotTriggerScaleUp"
 }
 
 // restarts is the restart count of a container.

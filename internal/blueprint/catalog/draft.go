@@ -8,7 +8,6 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/blueprint/expression"
 	"github.com/berthdev/berth/internal/blueprint/layer"
-	"github.com/berthdev/berth/internal/registry"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
@@ -109,11 +108,7 @@ func (d Draft) decode(v layer.Value) (blueprint.Blueprint, error) {
 	if d.own.custom {
 		b.Platform = d.own.template
 	}
-	b.Image = registry.Qualify(b.Image, d.order.Registry)
-	if b.HelperImage == "" {
-		b.HelperImage, b.Origins["helperImage"] = blueprint.DefaultHelperImage, "default (built in)"
-	}
-	b.HelperImage = registry.Qualify(b.HelperImage, d.order.Registry)
+	fillIn(&b, d.order.Registry)
 	return b, nil
 }
 

@@ -55,6 +55,7 @@ func TestOriginsSayWhichLayerSetEachField(t *testing.T) {
 		"env.B":                 "dev (t.yaml:13)",
 		"env.C":                 "dev (t.yaml:14)",
 		"helperImage":           "default (built in)",
+		"imagePullPolicy":       "default (built in)",
 		"resources.cpu":         "base (built in:5)",
 		"resources.memory":      "dev (t.yaml:15)",
 		"initScripts[0].name":   "team (t.yaml:7)",

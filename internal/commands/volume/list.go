@@ -107,7 +107,7 @@ func isOf(v volume.Volume, of string) bool {
 	if err != nil {
 		return false
 	}
-	has, err := userstring.Parse(v.UserString)
+	has, err := userstring.ParseCanonical(v.UserString)
 	if err != nil {
 		return false
 	}

@@ -43,7 +43,7 @@ func LoginIn(p *corev1.Pod, r Request, user string) Login {
 // OSUser is the OS user whom a user string asks for; empty if it asks for none, or is
 // something else that names a workspace.
 func OSUser(text string) string {
-	u, err := userstring.Parse(text)
+	u, err := userstring.ParseCanonical(text)
 	if err != nil {
 		return ""
 	}

@@ -120,7 +120,7 @@ func (s Settings) git(d Dependencies) identity.Provider {
 		return source
 	}
 	name := s.Kind
-	if u, err := url.Parse(strings.NewReplacer("{owner}", "", "{name}", "").Replace(provider.url)); err == nil && u.Host != "" {
+	if u, err := git.ParseAddress(strings.NewReplacer("{owner}", "owner", "{name}", "name").Replace(provider.url)); err == nil && u.Host != "" {
 		name += " (" + u.Host + ")"
 	}
 	return identity.Provider{Name: name, Repositories: provider}

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/berthdev/berth/internal/git"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
@@ -85,7 +86,11 @@ func (p Settings) checkURL(s *yamldoc.Checker, at *yaml.Node) {
 	if p.URL == "" {
 		return
 	}
-	u, err := url.Parse(strings.NewReplacer("{owner}", "owner", "{name}", "name").Replace(p.URL))
+	parse := url.Parse
+	if p.Kind == KindGit {
+		parse = git.ParseAddress
+	}
+	u, err := parse(strings.NewReplacer("{owner}", "owner", "{name}", "name").Replace(p.URL))
 	switch {
 	case err != nil || u.Scheme == "":
 		s.Problemf(at, "invalid url: use an address such as https://host/path")

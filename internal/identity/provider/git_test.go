@@ -11,10 +11,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 const token = "ghp_0123456789secret"
@@ -187,5 +190,46 @@ func TestGitHubCommandLineFails(t *testing.T) {
 		if _, err := chain.Resolve(t.Context(), "alice"); fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %s: %v", script, fault.CodeOf(err), err)
 		}
+	}
+}
+
+// A remote may be named in git's short form for SSH; owner and name go into its path.
+func TestRemoteInTheShortForm(t *testing.T) {
+	r := &remotes{url: "git@git.example.com:{owner}/{name}.git"}
+	for typed, want := range map[string]string{
+		"alice~repo=org/proj":      "git-upload-pack 'org/proj.git'",
+		"alice~repo=org/sub/proj":  "git-upload-pack 'org/sub/proj.git'",
+		"alice~repo=org/my%25proj": "git-upload-pack 'org/my%proj.git'",
+	} {
+		u, err := userstring.Parse(typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address, err := r.address(u)
+		if err != nil || address.Scheme != "ssh" || address.Host != "git.example.com" || "git-upload-pack '"+address.Path+"'" != want {
+			t.Errorf("%s: %s, %v", typed, address, err)
+		}
+	}
+	var s Settings
+	s.Kind, s.URL = KindGit, "git@git.example.com:{owner}/{name}.git"
+	if name := s.git(Dependencies{Getenv: func(string) string { return "" }}).Name; name != "git (git.example.com)" {
+		t.Errorf("the provider is called %s", name)
+	}
+	c := &yamldoc.Checker{}
+	if s.checkURL(c, &yaml.Node{}); len(c.Problems) > 0 {
+		t.Errorf("%v", c.Problems)
+	}
+}
+
+// With nothing configured, the cluster says who a user is, and GitHub has the repositories.
+func TestDefaultChain(t *testing.T) {
+	chain, err := NewChain(Config{}, Dependencies{Getenv: func(string) string { return "" }})
+	var names []string
+	for _, p := range chain {
+		names = append(names, p.Name)
+	}
+	if err != nil || len(chain) != 2 || names[0] != "kubernetes" || names[1] != "git (github.com)" ||
+		chain[0].Users == nil || chain[0].Repositories != nil || chain[1].Users != nil || chain[1].Repositories == nil {
+		t.Errorf("%q, %v", names, err)
 	}
 }

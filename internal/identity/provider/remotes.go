@@ -68,7 +68,7 @@ func (r *remotes) address(u userstring.UserString) (*url.URL, error) {
 		owner[i] = url.PathEscape(owner[i])
 	}
 	text := strings.NewReplacer("{owner}", path.Join(owner...), "{name}", url.PathEscape(u.RepoName)).Replace(r.url)
-	remote, err := url.Parse(text)
+	remote, err := git.ParseAddress(text)
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "identity provider git: invalid url").
 			WithHint("correct `url` under identity.providers in the configuration")

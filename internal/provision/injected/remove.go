@@ -77,7 +77,7 @@ func (t Target) keep(ctx context.Context, turn deploy.Turn) error {
 
 // kept are the claims that stay, also those that were kept before.
 func (t Target) kept(ctx context.Context, found inventory.Found) ([]*unstructured.Unstructured, error) {
-	user, _ := userstring.Parse(found.UserString()) // of nobody, if it is not known
+	user, _ := userstring.ParseCanonical(found.UserString()) // of nobody, if it is not known
 	kept, err := t.Kept(ctx, t.ID)
 	if fault.CodeOf(err) == fault.PermissionDenied {
 		return nil, nil // they stay, unnamed

@@ -21,9 +21,14 @@ type Argument struct {
 	candidates []candidate
 }
 
-// ParseArgument reads what names a workspace.
-func ParseArgument(text string) (Argument, error) {
-	all, namespace, err := candidates(text)
+// ParseArgument reads what somebody typed to name a workspace.
+func ParseArgument(text string) (Argument, error) { return argument(text, userstring.Parse) }
+
+// ParseRecorded reads what names a workspace where berth has written it.
+func ParseRecorded(text string) (Argument, error) { return argument(text, userstring.ParseCanonical) }
+
+func argument(text string, parse func(string) (userstring.UserString, error)) (Argument, error) {
+	all, namespace, err := candidates(text, parse)
 	return Argument{Text: text, Namespace: namespace, candidates: all}, err
 }
 
@@ -40,7 +45,7 @@ func (a Argument) IDs() []string {
 // empty if it is not known.
 func (a Argument) Means(id, userString string) bool {
 	return slices.ContainsFunc(a.candidates, func(c candidate) bool {
-		return c.id == id && collision(c.asked, userString) == nil
+		return c.id == id && c.mayOwn(userString) && collision(c.asked, userString) == nil
 	})
 }
 
@@ -53,7 +58,7 @@ func ListedArgument(w v1.Workspace) (Argument, error) {
 	if w.Workload != "" && w.UserString != "" {
 		text = w.UserString // which says what it is injected into
 	}
-	a, err := ParseArgument(text)
+	a, err := ParseRecorded(text)
 	a.Namespace = w.Namespace
 	return a, err
 }
@@ -72,17 +77,23 @@ type candidate struct {
 	literal bool
 }
 
+// mayOwn is false for a workspace of somebody else than the owner who was named.
+func (c candidate) mayOwn(userString string) bool {
+	u, err := userstring.ParseCanonical(userString)
+	return c.owner == "" || err != nil || u.User == c.owner
+}
+
 // candidates are what a text can mean: the user string that it is, and the
 // canonical ID that it is. id/NAME means the ID and nothing else. The namespace
 // is that of a user string that names one.
-func candidates(arg string) (all []candidate, namespace string, err error) {
+func candidates(arg string, parse func(string) (userstring.UserString, error)) (all []candidate, namespace string, err error) {
 	if name, ok := strings.CutPrefix(arg, "id/"); ok {
 		if !isID(name) {
 			return nil, "", fault.New(fault.InvalidArgument, "invalid canonical ID %q", name).WithHint("`berth status` lists the IDs of workspaces")
 		}
 		return []candidate{{id: name, literal: true}}, "", nil
 	}
-	u, err := userstring.Parse(arg)
+	u, err := parse(arg)
 	switch {
 	case err != nil && isID(arg):
 		return []candidate{{id: arg, literal: true}}, "", nil

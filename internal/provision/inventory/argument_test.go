@@ -1,8 +1,11 @@
 package inventory
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 func TestCandidates(t *testing.T) {
@@ -17,25 +20,40 @@ func TestCandidates(t *testing.T) {
 		"alice~dev+workload=deployment/x+ns=y": "alice-b09c917 in y",
 		"alice~pod=web+ns=x":                   "web/alice in x",
 	} {
-		all, namespace, err := candidates(arg)
+		a, err := ParseArgument(arg)
 		var got []string
-		for _, c := range all {
+		for _, c := range a.candidates {
 			if c.owner != "" {
 				c.id += "/" + c.owner
 			}
 			got = append(got, c.id)
 		}
-		if namespace != "" {
-			got = append(got, "in", namespace)
+		if a.Namespace != "" {
+			got = append(got, "in", a.Namespace)
 		}
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%s: %s, %v; want %s", arg, got, err, want)
 		}
 	}
 	for _, arg := range []string{"", "id/", "id/Not_Legal", "alice~", "Alice B"} {
-		if got, _, err := candidates(arg); err == nil {
-			t.Errorf("%q is looked up as %v", arg, got)
+		if a, err := ParseArgument(arg); err == nil {
+			t.Errorf("%q is looked up as %v", arg, a.IDs())
 		}
+	}
+}
+
+// What berth has written can be longer than what may be typed, and names the same.
+func TestParseRecorded(t *testing.T) {
+	u, err := userstring.Parse("alice~repo=" + strings.Repeat("ä", 110))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ParseArgument(u.String()); err == nil {
+		t.Errorf("%s may be typed", u)
+	}
+	a, err := ParseRecorded(u.String())
+	if err != nil || !slices.Equal(a.IDs(), []string{u.ID()}) || !a.Means(u.ID(), u.String()) {
+		t.Errorf("%s means %s, %v", u, a.IDs(), err)
 	}
 }
 
@@ -53,6 +71,9 @@ func TestMeans(t *testing.T) {
 		{"alice~bp7936", "bob-1", "alice~bp7936", false},
 		{"id/" + id, id, "alice~bp7947", true},
 		{id, id, "alice~bp7947", true},
+		{"alice~pod=" + id, id, "alice~bp7947", true},
+		{"alice~pod=" + id, id, "", true},
+		{"bob~pod=" + id, id, "alice~bp7947", false},
 	} {
 		arg, err := ParseArgument(test.argument)
 		if err != nil {

@@ -7,13 +7,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
 )
 
 // Target is a workspace that exists, or a part of one.
 type Target struct {
 	ID, Namespace string
-	Found         Found
+	// Pod is the one of a workload's pods that the argument names; empty for any.
+	Pod   string
+	Found Found
 }
 
 // Find looks an argument up as everything that it can mean.
@@ -62,15 +63,17 @@ func (f Found) Exists() bool {
 
 func (r Reader) look(ctx context.Context, c candidate) (Target, error) {
 	f, err := r.lookupAs(ctx, c)
+	if c.owner != "" && fault.CodeOf(err) == fault.Conflict {
+		return r.lookByPod(ctx, c, err)
+	}
 	if c.literal && fault.CodeOf(err) == fault.Conflict {
 		f, err = Found{}, nil
 	}
 	if err != nil {
 		return Target{}, err
 	}
-	if f.Pod != nil && c.owner != "" && f.Pod.Labels[kube.LabelUsername] != kube.LabelValue(c.owner) {
-		return Target{}, fault.New(fault.PermissionDenied, "workspace %s does not belong to %s", c.id, c.owner).
-			WithHint("name its owner: %s", fault.Word(f.Pod.Labels[kube.LabelUsername]+"~pod="+c.id))
+	if err := c.checkOwner(f.Exists(), f.ownerLabel()); err != nil {
+		return Target{}, err
 	}
 	if err := f.BelongsTo(c.asked); err != nil {
 		return Target{}, err

@@ -56,7 +56,7 @@ func collision(asked userstring.UserString, text string) error {
 	if asked.User == "" || text == "" {
 		return nil
 	}
-	found, err := userstring.Parse(text)
+	found, err := userstring.ParseCanonical(text)
 	if err != nil || found.Key() == "" || asked.Key() == "" || found.Key() == asked.Key() {
 		return nil //nolint:nilerr // what cannot be read cannot be compared
 	}

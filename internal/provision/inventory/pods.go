@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,6 +33,9 @@ func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
 		return []*corev1.Pod{pod}, nil
 	}
 	pods, err := workload.Pods(ctx, r.Client, t.ID)
+	if t.Pod != "" {
+		pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return pod.Name != t.Pod })
+	}
 	if err == nil && len(pods) == 0 {
 		ref := t.Found.Workload.Ref.String()
 		err = fault.New(fault.Failed, "no pod of %s has workspace %s", ref, t.ID).

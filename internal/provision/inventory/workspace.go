@@ -164,7 +164,7 @@ func IsInjected(pod *corev1.Pod) bool { return pod.Labels[kube.LabelInjected] ==
 // zero if it belongs to none. The user string has its whole name; a label may have
 // had to cut it.
 func WorkloadOf(o metav1.Object) userstring.Workload {
-	if u, err := userstring.Parse(UserStringOf(o.GetAnnotations())); err == nil && !u.Workload.IsZero() {
+	if u, err := userstring.ParseCanonical(UserStringOf(o.GetAnnotations())); err == nil && !u.Workload.IsZero() {
 		return u.Workload
 	}
 	kind, name := o.GetLabels()[kube.LabelWorkloadKind], o.GetLabels()[kube.LabelWorkloadName]

@@ -11,14 +11,12 @@ func resources(r blueprint.Resources) map[string]any {
 	return map[string]any{"cpu": r.CPU, "memory": r.Memory}
 }
 
-const defaultPullPolicy = "IfNotPresent"
-
 // agent is nil for the shell runtime.
 func agent(k blueprint.K8shelld) any {
 	if k.Image == "" {
 		return nil
 	}
-	return map[string]any{"image": k.Image, "imagePullPolicy": cmp.Or(k.ImagePullPolicy, defaultPullPolicy)}
+	return map[string]any{"image": k.Image, "imagePullPolicy": cmp.Or(k.ImagePullPolicy, blueprint.DefaultPullPolicy)}
 }
 
 // agentVersion is the tag of the agent's image, or the beginning of its digest.
@@ -36,7 +34,7 @@ func podman(p blueprint.Podman) any {
 		return nil
 	}
 	return map[string]any{
-		"image": p.Image, "imagePullPolicy": cmp.Or(p.ImagePullPolicy, defaultPullPolicy),
+		"image": p.Image, "imagePullPolicy": cmp.Or(p.ImagePullPolicy, blueprint.DefaultPullPolicy),
 		"resources": resources(p.Resources), "sizeLimit": p.SizeLimit, "securityContext": podmanSecurity(p),
 	}
 }

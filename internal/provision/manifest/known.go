@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/kube"
 )
@@ -28,14 +29,20 @@ func OfPod(pod *corev1.Pod) []*unstructured.Unstructured {
 			certificate.SetAPIVersion(CertManager)
 			objects = append(objects, certificate)
 		}
-		// Only what carries the name that the storage's claim has by convention:
-		// others are shared, or were there before.
-		storage, ok := strings.CutPrefix(volume.Name, "storage-")
-		if claim := volume.PersistentVolumeClaim; ok && claim != nil && claim.ClaimName == claimName(id, storage) {
+		if claim := volume.PersistentVolumeClaim; claim != nil && isOwn(id, volume.Name, claim.ClaimName) {
 			objects = append(objects, kube.Named("PersistentVolumeClaim", claim.ClaimName))
 		}
 	}
 	return objects
+}
+
+// isOwn reports whether a volume's claim carries the name that a storage's claim has by
+// convention: others are shared, or were there before. The name of a storage that had to be cut
+// for its volume is not known any more, but how the claim's begins.
+func isOwn(id, volume, claim string) bool {
+	storage, ok := strings.CutPrefix(volume, volumePrefix+"-")
+	wasCut := len(volume) == validation.DNS1123LabelMaxLength
+	return ok && (claim == claimName(id, storage) || wasCut && strings.HasPrefix(claim, claimName(id, "")))
 }
 
 // Certified are the Secrets of the certificates among the objects.

@@ -22,7 +22,7 @@ func storages(u userstring.UserString, all map[string]blueprint.Storage) []any {
 			continue
 		}
 		value := map[string]any{
-			"name": name, "type": s.Type, "path": s.Path, "readonly": s.Readonly,
+			"name": name, "volume": volumeName(name), "type": s.Type, "path": s.Path, "readonly": s.Readonly,
 			"owner": owner(s.FsOwnerUID, s.FsOwnerGID), "sizeLimit": s.SizeLimit, "claim": claimOf(id, name, s),
 		}
 		if s.Type == blueprint.StorageLocal && s.ExistingClaim == "" {
@@ -76,6 +76,11 @@ func claimOf(id, name string, s blueprint.Storage) string {
 		return claimName(id, name)
 	}
 }
+
+// volumeName is the name of a storage's volume in the pod.
+func volumeName(storage string) string { return kube.Name(volumePrefix, storage) }
+
+const volumePrefix = "storage"
 
 func claimName(id, storage string) string { return kube.Name("pvc", id, storage) }
 

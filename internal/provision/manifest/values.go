@@ -47,7 +47,7 @@ func (s Spec) Values() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	configuration, err := configuration(b)
+	configuration, err := configuration(s)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +77,17 @@ func hostname(b blueprint.Blueprint) string {
 	return b.Hostname
 }
 
+// Unused says what is ignored of what the blueprint and the user's identity ask for.
+func (s Spec) Unused() (notes []string) {
+	if b := s.Blueprint; b.Subdomain != "" && b.Hostname != "" && b.Hostname != s.User.ID() {
+		notes = append(notes, "hostname "+b.Hostname+" is ignored: with a subdomain, the hostname is the workspace's ID")
+	}
+	if s.Identity.Sudo && s.Blueprint.K8shelld.Image == "" {
+		notes = append(notes, "sudo of "+s.Identity.Username+" is ignored: only the agent switches users; the shell runtime runs as the container does")
+	}
+	return notes
+}
+
 func initScripts(b blueprint.Blueprint) []any {
 	scripts := []any{}
 	for i, script := range b.InitScripts {
@@ -95,8 +106,8 @@ func extFiles(b blueprint.Blueprint) []any {
 
 // configuration are the files beside the runtime's scripts: the splash, and what
 // is handed to the agent as it is.
-func configuration(b blueprint.Blueprint) (map[string]any, error) {
-	files := map[string]any{}
+func configuration(s Spec) (map[string]any, error) {
+	b, files := s.Blueprint, map[string]any{}
 	if b.Splash != "" {
 		files["motd"] = strings.TrimRight(b.Splash, "\n") + "\n"
 	}
@@ -104,7 +115,7 @@ func configuration(b blueprint.Blueprint) (map[string]any, error) {
 		return files, nil
 	}
 	text, err := yaml.Marshal(map[string]any{
-		"enableApps": b.EnableApps, "apps": b.Apps,
+		"enableApps": b.EnableApps, "apps": b.Apps, "sudo": s.Identity.Sudo,
 		"k8shelld": map[string]any{"ignoreOrphans": b.K8shelld.IgnoreOrphans, "connection": b.K8shelld.Connection},
 	})
 	if err != nil {

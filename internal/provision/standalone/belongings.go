@@ -86,7 +86,7 @@ func (t Target) survey(ctx context.Context, before inventory.Found) (found inven
 // sorted tells what is the workspace's from what is kept. A claim that is kept is
 // deleted only by who asks for it, where there is no workspace.
 func (b belongings) sorted(before, found inventory.Found, kept []*unstructured.Unstructured) belongings {
-	user, _ := userstring.Parse(found.UserString()) // of nobody, if it is not known
+	user, _ := userstring.ParseCanonical(found.UserString()) // of nobody, if it is not known
 	b.objects = slices.DeleteFunc(b.objects, inventory.IsKept)
 	for _, claim := range kept {
 		asked := slices.ContainsFunc(before.Kept, func(k *unstructured.Unstructured) bool { return k.GetUID() == claim.GetUID() })

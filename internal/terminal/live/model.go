@@ -101,7 +101,7 @@ func (m *model) handle(e v1.Event) {
 		m.step(*e.Step, e.At)
 	case e.Stage != nil:
 		m.stage(*e.Stage, e.At)
-	case e.Warning != nil:
+	case e.Warning != nil && !e.Warning.Tentative:
 		m.warnings.add(*e.Warning, e.At)
 	case e.Script != nil:
 		m.script(*e.Script, e.At)

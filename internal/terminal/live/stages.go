@@ -24,7 +24,7 @@ func (m *model) stage(s v1.Snapshot, at time.Time) {
 		m.items = append(m.items, m.warnings.archive()...)
 		i = -1
 	}
-	m.warnings.reading = s.Warnings
+	m.warnings.reading = wording.LastingWarnings(s.Warnings)
 	if i < 0 && wording.InProgress(s) {
 		m.items = append(m.items, item{kind: stageItem, name: string(s.Stage), begun: m.stageBegun(s, from)})
 		i = len(m.items) - 1

@@ -75,7 +75,7 @@ func (p *plain) entries(m *member, e v1.Event) []result.Entry {
 		return stepEntries(*e.Step)
 	case e.Stage != nil:
 		return m.stageEntries(*e.Stage, p.page)
-	case e.Warning != nil:
+	case e.Warning != nil && !e.Warning.Tentative:
 		return m.warningEntries(*e.Warning, false)
 	case e.Script != nil:
 		return m.scriptEntries(*e.Script)
@@ -159,6 +159,7 @@ func (m *member) stageEntries(s v1.Snapshot, p style.Page) []result.Entry {
 		entries = append(entries, result.Entry{Label: "stage " + string(s.Stage), Text: s.Message})
 	}
 	entries = append(entries, m.replicaEntries(s.Replicas)...)
+	s.Warnings = wording.LastingWarnings(s.Warnings)
 	m.warnings.keep(s.Warnings)
 	for _, w := range s.Warnings {
 		entries = append(entries, m.warningEntries(w, true)...)

@@ -79,7 +79,10 @@ func Succeeding() *Script {
 	s.Stage(300*ms, v1.StageScheduling, v1.Snapshot{Containers: Containers("waiting", "waiting")})
 	tentative := *cause
 	tentative.Tentative = true
-	s.Stage(1*sc, v1.StageScheduling, v1.Snapshot{Cause: &tentative})
+	perhaps := Unschedulable(1, 1*sc)
+	perhaps.Tentative = true
+	s.Stage(1*sc, v1.StageScheduling, v1.Snapshot{Cause: &tentative, Warnings: []v1.Warning{perhaps}})
+	s.Add(1*sc, v1.Event{Warning: &perhaps})
 	s.Stage(3300*ms, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{Unschedulable(1, 1*sc)}})
 	s.Stage(4*sc, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{Unschedulable(3, 4*sc)}})
 	s.Stage(9*sc, v1.StagePulling, v1.Snapshot{Node: "node-2", Message: "dev-tools:1.4", Containers: Containers("done", "pulling")})

@@ -2,6 +2,7 @@ package wording
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -36,8 +37,14 @@ func WarningLine(w v1.Warning, p style.Page, live bool) string {
 	return "  " + style.Paint(p.Yellow, p.Warning+" "+name) + "   " + text + style.Paint(p.Grey, age)
 }
 
-// WarningLines are warnings that are live.
+// LastingWarnings are those that need attention: not what is tentative, which mostly passes.
+func LastingWarnings(ws []v1.Warning) []v1.Warning {
+	return slices.DeleteFunc(slices.Clone(ws), func(w v1.Warning) bool { return w.Tentative })
+}
+
+// WarningLines are warnings that are live, and have lasted.
 func WarningLines(ws []v1.Warning, p style.Page) []string {
+	ws = LastingWarnings(ws)
 	lines := make([]string, len(ws))
 	for i, w := range ws {
 		lines[i] = WarningLine(w, p, true)

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/volume"
 )
 
@@ -33,7 +34,7 @@ const (
 const (
 	longestName       = 63
 	longestPod        = 253
-	longestUserString = 512
+	longestUserString = userstring.MaxCanonical
 )
 
 // publication is a request to publish that was checked.

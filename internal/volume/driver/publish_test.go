@@ -284,7 +284,7 @@ func TestPublishAbout(t *testing.T) {
 		t.Errorf("kept is %+v", v)
 	}
 	n = newNode(t)
-	n.gone("v", "workspace", "a\nb", "userString", strings.Repeat("u", 513), "storage", strings.Repeat("s", 64))
+	n.gone("v", "workspace", "a\nb", "userString", strings.Repeat("u", 3000), "storage", strings.Repeat("s", 64))
 	if v := n.one(); v.Workspace != "" || v.UserString != "" || v.Storage != "" {
 		t.Errorf("kept is %+v", v)
 	}

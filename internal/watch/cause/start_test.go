@@ -31,6 +31,13 @@ func TestStart(t *testing.T) {
 	for _, message := range []string{"context deadline exceeded", `failed to reserve container name "x": name "x" is reserved for "y"`} {
 		compare(t, OfUnready(appThat(watchtest.Waits("CreateContainerError", message))), RuntimeSlow)
 	}
+	for _, reason := range []string{"CreateContainerError", "CreateContainerConfigError", "RunContainerError", "StartError"} {
+		slow := appThat(watchtest.Waits(reason, "rpc error: code = DeadlineExceeded desc = context deadline exceeded"))
+		compare(t, Judge(slow, DefaultPolicy(), watchtest.Epoch).Failed, "")
+		if OfUnready(slow) == nil {
+			t.Errorf("%s: nothing is said of it", reason)
+		}
+	}
 	slow := appThat(watchtest.Waits("CreateContainerConfigError", "failed to sync secret cache: timed out"))
 	compare(t, OfUnready(slow), "RuntimeSlow: failed to sync")
 }

@@ -15,14 +15,14 @@ import (
 // reported is what has been handed out, to know what is new.
 type reported struct {
 	snapshot v1.Snapshot // without its warnings, which repeat by themselves
-	warnings map[watch.WarningKind]int
+	warnings map[watch.WarningKind]v1.Warning
 	events   map[types.UID]int
 }
 
 // nothingReported begins with a subject of which nothing is known: that is not new.
 func nothingReported(subject watch.Subject) reported {
 	nothing, _ := watch.Analyze(watch.NewState(subject), cause.Policy{}, time.Time{})
-	return reported{snapshot: nothing, warnings: map[watch.WarningKind]int{}, events: map[types.UID]int{}}
+	return reported{snapshot: nothing, warnings: map[watch.WarningKind]v1.Warning{}, events: map[types.UID]int{}}
 }
 
 // mostReported is how many events are remembered; beyond it, those that are still
@@ -39,8 +39,8 @@ func (r *reported) update(state watch.State, snapshot v1.Snapshot) Change {
 	}
 	for _, w := range snapshot.Warnings {
 		kind := watch.KindOf(w)
-		if w.Count > r.warnings[kind] {
-			r.warnings[kind] = w.Count
+		if before := r.warnings[kind]; w.Count > before.Count || before.Tentative && !w.Tentative {
+			r.warnings[kind] = w
 			change.Warnings = append(change.Warnings, w)
 		}
 	}

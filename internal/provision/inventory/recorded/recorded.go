@@ -43,7 +43,7 @@ func named(w v1.Workspace, r lifecycle.Record) v1.Workspace {
 	if w.CreatedAt.IsZero() {
 		w.CreatedAt = r.CreatedAt
 	}
-	if u, err := userstring.Parse(w.UserString); err == nil {
+	if u, err := userstring.ParseCanonical(w.UserString); err == nil {
 		w.Owner, w.Workload = cmp.Or(w.Owner, u.User), cmp.Or(w.Workload, u.Workload.String())
 	}
 	return w

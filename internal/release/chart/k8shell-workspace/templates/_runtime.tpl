@@ -62,7 +62,7 @@ initContainers:
     {{- with include "workspace.resources" $.Values.resources }}{{ nindent 4 (trim .) }}{{ end }}
     volumeMounts:
       {{- range . }}
-      - name: storage-{{ .name }}
+      - name: {{ include "workspace.storageVolume" . }}
         mountPath: /k8shell/storage/{{ .name }}
       {{- end }}
   {{- end }}
@@ -97,7 +97,7 @@ initContainers:
     {{- end }}
     {{- range .Values.storages }}
     {{- if eq .name $.Values.home.storage }}
-    - name: storage-{{ .name }}
+    - name: {{ include "workspace.storageVolume" . }}
       mountPath: {{ printf "/k8shell/home%s" .path | quote }}
       readOnly: true
     {{- end }}

@@ -42,12 +42,17 @@
   readOnly: true
 {{- end }}
 {{- range .Values.storages }}
-- name: storage-{{ .name }}
+- name: {{ include "workspace.storageVolume" . }}
   mountPath: {{ .path | quote }}
   {{- if .readonly }}
   readOnly: true
   {{- end }}
 {{- end }}
+{{- end }}
+
+{{- /* A release that was installed before names no volume: then the storage's name fits. */ -}}
+{{- define "workspace.storageVolume" -}}
+{{ .volume | default (printf "storage-%s" .name) }}
 {{- end }}
 
 {{- define "workspace.volumes" -}}
@@ -104,7 +109,7 @@
 {{- end }}
 
 {{- define "workspace.storage" }}
-- name: storage-{{ .name }}
+- name: {{ include "workspace.storageVolume" . }}
   {{- if .claim }}
   persistentVolumeClaim:
     claimName: {{ .claim }}

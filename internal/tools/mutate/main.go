@@ -1,0 +1,69 @@
+// Command mutate changes the program in many places, one at a time, and runs the unit tests
+// each time: a change that no test notices is a behaviour that nobody has written down.
+//
+// All changes are compiled in at once, each behind a switch that the environment sets, so that
+// a test is linked once and not once for each change. Only numbers in constants are not: they
+// take a build each. The checkout must stay as it is meanwhile.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	number := flag.Int("n", 300, "how many places are changed, chosen evenly")
+	first := flag.Int("first", 0, "which place is the first one, to choose others")
+	only := flag.String("only", "", "change only what begins with this, such as internal/watch/cause")
+	flag.Parse()
+	all, err := find(*only)
+	if err == nil {
+		err = run(ctx, chosen(all, *number, *first))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+// roots are the packages that are changed, with those below them.
+func roots() []string {
+	return []string{"internal/blueprint", "internal/job", "internal/provision", "internal/release", "internal/userstring", "internal/watch"}
+}
+
+// testers are the packages whose tests may notice a change in a package, its own first. Those
+// that run whole commands take too long for each change.
+func testers(pkg string) []string {
+	others := map[string][]string{
+		"internal/userstring": {"internal/provision/inventory", "internal/provision/manifest", "internal/blueprint/catalog"},
+		"internal/blueprint":  {"internal/blueprint", "internal/blueprint/catalog", "internal/provision/manifest"},
+		"internal/watch":      {"internal/watch", "internal/watch/follow", "internal/diagnose", "internal/provision"},
+		"internal/job":        {"internal/commands/jobs"},
+		"internal/release":    {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},
+		"internal/provision":  {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},
+	}
+	all := []string{pkg}
+	for root, more := range others {
+		if pkg == root || strings.HasPrefix(pkg, root+"/") {
+			all = append(all, more...)
+		}
+	}
+	return all
+}
+
+// chosen are n places out of all, evenly.
+func chosen(all []place, n, first int) (some []place) {
+	n = min(n, len(all))
+	for i := range n {
+		p := all[(i*len(all)/n+first)%len(all)]
+		p.id = i + 1
+		some = append(some, p)
+	}
+	return some
+}
