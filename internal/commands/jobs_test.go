@@ -124,7 +124,7 @@ func TestRecordOfARunThatDoesNotWait(t *testing.T) {
 	for _, at := range server.Names("configmaps") {
 		if record, ok, _ := unstructured.NestedString(server.Get(at).Object, "data", "record"); ok {
 			records++
-			if !strings.Contains(record, "created, not followed") || strings.Contains(record, `"ready"`) {
+			if !strings.Contains(record, `"not followed"`) || strings.Contains(record, `"ready"`) {
 				t.Errorf("%s: %s", at, record)
 			}
 		}

@@ -67,7 +67,7 @@ func TestFold(t *testing.T) {
 		},
 		"a cause that only a person can change": {
 			[]v1.Event{{At: at(1), Workspace: "alice-1", Stage: &v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Cause: &v1.Cause{Message: "no node", Stuck: true}}}},
-			[]string{"1 01 status|pod/alice-1|Provisioning|Scheduling: no node (nothing that is known changes this by itself)"},
+			[]string{"1 01 status|pod/alice-1|Provisioning|Scheduling: no node (this will not resolve by itself)"},
 		},
 		"init scripts when they have ended": {
 			[]v1.Event{

@@ -55,7 +55,7 @@ func TestMistakes(t *testing.T) {
 		"an address for a block":          {"network: {allowEgressToCIDRs: [10.0.0.1]}", []string{`4:36: blueprint a: network.allowEgressToCIDRs[0]: invalid CIDR "10.0.0.1"`}},
 		"a mapping for a list":            {"initScripts: {a: echo}", []string{"4:18: expected a list, found a mapping"}},
 		"scripts of one name":             {"initScripts: [{name: a, script: x}, {name: a, script: y}]", []string{`4:48: blueprint a: initScripts[1].name: duplicate name "a"`}},
-		"a script without a name":         {"initScripts: [{script: x}]", []string{"4:19: blueprint a: initScripts[0].name: a lowercase RFC 1123 label"}},
+		"a script without a name":         {"initScripts: [{script: x}]", []string{"4:19: blueprint a: initScripts[0].name: required"}},
 		"a security context":              {"securityContext: {runAsUsr: 1, capabilities: {dropp: [ALL]}}", []string{"4:33: blueprint a: securityContext.runAsUsr: unknown field", "4:58: blueprint a: securityContext.capabilities.dropp: unknown field"}},
 		"an unknown variable of CEL":      {"splash: !cel usr.username", []string{"4:13: character 1 of the expression: undeclared reference to 'usr'"}},
 		"an expression of another type":   {"enableApps: !cel user.uid", []string{"4:17: expected a boolean, the expression returns int"}},

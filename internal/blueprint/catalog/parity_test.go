@@ -38,7 +38,7 @@ func bad() map[string]struct{ text, says string } {
 		"an afterlife":       {`storages: {a: {type: scratch, path: /data, afterlife: "0s"}}`, "storages.a.afterlife: "},
 		"a limit":            {`storages: {a: {type: memory, path: /data, sizeLimit: "-1"}}`, "storages.a.sizeLimit: "},
 		"an owner":           {`storages: {a: {type: memory, path: /data, fsOwnerUid: 99999999999}}`, "storages.a.fsOwnerUid: 99999999999: must be from 0"},
-		"a script's name":    {`initScripts: [{name: A_B, script: x}]`, "initScripts[0].name: "},
+		"a script's name":    {`initScripts: [{name: a b, script: x}]`, "initScripts[0].name: "},
 		"a hundred scripts":  {scripts, "initScripts: must have at most 99 scripts"},
 		"large scripts":      {"initScripts:\n- {name: a, script: &large " + large + "}\n- {name: b, script: *large}\n", "initScripts: must have at most 1000000 bytes in total"},
 		"a large variable":   {"env: {A: " + large[:130_000] + "}\n", "env.A: must have at most 128000 bytes"},

@@ -40,7 +40,7 @@ func TestUsageHasAnEnd(t *testing.T) {
 	client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kubetest.Exec(w, r, func(streams map[string]httpstream.Stream) {
 			asked <- r.URL.Query()
-			for {
+			for range time.Tick(time.Millisecond) {
 				if _, err := io.WriteString(streams["stdout"], "4\t/data\n"); err != nil {
 					return
 				}

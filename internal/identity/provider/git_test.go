@@ -216,7 +216,8 @@ func TestRemoteInTheShortForm(t *testing.T) {
 		t.Errorf("the provider is called %s", name)
 	}
 	c := &yamldoc.Checker{}
-	if s.checkURL(c, &yaml.Node{}); len(c.Problems) > 0 {
+	s.checkURL(c, &yaml.Node{})
+	if len(c.Problems) > 0 {
 		t.Errorf("%v", c.Problems)
 	}
 }

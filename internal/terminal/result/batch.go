@@ -34,7 +34,8 @@ type DeletionSummary struct {
 func newDeletionSummary(s v1.DeletionSummary, b wording.Batch) DeletionSummary {
 	all := batch{Batch: b, done: "deleted", repeat: "continue", totals: s.Totals}
 	for i, item := range s.Items {
-		if all.add(i, item.Error, item.ID); item.Deletion != nil && item.Deletion.NotFound {
+		all.add(i, item.Error, item.ID)
+		if item.Deletion != nil && item.Deletion.NotFound {
 			all.notFound++
 		}
 	}

@@ -153,18 +153,19 @@ func percentileBars(rows []duration, columns int, colour func(int) lipgloss.Styl
 // Reach says how far back the records reach, how long they are kept if that is known, and
 // what they do not say.
 func (s JobStats) Reach(p style.Page, kept string) string {
-	text := english.Plural(s.Total.Jobs, "job")
+	jobs := english.Plural(s.Total.Jobs, "job")
 	if !s.Since.IsZero() {
-		text += " of the last " + style.Age(s.Since, p.Now)
+		jobs += " of the last " + style.Age(s.Since, p.Now)
 	}
-	text += "; the oldest record is " + style.Age(s.OldestAt, p.Now) + " old"
+	reach := "the oldest record is " + style.Age(s.OldestAt, p.Now) + " old"
 	if kept != "" {
-		text += ", records are kept for " + kept
+		reach += ", records are kept for " + kept
 	}
+	parts := []string{jobs, reach}
 	for _, g := range s.Groups {
 		if g.Name == "" {
-			text += fmt.Sprintf("; %d do not say the %s (-)", g.Jobs, s.By)
+			parts = append(parts, fmt.Sprintf("%d do not say the %s (-)", g.Jobs, s.By))
 		}
 	}
-	return text
+	return strings.Join(parts, "; ")
 }

@@ -57,9 +57,9 @@ func (a Axis) Scale() string {
 func (a Axis) step(columns int) time.Duration {
 	const day = 24 * time.Hour
 	for unit := 10 * time.Millisecond; unit < time.Minute; unit *= 10 {
-		for _, n := range []time.Duration{1, 2, 5} {
-			if a.at(n*unit) >= columns && n*unit <= 30*time.Second {
-				return n * unit
+		for _, step := range []time.Duration{unit, 2 * unit, 5 * unit} {
+			if a.at(step) >= columns && step <= 30*time.Second {
+				return step
 			}
 		}
 	}

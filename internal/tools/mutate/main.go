@@ -16,6 +16,13 @@ import (
 )
 
 func main() {
+	if err := mutate(); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func mutate() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	number := flag.Int("n", 300, "how many places are changed, chosen evenly")
@@ -23,13 +30,10 @@ func main() {
 	only := flag.String("only", "", "change only what begins with this, such as internal/watch/cause")
 	flag.Parse()
 	all, err := find(*only)
-	if err == nil {
-		err = run(ctx, chosen(all, *number, *first))
-	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "mutate:", err)
-		os.Exit(1)
+		return err
 	}
+	return run(ctx, chosen(all, *number, *first))
 }
 
 // roots are the packages that are changed, with those below them.

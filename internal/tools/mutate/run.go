@@ -29,7 +29,7 @@ func run(ctx context.Context, changes []place) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	var switched []place
 	for _, p := range changes {
 		if !p.constant {
@@ -75,7 +75,7 @@ func (r *runner) notices(ctx context.Context, p place) (string, error) {
 		if at.overlay, err = overlay(dir, []place{p}); err != nil {
 			return "", err
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 	}
 	seen := map[string]bool{}
 	for _, pkg := range testers(p.pkg) {

@@ -45,7 +45,7 @@ var (
 )
 
 // sequence is what colours a line or moves the cursor.
-var sequence = regexp.MustCompile(`\x1b(?:\[[0-9;:?]*[\x20-\x2f]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)`)
+var sequence = regexp.MustCompile(`\x1b(?:\[[0-9;:?]*[\x20-\x2f]*[\x40-\x7e]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)`)
 
 // plain takes out of a text what is for a terminal.
 func plain(text string) string {

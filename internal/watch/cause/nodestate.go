@@ -263,7 +263,7 @@ func OfOverdue(p evidence.Pod) *Finding {
 }
 
 // elsewhere is what becomes of a pod whose node does not come back.
-func elsewhere(c v1.Cause, a About) string {
+func elsewhere(_ v1.Cause, a About) string {
 	switch {
 	case a.Controlled:
 		return "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller makes another one on another node."

@@ -141,7 +141,7 @@ func timeUp(p evidence.Pod, e *corev1.Event) *Finding {
 	}
 	f := ofEvent(p, VolumeNotMounted, e)
 	var waited []string
-	for _, name := range strings.Fields(unmounted.FindStringSubmatch(evidence.Text(e))[1]) {
+	for name := range strings.FieldsSeq(unmounted.FindStringSubmatch(evidence.Text(e))[1]) {
 		for _, v := range p.Spec.Volumes {
 			if claim := v.PersistentVolumeClaim; v.Name == name && claim != nil {
 				name += " (claim " + claim.ClaimName + ")"

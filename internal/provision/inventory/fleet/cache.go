@@ -70,10 +70,10 @@ func (c *workspaceCache) isOpen() bool {
 }
 
 // startAll begins to watch sources.
-func (c *workspaceCache) startAll(sources []follow.Source, optional bool) {
+func (c *workspaceCache) startAll(sources []follow.Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.startLocked(sources, optional)
+	c.startLocked(sources, false)
 }
 
 func (c *workspaceCache) startLocked(sources []follow.Source, optional bool) {

@@ -32,7 +32,7 @@ func cached(t *testing.T, q Query, now *time.Time, pods ...runtime.Object) (c *w
 	}
 	c, in = newCache(reader, q), map[string]*input{}
 	c.start = func(i *input) { in[i.source.Resource] = i }
-	c.startAll(c.sources(""), false)
+	c.startAll(c.sources(""))
 	in["events"].Replace(nil, "1")
 	select {
 	case <-c.synced:

@@ -36,7 +36,7 @@ func TestCacheWatchesClaims(t *testing.T) {
 		name := strings.TrimSpace(i.source.Resource + " " + i.source.Fields)
 		started, in[name] = append(started, name), i
 	}
-	c.startAll(c.sources(""), false)
+	c.startAll(c.sources(""))
 	in["pods"].Apply("ADDED", named("alice-1", mounts, watchtest.OnNode).Pod)
 	in["pods"].Apply("ADDED", named("bob-1").Pod)
 	if len(started) != 2 {

@@ -217,7 +217,7 @@ func watched(t *testing.T, r inventory.Reader, objects []runtime.Object) v1.Work
 	c := newCache(r, Query{Namespace: "dev"})
 	var all []*input
 	c.start = func(in *input) { all = append(all, in) }
-	c.startAll(c.sources(kube.LabelCanonicalID), false)
+	c.startAll(c.sources(kube.LabelCanonicalID))
 	for len(all) > 0 { // more are started when a pod needs them
 		in := all[0]
 		all = all[1:]

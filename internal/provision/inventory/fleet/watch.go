@@ -47,7 +47,7 @@ func Watch(ctx context.Context, r inventory.Reader, q Query, to Handler) error {
 			cancel(err)
 		})
 	}
-	c.startAll(c.sources(opts.LabelSelector), false)
+	c.startAll(c.sources(opts.LabelSelector))
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
