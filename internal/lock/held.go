@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -29,7 +30,8 @@ type Lock struct {
 	stop       context.CancelFunc // ends the renewing
 	cut        context.CancelFunc // ends a renewal in flight
 	done       sync.WaitGroup
-	released   sync.Once
+	releasing  atomic.Bool
+	released   chan struct{} // closed after it was given back
 
 	turn chan struct{} // holds one while nobody renews it
 
@@ -43,7 +45,7 @@ func (l Locker) hold(id string, lease *coordinationv1.Lease) *Lock {
 	renewing, stop := context.WithCancel(requests)
 	held := &Lock{
 		locker: l, id: id, lease: lease, generation: lease.ResourceVersion,
-		lost: make(chan struct{}), stop: stop, cut: cut, renewed: l.Now().Round(0), turn: make(chan struct{}, 1),
+		lost: make(chan struct{}), released: make(chan struct{}), stop: stop, cut: cut, renewed: l.Now().Round(0), turn: make(chan struct{}, 1),
 	}
 	held.turn <- struct{}{}
 	held.done.Go(func() { held.renew(renewing, requests) })
@@ -111,17 +113,20 @@ func (h *Lock) age() time.Duration {
 // that is deleted. A lock that was lost is left alone. Whoever releases it again waits for
 // that alone.
 func (h *Lock) Release(ctx context.Context) {
-	h.released.Do(func() {
-		h.stop()
-		defer h.cut()
-		defer context.AfterFunc(ctx, h.cut)()
-		h.done.Wait()
-		select {
-		case <-h.turn:
-			h.locker.remove(ctx, h.current())
-		case <-ctx.Done():
-		}
-	})
+	if h.releasing.Swap(true) {
+		<-h.released
+		return
+	}
+	defer close(h.released)
+	h.stop()
+	defer h.cut()
+	defer context.AfterFunc(ctx, h.cut)()
+	h.done.Wait()
+	select {
+	case <-h.turn:
+		h.locker.remove(ctx, h.current())
+	case <-ctx.Done():
+	}
 }
 
 // current is the lease as it was written last.

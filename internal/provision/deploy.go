@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
@@ -92,25 +91,26 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 		s.steps.Reached(reading)
 		return reading, s.complete(ctx, d, turn.Plan, result)
 	}
-	completed := make(chan error, 1)
-	completion := sync.OnceValue(func() error { return <-completed })
+	var completeErr error
+	completed := make(chan struct{})
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		err := s.complete(ctx, d, turn.Plan, result)
-		if errors.Is(err, lock.ErrTaken) {
+		defer close(completed)
+		completeErr = s.complete(ctx, d, turn.Plan, result)
+		if errors.Is(completeErr, lock.ErrTaken) {
 			stop() // what is followed is not what it was
 		}
-		completed <- err
 	}()
 	reading, err := s.report(following, d.About, turn.Follower, jobOf(turn, s.jobID), func() {
 		go func() { // nothing is done about the workspace any more
-			if completion() == nil {
+			if <-completed; completeErr == nil {
 				s.release(ctx, turn.Lock)
 			}
 		}()
 	})
-	if completeErr := completion(); err == nil || errors.Is(completeErr, lock.ErrTaken) {
+	<-completed
+	if err == nil || errors.Is(completeErr, lock.ErrTaken) {
 		err = completeErr
 	}
 	return reading, err
