@@ -104,7 +104,8 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 	}()
 	reading, err := s.report(following, d.About, turn.Follower, jobOf(turn, s.jobID), func() {
 		go func() { // nothing is done about the workspace any more
-			if <-completed; completeErr == nil {
+			<-completed
+			if completeErr == nil {
 				s.release(ctx, turn.Lock)
 			}
 		}()
