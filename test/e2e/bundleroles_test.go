@@ -39,7 +39,7 @@ func bundling() []duty {
 	ofASecret.status = 7
 	return []duty{
 		{command: rbac.Named(rbac.BundleStatus), with: []rbac.Command{rbac.Named(rbac.BundleStatusInSystem), contents}, uses: reading},
-		{command: rbac.Named(rbac.BundleStatusInSystem), with: []rbac.Command{contents}, withAll: []rbac.Command{rbac.Named(rbac.BundleStatus)}, uses: reading},
+		{command: rbac.Named(rbac.BundleStatusInSystem), with: []rbac.Command{contents}, withAll: []rbac.Command{rbac.Named(rbac.BundleStatus)}, uses: []use{reading[2], reading[0], reading[1]}}, // the others do without
 		{command: rbac.Named(rbac.BundleInstall), with: []rbac.Command{rbac.Named(rbac.BundleInstallInSystem), contents}, uses: writing, without: without},
 		{
 			command: rbac.Named(rbac.BundleInstallInSystem), with: []rbac.Command{contents}, withAll: []rbac.Command{rbac.Named(rbac.BundleInstall)}, uses: writing,
