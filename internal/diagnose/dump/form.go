@@ -2,8 +2,9 @@ package dump
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
+
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // form is what a text is; one that has no objects is told as it is described.
@@ -40,13 +41,13 @@ func formOf(text []byte) form {
 // isJSON is false for lines of a log that begin with [INFO].
 func isJSON(text []byte) bool { return beginsJSON.Match(text[:min(len(text), headSize)]) }
 
-var (
-	beginsJSON = regexp.MustCompile(`^(?:\s|---[ \t]*\r?\n|#.*\n)*(?:\{|\[\s*[{\[\]])`)
+const (
+	beginsJSON pattern.Expr = `^(?:\s|---[ \t]*\r?\n|#.*\n)*(?:\{|\[\s*[{\[\]])`
 	// Logs can be JSON, too.
-	objectsJSON = regexp.MustCompile(`"(?:kind|apiVersion|items|object)"\s*:`)
-	objectsYAML = regexp.MustCompile(`(?m)^(?:- )?(?:apiVersion|kind|items|metadata|object): *[^\n]*$`)
-	table       = regexp.MustCompile(`^(?:NAMESPACE|NAME|LAST SEEN) {2,}[A-Z]`)
-	described   = regexp.MustCompile(`^Name: {2,}\S`)
+	objectsJSON pattern.Expr = `"(?:kind|apiVersion|items|object)"\s*:`
+	objectsYAML pattern.Expr = `(?m)^(?:- )?(?:apiVersion|kind|items|metadata|object): *[^\n]*$`
+	table       pattern.Expr = `^(?:NAMESPACE|NAME|LAST SEEN) {2,}[A-Z]`
+	described   pattern.Expr = `^Name: {2,}\S`
 )
 
 // remark is a line that kubectl has put among the objects, or who saved them.
@@ -85,6 +86,6 @@ func withoutRemarks(text []byte) (objects []byte, remarks []remark) {
 	return objects, remarks
 }
 
-var remarked = regexp.MustCompile("(?m)^(?:" +
+const remarked pattern.Expr = "(?m)^(?:" +
 	"(Error from server|error: |Unable to connect to the server|The connection to the server )|" +
-	"Warning: |No resources found|[EFIW][0-9]{4} [0-9:.]{8}|```|==== (?:START|END) logs )")
+	"Warning: |No resources found|[EFIW][0-9]{4} [0-9:.]{8}|```|==== (?:START|END) logs )"

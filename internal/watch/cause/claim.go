@@ -2,7 +2,6 @@ package cause
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +9,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -236,7 +236,7 @@ func unattended(c evidence.Claim) *Finding {
 	return &Finding{Reason: e.Reason, Begun: evidence.FirstSeen(e), Cause: ofClaim(c, ProvisionerSilent, text)}
 }
 
-var provisioner = regexp.MustCompile(`external provisioner '([^']+)'`)
+const provisioner pattern.Expr = `external provisioner '([^']+)'`
 
 func ofClaim(c evidence.Claim, code, text string) v1.Cause {
 	return v1.Cause{
@@ -246,7 +246,7 @@ func ofClaim(c evidence.Claim, code, text string) v1.Cause {
 	}
 }
 
-var aboutClaim = regexp.MustCompile(`(?:^|: )(?:waiting for ephemeral volume controller to create the )?persistentvolumeclaim "[^"]*"`)
+const aboutClaim pattern.Expr = `(?:^|: )(?:waiting for ephemeral volume controller to create the )?persistentvolumeclaim "[^"]*"`
 
 // claimCode is the cause that the scheduler's words on a claim are of; empty if it
 // speaks of none.
@@ -268,27 +268,27 @@ func claimCode(message string) string {
 func provisioningText(c v1.Cause, a About) string {
 	described := "`kubectl describe pvc" + a.option() + "`"
 	for _, known := range []struct {
-		words *regexp.Regexp
+		words pattern.Expr
 		text  string
 	}{
 		{
-			regexp.MustCompile(`(?i)ResourceExhausted|quota|not enough (?:free )?(?:space|capacity)|insufficient|no space left|out of (?:capacity|disks)`),
+			pattern.Expr(`(?i)ResourceExhausted|quota|not enough (?:free )?(?:space|capacity)|insufficient|no space left|out of (?:capacity|disks)`),
 			"The storage has no room for such a volume, or a limit on them is reached. Let the claim ask for less, delete volumes that are not needed, or ask your cluster administrator.",
 		},
 		{
-			regexp.MustCompile(`(?i)PermissionDenied|UnauthorizedOperation|Unauthenticated|AccessDenied|is forbidden|not authorized`),
+			pattern.Expr(`(?i)PermissionDenied|UnauthorizedOperation|Unauthenticated|AccessDenied|is forbidden|not authorized`),
 			"The storage does not let its provisioner make volumes: its permissions or its credentials are for your cluster administrator to correct.",
 		},
 		{
-			regexp.MustCompile(`(?i)access ?modes?.*(?:not|un)\s?-?supported|(?:not|un)\s?-?support.*access ?mode|InvalidArgument|invalid (?:parameter|option)|Only support`),
+			pattern.Expr(`(?i)access ?modes?.*(?:not|un)\s?-?supported|(?:not|un)\s?-?support.*access ?mode|InvalidArgument|invalid (?:parameter|option)|Only support`),
 			"The storage class cannot make such a volume: compare the claim's access modes, size and class with what it offers (" + described + "), and create the claim anew.",
 		},
 		{
-			regexp.MustCompile(`(?i)topology|no available node|driver .*not (?:found|registered)`),
+			pattern.Expr(`(?i)topology|no available node|driver .*not (?:found|registered)`),
 			"The storage's driver does not run on the nodes in question: `kubectl get csinodes` shows where it does.",
 		},
 		{
-			regexp.MustCompile(`DeadlineExceeded|deadline exceeded|Unavailable|connection refused|timed out`),
+			pattern.Expr(`DeadlineExceeded|deadline exceeded|Unavailable|connection refused|timed out`),
 			"The storage takes long, or does not answer its provisioner, which tries again. If this persists, ask your cluster administrator; " + described + " shows each attempt.",
 		},
 	} {

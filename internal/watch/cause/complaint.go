@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // lastWords are a line of what a container has said at its end, empty if nothing: it is
@@ -37,15 +37,15 @@ const (
 	mostLine  = 300     // bytes of a line that are quoted
 )
 
-var (
+const (
 	// complaint is how lines look that say why a program ends.
-	complaint = regexp.MustCompile(`(?i)\b(?:panic|fatal|error|exception|emerg|critical|failed|cannot|can't|could not|unable|denied|refused|not found|no such|read-only)\b|Error:|Exception:`)
+	complaint pattern.Expr = `(?i)\b(?:panic|fatal|error|exception|emerg|critical|failed|cannot|can't|could not|unable|denied|refused|not found|no such|read-only)\b|Error:|Exception:`
 	// frame is a line of a stack trace, or what a shell or a runtime adds to it.
-	frame = regexp.MustCompile(`^\s+at |^\s*goroutine \d|^\t|^\s*File "|^\s*exit status \d+\s*$|^\s*\.\.\. \d+ more|npm (?:ERR!|error) (?:A complete log|[A-Z]:|/)`)
+	frame pattern.Expr = `^\s+at |^\s*goroutine \d|^\t|^\s*File "|^\s*exit status \d+\s*$|^\s*\.\.\. \d+ more|npm (?:ERR!|error) (?:A complete log|[A-Z]:|/)`
 )
 
 // sequence is what colours a line or moves the cursor.
-var sequence = regexp.MustCompile(`\x1b(?:\[[0-9;:?]*[\x20-\x2f]*[\x40-\x7e]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)`)
+const sequence pattern.Expr = `\x1b(?:\[[0-9;:?]*[\x20-\x2f]*[\x40-\x7e]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)`
 
 // plain takes out of a text what is for a terminal.
 func plain(text string) string {
@@ -70,48 +70,48 @@ func oneOf(line string) string {
 // complaintKind is what words are known to mean.
 type complaintKind struct {
 	code   string
-	words  *regexp.Regexp
-	unless *regexp.Regexp // what the same words mean elsewhere; nil if nothing
+	words  pattern.Expr
+	unless pattern.Expr // what the same words mean elsewhere; empty if nothing
 }
 
-var (
-	wordsOfShell   = regexp.MustCompile(`(?i)executable file not found|\bexec:? \S+: (?:no such file|not found)|^(?:/\S*/)?(?:ba|a|da)?sh: .*not found|env: .*no such file`)
-	wordsOfROFS    = regexp.MustCompile(`(?i)read-only file ?system|\bEROFS\b`)
-	wordsOfDisk    = regexp.MustCompile(`(?i)no space left on device|\bENOSPC\b|disk quota exceeded`)
-	notOfDisk      = regexp.MustCompile(`(?i)inotify|watch`)
-	wordsOfHeap    = regexp.MustCompile(`java\.lang\.OutOfMemoryError|heap out of memory|std::bad_alloc|\bMemoryError\b|runtime: out of memory`)
-	wordsOfAddress = regexp.MustCompile(`(?i)address (?:is )?already in use|\bEADDRINUSE\b|port \d+ (?:is|was) already in use`)
-	wordsOfTLS     = regexp.MustCompile(`(?i)x509:|certificate verify failed|unable to get local issuer|self[- ]signed certificate|PKIX path|certificate has expired|certificate signed by unknown`)
-	wordsOfLogin   = regexp.MustCompile(`(?i)password authentication failed|access denied for user|authentication failed|\bWRONGPASS\b|\bNOAUTH\b|invalid username|401 unauthorized|login failed for user`)
-	wordsOfDNS     = regexp.MustCompile(`(?i)no such host|could not translate host|name or service not known|name resolution|does not resolve|\bENOTFOUND\b|\bEAI_AGAIN\b|UnknownHost|could not resolve host|bad address|nodename nor servname|host not found`)
-	wordsOfPeer    = regexp.MustCompile(`(?i)connection refused|\bECONNREFUSED\b|\bETIMEDOUT\b|no route to host|i/o timeout|connection timed out|network is unreachable|can't connect to|could not connect to`)
-	wordsOfRights  = regexp.MustCompile(`(?i)permission denied|\bEACCES\b|\bEPERM\b|operation not permitted|wrong ownership|not writable|PermissionError|AccessDeniedException`)
-	notOfRights    = regexp.MustCompile(`(?i)permission denied for|permission denied \(publickey|forbidden`)
-	wordsOfFile    = regexp.MustCompile(`(?i)no such file or directory|\bENOENT\b|cannot find module|no module named|cannot open shared object|unable to access jarfile|could not find or load main class|FileNotFound|NoSuchFileException|ClassNotFoundException`)
+const (
+	wordsOfShell   pattern.Expr = `(?i)executable file not found|\bexec:? \S+: (?:no such file|not found)|^(?:/\S*/)?(?:ba|a|da)?sh: .*not found|env: .*no such file`
+	wordsOfROFS    pattern.Expr = `(?i)read-only file ?system|\bEROFS\b`
+	wordsOfDisk    pattern.Expr = `(?i)no space left on device|\bENOSPC\b|disk quota exceeded`
+	notOfDisk      pattern.Expr = `(?i)inotify|watch`
+	wordsOfHeap    pattern.Expr = `java\.lang\.OutOfMemoryError|heap out of memory|std::bad_alloc|\bMemoryError\b|runtime: out of memory`
+	wordsOfAddress pattern.Expr = `(?i)address (?:is )?already in use|\bEADDRINUSE\b|port \d+ (?:is|was) already in use`
+	wordsOfTLS     pattern.Expr = `(?i)x509:|certificate verify failed|unable to get local issuer|self[- ]signed certificate|PKIX path|certificate has expired|certificate signed by unknown`
+	wordsOfLogin   pattern.Expr = `(?i)password authentication failed|access denied for user|authentication failed|\bWRONGPASS\b|\bNOAUTH\b|invalid username|401 unauthorized|login failed for user`
+	wordsOfDNS     pattern.Expr = `(?i)no such host|could not translate host|name or service not known|name resolution|does not resolve|\bENOTFOUND\b|\bEAI_AGAIN\b|UnknownHost|could not resolve host|bad address|nodename nor servname|host not found`
+	wordsOfPeer    pattern.Expr = `(?i)connection refused|\bECONNREFUSED\b|\bETIMEDOUT\b|no route to host|i/o timeout|connection timed out|network is unreachable|can't connect to|could not connect to`
+	wordsOfRights  pattern.Expr = `(?i)permission denied|\bEACCES\b|\bEPERM\b|operation not permitted|wrong ownership|not writable|PermissionError|AccessDeniedException`
+	notOfRights    pattern.Expr = `(?i)permission denied for|permission denied \(publickey|forbidden`
+	wordsOfFile    pattern.Expr = `(?i)no such file or directory|\bENOENT\b|cannot find module|no module named|cannot open shared object|unable to access jarfile|could not find or load main class|FileNotFound|NoSuchFileException|ClassNotFoundException`
 )
 
 // complaints are in the order in which they are looked for.
 func complaints() []complaintKind {
 	return []complaintKind{
-		{ExecFormat, wrongFormat, nil},
-		{CommandNotFound, wordsOfShell, nil},
-		{ReadOnlyFilesystem, wordsOfROFS, nil},
+		{ExecFormat, wrongFormat, ""},
+		{CommandNotFound, wordsOfShell, ""},
+		{ReadOnlyFilesystem, wordsOfROFS, ""},
 		{DiskFull, wordsOfDisk, notOfDisk},
-		{HeapExhausted, wordsOfHeap, nil},
-		{AddressInUse, wordsOfAddress, nil},
-		{CertificateRejected, wordsOfTLS, nil},
-		{LoginRefused, wordsOfLogin, nil},
-		{HostNotFound, wordsOfDNS, nil},
-		{ServiceUnreachable, wordsOfPeer, nil},
+		{HeapExhausted, wordsOfHeap, ""},
+		{AddressInUse, wordsOfAddress, ""},
+		{CertificateRejected, wordsOfTLS, ""},
+		{LoginRefused, wordsOfLogin, ""},
+		{HostNotFound, wordsOfDNS, ""},
+		{ServiceUnreachable, wordsOfPeer, ""},
 		{PermissionDenied, wordsOfRights, notOfRights},
-		{FileMissing, wordsOfFile, nil},
+		{FileMissing, wordsOfFile, ""},
 	}
 }
 
 // meaningOf is the code for what the last words say; empty if they are not known.
 func meaningOf(words string) string {
 	for _, known := range complaints() {
-		if known.words.MatchString(words) && (known.unless == nil || !known.unless.MatchString(words)) {
+		if known.words.MatchString(words) && (known.unless == "" || !known.unless.MatchString(words)) {
 			return known.code
 		}
 	}

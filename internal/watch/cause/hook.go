@@ -1,9 +1,9 @@
 package cause
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -49,7 +49,7 @@ func hook() []entry {
 	}
 }
 
-var hookSaid = regexp.MustCompile(`(?s)failed - error: (.*)$`)
+const hookSaid pattern.Expr = `(?s)failed - error: (.*)$`
 
 // hookText is what is known of a hook that failed.
 func hookText(c evidence.Container, message string) string {

@@ -2,11 +2,11 @@ package cause
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -220,7 +220,7 @@ func registry() []entry {
 	}
 }
 
-var noSecret = regexp.MustCompile(`\(pull secret (.+) does not exist\)`)
+const noSecret pattern.Expr = `\(pull secret (.+) does not exist\)`
 
 // login is how the node gets to log in to a registry.
 func login(c v1.Cause, a About) string {

@@ -2,13 +2,13 @@ package cause
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -145,7 +145,7 @@ func pullKinds() []pullKind {
 
 // A status that the words above do not have: "unexpected status code
 // https://…: 521", also with a word behind it.
-var serverError = regexp.MustCompile(`unexpected status.*: 5\d\d\b`)
+const serverError pattern.Expr = `unexpected status.*: 5\d\d\b`
 
 // pullCode sorts the cause of a failed pull and says whether it is known to
 // pass. There is only text to go by.
@@ -165,19 +165,18 @@ func pullCode(text string) (code string, passes bool) {
 }
 
 // The layers of wrapping around the cause of a failed pull.
-var pullWrapping = regexp.MustCompile(`^(?:` + strings.Join([]string{
-	`Failed to pull image "[^"]*": `,
-	`Back-off pulling image "[^"]*": `,
-	`ErrImagePull: `,
-	`rpc error: code = \w+ desc = `,
-	`failed to pull and unpack image "[^"]*": `,
-	`failed to resolve reference "[^"]*": `,
-	`failed to resolve image: `,
-	`failed to do request: `,
-	`Error: `,
-	`SignatureValidationFailed: `,
-	`RegistryUnavailable: `,
-}, "|") + `)`)
+const pullWrapping pattern.Expr = `^(?:` +
+	`Failed to pull image "[^"]*": |` +
+	`Back-off pulling image "[^"]*": |` +
+	`ErrImagePull: |` +
+	`rpc error: code = \w+ desc = |` +
+	`failed to pull and unpack image "[^"]*": |` +
+	`failed to resolve reference "[^"]*": |` +
+	`failed to resolve image: |` +
+	`failed to do request: |` +
+	`Error: |` +
+	`SignatureValidationFailed: |` +
+	`RegistryUnavailable: )`
 
 // trimPull takes the wrapping off: what is left is what the registry, or the
 // network, said.
@@ -200,7 +199,7 @@ func lastPart(message string) string {
 	return strings.TrimSpace(strings.Join(parts[max(0, len(parts)-2):], ": "))
 }
 
-var pullSecret = regexp.MustCompile(`Unable to retrieve some image pull secrets \(([^)]+)\)`)
+const pullSecret pattern.Expr = `Unable to retrieve some image pull secrets \(([^)]+)\)`
 
 // withSecret adds to a pull that was denied which of the pod's pull secrets do not
 // exist: the registry was asked without them.

@@ -2,7 +2,6 @@ package cause
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -166,7 +166,7 @@ func ofCondition(p evidence.Pod, ready corev1.NodeCondition) *Finding {
 	return ofNode(p, NodeNotReady, "is not ready", since, ready.Message)
 }
 
-var network = regexp.MustCompile(`(?i)NetworkPluginNotReady|cni (?:plugin|config) (?:not initialized|uninitialized)|network plugin is not ready`)
+const network pattern.Expr = `(?i)NetworkPluginNotReady|cni (?:plugin|config) (?:not initialized|uninitialized)|network plugin is not ready`
 
 // ofNode makes a finding about the node of a pod.
 func ofNode(p evidence.Pod, code, what string, since time.Time, why string) *Finding {
@@ -277,31 +277,31 @@ func elsewhere(_ v1.Cause, a About) string {
 // network plugin has said.
 func sandboxText(c v1.Cause, _ About) string {
 	for _, known := range []struct {
-		words *regexp.Regexp
+		words pattern.Expr
 		text  string
 	}{
 		{
-			regexp.MustCompile(`(?i)no (?:IP )?addresses available|no more IPs|failed to (?:assign|allocate).*IP|range .*(?:full|exhausted)|ENOSPC.*ip`),
+			pattern.Expr(`(?i)no (?:IP )?addresses available|no more IPs|failed to (?:assign|allocate).*IP|range .*(?:full|exhausted)|ENOSPC.*ip`),
 			"The node has no free IP address for the pod: pods there have to go, or its network needs a larger range, which is for your cluster administrator to change.",
 		},
 		{
-			regexp.MustCompile(`(?i)cni (?:plugin|config)|/etc/cni/net\.d|failed to find plugin|stat /var/lib/calico|cilium.*(?:not ready|connection refused|no such file)|flannel.*subnet\.env`),
+			pattern.Expr(`(?i)cni (?:plugin|config)|/etc/cni/net\.d|failed to find plugin|stat /var/lib/calico|cilium.*(?:not ready|connection refused|no such file)|flannel.*subnet\.env`),
 			"The node's network plugin is not ready or not installed there. Kubernetes keeps trying; if that does not help, look at the plugin's pod on the node, or ask your cluster administrator.",
 		},
 		{
-			regexp.MustCompile(`(?i)failed to (?:pull|get) .*(?:sandbox|pause) image|failed to get sandbox image`),
+			pattern.Expr(`(?i)failed to (?:pull|get) .*(?:sandbox|pause) image|failed to get sandbox image`),
 			"The node cannot pull the small image that every pod begins with (pause), so that no pod can start there: its container runtime names the registry, which your cluster administrator has to make reachable.",
 		},
 		{
-			regexp.MustCompile(`(?i)no runtime for|RuntimeHandler|runtime class`),
+			pattern.Expr(`(?i)no runtime for|RuntimeHandler|runtime class`),
 			"The node does not have the container runtime that \"runtimeClassName\" asks for: `kubectl get runtimeclass` shows those that there are.",
 		},
 		{
-			regexp.MustCompile(`(?i)no space left on device`),
+			pattern.Expr(`(?i)no space left on device`),
 			"The node's disk is full. Kubernetes keeps trying; if nothing is removed there, your cluster administrator has to make room.",
 		},
 		{
-			regexp.MustCompile(`(?i)deadline exceeded|timed out|is reserved for`),
+			pattern.Expr(`(?i)deadline exceeded|timed out|is reserved for`),
 			"The node's container runtime or its network plugin takes too long, as on a node that has too much to do. Kubernetes keeps trying.",
 		},
 	} {

@@ -1,11 +1,11 @@
 package cause
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // How the scheduler says that no node can take a pod, what that means, and what helps:
@@ -115,9 +115,9 @@ func obstacles() []obstacle {
 	}
 }
 
-var (
-	nodeCount = regexp.MustCompile(`^0/(\d+) nodes: (.*)`)
-	counted   = regexp.MustCompile(`^(\d+) (.*)`)
+const (
+	nodeCount pattern.Expr = `^0/(\d+) nodes: (.*)`
+	counted   pattern.Expr = `^(\d+) (.*)`
 )
 
 // placementText makes sentences of "0/3 nodes: 2 Insufficient cpu, 1 node(s) had …", and

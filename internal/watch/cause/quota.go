@@ -2,18 +2,18 @@ package cause
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
-var (
-	quota = regexp.MustCompile(`exceeded quota: ([^,]+), requested: (.+), used: (.+), limited: (.+)`)
+const (
+	quota pattern.Expr = `exceeded quota: ([^,]+), requested: (.+), used: (.+), limited: (.+)`
 	// One limit or several: requests.cpu=1,requests.memory=1Gi.
-	amount = regexp.MustCompile(`([a-z][a-zA-Z0-9./-]*)=([^,\s]+)`)
+	amount pattern.Expr = `([a-z][a-zA-Z0-9./-]*)=([^,\s]+)`
 	// What a quota counts has to be asked for by every container.
-	unsaid = regexp.MustCompile(`failed quota: ([^:]+): must specify (.+)`)
+	unsaid pattern.Expr = `failed quota: ([^:]+): must specify (.+)`
 )
 
 // quotaText puts the numbers of a quota's refusal in order, and says what helps.

@@ -2,20 +2,20 @@ package cause
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
-var (
-	security = regexp.MustCompile(`violates PodSecurity "([^":]+)`)
-	webhook  = regexp.MustCompile(`admission webhook "([^"]+)" denied the request`)
-	bounds   = regexp.MustCompile(`(?:maximum|minimum) .+ usage per (?:Container|Pod) is |max limit to request ratio per`)
-	account  = regexp.MustCompile(`serviceaccount "([^"]+)" not found`)
-	runtime  = regexp.MustCompile(`RuntimeClass "([^"]+)" not found`)
-	invalid  = regexp.MustCompile(`\bis invalid: `)
-	priority = regexp.MustCompile(`no PriorityClass with name (\S+) was found`)
+const (
+	security pattern.Expr = `violates PodSecurity "([^":]+)`
+	webhook  pattern.Expr = `admission webhook "([^"]+)" denied the request`
+	bounds   pattern.Expr = `(?:maximum|minimum) .+ usage per (?:Container|Pod) is |max limit to request ratio per`
+	account  pattern.Expr = `serviceaccount "([^"]+)" not found`
+	runtime  pattern.Expr = `RuntimeClass "([^"]+)" not found`
+	invalid  pattern.Expr = `\bis invalid: `
+	priority pattern.Expr = `no PriorityClass with name (\S+) was found`
 )
 
 // refusalText says which rule of the cluster refuses a pod, and what helps.
@@ -64,9 +64,9 @@ func securityText(level string, a About) string {
 		level, namespace, change)
 }
 
-var (
-	calling = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
-	behind  = regexp.MustCompile(`https?://([a-z0-9-]+)\.([a-z0-9-]+)\.svc`)
+const (
+	calling pattern.Expr = `failed calling webhook "([^"]+)"`
+	behind  pattern.Expr = `https?://([a-z0-9-]+)\.([a-z0-9-]+)\.svc`
 )
 
 // webhookText names the webhook that does not answer, and where it should run.

@@ -2,13 +2,13 @@ package cause
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -136,8 +136,8 @@ func OfUnscheduled(p evidence.Pod) *Finding {
 const nodeIsAdded = "; a node is being added: "
 
 // schedulerFailed is how the scheduler speaks of its own troubles.
-var schedulerFailed = regexp.MustCompile(`running \S+ \S*plugin|running "\S+" \S+ plugin|nodeinfo not found|binding rejected|` +
-	`Operation cannot be fulfilled|can't be assumed|context deadline exceeded|timed out waiting for the condition|^(?:Post|Get|Put|Patch) "`)
+const schedulerFailed pattern.Expr = `running \S+ \S*plugin|running "\S+" \S+ plugin|nodeinfo not found|binding rejected|` +
+	`Operation cannot be fulfilled|can't be assumed|context deadline exceeded|timed out waiting for the condition|^(?:Post|Get|Put|Patch) "`
 
 // gateText names the gates that hold a pod back; otherwise, what was said of them.
 func gateText(p evidence.Pod, said string) string {
@@ -180,7 +180,7 @@ func schedulerOf(p evidence.Pod) string {
 	return p.Spec.SchedulerName
 }
 
-var scheduler = regexp.MustCompile(`scheduler (\S+) has`)
+const scheduler pattern.Expr = `scheduler (\S+) has`
 
 // silenceText says who should have answered.
 func silenceText(c v1.Cause, a About) string {

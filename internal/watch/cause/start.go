@@ -2,12 +2,12 @@ package cause
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -170,10 +170,10 @@ func refusedStart(c v1.Cause, a About) string {
 	return "The container runtime of the node could not start the container, and its message says why. Change what it names in " + a.spec() + "."
 }
 
-var (
-	noKey    = regexp.MustCompile(`couldn't find key (\S+) in (ConfigMap|Secret) (?:\S+/)?(\S+)`)
-	noObject = regexp.MustCompile(`(configmap|secret) "([^"]*)" not found`)
-	noClass  = regexp.MustCompile(`storageclass\.storage\.k8s\.io "([^"]*)" not found`)
+const (
+	noKey    pattern.Expr = `couldn't find key (\S+) in (ConfigMap|Secret) (?:\S+/)?(\S+)`
+	noObject pattern.Expr = `(configmap|secret) "([^"]*)" not found`
+	noClass  pattern.Expr = `storageclass\.storage\.k8s\.io "([^"]*)" not found`
 )
 
 // missing names what does not exist, and the command that creates it.

@@ -1,9 +1,9 @@
 package cause
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -44,18 +44,18 @@ func passing(message string) bool {
 // startFailure is a kind of failed start, and the words by which it is recognized.
 type startFailure struct {
 	code  string
-	words *regexp.Regexp
+	words pattern.Expr
 }
 
-var (
-	wrongFormat   = regexp.MustCompile(`exec format error|cannot execute binary file`)
-	rootRefused   = regexp.MustCompile(`runAsNonRoot`)
-	badMount      = regexp.MustCompile(`(?i)subPath|error mounting|directory onto a file|invalid mount|is mounted on .* but it is not`)
-	missingConfig = regexp.MustCompile(`couldn't find key|(?:configmap|secret) "[^"]*" not found|references non-existent`)
-	noProgram     = regexp.MustCompile(`executable file not found|exec: .*no such file or directory|\bexec \S+: no such file or directory`)
-	notExecutable = regexp.MustCompile(`exec: .*(?:permission denied|is a directory)|\bexec \S+: permission denied`)
-	fullDisk      = regexp.MustCompile(`no space left on device|disk quota exceeded`)
-	tooLittle     = regexp.MustCompile(`OOM-killed|memory limit too low`)
+const (
+	wrongFormat   pattern.Expr = `exec format error|cannot execute binary file`
+	rootRefused   pattern.Expr = `runAsNonRoot`
+	badMount      pattern.Expr = `(?i)subPath|error mounting|directory onto a file|invalid mount|is mounted on .* but it is not`
+	missingConfig pattern.Expr = `couldn't find key|(?:configmap|secret) "[^"]*" not found|references non-existent`
+	noProgram     pattern.Expr = `executable file not found|exec: .*no such file or directory|\bexec \S+: no such file or directory`
+	notExecutable pattern.Expr = `exec: .*(?:permission denied|is a directory)|\bexec \S+: permission denied`
+	fullDisk      pattern.Expr = `no space left on device|disk quota exceeded`
+	tooLittle     pattern.Expr = `OOM-killed|memory limit too low`
 )
 
 // startFailures are in the order in which they are looked for.

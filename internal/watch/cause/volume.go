@@ -2,7 +2,6 @@ package cause
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -111,12 +111,12 @@ func mountTrouble(p evidence.Pod) (specific, timedOut *corev1.Event) {
 	return nil, timedOut
 }
 
-var (
+const (
 	// The kubelet has waited for two minutes for volumes that it does not say more about.
-	unmounted    = regexp.MustCompile(`unmounted volumes=\[([^\]]*)\]`)
-	failedVolume = regexp.MustCompile(`failed for volume "([^"]+)"`)
-	noSuchKey    = regexp.MustCompile(`references non-existent (secret|config) key: (\S+)`)
-	missingClaim = regexp.MustCompile(`persistentvolumeclaims? "[^"]*" not found`)
+	unmounted    pattern.Expr = `unmounted volumes=\[([^\]]*)\]`
+	failedVolume pattern.Expr = `failed for volume "([^"]+)"`
+	noSuchKey    pattern.Expr = `references non-existent (secret|config) key: (\S+)`
+	missingClaim pattern.Expr = `persistentvolumeclaims? "[^"]*" not found`
 )
 
 // concerns is true for an event about one of the volumes that the kubelet waits for, as
@@ -179,7 +179,7 @@ func attachedElsewhere(p evidence.Pod) []Finding {
 	return []Finding{*f}
 }
 
-var usedBy = regexp.MustCompile(`already used by pod\(s\) ([^,\s]+(?:, [^,\s]+)*)`)
+const usedBy pattern.Expr = `already used by pod\(s\) ([^,\s]+(?:, [^,\s]+)*)`
 
 // mountText says what keeps a node from a volume, by what the kubelet or the storage's
 // driver has said.
@@ -198,51 +198,51 @@ func mountText(c v1.Cause, a About) string {
 
 // mountTexts are what is usually said, and what that means.
 func mountTexts() []struct {
-	words *regexp.Regexp
+	words pattern.Expr
 	text  string
 } {
 	return []struct {
-		words *regexp.Regexp
+		words pattern.Expr
 		text  string
 	}{
 		{
-			regexp.MustCompile(`Multi-Attach|exclusively attached|still attached to|already attached to`),
+			pattern.Expr(`Multi-Attach|exclusively attached|still attached to|already attached to`),
 			"The volume can be on one node at a time, and another node still has it: it comes when the pod there is gone, within 6 minutes if that node does not answer. `kubectl get volumeattachments` shows where it is.",
 		},
 		{
-			regexp.MustCompile(`(?i)not found in the list of registered CSI drivers|no such host.*csi\.sock|csi\.sock`),
+			pattern.Expr(`(?i)not found in the list of registered CSI drivers|no such host.*csi\.sock|csi\.sock`),
 			"The storage's driver does not run on the node, or has not registered there yet: `kubectl get csinodes` shows which nodes have it, `kubectl get pods --all-namespaces --output wide` its pods.",
 		},
 		{
-			regexp.MustCompile(`(?i)code = NotFound|volume.* (?:not found|does not exist)|VolumeNotFound|InvalidVolume\.NotFound|disk .*not found`),
+			pattern.Expr(`(?i)code = NotFound|volume.* (?:not found|does not exist)|VolumeNotFound|InvalidVolume\.NotFound|disk .*not found`),
 			"The disk behind the volume does not exist any more at the storage. Restore it there, or delete the claim and create it again, which begins with an empty volume (`kubectl get pvc{ns}`).",
 		},
 		{
-			regexp.MustCompile(`(?i)need a /sbin/mount\.|unknown filesystem type|executable file not found`),
+			pattern.Expr(`(?i)need a /sbin/mount\.|unknown filesystem type|executable file not found`),
 			"The node lacks the program that mounts such volumes, such as that of nfs-common or cifs-utils: your cluster administrator can install it there.",
 		},
 		{
-			regexp.MustCompile(`(?i)access denied by server|permission denied|PermissionDenied|Unauthorized|Unauthenticated|AccessDenied`),
+			pattern.Expr(`(?i)access denied by server|permission denied|PermissionDenied|Unauthorized|Unauthenticated|AccessDenied`),
 			"The storage refuses the node: what it exports to which addresses, or the credentials in the volume's Secret, have to be corrected.",
 		},
 		{
-			regexp.MustCompile(`(?i)connection timed out|no route to host|connection refused|no such host|name or service not known|failed to resolve server|i/o timeout`),
+			pattern.Expr(`(?i)connection timed out|no route to host|connection refused|no such host|name or service not known|failed to resolve server|i/o timeout`),
 			"The node does not reach the server of the storage: see whether the address that the message names is right and reachable from the node.",
 		},
 		{
-			regexp.MustCompile(`(?i)hostPath type check failed`),
+			pattern.Expr(`(?i)hostPath type check failed`),
 			"The path does not exist on the node, or is something else than \"type\" of the hostPath in {spec} says: correct it, or create it there.",
 		},
 		{
-			regexp.MustCompile(`(?i)bad superblock|structure needs cleaning|fsck|corrupt|wrong fs type`),
+			pattern.Expr(`(?i)bad superblock|structure needs cleaning|fsck|corrupt|wrong fs type`),
 			"The file system on the volume is damaged, or of another type than the volume says: have it checked at the storage before anything writes to it.",
 		},
 		{
-			regexp.MustCompile(`(?i)AttachmentLimit|attachment limit|maximum number of|too many (?:disks|volumes)`),
+			pattern.Expr(`(?i)AttachmentLimit|attachment limit|maximum number of|too many (?:disks|volumes)`),
 			"The node has as many volumes attached as it takes: delete pods with volumes there that are not needed, or let the pod be on another node.",
 		},
 		{
-			regexp.MustCompile(`(?i)external-attacher|timed out waiting for attach|AttachVolume.*deadline exceeded|AttachVolume.*timed out`),
+			pattern.Expr(`(?i)external-attacher|timed out waiting for attach|AttachVolume.*deadline exceeded|AttachVolume.*timed out`),
 			"The storage's driver does not answer: `kubectl get volumeattachments` shows how far it is, and its controller's log why.",
 		},
 		{
