@@ -210,9 +210,8 @@ func WaitsOnNode(p evidence.Pod, now time.Time) bool {
 // OfSilentKubelet is a pod of which its node says nothing; nil if it does. The pod is
 // not begun by then, and the time at which that is a cause is in the finding.
 func OfSilentKubelet(p evidence.Pod) (f *Finding, from time.Time) {
-	// A pod that was given to its node without a scheduler does not say when.
-	placed := evidence.Later(p.CreationTimestamp.Time, p.Since(corev1.PodScheduled))
-	if p.Spec.NodeName == "" || p.Sandboxed() {
+	placed := p.Since(corev1.PodScheduled)
+	if p.Spec.NodeName == "" || p.Sandboxed() || placed.IsZero() {
 		return nil, time.Time{}
 	}
 	told := false // whether the events about the pod are known

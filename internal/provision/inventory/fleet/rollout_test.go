@@ -113,7 +113,7 @@ func TestAWorkspaceReadsTheSame(t *testing.T) {
 		},
 		{
 			"a pod of the new revision comes up",
-			append(before, deployment(id), replicaSet(id, "new", "2", 1), replica(id, "web-new-1", "new", ready...), replica(id, "web-new-2", "new", watchtest.OnNode)),
+			append(before, deployment(id), replicaSet(id, "new", "2", 1), replica(id, "web-new-1", "new", ready...), replica(id, "web-new-2", "new", watchtest.OnNode, watchtest.App(watchtest.Waits("ContainerCreating", "")))),
 			"Starting 1 of 3 ready; app is being created [web-new-1:Running web-new-2:Starting]",
 		},
 		{
