@@ -54,8 +54,11 @@ func TestEveryCauseIsExplained(t *testing.T) {
 			if e.Title == "" || strings.HasSuffix(e.Title, ".") || e.Meaning == "" || len(e.Signs) == 0 || len(e.Remedies) == 0 {
 				t.Errorf("it has title %q, meaning %q, %d signs and %d remedies", e.Title, e.Meaning, len(e.Signs), len(e.Remedies))
 			}
-			if len(treated[e.Code].policies()) == 0 {
+			if len(treated[e.Code].policies()) == 0 && e.Code != cause.PodDeleted {
 				t.Error("no dump shows what the policies make of it")
+			}
+			if e.Code == cause.PodDeleted {
+				return // what does not exist is in no dump
 			}
 			d, ok := dumps[e.Dump]
 			if !ok {

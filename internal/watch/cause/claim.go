@@ -49,6 +49,7 @@ func claim() []entry {
 					"Name a storage class that makes volumes.",
 					"Create a PersistentVolume that fits the claim.",
 				},
+				example: "recordings/pvc-unbound",
 			},
 		},
 		{
@@ -104,6 +105,7 @@ func claim() []entry {
 					"Name a storage class that exists (kubectl get storageclass).",
 					"Have the class created.",
 				},
+				example: "recordings/pvc-missing-class",
 			},
 		},
 		{

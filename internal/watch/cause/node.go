@@ -69,6 +69,7 @@ func node() []entry {
 					"Ask for a higher priorityClassName.",
 					"Add a node.",
 				},
+				example: "node/preempted",
 			},
 		},
 		{
@@ -84,6 +85,7 @@ func node() []entry {
 					"Create it again: another node may have room.",
 					"Leave out nodeName, or ask for less.",
 				},
+				example: "node/out-of-cpu",
 			},
 		},
 		{
@@ -98,6 +100,7 @@ func node() []entry {
 					"Create it again.",
 					"Correct the node's labels, or nodeSelector and affinity.",
 				},
+				example: "node/affinity",
 			},
 		},
 		{
@@ -111,6 +114,7 @@ func node() []entry {
 				remedies: []string{
 					"Raise activeDeadlineSeconds, or leave it out.",
 				},
+				example: "recordings/deadline-exceeded",
 			},
 		},
 		{

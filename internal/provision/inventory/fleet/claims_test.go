@@ -28,7 +28,7 @@ func mounts(pod *corev1.Pod) {
 func TestCacheWatchesClaims(t *testing.T) {
 	reader := inventory.Reader{
 		Client: &kube.Client{Interface: fake.NewClientset(), Namespace: "dev"},
-		Policy: cause.DefaultPolicy(), Now: func() time.Time { return watchtest.Epoch.Add(time.Minute) },
+		Policy: cause.DefaultPolicy(), Now: func() time.Time { return watchtest.Epoch.Add(20 * time.Second) },
 	}
 	c, in := newCache(reader, Query{Namespace: "dev"}), map[string]*input{}
 	var started []string
