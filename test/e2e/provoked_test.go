@@ -26,6 +26,7 @@ func TestProvoked(t *testing.T) {
 	})
 	w.provoke("testdata/provoked.yaml")
 	w.loseVolume("lost-" + w.namespace)
+	w.provoke("testdata/lost-claim.yaml")
 
 	for subject, want := range map[string]struct {
 		verdict v1.Verdict
@@ -100,6 +101,10 @@ func (w *world) loseVolume(name string) {
 	if _, err := volumes.Patch(w.Context(), name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
 		w.Fatal(err)
 	}
+	w.eventually("the claim has lost it", func() bool {
+		claim, err := w.CoreV1().PersistentVolumeClaims(w.namespace).Get(w.Context(), "data", metav1.GetOptions{})
+		return err == nil && claim.Status.Phase == corev1.ClaimLost
+	})
 }
 
 // beatOnce reports a node as ready once, and never again.

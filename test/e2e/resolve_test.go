@@ -21,7 +21,7 @@ func TestResolve(t *testing.T) {
 		t.Fatalf("the blueprint is %+v", doc.Blueprint)
 	}
 	w.contains(doc.Blueprint.Origins["resources.cpu"], "tiny (", "team.yaml:9)")
-	w.contains(doc.Blueprint.Origins["imagePullPolicy"], "base (built in:")
+	w.contains(doc.Blueprint.Origins["imagePullPolicy"], "default (built in)")
 	if doc.ID != w.idOf("alice~dev") {
 		t.Errorf("the ID is %s", doc.ID)
 	}
