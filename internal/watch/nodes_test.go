@@ -40,6 +40,7 @@ func TestNodes(t *testing.T) {
 		pod.Status.Phase, pod.Status.Reason, pod.Status.Message = corev1.PodUnknown, "NodeLost", "Node node1 which was running pod web is unresponsive"
 		pod.Status.Conditions = nil
 	})
+	placed := watchtest.NewPod("web", "1", watchtest.OnNode, func(pod *corev1.Pod) { pod.Status.Conditions = nil })
 	ending := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady, watchtest.Deleting)
 	ended := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Exits(0, "Completed", time.Second)), watchtest.Deleting)
 	held := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Exits(0, "Completed", time.Second)), watchtest.Deleting, func(pod *corev1.Pod) { pod.Finalizers = []string{"example.com/backup"} })
@@ -65,6 +66,7 @@ func TestNodes(t *testing.T) {
 		"others have said so":                      {[]runtime.Object{wasReady.Pod, notReady}, 30 * time.Minute, "NodeNotReady: node node1 is not ready since 2026-05-04 10:20:00 UTC"},
 		"but the node is ready again":              {[]runtime.Object{wasReady.Pod, notReady, fine}, 30 * time.Minute, ""},
 		"the kubelet is silent":                    {[]runtime.Object{creating.Pod}, time.Minute, "KubeletSilent: node node1 has said nothing about the pod since 2026-05-04 10:00:00 UTC"},
+		"no scheduler has placed it":               {[]runtime.Object{placed.Pod}, time.Minute, "KubeletSilent: node node1 has said nothing about the pod since 2026-05-04 10:00:00 UTC"},
 		"not for long":                             {[]runtime.Object{creating.Pod}, 59 * time.Second, ""},
 		"it has taken the pod":                     {[]runtime.Object{taken.Pod, about("", "Scheduled", "")}, 4 * time.Minute, "KubeletSilent: node node1 has taken the pod, and has said nothing about it"},
 		"which may take a while":                   {[]runtime.Object{taken.Pod, about("", "Scheduled", "")}, 3 * time.Minute, ""},

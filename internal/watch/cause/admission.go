@@ -62,7 +62,7 @@ func busyClusters() []entry {
 			code: WebhookUnreachable, reasons: reasons, why: webhookText, hint: "{why} {retried}",
 			explanation: explanation{
 				title:    "An admission webhook does not answer",
-				meaning:  "The API server has to ask a webhook about each new pod, and gets no answer: the program behind it is down, or its certificate is not valid. The webhook is configured so that nothing is accepted without it (failurePolicy: Fail). It is no rule that the pod breaks.",
+				meaning:  "The API server has to ask a webhook about each new pod, but does not reach it: its program is down, or its certificate is not valid. Because of failurePolicy: Fail, no pod is accepted without its answer. The pod itself does not violate a rule.",
 				signs:    []string{"An event FailedCreate: \"failed calling webhook …: connection refused\", \"no endpoints available for service\" or \"context deadline exceeded\""},
 				remedies: []string{"See whether the pods behind the webhook's Service run.", "With x509: its certificate has expired, or caBundle is another one.", "If the program was removed, remove its webhook configuration, too: `kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations`."},
 				passes:   "When the webhook answers again.",

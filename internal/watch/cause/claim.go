@@ -113,7 +113,7 @@ func claim() []entry {
 			hint: "The volume claim to mount does not exist: `kubectl get pvc{ns}` lists those that do. Create it, or name another one in {spec}.",
 			explanation: explanation{
 				title:   "The volume claim does not exist",
-				meaning: "The pod mounts a claim by its name, and there is none of that name in its namespace.",
+				meaning: "The pod mounts a claim that does not exist in its namespace.",
 				signs: []string{
 					`the condition PodScheduled says: persistentvolumeclaim "data" not found`,
 				},
@@ -269,10 +269,7 @@ func claimCode(message string) string {
 // provisioningText says what keeps a provisioner from making a volume, by what it has said.
 func provisioningText(c v1.Cause, a About) string {
 	described := "`kubectl describe pvc" + a.option() + "`"
-	for _, known := range []struct {
-		words pattern.Expr
-		text  string
-	}{
+	return advise(c.Message, []advice{
 		{
 			pattern.Expr(`(?i)ResourceExhausted|quota|not enough (?:free )?(?:space|capacity)|insufficient|no space left|out of (?:capacity|disks)`),
 			"The storage has no room for such a volume, or a limit on them is reached. Let the claim ask for less, delete volumes that are not needed, or ask your cluster administrator.",
@@ -293,12 +290,7 @@ func provisioningText(c v1.Cause, a About) string {
 			pattern.Expr(`DeadlineExceeded|deadline exceeded|Unavailable|connection refused|timed out`),
 			"The storage takes long, or does not answer its provisioner, which tries again. If this persists, ask your cluster administrator; " + described + " shows each attempt.",
 		},
-	} {
-		if known.words.MatchString(c.Message) {
-			return known.text
-		}
-	}
-	return "The volume is still being provisioned. If this persists, the storage class cannot do it: " + described + " says why."
+	}, "The volume is still being provisioned. If this persists, the storage class cannot do it: "+described+" says why.")
 }
 
 // class is where the storage class of a claim is named.

@@ -35,7 +35,7 @@ func hook() []entry {
 		},
 		{
 			code: HookHangs,
-			hint: "The container has started, and its postStart hook has not returned: until then the kubelet does nothing else for the pod, and there is no log of it. " +
+			hint: "The container has started, but its postStart hook is still running. The kubelet waits for it before it does anything else for the pod. The output of a hook is not logged. " +
 				"See what the hook waits for (lifecycle.postStart in {spec}); a hook should return at once, and wait for nothing that needs this pod to be ready.",
 			explanation: explanation{
 				title:    "The postStart hook does not return",

@@ -72,7 +72,7 @@ func imageName() []entry {
 			hint: "The name of the image is malformed: it has to be HOST/PATH:TAG, in lower case. Correct {image-field}. {again}",
 			explanation: explanation{
 				title:    "The image's name is malformed",
-				meaning:  "What stands in \"image\" is no name of an image, so that no registry is asked.",
+				meaning:  "The value of \"image\" is not a valid image name, so no registry is asked.",
 				signs:    []string{"`kubectl get pods`: InvalidImageName", "An event InspectFailed with \"couldn't parse image name\""},
 				remedies: []string{"Write HOST/PATH:TAG in lower case, without https:// and without blanks.", "See whether a template or a variable was left empty, as in \"app:\"."},
 				example:  "image/uppercase",
@@ -131,7 +131,7 @@ func imageContent() []entry {
 		},
 		{
 			code: ImageUnsupported, reasons: pullReasons(),
-			hint: "The image is in a format that the node's container runtime does not read: it was made by an old builder, or is no container image. Build and push it again with a current builder. {again}",
+			hint: "The node's container runtime does not support the format of the image: it was made by an old builder, or it is not a container image. Build and push it again with a current builder. {again}",
 			explanation: explanation{
 				title:    "The image's format is not supported",
 				meaning:  "The registry has what was asked for, but it is an image in the old format (Docker schema 1), or something else than an image, such as a Helm chart.",

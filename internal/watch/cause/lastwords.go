@@ -42,7 +42,7 @@ func wordsOfFiles() []entry {
 				"Set runAsUser to the owner of the files, or fsGroup for a volume, in the securityContext in {spec}. {again} {last-words}",
 			explanation: explanation{
 				title:    "The program may not read or write what it needs",
-				meaning:  "The container runs as a user who has no right to a file, a directory or a port. Often the image expects to be root, or a volume belongs to root or to the user of an earlier image.",
+				meaning:  "The container runs as a user who may not access a file, a directory or a port. Often the image expects to be root, or a volume belongs to root or to the user of an earlier image.",
 				signs:    []string{"\"Permission denied\", \"Operation not permitted\", EACCES or \"has wrong ownership\" in the container's last message or log"},
 				remedies: []string{"Set fsGroup in the pod's securityContext: the volume's files get that group.", "Set runAsUser to the user to whom the files belong; databases want to be the owner.", "Change the owner in an init container.", "Use a port above 1024."},
 				example:  "collected/o79-sts-first-crashes",

@@ -33,7 +33,7 @@ func node() []entry {
 					"events FailedCreatePodSandBox about the pod",
 				},
 				remedies: []string{
-					"If there is no free address, remove pods, or have the range enlarged.",
+					"If no address is free, delete pods, or ask your cluster administrator for a larger range.",
 					"If the network plugin is not ready, look at its pod on the node.",
 					"If the pause image cannot be pulled, make its registry reachable for the node.",
 				},

@@ -210,7 +210,8 @@ func WaitsOnNode(p evidence.Pod, now time.Time) bool {
 // OfSilentKubelet is a pod of which its node says nothing; nil if it does. The pod is
 // not begun by then, and the time at which that is a cause is in the finding.
 func OfSilentKubelet(p evidence.Pod) (f *Finding, from time.Time) {
-	placed := p.Since(corev1.PodScheduled)
+	// A pod that was given to its node without a scheduler does not say when.
+	placed := evidence.Later(p.CreationTimestamp.Time, p.Since(corev1.PodScheduled))
 	if p.Spec.NodeName == "" || p.Sandboxed() || placed.IsZero() {
 		return nil, time.Time{}
 	}
@@ -275,10 +276,7 @@ func elsewhere(_ v1.Cause, a About) string {
 // sandboxText says what keeps a node from setting up a pod, by what its runtime or its
 // network plugin has said.
 func sandboxText(c v1.Cause, _ About) string {
-	for _, known := range []struct {
-		words pattern.Expr
-		text  string
-	}{
+	return advise(c.Message, []advice{
 		{
 			pattern.Expr(`(?i)no (?:IP )?addresses available|no more IPs|failed to (?:assign|allocate).*IP|range .*(?:full|exhausted)|ENOSPC.*ip`),
 			"The node has no free IP address for the pod: pods there have to go, or its network needs a larger range, which is for your cluster administrator to change.",
@@ -303,10 +301,5 @@ func sandboxText(c v1.Cause, _ About) string {
 			pattern.Expr(`(?i)deadline exceeded|timed out|is reserved for`),
 			"The node's container runtime or its network plugin takes too long, as on a node that has too much to do. Kubernetes keeps trying.",
 		},
-	} {
-		if known.words.MatchString(c.Message) {
-			return known.text
-		}
-	}
-	return "The node could not set up the pod's network or its runtime. Kubernetes keeps trying; if that does not help, the node's network plugin is broken: ask your cluster administrator."
+	}, "The node could not set up the pod's network or its runtime. Kubernetes keeps trying; if that does not help, the node's network plugin is broken: ask your cluster administrator.")
 }

@@ -30,7 +30,7 @@ const (
 	lessOrMore = "Lower {requests-field}, delete what is not needed, or add a node (`kubectl describe nodes` shows what is left)."
 	itsState   = "That is a state of the node, not of the pod, and goes with it: `kubectl describe nodes` says why, under Conditions. If it stays, ask your cluster administrator."
 	itsPlace   = "The volume is in another place than the nodes that could take the pod: `kubectl describe pv` says where, under Node Affinity. A node has to have room there, or the claim has to be made again."
-	itsDevices = "No node has the devices free that the pod's resource claims ask for: `kubectl get resourceclaims{ns}` shows who has them, and `kubectl get resourceslices` what there is."
+	itsDevices = "No node has enough free devices for the pod's resource claims: `kubectl get resourceclaims{ns}` shows who uses them, and `kubectl get resourceslices` all that exist."
 )
 
 // obstacles are those that are known, what a pod asks for before what its nodes are:

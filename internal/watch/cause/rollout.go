@@ -28,7 +28,7 @@ func rollout() []entry {
 				"`kubectl rollout undo deployment/{name}{ns}` goes back to the revision before.",
 			explanation: explanation{
 				title:    "The rollout has made no progress in time",
-				meaning:  "A Deployment says so when no new pod has become ready for progressDeadlineSeconds, 10 minutes unless it is set. It is a consequence: why the pods are not ready stands at the pods, and where that is known berth names it instead. Kubernetes does not stop for it, nor does it go back.",
+				meaning:  "No new pod of the Deployment has become ready within progressDeadlineSeconds (10 minutes by default). This is a consequence: the reason is found at the pods, and berth names it instead if it is known. Kubernetes neither stops the rollout nor rolls it back.",
 				signs:    []string{"`kubectl describe deployment`: Progressing False, ProgressDeadlineExceeded"},
 				remedies: []string{"Diagnose a pod of the newest ReplicaSet: `berth diagnose pod/NAME`.", "Go back: `kubectl rollout undo deployment/NAME`."},
 				passes:   "When the pods become ready.",

@@ -188,23 +188,14 @@ func mountText(c v1.Cause, a About) string {
 		return fmt.Sprintf("The volume can be on one node at a time, and is on that of pod %s: it comes when that pod is gone, within 6 minutes if its node does not answer. "+
 			"If both are to use it, they have to be on the same node, or the claim has to allow more (ReadWriteMany).", m[1])
 	}
-	for _, known := range mountTexts() {
-		if known.words.MatchString(c.Message) {
-			return strings.NewReplacer("{spec}", a.spec(), "{ns}", a.option()).Replace(known.text)
-		}
-	}
-	return "The node cannot attach or mount the volume. `kubectl describe pvc" + a.option() + "` and `kubectl get volumeattachments` tell more, and the log of the storage's driver."
+	text := advise(c.Message, mountTexts(),
+		"The node cannot attach or mount the volume. `kubectl describe pvc{ns}` and `kubectl get volumeattachments` tell more, and the log of the storage's driver.")
+	return strings.NewReplacer("{spec}", a.spec(), "{ns}", a.option()).Replace(text)
 }
 
 // mountTexts are what is usually said, and what that means.
-func mountTexts() []struct {
-	words pattern.Expr
-	text  string
-} {
-	return []struct {
-		words pattern.Expr
-		text  string
-	}{
+func mountTexts() []advice {
+	return []advice{
 		{
 			pattern.Expr(`Multi-Attach|exclusively attached|still attached to|already attached to`),
 			"The volume can be on one node at a time, and another node still has it: it comes when the pod there is gone, within 6 minutes if that node does not answer. `kubectl get volumeattachments` shows where it is.",
