@@ -10,7 +10,7 @@ func allNamespaces() Command {
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
-			{Resource: "configmaps", Verbs: []string{"list"}, Why: "what they are meant to be, where no NATS keeps it", Without: "those that are stopped are not listed"},
+			{Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "what they are meant to be, where no NATS keeps it", Without: "those that are stopped are not listed"},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: "whether the storages of those that wait are there", Without: "that is not said"},
 			{Group: groupApps, Resource: "deployments", Verbs: whole, Why: why, Made: true, Without: without},
 			{Group: groupApps, Resource: "statefulsets", Verbs: whole, Why: why, Made: true, Without: without},

@@ -18,8 +18,9 @@ func everywhere() []duty {
 	checkup := use{args: []string{"doctor"}}
 	deletion := use{args: []string{"delete", "--owner", "NAMESPACE", "-A", "--yes"}}
 	all := use{args: []string{"status", "-A"}}
-	// Whether there are injected workspaces anywhere is up to the other tests.
-	ofWorkloads, without := map[string]string{}, map[string]use{}
+	// Whether there are injected workspaces anywhere, or one is stopped while all are watched,
+	// is up to the other tests.
+	ofWorkloads, without := map[string]string{"get configmaps": "TestStopped"}, map[string]use{}
 	for _, a := range rbac.Named(rbac.StatusOfAll).All() {
 		if a.Group != "" || a.Resource == "persistentvolumeclaims" {
 			ofWorkloads[a.String()] = "TestRolesOfReading"
