@@ -1,7 +1,10 @@
 package commands_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -27,13 +30,30 @@ func putJob(server *kubetest.Server, id string, expires time.Time) {
 	}})
 }
 
+// isWriteOfRecord is true for a request that writes the record of a job.
+func isWriteOfRecord(r *http.Request) bool {
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return err == nil && r.Method != http.MethodDelete && bytes.Contains(body, []byte("k8shell-job-"))
+}
+
 // Records that have expired are removed by whatever writes, and stay as long as commands only
 // read.
 func TestExpiredRecordsGo(t *testing.T) {
 	cmdtest.Offline(t)
-	server := kubetest.Start(t, nil)
-	cmdtest.Cluster(t, server.URL)
 	const old, recent = "/api/v1/namespaces/team/configmaps/k8shell-job-old", "/api/v1/namespaces/team/configmaps/k8shell-job-recent"
+	// A command does not wait for what it only tidies up, so its own record waits here.
+	var server *kubetest.Server
+	server = kubetest.Start(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			deadline := time.Now().Add(time.Second)
+			for record := isWriteOfRecord(r); record && server.Get(old) != nil && time.Now().Before(deadline); {
+				time.Sleep(time.Millisecond)
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	cmdtest.Cluster(t, server.URL)
 	for _, c := range []struct {
 		args  []string
 		stays bool
