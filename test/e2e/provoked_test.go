@@ -6,9 +6,9 @@ import (
 	"context"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -128,9 +128,13 @@ func (w *world) beatOnce(name string) {
 func (w *world) eventuallyRead(subject string, verdict v1.Verdict, hint string, says ...string) {
 	w.Helper()
 	var last v1.Diagnosis
+	defer func() {
+		if w.Failed() {
+			w.Logf("%s is %s, %q with the hint %q and the cause %+v", subject, last.Verdict, last.Message, last.Hint, last.Cause)
+		}
+	}()
 	matches := func(expr, text string) bool { return regexp.MustCompile("(?is)" + expr).MatchString(text) }
-	deadline := time.Now().Add(patience)
-	for {
+	w.eventually(subject+" is read as it should be", func() bool {
 		last = decode[v1.Diagnosis](w, w.must(0, "diagnose", subject, "-o", "json"))
 		text := last.Message
 		if last.Cause != nil {
@@ -139,16 +143,7 @@ func (w *world) eventuallyRead(subject string, verdict v1.Verdict, hint string, 
 		for _, warning := range last.Warnings {
 			text += " | " + warning.Message
 		}
-		good := last.Verdict == verdict && matches(hint, last.Hint)
-		for _, expr := range says {
-			good = good && matches(expr, text)
-		}
-		if good {
-			return
-		}
-		if time.Now().After(deadline) {
-			w.Fatalf("%s is %s, %q with the hint %q and the cause %+v", subject, last.Verdict, text, last.Hint, last.Cause)
-		}
-		time.Sleep(500 * time.Millisecond)
-	}
+		return last.Verdict == verdict && matches(hint, last.Hint) &&
+			!slices.ContainsFunc(says, func(expr string) bool { return !matches(expr, text) })
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -92,14 +93,21 @@ func (s suspension) try(w *world, m moment) {
 	if s.b == "provision" {
 		second = []string{"provision", user, "--if-not-exists", "--timeout", "3m"}
 	}
-	w.must(0, second...)
+	works := w.berth(second...)
+	refused := s.refusesNew(works)
+	if !refused {
+		works.mustBe(w, 0)
+	}
 	resume()
 	r := first.wait()
 	if !s.mayEnd(r.status) {
 		w.Errorf("the first run ends with %d, want 0 or CONFLICT:\n%s", r.status, r.stderr)
 	}
+	if refused && r.status != 0 {
+		w.must(0, "delete", user) // as the refusal says
+	}
 	s.whole(w, user, web)
-	if r.status != 0 && (w.berth("status", user).status == 0) != (s.b == "provision") {
+	if !refused && r.status != 0 && (w.berth("status", user).status == 0) != (s.b == "provision") {
 		w.Errorf("what the second run has done is undone:\n%s", r.stderr)
 	}
 	w.must(0, "delete", user, "--ignore-not-found", "--timeout", "3m")
@@ -107,6 +115,12 @@ func (s suspension) try(w *world, m moment) {
 		web.clean(before)
 	}
 	w.nothingIsLeft()
+}
+
+// refusesNew is true for a provisioning that is refused because a deletion has begun: what is
+// to be deleted becomes nothing else, and is gone before it is made again.
+func (s suspension) refusesNew(r result) bool {
+	return s.a == "delete" && s.b == "provision" && r.status == 6 && strings.Contains(r.stderr, "is being deleted")
 }
 
 // mayEnd says whether the first run may end with a status.
@@ -172,12 +186,14 @@ func (w *world) suspendedAt(args []string, m moment) (run *process, resume func(
 		}
 	}))
 	started <- run.cmd.Process
+	resume = sync.OnceFunc(func() {
+		close(goesOn)
+		_ = run.cmd.Process.Signal(syscall.SIGCONT)
+	})
+	w.Cleanup(resume) // a proxy with an open request does not close
 	select {
 	case <-hit:
-		return run, func() {
-			close(goesOn)
-			run.signal(syscall.SIGCONT)
-		}
+		return run, resume
 	case err := <-run.ended:
 		run.ended <- err
 		return nil, nil
