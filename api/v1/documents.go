@@ -21,6 +21,9 @@ type Workspace struct {
 	Scripts []Script `json:"scripts,omitempty"`
 	// ScriptsUnread says why that could not be seen, or not all of it.
 	ScriptsUnread string `json:"scriptsUnread,omitempty"`
+	// Unread is what the caller may not read, and what this was made without, such as
+	// "get nodes". It is not in lists.
+	Unread []string `json:"unread,omitempty"`
 	// State is what it is meant to be; absent if that was never said.
 	State *State `json:"state,omitempty"`
 	// Events are those that Kubernetes recorded about the pod and its claims,

@@ -56,10 +56,10 @@ func namespaceCreation() Command {
 // awaitedNodes is a ClusterRole: nodes are in no namespace.
 func awaitedNodes() Command {
 	return Command{
-		Name: DiagnoseNodes, Feature: true, Cluster: true,
-		About: "Let `berth diagnose` read the node that a pod waits on. It takes the Role of diagnose, too.",
+		Name: AwaitedNodes, Feature: true, Cluster: true,
+		About: "Read the node that a pod waits on, when nothing else says why. Commands that show or follow a pod do so, in addition to their Roles.",
 		Rules: []Rule{
-			{Resource: "nodes", Verbs: []string{"get"}, Why: "since when the node of a pod is not ready, and why", Without: "the diagnosis says that it could not be read"},
+			{Resource: "nodes", Verbs: []string{"get"}, Why: "since when the node of a pod is not ready, and why", Without: "the node is named, and that it could not be read"},
 		},
 	}
 }

@@ -13,7 +13,7 @@ const (
 	CreateNamespace = "provision --create-namespace"
 	StatusOfAll     = "status --all-namespaces"
 	DeleteOfAll     = "delete --owner --all-namespaces"
-	DiagnoseNodes   = "diagnose, on nodes"
+	AwaitedNodes    = "nodes that pods wait on"
 
 	JobsInNATS           = "records of jobs in NATS"
 	ConfigMapsOfPlatform = "blueprints and users from ConfigMaps"

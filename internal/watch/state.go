@@ -163,12 +163,12 @@ func (s State) nodeOf(pod *corev1.Pod) (n evidence.Node) {
 	return n
 }
 
-// AwaitedNodes are the nodes that only can say why pods on them do not get on, and that
-// are not known.
+// AwaitedNodes are the nodes that only can say why pods on them do not get on, whether they
+// are known or not.
 func (s State) AwaitedNodes(now time.Time) (names []string) {
 	for _, pod := range s.Pods() {
 		p := s.evidenceOf(pod)
-		if !p.Node.IsKnown() && cause.WaitsOnNode(p, now) && !slices.Contains(names, pod.Spec.NodeName) {
+		if cause.WaitsOnNode(p, now) && !slices.Contains(names, pod.Spec.NodeName) {
 			names = append(names, pod.Spec.NodeName)
 		}
 	}

@@ -52,7 +52,7 @@ func everywhere() []duty {
 			without: map[string]use{"get serviceaccounts": create},
 		},
 		{
-			command: rbac.Named(rbac.DiagnoseNodes), with: []rbac.Command{rbac.Named("diagnose")},
+			command: rbac.Named(rbac.AwaitedNodes), with: []rbac.Command{rbac.Named("diagnose")},
 			uses:      []use{{args: []string{"diagnose", "NAMESPACE~huge"}}}, // which waits for a node, not on one
 			elsewhere: map[string]string{"get nodes": "TestDiagnoseReadsNodes, and without it"},
 		},

@@ -142,7 +142,10 @@ func (s suspension) mayEnd(status int) bool {
 // that was being released when the run was suspended is swept by the next deletion.
 func (s suspension) whole(w *world, user string, web *target) {
 	w.Helper()
-	left := slices.DeleteFunc(w.leftovers(), func(name string) bool { return strings.HasPrefix(name, "lease/") })
+	leftovers := func() []string {
+		return slices.DeleteFunc(w.leftovers(), func(name string) bool { return strings.HasPrefix(name, "lease/") })
+	}
+	left := leftovers()
 	if web != nil {
 		injected := web.get().GetAnnotations()[kube.AnnotationInjection] != ""
 		if injected {
@@ -158,9 +161,10 @@ func (s suspension) whole(w *world, user string, web *target) {
 	}
 	if w.berth("status", user).status == 0 {
 		w.must(0, "exec", user, "--", "true")
-	} else if len(left) > 0 {
-		w.Errorf("it does not exist, and there are %v", left)
+		return
 	}
+	// Kubernetes takes a moment to remove a claim that was in use.
+	w.eventually("nothing is left of what does not exist", func() bool { return len(leftovers()) == 0 })
 }
 
 // suspendedAt runs the command and stops it, until it is resumed; nil if it ended

@@ -44,7 +44,11 @@ func (t Target) Watch(ctx context.Context, found inventory.Found, d deploy.Deplo
 		}
 		sources = append(sources, more...)
 	}
-	return follow.Open(ctx, subject, sources...)
+	f, err := follow.Open(ctx, subject, sources...)
+	if err == nil {
+		f.ReadNodes(core.Nodes())
+	}
+	return f, err
 }
 
 // controllers are the sources of the workload itself and of what it makes its

@@ -9,6 +9,8 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/nodes"
 )
 
 // Inspect reads one workspace in full: its pod, or the workload that it is injected
@@ -45,7 +47,7 @@ func (r Reader) inspect(ctx context.Context, arg Argument) (*v1.Workspace, Objec
 		if err := checkPods(arg.asked(), objects.Pods); err != nil {
 			return nil, objects, err
 		}
-		return r.describe(objects)
+		return r.describe(ctx, objects)
 	}
 	if err != nil {
 		return nil, Objects{}, err
@@ -67,11 +69,20 @@ func (r Reader) inspect(ctx context.Context, arg Argument) (*v1.Workspace, Objec
 	if err != nil {
 		return nil, Objects{}, err
 	}
-	return r.describe(f.objects)
+	return r.describe(ctx, f.objects)
 }
 
-func (r Reader) describe(objects Objects) (*v1.Workspace, Objects, error) {
+// describe reads the nodes that its pods wait on, too.
+func (r Reader) describe(ctx context.Context, objects Objects) (*v1.Workspace, Objects, error) {
+	found, unread, err := nodes.Read(ctx, r.Client.CoreV1().Nodes(), objects.state(watch.Subject{}), r.Now())
+	if err != nil {
+		return nil, objects, err
+	}
+	for _, node := range found {
+		objects.Around = append(objects.Around, node)
+	}
 	w, _ := objects.Workspace(r.Policy, r.Now())
+	w.Unread = unread
 	return &w, objects, nil
 }
 

@@ -171,5 +171,9 @@ func (t Target) Watch(ctx context.Context, found inventory.Found, d deploy.Deplo
 			follow.ClaimSource(follow.Client(core.PersistentVolumeClaims(ns)), ns, claims...),
 			follow.EventSource(follow.Client(core.Events(ns)), ns, "PersistentVolumeClaim", claims...))
 	}
-	return follow.Open(ctx, watch.Subject{Namespace: ns, Name: t.ID}, sources...)
+	f, err := follow.Open(ctx, watch.Subject{Namespace: ns, Name: t.ID}, sources...)
+	if err == nil {
+		f.ReadNodes(core.Nodes())
+	}
+	return f, err
 }

@@ -40,9 +40,7 @@ func (d Diagnosis) Text(p style.Page) ([]string, error) {
 	lines = append(lines, style.Paragraph(style.Indented(containerTable(d.Containers, containers)))...)
 	lines = append(lines, style.Paragraph(d.timeline(p))...)
 	lines = append(lines, style.Paragraph(wording.WarningLines(d.Warnings, p))...)
-	for _, unread := range d.Unread {
-		lines = append(lines, style.Paragraph(p.Indent(p.Warning+" made without permission to "+p.Text(unread)))...)
-	}
+	lines = append(lines, style.Paragraph(wording.UnreadLines(d.Unread, p))...)
 	lines = append(lines, d.skipped(p)...)
 	if d.AsOfNewest {
 		asOf := "as of " + d.At.Format("2006-01-02 15:04:05 MST") + ", the newest time in the dump"

@@ -28,6 +28,7 @@ func (w Workspace) Text(p style.Page) ([]string, error) {
 	lines = append(lines, style.Paragraph(scriptTable(w.Scripts, p))...)
 	lines = append(lines, w.scriptOutput(p)...)
 	lines = append(lines, style.Paragraph(wording.WarningLines(w.Warnings, p))...)
+	lines = append(lines, style.Paragraph(wording.UnreadLines(w.Unread, p))...)
 	lines = append(lines, style.Paragraph(eventTable(w.Events, p))...)
 	return append(lines, wording.CommandLines(w.next(p.Flags), p)...), nil
 }

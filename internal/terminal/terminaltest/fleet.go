@@ -50,6 +50,7 @@ func HostileWorkspace() *v1.Workspace {
 		},
 		Scripts:       []v1.Script{{Name: Hostile, Number: 1, State: v1.ScriptFailed, Object: Hostile, Lines: []string{Hostile}}, {Name: Hostile, State: Hostile}},
 		ScriptsUnread: Hostile,
+		Unread:        []string{Hostile},
 		State: &v1.State{
 			Desired: Hostile, Actual: Hostile, Reason: Hostile, Cause: Hostile,
 			Next: &v1.NextState{Desired: Hostile, Limit: Hostile, From: Hostile, At: Now},

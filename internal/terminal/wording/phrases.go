@@ -42,6 +42,14 @@ func LastingWarnings(ws []v1.Warning) []v1.Warning {
 	return slices.DeleteFunc(slices.Clone(ws), func(w v1.Warning) bool { return w.Tentative })
 }
 
+// UnreadLines are what a reading was made without, as the caller may not read it.
+func UnreadLines(unread []string, p style.Page) (lines []string) {
+	for _, permission := range unread {
+		lines = append(lines, p.Indent(p.Warning+" made without permission to "+p.Text(permission))...)
+	}
+	return lines
+}
+
 // WarningLines are warnings that are live, and have lasted.
 func WarningLines(ws []v1.Warning, p style.Page) []string {
 	ws = LastingWarnings(ws)

@@ -15,9 +15,6 @@ type Node struct {
 	Renewed time.Time
 }
 
-// IsKnown is true if the node was read.
-func (n Node) IsKnown() bool { return n.Node != nil }
-
 // Ready is the node's condition; nil if it is not known.
 func (n Node) Ready() *corev1.NodeCondition {
 	if n.Node == nil {

@@ -32,6 +32,7 @@ type Follower struct {
 	outage  outage
 	err     error
 	awaited map[types.UID]bool // pods that are gone if a list does not have them
+	nodes   nodeReading
 
 	// Run's alone:
 	reported reported      // what has been handed out

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -34,6 +35,8 @@ func (c Change) empty() bool {
 // on. After a Run that was done there can be another, which goes on where the first
 // stopped.
 func (f *Follower) Run(ctx context.Context, p cause.Policy, now func() time.Time, deliver func(Change) (done bool)) error {
+	ctx, stop := context.WithCancel(ctx) // what is asked about nodes ends with it
+	defer stop()
 	for first := true; ; first = false {
 		news := f.take()
 		clock := f.clusterTime(news, now)
@@ -44,6 +47,7 @@ func (f *Follower) Run(ctx context.Context, p cause.Policy, now func() time.Time
 		case news.err != nil:
 			return news.err
 		}
+		next = f.askForNodes(ctx, clock(), next)
 		if err := news.wait(ctx, next, clock); err != nil {
 			return err
 		}
@@ -63,8 +67,8 @@ type news struct {
 func (f *Follower) take() news {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := news{states: f.pending, notices: f.outage.notices, err: f.err, changed: f.changed}
-	f.pending, f.outage.notices = nil, nil
+	n := news{states: f.pending, notices: slices.Concat(f.outage.notices, f.nodes.notices), err: f.err, changed: f.changed}
+	f.pending, f.outage.notices, f.nodes.notices = nil, nil, nil
 	if len(n.states) == 0 {
 		n.states = []watch.State{f.state}
 	}
