@@ -171,7 +171,7 @@ func OfFailed(p evidence.Pod, policy Policy) Finding {
 				return f
 			}
 			if t := c.Ended(); t != nil && t.ExitCode != 0 {
-				return exited(c, ContainerExited, t, fmt.Sprintf("ended with exit code %d", t.ExitCode))
+				return withWords(exited(c, ContainerExited, t, fmt.Sprintf("ended with exit code %d", t.ExitCode)), t)
 			}
 		}
 	}
