@@ -41,13 +41,13 @@ func roots() []string {
 	return []string{"internal/blueprint", "internal/job", "internal/provision", "internal/release", "internal/userstring", "internal/watch"}
 }
 
-// testers are the packages whose tests may notice a change in a package, its own first. Those
-// that run whole commands take too long for each change.
+// testers are the packages whose tests may notice a change in a package: its own first, and
+// at last those that run whole commands, which take longest.
 func testers(pkg string) []string {
 	others := map[string][]string{
 		"internal/userstring": {"internal/provision/inventory", "internal/provision/manifest", "internal/blueprint/catalog"},
 		"internal/blueprint":  {"internal/blueprint", "internal/blueprint/catalog", "internal/provision/manifest"},
-		"internal/watch":      {"internal/watch", "internal/watch/follow", "internal/diagnose", "internal/provision"},
+		"internal/watch":      {"internal/watch", "internal/watch/follow", "internal/diagnose", "internal/commands/diagnose", "internal/provision"},
 		"internal/job":        {"internal/commands/jobs"},
 		"internal/release":    {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},
 		"internal/provision":  {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},
@@ -58,7 +58,7 @@ func testers(pkg string) []string {
 			all = append(all, more...)
 		}
 	}
-	return all
+	return append(all, "internal/commands")
 }
 
 // chosen are n places out of all, evenly.
