@@ -55,6 +55,10 @@ func TestBounds(t *testing.T) {
 		"a variable's name":         {func(b *Blueprint) { b.Env = map[string]string{long[:300]: ""} }, "env." + long[:300] + ": the name must have at most 253 characters, has 300"},
 		"all variables":             {func(b *Blueprint) { b.Env = numbered(6, long[:100_000]) }, "env: must have at most 512000 bytes in total, has 600"},
 		"the helper image":          {func(b *Blueprint) { b.HelperImage = long[:1025] }, "helperImage: must have at most 1024 characters, has 1025"},
+		"the sidecar's image":       {func(b *Blueprint) { b.Podman.Image = long[:1025] }, "podman.image: must have at most 1024 characters, has 1025"},
+		"the agent's image":         {func(b *Blueprint) { b.K8shelld.Image = long[:1025] }, "k8shelld.image: must have at most 1024 characters, has 1025"},
+		"the agent's settings":      {func(b *Blueprint) { b.K8shelld.Connection = map[string]any{"a": long + long} }, "k8shelld.connection: must have at most 256000 bytes, has 4000"},
+		"a storage's path":          {func(b *Blueprint) { b.Storages = inMemory("/" + long[:4096]) }, "storages.s0.path: must have at most 4096 characters, has 4097"},
 		"many variables":            {func(b *Blueprint) { b.Env = numbered(1001, "") }, "env: must have at most 1000 variables, has 1001"},
 		"many scripts":              {func(b *Blueprint) { b.InitScripts = scripts(100, "x") }, "initScripts: must have at most 99 scripts, has 100"},
 		"large scripts":             {func(b *Blueprint) { b.InitScripts = scripts(6, long) }, "initScripts: must have at most 1000000 bytes in total, has 1200000"},
@@ -71,17 +75,29 @@ func TestBounds(t *testing.T) {
 		"apps":             {func(b *Blueprint) { b.Apps = map[string]any{"a": long + long} }, "apps: must have at most 256000 bytes, has 4000"},
 		"apps of infinity": {func(b *Blueprint) { b.Apps = map[string]any{"a": math.Inf(1)} }, "apps: unsupported value: +Inf"},
 		"an image":         {func(b *Blueprint) { b.Image = long }, "image: must have at most 1024 characters, has 200000"},
-		"many storages": {func(b *Blueprint) {
-			b.Storages = map[string]Storage{}
-			for i := range 65 {
-				b.Storages[fmt.Sprintf("s%d", i)] = Storage{Type: StorageMemory, Path: fmt.Sprintf("/s%d", i)}
-			}
-		}, "storages: must have at most 64 storages, has 65"},
+		"many storages":    {func(b *Blueprint) { b.Storages = inMemory(paths(65)...) }, "storages: must have at most 64 storages, has 65"},
 		"many blocks": {func(b *Blueprint) {
 			for range 501 {
 				b.Network.AllowEgressToCIDRs = append(b.Network.AllowEgressToCIDRs, "10.0.0.0/8")
 			}
 		}, "network.allowEgressToCIDRs: must have at most 500 blocks, has 501"},
+		"many pods": {func(b *Blueprint) { b.Network.AllowEgressToPods = pods(501) }, "network.allowEgressToPods: must have at most 500 entries, has 501"},
+		"many files": {func(b *Blueprint) {
+			b.ExtFiles = map[string]string{}
+			for _, path := range paths(501) {
+				b.ExtFiles[path] = ""
+			}
+		}, "extFiles: must have at most 500 files, has 501"},
+		"as much as there may be": {func(b *Blueprint) {
+			b.Image, b.Podman.Image, b.K8shelld.Image, b.HelperImage = long[:1024], long[:1024], long[:1024], long[:1024]
+			b.Env, b.InitScripts, b.Storages = numbered(1000, ""), scripts(99, "x"), inMemory(append(paths(63), "/"+long[:4095])...)
+			b.Network.AllowEgressToPods = pods(500)
+			b.Apps = map[string]any{"a": (long + long)[:256_000-len(`{"a":""}`)]}
+			b.ExtFiles = map[string]string{"/" + long[:4095]: ""}
+			for _, path := range paths(499) {
+				b.ExtFiles[path] = ""
+			}
+		}, ""},
 	} {
 		b := Blueprint{Name: "dev", Image: "alpine"}
 		test.change(&b)
@@ -94,6 +110,28 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %.300q, want %.300q", name, problems, test.want)
 		}
 	}
+}
+
+func paths(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf("/s%d", i))
+	}
+	return all
+}
+
+func inMemory(paths ...string) map[string]Storage {
+	all := map[string]Storage{}
+	for i, path := range paths {
+		all[fmt.Sprintf("s%d", i)] = Storage{Type: StorageMemory, Path: path}
+	}
+	return all
+}
+
+func pods(n int) (all []EgressPods) {
+	for range n {
+		all = append(all, EgressPods{Labels: map[string]string{"app": "db"}})
+	}
+	return all
 }
 
 func numbered(n int, value string) map[string]string {
