@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +43,24 @@ func TestConfigMapOfARecord(t *testing.T) {
 	}
 	if size := len(object.Data["record"]); size > 512<<10 || size < 256<<10 {
 		t.Errorf("%d bytes", size)
+	}
+}
+
+// A record is as large as the place where it belongs takes it: an object of the API server, or
+// a message of NATS.
+func TestHowLargeARecordMayBe(t *testing.T) {
+	var r Record
+	for i := range 3000 {
+		r.Events = append(r.Events, v1.JobEvent{ID: fmt.Sprint(i), Type: v1.JobEventKubernetes, ObjectName: fmt.Sprint(i), Message: strings.Repeat("y", 500)})
+	}
+	for most, s := range map[int]*Stores{
+		512 << 10: {cluster: configMaps(fake.NewClientset(), "team", Retention, time.Now)},
+		960 << 10: withFallback(&memory{}),
+	} {
+		text, err := r.Fit(s.maxSize()).Encode()
+		if len(text) > most || len(text) < most*3/4 || err != nil {
+			t.Errorf("%d bytes, want up to %d: %v", len(text), most, err)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
 // What blocks the deletion of a pod is reported, but not at once: a finalizer that is
@@ -40,6 +41,30 @@ func TestTerminatingNamesFinalizers(t *testing.T) {
 		}
 		if got.Stage != v1.StageTerminating || got.Message != test.message || !next.Equal(want) {
 			t.Errorf("%s: %s %q, asks again at %s; want %q, %s", test.name, got.Stage, got.Message, next, test.message, want)
+		}
+	}
+}
+
+// A pod that carries the request to stop is Stopping until it has stopped, whatever its stage
+// is. The request may be an annotation or a label.
+func TestStopIsRequested(t *testing.T) {
+	request := func(value string) map[string]string { return map[string]string{"k8shell.io/stop-requested": value} }
+	annotated := func(pod *corev1.Pod) { pod.Annotations = request("true") }
+	for name, c := range map[string]struct {
+		changes []func(*corev1.Pod)
+		want    v1.Status
+	}{
+		"nobody asked":   {[]func(*corev1.Pod){watchtest.AppReady}, v1.StatusRunning},
+		"an annotation":  {[]func(*corev1.Pod){watchtest.AppReady, annotated}, v1.StatusStopping},
+		"a label":        {[]func(*corev1.Pod){watchtest.AppReady, func(pod *corev1.Pod) { pod.Labels = request("true") }}, v1.StatusStopping},
+		"another value":  {[]func(*corev1.Pod){watchtest.AppReady, func(pod *corev1.Pod) { pod.Annotations = request("false") }}, v1.StatusRunning},
+		"while it ends":  {[]func(*corev1.Pod){watchtest.AppReady, watchtest.Deleting, annotated}, v1.StatusStopping},
+		"it has stopped": {[]func(*corev1.Pod){watchtest.App(watchtest.Exits(0, "Completed", time.Second)), func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodSucceeded }, annotated}, v1.StageStopped.Status()},
+	} {
+		pod := watchtest.NewPod("p", "u", append([]func(*corev1.Pod){watchtest.OnNode}, c.changes...)...).Pod
+		got, _ := Analyze(NewState(Subject{Namespace: pod.Namespace, Name: "p"}).Apply(apiwatch.Added, pod), cause.DefaultPolicy(), watchtest.After(time.Minute))
+		if got.Status != c.want {
+			t.Errorf("%s: %s, want %s", name, got.Status, c.want)
 		}
 	}
 }

@@ -34,8 +34,15 @@ func TestNetworkClasses(t *testing.T) {
 			t.Errorf("%s:\n%s, want\n%s", class, got, want)
 		}
 	}
-	if class := networkClass(extra); class != "workspace" {
-		t.Errorf("what else may be reached means class %q", class)
+	blocks, pods := extra, extra
+	blocks.AllowEgressToPods, pods.AllowEgressToCIDRs = nil, nil
+	for _, n := range []blueprint.Network{extra, blocks, pods} {
+		if class := networkClass(n); class != "workspace" {
+			t.Errorf("what else may be reached means class %q: %+v", class, n)
+		}
+	}
+	if class := networkClass(blueprint.Network{}); class != "" {
+		t.Errorf("nothing means class %q", class)
 	}
 }
 
