@@ -35,7 +35,7 @@ func scriptName(report reporter, field, name string) {
 	switch {
 	case name == "":
 		report("%s: required", field)
-	case len(name) > maxScriptName:
+	case utf8.RuneCountInString(name) > maxScriptName:
 		report("%s: must have at most %d characters, has %d", field, maxScriptName, utf8.RuneCountInString(name))
 	case !fileName.MatchString(name):
 		report("%s: invalid name %q: use letters, digits, _, - and ., beginning with a letter, a digit or _", field, name)
