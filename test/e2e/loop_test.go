@@ -351,7 +351,10 @@ func TestLoopWithAPodThatDoesNotEnd(t *testing.T) {
 	finalizers(`["example.com/wait"]`)
 	w.wants(id, v1.DesiredTerminated)
 	w.becomes(id, v1.DesiredTerminated, v1.ActualTerminating)
-	w.contains(w.must(6, "start", id).stderr, "is being deleted")
+	run.waitFor(`"action":"delete"`) // it lets the workspace go then
+	w.eventually("the loop is not at work on it", func() bool {
+		return strings.Contains(w.must(6, "start", id).stderr, "is being deleted")
+	})
 	finalizers("null")
 	w.eventually("it is deleted", func() bool { return w.state(id).ID == "" })
 	if stops, starts, deletions := did(run, "stop", id), did(run, "start", id), did(run, "delete", id); stops != 1 || starts != 1 || deletions != 1 {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/client-go/util/retry"
+
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
@@ -211,14 +213,20 @@ func (r Reconciler) unpacked(ctx context.Context, b *v1alpha1.Bundle, c *content
 		message += "; nobody serves it"
 	}
 	setUnpacked(b, v1alpha1.PhaseUnpacked, yes(v1alpha1.ReasonUnpackSuccessful, message), r.Now())
-	err := r.objects().SetBundleStatus(ctx, b)
-	if fault.CodeOf(err) != fault.Conflict {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		err := r.objects().SetBundleStatus(ctx, b)
+		if fault.CodeOf(err) != fault.Conflict {
+			return err
+		}
+		there, readErr := r.objects().Bundle(ctx, b.Name)
+		if readErr != nil || there == nil || there.UID != b.UID || there.Generation != b.Generation {
+			return err
+		}
+		if r.isUnpacked(there) {
+			*b = *there // another worker was faster, and came to the same
+			return nil
+		}
+		b.ResourceVersion = there.ResourceVersion // it has seen less, such as the first half of an upload
 		return err
-	}
-	there, readErr := r.objects().Bundle(ctx, b.Name)
-	if readErr != nil || there == nil || there.UID != b.UID || !r.isUnpacked(there) {
-		return err
-	}
-	*b = *there // another worker was faster, and came to the same
-	return nil
+	})
 }

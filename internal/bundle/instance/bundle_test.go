@@ -1,9 +1,15 @@
 package instance
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
@@ -75,5 +81,50 @@ func TestContentIsThatOfTheStatus(t *testing.T) {
 	b.Spec.Source = v1alpha1.Source{Type: v1alpha1.SourceHTTP, HTTP: &v1alpha1.HTTPSource{URL: "https://a.invalid/a.tgz", Digest: digests[0]}}
 	if c, err := r.Content(t.Context(), b, newSteps(t)); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "its content was "+digests[1]) {
 		t.Errorf("%v, %v", c, err)
+	}
+}
+
+// Two workers may unpack a bundle at once, such as that of the bundle and that of its
+// instance. What the one has unpacked is written also if the other, which has seen half of
+// an upload, has written that meanwhile.
+func TestUnpackedByOneOfTwo(t *testing.T) {
+	unpacked := func(b *v1alpha1.Bundle, digest string) {
+		b.Status = v1alpha1.BundleStatus{Phase: v1alpha1.PhaseUnpacked, ObservedGeneration: 1, Digest: digest, ResolvedSource: &v1alpha1.Source{Type: v1alpha1.SourceHTTP}}
+	}
+	for name, test := range map[string]struct {
+		other  func(b *v1alpha1.Bundle)
+		code   fault.Code
+		digest string
+	}{
+		"the other has seen less":     {func(b *v1alpha1.Bundle) { b.Status.Phase = v1alpha1.PhasePending }, "", "sha256:ours"},
+		"the other has unpacked, too": {func(b *v1alpha1.Bundle) { unpacked(b, "sha256:theirs") }, "", "sha256:theirs"},
+		"the bundle was changed":      {func(b *v1alpha1.Bundle) { b.Generation = 2 }, fault.Conflict, "sha256:ours"},
+		"the bundle was made anew":    {func(b *v1alpha1.Bundle) { b.UID = "2" }, fault.Conflict, "sha256:ours"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, client := fakeCluster(t, nil, nil)
+			there := &v1alpha1.Bundle{}
+			there.TypeMeta, there.Name, there.UID, there.Generation, there.ResourceVersion = typeMeta(v1alpha1.KindBundle), "shop-1", "1", 1, "7"
+			ours := *there
+			ours.ResourceVersion = "6"
+			test.other(there)
+			object, err := untyped(there)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := client.Tracker().Create(v1alpha1.Bundles(), object, ""); err != nil {
+				t.Fatal(err)
+			}
+			client.PrependReactor("update", "bundles", func(action clienttesting.Action) (bool, runtime.Object, error) {
+				if sent := action.(clienttesting.UpdateAction).GetObject().(*unstructured.Unstructured); sent.GetResourceVersion() != "7" {
+					return true, nil, apierrors.NewConflict(v1alpha1.Bundles().GroupResource(), "shop-1", errors.New("it has been modified"))
+				}
+				return false, nil, nil
+			})
+			err = r.unpacked(t.Context(), &ours, &content.Content{Digest: "sha256:ours"}, v1alpha1.Source{Type: v1alpha1.SourceHTTP})
+			if fault.CodeOf(err) != test.code || ours.Status.Digest != test.digest {
+				t.Errorf("%q with %v, want %q with %q", ours.Status.Digest, err, test.digest, test.code)
+			}
+		})
 	}
 }
