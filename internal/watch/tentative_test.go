@@ -118,6 +118,12 @@ func TestLateClock(t *testing.T) {
 			}
 		}
 	}
+	for name, state := range map[string]State{"the last write": stateOf(written), "the latest event": stateOf(pod, again)} {
+		// The cause begins before what the clock says, and has lasted longer than it knows.
+		if got, next := Analyze(state, cause.DefaultPolicy(), watchtest.After(time.Second)); got.Cause == nil || got.Cause.Tentative || !next.IsZero() {
+			t.Errorf("%s, after the beginning: %+v, asks again at %s", name, got.Cause, next)
+		}
+	}
 	if got, _ := AnalyzePods(stateOf(pod), cause.DefaultPolicy(), watchtest.After(-time.Minute)); got.Cause == nil || got.Cause.Tentative {
 		t.Errorf("pods alone: %+v", got.Cause)
 	}

@@ -129,6 +129,20 @@ func TestBoundaryOfCustomBlueprints(t *testing.T) {
 	}
 }
 
+// What is no blueprint at all has one problem, not one for each field that is missing.
+func TestCustomBlueprintThatIsNone(t *testing.T) {
+	for text, want := range map[string]string{
+		"- template: dev": ".k8shell.yaml:1:1: expected the fields of a blueprint, found a list",
+		"dev":             ".k8shell.yaml:1:1: expected the fields of a blueprint, found a string",
+		"# dev":           ".k8shell.yaml: empty; a blueprint requires at least a template",
+	} {
+		_, err := resolve(t, platformSet(t), own(text))
+		if got := fault.From(err).Problems; len(got) != 1 || !strings.HasPrefix(got[0], want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestHostileCustomBlueprintsAreRefused(t *testing.T) {
 	all := hostile()
 	for name, text := range map[string]string{

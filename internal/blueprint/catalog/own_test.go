@@ -89,6 +89,14 @@ storages:
 	}
 }
 
+// A home directory that the user has chosen opens no other place for storages.
+func TestHomeOfTheUserOpensNothing(t *testing.T) {
+	_, err := resolve(t, guardedSet(t), own("template: base\nenv: {HOME: /platform}\nstorages: {a: {type: memory, path: /platform/a}}\n"))
+	if got := fault.From(err).Problems; len(got) != 1 || !strings.Contains(got[0], `storages.a.path: "/platform/a" is not available to users`) {
+		t.Errorf("%v: %q", err, got)
+	}
+}
+
 // Root gives away what a custom blueprint says only where the template is root, and
 // never what others may have, unless the template itself says so.
 func TestOwnersOfCustomStorages(t *testing.T) {

@@ -65,6 +65,12 @@ func TestPullErrors(t *testing.T) {
 	}
 }
 
+// Where nothing but the echo of a failed pull is left, that is the cause.
+func TestEchoOfAFailedPull(t *testing.T) {
+	pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode), warning("app", "Failed", "Error: ImagePullBackOff"))
+	compare(t, Judge(pod, DefaultPolicy(), watchtest.After(time.Second)).Failed, ImagePullFailed)
+}
+
 // An image that will never come fails at once under both policies.
 func TestPermanentImageCauses(t *testing.T) {
 	for code, wait := range map[string]func(*corev1.ContainerStatus){
