@@ -29,6 +29,7 @@ func nodeThat(is corev1.ConditionStatus, message string, after time.Duration) *c
 func TestNodes(t *testing.T) {
 	creating := watchtest.NewPod("web", "1", watchtest.OnNode)
 	taken := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ContainerCreating", "")))
+	sandboxed := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ContainerCreating", "")), func(pod *corev1.Pod) { pod.Status.PodIP = "10.0.0.7" })
 	wasReady := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady, func(pod *corev1.Pod) {
 		for i := range pod.Status.Conditions {
 			if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
@@ -72,6 +73,7 @@ func TestNodes(t *testing.T) {
 		"which may take a while":                   {[]runtime.Object{taken.Pod, about("", "Scheduled", "")}, 3 * time.Minute, ""},
 		"what was said about the pod is not known": {[]runtime.Object{taken.Pod}, time.Hour, ""},
 		"it has said something":                    {[]runtime.Object{taken.Pod, about("", "Scheduled", ""), about("app", "Pulled", "")}, time.Hour, ""},
+		"it has made the sandbox":                  {[]runtime.Object{sandboxed.Pod, about("", "Scheduled", "")}, time.Hour, ""},
 		"the pod does not end":                     {[]runtime.Object{ending.Pod}, 2 * time.Minute, "TerminationOverdue: node node1 has not ended the pod, whose time was up at 2026-05-04 10:00:40 UTC"},
 		"nor for long":                             {[]runtime.Object{ending.Pod}, time.Minute, ""},
 		"because its node is lost":                 {[]runtime.Object{ending.Pod, silent}, time.Hour, "NodeLost: node node1 is not heard of"},
