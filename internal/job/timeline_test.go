@@ -108,6 +108,11 @@ func TestTimeline(t *testing.T) {
 			"",
 			[]string{"container init 1 1s ended", "container main 3 6s ended"},
 		},
+		"containers at the same time": {
+			[]v1.Event{ofContainer(1, "side", "Pulling"), ofContainer(2, "main", "Pulling"), ofContainer(3, "side", "Started"), ofContainer(5, "main", "Started")},
+			"",
+			[]string{"container side 1 2s ended", "container main 2 3s ended"},
+		},
 		"warnings, where they came": {
 			[]v1.Event{stage(0, v1.StageScheduling, ""), warning(3, "FailedMount", `configmap "x" not found`), warning(9, "FailedMount", `configmap "x" not found`)},
 			"",

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +10,9 @@ import (
 	helm "helm.sh/helm/v3/pkg/release"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
@@ -126,6 +129,38 @@ func TestNoWaitBesideAnother(t *testing.T) {
 	o, err := s.end(t.Context(), in, got.seen, nil)
 	if err != nil || o.Workspace == nil || o.Workspace.JobID != "theirs" {
 		t.Errorf("%+v, %v", o.Workspace, err)
+	}
+}
+
+// So it is of a workspace that was stopped, which the other one starts.
+func TestNoWaitBesideAStart(t *testing.T) {
+	s, _, in := runOn(t)
+	s.NoWait, in.kept = true, true
+	held := lockedByBob(t, s)
+	defer held.Release(t.Context())
+	if got, err := s.acquire(t.Context(), in); err != nil || !got.leave || got.turn.Lock != nil || got.turn.Kept {
+		t.Error(got, err)
+	}
+}
+
+// A claim that is not there is none, and one that cannot be read is an error which says so.
+func TestClaimsThatCannotBeRead(t *testing.T) {
+	s, client, _ := runOn(t, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "there", Namespace: "dev"}})
+	var wanted []*unstructured.Unstructured
+	for _, name := range []string{"there", "missing"} {
+		claim := &unstructured.Unstructured{}
+		claim.SetName(name)
+		wanted = append(wanted, claim)
+	}
+	got, err := s.claims(t.Context(), wanted)
+	if err != nil || len(got) != 2 || got[0] == nil || got[0].Name != "there" || got[1] != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	client.PrependReactor("get", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), "there", errors.New(`User "u" cannot get resource "persistentvolumeclaims" in API group ""`))
+	})
+	if _, err := s.claims(t.Context(), wanted); fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), "you may not get persistentvolumeclaims ") {
+		t.Error(err)
 	}
 }
 

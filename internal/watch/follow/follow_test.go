@@ -33,7 +33,7 @@ func TestOpenCostsOneRequestASource(t *testing.T) {
 			if lists != 0 || watches != 1 {
 				t.Errorf("%d lists and %d watches, want 0 and 1", lists, watches)
 			}
-			if opts := s.watches[0]; opts.ResourceVersion != "" || !opts.AllowWatchBookmarks || opts.TimeoutSeconds == nil {
+			if opts := s.watches[0]; opts.ResourceVersion != "" || !opts.AllowWatchBookmarks || opts.TimeoutSeconds == nil || *opts.TimeoutSeconds > 60 {
 				t.Errorf("watch options %+v", opts)
 			}
 		}
