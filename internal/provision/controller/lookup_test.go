@@ -1,0 +1,47 @@
+package controller
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+// Of a workspace without pods that is on no cluster, something remains as long as it can be
+// started from its record, which it is not if it is to be deleted.
+func TestRemains(t *testing.T) {
+	u, err := userstring.Parse("alice~plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Controller{Log: slog.New(slog.DiscardHandler), Provisioner: &provision.Provisioner{Reader: inventory.Reader{
+		Client: &kube.Client{Interface: fake.NewClientset(), Dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "team"},
+		Policy: cause.DefaultPolicy(), Now: time.Now,
+	}}}
+	for name, test := range map[string]struct {
+		desired v1.DesiredState
+		values  string
+		want    bool
+	}{
+		"it can be started":        {v1.DesiredStopped, "values", true},
+		"it cannot":                {v1.DesiredStopped, "", false},
+		"it is to be deleted":      {v1.DesiredTerminated, "values", false},
+		"and could not be started": {v1.DesiredTerminated, "", false},
+	} {
+		r := recordOf(u.ID(), test.desired, v1.ActualStopped)
+		r.UserString, r.Values = u.String(), test.values
+		if got, err := c.remains(t.Context(), r); got != test.want || err != nil {
+			t.Errorf("%s: %t, %v", name, got, err)
+		}
+	}
+}
