@@ -55,7 +55,8 @@ func TestProvoked(t *testing.T) {
 }
 
 // A node of which the kubelet is silent is named, also when it is silent for
-// good. The scheduler would tell others of such a node, so nothing runs beside.
+// good: by a diagnosis, and by who follows a workspace there. The scheduler would tell
+// others of such a node, so nothing runs beside.
 func TestNodeThatIsLost(t *testing.T) {
 	w := newWorldAlone(t)
 	name := "lost-" + w.namespace
@@ -66,15 +67,26 @@ func TestNodeThatIsLost(t *testing.T) {
 	})
 	w.provoke("testdata/lost-node.yaml")
 	w.beatOnce(name)
-
+	web := w.workloadThatIsNot("deployment", 1, func(_, pod map[string]any) {
+		pod["nodeName"], pod["tolerations"] = name, []any{map[string]any{"operator": "Exists"}}
+	})
 	admin := *w
 	admin.kubeconfig = w.admin
+	sees := admin.start("provision", web.user("data"))
+	sees.waitFor("step inject")
+
 	admin.eventuallyRead("pod/on-lost-node", v1.VerdictWaiting, "node", name, "not ready|silent|stopped posting")
 	// Who may not read nodes is told that, and sees the rest.
 	d := decode[v1.Diagnosis](w, w.must(0, "diagnose", "pod/on-lost-node", "-o", "json"))
 	if d.Node != name || !strings.Contains(strings.Join(d.Unread, " "), "node") {
 		t.Errorf("without the permission to get nodes: %+v", d)
 	}
+	sees.waitFor("node " + name + " is not heard of since")
+	ws := decode[v1.Workspace](w, w.must(0, "status", web.user("data"), "-o", "json"))
+	if !strings.Contains(strings.Join(ws.Unread, " "), "get nodes") || ws.Cause == nil || !strings.Contains(ws.Cause.Message, "node "+name+" has said nothing about the pod since") {
+		t.Errorf("without the permission to get nodes: %+v", ws)
+	}
+	sees.signal(os.Interrupt)
 }
 
 // provoke applies manifests in the namespace of the test.
