@@ -62,6 +62,23 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// An update says which revision it has made; until there is one, that of before.
+func TestRevisionOfAnUpdate(t *testing.T) {
+	s, _, in := runOn(t)
+	if w := s.workspace(in, ending{}); w.Update != nil {
+		t.Errorf("a provisioning says %+v of an update", w.Update)
+	}
+	s.update = &v1.Update{Revision: 2}
+	for want, end := range map[int]ending{2: {}, 3: {result: deploy.Result{Record: &helm.Release{Version: 3}}}} {
+		if w := s.workspace(in, end); w.Update == nil || w.Update.Revision != want {
+			t.Errorf("%+v, want revision %d", w.Update, want)
+		}
+	}
+	if s.update.Revision != 2 {
+		t.Error("what is known of the update was changed")
+	}
+}
+
 // What is reported to be left of a workspace.
 func TestLeft(t *testing.T) {
 	failed, refused := fault.New(fault.Failed, "no"), fault.New(fault.PermissionDenied, "no")

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"helm.sh/helm/v3/pkg/chart"
 	helm "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/releaseutil"
 	"helm.sh/helm/v3/pkg/storage/driver"
@@ -234,6 +235,40 @@ func TestBrokenChunks(t *testing.T) {
 		if _, err = records.Latest(t.Context(), "a"); fault.ReasonOf(err) != ReasonUnreadable || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A record that does not say where its chunks are, or names more than can be, is an error before
+// one is read.
+func TestRecordWithoutItsChunks(t *testing.T) {
+	digest := strings.Repeat("a", 64)
+	for name, notes := range map[string]map[string]string{
+		"no number":       {labelChunks: "two", keyDigest: digest},
+		"none":            {labelChunks: "0", keyDigest: digest},
+		"fewer than none": {labelChunks: "-1", keyDigest: digest},
+		"far too many":    {labelChunks: "1000000", keyDigest: digest},
+		"no digest":       {labelChunks: "2"},
+	} {
+		client := clientset.NewClientset()
+		small := &helm.Release{Name: "a", Version: 1, Info: &helm.Info{}, Chart: &chart.Chart{Metadata: &chart.Metadata{Annotations: notes}}}
+		_, err := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns"}.whole(t.Context(), small)
+		if err == nil || !strings.Contains(err.Error(), "does not say where its chunks are") || len(client.Actions()) > 0 {
+			t.Errorf("%s: %v after %d requests", name, err, len(client.Actions()))
+		}
+	}
+}
+
+// What stands for a record in chunks is written only over the version that was read.
+func TestVersionOfARecordInChunks(t *testing.T) {
+	records := Records{Secrets: clientset.NewClientset().CoreV1().Secrets("ns"), Namespace: "ns", most: 2000}
+	record := upgrade(t, records, bundleOf(t, 4_000), 2)
+	record.Labels[labelVersion] = "7"
+	for _, which := range []string{"whose chunks are there", "whose chunks are not"} {
+		small, err := records.writeChunks(t.Context(), record, nil)
+		if err != nil || small.Labels[labelVersion] != "7" {
+			t.Errorf("one %s: %v, %v", which, small, err)
+		}
+		delete(record.Labels, labelKept)
 	}
 }
 

@@ -11,6 +11,24 @@ import (
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
+// Warnings are in the order of when they came last, however the cluster lists their events.
+func TestOrderOfWarnings(t *testing.T) {
+	var f folder
+	for _, e := range []struct {
+		reason string
+		at     time.Duration
+	}{{"FailedMount", 3 * time.Second}, {"BackOff", time.Second}, {"Unhealthy", 2 * time.Second}, {"BackOff", 5 * time.Second}} {
+		f.add(watchtest.Event("web", "1", "app", e.reason, "said").Warn().At(watchtest.After(e.at)).Event)
+	}
+	var got []string
+	for _, w := range f.sorted() {
+		got = append(got, fmt.Sprintf("%s %d", w.Reason, w.Count))
+	}
+	if want := []string{"Unhealthy 1", "FailedMount 1", "BackOff 2"}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Events that are the same but for numbers are listed as one: the newest message, how often
 // in all, and from the first of all to the last.
 func TestRepeatedEventsAreOne(t *testing.T) {

@@ -112,6 +112,23 @@ func subjectOf(text string, history []Record) Subject {
 	return Subject{Name: text}
 }
 
+// What is no change is an error that says what is wrong with it.
+func TestReadRecord(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"type": "ADDED", `: "unexpected end of JSON input",
+		`[]`:                 "cannot unmarshal array",
+		`{"object": {}}`:     `type "": must be one of ADDED, MODIFIED, DELETED`,
+		`{"type": "ADDED", "at": -1, "object": {}}`:       `invalid "at" -1`,
+		`{"type": "BOOKMARK", "object": {}}`:              "",
+		`{"type": "ERROR", "object": {"kind": "Status"}}`: "",
+	} {
+		_, known, err := ReadRecord([]byte(text))
+		if known || (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %t, %v, want %q", text, known, err, want)
+		}
+	}
+}
+
 func history(t *testing.T, name string) (history []Record) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", "recordings", name+".jsonl"))

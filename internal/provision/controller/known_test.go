@@ -38,6 +38,19 @@ func expect(t *testing.T, when string, got []string, want ...string) {
 	}
 }
 
+// A watch tells of all workspaces once, and then of those that change: the others stay.
+func TestWatchTellsOfAllOnce(t *testing.T) {
+	k, listed := newKnown(), 0
+	k.replaceRecords([]lifecycle.Record{recordOf("a", v1.DesiredRunning, v1.ActualStarting), recordOf("b", v1.DesiredRunning, v1.ActualStarting)})
+	h := &handler{known: k, listed: func() { listed++ }}
+	h.Changed([]v1.Workspace{seen("a", v1.StageStarting), seen("b", v1.StageStarting)})
+	h.Changed([]v1.Workspace{seen("b", v1.StageRunning)})
+	expect(t, "one has changed", k.reports(true), "team.a Starting", "team.b Running")
+	if listed != 1 {
+		t.Errorf("all were listed %d times", listed)
+	}
+}
+
 // Nothing is kept of a workspace whose record is gone, however that is learned.
 func TestDropped(t *testing.T) {
 	a := recordOf("a", v1.DesiredTerminated, v1.ActualTerminating)

@@ -23,7 +23,9 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/provision/workload"
+	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -93,6 +95,45 @@ func TestRefusal(t *testing.T) {
 	}
 	if err := refusal(nil); err != nil {
 		t.Errorf("nothing prevents it, but %v", err)
+	}
+}
+
+// What is left of what was found is said: a refusal ends it, unless it is forced.
+func TestExamine(t *testing.T) {
+	web := func(change func(spec map[string]any)) *workload.Workload {
+		spec := map[string]any{"replicas": int64(1), "template": map[string]any{"spec": map[string]any{}}}
+		change(spec)
+		return &workload.Workload{Object: map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "web"}, "spec": spec}}
+	}
+	paused := func(spec map[string]any) { spec["paused"] = true }
+	hostPID := func(spec map[string]any) {
+		spec["template"] = map[string]any{"spec": map[string]any{"hostPID": true}}
+	}
+	for name, test := range map[string]struct {
+		change func(spec map[string]any)
+		force  bool
+		says   string // empty for nothing
+	}{
+		"nothing":                        {func(map[string]any) {}, false, ""},
+		"a refusal":                      {paused, false, "paused"},
+		"a refusal, forced":              {paused, true, ""},
+		"what cannot be":                 {hostPID, false, "hostPID"},
+		"what cannot be, also by force":  {hostPID, true, "hostPID"},
+		"several, of which one is named": {func(spec map[string]any) { paused(spec); hostPID(spec) }, true, "hostPID"},
+	} {
+		target := Target{ID: id, Steps: deploy.NewSteps(event.NewStream("alice", time.Now), time.Now)}
+		target.Force = test.force
+		err := target.examine(web(test.change), injection.Parts{ID: id}, nil)
+		if (err != nil) != (test.says != "") || err != nil && !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v, want %q", name, err, test.says)
+		}
+	}
+}
+
+// A chart that has no pod is not put into anything.
+func TestPrepareWithoutAPod(t *testing.T) {
+	if _, plan, err := (Target{ID: id}).prepare(manifest.Spec{}, &release.Rendered{}, nil, inventory.Found{}, deploy.Permissions{}); fault.CodeOf(err) != fault.Internal || plan != "" {
+		t.Errorf("%q, %v", plan, err)
 	}
 }
 

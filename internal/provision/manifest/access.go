@@ -73,7 +73,7 @@ func covers(prefix, address string) bool {
 		return false
 	}
 	begin := strings.TrimSuffix(p.Path, "/") + "/"
-	return strings.HasPrefix(strings.TrimSuffix(a.Path, "/")+"/", begin) || begin == "/"
+	return strings.HasPrefix(strings.TrimSuffix(a.Path, "/")+"/", begin)
 }
 
 // credentials are those that the repository is cloned with; not ok if there are

@@ -33,6 +33,21 @@ func TestGrowthOf(t *testing.T) {
 	}
 }
 
+// What a blueprint asks of a claim is that of the storage which has it.
+func TestClaimSpec(t *testing.T) {
+	values := map[string]any{"storages": []any{
+		map[string]any{"name": "tmp"}, map[string]any{"claim": "a", "claimSpec": "of a"}, map[string]any{"claim": "b", "claimSpec": "of b"}, "nonsense",
+	}}
+	for claim, want := range map[string]any{"a": "of a", "b": "of b", "c": nil} {
+		if got := ClaimSpec(values, claim); got != want {
+			t.Errorf("%s: %v, want %v", claim, got, want)
+		}
+	}
+	if got := ClaimSpec(nil, "a"); got != nil {
+		t.Errorf("of nothing: %v", got)
+	}
+}
+
 func claimOfSpec(t *testing.T, spec string) *unstructured.Unstructured {
 	t.Helper()
 	var content map[string]any

@@ -168,3 +168,29 @@ func TestRepositoryAddresses(t *testing.T) {
 		}
 	}
 }
+
+// Credentials are for the addresses below their own, and for no other: each part of the path,
+// and the host as a whole.
+func TestCovers(t *testing.T) {
+	for _, test := range []struct {
+		prefix, address string
+		want            bool
+	}{
+		{"https://git.example.com", "https://git.example.com/org/proj", true},
+		{"https://git.example.com/", "https://GIT.example.com", true},
+		{"https://git.example.com/org", "https://git.example.com/org", true},
+		{"https://git.example.com/org/", "https://git.example.com/org/proj.git", true},
+		{"https://git.example.com/org", "https://git.example.com/other/proj", false},
+		{"https://git.example.com/org", "https://git.example.com/organization/proj", false},
+		{"https://git.example.com", "https://git.example.com.evil.org/org/proj", false},
+		{"https://git.example.com", "http://git.example.com/org/proj", false},
+		{"https://git.example.com", "https://git.example.com:8443/org/proj", false},
+		{"ssh://git@git.example.com/org", "ssh://git@git.example.com/org/proj", true},
+		{"https://git.example.com/%zz", "https://git.example.com/%zz", false},
+		{"https://git.example.com", "https://git.example.com/%zz", false},
+	} {
+		if got := covers(test.prefix, test.address); got != test.want {
+			t.Errorf("%s covers %s: %t", test.prefix, test.address, got)
+		}
+	}
+}

@@ -187,6 +187,32 @@ func TestWhetherTheRecordIsWritten(t *testing.T) {
 	}
 }
 
+// What was found without a lock may have been changed since: the record says so, and then it is
+// looked for again. A namespace that is gone is another matter.
+func TestKeptWorkspaceThatWasChanged(t *testing.T) {
+	secrets := schema.GroupResource{Resource: "secrets"}
+	for name, test := range map[string]struct {
+		answer  error
+		kept    bool
+		changed bool
+	}{
+		"changed":                  {apierrors.NewConflict(secrets, "x", errors.New("modified")), true, true},
+		"deleted":                  {apierrors.NewNotFound(secrets, "x"), true, true},
+		"the namespace is gone":    {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "dev"), true, false},
+		"refused":                  {apierrors.NewForbidden(secrets, "x", errors.New("exceeded quota: q")), true, false},
+		"changed, but found by us": {apierrors.NewConflict(secrets, "x", errors.New("modified")), false, false},
+	} {
+		target, client, d := on(t)
+		turn := turnOf(t, target, d)
+		turn.Kept = test.kept
+		client.PrependReactor("create", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
+		_, _, err := target.writeRecord(t.Context(), turn, d.Chart, apply.DryRunNone)
+		if err == nil || errors.Is(err, deploy.ErrChanged) != test.changed {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Only the holder of the lock writes the refusal: the record may be another's.
 func TestRefusalIsWrittenUnderTheLock(t *testing.T) {
 	const overQuota = `pods "` + id + `" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`

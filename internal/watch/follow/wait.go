@@ -45,9 +45,6 @@ const appearTime = time.Second
 // WaitGone waits until the pod with this UID is gone: what has to be done before
 // another of its name can be made.
 func (f *Follower) WaitGone(ctx context.Context, uid types.UID) error {
-	f.mu.Lock()
-	f.awaited[uid] = true
-	f.mu.Unlock()
 	look := time.NewTicker(appearTime)
 	defer look.Stop()
 	gone := func(s watch.State) bool { return s.IsGone(uid) }

@@ -83,6 +83,19 @@ func TestCacheReportsChanges(t *testing.T) {
 	}
 }
 
+// The events of a workspace are read if they are asked for.
+func TestCacheWithEvents(t *testing.T) {
+	for _, wanted := range []bool{true, false} {
+		now := watchtest.Epoch
+		pod := named("alice-1", watchtest.OnNode)
+		c, in := cached(t, Query{Namespace: "dev", Events: wanted}, &now, pod.Pod)
+		in["events"].Apply(apiwatch.Added, watchtest.Event("alice-1", pod.UID, "app", "Pulled", "").Version(2).Event)
+		if got := c.open(now); len(got) != 1 || (len(got[0].Events) == 1) != wanted {
+			t.Errorf("wanted %t: %+v", wanted, got)
+		}
+	}
+}
+
 // What changes only with time is read again at that time.
 func TestCacheReadsAgainWhenItIsDue(t *testing.T) {
 	now := watchtest.Epoch
