@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
@@ -220,6 +222,10 @@ func TestWhereInjectionIsAllowed(t *testing.T) {
 		if err := (InjectionRules{Namespaces: test.namespaces}).allow(u); fault.CodeOf(err) != test.code {
 			t.Errorf("%v: %v, want %q", test.namespaces, err, test.code)
 		}
+	}
+	refused := Provisioner{Injection: InjectionRules{Namespaces: []string{}}} // asks no cluster
+	if _, err := refused.Provision(t.Context(), u, event.NewStream("alice", time.Now)); fault.CodeOf(err) != fault.PermissionDenied {
+		t.Errorf("it is provisioned: %v", err)
 	}
 	if err := (InjectionRules{Namespaces: []string{}}).allow(userstring.UserString{User: "alice"}); err != nil {
 		t.Errorf("a workspace of its own: %v", err)

@@ -209,6 +209,41 @@ func TestWaitingForARefusal(t *testing.T) {
 	endedRefused(t, s, in, got.seen, err)
 }
 
+// So does one that waits for another whose pod fails, and one that waits for anything else
+// goes on by itself.
+func TestWaitingForAFailure(t *testing.T) {
+	for name, test := range map[string]struct {
+		purpose string
+		ends    bool
+	}{"a provisioning": {forProvisioning, true}, "a stop": {forStopping, false}} {
+		t.Run(name, func(t *testing.T) {
+			pod := workspacePod()
+			pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
+			s, client, in := runOn(t, pod)
+			s.WaitForLock = true
+			locker := s.locker(test.purpose)
+			locker.Self, locker.Job = lock.Holder{User: "bob", Host: "elsewhere", PID: 1, Started: "1", Nonce: "x"}, "theirs"
+			theirs, _, err := locker.Try(t.Context(), id, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			looks := 0
+			client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+				looks++
+				if looks == 2 { // it waits by now
+					go theirs.Release(context.Background())
+				}
+				return false, nil, nil
+			})
+			got, err := s.acquire(t.Context(), in)
+			s.release(t.Context(), got.turn.Lock)
+			if (fault.CodeOf(err) == fault.Failed) != test.ends {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // So does who finds the lock free, but looked before.
 func TestRefusedBetweenLookupAndLock(t *testing.T) {
 	s, _, in := runOn(t)

@@ -1,7 +1,9 @@
 package controller
 
 import (
+	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/userstring"
@@ -43,5 +46,36 @@ func TestRemains(t *testing.T) {
 		if got, err := c.remains(t.Context(), r); got != test.want || err != nil {
 			t.Errorf("%s: %t, %v", name, got, err)
 		}
+	}
+}
+
+// What was done, or could not be, is told once, and the log says why it was.
+func TestDone(t *testing.T) {
+	var log strings.Builder
+	var told []string
+	c := &Controller{
+		Log: slog.New(slog.NewTextHandler(&log, nil)), Provisioner: &provision.Provisioner{Reader: inventory.Reader{Now: time.Now}},
+		Done: func(did Action, _ time.Duration, err error) { told = append(told, fmt.Sprintf("%s: %v", did, err)) },
+	}
+	k := newKnown()
+	lost, fine := recordOf("lost", v1.DesiredRunning, v1.ActualUnknown), recordOf("fine", v1.DesiredRunning, v1.ActualRunning)
+	lost.Reason, lost.UserString = "runningTime", "alice~plain"
+	k.replaceRecords([]lifecycle.Record{lost, fine})
+	k.seeAll([]v1.Workspace{seen("fine", v1.StageRunning)})
+	for _, key := range []string{"team.lost", "team.fine"} {
+		_, _ = c.one(t.Context(), k, key)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], string(Lost)+": nothing of it is left in namespace team") {
+		t.Errorf("%q", told)
+	}
+	for _, want := range []string{"workspace=lost", "reason=runningTime", "userString=alice~plain"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%q is not in %s", want, log.String())
+		}
+	}
+	log.Reset()
+	c.log(fine, Start, time.Second, nil)
+	if strings.Contains(log.String(), "reason") {
+		t.Errorf("it says a reason where nobody gave one: %s", log.String())
 	}
 }

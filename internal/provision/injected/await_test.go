@@ -91,3 +91,57 @@ func TestInjectedAgain(t *testing.T) {
 		}
 	}
 }
+
+// What still has a workspace that is taken out is listed by name.
+func TestLeaving(t *testing.T) {
+	now := time.Unix(0, 0)
+	for _, test := range []struct {
+		pods  []*corev1.Pod
+		says  string
+		names string
+	}{
+		{nil, "taken out", ""},
+		{[]*corev1.Pod{podOf("web-1", true)}, "1 pod still has alice-1", "web-1"},
+		{[]*corev1.Pod{podOf("web-3", true), podOf("web-1", false), podOf("web-2", true)}, "3 pods still have alice-1", "web-1 web-2 web-3"},
+	} {
+		got := leaving(id, test.pods, now)
+		var names []string
+		for _, r := range got.Replicas {
+			names = append(names, r.Name)
+		}
+		if got.Message != test.says || strings.Join(names, " ") != test.names || got.Gone != (len(test.pods) == 0) {
+			t.Errorf("%+v, want %s", got, test.says)
+		}
+	}
+}
+
+// A pod that may never become ready is one that waits for something, or has been started again.
+func TestBroken(t *testing.T) {
+	with := func(change func(pod *corev1.Pod, c *corev1.ContainerStatus)) *corev1.Pod {
+		pod := podOf("web-1", false)
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app"}, {Name: "main"}}
+		change(pod, &pod.Status.ContainerStatuses[1])
+		return pod
+	}
+	waits := func(_ *corev1.Pod, c *corev1.ContainerStatus) { c.State.Waiting = &corev1.ContainerStateWaiting{} }
+	for name, test := range map[string]struct {
+		change func(pod *corev1.Pod, c *corev1.ContainerStatus)
+		want   bool
+	}{
+		"it starts":            {func(*corev1.Pod, *corev1.ContainerStatus) {}, false},
+		"one waits":            {waits, true},
+		"one is started again": {func(_ *corev1.Pod, c *corev1.ContainerStatus) { c.RestartCount = 1 }, true},
+		"it is being deleted": {func(pod *corev1.Pod, c *corev1.ContainerStatus) {
+			waits(pod, c)
+			pod.DeletionTimestamp = new(metav1.Now())
+		}, false},
+		"it is ready": {func(pod *corev1.Pod, c *corev1.ContainerStatus) {
+			c.RestartCount = 1
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		}, false},
+	} {
+		if got := broken(with(test.change)); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

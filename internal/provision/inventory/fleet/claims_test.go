@@ -65,3 +65,24 @@ func TestCacheWatchesClaims(t *testing.T) {
 		t.Errorf("%q", codes)
 	}
 }
+
+// A list that is read once knows why a claim is not there, if a pod of any workspace mounts one.
+func TestListReadsClaims(t *testing.T) {
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "data", UID: "claim"}}
+	failed := watchtest.Event("data", "claim", "", "ProvisioningFailed", `storageclass.storage.k8s.io "none" not found`).Warn().Event
+	failed.InvolvedObject.Kind, failed.Namespace = kindClaim, "dev"
+	client := fake.NewClientset(named("alice-1").Pod, named("bob-1").Pod, named("carol-1", mounts).Pod, named("dave-1").Pod, claim, failed)
+	reader := inventory.Reader{
+		Client: &kube.Client{Interface: client, Namespace: "dev"},
+		Policy: cause.DefaultPolicy(), Now: func() time.Time { return watchtest.After(time.Minute) },
+	}
+	for range 8 { // in whatever order they come
+		list, err := List(t.Context(), reader, Query{Namespace: "dev"})
+		if err != nil || len(list.Items) != 4 {
+			t.Fatal(list, err)
+		}
+		if c := list.Items[2].Cause; c == nil || c.Code != cause.StorageClassMissing {
+			t.Errorf("%s: %+v", list.Items[2].ID, c)
+		}
+	}
+}

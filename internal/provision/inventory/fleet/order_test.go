@@ -5,7 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
 // The orders, each with the one by namespace and name where it says nothing.
@@ -69,5 +76,28 @@ func TestQuery(t *testing.T) {
 		if !(Query{}).matches(w) || (Query{Stages: []v1.Stage{v1.StageFailed, v1.StagePulling}}).matches(w) != (stage == v1.StageFailed || stage == v1.StagePulling) {
 			t.Errorf("stage %s is in the wrong lists", stage)
 		}
+	}
+}
+
+// A list is in its order also where workspaces need more than their pods to be read.
+func TestListIsSorted(t *testing.T) {
+	var pods []runtime.Object
+	for _, name := range strings.Fields("f b h d a g c e") {
+		pods = append(pods, named(name).Pod) // waits, so that its events are read
+	}
+	reader := inventory.Reader{
+		Client: &kube.Client{Interface: fake.NewClientset(pods...), Namespace: "dev"},
+		Policy: cause.DefaultPolicy(), Now: func() time.Time { return watchtest.After(time.Minute) },
+	}
+	list, err := List(t.Context(), reader, Query{Namespace: "dev"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range list.Items {
+		got = append(got, w.ID)
+	}
+	if strings.Join(got, " ") != "a b c d e f g h" {
+		t.Errorf("%q", got)
 	}
 }
