@@ -1,15 +1,23 @@
 package deploy
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
@@ -57,5 +65,31 @@ func TestFailure(t *testing.T) {
 	}
 	if hint := About(nil).Hint(v1.Snapshot{Cause: notFound}); hint != "" {
 		t.Errorf("of an unknown pod it says %q", hint)
+	}
+}
+
+// A pod that is gone, or whose name another one has by now, is deleted.
+func TestDeletePod(t *testing.T) {
+	pods := corev1.Resource("pods")
+	for name, test := range map[string]struct {
+		answer error
+		code   fault.Code
+	}{
+		"it is there":      {nil, ""},
+		"it is gone":       {apierrors.NewNotFound(pods, "web-1"), ""},
+		"another has it":   {apierrors.NewConflict(pods, "web-1", errors.New("the UID in the precondition does not match")), ""},
+		"the server rests": {apierrors.NewServiceUnavailable("busy"), fault.Unavailable},
+	} {
+		client := fake.NewClientset()
+		var uid string
+		client.PrependReactor("delete", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			uid = string(*a.(clienttesting.DeleteActionImpl).DeleteOptions.Preconditions.UID)
+			return true, nil, test.answer
+		})
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-1", Namespace: "dev", UID: "this-one"}}
+		err := DeletePod(t.Context(), inventory.Reader{Client: &kube.Client{Interface: client, Namespace: "dev"}}, pod)
+		if fault.CodeOf(err) != test.code || uid != "this-one" {
+			t.Errorf("%s: %v, of the UID %q", name, err, uid)
+		}
 	}
 }

@@ -23,6 +23,27 @@ func (n *notes) Handle(e v1.Event) {
 	}
 }
 
+// The hints of a workspace know its blueprint: what it is about is read from the chart's pod.
+func TestPrepareKnowsTheBlueprint(t *testing.T) {
+	user, err := userstring.Parse("alice~dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := manifest.Spec{User: user, Namespace: "dev"}
+	spec.Blueprint.Name, spec.Blueprint.Image = "dev", "x"
+	target, _, without := on(t)
+	d, _, err := target.Prepare(spec, inventory.Found{}, deploy.Permissions{Review: rbac.Review{Incomplete: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if about := d.About(&v1.Cause{}); about.Blueprint != "dev" || about.UserString != "alice~dev" {
+		t.Errorf("%+v", about)
+	}
+	if d, _, err = target.prepare(spec, without.Chart, inventory.Found{}, deploy.Permissions{Review: rbac.Review{Incomplete: true}}); err != nil || d.About != nil {
+		t.Errorf("of a chart without a pod: %v", err)
+	}
+}
+
 // Whoever provisions a workspace hears of everything by which it gets at credentials.
 func TestPrepareSaysWhoGetsAtCredentials(t *testing.T) {
 	user, err := userstring.Parse("alice~repo=org/proj")

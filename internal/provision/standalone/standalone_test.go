@@ -187,6 +187,54 @@ func TestWhetherTheRecordIsWritten(t *testing.T) {
 	}
 }
 
+// What the API server refuses in a dry run is an error of the preview.
+func TestPreviewOfWhatIsRefused(t *testing.T) {
+	target, client, d := on(t)
+	client.PrependReactor("create", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "x", errors.New("exceeded quota: q"))
+	})
+	changes, err := target.Preview(t.Context(), deploy.Install, inventory.Found{}, d, apply.DryRunServer)
+	if err == nil || changes != nil {
+		t.Errorf("%v, %v", changes, err)
+	}
+}
+
+// A record whose creation was answered with an error, and that is there, is written: it is not
+// tried again.
+func TestCompleteWithALostAnswer(t *testing.T) {
+	target, client, d := on(t)
+	creations := 0
+	client.PrependReactor("create", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		creations++
+		return true, nil, apierrors.NewAlreadyExists(schema.GroupResource{Resource: "secrets"}, "x")
+	})
+	if err := target.Complete(t.Context(), d, deploy.Result{}); err != nil || creations != 1 {
+		t.Errorf("%v after %d creations", err, creations)
+	}
+}
+
+// A refusal of something else than the pod, without a known cause, stays the error that it is,
+// and Helm's record stays as it is.
+func TestRefusalOfAnotherObject(t *testing.T) {
+	for message, want := range map[string]helm.Status{
+		`configmaps "x" is forbidden: exceeded quota: q, requested: configmaps=1`: helm.StatusFailed,
+		"admission webhook denied the request: no":                              helm.StatusPendingInstall,
+	} {
+		target, _, d := on(t)
+		turn := turnOf(t, target, d)
+		record, _, err := target.writeRecord(t.Context(), deploy.Turn{}, d.Chart, apply.DryRunNone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		by := &kube.RefusedError{Call: kube.Call{Verb: "create", Resource: "configmaps", Namespace: "dev", Name: "x"}, Message: message}
+		result, err := target.refused(t.Context(), turn.Lock, d, deploy.Result{Record: record}, by, by)
+		kept, readErr := target.Records().Latest(t.Context(), id)
+		if err == nil || readErr != nil || kept.Info.Status != want || (result.Reading.Stage == v1.StageFailed) != (want == helm.StatusFailed) {
+			t.Errorf("%s: %v, %+v", message, err, kept.Info)
+		}
+	}
+}
+
 // What was found without a lock may have been changed since: the record says so, and then it is
 // looked for again. A namespace that is gone is another matter.
 func TestKeptWorkspaceThatWasChanged(t *testing.T) {
