@@ -218,7 +218,7 @@ func TestCompleteWithALostAnswer(t *testing.T) {
 func TestRefusalOfAnotherObject(t *testing.T) {
 	for message, want := range map[string]helm.Status{
 		`configmaps "x" is forbidden: exceeded quota: q, requested: configmaps=1`: helm.StatusFailed,
-		"admission webhook denied the request: no":                              helm.StatusPendingInstall,
+		"admission webhook denied the request: no":                                helm.StatusPendingInstall,
 	} {
 		target, _, d := on(t)
 		turn := turnOf(t, target, d)
