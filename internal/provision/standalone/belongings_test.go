@@ -8,15 +8,18 @@ import (
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -147,6 +150,33 @@ func TestNamed(t *testing.T) {
 		has := func(kind string) bool { return kube.OfKind(named, kind) != nil }
 		if has("Pod") != test.pod || test.more != "" && !has(test.more) {
 			t.Errorf("%s: %v", name, named)
+		}
+	}
+}
+
+// What belongs to others is known of all that was looked for.
+func TestBelongingsWithOthers(t *testing.T) {
+	a, b := kube.Named("Secret", "a"), kube.Named("Secret", "b")
+	one, more := belongings{foreign: []*unstructured.Unstructured{a}}, belongings{foreign: []*unstructured.Unstructured{b}, objects: []*unstructured.Unstructured{b}}
+	if got := one.with(more); len(got.foreign) != 2 || len(got.objects) != 1 || len(got.secrets) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A cluster that does not know a kind has no objects of it.
+func TestObjectsOfAnUnknownKind(t *testing.T) {
+	target, _, _ := on(t)
+	certificates := schema.GroupVersionResource{Group: "cert-manager.io", Version: "v1", Resource: "certificates"}
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{certificates: "CertificateList"})
+	target.Client.Dynamic = client
+	for answer, code := range map[error]fault.Code{
+		apierrors.NewNotFound(certificates.GroupResource(), ""): "",
+		apierrors.NewServiceUnavailable("busy"): fault.Unavailable,
+	} {
+		client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, answer })
+		objects, err := target.ofKind(t.Context(), schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"})
+		if (err != nil) != (code != "") || len(objects) != 0 {
+			t.Errorf("%v: %v, %v", answer, objects, err)
 		}
 	}
 }
