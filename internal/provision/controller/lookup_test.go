@@ -1,8 +1,11 @@
 package controller
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
@@ -77,5 +81,47 @@ func TestDone(t *testing.T) {
 	c.log(fine, Start, time.Second, nil)
 	if strings.Contains(log.String(), "reason") {
 		t.Errorf("it says a reason where nobody gave one: %s", log.String())
+	}
+}
+
+// ended is a log that ends something when a line is written.
+type ended struct {
+	strings.Builder
+	end func()
+}
+
+func (e *ended) Write(line []byte) (int, error) {
+	e.end()
+	return e.Builder.Write(line)
+}
+
+// The first exchange compares everything that is recorded, and says so.
+func TestFirstExchange(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { // of the records of releases
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "items": []}`))
+	}))
+	defer server.Close()
+	client := &kube.Client{
+		Interface: fake.NewClientset(), Dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "team",
+		Config: &rest.Config{Host: server.URL}, HTTP: server.Client(),
+	}
+	place := lifecycle.Place{Client: client}
+	stopped := recordOf("alice-1", v1.DesiredStopped, v1.ActualStopped)
+	stopped.Incarnation, stopped.UserString, stopped.Values = "1", "alice~plain", "values"
+	if _, err := place.Of("team").Change(t.Context(), stopped.ID, func(lifecycle.Record) (lifecycle.Record, error) { return stopped, nil }); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithTimeout(t.Context(), 5*time.Second)
+	defer end()
+	log := &ended{end: end}
+	c := &Controller{
+		Log: slog.New(slog.NewTextHandler(log, nil)), Namespace: "team", Full: time.Hour, Partial: time.Hour,
+		Limits:      func(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{} },
+		Provisioner: &provision.Provisioner{States: place, Reader: inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now}},
+	}
+	c.exchanges(ctx, newKnown(), func(string) {})
+	if got := log.String(); !strings.Contains(got, "all workspaces are compared") || !strings.Contains(got, "workspaces=1") {
+		t.Errorf("it says: %s", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -353,6 +354,9 @@ func TestMark(t *testing.T) {
 	older, err := Inject(before, parts(t, "deployment"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if none, err := Mark(before, ""); err != nil || len(none.Patch) > 0 || !reflect.DeepEqual(none.After, before) {
+		t.Errorf("without a mark there is a patch: %s, %v", none.Patch, err)
 	}
 	mark, err := Mark(before, "12 alice")
 	if err != nil {

@@ -171,7 +171,7 @@ func TestObjectsOfAnUnknownKind(t *testing.T) {
 	target.Client.Dynamic = client
 	for answer, code := range map[error]fault.Code{
 		apierrors.NewNotFound(certificates.GroupResource(), ""): "",
-		apierrors.NewServiceUnavailable("busy"): fault.Unavailable,
+		apierrors.NewServiceUnavailable("busy"):                 fault.Unavailable,
 	} {
 		client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, answer })
 		objects, err := target.ofKind(t.Context(), schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"})
