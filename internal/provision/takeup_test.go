@@ -1,0 +1,41 @@
+package provision
+
+import (
+	"encoding/base64"
+	"testing"
+
+	helm "helm.sh/helm/v3/pkg/release"
+
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/userstring"
+)
+
+// What stands is a workspace that is stopped: a release of somebody else may have a name like
+// one, and what is not all installed is not taken up.
+func TestStands(t *testing.T) {
+	u, err := userstring.Parse("alice~plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := func(text string, status helm.Status) *helm.Release {
+		return &helm.Release{Info: &helm.Info{Status: status}, Manifest: "---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, annotations: {" +
+			kube.AnnotationUserString + ": " + base64.StdEncoding.EncodeToString([]byte(text)) + "}}\n"}
+	}
+	for name, test := range map[string]struct {
+		found inventory.Found
+		want  bool
+	}{
+		"a stopped workspace":     {inventory.Found{Record: record(u.String(), helm.StatusDeployed)}, true},
+		"nothing":                 {inventory.Found{}, false},
+		"the record of another":   {inventory.Found{Record: record("bob~plain", helm.StatusDeployed)}, false},
+		"a release of a chart":    {inventory.Found{Record: &helm.Release{Info: &helm.Info{Status: helm.StatusDeployed}, Manifest: "---\nkind: Service\n"}}, false},
+		"one that is not all in":  {inventory.Found{Record: record(u.String(), helm.StatusPendingInstall)}, false},
+		"one that has a pod":      {inventory.Found{Record: record(u.String(), helm.StatusDeployed), Pod: workspacePod()}, false},
+		"a user string that lies": {inventory.Found{Record: record("a b c", helm.StatusDeployed)}, false},
+	} {
+		if got := stands(u.ID(), test.found); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
