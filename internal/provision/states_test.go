@@ -1,0 +1,106 @@
+package provision
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/watch/watchtest"
+)
+
+// meant is what alice's workspace is recorded to be; nothing is if that is empty.
+func meant(t *testing.T, s provisioning, client *fake.Clientset, desired v1.DesiredState, values string) {
+	t.Helper()
+	client.PrependReactor("create", "configmaps", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		a.(clienttesting.CreateAction).GetObject().(*corev1.ConfigMap).ResourceVersion = "1" // which the fake cluster does not give
+		return false, nil, nil
+	})
+	s.Provisioner.States = lifecycle.Place{Client: s.Client}
+	if desired == "" {
+		return
+	}
+	_, err := s.states().Change(t.Context(), id, func(lifecycle.Record) (lifecycle.Record, error) {
+		r := lifecycle.TakenUp(id, "1", time.Time{}, v1.ActualRunning, time.Time{})
+		r.Namespace, r.UserString, r.Desired, r.Values = "dev", "alice", desired, values
+		return r, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A workspace that runs, though it was to be stopped, stays: it is meant to run from now on. One
+// that is being deleted does not, nor one that was stopped meanwhile.
+func TestStay(t *testing.T) {
+	running := watchtest.NewPod(id, "old", watchtest.OnNode, watchtest.AppReady).Pod
+	running.Namespace, running.Labels = "dev", map[string]string{kube.LabelCanonicalID: id}
+	for name, test := range map[string]struct {
+		desired v1.DesiredState
+		runs    bool
+		code    fault.Code
+		becomes v1.DesiredState
+	}{
+		"nothing is recorded":      {"", true, "", ""},
+		"it is meant to run":       {v1.DesiredRunning, true, "", v1.DesiredRunning},
+		"it is meant to stop":      {v1.DesiredStopped, true, "", v1.DesiredRunning},
+		"it is being deleted":      {v1.DesiredTerminated, true, fault.Conflict, v1.DesiredTerminated},
+		"it was stopped meanwhile": {v1.DesiredStopped, false, fault.Conflict, v1.DesiredStopped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, client, in := runOn(t)
+			if test.runs {
+				s, client, in = runOn(t, running)
+			}
+			record := release.NewRecord(id, "dev", in.deployment.Chart, time.Now())
+			release.Deployed(record, time.Now())
+			if err := s.Records().Create(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			meant(t, s, client, test.desired, "")
+			if err := s.stay(t.Context()); fault.CodeOf(err) != test.code {
+				t.Errorf("%v, want %q", err, test.code)
+			}
+			r, err := s.states().Get(t.Context(), id)
+			if err != nil || r.Desired != test.becomes {
+				t.Errorf("it is meant to be %q, want %q: %v", r.Desired, test.becomes, err)
+			}
+		})
+	}
+}
+
+// A workspace without anything on the cluster exists as long as it is recorded, and not only to
+// be deleted.
+func TestExists(t *testing.T) {
+	for desired, want := range map[v1.DesiredState]bool{"": false, v1.DesiredStopped: true, v1.DesiredRunning: true, v1.DesiredTerminated: false} {
+		s, client, in := runOn(t)
+		meant(t, s, client, desired, "")
+		if got, err := s.exists(t.Context(), in.found); got != want || err != nil {
+			t.Errorf("%q: %t, %v", desired, got, err)
+		}
+	}
+}
+
+// What is made of a stopped workspace is what it was, and of any other what the blueprint says.
+func TestAsStopped(t *testing.T) {
+	const unreadable = "not what it was made of"
+	for desired, asItWas := range map[v1.DesiredState]bool{
+		"": false, v1.DesiredRunning: false, v1.DesiredTerminated: false, v1.DesiredStopped: true, v1.DesiredRestart: true,
+	} {
+		s, client, in := runOn(t)
+		in.plan = deploy.Install
+		meant(t, s, client, desired, unreadable)
+		if _, err := s.asStopped(t.Context(), in); (err != nil) != asItWas {
+			t.Errorf("%q: %v", desired, err)
+		}
+	}
+}
