@@ -25,7 +25,7 @@ func meant(t *testing.T, s provisioning, client *fake.Clientset, desired v1.Desi
 		a.(clienttesting.CreateAction).GetObject().(*corev1.ConfigMap).ResourceVersion = "1" // which the fake cluster does not give
 		return false, nil, nil
 	})
-	s.Provisioner.States = lifecycle.Place{Client: s.Client}
+	s.States = lifecycle.Place{Client: s.Client}
 	if desired == "" {
 		return
 	}

@@ -111,7 +111,13 @@ func (w *world) followedInNATS(berth func(args ...string) *exec.Cmd, user string
 		id = strings.TrimSpace(r.stdout)
 		return r.status == 0 && id != ""
 	})
-	follower := w.launch(berth("jobs", id, "--follow"))
+	var follower *process
+	w.eventually("the job is followed", func() bool { // NATS may not answer in time on a busy machine
+		if follower == nil || len(follower.ended) > 0 && follower.stdout.String() == "" {
+			follower = w.launch(berth("jobs", id, "--follow"))
+		}
+		return follower.stdout.String() != ""
+	})
 	r := run.wait()
 	r.mustBe(w, status)
 	f := follower.wait()

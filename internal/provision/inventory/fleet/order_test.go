@@ -82,7 +82,7 @@ func TestQuery(t *testing.T) {
 // A list is in its order also where workspaces need more than their pods to be read.
 func TestListIsSorted(t *testing.T) {
 	var pods []runtime.Object
-	for _, name := range strings.Fields("f b h d a g c e") {
+	for name := range strings.FieldsSeq("f b h d a g c e") {
 		pods = append(pods, named(name).Pod) // waits, so that its events are read
 	}
 	reader := inventory.Reader{
