@@ -104,3 +104,25 @@ func TestAsStopped(t *testing.T) {
 		}
 	}
 }
+
+// An order is carried out as long as it is the newest: what is wanted since comes first.
+func TestOrdered(t *testing.T) {
+	s, client, _ := runOn(t)
+	meant(t, s, client, v1.DesiredStopped, "")
+	r, err := s.states().Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := OrderOf(r)
+	older, another := newest, newest
+	older.Changed, another.Incarnation = newest.Changed-1, "2"
+	for name, test := range map[string]struct {
+		order      Order
+		superseded bool
+	}{"the newest": {newest, false}, "an older one": {older, true}, "of one that was deleted": {another, true}} {
+		s.Order = &test.order
+		if _, err := s.ordered(t.Context()); IsSuperseded(err) != test.superseded || (err != nil) != test.superseded {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

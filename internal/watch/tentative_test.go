@@ -5,6 +5,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -126,6 +127,26 @@ func TestLateClock(t *testing.T) {
 	}
 	if got, _ := AnalyzePods(stateOf(pod), cause.DefaultPolicy(), watchtest.After(-time.Minute)); got.Cause == nil || got.Cause.Tentative {
 		t.Errorf("pods alone: %+v", got.Cause)
+	}
+}
+
+// The newest time of a state is that of whatever object has it.
+func TestNewest(t *testing.T) {
+	made := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data", UID: "c", CreationTimestamp: metav1.NewTime(watchtest.After(time.Hour))}}
+	renewed := metav1.NewMicroTime(watchtest.After(2 * time.Hour))
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "node1", UID: "l"}, Spec: coordinationv1.LeaseSpec{RenewTime: &renewed}}
+	pod := watchtest.NewPod("web", "1", unscheduled("no", 3*time.Minute)).Pod
+	for _, test := range []struct {
+		s    State
+		want time.Duration
+	}{
+		{stateOf(pod), 3 * time.Minute},
+		{stateOf(pod).Apply(watch.Added, made), time.Hour},
+		{stateOf(pod).Apply(watch.Added, made).Apply(watch.Added, lease), 2 * time.Hour},
+	} {
+		if got := test.s.Newest(); !got.Equal(watchtest.After(test.want)) {
+			t.Errorf("%s, want it after %s", got, test.want)
+		}
 	}
 }
 

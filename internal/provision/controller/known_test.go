@@ -121,6 +121,22 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// What is left of a workspace is looked for again when it has been seen to change.
+func TestRemainsAreForgotten(t *testing.T) {
+	k := newKnown()
+	k.replaceRecords([]lifecycle.Record{recordOf("a", v1.DesiredStopped, v1.ActualStopped)})
+	k.setRemains("team.a", true)
+	if all := k.podless(); len(all) != 0 {
+		t.Errorf("it is looked for %v", all)
+	}
+	gone := seen("a", v1.StageUnknown)
+	gone.Gone = true
+	k.see([]v1.Workspace{gone})
+	if all := k.podless(); len(all) != 1 || all[0].ID != "a" {
+		t.Errorf("after a change it is looked for %v", all)
+	}
+}
+
 // What somebody else has changed is worked on if it is not what is wanted, once; what has not
 // been answered is left to the next exchange.
 func TestTouched(t *testing.T) {

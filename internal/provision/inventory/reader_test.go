@@ -104,3 +104,24 @@ func TestAround(t *testing.T) {
 		t.Errorf("%v, %v", around, err)
 	}
 }
+
+// A workspace is in the workload that its user string names, else in that of its labels.
+func TestWorkloadOf(t *testing.T) {
+	labels := func(kind, name string) map[string]string {
+		return map[string]string{kube.LabelWorkloadKind: kind, kube.LabelWorkloadName: name}
+	}
+	for name, test := range map[string]struct {
+		meta metav1.ObjectMeta
+		want string
+	}{
+		"its user string": {metav1.ObjectMeta{Annotations: of("alice~dev+ns=shop+workload=deployment/web"), Labels: labels("StatefulSet", "db")}, "deployment/web"},
+		"its labels":      {metav1.ObjectMeta{Labels: labels("StatefulSet", "db")}, "statefulset/db"},
+		"no name":         {metav1.ObjectMeta{Labels: labels("StatefulSet", "")}, ""},
+		"no kind":         {metav1.ObjectMeta{Labels: labels("", "db")}, ""},
+		"none":            {metav1.ObjectMeta{Annotations: of("alice~dev")}, ""},
+	} {
+		if got := WorkloadOf(&test.meta).String(); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

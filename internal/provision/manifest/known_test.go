@@ -1,0 +1,45 @@
+package manifest
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// What a workspace has beside its pod follows from the pod: a policy if it has a class, a
+// certificate if it mounts the Secret of one.
+func TestOfPod(t *testing.T) {
+	pod := func(change func(*corev1.Pod)) *corev1.Pod {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "alice-1", Labels: map[string]string{}}}
+		change(pod)
+		return pod
+	}
+	mounts := func(secret string) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) {
+			pod.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret}}}}
+		}
+	}
+	for name, test := range map[string]struct {
+		pod  *corev1.Pod
+		more []string
+	}{
+		"nothing more":          {pod(func(*corev1.Pod) {}), nil},
+		"a class":               {pod(func(pod *corev1.Pod) { pod.Labels[kube.LabelNetworkPolicy] = "isolated" }), []string{"NetworkPolicy"}},
+		"a certificate":         {pod(mounts(kube.CertificateSecret("alice-1"))), []string{"Certificate"}},
+		"the Secret of another": {pod(mounts("theirs")), nil},
+	} {
+		var more []string
+		for _, object := range OfPod(test.pod) {
+			if kind := object.GetKind(); kind == "NetworkPolicy" || kind == "Certificate" {
+				more = append(more, kind)
+			}
+		}
+		if !slices.Equal(more, test.more) {
+			t.Errorf("%s: %q, want %q", name, more, test.more)
+		}
+	}
+}
