@@ -89,3 +89,15 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A record that is just within the bounds is read.
+func TestLargestRecord(t *testing.T) {
+	for name, text := range map[string]string{
+		"entries": `{"id":"x","events":[` + strings.Repeat("{},", 9_999) + `{}]}`,
+		"bytes":   `{"id":"x","username":"` + strings.Repeat("a", 1<<20-len(`{"id":"x","username":""}`)) + `"}`,
+	} {
+		if r, err := Decode("x", []byte(text)); err != nil || r.ID != "x" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

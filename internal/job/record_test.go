@@ -292,3 +292,15 @@ func TestProblems(t *testing.T) {
 		}
 	}
 }
+
+// Of a record in which nothing may go, nothing goes: neither of one that is empty, nor of one in
+// which it has been noted before that entries are left out.
+func TestTrimOfNothing(t *testing.T) {
+	note := v1.JobEvent{Type: v1.JobEventProgress, ObjectName: leftOutName, Message: fmt.Sprintf(leftOutText, 7)}
+	for _, events := range [][]v1.JobEvent{nil, {note}} {
+		r, ok := Record{ID: "x", Events: events}.trim(isEventOrStep)
+		if ok || len(r.Events) != len(events) || len(events) > 0 && r.Events[0].Message != note.Message {
+			t.Errorf("of %+v: %+v, %t", events, r.Events, ok)
+		}
+	}
+}

@@ -13,9 +13,12 @@ import (
 	"helm.sh/helm/v3/pkg/releaseutil"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	clientset "k8s.io/client-go/kubernetes/fake"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -83,6 +86,33 @@ func TestFailed(t *testing.T) {
 	want = []string{"64 failed d", "65 failed e", "66 deployed plain"}
 	if got := history(t, records); !slices.Equal(got, want) {
 		t.Errorf("then: %q", got)
+	}
+}
+
+// A revision that cannot be recorded as deployed supersedes nothing.
+func TestSuccessThatIsNotWritten(t *testing.T) {
+	client := clientset.NewClientset()
+	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns", most: 2000}
+	before := upgrade(t, records, bundleOf(t, 100), 3)
+	revision := NewRevision("a", "ns", bundleOf(t, 100), before, time.Now())
+	if err := records.Create(t.Context(), revision); err != nil {
+		t.Fatal(err)
+	}
+	client.PrependReactor("update", "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		mine := a.(clienttesting.UpdateAction).GetObject().(*corev1.Secret).Labels["version"] == "2"
+		return mine, nil, apierrors.NewServiceUnavailable("busy")
+	})
+	if err := records.Succeeded(t.Context(), revision, 3, time.Now()); fault.CodeOf(err) != fault.Unavailable {
+		t.Error(err)
+	}
+	if got := history(t, records); len(got) != 2 || got[0] != "1 deployed plain" {
+		t.Errorf("%q", got)
+	}
+	client.PrependReactor("list", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewServiceUnavailable("busy")
+	})
+	if err := records.Supersede(t.Context(), revision, 3); fault.CodeOf(err) != fault.Unavailable {
+		t.Errorf("what is to be superseded cannot be listed: %v", err)
 	}
 }
 

@@ -3,9 +3,11 @@ package catalog
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // A directory of blueprints may have other files and directories in it, whatever they are called.
@@ -32,6 +34,18 @@ func TestOtherFilesOfADirectory(t *testing.T) {
 		if _, err := resolve(t, s, Order{Name: name}); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A problem in a file shows the line that it is in.
+func TestProblemsShowTheLine(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("blueprints:\n- {name: a, template: base, imge: x}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(dir)
+	if problems := fault.From(err).Problems; len(problems) != 1 || !strings.Contains(problems[0], "\n  - {name: a, template: base, imge: x}\n") {
+		t.Errorf("%q", problems)
 	}
 }
 
