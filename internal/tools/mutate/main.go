@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 )
 
@@ -27,13 +28,14 @@ func mutate() error {
 	defer stop()
 	number := flag.Int("n", 300, "how many places are changed, chosen evenly")
 	first := flag.Int("first", 0, "which place is the first one, to choose others")
+	jobs := flag.Int("jobs", 4*runtime.NumCPU(), "how many are tested at a time")
 	only := flag.String("only", "", "change only what begins with this, such as internal/watch/cause")
 	flag.Parse()
 	all, err := find(*only)
 	if err != nil {
 		return err
 	}
-	return run(ctx, chosen(all, *number, *first))
+	return run(ctx, chosen(all, *number, *first), *jobs)
 }
 
 // roots are the packages that are changed, with those below them.

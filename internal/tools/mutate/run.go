@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// runner runs tests with changes. A test is compiled when it is needed.
+// runner runs tests with changes. Only prepare and, of a change with a build of its own, notices
+// add tests.
 type runner struct {
 	dir, overlay string
 	tests        map[string]test
@@ -24,12 +29,42 @@ type test struct {
 	limit  time.Duration
 }
 
-func run(ctx context.Context, changes []place) error {
+// run makes the changes, jobs of them at a time: most tests of commands wait more than they
+// work.
+func run(ctx context.Context, changes []place, jobs int) error {
 	dir, err := os.MkdirTemp("", "berth-mutate-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	r, err := prepare(ctx, dir, changes)
+	if err != nil {
+		return err
+	}
+	by := make([]string, len(changes))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(jobs)
+	for i, p := range changes {
+		group.Go(func() (err error) {
+			switch by[i], err = r.notices(ctx, p); {
+			case err != nil:
+			case by[i] != "":
+				fmt.Printf("noticed by %s: %s\n", by[i], p)
+			default:
+				fmt.Printf("NOT NOTICED: %s\n", p)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	summarize(changes, by)
+	return nil
+}
+
+// prepare compiles the tests with all changes that have a switch.
+func prepare(ctx context.Context, dir string, changes []place) (*runner, error) {
 	var switched []place
 	for _, p := range changes {
 		if !p.constant {
@@ -37,30 +72,36 @@ func run(ctx context.Context, changes []place) error {
 		}
 	}
 	r := &runner{dir: dir, tests: map[string]test{}}
+	var err error
 	if r.overlay, err = overlay(dir, switched); err != nil {
-		return err
+		return nil, err
 	}
+	for _, p := range switched {
+		for _, pkg := range testers(p.pkg) {
+			if _, err := r.compiled(ctx, pkg, false); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r, nil
+}
+
+// summarize prints how many changes were noticed, of each package and of all; by has who has
+// noticed each.
+func summarize(changes []place, by []string) {
 	all, noticed := map[string]int{}, map[string]int{}
-	for _, p := range changes {
-		by, err := r.notices(ctx, p)
-		if err != nil {
-			return err
-		}
+	total := 0
+	for i, p := range changes {
 		all[p.pkg]++
-		if by != "" {
+		if by[i] != "" {
 			noticed[p.pkg]++
-			fmt.Printf("noticed by %s: %s\n", by, p)
-		} else {
-			fmt.Printf("NOT NOTICED: %s\n", p)
+			total++
 		}
 	}
-	total, found := 0, 0
-	for pkg, n := range all {
-		fmt.Printf("%s: %d of %d\n", pkg, noticed[pkg], n)
-		total, found = total+n, found+noticed[pkg]
+	for _, pkg := range slices.Sorted(maps.Keys(all)) {
+		fmt.Printf("%s: %d of %d\n", pkg, noticed[pkg], all[pkg])
 	}
-	fmt.Printf("noticed: %d of %d, %.1f %%\n", found, total, 100*float64(found)/float64(max(total, 1)))
-	return nil
+	fmt.Printf("noticed: %d of %d, %.1f %%\n", total, len(changes), 100*float64(total)/float64(max(len(changes), 1)))
 }
 
 // notices is the package whose test fails under a change; empty if none does.
@@ -122,7 +163,7 @@ func (r *runner) compiled(ctx context.Context, pkg string, constant bool) (test,
 		case failed:
 			return t, fmt.Errorf("the tests of %s fail without a change", pkg)
 		}
-		t.limit = 30*time.Second + 4*time.Since(begun)
+		t.limit = 30*time.Second + 8*time.Since(begun) // which was alone
 	}
 	r.tests[pkg] = t
 	return t, nil
