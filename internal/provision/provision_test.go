@@ -68,16 +68,33 @@ func workspacePod() *corev1.Pod {
 	}}
 }
 
-// lockedByBob is a lock that another user holds, for a job of theirs.
+// lockedByBob is a lock that another user holds to provision, for a job of theirs.
 func lockedByBob(t *testing.T, s provisioning) *lock.Lock {
 	t.Helper()
-	locker := s.locker(forProvisioning)
+	return lockedByBobFor(t, s, forProvisioning)
+}
+
+func lockedByBobFor(t *testing.T, s provisioning, purpose string) *lock.Lock {
+	t.Helper()
+	locker := s.locker(purpose)
 	locker.Self, locker.Job = lock.Holder{User: "bob", Host: "elsewhere", PID: 1, Started: "1", Nonce: "x"}, "theirs"
 	held, _, err := locker.Try(t.Context(), id, nil)
 	if err != nil || held == nil {
 		t.Fatal(held, err)
 	}
 	return held
+}
+
+// releasedWhenAwaited gives a lock back when somebody else waits for it.
+func releasedWhenAwaited(client *fake.Clientset, theirs *lock.Lock) {
+	looks := 0
+	client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		looks++
+		if looks == 2 { // it waits by now
+			go theirs.Release(context.Background())
+		}
+		return false, nil, nil
+	})
 }
 
 // Following a pod ends as soon as it is deleted.
@@ -196,14 +213,7 @@ func TestWaitingForARefusal(t *testing.T) {
 	if err := s.Records().Create(t.Context(), refusedRecord(in.deployment.Chart, time.Now())); err != nil {
 		t.Fatal(err)
 	}
-	looks := 0
-	client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		looks++
-		if looks == 2 { // it waits by now
-			go theirs.Release(context.Background())
-		}
-		return false, nil, nil
-	})
+	releasedWhenAwaited(client, theirs)
 	got, err := s.acquire(t.Context(), in)
 	s.release(t.Context(), got.turn.Lock)
 	endedRefused(t, s, in, got.seen, err)
@@ -221,20 +231,8 @@ func TestWaitingForAFailure(t *testing.T) {
 			pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
 			s, client, in := runOn(t, pod)
 			s.WaitForLock = true
-			locker := s.locker(test.purpose)
-			locker.Self, locker.Job = lock.Holder{User: "bob", Host: "elsewhere", PID: 1, Started: "1", Nonce: "x"}, "theirs"
-			theirs, _, err := locker.Try(t.Context(), id, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			looks := 0
-			client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-				looks++
-				if looks == 2 { // it waits by now
-					go theirs.Release(context.Background())
-				}
-				return false, nil, nil
-			})
+			theirs := lockedByBobFor(t, s, test.purpose)
+			releasedWhenAwaited(client, theirs)
 			got, err := s.acquire(t.Context(), in)
 			s.release(t.Context(), got.turn.Lock)
 			if (fault.CodeOf(err) == fault.Failed) != test.ends {

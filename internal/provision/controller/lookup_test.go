@@ -112,7 +112,7 @@ func TestFirstExchange(t *testing.T) {
 	if _, err := place.Of("team").Change(t.Context(), stopped.ID, func(lifecycle.Record) (lifecycle.Record, error) { return stopped, nil }); err != nil {
 		t.Fatal(err)
 	}
-	ctx, end := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, end := context.WithTimeout(t.Context(), time.Minute)
 	defer end()
 	log := &ended{end: end}
 	c := &Controller{

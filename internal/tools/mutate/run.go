@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// runner runs tests with changes. Only prepare and, of a change with a build of its own, notices
-// add tests.
+// runner runs tests with changes. The tests are compiled by prepare, but for a change that takes
+// a build of its own: it has a runner of its own, too.
 type runner struct {
 	dir, overlay string
 	tests        map[string]test
