@@ -93,8 +93,7 @@ func TestJobInNATSOverTLS(t *testing.T) {
 	}
 	r = w.finish(berth("doctor", "-o", "json"))
 	w.item(r, "records", v1.CheckupOK, "2 wait for NATS")
-	r = w.finish(berth("jobs", "-o", "json"))
-	r.mustBe(w, 0)
+	r = w.fromNATS(func() result { return w.finish(berth("jobs", "-o", "json")) })
 	if jobs := decode[v1.JobList](w, r); len(jobs.Items) != 4 || w.recordsInTheCluster() != 0 {
 		t.Errorf("%d records are in the cluster, the jobs are %+v", w.recordsInTheCluster(), jobs.Items)
 	}
@@ -124,8 +123,7 @@ func (w *world) followedInNATS(berth func(args ...string) *exec.Cmd, user string
 	f.mustBe(w, status)
 	stages, reasons := w.reported(r.stdout)
 	w.contains(f.stdout, stages...)
-	history := w.finish(berth("status", user, "--history", "-o", "json"))
-	history.mustBe(w, 0)
+	history := w.fromNATS(func() result { return w.finish(berth("status", user, "--history", "-o", "json")) })
 	list := decode[v1.JobList](w, history)
 	if len(list.Items) != 1 || list.Items[0].ID != id {
 		w.Fatalf("the history is %+v", list)
