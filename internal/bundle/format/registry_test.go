@@ -1,7 +1,6 @@
 package format_test
 
 import (
-	"flag"
 	"maps"
 	"os"
 	"slices"
@@ -13,9 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/goldentest"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const (
 	annotations = "annotations:\n  operators.operatorframework.io.bundle.package.v1: web\n"
@@ -80,19 +78,7 @@ func TestPublishedBundle(t *testing.T) {
 		}
 		text.WriteString("---\n" + string(document))
 	}
-	const golden = "testdata/prometheus-operator.yaml"
-	if *update {
-		if err := os.WriteFile(golden, []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), text.String()); diff != "" {
-		t.Fatal(diff)
-	}
+	goldentest.Check(t, "prometheus-operator.yaml", text.String())
 }
 
 // names are the kinds and names of objects.

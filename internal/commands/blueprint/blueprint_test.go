@@ -14,8 +14,8 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/schematest"
-	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
 const team = `blueprints:
@@ -59,8 +59,8 @@ func TestBlueprintList(t *testing.T) {
 	document, _ := cmdtest.Must(t, 0, "blueprint", "list", "--blueprints", "bp", "-o", "json")
 	t.Chdir(home)
 	schematest.Validate(t, []byte(document))
-	terminaltest.Golden(t, "list.txt", text)
-	terminaltest.Golden(t, "list-wide.txt", wide)
+	goldentest.Check(t, "list.txt", text)
+	goldentest.Check(t, "list-wide.txt", wide)
 }
 
 func TestBlueprintShow(t *testing.T) {
@@ -88,8 +88,8 @@ func TestBlueprintShow(t *testing.T) {
 	if !b.IsTemplate || b.Origins["env.TEAM"] != "team (bp/team.yaml:5)" || b.Origins["resources.cpu"] != "default (built in)" {
 		t.Errorf("%+v", b)
 	}
-	terminaltest.Golden(t, "show.txt", plain)
-	terminaltest.Golden(t, "show-origins.txt", withOrigins)
+	goldentest.Check(t, "show.txt", plain)
+	goldentest.Check(t, "show-origins.txt", withOrigins)
 }
 
 func TestBlueprintValidate(t *testing.T) {
@@ -108,7 +108,7 @@ func TestBlueprintValidate(t *testing.T) {
 	wrong, _ := cmdtest.Must(t, 2, "blueprint", "validate", "bp", "-o", "json")
 	_, stderr := cmdtest.Must(t, 2, "blueprint", "validate", "bp")
 	t.Chdir(home)
-	terminaltest.Golden(t, "validate.txt", stderr)
+	goldentest.Check(t, "validate.txt", stderr)
 	schematest.Validate(t, []byte(fine))
 	schematest.Validate(t, []byte(wrong))
 }
@@ -168,7 +168,7 @@ func TestExpressionsSurviveShow(t *testing.T) {
 	}
 	t.Chdir(home)
 	schematest.Validate(t, []byte(document))
-	terminaltest.Golden(t, "show-expressions.yaml", shown)
+	goldentest.Check(t, "show-expressions.yaml", shown)
 }
 
 // A file is checked with what is configured, as provisioning has it: the templates of

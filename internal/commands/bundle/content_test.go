@@ -11,9 +11,9 @@ import (
 
 	"github.com/berthdev/berth/internal/commands"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/schematest"
 	"github.com/berthdev/berth/internal/terminal"
-	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
 // shop is a bundle of plain manifests.
@@ -72,7 +72,7 @@ func TestValidate(t *testing.T) {
 	}
 	t.Chdir(home)
 	schematest.Validate(t, []byte(document))
-	terminaltest.Golden(t, "validate.txt", text)
+	goldentest.Check(t, "validate.txt", text)
 }
 
 func TestValidateSaysAllProblems(t *testing.T) {

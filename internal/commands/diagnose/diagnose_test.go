@@ -11,8 +11,8 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/schematest"
-	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
 const recordings = "../../watch/testdata/recordings/"
@@ -67,9 +67,9 @@ func TestDiagnoseRecordings(t *testing.T) {
 			file := recordings + name + ".jsonl"
 			want.check(t, diagnosis(t, "", "-f", file, "--subject", want.Subject))
 			_, text, _ := offline(t, "", "diagnose", "-f", file, "--subject", want.Subject)
-			terminaltest.Golden(t, name+".txt", text)
+			goldentest.Check(t, name+".txt", text)
 			_, doc, _ := offline(t, "", "diagnose", "-f", file, "--subject", want.Subject, "-o", "yaml")
-			terminaltest.Golden(t, name+".yaml", doc)
+			goldentest.Check(t, name+".yaml", doc)
 		})
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/schematest"
-	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
 func TestResolveOffline(t *testing.T) {
@@ -53,7 +53,7 @@ func TestResolveOffline(t *testing.T) {
 		}
 	}
 	text, _ := cmdtest.Must(t, 0, "resolve", "alice~repo=Org/Proj+ref=Main", "--offline")
-	terminaltest.Golden(t, "offline.txt", text)
+	goldentest.Check(t, "offline.txt", text)
 	if id, _ := cmdtest.Must(t, 0, "resolve", "alice", "--offline", "-o", "jsonpath={.id}"); id != "alice-a975fae" {
 		t.Errorf("the ID is %q", id)
 	}

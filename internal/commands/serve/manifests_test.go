@@ -15,8 +15,8 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/commands/serve"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
-	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
 type cobraCommand = cobra.Command
@@ -170,7 +170,7 @@ func TestManifestsOfAPool(t *testing.T) {
 	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	terminaltest.Golden(t, "pool.yaml", out.Out.String())
+	goldentest.Check(t, "pool.yaml", out.Out.String())
 	if said := out.Err.String(); said != "The Secret berth-gateway-target that is printed holds the credential of --target-kubeconfig.\n" {
 		t.Errorf("it says %q", said)
 	}
@@ -196,7 +196,7 @@ func TestManifestsOfWorkspaces(t *testing.T) {
 	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	terminaltest.Golden(t, "workspaces.yaml", out.Out.String())
+	goldentest.Check(t, "workspaces.yaml", out.Out.String())
 	if said := out.Err.String(); said != "The Secret berth-workspaces-configuration that is printed holds the file of --configuration.\n" {
 		t.Errorf("it says %q", said)
 	}

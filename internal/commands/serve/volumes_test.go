@@ -14,8 +14,8 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/commands/serve"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
-	"github.com/berthdev/berth/internal/terminal/terminaltest"
 	"github.com/berthdev/berth/internal/waittest"
 )
 
@@ -115,7 +115,7 @@ func TestManifestsOfVolumes(t *testing.T) {
 	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	terminaltest.Golden(t, "volumes.yaml", out.Out.String())
+	goldentest.Check(t, "volumes.yaml", out.Out.String())
 	if said := out.Err.String(); !strings.Contains(said, "The pods of the namespace berth-volumes are privileged.") {
 		t.Errorf("it says %q", said)
 	}

@@ -10,8 +10,8 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/schematest"
-	"github.com/berthdev/berth/internal/terminal/terminaltest"
 	"github.com/berthdev/berth/internal/volume"
 )
 
@@ -35,7 +35,7 @@ func TestListGolden(t *testing.T) {
 	newWorld(t, fleet())
 	for name, args := range map[string]string{"list": "", "wide": "-o wide", "of-alice": "--of alice", "node": "--node n1", "names": "-o name", "nobody": "--of carol"} {
 		stdout, stderr := cmdtest.Must(t, 0, append([]string{"volume", "list"}, strings.Fields(args)...)...)
-		terminaltest.Golden(t, name+".txt", stdout+stderr)
+		goldentest.Check(t, name+".txt", stdout+stderr)
 	}
 }
 

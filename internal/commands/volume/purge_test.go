@@ -14,9 +14,9 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	commandvolume "github.com/berthdev/berth/internal/commands/volume"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/schematest"
 	"github.com/berthdev/berth/internal/terminal"
-	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
 // What is removed is what was meant, and nothing if one of the IDs is wrong.
@@ -85,7 +85,7 @@ func TestPurgeAsks(t *testing.T) {
 			t.Errorf("%q: %v, %q", answer, err, drivers["n1"].purged)
 		}
 		if answer == "y\n" {
-			terminaltest.Golden(t, "purge.txt", b.Err.String()+b.Out.String())
+			goldentest.Check(t, "purge.txt", b.Err.String()+b.Out.String())
 		}
 	}
 	newWorld(t, fleet())

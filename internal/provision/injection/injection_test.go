@@ -2,9 +2,6 @@ package injection
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,10 +12,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/kube"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // rendered is what the chart makes of a workspace with something of everything.
 const rendered = `
@@ -149,19 +145,7 @@ func TestTemplates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden := filepath.Join("testdata", strings.ToLower(kind)+".yaml")
-		if *update {
-			if err := os.WriteFile(golden, got, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", golden, diff)
-		}
+		goldentest.Check(t, strings.ToLower(kind)+".yaml", string(got))
 	}
 }
 

@@ -2,23 +2,18 @@ package manifest
 
 import (
 	"cmp"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/registry"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func spec(t *testing.T, text string, b blueprint.Blueprint) Spec {
 	t.Helper()
@@ -98,20 +93,7 @@ func specs(t *testing.T) map[string]Spec {
 // is checked here as objects.
 func TestManifests(t *testing.T) {
 	for name, s := range specs(t) {
-		golden := filepath.Join("testdata", name+".yaml")
-		got := render(t, s).Manifest
-		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := gocmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", golden, diff)
-		}
+		goldentest.Check(t, name+".yaml", render(t, s).Manifest)
 	}
 }
 

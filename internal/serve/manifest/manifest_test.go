@@ -5,10 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,10 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/rbac"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func role() Role {
 	return Role{
@@ -52,19 +48,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join("testdata", name+".yaml")
-			if *update {
-				if err := os.WriteFile(path, got, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("it is not %s; run the test with -update and look at the difference:\n%s", path, got)
-			}
+			goldentest.Check(t, name+".yaml", string(got))
 		})
 	}
 }

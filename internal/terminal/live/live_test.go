@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
@@ -152,7 +153,7 @@ func TestStopInTheMiddle(t *testing.T) {
 				}
 				return
 			}
-			terminaltest.Golden(t, "stopped/"+at.String()+".txt", f.Text())
+			goldentest.Check(t, "stopped/"+at.String()+".txt", f.Text())
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
@@ -25,7 +26,7 @@ func TestReplicaFrames(t *testing.T) {
 				fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screen(terminaltest.Rollout(), at, width, l.look)))
 			}
 			fmt.Fprintf(&b, "--- many\n%s", style.JoinLines(screen(fleetOf(24), 5*sc, width, l.look)))
-			terminaltest.Golden(t, fmt.Sprintf("replicas/%s-%d.txt", l.name, width), terminaltest.Visible(b.String()))
+			goldentest.Check(t, fmt.Sprintf("replicas/%s-%d.txt", l.name, width), terminaltest.Visible(b.String()))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
@@ -29,7 +30,7 @@ func TestFrames(t *testing.T) {
 				for _, at := range moments {
 					fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screen(terminaltest.Succeeding(), at, width, l.look)))
 				}
-				terminaltest.Golden(t, fmt.Sprintf("frames/%s-%d.txt", l.name, width), terminaltest.Visible(b.String()))
+				goldentest.Check(t, fmt.Sprintf("frames/%s-%d.txt", l.name, width), terminaltest.Visible(b.String()))
 			})
 		}
 	}
@@ -43,7 +44,7 @@ func TestScripts(t *testing.T) {
 			for _, at := range []time.Duration{600 * ms, 1500 * ms, 5 * sc, 7200 * ms} {
 				fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screen(terminaltest.Scripts(), at, width, terminaltest.PlainLook)))
 			}
-			terminaltest.Golden(t, fmt.Sprintf("frames/scripts-%d.txt", width), terminaltest.Visible(b.String()))
+			goldentest.Check(t, fmt.Sprintf("frames/scripts-%d.txt", width), terminaltest.Visible(b.String()))
 		})
 	}
 }
@@ -78,12 +79,12 @@ func TestEndings(t *testing.T) {
 	for name, s := range endings {
 		for _, width := range []int{40, 80, 120} {
 			t.Run(fmt.Sprintf("%s-%d", name, width), func(t *testing.T) {
-				terminaltest.Golden(t, fmt.Sprintf("endings/%s-%d.txt", name, width), terminaltest.Visible(style.JoinLines(screen(s, time.Hour, width, terminaltest.PlainLook))))
+				goldentest.Check(t, fmt.Sprintf("endings/%s-%d.txt", name, width), terminaltest.Visible(style.JoinLines(screen(s, time.Hour, width, terminaltest.PlainLook))))
 			})
 		}
 	}
 	t.Run("colour", func(t *testing.T) {
-		terminaltest.Golden(t, "endings/crash-loop-colour.txt", terminaltest.Visible(style.JoinLines(screen(terminaltest.CrashLoop(), time.Hour, 100, terminaltest.ColourLook))))
+		goldentest.Check(t, "endings/crash-loop-colour.txt", terminaltest.Visible(style.JoinLines(screen(terminaltest.CrashLoop(), time.Hour, 100, terminaltest.ColourLook))))
 	})
 }
 
@@ -94,7 +95,7 @@ func TestStuckFrames(t *testing.T) {
 		for _, at := range []time.Duration{30 * sc, 90 * sc} {
 			fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screen(terminaltest.Stuck(), at, width, terminaltest.PlainLook)))
 		}
-		terminaltest.Golden(t, fmt.Sprintf("frames/stuck-%d.txt", width), terminaltest.Visible(b.String()))
+		goldentest.Check(t, fmt.Sprintf("frames/stuck-%d.txt", width), terminaltest.Visible(b.String()))
 	}
 }
 

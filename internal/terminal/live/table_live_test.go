@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
@@ -79,7 +80,7 @@ func TestBatchStopInTheMiddle(t *testing.T) {
 			if f.Hidden || len(f.Writes) != n || r.Shown() {
 				t.Errorf("hidden %v, %d more writes, shown %v", f.Hidden, len(f.Writes)-n, r.Shown())
 			}
-			terminaltest.Golden(t, "batch/stopped.txt", f.Text())
+			goldentest.Check(t, "batch/stopped.txt", f.Text())
 		})
 	}
 }

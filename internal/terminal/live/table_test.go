@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
@@ -26,7 +27,7 @@ func TestBatchFrames(t *testing.T) {
 				for _, at := range []time.Duration{20 * ms, 300 * ms, 2 * sc, 6 * sc, 30 * sc, time.Hour} {
 					fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screenful(terminaltest.Team(), at, width, 50, l.look)))
 				}
-				terminaltest.Golden(t, fmt.Sprintf("batch/%s-%d.txt", l.name, width), terminaltest.Visible(b.String()))
+				goldentest.Check(t, fmt.Sprintf("batch/%s-%d.txt", l.name, width), terminaltest.Visible(b.String()))
 			})
 		}
 	}
@@ -37,7 +38,7 @@ func TestBatchEndings(t *testing.T) {
 	all.Add(terminaltest.Member("alice", "dev"), 0, terminaltest.Succeeding())
 	all.Add(terminaltest.Member("bob", "dev"), 0, terminaltest.Succeeding())
 	for name, b := range map[string]*terminaltest.Many{"interrupted": terminaltest.Broken(), "stranded": terminaltest.Stranded(), "running": all.End()} {
-		terminaltest.Golden(t, "batch/"+name+".txt", style.JoinLines(screenful(b, time.Hour, 100, 50, terminaltest.PlainLook)))
+		goldentest.Check(t, "batch/"+name+".txt", style.JoinLines(screenful(b, time.Hour, 100, 50, terminaltest.PlainLook)))
 	}
 }
 
@@ -45,7 +46,7 @@ func TestBatchEndings(t *testing.T) {
 func TestBatchFitsTheHeight(t *testing.T) {
 	b := wave(60, 4)
 	at := 9 * 22 * sc
-	terminaltest.Golden(t, "batch/folded.txt", style.JoinLines(screenful(b, at, 80, 12, terminaltest.PlainLook)))
+	goldentest.Check(t, "batch/folded.txt", style.JoinLines(screenful(b, at, 80, 12, terminaltest.PlainLook)))
 	for height := 2; height < 70; height++ {
 		c := batchOf(b, at)
 		p := c.picture(view{Page: style.Page{Width: 80, Now: terminaltest.T0.Add(at), Styles: terminaltest.PlainLook.Styles()}, height: height, headed: true})

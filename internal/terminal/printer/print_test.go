@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
@@ -36,7 +37,7 @@ func TestDocuments(t *testing.T) {
 	} {
 		name := strings.NewReplacer("{", "", "}", "", " ", "", "*", "all", "=", "-", ".", "-", "[", "", "]", "").Replace(output)
 		t.Run(name, func(t *testing.T) {
-			terminaltest.Golden(t, "documents/"+name, printed(t, output, result.Workspaces{WorkspaceList: *list}, 0, style.Colour256))
+			goldentest.Check(t, "documents/"+name, printed(t, output, result.Workspaces{WorkspaceList: *list}, 0, style.Colour256))
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
@@ -22,7 +23,7 @@ func TestJSONLinesTranscript(t *testing.T) {
 			if stderr != "" {
 				t.Errorf("on stderr: %q", stderr)
 			}
-			terminaltest.Golden(t, "jsonl/"+name+".jsonl", stdout)
+			goldentest.Check(t, "jsonl/"+name+".jsonl", stdout)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/style"
@@ -39,7 +40,7 @@ func TestPlainTranscripts(t *testing.T) {
 			if stdout != "" {
 				t.Errorf("progress on stdout: %q", stdout)
 			}
-			terminaltest.Golden(t, "plain/"+name+".txt", stderr)
+			goldentest.Check(t, "plain/"+name+".txt", stderr)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
@@ -15,12 +16,12 @@ func TestBatchTranscripts(t *testing.T) {
 		if stdout != "" {
 			t.Errorf("progress on stdout: %q", stdout)
 		}
-		terminaltest.Golden(t, "batch/"+name+"-lines.txt", stderr)
+		goldentest.Check(t, "batch/"+name+"-lines.txt", stderr)
 		stdout, stderr = renderBatch(t, b, "jsonl")
 		if stderr != "" {
 			t.Errorf("on stderr: %q", stderr)
 		}
-		terminaltest.Golden(t, "batch/"+name+".jsonl", stdout)
+		goldentest.Check(t, "batch/"+name+".jsonl", stdout)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
@@ -15,5 +16,5 @@ func TestPlainReplicas(t *testing.T) {
 	s.Stage(9*sc, v1.StagePulling, v1.Snapshot{Message: "deployment/web", Replicas: terminaltest.Replicas(v1.StageRunning, v1.StageRunning)})
 	s.Events = append(s.Events, end)
 	_, stderr := render(t, s, "text")
-	terminaltest.Golden(t, "replicas/lines.txt", stderr)
+	goldentest.Check(t, "replicas/lines.txt", stderr)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal/live"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
@@ -31,7 +32,7 @@ func TestLiveInAPseudoTerminal(t *testing.T) {
 				t.Errorf("cursor hidden %v, %d lines wrapped, unknown sequences %q", p.Hidden, p.Wrapped, p.Unknown)
 			}
 			if stop < time.Hour {
-				terminaltest.Golden(t, "stopped/pty.txt", p.Text())
+				goldentest.Check(t, "stopped/pty.txt", p.Text())
 				return
 			}
 			if diff := cmp.Diff(ansi.Strip(story(s, time.Hour, 100, terminaltest.ColourLook)), p.Text()); diff != "" {

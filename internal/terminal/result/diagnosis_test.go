@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
@@ -53,12 +54,12 @@ func diagnoses() map[string]*v1.Diagnosis {
 func TestDiagnosis(t *testing.T) {
 	for name, d := range diagnoses() {
 		t.Run(name, func(t *testing.T) {
-			terminaltest.Golden(t, "diagnosis/"+name+"-colour.txt", terminaltest.Visible(printed(t, "text", result.Diagnosis{Diagnosis: *d}, 100, style.Colour16)))
-			terminaltest.Golden(t, "diagnosis/"+name+"-pipe.txt", printed(t, "text", result.Diagnosis{Diagnosis: *d}, 0, style.NoColour))
-			terminaltest.Golden(t, "diagnosis/"+name+".json", printed(t, "json", result.Diagnosis{Diagnosis: *d}, 0, style.NoColour))
+			goldentest.Check(t, "diagnosis/"+name+"-colour.txt", terminaltest.Visible(printed(t, "text", result.Diagnosis{Diagnosis: *d}, 100, style.Colour16)))
+			goldentest.Check(t, "diagnosis/"+name+"-pipe.txt", printed(t, "text", result.Diagnosis{Diagnosis: *d}, 0, style.NoColour))
+			goldentest.Check(t, "diagnosis/"+name+".json", printed(t, "json", result.Diagnosis{Diagnosis: *d}, 0, style.NoColour))
 			for _, columns := range []int{40, 80} {
 				got := printed(t, "text", result.Diagnosis{Diagnosis: *d}, columns, style.NoColour)
-				terminaltest.Golden(t, "diagnosis/"+name+"-"+strconv.Itoa(columns)+".txt", got)
+				goldentest.Check(t, "diagnosis/"+name+"-"+strconv.Itoa(columns)+".txt", got)
 				for line := range strings.SplitSeq(got, "\n") {
 					if style.Width(line) >= columns && !strings.Contains(line, "berth ") && !strings.Contains(line, "kubectl ") {
 						t.Errorf("%d columns: %q", style.Width(line), line)

@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
@@ -35,7 +36,7 @@ func TestErrors(t *testing.T) {
 				t.Errorf("%s as %s: stdout %q, stderr %q", name, output, b.Out, b.Err)
 			}
 			if output == "text" || document {
-				terminaltest.Golden(t, "errors/"+name+"."+output, b.Out.String()+b.Err.String())
+				goldentest.Check(t, "errors/"+name+"."+output, b.Out.String()+b.Err.String())
 			}
 		}
 	}
@@ -44,5 +45,5 @@ func TestErrors(t *testing.T) {
 	if err := printer.PrintError(s, printer.Format{}, several()); err != nil {
 		t.Fatal(err)
 	}
-	terminaltest.Golden(t, "errors/several-colour.text", terminaltest.Visible(b.Err.String()))
+	goldentest.Check(t, "errors/several-colour.text", terminaltest.Visible(b.Err.String()))
 }

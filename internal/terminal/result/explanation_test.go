@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
@@ -51,12 +52,12 @@ func TestExplanation(t *testing.T) {
 	for name, e := range explanations() {
 		t.Run(name, func(t *testing.T) {
 			doc := result.Explanation{Explanation: e}
-			terminaltest.Golden(t, "explanation/"+name+"-colour.txt", terminaltest.Visible(printed(t, "text", doc, 100, style.Colour16)))
-			terminaltest.Golden(t, "explanation/"+name+"-pipe.txt", printed(t, "text", doc, 0, style.NoColour))
-			terminaltest.Golden(t, "explanation/"+name+".json", printed(t, "json", doc, 0, style.NoColour))
+			goldentest.Check(t, "explanation/"+name+"-colour.txt", terminaltest.Visible(printed(t, "text", doc, 100, style.Colour16)))
+			goldentest.Check(t, "explanation/"+name+"-pipe.txt", printed(t, "text", doc, 0, style.NoColour))
+			goldentest.Check(t, "explanation/"+name+".json", printed(t, "json", doc, 0, style.NoColour))
 			for _, columns := range []int{40, 80} {
 				got := printed(t, "text", doc, columns, style.NoColour)
-				terminaltest.Golden(t, "explanation/"+name+"-"+strconv.Itoa(columns)+".txt", got)
+				goldentest.Check(t, "explanation/"+name+"-"+strconv.Itoa(columns)+".txt", got)
 				for line := range strings.SplitSeq(got, "\n") {
 					if style.Width(line) >= columns && !strings.Contains(line, "kubectl ") {
 						t.Errorf("%d columns: %q", style.Width(line), line)
@@ -74,7 +75,7 @@ func TestExplanations(t *testing.T) {
 		list.Items[i].Example = nil
 	}
 	for _, format := range []string{"text", "wide", "name", "json"} {
-		terminaltest.Golden(t, "explanation/list-"+format+".txt", printed(t, format, list, 0, style.NoColour))
+		goldentest.Check(t, "explanation/list-"+format+".txt", printed(t, format, list, 0, style.NoColour))
 	}
-	terminaltest.Golden(t, "explanation/list-40.txt", printed(t, "text", list, 40, style.NoColour))
+	goldentest.Check(t, "explanation/list-40.txt", printed(t, "text", list, 40, style.NoColour))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
@@ -70,7 +71,7 @@ func goldenOf(t *testing.T, name string, doc result.Kind) {
 				t.Errorf("%s: %d columns: %q", c.suffix, style.Width(line), line)
 			}
 		}
-		terminaltest.Golden(t, "jobs/"+name+"-"+c.suffix+".txt", terminaltest.Visible(b.Out.String()))
+		goldentest.Check(t, "jobs/"+name+"-"+c.suffix+".txt", terminaltest.Visible(b.Out.String()))
 	}
 }
 
@@ -87,7 +88,7 @@ func TestHistoryOfOthers(t *testing.T) {
 	running.Timeline[6].State, running.Timeline[6].Seconds = v1.StepBegun, 0
 	running.Cause = "ImagePullBackOff"
 	old.Timeline, old.Blueprint, old.Node, old.Image = nil, "", "", ""
-	terminaltest.Golden(t, "jobs/others-80.txt", printed(t, "text", result.Jobs{JobList: v1.JobList{Items: []v1.Job{running, old}}, Full: true}, 80, style.NoColour))
+	goldentest.Check(t, "jobs/others-80.txt", printed(t, "text", result.Jobs{JobList: v1.JobList{Items: []v1.Job{running, old}}, Full: true}, 80, style.NoColour))
 }
 
 func counted() v1.JobStats {
@@ -112,7 +113,7 @@ func TestJobStats(t *testing.T) {
 	doc := counted()
 	doc.Groups = nil
 	goldenOf(t, "stats", result.JobStats{JobStats: doc})
-	terminaltest.Golden(t, "jobs/stats.json", printed(t, "json", result.JobStats{JobStats: doc}, 0, style.NoColour))
+	goldentest.Check(t, "jobs/stats.json", printed(t, "json", result.JobStats{JobStats: doc}, 0, style.NoColour))
 	doc = counted()
 	doc.By = v1.JobsByImage
 	goldenOf(t, "stats-by-image", result.JobStats{JobStats: doc})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
@@ -59,7 +60,7 @@ func TestStatusTable(t *testing.T) {
 					t.Errorf("%d columns: %q", style.Width(line), line)
 				}
 			}
-			terminaltest.Golden(t, "status/"+tt.name+".txt", terminaltest.Visible(got))
+			goldentest.Check(t, "status/"+tt.name+".txt", terminaltest.Visible(got))
 		})
 	}
 }
@@ -67,14 +68,14 @@ func TestStatusTable(t *testing.T) {
 func TestStatusTableOfOrdinaryNames(t *testing.T) {
 	list := terminaltest.Fleet()
 	list.Items = list.Items[:3]
-	terminaltest.Golden(t, "status/ordinary-80.txt", printed(t, "text", result.Workspaces{WorkspaceList: *list}, 80, style.NoColour))
+	goldentest.Check(t, "status/ordinary-80.txt", printed(t, "text", result.Workspaces{WorkspaceList: *list}, 80, style.NoColour))
 }
 
 func TestStatusOfOne(t *testing.T) {
 	for i, name := range []string{"running", "pulling", "failed", "waiting"} {
 		t.Run(name, func(t *testing.T) {
-			terminaltest.Golden(t, "status/one-"+name+".txt", terminaltest.Visible(printed(t, "text", result.Workspace{Workspace: terminaltest.Fleet().Items[i]}, 100, style.NoColour)))
-			terminaltest.Golden(t, "status/one-"+name+"-colour.txt", terminaltest.Visible(printed(t, "wide", result.Workspace{Workspace: terminaltest.Fleet().Items[i]}, 100, style.Colour16)))
+			goldentest.Check(t, "status/one-"+name+".txt", terminaltest.Visible(printed(t, "text", result.Workspace{Workspace: terminaltest.Fleet().Items[i]}, 100, style.NoColour)))
+			goldentest.Check(t, "status/one-"+name+"-colour.txt", terminaltest.Visible(printed(t, "wide", result.Workspace{Workspace: terminaltest.Fleet().Items[i]}, 100, style.Colour16)))
 		})
 	}
 }
@@ -84,18 +85,18 @@ func TestStatusWithScripts(t *testing.T) {
 	events := terminaltest.Scripts().Events
 	w := *events[len(events)-1].Result.Workspace
 	w.ScriptsUnread = "the beginning of the log is gone"
-	terminaltest.Golden(t, "status/scripts-80.txt", printed(t, "text", result.Workspace{Workspace: w}, 80, style.NoColour))
+	goldentest.Check(t, "status/scripts-80.txt", printed(t, "text", result.Workspace{Workspace: w}, 80, style.NoColour))
 	w.Scripts[1].Object = "pod/another:k8shell-main"
-	terminaltest.Golden(t, "status/scripts-pipe.txt", printed(t, "text", result.Workspace{Workspace: w}, 0, style.NoColour))
+	goldentest.Check(t, "status/scripts-pipe.txt", printed(t, "text", result.Workspace{Workspace: w}, 0, style.NoColour))
 }
 
 func TestStatusWithEvents(t *testing.T) {
 	w := terminaltest.WithEvents()
 	w.Workload = "deployment/web"
 	w.Replicas = []v1.Replica{{Name: "web-1", Stage: v1.StageFailed, Message: "exit code 1", Node: "node-1"}, {Name: "web-2", Stage: v1.StageRunning, Node: "node-2"}}
-	terminaltest.Golden(t, "status/events-pipe.txt", printed(t, "text", result.Workspace{Workspace: w}, 0, style.NoColour))
-	terminaltest.Golden(t, "status/events-80.txt", printed(t, "text", result.Workspace{Workspace: w}, 80, style.NoColour))
-	terminaltest.Golden(t, "status/events.json", printed(t, "json", result.Workspace{Workspace: w}, 0, style.NoColour))
+	goldentest.Check(t, "status/events-pipe.txt", printed(t, "text", result.Workspace{Workspace: w}, 0, style.NoColour))
+	goldentest.Check(t, "status/events-80.txt", printed(t, "text", result.Workspace{Workspace: w}, 80, style.NoColour))
+	goldentest.Check(t, "status/events.json", printed(t, "json", result.Workspace{Workspace: w}, 0, style.NoColour))
 }
 
 func TestListLooks(t *testing.T) {
@@ -106,7 +107,7 @@ func TestListLooks(t *testing.T) {
 	if err := printer.Print(s, format(t, "text"), result.Workspaces{WorkspaceList: *terminaltest.Fleet(), Table: result.Table{NoHeaders: true}}); err != nil {
 		t.Fatal(err)
 	}
-	terminaltest.Golden(t, "status/looks.txt", b.Out.String())
+	goldentest.Check(t, "status/looks.txt", b.Out.String())
 }
 
 // What was looked for elsewhere is not to be looked for here next.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
@@ -16,7 +17,7 @@ func TestSummaryAsDocument(t *testing.T) {
 	if got := printed(t, "name", doc, 0, style.NoColour); strings.Count(got, "\n") != 3 {
 		t.Errorf("the names of those that run are %q", got)
 	}
-	terminaltest.Golden(t, "batch/summary.json", printed(t, "json", doc, 0, style.NoColour))
+	goldentest.Check(t, "batch/summary.json", printed(t, "json", doc, 0, style.NoColour))
 	if got := printed(t, "jsonpath={.kind} {.items}", result.ProvisionSummary{}, 0, style.NoColour); got != "ProvisionSummary []" {
 		t.Errorf("nothing is %q", got)
 	}

@@ -1,3 +1,5 @@
+// Package terminaltest is for tests of what a terminal shows: stories of workspaces and a
+// virtual terminal.
 package terminaltest
 
 import (

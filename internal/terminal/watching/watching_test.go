@@ -9,6 +9,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
@@ -47,9 +48,9 @@ func watched(t *testing.T, output string, v View, play [][]v1.Workspace) string 
 }
 
 func TestWatchRows(t *testing.T) {
-	terminaltest.Golden(t, "watch/rows.txt", watched(t, "text", View{}, history()))
-	terminaltest.Golden(t, "watch/rows-wide.txt", watched(t, "wide", View{Table: result.Table{Namespaces: true, NoHeaders: true}}, history()))
-	terminaltest.Golden(t, "watch/rows-events.txt", watched(t, "text", View{One: true}, eventful()))
+	goldentest.Check(t, "watch/rows.txt", watched(t, "text", View{}, history()))
+	goldentest.Check(t, "watch/rows-wide.txt", watched(t, "wide", View{Table: result.Table{Namespaces: true, NoHeaders: true}}, history()))
+	goldentest.Check(t, "watch/rows-events.txt", watched(t, "text", View{One: true}, eventful()))
 }
 
 // eventful is one workspace whose events come one after the other.
@@ -66,7 +67,7 @@ func TestWatchDocuments(t *testing.T) {
 		if name == "json" {
 			name = "json.jsonl" // that is what it is
 		}
-		terminaltest.Golden(t, "watch/documents."+name, watched(t, output, View{}, history()[1:]))
+		goldentest.Check(t, "watch/documents."+name, watched(t, output, View{}, history()[1:]))
 	}
 }
 
@@ -105,7 +106,7 @@ func TestWatchPicture(t *testing.T) {
 				if vt.Hidden || vt.Wrapped > 0 || len(vt.Unknown) > 0 {
 					t.Errorf("cursor hidden %v, %d lines wrapped, unknown sequences %q", vt.Hidden, vt.Wrapped, vt.Unknown)
 				}
-				terminaltest.Golden(t, "watch/"+name+".txt", vt.Text())
+				goldentest.Check(t, "watch/"+name+".txt", vt.Text())
 			})
 		})
 	}

@@ -1,6 +1,6 @@
-// Package terminaltest is for tests of what a terminal shows: stories of
-// workspaces, a virtual terminal, and golden files.
-package terminaltest
+// Package goldentest is for tests of what people and programs are shown: it is in files, which a
+// reviewer reads.
+package goldentest
 
 import (
 	"flag"
@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Golden compares what people see with testdata/NAME.
-func Golden(t *testing.T, name, got string) {
+// Check compares a text with testdata/NAME. With -update, it is written there.
+func Check(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
@@ -31,6 +31,6 @@ func Golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
+		t.Errorf("%s (-want +got); run the test with -update to write it:\n%s", file, diff)
 	}
 }
