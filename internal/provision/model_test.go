@@ -123,7 +123,7 @@ func (s suspension) prepare(t *testing.T) *model {
 	t.Helper()
 	m := newModel(5 * time.Millisecond)
 	m.mu.Lock()
-	if _, err := m.create(daemonSets, []byte(webSet)); err != nil {
+	if _, err := m.create(daemonSets, []byte(webSet), false); err != nil {
 		t.Fatal(err)
 	}
 	m.mu.Unlock()

@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/event"
@@ -21,7 +23,6 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
-	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
@@ -37,6 +38,12 @@ type process struct {
 	// lag is how long after the request the others go on that were held: the renewal of
 	// the lock may be noticed late.
 	lag time.Duration
+
+	// configure sets what the provisioner has beside the least; nil for nothing.
+	configure func(*Provisioner)
+	// refuses answers a request in place of the server; nil passes it on.
+	refuses func(*http.Request) *apierrors.StatusError
+	sinks   []event.Sink
 
 	mu                sync.Mutex
 	requests          int
@@ -55,6 +62,11 @@ func newProcess(server *model) *process {
 func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(r.URL.Path, "/log") { // read beside the work, which does not depend on it
 		return p.server.RoundTrip(r)
+	}
+	if p.refuses != nil {
+		if refused := p.refuses(r); refused != nil {
+			return refuse(refused)
+		}
 	}
 	p.mu.Lock()
 	p.requests++
@@ -110,37 +122,38 @@ func (p *process) provisioner(t *testing.T, blueprints string) *Provisioner {
 	}
 }
 
-// do provisions or deletes the workspace, or deletes it and keeps its storage.
+// do runs a command on the workspace.
 func (p *process) do(ctx context.Context, t *testing.T, what, user, blueprints string) error {
 	t.Helper()
 	pr := p.provisioner(t, blueprints)
-	stream := event.NewStream(user, time.Now)
-	if what == "provision" {
-		u, err := userstring.Parse(user)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = pr.Provision(ctx, u, stream)
+	if p.configure != nil {
+		p.configure(pr)
+	}
+	stream := event.NewStream(user, time.Now, p.sinks...)
+	defer stream.Finish(v1.Result{})
+	c := modelCommand{pr, t, user, stream}
+	switch what {
+	case "provision":
+		_, err := c.Provision(ctx, c.parsed(), c.stream)
 		if fault.CodeOf(err) == fault.AlreadyExists {
 			return nil
 		}
 		return err
-	}
-	arg, err := inventory.ParseArgument(user)
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := pr.FindToDelete(ctx, arg)
-	if fault.CodeOf(err) == fault.NotFound {
-		return nil
-	}
-	if err != nil {
+	case "delete", "keep":
+		target, err := c.find(ctx)
+		if fault.CodeOf(err) == fault.NotFound {
+			c.Forget(ctx, c.argument())
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p.foundKept = len(target.Found.Kept) > 0
+		deletion, err := c.Delete(ctx, target, deploy.Removing{Wait: true, KeepStorage: what == "keep"}, c.stream)
+		p.kept = english.Storage(deletion.Storage, true)
 		return err
 	}
-	p.foundKept = len(target.Found.Kept) > 0
-	deletion, err := pr.Delete(ctx, target, deploy.Removing{Wait: true, KeepStorage: what == "keep"}, stream)
-	p.kept = english.Storage(deletion.Storage, true)
-	return err
+	return modelCommands()[what](ctx, c)
 }
 
 // started is a run that is under way.

@@ -38,7 +38,15 @@ type model struct {
 	version int
 	objects map[string]*unstructured.Unstructured // by their paths
 	watches []modelWatch
+	history []modelChange
 	writes  []string
+}
+
+// modelChange is what a watch is told: an object before and after, nil where there is none.
+type modelChange struct {
+	version       int
+	at            string
+	before, after *unstructured.Unstructured
 }
 
 type modelWatch struct {
@@ -86,8 +94,11 @@ func (m *model) answer(r *http.Request, body []byte) (*http.Response, error) {
 	switch {
 	case strings.HasSuffix(at, "/selfsubjectrulesreviews"):
 		return respond(http.StatusCreated, map[string]any{"status": map[string]any{"incomplete": true}})
+	case r.Method == http.MethodPatch && current == nil && r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType):
+		at = path.Dir(at)
+		fallthrough
 	case r.Method == http.MethodPost:
-		made, err := m.create(at, body)
+		made, err := m.create(at, body, query.Has("dryRun"))
 		if err != nil {
 			return nil, err
 		}
@@ -104,8 +115,11 @@ func (m *model) answer(r *http.Request, body []byte) (*http.Response, error) {
 		return m.remove(at, body)
 	}
 	made, err := m.change(r, current, body)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case query.Has("dryRun"):
+		return respond(http.StatusOK, made.Object)
 	}
 	return respond(http.StatusOK, m.put(at, made).Object)
 }
@@ -116,7 +130,7 @@ func resourceAt(at string) schema.GroupResource {
 	return schema.GroupResource{Resource: path.Base(path.Dir(at))}
 }
 
-func (m *model) create(collection string, body []byte) (*unstructured.Unstructured, error) {
+func (m *model) create(collection string, body []byte, dry bool) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(body, &object.Object); err != nil {
 		return nil, err
@@ -127,7 +141,12 @@ func (m *model) create(collection string, body []byte) (*unstructured.Unstructur
 	}
 	object.SetUID(types.UID(fmt.Sprintf("%s-%d", at, m.version)))
 	object.SetCreationTimestamp(metav1.Now())
-	object.SetNamespace("dev")
+	if collection != "/api/v1/namespaces" {
+		object.SetNamespace("dev")
+	}
+	if dry {
+		return object, nil
+	}
 	return m.put(at, object), nil
 }
 
@@ -204,21 +223,27 @@ func (m *model) forget(at string) {
 }
 
 func (m *model) tell(at string, before, after *unstructured.Unstructured) {
+	change := modelChange{m.version, at, before, after}
+	m.history = append(m.history, change)
 	for _, w := range m.watches {
-		if w.collection != path.Dir(at) {
-			continue
-		}
-		was, is := before != nil && w.selects(before), after != nil && w.selects(after)
-		switch {
-		case is && was:
-			w.say(apiwatch.Modified, after)
-		case is:
-			w.say(apiwatch.Added, after)
-		case was && after != nil:
-			w.say(apiwatch.Deleted, after)
-		case was:
-			w.say(apiwatch.Deleted, before)
-		}
+		w.see(change)
+	}
+}
+
+func (w modelWatch) see(c modelChange) {
+	if w.collection != path.Dir(c.at) {
+		return
+	}
+	was, is := c.before != nil && w.selects(c.before), c.after != nil && w.selects(c.after)
+	switch {
+	case is && was:
+		w.say(apiwatch.Modified, c.after)
+	case is:
+		w.say(apiwatch.Added, c.after)
+	case was && c.after != nil:
+		w.say(apiwatch.Deleted, c.after)
+	case was:
+		w.say(apiwatch.Deleted, c.before)
 	}
 }
 
@@ -262,11 +287,10 @@ func (m *model) watch(at, byLabel, byField, from string) (*http.Response, error)
 	pipe := &stream{}
 	pipe.some.L = &pipe.mu
 	w := modelWatch{collection: at, selects: selection(byLabel, byField), to: pipe}
-	after, _ := strconv.Atoi(from)
-	for _, name := range slices.Sorted(maps.Keys(m.objects)) {
-		object := m.objects[name]
-		if version, _ := strconv.Atoi(object.GetResourceVersion()); path.Dir(name) == at && version > after && w.selects(object) {
-			w.say(apiwatch.Modified, object)
+	after, err := strconv.Atoi(from)
+	for _, change := range m.history {
+		if change.version > after && (err == nil || m.objects[change.at] == change.after) { // from no version on: what is there
+			w.see(change)
 		}
 	}
 	m.watches = append(m.watches, w)
@@ -327,10 +351,13 @@ func (m *model) rollOut(set *unstructured.Unstructured) {
 	}
 	annotations["deprecated.daemonset.template.generation"] = generation
 	next.SetAnnotations(annotations)
-	one := int64(1)
+	one, ready := int64(1), int64(1)
+	if isBroken(pod) {
+		ready = 0
+	}
 	next.Object["status"] = map[string]any{
 		"observedGeneration": set.GetGeneration(), "desiredNumberScheduled": one, "updatedNumberScheduled": one,
-		"currentNumberScheduled": one, "numberReady": one, "numberAvailable": one,
+		"currentNumberScheduled": one, "numberReady": ready, "numberAvailable": ready,
 	}
 	m.put(at, pod)
 	m.put(daemonSets+"/web", next)
@@ -354,21 +381,36 @@ func (m *model) canRun(pod *unstructured.Unstructured) bool {
 	return true
 }
 
+// brokenImage keeps a container from running.
+const brokenImage = "docker.io/library/broken"
+
+func isBroken(pod *unstructured.Unstructured) bool {
+	containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
+	return slices.ContainsFunc(containers, func(c any) bool {
+		container, _ := c.(map[string]any)
+		return container["image"] == brokenImage
+	})
+}
+
 func (m *model) run(at string, pod *unstructured.Unstructured) {
 	pod = pod.DeepCopy()
 	_ = unstructured.SetNestedField(pod.Object, "node-1", "spec", "nodeName")
 	var statuses []any
+	ready, phase := "True", "Running"
 	containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
 	for _, item := range containers {
 		container, _ := item.(map[string]any)
-		statuses = append(statuses, map[string]any{
-			"name": container["name"], "ready": true, "started": true,
-			"state": map[string]any{"running": map[string]any{"startedAt": time.Now().UTC().Format(time.RFC3339)}},
-		})
+		state := map[string]any{"running": map[string]any{"startedAt": time.Now().UTC().Format(time.RFC3339)}}
+		runs := container["image"] != brokenImage
+		if !runs {
+			state = map[string]any{"waiting": map[string]any{"reason": "InvalidImageName", "message": "invalid reference format"}}
+			ready, phase = "False", "Pending"
+		}
+		statuses = append(statuses, map[string]any{"name": container["name"], "ready": runs, "started": runs, "state": state})
 	}
 	pod.Object["status"] = map[string]any{
-		"phase": "Running", "containerStatuses": statuses,
-		"conditions": []any{map[string]any{"type": "PodScheduled", "status": "True"}, map[string]any{"type": "Ready", "status": "True"}},
+		"phase": phase, "containerStatuses": statuses,
+		"conditions": []any{map[string]any{"type": "PodScheduled", "status": "True"}, map[string]any{"type": "Ready", "status": ready}},
 	}
 	m.put(at, pod)
 }
