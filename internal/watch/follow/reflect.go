@@ -130,7 +130,7 @@ func (f *feed) watch(ctx context.Context, opts metav1.ListOptions) (apiwatch.Int
 	timely := time.AfterFunc(requestTime, cancel)
 	w, err := f.Client.Watch(lasting, opts)
 	if !timely.Stop() && err != nil {
-		err = fmt.Errorf("no answer within %s: %w", requestTime, err)
+		err = fmt.Errorf("no answer within %s: %w", requestTime, innermost(err))
 	}
 	if err != nil {
 		cancel()
