@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/berthdev/berth/internal/apply"
@@ -42,8 +43,8 @@ func (c modelCommand) find(ctx context.Context) (*inventory.Target, error) {
 	return c.FindToDelete(ctx, c.argument())
 }
 
-// onTarget is a command that finds the workspace first.
-func onTarget(do func(ctx context.Context, c modelCommand, t *inventory.Target) error) func(context.Context, modelCommand) error {
+// on is a command that finds the workspace first.
+func on(do func(ctx context.Context, c modelCommand, t *inventory.Target) error) func(context.Context, modelCommand) error {
 	return func(ctx context.Context, c modelCommand) error {
 		target, err := c.FindRecorded(ctx, c.argument())
 		if err != nil {
@@ -53,59 +54,80 @@ func onTarget(do func(ctx context.Context, c modelCommand, t *inventory.Target) 
 	}
 }
 
+// provisions brings up the workspace with a setting, and with fields as --set sets them.
+func provisions(set func(*Provisioner), fields ...string) func(context.Context, modelCommand) error {
+	return func(ctx context.Context, c modelCommand) error {
+		set(c.Provisioner)
+		c.set(fields)
+		_, err := c.Provision(ctx, c.parsed(), c.stream)
+		return err
+	}
+}
+
+// previews says what provisioning would do.
+func previews(set func(*Provisioner)) func(context.Context, modelCommand) error {
+	return func(ctx context.Context, c modelCommand) error {
+		set(c.Provisioner)
+		_, err := c.Preview(ctx, c.parsed(), apply.DryRunServer, c.stream)
+		return err
+	}
+}
+
+// updates plans an update, and carries it out.
+func updates(how Updating, fields ...string) func(context.Context, modelCommand) error {
+	return func(ctx context.Context, c modelCommand) error {
+		c.set(fields)
+		plan, err := c.PlanUpdate(ctx, c.parsed(), how, c.stream)
+		if err != nil {
+			return err
+		}
+		_, err = c.Update(ctx, plan, c.stream)
+		return err
+	}
+}
+
+// set sets PATH=VALUE.
+func (c modelCommand) set(fields []string) {
+	for _, field := range fields {
+		at, value, _ := strings.Cut(field, "=")
+		c.Overrides = append(c.Overrides, catalog.Override{Flag: "--set", Path: at, Value: value})
+	}
+}
+
 // modelCommands are what can be done with a workspace beside provisioning and deleting it.
 func modelCommands() map[string]func(context.Context, modelCommand) error {
+	const size = "storages.data.claimSpec.resources.requests.storage="
+	plainly := func(*Provisioner) {}
+	intoNew := func(p *Provisioner) { p.CreateNamespace = true }
 	return map[string]func(context.Context, modelCommand) error{
-		"provision again": func(ctx context.Context, c modelCommand) error {
-			_, err := c.Provision(ctx, c.parsed(), c.stream)
-			return err
-		},
-		"provision into a new namespace": func(ctx context.Context, c modelCommand) error {
-			c.CreateNamespace = true
-			_, err := c.Provision(ctx, c.parsed(), c.stream)
-			return err
-		},
-		"provision what fails": func(ctx context.Context, c modelCommand) error {
-			c.OnFailure = DeleteOnFailure
-			c.Overrides = []catalog.Override{{Flag: "--set", Path: "image", Value: brokenImage}}
-			_, err := c.Provision(ctx, c.parsed(), c.stream)
-			return err
-		},
-		"preview": func(ctx context.Context, c modelCommand) error {
-			_, err := c.Preview(ctx, c.parsed(), apply.DryRunServer, c.stream)
-			return err
-		},
-		"update of the environment": func(ctx context.Context, c modelCommand) error {
-			c.Overrides = []catalog.Override{{Flag: "--set", Path: "env.GREETING", Value: "hello"}}
-			return c.update(ctx, Updating{})
-		},
-		"update": func(ctx context.Context, c modelCommand) error {
-			c.Overrides = []catalog.Override{
-				{Flag: "--set", Path: "env.GREETING", Value: "hello"},
-				{Flag: "--set", Path: "storages.data.claimSpec.resources.requests.storage", Value: "16Mi"},
-			}
-			return c.update(ctx, Updating{})
-		},
-		"roll back": func(ctx context.Context, c modelCommand) error {
-			return c.update(ctx, Updating{Rollback: true})
-		},
-		"stop": onTarget(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+		"provision again":                provisions(plainly),
+		"provision into a new namespace": provisions(intoNew),
+		"provision without waiting":      provisions(func(p *Provisioner) { p.NoWait = true }),
+		"provision what fails":           provisions(func(p *Provisioner) { p.OnFailure = DeleteOnFailure }, "image="+brokenImage),
+		"provision a shared storage":     provisions(plainly, "storages.team={type: shared, path: /team, claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}}"),
+		"preview":                        previews(plainly),
+		"preview into a new namespace":   previews(intoNew),
+		"update the environment":         updates(Updating{}, "env.GREETING=hello"),
+		"update to more storage":         updates(Updating{}, "env.GREETING=hello", size+"16Mi"),
+		"update to less storage":         updates(Updating{}, size+"4Mi"),
+		"roll back":                      updates(Updating{Rollback: true}),
+		"stop": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			_, err := c.Stop(ctx, t, true, c.stream)
 			return err
 		}),
-		"start": onTarget(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+		"start": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			_, err := c.Start(ctx, t, c.stream)
 			return err
 		}),
-		"restart": onTarget(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+		"restart": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			_, err := c.Restart(ctx, t, c.stream)
 			return err
 		}),
-		"await": onTarget(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+		"await": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			_, err := c.Await(ctx, t, c.stream)
 			return err
 		}),
-		"take up": onTarget(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+		"take up": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			_, err := c.TakeUp(ctx, t)
 			return err
 		}),
@@ -117,18 +139,13 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 			_, err := c.InspectWithEvents(ctx, c.argument())
 			return err
 		},
-		"preview of a deletion": onTarget(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+		"preview of a deletion": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			_, err := c.PreviewDelete(ctx, t, deploy.Removing{DryRun: apply.DryRunServer})
 			return err
 		}),
+		"preview of a deletion without storage": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+			_, err := c.PreviewDelete(ctx, t, deploy.Removing{DryRun: apply.DryRunServer, KeepStorage: true})
+			return err
+		}),
 	}
-}
-
-func (c modelCommand) update(ctx context.Context, how Updating) error {
-	plan, err := c.PlanUpdate(ctx, c.parsed(), how, c.stream)
-	if err != nil {
-		return err
-	}
-	_, err = c.Update(ctx, plan, c.stream)
-	return err
 }

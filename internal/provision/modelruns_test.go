@@ -41,8 +41,10 @@ type process struct {
 
 	// configure sets what the provisioner has beside the least; nil for nothing.
 	configure func(*Provisioner)
-	// refuses answers a request in place of the server; nil passes it on.
-	refuses func(*http.Request) *apierrors.StatusError
+	// disturb answers a request in place of the server, with an error; nil passes it on.
+	disturb func(*http.Request) error
+	// timeout is that of the command; 0 for none.
+	timeout time.Duration
 	sinks   []event.Sink
 
 	mu                sync.Mutex
@@ -63,9 +65,14 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(r.URL.Path, "/log") { // read beside the work, which does not depend on it
 		return p.server.RoundTrip(r)
 	}
-	if p.refuses != nil {
-		if refused := p.refuses(r); refused != nil {
+	if p.disturb != nil {
+		err := p.disturb(r)
+		var refused *apierrors.StatusError
+		if asStatus(err, &refused) {
 			return refuse(refused)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	p.mu.Lock()
@@ -128,6 +135,11 @@ func (p *process) do(ctx context.Context, t *testing.T, what, user, blueprints s
 	pr := p.provisioner(t, blueprints)
 	if p.configure != nil {
 		p.configure(pr)
+	}
+	if p.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, p.timeout, fault.New(fault.DeadlineExceeded, "timed out after %s", p.timeout))
+		defer cancel()
 	}
 	stream := event.NewStream(user, time.Now, p.sinks...)
 	defer stream.Finish(v1.Result{})

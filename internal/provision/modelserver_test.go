@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -40,6 +39,7 @@ type model struct {
 	watches []modelWatch
 	history []modelChange
 	writes  []string
+	empty   bool // there is no namespace yet
 }
 
 // modelChange is what a watch is told: an object before and after, nil where there is none.
@@ -94,6 +94,8 @@ func (m *model) answer(r *http.Request, body []byte) (*http.Response, error) {
 	switch {
 	case strings.HasSuffix(at, "/selfsubjectrulesreviews"):
 		return respond(http.StatusCreated, map[string]any{"status": map[string]any{"incomplete": true}})
+	case m.empty && r.Method != http.MethodGet && strings.Contains(at, "/namespaces/dev/"):
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "dev")
 	case r.Method == http.MethodPatch && current == nil && r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType):
 		at = path.Dir(at)
 		fallthrough
@@ -147,6 +149,11 @@ func (m *model) create(collection string, body []byte, dry bool) (*unstructured.
 	if dry {
 		return object, nil
 	}
+	if collection == "/api/v1/namespaces" {
+		m.empty = false
+		m.put(at, object)
+		return m.create("/api/v1/namespaces/dev/serviceaccounts", []byte(`{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}`), false)
+	}
 	return m.put(at, object), nil
 }
 
@@ -193,7 +200,9 @@ func (m *model) remove(at string, body []byte) (*http.Response, error) {
 	if p := options.Preconditions; p != nil && (p.UID != nil && *p.UID != current.GetUID() || p.ResourceVersion != nil && *p.ResourceVersion != current.GetResourceVersion()) {
 		return nil, apierrors.NewConflict(resourceAt(at), current.GetName(), fmt.Errorf("the precondition is not met"))
 	}
-	m.forget(at)
+	if len(options.DryRun) == 0 {
+		m.forget(at)
+	}
 	return respond(http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
 }
 
@@ -301,116 +310,4 @@ func equalJSON(a, b any) bool {
 	x, _ := json.Marshal(a)
 	y, _ := json.Marshal(b)
 	return bytes.Equal(x, y)
-}
-
-const (
-	daemonSets = "/apis/apps/v1/namespaces/dev/daemonsets"
-	modelPods  = "/api/v1/namespaces/dev/pods"
-)
-
-// control is one round of the controllers.
-func (m *model) control() {
-	if set := m.objects[daemonSets+"/web"]; set != nil {
-		m.rollOut(set)
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.objects)) {
-		if pod := m.objects[name]; path.Dir(name) == modelPods && m.canRun(pod) {
-			m.run(name, pod)
-		}
-	}
-}
-
-// rollOut makes the one pod of a DaemonSet anew if its template is another one.
-func (m *model) rollOut(set *unstructured.Unstructured) {
-	template, _, _ := unstructured.NestedMap(set.Object, "spec", "template")
-	generation := strconv.FormatInt(set.GetGeneration(), 10)
-	at := modelPods + "/web-" + generation
-	if m.objects[at] != nil {
-		return
-	}
-	for name := range maps.Clone(m.objects) {
-		if strings.HasPrefix(name, modelPods+"/web-") {
-			m.forget(name)
-		}
-	}
-	pod := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(template)}
-	pod.SetAPIVersion("v1")
-	pod.SetKind("Pod")
-	pod.SetName("web-" + generation)
-	pod.SetNamespace("dev")
-	pod.SetUID(types.UID(at))
-	pod.SetCreationTimestamp(metav1.Now())
-	marked := pod.GetLabels()
-	marked["pod-template-generation"] = generation
-	pod.SetLabels(marked)
-	pod.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "web", UID: set.GetUID(), Controller: new(true)}})
-	next := set.DeepCopy()
-	annotations := next.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations["deprecated.daemonset.template.generation"] = generation
-	next.SetAnnotations(annotations)
-	one, ready := int64(1), int64(1)
-	if isBroken(pod) {
-		ready = 0
-	}
-	next.Object["status"] = map[string]any{
-		"observedGeneration": set.GetGeneration(), "desiredNumberScheduled": one, "updatedNumberScheduled": one,
-		"currentNumberScheduled": one, "numberReady": ready, "numberAvailable": ready,
-	}
-	m.put(at, pod)
-	m.put(daemonSets+"/web", next)
-}
-
-// canRun is true for a pod that does not run yet and finds all that it mounts.
-func (m *model) canRun(pod *unstructured.Unstructured) bool {
-	if pod.Object["status"] != nil {
-		return false
-	}
-	volumes, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
-	for _, item := range volumes {
-		volume, _ := item.(map[string]any)
-		if name, ok, _ := unstructured.NestedString(volume, "configMap", "name"); ok && m.objects["/api/v1/namespaces/dev/configmaps/"+name] == nil {
-			return false
-		}
-		if name, ok, _ := unstructured.NestedString(volume, "persistentVolumeClaim", "claimName"); ok && m.objects["/api/v1/namespaces/dev/persistentvolumeclaims/"+name] == nil {
-			return false
-		}
-	}
-	return true
-}
-
-// brokenImage keeps a container from running.
-const brokenImage = "docker.io/library/broken"
-
-func isBroken(pod *unstructured.Unstructured) bool {
-	containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
-	return slices.ContainsFunc(containers, func(c any) bool {
-		container, _ := c.(map[string]any)
-		return container["image"] == brokenImage
-	})
-}
-
-func (m *model) run(at string, pod *unstructured.Unstructured) {
-	pod = pod.DeepCopy()
-	_ = unstructured.SetNestedField(pod.Object, "node-1", "spec", "nodeName")
-	var statuses []any
-	ready, phase := "True", "Running"
-	containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
-	for _, item := range containers {
-		container, _ := item.(map[string]any)
-		state := map[string]any{"running": map[string]any{"startedAt": time.Now().UTC().Format(time.RFC3339)}}
-		runs := container["image"] != brokenImage
-		if !runs {
-			state = map[string]any{"waiting": map[string]any{"reason": "InvalidImageName", "message": "invalid reference format"}}
-			ready, phase = "False", "Pending"
-		}
-		statuses = append(statuses, map[string]any{"name": container["name"], "ready": runs, "started": runs, "state": state})
-	}
-	pod.Object["status"] = map[string]any{
-		"phase": phase, "containerStatuses": statuses,
-		"conditions": []any{map[string]any{"type": "PodScheduled", "status": "True"}, map[string]any{"type": "Ready", "status": ready}},
-	}
-	m.put(at, pod)
 }
