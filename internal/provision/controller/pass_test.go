@@ -1,0 +1,144 @@
+package controller
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// scenario is a workspace that a pass has something to do about.
+type scenario struct {
+	made func(w *world, id string) // after its pod runs, without a record
+	did  Action
+	pod  bool // it has one afterwards
+	// desired and actual are what is recorded afterwards; empty for no record.
+	desired v1.DesiredState
+	actual  v1.ActualState
+}
+
+func scenarios() map[string]scenario {
+	return map[string]scenario{
+		"a pod without a record": {func(*world, string) {}, Nothing, true, v1.DesiredRunning, v1.ActualRunning},
+		"a release without a pod or a record": {
+			func(w *world, id string) { w.deletePod(id) }, Nothing, false, v1.DesiredStopped, v1.ActualStopped,
+		},
+		"one that is to be stopped": {
+			func(w *world, id string) { w.want(id, v1.DesiredStopped) }, Stop, false, v1.DesiredStopped, v1.ActualStopped,
+		},
+		"one that is to be started": {
+			func(w *world, id string) {
+				w.deletePod(id)
+				w.want(id, v1.DesiredStopped)
+				w.want(id, v1.DesiredRunning)
+			}, Start, true, v1.DesiredRunning, v1.ActualRunning,
+		},
+		"one that is to be restarted": {
+			func(w *world, id string) { w.want(id, v1.DesiredRestart) }, Start, true, v1.DesiredRunning, v1.ActualRunning,
+		},
+		"one that is to be deleted": {
+			func(w *world, id string) { w.want(id, v1.DesiredTerminated) }, Delete, false, "", "",
+		},
+		"one whose pod somebody has deleted": {
+			func(w *world, id string) {
+				w.want(id, v1.DesiredRunning)
+				w.deletePod(id)
+			}, Start, true, v1.DesiredRunning, v1.ActualRunning,
+		},
+	}
+}
+
+// is says in which way the workspace is not what it is to be after a pass; empty if it is.
+func (s scenario) is(w *world, id string) string {
+	w.t.Helper()
+	r, pods := w.record(id), w.pods()
+	if (len(pods) == 1) != s.pod || r.Desired != s.desired || r.Actual != s.actual || r.Pending() {
+		return fmt.Sprintf("it is %s, pending %t, and its pods are %q", r, r.Pending(), pods)
+	}
+	return ""
+}
+
+// A pass brings about what is wanted and is not so, in one go, says what it did, and leaves
+// nothing to do for the next one.
+func TestPass(t *testing.T) {
+	for name, s := range scenarios() {
+		w := newWorld(t)
+		id := w.provision("alice")
+		s.made(w, id)
+		for _, want := range []Action{s.did, Nothing} {
+			results, err := w.Pass(t.Context(), true)
+			if wrong := s.is(w, id); err != nil || wrong != "" {
+				t.Errorf("%s: %s, %v", name, wrong, err)
+			}
+			did := Nothing
+			for _, r := range results {
+				did = r.Did
+				if r.Err != nil || r.Record.ID != id {
+					t.Errorf("%s: %s, %v", name, r.Record, r.Err)
+				}
+			}
+			if did != want {
+				t.Errorf("%s: did %q, want %q", name, did, want)
+			}
+		}
+	}
+}
+
+// Whatever a pass cannot read or write, it says so, or does all the same what it has to do;
+// and the next pass does the rest. Nothing else goes wrong for it.
+func TestPassWithoutOneRequest(t *testing.T) {
+	for name, s := range scenarios() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for n, more := 0, true; more; n++ {
+				w, refused := newWorld(t), "nothing"
+				id := w.provision("alice")
+				s.made(w, id)
+				more = false
+				w.requests.refuse(http.StatusInternalServerError, func(i int, request string) bool {
+					if i != n {
+						return false
+					}
+					more, refused = true, fmt.Sprintf("%s, request %d", request, n)
+					return request != "delete leases" // a lock that is not released is waited for
+				})
+				said := w.said(w.Pass(t.Context(), true))
+				w.requests.refuse(0, nil)
+				if wrong := s.is(w, id); wrong != "" && len(said) == 0 {
+					t.Errorf("without %s, %s, and it says nothing", refused, wrong)
+				}
+				for _, line := range said {
+					if !strings.Contains(line, refusal) {
+						t.Errorf("without %s: %s", refused, line)
+					}
+				}
+				if _, err := w.Pass(t.Context(), true); err != nil {
+					t.Errorf("after %s: %v", refused, err)
+				}
+				if wrong := s.is(w, id); wrong != "" {
+					t.Errorf("after %s, the next pass leaves that %s", refused, wrong)
+				}
+			}
+		})
+	}
+}
+
+// said is what went wrong in a pass, as it says itself.
+func (w *world) said(results []Result, err error) (all []string) {
+	if err != nil {
+		all = append(all, err.Error())
+	}
+	for _, r := range results {
+		if r.Err != nil {
+			all = append(all, r.Err.Error())
+		}
+	}
+	for line := range strings.Lines(w.lines.String()) {
+		if !strings.Contains(line, "level=INFO") {
+			all = append(all, line)
+		}
+	}
+	return all
+}

@@ -1,0 +1,224 @@
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/kubetest"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch/cause"
+)
+
+// world is an API server in memory, and a controller of its namespace, team.
+type world struct {
+	t *testing.T
+	*Controller
+	server   *kubetest.Server
+	requests *requests
+	lines    *lines
+}
+
+// requests are those that an API server gets, some of which it refuses.
+type requests struct {
+	mu   sync.Mutex
+	n    int
+	fail func(n int, what string) bool // told how many there were before; nil refuses none
+	code int
+}
+
+// refusal is the text of each refusal.
+const refusal = "refused by a test"
+
+// requested is what a request is about: "list pods", "patch leases".
+func requested(r *http.Request) string {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	verb, resource := strings.ToLower(r.Method), parts[len(parts)-1]
+	if n := len(parts); n > 2 && parts[n-3] == "team" {
+		resource = parts[n-2]
+	} else if verb == "get" {
+		verb = "list"
+	}
+	if r.URL.Query().Get("watch") != "" {
+		verb = "watch"
+	}
+	return verb + " " + resource
+}
+
+func (q *requests) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		what := requested(r)
+		q.mu.Lock()
+		refuse := q.fail != nil && q.fail(q.n, what)
+		q.n++
+		code := q.code
+		q.mu.Unlock()
+		if refuse {
+			http.Error(w, refusal, code)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// refuse answers with a status instead what fail is true of.
+func (q *requests) refuse(code int, fail func(n int, what string) bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.n, q.code, q.fail = 0, code, fail
+}
+
+// lines is a log that is read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// everybody knows every user.
+type everybody struct{}
+
+func (everybody) Resolve(_ context.Context, name string) (identity.User, error) {
+	return identity.User{Username: name, Blueprints: []string{"*"}}, nil
+}
+
+func (everybody) Caller(context.Context) (string, error) { return "alice", nil }
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, requests: &requests{}, lines: &lines{}}
+	w.server = kubetest.Start(t, w.requests.wrap)
+	config := &rest.Config{Host: w.server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
+	typed, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	untyped, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &kube.Client{Interface: typed, Dynamic: untyped, Config: config, HTTP: http.DefaultClient, Namespace: "team"}
+	w.Controller = &Controller{
+		Provisioner: &provision.Provisioner{
+			Reader: inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now},
+			Users:  everybody{}, DefaultBlueprint: "default", States: lifecycle.Place{Client: client},
+			Blueprints: func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
+		},
+		Namespace: "team", Workers: 1, Timeout: time.Minute, Log: slog.New(slog.NewTextHandler(w.lines, nil)),
+		Limits: func(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{} },
+	}
+	return w
+}
+
+// made are the objects of workspaces that were provisioned, by their users: what a
+// provisioning makes is made once.
+var made sync.Map
+
+// provision puts the workspace of a user on the cluster, whose pod runs and which has no
+// record, and returns its ID.
+func (w *world) provision(user string) (id string) {
+	w.t.Helper()
+	u, err := userstring.Parse(user)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if objects, ok := made.Load(user); ok {
+		for at, object := range objects.(map[string]*kubetest.Object) {
+			w.server.Put(at, object.DeepCopy())
+		}
+		return u.ID()
+	}
+	if _, err := w.Provisioner.Provision(w.t.Context(), u, event.NewStream(u.ID(), time.Now)); err != nil {
+		w.t.Fatal(err)
+	}
+	objects := map[string]*kubetest.Object{}
+	for _, resource := range []string{"configmaps", "secrets", "services", "pods"} {
+		for _, at := range w.server.Names(resource) {
+			objects[at] = w.server.Get(at)
+		}
+	}
+	made.Store(user, objects)
+	return u.ID()
+}
+
+func (w *world) records() lifecycle.Records { return w.Provisioner.States.Of("team") }
+
+// change writes a record as others do. One that does not exist is taken up as running before.
+func (w *world) change(id string, change func(lifecycle.Record) (lifecycle.Record, error)) {
+	w.t.Helper()
+	_, err := w.records().Change(w.t.Context(), id, func(r lifecycle.Record) (lifecycle.Record, error) {
+		if r.ID == "" {
+			r = recordOf(id, v1.DesiredRunning, v1.ActualRunning)
+		}
+		return change(r)
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// want records what a workspace is meant to be.
+func (w *world) want(id string, desired v1.DesiredState) {
+	w.t.Helper()
+	w.change(id, func(r lifecycle.Record) (lifecycle.Record, error) { return r.Set(desired, time.Now().UTC()) })
+}
+
+// record is what is recorded of a workspace; empty if nothing is.
+func (w *world) record(id string) lifecycle.Record {
+	w.t.Helper()
+	r, err := w.records().Get(w.t.Context(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// deletePod deletes the pod of a workspace.
+func (w *world) deletePod(id string) {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodDelete, w.server.URL+"/api/v1/namespaces/team/pods/"+id, http.NoBody)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+}
+
+// pods are the names of the pods that there are.
+func (w *world) pods() (names []string) {
+	for _, at := range w.server.Names("pods") {
+		names = append(names, path.Base(at))
+	}
+	return names
+}
