@@ -3,10 +3,13 @@ package controller
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/lifecycle"
 )
 
 // scenario is a workspace that a pass has something to do about.
@@ -37,6 +40,12 @@ func scenarios() map[string]scenario {
 		},
 		"one that is to be restarted": {
 			func(w *world, id string) { w.want(id, v1.DesiredRestart) }, Start, true, v1.DesiredRunning, v1.ActualRunning,
+		},
+		"one that is to be deleted, and whose pod is gone": {
+			func(w *world, id string) {
+				w.deletePod(id)
+				w.want(id, v1.DesiredTerminated)
+			}, Delete, false, "", "",
 		},
 		"one that is to be deleted": {
 			func(w *world, id string) { w.want(id, v1.DesiredTerminated) }, Delete, false, "", "",
@@ -141,4 +150,82 @@ func (w *world) said(results []Result, err error) (all []string) {
 		}
 	}
 	return all
+}
+
+// What others change during an exchange is read again, and left to the next one.
+func TestExchangeMisses(t *testing.T) {
+	w := newWorld(t)
+	id := w.provision("alice")
+	k := knows(w.answered(id, v1.DesiredRunning), true)
+	k.see([]v1.Workspace{seen(id, v1.StageFailed)}) // which is to be recorded
+	w.answered(id, v1.DesiredStopped)
+	todo, complete, err := w.exchange(t.Context(), k, false)
+	if r, _ := k.of("team." + id); complete || err != nil || r.Desired != v1.DesiredStopped {
+		t.Errorf("%t, %v, and %s is known", complete, err, r)
+	}
+	if expect(t, "to be done", todo, "team."+id); w.record(id).Actual != v1.ActualRunning {
+		t.Errorf("it has written %s", w.record(id))
+	}
+	todo, complete, err = w.exchange(t.Context(), k, false)
+	if !complete || err != nil || w.record(id).Actual != v1.ActualFailed {
+		t.Errorf("then %q, %t, %v, and it is %s", todo, complete, err, w.record(id))
+	}
+}
+
+// A limit that is reached is told once, with what it makes of the workspace.
+func TestLimitReached(t *testing.T) {
+	w := newWorld(t)
+	id := w.provision("alice")
+	w.Limits = func(lifecycle.Record) lifecycle.Limits {
+		return lifecycle.Limits{Active: time.Hour, Stopped: 3 * time.Hour}
+	}
+	w.change(id, func(r lifecycle.Record) (lifecycle.Record, error) {
+		r.DesiredAt = time.Now().Add(-2 * time.Hour).UTC()
+		return r, nil
+	})
+	for range 2 {
+		if _, err := w.Pass(t.Context(), false); err != nil || len(w.pods()) > 0 {
+			t.Errorf("%q are left, %v", w.pods(), err)
+		}
+	}
+	if got := w.lines.String(); strings.Count(got, "a limit is reached") != 1 || !strings.Contains(got, "workspace=team."+id+" limit=maxActiveHours desired=Stopped") {
+		t.Errorf("it says %s", got)
+	}
+}
+
+// A workspace of which nothing is left is an error, which is recorded, and the others do not
+// wait for it. It is tried once.
+func TestPassWithALostWorkspace(t *testing.T) {
+	w := newWorld(t)
+	id := w.provision("alice")
+	w.want(id, v1.DesiredStopped)
+	w.want("bob-1234567", v1.DesiredStopped)
+	results, err := w.Pass(t.Context(), false)
+	if err != nil || len(results) != 2 || results[0].Did != Stop || results[0].Err != nil {
+		t.Fatalf("%v, %v", results, err)
+	}
+	if lost := results[1]; lost.Did != Lost || lost.Err == nil || lost.Record.Actual != v1.ActualError || !strings.HasPrefix(lost.Record.Cause, "nothing of it is left") {
+		t.Errorf("%+v", lost)
+	}
+	if n := strings.Count(w.lines.String(), "action=lost"); n != 1 {
+		t.Errorf("it was tried %d times", n)
+	}
+}
+
+// A record that cannot be read is told and left alone, and so is what it is about.
+func TestPassWithADamagedRecord(t *testing.T) {
+	w := newWorld(t)
+	id := w.provision("alice")
+	w.want(id, v1.DesiredStopped)
+	at := w.server.Names("configmaps")[slices.IndexFunc(w.server.Names("configmaps"), func(at string) bool { return strings.Contains(at, "berth-state-") })]
+	record := w.server.Get(at)
+	record.Object["data"] = map[string]any{"record": "{"}
+	w.server.Put(at, record)
+	results, err := w.Pass(t.Context(), true)
+	if err != nil || len(results) > 0 || len(w.pods()) != 1 {
+		t.Errorf("%v, %v, and the pods are %q", results, err, w.pods())
+	}
+	if got := w.lines.String(); !strings.Contains(got, `level=ERROR msg="a record is left alone"`) {
+		t.Errorf("it says %s", got)
+	}
 }

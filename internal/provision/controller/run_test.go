@@ -34,7 +34,7 @@ func (w *world) running() {
 		stop()
 		<-over
 	})
-	waittest.Until(w.t, "everything is known", func() bool {
+	w.until("everything is known", func() bool {
 		select {
 		case <-ready:
 			return true
@@ -42,6 +42,11 @@ func (w *world) running() {
 			return false
 		}
 	})
+}
+
+func (w *world) until(what string, condition func() bool) {
+	w.t.Helper()
+	waittest.Until(w.t, what, condition)
 }
 
 // A controller that runs brings about what is wanted when it begins and what is wanted later,
@@ -64,7 +69,7 @@ func TestRun(t *testing.T) {
 			w.running()
 			is := func(id string, desired v1.DesiredState, actual v1.ActualState) {
 				t.Helper()
-				waittest.Until(t, id+" is "+string(actual), func() bool {
+				w.until(id+" is "+string(actual), func() bool {
 					r := w.record(id)
 					return r.Desired == desired && r.Actual == actual && !r.Pending() && slices.Contains(w.pods(), id) == (actual == v1.ActualRunning)
 				})
@@ -75,12 +80,12 @@ func TestRun(t *testing.T) {
 			is(id, v1.DesiredRunning, v1.ActualRunning)
 			uid := w.server.Get("/api/v1/namespaces/team/pods/" + id).GetUID()
 			w.deletePod(id)
-			waittest.Until(t, "it has another pod", func() bool {
+			w.until("it has another pod", func() bool {
 				pod := w.server.Get("/api/v1/namespaces/team/pods/" + id)
 				return pod != nil && pod.GetUID() != uid
 			})
 			w.want(id, v1.DesiredTerminated)
-			waittest.Until(t, "it is forgotten", func() bool { return w.record(id).ID == "" })
+			w.until("it is forgotten", func() bool { return w.record(id).ID == "" })
 			is(other, v1.DesiredRunning, v1.ActualRunning)
 			if refused != "" && !once.Load() {
 				t.Errorf("%s was never asked for", refused)
