@@ -163,7 +163,8 @@ func TestExchangeMisses(t *testing.T) {
 	if r, _ := k.of("team." + id); complete || err != nil || r.Desired != v1.DesiredStopped {
 		t.Errorf("%t, %v, and %s is known", complete, err, r)
 	}
-	if expect(t, "to be done", todo, "team."+id); w.record(id).Actual != v1.ActualRunning {
+	expect(t, "to be done", todo, "team."+id)
+	if w.record(id).Actual != v1.ActualRunning {
 		t.Errorf("it has written %s", w.record(id))
 	}
 	todo, complete, err = w.exchange(t.Context(), k, false)
