@@ -9,6 +9,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kubetest"
 	"github.com/berthdev/berth/internal/lifecycle"
 )
 
@@ -106,7 +107,7 @@ func TestPassWithoutOneRequest(t *testing.T) {
 				id := w.provision("alice")
 				s.made(w, id)
 				more = false
-				w.requests.refuse(http.StatusInternalServerError, func(i int, request string) bool {
+				w.requests.Set(http.StatusInternalServerError, func(i int, request string) bool {
 					if i != n {
 						return false
 					}
@@ -114,12 +115,12 @@ func TestPassWithoutOneRequest(t *testing.T) {
 					return request != "delete leases" // a lock that is not released is waited for
 				})
 				said := w.said(w.Pass(t.Context(), true))
-				w.requests.refuse(0, nil)
+				w.requests.Set(0, nil)
 				if wrong := s.is(w, id); wrong != "" && len(said) == 0 {
 					t.Errorf("without %s, %s, and it says nothing", refused, wrong)
 				}
 				for _, line := range said {
-					if !strings.Contains(line, refusal) {
+					if !strings.Contains(line, kubetest.Refusal) {
 						t.Errorf("without %s: %s", refused, line)
 					}
 				}

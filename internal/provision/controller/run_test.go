@@ -63,7 +63,7 @@ func TestRun(t *testing.T) {
 			id, other := w.provision("alice"), w.provision("bob")
 			w.want(id, v1.DesiredStopped)
 			var once atomic.Bool
-			w.requests.refuse(http.StatusInternalServerError, func(_ int, request string) bool {
+			w.requests.Set(http.StatusInternalServerError, func(_ int, request string) bool {
 				return request == refused && once.CompareAndSwap(false, true)
 			})
 			w.running()
@@ -99,7 +99,7 @@ func TestRunEndsBeforeItIsReady(t *testing.T) {
 	for name, refused := range map[string]string{"without the pods": "watch pods", "without the records": "list configmaps"} {
 		w := newWorld(t)
 		ctx, stop := context.WithCancel(t.Context())
-		w.requests.refuse(http.StatusInternalServerError, func(_ int, request string) bool {
+		w.requests.Set(http.StatusInternalServerError, func(_ int, request string) bool {
 			if request == refused {
 				stop()
 			}

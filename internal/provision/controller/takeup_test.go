@@ -30,7 +30,7 @@ func TestTakeUp(t *testing.T) {
 		}, "", false},
 		"somebody has recorded it": {func(w *world, at string) { w.want(path.Base(at), v1.DesiredStopped) }, "desired=Stopped", true},
 		"it may not be recorded": {func(w *world, _ string) {
-			w.requests.refuse(http.StatusForbidden, func(_ int, request string) bool { return request == "post configmaps" })
+			w.requests.Set(http.StatusForbidden, func(_ int, request string) bool { return request == "post configmaps" })
 		}, `level=WARN msg="a workspace cannot be taken up" workspace=team.alice`, false},
 	} {
 		w := newWorld(t)
@@ -64,7 +64,7 @@ func TestLookForRemains(t *testing.T) {
 		w.deletePod(id)
 		k := newKnown()
 		k.replaceRecords([]lifecycle.Record{recordOf(id, v1.DesiredTerminated, v1.ActualStopped), recordOf("bob-1234567", v1.DesiredTerminated, v1.ActualStopped), recordOf("No_Name", v1.DesiredTerminated, v1.ActualStopped)})
-		w.requests.refuse(test.code, func(int, string) bool { return test.code != http.StatusOK })
+		w.requests.Set(test.code, func(int, string) bool { return test.code != http.StatusOK })
 		err := w.lookForRemains(t.Context(), k, false)
 		if _, s := k.of("team." + id); s.Kept != test.kept || (err != nil) != test.fails {
 			t.Errorf("%s: %+v, %v", name, s, err)
@@ -72,7 +72,7 @@ func TestLookForRemains(t *testing.T) {
 		if got := w.lines.String(); (test.says == "") != (got == "") || !strings.Contains(got, test.says) {
 			t.Errorf("%s: it says %s", name, got)
 		}
-		w.requests.refuse(0, nil)
+		w.requests.Set(0, nil)
 		if err := w.lookForRemains(t.Context(), k, true); err != nil {
 			t.Error(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kubetest"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/reconcile"
@@ -75,8 +76,8 @@ func TestHowWorkEnds(t *testing.T) {
 			return stopped(w, id)
 		}, fails: "is working on workspace"},
 		"the API server is away":         {made: stopped, refuse: "list pods", code: http.StatusServiceUnavailable, fails: "unable to handle"},
-		"the API server goes away":       {made: stopped, refuse: "delete pods", code: http.StatusInternalServerError, fails: refusal},
-		"it may not be done":             {made: stopped, refuse: "delete pods", code: http.StatusForbidden, did: Stop, fails: refusal, told: true, report: "Error"},
+		"the API server goes away":       {made: stopped, refuse: "delete pods", code: http.StatusInternalServerError, fails: kubetest.Refusal},
+		"it may not be done":             {made: stopped, refuse: "delete pods", code: http.StatusForbidden, did: Stop, fails: kubetest.Refusal, told: true, report: "Error"},
 		"it is gone, and was to stop":    {made: func(w *world, _ string) *known { return stopped(w, "bob-1234567") }, did: Stop, told: true, report: "Running"},
 		"it is gone, and was to be gone": {made: func(w *world, _ string) *known { return knows(w.answered("bob-1234567", v1.DesiredTerminated), true) }, did: Delete, told: true, report: "Running"},
 		"it is gone, and was to start":   {made: func(w *world, _ string) *known { return knows(w.answered("bob-1234567", v1.DesiredRunning), false) }, did: Start, fails: "nothing of it is left", told: true, report: "Error"},
@@ -98,7 +99,7 @@ func TestHowWorkEnds(t *testing.T) {
 		}
 		var told []string
 		w.Done = func(did Action, _ time.Duration, err error) { told = append(told, fmt.Sprintf("%s: %v", did, err)) }
-		w.requests.refuse(test.code, func(_ int, request string) bool { return request == test.refuse })
+		w.requests.Set(test.code, func(_ int, request string) bool { return request == test.refuse })
 		did, err := w.one(t.Context(), k, key)
 		if did != test.did || (err != nil) != (test.fails != "") || err != nil && !strings.Contains(err.Error(), test.fails) {
 			t.Errorf("%s: did %q, %v; want %q", name, did, err, test.did)
@@ -123,7 +124,7 @@ func TestStartedMeanwhile(t *testing.T) {
 	pod := w.server.Get(at)
 	w.deletePod(id)
 	k := knows(w.answered(id, v1.DesiredRunning), false)
-	w.requests.refuse(http.StatusOK, func(_ int, request string) bool {
+	w.requests.Set(http.StatusOK, func(_ int, request string) bool {
 		if request == "post selfsubjectrulesreviews" {
 			w.server.Put(at, pod)
 		}
@@ -152,8 +153,8 @@ func TestWorkAgain(t *testing.T) {
 	w := newWorld(t)
 	id := w.provision("alice")
 	k := knows(w.answered(id, v1.DesiredStopped), true)
-	w.requests.refuse(http.StatusForbidden, func(_ int, request string) bool { return request == "delete pods" })
-	if err := w.work(t.Context(), k, "team."+id); err == nil || !strings.Contains(err.Error(), refusal) {
+	w.requests.Set(http.StatusForbidden, func(_ int, request string) bool { return request == "delete pods" })
+	if err := w.work(t.Context(), k, "team."+id); err == nil || !strings.Contains(err.Error(), kubetest.Refusal) {
 		t.Errorf("refused: %v", err)
 	}
 	w.lock(id)
@@ -175,7 +176,7 @@ func TestWorkThatIsCutOff(t *testing.T) {
 		id := w.provision("alice")
 		k := knows(w.answered(id, v1.DesiredStopped), true)
 		ctx, end := context.WithCancelCause(t.Context())
-		w.requests.refuse(http.StatusOK, func(_ int, request string) bool {
+		w.requests.Set(http.StatusOK, func(_ int, request string) bool {
 			if request == "delete pods" {
 				end(test.cause)
 			}

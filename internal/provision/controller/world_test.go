@@ -10,10 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/event"
@@ -32,57 +28,8 @@ type world struct {
 	t *testing.T
 	*Controller
 	server   *kubetest.Server
-	requests *requests
+	requests *kubetest.Refusals
 	lines    *lines
-}
-
-// requests are those that an API server gets, some of which it refuses.
-type requests struct {
-	mu   sync.Mutex
-	n    int
-	fail func(n int, what string) bool // told how many there were before; nil refuses none
-	code int
-}
-
-// refusal is the text of each refusal.
-const refusal = "refused by a test"
-
-// requested is what a request is about: "list pods", "patch leases".
-func requested(r *http.Request) string {
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	verb, resource := strings.ToLower(r.Method), parts[len(parts)-1]
-	if n := len(parts); n > 2 && parts[n-3] == "team" {
-		resource = parts[n-2]
-	} else if verb == "get" {
-		verb = "list"
-	}
-	if r.URL.Query().Get("watch") != "" {
-		verb = "watch"
-	}
-	return verb + " " + resource
-}
-
-func (q *requests) wrap(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		what := requested(r)
-		q.mu.Lock()
-		refuse := q.fail != nil && q.fail(q.n, what)
-		q.n++
-		code := q.code
-		q.mu.Unlock()
-		if refuse {
-			http.Error(w, refusal, code)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// refuse answers with a status instead what fail is true of.
-func (q *requests) refuse(code int, fail func(n int, what string) bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.n, q.code, q.fail = 0, code, fail
 }
 
 // lines is a log that is read while it is written.
@@ -114,17 +61,9 @@ func (everybody) Caller(context.Context) (string, error) { return "alice", nil }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, requests: &requests{}, lines: &lines{}}
-	w.server = kubetest.Start(t, w.requests.wrap)
-	config := &rest.Config{Host: w.server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
-	typed, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	untyped, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := &world{t: t, requests: &kubetest.Refusals{}, lines: &lines{}}
+	w.server = kubetest.Start(t, w.requests.Wrap)
+	typed, untyped, config := kubetest.Clients(t, w.server.URL)
 	client := &kube.Client{Interface: typed, Dynamic: untyped, Config: config, HTTP: http.DefaultClient, Namespace: "team"}
 	w.Controller = &Controller{
 		Provisioner: &provision.Provisioner{
