@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes" //nolint:depguard // no program has it from here
 	"k8s.io/client-go/rest"
 )
 

@@ -199,7 +199,8 @@ func TestReadScripts(t *testing.T) {
 		}
 	}
 	document := v1.Workspace{ScriptsUnread: "refused"}
-	if newWorld(t).ReadScripts(t.Context(), scripted(initscript.MostPods+1), &document); document.ScriptsUnread != "refused" {
+	newWorld(t).ReadScripts(t.Context(), scripted(initscript.MostPods+1), &document)
+	if document.ScriptsUnread != "refused" {
 		t.Errorf("what is known is replaced by %q", document.ScriptsUnread)
 	}
 }

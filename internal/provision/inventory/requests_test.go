@@ -142,6 +142,19 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// What belongs to a workspace in a workload is read beside what explains it; of what is not in
+// its workload there is no more than the workload.
+func TestLookupWhole(t *testing.T) {
+	for name, want := range map[string]string{"in a workload": "true 1 objects, 2 pods", "in pods that are left": "false 0 objects, 0 pods"} {
+		w, stands := newWorld(t), standing(t)[name]
+		stands.made(w)
+		w.config("a-config", marked(t, "alice-8941cb5", injected))
+		if got, err := reads()["look up whole"](t.Context(), w, named(t, stands.ask)); got != want || err != nil {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
+		}
+	}
+}
+
 // What cannot be read because the API server fails is an error that says so, whichever request
 // it is: never a part of the answer, nor that there is nothing.
 func TestEachRequestFails(t *testing.T) {
