@@ -168,6 +168,15 @@ func TestExchangeMisses(t *testing.T) {
 	if w.record(id).Actual != v1.ActualRunning {
 		t.Errorf("it has written %s", w.record(id))
 	}
+	w.answered(id, v1.DesiredRestart)
+	w.requests.Set(http.StatusInternalServerError, func(_ int, request string) bool { return request == "get configmaps" })
+	if _, _, err := w.exchange(t.Context(), k, false); err == nil {
+		t.Error("what has changed cannot be read, and that is no error")
+	}
+	w.requests.Set(0, nil)
+	if _, complete, err = w.exchange(t.Context(), k, false); complete || err != nil {
+		t.Errorf("it is not read again: %t, %v", complete, err)
+	}
 	todo, complete, err = w.exchange(t.Context(), k, false)
 	if !complete || err != nil || w.record(id).Actual != v1.ActualFailed {
 		t.Errorf("then %q, %t, %v, and it is %s", todo, complete, err, w.record(id))

@@ -135,6 +135,20 @@ func TestStartedMeanwhile(t *testing.T) {
 	}
 }
 
+// Nobody waits for what comes of a start: that no node has room for it is seen.
+func TestStartIsNotWaitedFor(t *testing.T) {
+	w := newWorld(t)
+	id := w.provision("alice")
+	w.deletePod(id)
+	w.server.Full = true
+	k := knows(w.answered(id, v1.DesiredRunning), false)
+	ctx, end := context.WithTimeout(t.Context(), time.Minute)
+	defer end()
+	if did, err := w.one(ctx, k, "team."+id); did != Start || err != nil || len(w.pods()) != 1 {
+		t.Errorf("did %q, %v, and the pods are %q", did, err, w.pods())
+	}
+}
+
 // lock lets somebody elsewhere work on a workspace.
 func (w *world) lock(id string) {
 	w.t.Helper()
