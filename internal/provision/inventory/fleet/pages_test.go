@@ -165,4 +165,3 @@ func TestConcerned(t *testing.T) {
 		}
 	}
 }
-
