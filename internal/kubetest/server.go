@@ -102,6 +102,9 @@ func (s *Server) put(at string, o *Object) {
 	}
 	s.version++
 	o.SetName(path.Base(at))
+	if _, within, ok := strings.Cut(at, "/namespaces/"); ok && strings.Count(within, "/") == 2 {
+		o.SetNamespace(strings.Split(within, "/")[0])
+	}
 	o.SetResourceVersion(strconv.Itoa(s.version))
 	s.objects[at] = o
 	s.tell(change{kind, o.DeepCopy(), at})

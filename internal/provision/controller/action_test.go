@@ -18,25 +18,27 @@ func TestDecide(t *testing.T) {
 		"waits":       pods(v1.StageScheduling, v1.StatusProvisioning),
 		"asked":       pods(v1.StageRunning, v1.StatusStopping), // and not deleted: who asked was killed
 		"ending":      pods(v1.StageTerminating, v1.StatusTerminating),
+		"ends":        pods(v1.StageTerminating, v1.StatusRunning),
+		"is ended":    pods(v1.StageRunning, v1.StatusTerminating),
 		"stopped":     {Kept: true},
 		"nothing":     {},
 		"failed once": {Kept: true, Failure: &lifecycle.Failure{Changed: 1}},
 	}
 	for desired, want := range map[v1.DesiredState]map[string]Action{
 		v1.DesiredRunning: {
-			"runs": Nothing, "failed": Nothing, "waits": Nothing, "asked": Nothing, "ending": Nothing,
+			"runs": Nothing, "failed": Nothing, "waits": Nothing, "asked": Nothing, "ending": Nothing, "ends": Nothing, "is ended": Nothing,
 			"stopped": Start, "failed once": Start, "nothing": Lost,
 		},
 		v1.DesiredStopped: {
-			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing,
+			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing, "ends": Nothing, "is ended": Nothing,
 			"stopped": Nothing, "failed once": Nothing, "nothing": Lost,
 		},
 		v1.DesiredRestart: {
-			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing,
+			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing, "ends": Nothing, "is ended": Nothing,
 			"stopped": Nothing, "failed once": Nothing, "nothing": Lost,
 		},
 		v1.DesiredTerminated: {
-			"runs": Delete, "failed": Delete, "waits": Delete, "asked": Delete, "ending": Nothing,
+			"runs": Delete, "failed": Delete, "waits": Delete, "asked": Delete, "ending": Nothing, "ends": Nothing, "is ended": Nothing,
 			"stopped": Delete, "failed once": Delete, "nothing": Nothing,
 		},
 	} {

@@ -194,3 +194,17 @@ func TestLate(t *testing.T) {
 		t.Error("a new incarnation is not taken")
 	}
 }
+
+// That what failed before fails for a newer change, too, is reported, though it looks the same.
+func TestFailsForANewerChange(t *testing.T) {
+	a := recordOf("a", v1.DesiredRunning, v1.ActualError)
+	a.Cause = "refused"
+	k := newKnown()
+	k.replaceRecords([]lifecycle.Record{a})
+	for _, want := range [][]string{{"team.a Error"}, nil} {
+		k.ended("team.a", a, errors.New("refused"))
+		k.setRemains("team.a", true)
+		expect(t, "failed", k.reports(false), want...)
+		k.exchanged(map[string]lifecycle.Record{"team.a": a})
+	}
+}

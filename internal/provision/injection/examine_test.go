@@ -28,6 +28,10 @@ func TestExamine(t *testing.T) {
 		"on delete":            {"StatefulSet", spec("  updateStrategy: {type: OnDelete}"), "OnDelete", Warning, "kubectl delete pod"},
 		"rolling":              {"StatefulSet", spec("  updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 0}}"), "", 0, ""},
 		"a part":               {"StatefulSet", spec("  replicas: 1\n  updateStrategy: {rollingUpdate: {partition: 1}}"), "Partition", Refusal, "number 1"},
+		"another inventory":    {"Deployment", meta("annotations: {config.k8s.io/owning-inventory: apps}"), "GitOpsOwned", Warning, "a GitOps tool (apps)"},
+		"managed by Flux":      {"Deployment", meta("labels: {app.kubernetes.io/managed-by: kustomize-controller}"), "GitOpsOwned", Warning, "Flux"},
+		"managed by flux2":     {"Deployment", meta("labels: {app.kubernetes.io/managed-by: flux2}"), "GitOpsOwned", Warning, "Flux"},
+		"managed for Helm":     {"Deployment", meta("labels: {app.kubernetes.io/managed-by: helm-controller}"), "GitOpsOwned", Warning, "Flux"},
 		"being deleted":        {"Deployment", meta("deletionTimestamp: \"2026-01-01T00:00:00Z\""), "Deleting", Impossible, "being deleted"},
 		"the node's processes": {"Deployment", func(w string) string { return w + "      hostPID: true\n" }, "HostPID", Impossible, "hostPID"},
 		"Argo CD":              {"Deployment", meta("annotations: {argocd.argoproj.io/tracking-id: 'shop:apps/Deployment:shop/web'}"), "GitOpsOwned", Warning, "Argo CD (shop:apps"},
@@ -72,5 +76,39 @@ func TestAVolumeForMany(t *testing.T) {
 	}
 	if found := Examine(workload, p); len(found) > 0 {
 		t.Errorf("%+v", found)
+	}
+}
+
+// What is to be done about a finding names the workload as kubectl takes it.
+func TestHints(t *testing.T) {
+	for text, hint := range map[string]string{
+		"  replicas: 0":  "kubectl scale deployment/web --namespace shop --replicas 1",
+		"  paused: true": "kubectl rollout resume deployment/web --namespace shop",
+	} {
+		found := Examine(parse(t, strings.Replace(workloadOf("Deployment"), "  replicas: 1", text, 1)), parts(t, "deployment"))
+		if len(found) != 1 || found[0].Hint != hint {
+			t.Errorf("%+v, want the hint %q", found, hint)
+		}
+	}
+}
+
+// Where a rollout comes to some of the pods, the others stay without.
+func TestAPartOfMore(t *testing.T) {
+	workload := parse(t, strings.Replace(workloadOf("StatefulSet"), "  replicas: 1", "  replicas: 2\n  updateStrategy: {rollingUpdate: {partition: 1}}", 1))
+	found := Examine(workload, Parts{ID: "alice-1"})
+	if len(found) != 1 || found[0].Severity != Warning || found[0].Reason != "Partition" || !strings.Contains(found[0].Message, "number 1 on (partition): the others") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// A number is one however it was read.
+func TestNumber(t *testing.T) {
+	for _, value := range []any{3, int64(3), 3.0} {
+		if n, ok := number(value); n != 3 || !ok {
+			t.Errorf("%T: %d, %t", value, n, ok)
+		}
+	}
+	if n, ok := number("3"); n != 0 || ok {
+		t.Errorf("a text: %d, %t", n, ok)
 	}
 }

@@ -149,6 +149,17 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
+// A patch adds to the lists of a workload, and writes none of them again.
+func TestPatchAddsItems(t *testing.T) {
+	change, err := Inject(parse(t, workloadOf("Deployment")), parts(t, "deployment"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(change.Patch); strings.Contains(got, `"path":"/spec/template/spec/containers"`) || !strings.Contains(got, `"op":"add","path":"/spec/template/spec/containers/-"`) {
+		t.Error(got)
+	}
+}
+
 // What goes along, and what does not.
 func TestMake(t *testing.T) {
 	p := parts(t, "deployment")
@@ -259,10 +270,11 @@ func TestNoRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	clash := parse(t, strings.Replace(workloadOf("Deployment"), "{name: web, image", "{name: alice-1234567-k8shell-main, image", 1))
+	volume := parse(t, workloadOf("Deployment", "      volumes: [{name: alice-1234567-runtime, emptyDir: {}}]"))
 	port := parse(t, strings.Replace(workloadOf("Deployment"), "containerPort: 80", "containerPort: 2822", 1))
 	broken := parse(t, strings.Replace(workloadOf("Deployment"), "metadata: {", "metadata: {annotations: {k8shell.io/injection: x}, ", 1))
 	for says, workload := range map[string]map[string]any{
-		"bob-1": change.After, "already": clash, "port 2822/TCP": port, "cannot be read": broken,
+		"bob-1": change.After, "already has a volume alice-1234567-runtime": volume, "already": clash, "port 2822/TCP": port, "cannot be read": broken,
 	} {
 		_, err := Inject(workload, p)
 		problems := strings.Join(append(fault.From(err).Problems, err.Error()), " ")
@@ -430,6 +442,10 @@ func TestCurrent(t *testing.T) {
 	p.Labels[kube.LabelJobID] = "another"
 	if !Current(record, p) {
 		t.Error("another job makes it another one")
+	}
+	p.TemplateAnnotations[kube.AnnotationStrictScripts] = "true"
+	if !Current(record, p) {
+		t.Error("what is made of a script that fails makes it another one")
 	}
 	p.Labels[kube.LabelBlueprint] = "other"
 	if Current(record, p) || Current(nil, p) {

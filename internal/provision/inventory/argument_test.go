@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -82,5 +83,25 @@ func TestMeans(t *testing.T) {
 		if got := arg.Means(test.id, test.userString); got != test.want {
 			t.Errorf("%s means %s of %q: %t", test.argument, test.id, test.userString, got)
 		}
+	}
+}
+
+// What a list has names its workspace again: one in a workload by its user string, any other
+// by its ID, each in its namespace.
+func TestListedArgument(t *testing.T) {
+	for _, test := range []struct {
+		w    v1.Workspace
+		want string
+	}{
+		{v1.Workspace{ID: "alice-1", Namespace: "dev", UserString: "alice~dev"}, "id/alice-1"},
+		{v1.Workspace{ID: "alice-1", Namespace: "dev", Workload: "deployment/web"}, "id/alice-1"},
+		{v1.Workspace{ID: "alice-1", Namespace: "dev", Workload: "deployment/web", UserString: injected}, injected},
+	} {
+		if a, err := ListedArgument(test.w); a.Text != test.want || a.Namespace != "dev" || err != nil {
+			t.Errorf("%+v: %q in %q, %v; want %q", test.w, a.Text, a.Namespace, err, test.want)
+		}
+	}
+	if _, err := ListedArgument(v1.Workspace{ID: "No_Name"}); err == nil {
+		t.Error("what is no name names something")
 	}
 }

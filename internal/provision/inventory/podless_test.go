@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"strings"
 	"testing"
 
 	helm "helm.sh/helm/v3/pkg/release"
@@ -24,11 +25,12 @@ func TestPodless(t *testing.T) {
 		record  *helm.Release
 		verdict v1.Verdict
 		cause   string
+		message string
 	}{
-		{"the pod was deleted", record(helm.StatusDeployed), v1.VerdictGone, ""},
-		{"the installation is not complete", record(helm.StatusPendingInstall), v1.VerdictWaiting, ""},
-		{"the pod was refused", refused, v1.VerdictFailed, "QuotaExceeded"},
-		{"helm failed", by, v1.VerdictGone, ""},
+		{"the pod was deleted", record(helm.StatusDeployed), v1.VerdictGone, "", "installed, but its pod is gone"},
+		{"the installation is not complete", record(helm.StatusPendingInstall), v1.VerdictWaiting, "", "being installed"},
+		{"the pod was refused", refused, v1.VerdictFailed, "QuotaExceeded", ""},
+		{"helm failed", by, v1.VerdictGone, "", "installed, but its pod is gone"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			target := &Target{ID: "alice-1", Namespace: "team", Found: Found{Record: test.record}}
@@ -43,7 +45,7 @@ func TestPodless(t *testing.T) {
 					t.Errorf("it is about %q", reading.Cause.Object)
 				}
 			}
-			if reading.Verdict() != test.verdict || cause != test.cause {
+			if reading.Verdict() != test.verdict || cause != test.cause || !strings.HasPrefix(reading.Message, test.message) {
 				t.Errorf("it is %s %q, want %s %q", reading.Verdict(), cause, test.verdict, test.cause)
 			}
 		})

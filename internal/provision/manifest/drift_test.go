@@ -28,6 +28,7 @@ func TestDrift(t *testing.T) {
 		{"a script", func(v map[string]any) { v["initScripts"] = []any{} }, "initScripts"},
 		{"limits", func(v map[string]any) { v["limits"] = map[string]any{"maxActiveHours": 8} }, ""},
 		{"an agent", func(v map[string]any) { v["agent"] = map[string]any{"image": "agent:1"} }, "agent.image not set → agent:1"},
+		{"a secret of a registry", func(v map[string]any) { v["imagePullSecrets"] = []any{"one", "two"} }, "imagePullSecrets.1 not set → one; imagePullSecrets.2 not set → two"},
 		{"a storage less", func(v map[string]any) {
 			v["storages"] = []any{map[string]any{"name": "home", "path": "/home/dev"}}
 		}, "storages.data.name data → not set; storages.data.path /data → not set"},

@@ -35,7 +35,9 @@ func TestOfPod(t *testing.T) {
 		var more []string
 		for _, object := range OfPod(test.pod) {
 			if kind := object.GetKind(); kind == "NetworkPolicy" || kind == "Certificate" {
-				more = append(more, kind)
+				if more = append(more, kind); kind == "Certificate" && object.GetAPIVersion() != CertManager {
+					t.Errorf("%s: a certificate of %s", name, object.GetAPIVersion())
+				}
 			}
 		}
 		if !slices.Equal(more, test.more) {

@@ -122,10 +122,10 @@ func TestHomeOfTheWorkspace(t *testing.T) {
 // is nobody where that only must not be root.
 func TestHelpersAreConfined(t *testing.T) {
 	profile := map[string]any{"type": "Localhost", "localhostProfile": "x.json"}
-	got := helper(blueprint.Blueprint{SecurityContext: map[string]any{"privileged": true, "runAsNonRoot": true, "seccompProfile": profile, "capabilities": map[string]any{"add": []any{"SYS_ADMIN"}}}})
+	got := helper(blueprint.Blueprint{SecurityContext: map[string]any{"privileged": true, "runAsNonRoot": true, "runAsGroup": 7, "seccompProfile": profile, "capabilities": map[string]any{"add": []any{"SYS_ADMIN"}}}})
 	user, _ := got["asUser"].(map[string]any)
 	root, _ := got["asRoot"].(map[string]any)
-	if user["runAsUser"] != nobody || user["runAsNonRoot"] != true || user["privileged"] != nil || root["runAsUser"] != 0 || root["runAsNonRoot"] != false {
+	if user["runAsUser"] != nobody || user["runAsNonRoot"] != true || user["privileged"] != nil || user["runAsGroup"] != 7 || root["runAsGroup"] != nil || root["runAsUser"] != 0 || root["runAsNonRoot"] != false {
 		t.Errorf("%v", got)
 	}
 }

@@ -1,0 +1,167 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+
+	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/follow"
+	"github.com/berthdev/berth/internal/watch/watchtest"
+)
+
+// A list is read page by page. One that takes so long that its version is gone goes on with what
+// there is now, if the server says where.
+func TestPages(t *testing.T) {
+	expired := func(next string) error {
+		err := apierrors.NewResourceExpired("too old")
+		err.ErrStatus.Continue = next
+		return err
+	}
+	busy := errors.New("busy")
+	for name, test := range map[string]struct {
+		answers map[string]error // by the token that is asked for
+		asked   []string
+		used    int
+		err     bool
+	}{
+		"all is well":                     {nil, []string{"", "a", "b"}, 3, false},
+		"it is too old, and goes on":      {map[string]error{"a": expired("b")}, []string{"", "a", "b"}, 2, false},
+		"it is too old, and does not":     {map[string]error{"a": expired("")}, []string{"", "a"}, 1, true},
+		"it is too old from the first on": {map[string]error{"": expired("b")}, []string{""}, 0, true},
+		"another error":                   {map[string]error{"b": busy}, []string{"", "a", "b"}, 2, true},
+	} {
+		var asked []string
+		used := 0
+		err := eachPage(t.Context(), metav1.ListOptions{LabelSelector: "x"}, func(_ context.Context, opts metav1.ListOptions) (*corev1.PodList, error) {
+			if asked = append(asked, opts.Continue); opts.Limit != 500 || opts.LabelSelector != "x" {
+				t.Errorf("%s: asks for %+v", name, opts)
+			}
+			next := map[string]string{"": "a", "a": "b"}[opts.Continue]
+			return &corev1.PodList{ListMeta: metav1.ListMeta{Continue: next}}, test.answers[opts.Continue]
+		}, func(*corev1.PodList) { used++ })
+		if !slices.Equal(asked, test.asked) || used != test.used || (err != nil) != test.err {
+			t.Errorf("%s: asked for %q, used %d, %v", name, asked, used, err)
+		}
+	}
+}
+
+// What is watched: the pods that match, and what may explain them; the workloads of a kind once
+// a workspace is in one.
+func TestSources(t *testing.T) {
+	now := watchtest.Epoch
+	const about = "events  involvedObject.kind="
+	for name, test := range map[string]struct {
+		q    Query
+		kind string
+		want []string
+	}{
+		"pods":                     {Query{}, "", []string{"pods sel", about + "Pod"}},
+		"with claims":              {Query{Claims: true}, "", []string{"pods sel", "events", "persistentvolumeclaims"}},
+		"of one":                   {Query{ID: "a"}, "", []string{"pods sel", "events", "persistentvolumeclaims"}},
+		"Deployments":              {Query{}, watch.KindDeployment, []string{"deployments.apps", "replicasets.apps " + withWorkspace, about + "ReplicaSet"}},
+		"Deployments, with claims": {Query{Claims: true}, watch.KindDeployment, []string{"deployments.apps", "replicasets.apps " + withWorkspace}},
+		"StatefulSets":             {Query{}, watch.KindStatefulSet, []string{"statefulsets.apps", about + "StatefulSet"}},
+		"DaemonSets":               {Query{}, watch.KindDaemonSet, []string{"daemonsets.apps", about + "DaemonSet"}},
+	} {
+		c, _ := cached(t, Query{}, &now)
+		c.query = test.q
+		sources := func() []follow.Source {
+			if test.kind == "" {
+				return c.sources("sel")
+			}
+			return c.workloadSources(test.kind)
+		}()
+		var got []string
+		for _, s := range sources {
+			got = append(got, strings.TrimSpace(s.Resource+" "+s.Labels+" "+s.Fields))
+			if !s.Sync {
+				t.Errorf("%s: %s is not waited for", name, s.Resource)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// Nothing is kept of a pod that is gone, nor of what is no object; which fields somebody has
+// written is not kept at all.
+func TestCacheForgets(t *testing.T) {
+	now := watchtest.Epoch
+	pod := named("alice-1", watchtest.OnNode)
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "x", FieldsV1: &metav1.FieldsV1{Raw: []byte("{}")}}}
+	c, in := cached(t, Query{Namespace: "dev"}, &now, pod.Pod)
+	if got := pod.ManagedFields[0]; got.FieldsV1 != nil || got.Manager != "x" {
+		t.Errorf("%+v", got)
+	}
+	event := watchtest.Event("alice-1", pod.UID, "app", "Pulled", "").Version(2).Event
+	in["events"].Apply(apiwatch.Added, event)
+	if k, known := c.keys[pod.UID]; !known || k.name != "alice-1" || len(c.events) != 1 {
+		t.Errorf("%v, %v", c.keys, c.events)
+	}
+	in["pods"].Apply(apiwatch.Error, &metav1.Status{})
+	in["pods"].Apply(apiwatch.Deleted, pod.Pod)
+	if n := len(c.pods) + len(c.keys) + len(c.events) + len(in["pods"].known); n != 0 {
+		t.Errorf("%d are left: %v, %v, %v", n, c.pods, c.keys, c.events)
+	}
+}
+
+// What cannot be watched at first is the end; later it is told, and passes.
+func TestInputIsInterrupted(t *testing.T) {
+	now := watchtest.Epoch
+	c, in := cached(t, Query{Namespace: "dev"}, &now)
+	var failed, interrupted []error
+	in["pods"].fail = func(err error) { failed = append(failed, err) }
+	in["pods"].interrupted = func(err error) { interrupted = append(interrupted, err) }
+	in["pods"].Interrupted(errors.New("away"))
+	if len(failed) != 1 || len(interrupted) != 0 || !strings.Contains(failed[0].Error(), "watch pods") {
+		t.Errorf("at first %v, %v", failed, interrupted)
+	}
+	c.open(now)
+	in["pods"].Interrupted(errors.New("away"))
+	if len(failed) != 1 || len(interrupted) != 1 {
+		t.Errorf("then %v, %v", failed, interrupted)
+	}
+}
+
+// An event is about whoever has the object: a pod that is known, whoever mounts a claim, and of a
+// workload all that are injected.
+func TestConcerned(t *testing.T) {
+	now := watchtest.Epoch
+	id := idOf(t)
+	c, _ := cached(t, Query{Namespace: "dev"}, &now)
+	c.apply(named("carol-1", mounts).Pod, false)
+	c.apply(named("dave-1", mounts).Pod, false)
+	c.apply(replica(id, "web-1", "new"), false)
+	for name, test := range map[string]struct {
+		kind, object string
+		uid          string
+		want         []string
+	}{
+		"a pod":               {"Pod", "carol-1", "carol-1", []string{"carol-1"}},
+		"a pod of before":     {"Pod", "carol-1", "older", nil},
+		"a claim":             {kindClaim, "data", "claim", []string{"carol-1", "dave-1"}},
+		"a claim of nobody":   {kindClaim, "other", "claim", nil},
+		"a ReplicaSet":        {"ReplicaSet", "web-new", "new", []string{id}},
+		"a pod of a workload": {"Pod", "web-1", "web-1", []string{id}},
+	} {
+		event := watchtest.Event(test.object, "", "", "Reason", "").Event
+		event.InvolvedObject.Kind, event.InvolvedObject.Namespace, event.InvolvedObject.UID = test.kind, "dev", types.UID(test.uid)
+		var got []string
+		for _, k := range c.concerned(event) {
+			got = append(got, k.name)
+		}
+		if slices.Sort(got); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
