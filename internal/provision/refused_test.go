@@ -64,7 +64,6 @@ func TestRefusedRequests(t *testing.T) {
 		}
 		for _, undertaken := range undertakings() {
 			t.Run(target+"/"+undertaken.String(), func(t *testing.T) {
-				t.Parallel()
 				r := refusal{undertaking: undertaken, s: suspension{id: u.ID(), user: user, blueprints: dir, injected: target == "injected"}}
 				r.prepared, r.at = r.prepare(t)
 				requests := r.requests(t)
