@@ -13,7 +13,7 @@ import (
 // chartOf is a chart of templates, with values of its own and two files.
 func chartOf(templates map[string]string) *chart.Chart {
 	c := Plain("test", "1.0.0")
-	c.Values = map[string]any{"name": "own", "deep": map[string]any{"a": "own a", "b": "own b"}, "list": []any{"own"}, "scalar": "own"}
+	c.Values = map[string]any{"name": "own", "deep": map[string]any{"a": "own a", "b": "own b"}, "list": []any{"own"}}
 	c.Files = []*chart.File{{Name: "one.txt", Data: []byte("first\n  file\n")}, {Name: "two.txt", Data: []byte("second")}}
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
 		c.Templates = append(c.Templates, &chart.File{Name: "templates/" + name, Data: []byte(templates[name])})
@@ -25,13 +25,12 @@ func chartOf(templates map[string]string) *chart.Chart {
 func TestTemplatesAreFilledAsHelmDoes(t *testing.T) {
 	values := map[string]any{
 		"int": 3, "int64": int64(4), "float": 5.9, "none": nil, "empty": "", "text": `say "hi"`, "long": strings.Repeat("x", 70),
-		"name": "given", "deep": map[string]any{"a": "given a", "c": map[string]any{"d": 1}}, "list": []any{"given"}, "false": false, "scalar": map[string]any{"a": "given"},
+		"name": "given", "deep": map[string]any{"a": "given a", "c": map[string]any{"d": 1}}, "list": []any{"given"}, "false": false,
 	}
 	for name, expression := range map[string]string{
 		"a given value":                `{{ .Values.name }}`,
 		"a table is merged":            `{{ toYaml .Values.deep | nindent 2 }}`,
 		"a list is not":                `{{ toYaml .Values.list | nindent 2 }}`,
-		"a table for a scalar":         `{{ toYaml .Values.scalar | nindent 2 }}`,
 		"nothing":                      `{{ .Values.missing }}`,
 		"quoted":                       `{{ quote .Values.text }}`,
 		"a number in quotes":           `{{ quote .Values.float }}`,
@@ -109,11 +108,12 @@ func TestOrderOfDocuments(t *testing.T) {
 	}
 }
 
-// A value that is no table replaces one, and null removes.
+// Only a table is merged with a table, and null removes.
 func TestMerged(t *testing.T) {
-	defaults := map[string]any{"a": map[string]any{"b": "c"}, "d": "e", "f": "g"}
-	got := merged(defaults, map[string]any{"a": "text", "d": nil, "h": nil})
-	if diff := cmp.Diff(map[string]any{"a": "text", "f": "g"}, got); diff != "" || len(defaults) != 3 {
+	defaults := map[string]any{"a": map[string]any{"b": "c"}, "d": "e", "f": "g", "i": "j"}
+	table := map[string]any{"k": nil} // of which nothing is removed
+	got := merged(defaults, map[string]any{"a": "text", "d": nil, "h": nil, "i": table})
+	if diff := cmp.Diff(map[string]any{"a": "text", "f": "g", "i": table}, got); diff != "" || len(defaults) != 4 {
 		t.Errorf("%v: %s", defaults, diff)
 	}
 }

@@ -17,23 +17,21 @@ import (
 // is "broken" is labelled as deployed, and cannot be read.
 func written(t *testing.T, revisions ...string) (records Records, last *helm.Release) {
 	t.Helper()
-	records = Records{Secrets: clientset.NewClientset().CoreV1().Secrets("ns"), Namespace: "ns"}
+	client := clientset.NewClientset()
+	records = Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns"}
 	for i, words := range revisions {
 		status, chartName, _ := strings.Cut(words, ":")
 		last = NewRevision("a", "ns", Content{Chart: Plain(chartName, "1.0.0")}, nil, time.Unix(1795218685, 0))
 		last.Version, last.Info.Status = i+1, helm.Status(strings.ReplaceAll(status, "broken", "deployed"))
-		if err := records.Create(t.Context(), last); err != nil {
+		secret, err := records.encode(last, createdAt)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if status == "broken" {
-			secret, err := records.Secrets.Get(t.Context(), key(last), metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+		if secret.Namespace = "ns"; status == "broken" {
 			secret.Data = nil
-			if _, err := records.Secrets.Update(t.Context(), secret, metav1.UpdateOptions{}); err != nil {
-				t.Fatal(err)
-			}
+		}
+		if err := client.Tracker().Add(secret); err != nil {
+			t.Fatal(err)
 		}
 	}
 	return records, last

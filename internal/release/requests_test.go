@@ -22,31 +22,28 @@ import (
 
 var secretsResource = corev1.SchemeGroupVersion.WithResource("secrets")
 
-// versioned gives every Secret that is written a UID and a version, as an API server does.
-func versioned(client *clientset.Clientset) {
-	writes := 0
-	client.PrependReactor("*", "secrets", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		if write, is := action.(clienttesting.UpdateAction); is { // or a create action, which looks the same
-			writes++
-			secret := write.GetObject().(*corev1.Secret)
-			secret.UID, secret.ResourceVersion = types.UID("uid of "+secret.Name), fmt.Sprint(writes)
-		}
-		return false, nil, nil
-	})
-}
-
 // past is a release with three revisions: superseded and in two chunks, deployed and small,
-// and one in two chunks that is about to be applied.
+// and one in two chunks that is about to be applied. Every Secret has a UID and a version.
 func past(t *testing.T) (*clientset.Clientset, Records, *helm.Release) {
 	t.Helper()
-	client := clientset.NewClientset()
-	versioned(client)
+	client, writes := clientset.NewClientset(), 0
+	client.PrependReactor("create", "secrets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		secret := action.(clienttesting.CreateAction).GetObject().(*corev1.Secret)
+		writes++
+		if writes > 7 { // no more than there are to begin with
+			return false, nil, nil
+		}
+		secret.Namespace, secret.UID, secret.ResourceVersion = "ns", types.UID("uid of "+secret.Name), fmt.Sprint(writes)
+		return true, secret, client.Tracker().Add(secret) // which takes less time than the client does
+	})
 	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns", most: 2000}
-	upgrade(t, records, bundleOf(t, 4_000), 10)
-	before := upgrade(t, records, bundleOf(t, 100), 10)
-	revision := NewRevision("a", "ns", bundleOf(t, 4_000), before, time.Now())
-	if err := records.Create(t.Context(), revision); err != nil {
-		t.Fatal(err)
+	var revision *helm.Release
+	for i, status := range []helm.Status{helm.StatusSuperseded, helm.StatusDeployed, helm.StatusPendingUpgrade} {
+		revision = NewRevision("a", "ns", bundleOf(t, []int{4_000, 100, 4_000}[i]), nil, time.Unix(1795218685, 0))
+		revision.Version, revision.Info.Status = i+1, status
+		if err := records.Create(t.Context(), revision); err != nil {
+			t.Fatal(err)
+		}
 	}
 	client.ClearActions()
 	return client, records, revision
