@@ -74,6 +74,7 @@ func TestValidate(t *testing.T) {
 		"a storage's type":   {storage(Storage{Type: "nfs", Path: "/a"}), []string{`storages.x.type: "nfs": must be one of`}},
 		"a storage's path":   {storage(Storage{Type: StorageMemory, Path: "/a:b"}), []string{"storages.x.path: invalid path"}},
 		"a storage's owner":  {storage(Storage{Type: StorageMemory, Path: "/a", FsOwnerUID: &minus}), []string{"storages.x.fsOwnerUid: -1: must be from 0 to 2147483647"}},
+		"an id that is none": {storage(Storage{Type: StorageShared, Path: "/a", ID: "B!", ExistingClaim: "c"}), []string{"storages.x.id: "}},
 		"a storage's id":     {storage(Storage{Type: StorageMemory, Path: "/a", ID: "b"}), []string{"storages.x.id: only allowed with type shared"}},
 		"a claim's limit":    {storage(Storage{Type: StorageLocal, Path: "/a", SizeLimit: "1Gi", ExistingClaim: "b"}), []string{"storages.x.sizeLimit: only allowed with"}},
 		"a scratch storage":  {storage(Storage{Type: StorageScratch, Path: "/a", Afterlife: "1h30m", Readonly: true, FsOwnerUID: new(int64(1))}), nil},
