@@ -25,7 +25,7 @@ func TestAbout(t *testing.T) {
 }
 
 func TestShorten(t *testing.T) {
-	for text, want := range map[string]string{"": "", "abcde": "abcde", "abcdef": "abcd…", " a \n b ": "a b", "äöüäö": "äöüäö", "äöüäöü": "äöüä…"} {
+	for text, want := range map[string]string{"": "", "abcde": "abcde", "abcdef": "abcd…", "a \n  b": "a b", "äöüäö": "äöüäö", "äöüäöü": "äöüä…"} {
 		if got := shorten(text, 5); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
