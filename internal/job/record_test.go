@@ -172,36 +172,6 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// A record that grows does not change those that it was made of.
-func TestRecordsShareNothing(t *testing.T) {
-	before := fold(object(0, "Pulled", "in 1.5s", 1), stage(1, v1.StageStarting, ""))
-	want := lines(before)
-	for _, e := range []v1.Event{object(2, "Pulled", "in 2.5s", 1), stage(3, v1.StageRunning, ""), object(4, "Created", "", 1)} {
-		entry, repeat, _ := entryOf(e)
-		if after := before.add(entry, repeat); slices.Equal(lines(after), want) {
-			t.Errorf("%+v is not added", e)
-		}
-	}
-	if got := lines(before); !slices.Equal(got, want) {
-		t.Errorf("it has become %q", got)
-	}
-}
-
-// A run that takes over a job in NATS goes on keeping what is alike one by one.
-func TestAfterApart(t *testing.T) {
-	earlier, later := fold(warned(0, 1)), Record{ID: "x", apart: true}
-	earlier.ID = "x"
-	entry, repeat, _ := entryOf(warned(5, 2))
-	later = later.add(entry, repeat)
-	want := []string{"1 00 event|pod/alice-1|Warning|BackOff: back-off 10s", "2 05 event|pod/alice-1|Warning|BackOff: back-off 10s (x2)"}
-	if got := lines(later.After(earlier)); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	if got := later.After(Record{}); got.ID != "x" || len(got.Events) != 1 {
-		t.Errorf("after none: %+v", got)
-	}
-}
-
 // However long the job runs, the record fits, and no change of stage is missing.
 func TestFit(t *testing.T) {
 	var r Record
