@@ -29,6 +29,8 @@ func TestValidate(t *testing.T) {
 		"no image":               {func(b *Blueprint) { b.Image = "" }, []string{"image: required"}},
 		"a space in the image":   {func(b *Blueprint) { b.Image = "a b" }, []string{`image: "a b" contains a space`}},
 		"an image in capitals":   {func(b *Blueprint) { b.Image = "ghcr.io/Org/Proj:1" }, []string{`image: invalid image "ghcr.io/Org/Proj:1": use one such as`}},
+		"a long image":           {func(b *Blueprint) { b.Image = strings.Repeat("A", 1024) }, []string{"image: invalid image"}},
+		"a longer image":         {func(b *Blueprint) { b.Image = strings.Repeat("A", 1025) }, []string{"image: must have at most 1024 characters, has 1025"}},
 		"an image without a tag": {func(b *Blueprint) { b.HelperImage = "alpine:" }, []string{`helperImage: invalid image "alpine:"`}},
 		"an address":             {func(b *Blueprint) { b.Image = "https://ghcr.io/org/proj" }, []string{`image: invalid image`}},
 		"an image by everything": {func(b *Blueprint) {
