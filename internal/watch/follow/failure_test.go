@@ -123,3 +123,46 @@ type answering struct {
 func (a answering) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
 	return a.answer, a.err
 }
+
+// flaky is a server that opens one watch, which expires, and then fails to list: at once, but for
+// the seventh time, which takes long.
+type flaky struct {
+	asked, answered *[]time.Time
+}
+
+func (f flaky) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	*f.asked = append(*f.asked, time.Now())
+	if len(*f.asked) == 7 {
+		time.Sleep(watchGrace + time.Second)
+	}
+	*f.answered = append(*f.answered, time.Now())
+	return nil, apierrors.NewServiceUnavailable("busy")
+}
+
+func (flaky) Watch(context.Context, metav1.ListOptions) (apiwatch.Interface, error) {
+	w := apiwatch.NewFakeWithOptions(apiwatch.FakeOptions{ChannelSize: 1})
+	w.Error(&apierrors.NewResourceExpired("too old").ErrStatus)
+	return w, nil
+}
+
+// The pauses between attempts grow, up to a bound, and begin anew after one that was of use.
+func TestPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		var asked, answered []time.Time
+		_ = Reflect(ctx, PodSource(flaky{&asked, &answered}, "dev", "web"), &notes{})
+		var pauses []time.Duration
+		for i := 1; i < len(asked); i++ {
+			pauses = append(pauses, asked[i].Sub(answered[i-1]))
+		}
+		if len(pauses) < 15 || pauses[5] < 4*time.Second || pauses[6] > time.Second || pauses[7] < pauses[6] {
+			t.Fatalf("%s", pauses)
+		}
+		for _, pause := range pauses {
+			if pause < firstPause || pause > longestPause {
+				t.Errorf("a pause of %s", pause)
+			}
+		}
+	})
+}
