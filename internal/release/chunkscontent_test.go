@@ -17,14 +17,14 @@ import (
 // What is in a chunk is believed only if it is the release that the record is about.
 func TestContentOfChunks(t *testing.T) {
 	for name, test := range map[string]struct{ packed, says string }{
-		"the release":         {string(compress([]byte(`{"name":"a","version":1,"manifest":"kind: Pod","info":{"notes":"hello"}}`))), ""},
-		"no notes":            {string(compress([]byte(`{"name":"a","version":1,"manifest":"kind: Pod"}`))), ""},
+		"the release":         {string(squeezed([]byte(`{"name":"a","version":1,"manifest":"kind: Pod","info":{"notes":"hello"}}`))), ""},
+		"no notes":            {string(squeezed([]byte(`{"name":"a","version":1,"manifest":"kind: Pod"}`))), ""},
 		"not gzip":            {"nonsense", "not gzip: "},
-		"not JSON":            {string(compress([]byte("nonsense"))), "not JSON of a release: "},
-		"another release":     {string(compress([]byte(`{"name":"b","version":1}`))), "it is not about release a"},
-		"another revision":    {string(compress([]byte(`{"name":"a","version":2}`))), "it is not about release a"},
-		"a broken manifest":   {string(compress([]byte(`{"name":"a","version":1,"manifest":"a: b: c"}`))), "manifest: "},
-		"more than it may be": {string(compress([]byte(strings.Repeat(" ", maxDocument+1)))), "larger than 16 MiB"},
+		"not JSON":            {string(squeezed([]byte("nonsense"))), "not JSON of a release: "},
+		"another release":     {string(squeezed([]byte(`{"name":"b","version":1}`))), "it is not about release a"},
+		"another revision":    {string(squeezed([]byte(`{"name":"a","version":2}`))), "it is not about release a"},
+		"a broken manifest":   {string(squeezed([]byte(`{"name":"a","version":1,"manifest":"a: b: c"}`))), "manifest: "},
+		"more than it may be": {string(squeezed([]byte(strings.Repeat(" ", maxDocument+1)))), "larger than 16 MiB"},
 	} {
 		sum := sha256.Sum256([]byte(test.packed))
 		digest := hex.EncodeToString(sum[:])

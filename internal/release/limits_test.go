@@ -24,7 +24,7 @@ func TestDecompress(t *testing.T) {
 		"as many values":        {values(maxValues), ""},
 		"one value more":        {values(maxValues + 1), "more than 100000 values"},
 	} {
-		got, err := decompress(compress([]byte(test.document)))
+		got, err := decompress(squeezed([]byte(test.document)))
 		if test.says == "" && (err != nil || string(got) != test.document) {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
