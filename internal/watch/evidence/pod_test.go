@@ -81,6 +81,31 @@ func TestStatusOfAContainer(t *testing.T) {
 	}
 }
 
+// A container is restarted as its own policy says, or else as the pod's.
+func TestRestarts(t *testing.T) {
+	always, never, onFailure := corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure
+	rules := []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestart}}
+	for name, c := range map[string]struct {
+		pod   corev1.RestartPolicy
+		own   *corev1.ContainerRestartPolicy
+		rules []corev1.ContainerRestartRule
+		want  bool
+	}{
+		"the default": {"", nil, nil, true}, "always": {corev1.RestartPolicyAlways, nil, nil, true}, "after a failure": {corev1.RestartPolicyOnFailure, nil, nil, true},
+		"never": {corev1.RestartPolicyNever, nil, nil, false}, "itself always": {corev1.RestartPolicyNever, &always, nil, true}, "itself after a failure": {corev1.RestartPolicyNever, &onFailure, nil, true},
+		"itself never": {corev1.RestartPolicyAlways, &never, nil, false}, "itself by rules": {corev1.RestartPolicyNever, &never, rules, true},
+	} {
+		spec := corev1.Container{Name: "app", RestartPolicy: c.own, RestartPolicyRules: c.rules}
+		for sidecar, pod := range map[bool]corev1.PodSpec{false: {Containers: []corev1.Container{spec}}, true: {InitContainers: []corev1.Container{spec}}} {
+			pod.RestartPolicy = c.pod
+			got := NewPod(&corev1.Pod{Spec: pod}, nil, nil).Containers[0]
+			if got.Restarts != c.want || got.Init != sidecar || got.Sidecar != (sidecar && c.own == &always) {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+	}
+}
+
 // A pod has made progress when anything of it came about, not when it was lost again.
 func TestProgressedAt(t *testing.T) {
 	condition := func(kind corev1.PodConditionType, status corev1.ConditionStatus) Pod {
