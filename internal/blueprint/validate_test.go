@@ -29,6 +29,8 @@ func TestValidate(t *testing.T) {
 		"no image":               {func(b *Blueprint) { b.Image = "" }, []string{"image: required"}},
 		"a space in the image":   {func(b *Blueprint) { b.Image = "a b" }, []string{`image: "a b" contains a space`}},
 		"an image in capitals":   {func(b *Blueprint) { b.Image = "ghcr.io/Org/Proj:1" }, []string{`image: invalid image "ghcr.io/Org/Proj:1": use one such as`}},
+		"a long image":           {func(b *Blueprint) { b.Image = strings.Repeat("A", 1024) }, []string{"image: invalid image"}},
+		"a longer image":         {func(b *Blueprint) { b.Image = strings.Repeat("A", 1025) }, []string{"image: must have at most 1024 characters, has 1025"}},
 		"an image without a tag": {func(b *Blueprint) { b.HelperImage = "alpine:" }, []string{`helperImage: invalid image "alpine:"`}},
 		"an address":             {func(b *Blueprint) { b.Image = "https://ghcr.io/org/proj" }, []string{`image: invalid image`}},
 		"an image by everything": {func(b *Blueprint) {
@@ -74,6 +76,7 @@ func TestValidate(t *testing.T) {
 		"a storage's type":   {storage(Storage{Type: "nfs", Path: "/a"}), []string{`storages.x.type: "nfs": must be one of`}},
 		"a storage's path":   {storage(Storage{Type: StorageMemory, Path: "/a:b"}), []string{"storages.x.path: invalid path"}},
 		"a storage's owner":  {storage(Storage{Type: StorageMemory, Path: "/a", FsOwnerUID: &minus}), []string{"storages.x.fsOwnerUid: -1: must be from 0 to 2147483647"}},
+		"an id that is none": {storage(Storage{Type: StorageShared, Path: "/a", ID: "B!", ExistingClaim: "c"}), []string{"storages.x.id: "}},
 		"a storage's id":     {storage(Storage{Type: StorageMemory, Path: "/a", ID: "b"}), []string{"storages.x.id: only allowed with type shared"}},
 		"a claim's limit":    {storage(Storage{Type: StorageLocal, Path: "/a", SizeLimit: "1Gi", ExistingClaim: "b"}), []string{"storages.x.sizeLimit: only allowed with"}},
 		"a scratch storage":  {storage(Storage{Type: StorageScratch, Path: "/a", Afterlife: "1h30m", Readonly: true, FsOwnerUID: new(int64(1))}), nil},

@@ -1,18 +1,14 @@
 package job
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -150,75 +146,19 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// script is a store that delivers some states of a record, and then waits.
-type script struct {
-	store.Store
-	states []Record
-}
-
-func (s script) Get(context.Context, string) (store.Document, error) {
-	return store.Document{}, fault.New(fault.NotFound, "no document")
-}
-
-func (s script) Watch(ctx context.Context, _ string, deliver func(store.Document) bool) error {
-	if len(s.states) == 0 {
-		return fault.New(fault.NotFound, "no document")
-	}
-	for _, r := range s.states {
-		text, err := r.Encode()
-		if err != nil || deliver(store.Document{Key: "a", Value: text, Revision: "1"}) {
-			return err
-		}
-		time.Sleep(heartbeat)
-	}
-	deliver(store.Document{})
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-// Following ends with the job, or a minute after the last sign of life.
-func TestFollow(t *testing.T) {
-	running, completed := Record{ID: "a", Status: v1.JobStatusRunning}, Record{ID: "a", Status: v1.JobStatusCompleted}
-	for name, c := range map[string]struct {
-		states []Record
-		shown  int
-		took   time.Duration
-		code   fault.Code
-	}{
-		"completed":   {[]Record{running, running, completed, running}, 3, 2 * heartbeat, ""},
-		"interrupted": {[]Record{running, running}, 2, heartbeat + silence, ""},
-		"not found":   {nil, 0, 0, fault.NotFound},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				for i := range c.states {
-					c.states[i].UpdatedAt = time.Now().Add(time.Duration(i) * heartbeat)
-				}
-				began, shown := time.Now(), 0
-				last, err := withFallback(script{states: c.states}).Follow(t.Context(), "a", time.Now, func(Record) { shown++ })
-				if took := time.Since(began); shown != c.shown || took != c.took || fault.CodeOf(err) != c.code {
-					t.Errorf("%d shown in %s, %v; want %d in %s, %s", shown, took, err, c.shown, c.took, c.code)
-				}
-				if name == "completed" && last.Status != v1.JobStatusCompleted {
-					t.Errorf("the last one is %+v", last)
-				}
-			})
-		})
-	}
-}
-
-// A job that is only in the cluster is followed there.
-func TestFollowInTheCluster(t *testing.T) {
-	s := withFallback(script{})
-	text, err := Record{ID: "a", Status: v1.JobStatusCompleted}.Encode()
-	if err != nil {
+// What has expired in the cluster is removed, and what waits there for NATS is moved.
+func TestCleanUp(t *testing.T) {
+	m := &memory{}
+	s := withFallback(m)
+	if err := put(t.Context(), s.pending(), Record{ID: "waits"}); err != nil {
 		t.Fatal(err)
 	}
-	s.cluster.Client.(*fake.Clientset).PrependReactor("list", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-		meta := metav1.ObjectMeta{Name: "k8shell-job-a", ResourceVersion: "1", Labels: map[string]string{"k8shell.io/job-id": "a", LabelExpires: "never"}}
-		return true, &corev1.ConfigMapList{Items: []corev1.ConfigMap{{ObjectMeta: meta, Data: map[string]string{"record": string(text)}}}}, nil
-	})
-	if last, err := s.Follow(t.Context(), "a", time.Now, func(Record) {}); err != nil || last.Status != v1.JobStatusCompleted {
-		t.Errorf("%+v, %v", last, err)
+	s.CleanUp(t.Context())
+	if left, err := s.cluster.List(t.Context()); err != nil || len(left) != 0 || m.records["waits"].ID != "waits" {
+		t.Errorf("%d are left, %+v in NATS, %v", len(left), m.records, err)
+	}
+	swept := func(a clienttesting.Action) bool { return a.GetVerb() == "delete-collection" }
+	if actions := s.cluster.Client.(*fake.Clientset).Actions(); !slices.ContainsFunc(actions, swept) {
+		t.Errorf("nothing is removed: %v", actions)
 	}
 }

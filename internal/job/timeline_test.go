@@ -108,6 +108,11 @@ func TestTimeline(t *testing.T) {
 			"",
 			[]string{"container init 1 1s ended", "container main 3 6s ended"},
 		},
+		"what is called as a stage": {
+			[]v1.Event{stage(0, v1.StageStarting, ""), ofContainer(1, "Starting", "Pulled"), step(2, "Starting", v1.StepEnded, 1), stage(5, v1.StageRunning, "")},
+			"",
+			[]string{"stage Starting 0 5s ended", "container Starting 1 0s begun", "step Starting 1 1s ended"},
+		},
 		"containers at the same time": {
 			[]v1.Event{ofContainer(1, "side", "Pulling"), ofContainer(2, "main", "Pulling"), ofContainer(3, "side", "Started"), ofContainer(5, "main", "Started")},
 			"",

@@ -247,6 +247,7 @@ func TestRecordWithoutItsChunks(t *testing.T) {
 		"none":            {labelChunks: "0", keyDigest: digest},
 		"fewer than none": {labelChunks: "-1", keyDigest: digest},
 		"far too many":    {labelChunks: "1000000", keyDigest: digest},
+		"one too many":    {labelChunks: "65", keyDigest: digest},
 		"no digest":       {labelChunks: "2"},
 	} {
 		client := clientset.NewClientset()

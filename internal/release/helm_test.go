@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
 	"helm.sh/helm/v3/pkg/releaseutil"
@@ -14,31 +15,26 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// withHelm renders the chart as Helm does.
-func withHelm(t *testing.T, values map[string]any) string {
-	t.Helper()
-	c, err := Chart()
-	if err != nil {
-		t.Fatal(err)
-	}
+// withHelm renders a chart as Helm does.
+func withHelm(c *chart.Chart, values map[string]any) (string, error) {
 	options := chartutil.ReleaseOptions{Name: "a", Namespace: "ns", Revision: 1, IsInstall: true}
 	top, err := chartutil.ToRenderValues(c, values, options, chartutil.DefaultCapabilities)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	files, err := engine.Engine{}.Render(c, top)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	_, manifests, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	var text strings.Builder
 	for _, m := range manifests {
 		text.WriteString("---\n# Source: " + m.Name + "\n" + m.Content + "\n")
 	}
-	return text.String()
+	return text.String(), nil
 }
 
 // The embedded chart is a chart for Helm, too, and comes out the same.
@@ -99,8 +95,9 @@ repository: {url: https://git.example.com/org/proj.git, ref: "", name: proj, apa
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(withHelm(t, values), got.Manifest); diff != "" {
-				t.Errorf("(-helm +berth):\n%s", diff)
+			want, err := withHelm(got.Chart, values)
+			if diff := cmp.Diff(want, got.Manifest); err != nil || diff != "" {
+				t.Errorf("%v (-helm +berth):\n%s", err, diff)
 			}
 		})
 	}

@@ -19,6 +19,13 @@ func TestFromAnnotation(t *testing.T) {
 	if got := FromAnnotation("no base64"); got != "" {
 		t.Error(got)
 	}
+	longest := strings.Repeat("x", MaxCanonical)
+	if got := FromAnnotation(ToAnnotation(longest)); got != longest {
+		t.Errorf("of the longest, %d characters are read", len(got))
+	}
+	if got := FromAnnotation(ToAnnotation("alice") + strings.Repeat("\n", MaxCanonical*2)); got != "" { // which decoding leaves out
+		t.Errorf("of a very long one, %q is read", got)
+	}
 }
 
 // Whatever a pod says of its user string, it can be shown, or it is none.

@@ -118,9 +118,14 @@ func TestReadRecord(t *testing.T) {
 		`{"type": "ADDED", `: "unexpected end of JSON input",
 		`[]`:                 "cannot unmarshal array",
 		`{"object": {}}`:     `type "": must be one of ADDED, MODIFIED, DELETED`,
-		`{"type": "ADDED", "at": -1, "object": {}}`:       `invalid "at" -1`,
-		`{"type": "BOOKMARK", "object": {}}`:              "",
-		`{"type": "ERROR", "object": {"kind": "Status"}}`: "",
+		`{"type": "ADDED", "at": -1, "object": {}}`:                                     `invalid "at" -1`,
+		`{"type": "ADDED", "at": 253402300800, "object": {}}`:                           `invalid "at" 2.534023008e+11`,
+		`{"type": "ADDED", "at": 0}`:                                                    `"object" is required`,
+		`{"type": "ADDED", "at": 253402300799}`:                                         `"object" is required`,
+		`{"type": "ADDED", "object": {}}`:                                               "Kind' is missing",
+		`{"type": "ADDED", "object": {"kind": "Crew", "apiVersion": "example.org/v1"}}`: "",
+		`{"type": "BOOKMARK", "object": {}}`:                                            "",
+		`{"type": "ERROR", "object": {"kind": "Status"}}`:                               "",
 	} {
 		_, known, err := ReadRecord([]byte(text))
 		if known || (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {

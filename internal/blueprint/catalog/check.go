@@ -106,9 +106,7 @@ func (d Draft) problems(whole bool, extraChecks func(Draft) []string) (all []fin
 	if whole && extraChecks != nil {
 		found = extraChecks(d)
 	}
-	if found = append(found, d.validate(b, whole, slices.Collect(maps.Keys(d.merged.Expressions())))...); len(found) == 0 {
-		return nil
-	}
+	found = append(found, d.validate(b, whole, slices.Collect(maps.Keys(d.merged.Expressions())))...)
 	for _, p := range found {
 		all = append(all, d.locate(p))
 	}

@@ -34,7 +34,7 @@ func exitText(code *int) string {
 		return "Exit code 126: a program was found, but may not be executed."
 	case n == 127:
 		return "Exit code 127: a program was not found."
-	case n > 128 && signals()[n-128] != "":
+	case signals()[n-128] != "":
 		return fmt.Sprintf("Exit code %d is %s.", n, signals()[n-128])
 	default:
 		return fmt.Sprintf("Its program ended with exit code %d.", n)

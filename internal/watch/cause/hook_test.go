@@ -41,3 +41,23 @@ func begunAt(at time.Duration, code int32) func(*corev1.ContainerStatus) {
 		s.LastTerminationState.Terminated.StartedAt.Time = watchtest.After(at)
 	}
 }
+
+// A hook that runs has begun with the container, and one that failed with its first failure.
+func TestWhenAHookBegan(t *testing.T) {
+	event := func(reason string) *corev1.Event {
+		e := watchtest.Event("web", "1", "app", reason, "said").Event
+		e.FirstTimestamp.Time, e.LastTimestamp.Time = watchtest.After(2*time.Second), watchtest.After(9*time.Second)
+		return e
+	}
+	for reason, c := range map[string]struct {
+		waits string
+		want  time.Duration
+	}{
+		"Started": {"ContainerCreating", 9 * time.Second}, hookFailed: {hookError, 2 * time.Second},
+	} {
+		pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, hooked, watchtest.App(watchtest.Waits(c.waits, ""))), event(reason))
+		if f := OfUnready(pod); f == nil || !f.Begun.Equal(watchtest.After(c.want)) {
+			t.Errorf("%s: %+v", reason, f)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package cause
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// What a probe asks, and which one a message is about.
+func TestProbe(t *testing.T) {
+	port := intstr.FromInt32(80)
+	of := func(handler corev1.ProbeHandler) *corev1.Probe { return &corev1.Probe{ProbeHandler: handler} }
+	get := of(corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/ready", Port: intstr.FromString("web")}})
+	tcp := of(corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: port}})
+	grpc := of(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 81}})
+	command := of(corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"cat", "/ready"}}})
+	for name, c := range map[string]struct {
+		readiness, startup, liveness *corev1.Probe
+		message, want                string
+	}{
+		"none":                    {nil, nil, nil, "Readiness probe failed", ""},
+		"readiness":               {get, tcp, grpc, "Readiness probe failed", "GET /ready on port web"},
+		"startup":                 {get, tcp, grpc, "Startup probe failed", "a connection to port 80"},
+		"liveness":                {get, tcp, grpc, "Liveness probe failed", "gRPC health on port 81"},
+		"no message":              {command, tcp, grpc, "", "the command `cat /ready`"},
+		"startup alone":           {nil, tcp, grpc, "", "a connection to port 80"},
+		"no readiness":            {nil, nil, grpc, "", ""},
+		"no startup in its place": {get, nil, grpc, "Startup probe failed", ""},
+		"one that asks nothing":   {of(corev1.ProbeHandler{}), nil, nil, "", ""},
+	} {
+		if got := probe(corev1.Container{ReadinessProbe: c.readiness, StartupProbe: c.startup, LivenessProbe: c.liveness}, c.message); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// What the specification says of a cause is that of its container, and what all of them ask for.
+func TestAboutOf(t *testing.T) {
+	quantities := func(cpu, memory string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	}
+	spec := corev1.PodSpec{
+		InitContainers: []corev1.Container{{Name: "init", Image: "init:1", Resources: corev1.ResourceRequirements{Requests: quantities("64", "64Gi")}}},
+		Containers: []corev1.Container{
+			{Name: "app", Image: "app:1", Resources: corev1.ResourceRequirements{Requests: quantities("500m", "1Gi"), Limits: quantities("1", "2Gi")}},
+			{Name: "side", Image: "side:1", Resources: corev1.ResourceRequirements{Requests: quantities("250m", "1Gi")}},
+		},
+		Overhead: quantities("250m", "0"),
+	}
+	for name, c := range map[string]struct {
+		cause *v1.Cause
+		want  About
+	}{
+		"none":               {nil, About{Origin: "x"}},
+		"of the pod":         {&v1.Cause{}, About{Origin: "x"}},
+		"of a container":     {&v1.Cause{Container: "app"}, About{Origin: "x", Image: "app:1", Memory: "2Gi"}},
+		"without a limit":    {&v1.Cause{Container: "side"}, About{Origin: "x", Image: "side:1"}},
+		"of an init one":     {&v1.Cause{Container: "init"}, About{Origin: "x", Image: "init:1"}},
+		"of one that is not": {&v1.Cause{Container: "gone"}, About{Origin: "x"}},
+	} {
+		c.want.Requests = "1 cpu and 2Gi memory"
+		if got := (About{Origin: "x"}).Of(spec, c.cause); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	if got := requests(corev1.PodSpec{}); got != "" {
+		t.Errorf("of nothing: %q", got)
+	}
+}
+
+// What an exit code means: signals are above 128.
+func TestExitText(t *testing.T) {
+	for code, want := range map[int]string{
+		0: "It ended by itself, with exit code 0", 1: "Its program ended with exit code 1.", 125: "Its program ended with exit code 125.",
+		126: "a program was found, but may not be executed", 127: "a program was not found", 128: "Its program ended with exit code 128.",
+		129: "Exit code 129 is SIGHUP", 133: "Its program ended with exit code 133.", 137: "is SIGKILL", 143: "is SIGTERM", 144: "Its program ended with exit code 144.", 255: "exit code 255.",
+	} {
+		if got := exitText(&code); !strings.Contains(got, want) {
+			t.Errorf("%d: %q, want %q", code, got, want)
+		}
+	}
+	if got := exitText(nil); got != "" {
+		t.Errorf("of none: %q", got)
+	}
+}
+
+// Last words are those of a failure: the last complaint, or the last line that is none of a trace.
+func TestLastWordsOf(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "\n \n": "", "one\ntwo\n\n": "two", "error: a\nnote": "error: a", "error: a\nfatal: b\nnote": "fatal: b",
+		"note\n\tat a.Error.b(C.java:1)": "note", "\tat x\n\tat y": "", "a\rb": "b", strings.Repeat("x", 300): strings.Repeat("x", 300),
+	} {
+		got := lastWords(&corev1.ContainerStateTerminated{ExitCode: 1, Message: text})
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		if got := lastWords(&corev1.ContainerStateTerminated{Message: text}); got != "" {
+			t.Errorf("%q, of a success: %q", text, got)
+		}
+	}
+}
+
+// A grace period is told as people say it.
+func TestGraceText(t *testing.T) {
+	for period, want := range map[time.Duration]string{
+		10 * time.Minute: "10m", time.Minute: "1m", 90 * time.Second: "1m30s", 30 * time.Second: "30s", 0: "0s", time.Hour: "60m",
+	} {
+		if got := (Policy{GracePeriod: period}).graceText(); got != want {
+			t.Errorf("%s: %q, want %q", period, got, want)
+		}
+	}
+}
+
+// What is ignored is named by its code or its reason, in any case.
+func TestIgnores(t *testing.T) {
+	p := Policy{IgnoreReasons: []string{"errimagepull", "CrashLoop"}}
+	for name, want := range map[string]bool{"ErrImagePull": true, "crashloop": true, "ErrImage": false, "": false} {
+		if got := p.Ignores("other", name); got != want {
+			t.Errorf("%q: %t", name, got)
+		}
+	}
+	if (Policy{}).Ignores("CrashLoop") || p.Ignores() {
+		t.Error("nothing is ignored")
+	}
+}
