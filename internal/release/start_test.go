@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -31,17 +32,31 @@ func (w workspace) start(shell ...string) (log []string) {
 	if err := cmd.Start(); err != nil {
 		w.Fatal(err)
 	}
+	ended := make(chan struct{})
+	defer close(ended)
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		log = append(log, lines.Text())
 		if lines.Text() == "workspace: ready" {
-			// All of them: what it starts at that moment would keep the log open.
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+			go w.end(cmd.Process.Pid, ended)
 		}
 	}
 	if err := cmd.Wait(); err != nil {
 		w.Fatalf("%v:\n%s", err, strings.Join(log, "\n"))
 	}
 	return log
+}
+
+// end ends a group of processes, again and again: one that begins at that moment would keep
+// the log open.
+func (workspace) end(group int, ended <-chan struct{}) {
+	for {
+		_ = syscall.Kill(-group, syscall.SIGTERM)
+		select {
+		case <-ended:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // What the runtime says of the init scripts is what berth reads, in every shell; what has
