@@ -33,6 +33,8 @@ test-unit: ## Run the tests that need nothing but Go and a C compiler
 		echo "== go test -race ./... in $$module"; \
 		(cd "$$module" && go test -race -short ./...); \
 	done
+	@echo "== go test -run TestRefusedRequests ./internal/provision"
+	@go test -run TestRefusedRequests ./internal/provision # the whole of it: with the race detector it would take minutes
 
 mutation: ## Change the program in 300 places, one at a time, and list those that no unit test notices (an hour)
 	@go run ./internal/tools/mutate -n 300

@@ -46,16 +46,18 @@ type mishap struct {
 	do   func(*http.Request) error
 }
 
-// mishaps are what may become of a request that is made so many times.
-func mishaps(times int) []mishap {
+// mishaps are what may become of a request that is made so many times. One that reads and is not answered is as one that fails.
+func mishaps(what string, times int) []mishap {
 	fails := func(*http.Request) error { return apierrors.NewInternalError(errors.New("etcd is away")) }
 	all := []mishap{
 		{"not allowed", 0, func(q *http.Request) error { return notAllowed(q.URL.Path) }},
-		{"never answered", 1, func(q *http.Request) error {
+		{"fails", 1, fails},
+	}
+	if !strings.HasPrefix(what, "GET ") {
+		all = append(all, mishap{"never answered", 1, func(q *http.Request) error {
 			<-q.Context().Done()
 			return q.Context().Err()
-		}},
-		{"fails", 1, fails},
+		}})
 	}
 	for nth := 2; nth <= times; nth++ {
 		all = append(all, mishap{fmt.Sprint("fails at ", nth), nth, fails})
@@ -67,7 +69,7 @@ func mishaps(times int) []mishap {
 func (r refusal) tryAll(t *testing.T, times int) string {
 	var order []string
 	names := map[string][]string{}
-	for _, r.mishap = range mishaps(times) {
+	for _, r.mishap = range mishaps(r.what, times) {
 		came, ok := r.try(t)
 		if !ok {
 			continue
@@ -133,13 +135,11 @@ func (r refusal) prepare(t *testing.T) (m *model, at time.Time) {
 		}
 		m.mu.Unlock()
 		for _, what := range r.before {
-			if what == "forget" { // it has no record of what it is meant to be
+			if happen := modelEvents()[what]; happen != nil {
 				m.mu.Lock()
-				if at := "/api/v1/namespaces/dev/configmaps/berth-state-" + r.s.id; m.objects[at] != nil {
-					m.forget(at)
-				}
+				happen(m, r.s.id)
 				m.mu.Unlock()
-			} else if err := <-r.process(m).start(t, what, r.s.user, r.s.blueprints); err != nil {
+			} else if err := <-r.process(m).start(t, what, r.s.user, r.s.blueprints); err != nil && !strings.Contains(what, "fails") {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
@@ -154,6 +154,44 @@ func (r refusal) workspace() *model {
 	m := newModel(r.prepared.delay)
 	m.empty, m.version, m.objects, m.history = r.prepared.empty, r.prepared.version, maps.Clone(r.prepared.objects), slices.Clone(r.prepared.history)
 	return m
+}
+
+// modelEvents are what may happen to a workspace beside what is done with it.
+func modelEvents() map[string]func(m *model, id string) {
+	state := func(id string) string { return "/api/v1/namespaces/dev/configmaps/berth-state-" + id }
+	locked := func(purpose string) func(*model, string) {
+		return func(m *model, id string) {
+			now := metav1.NowMicro().UTC().Format(metav1.RFC3339Micro)
+			lease := fmt.Sprintf(`{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "berth-%s", "annotations": {"berth.dev/purpose": %q}},
+				"spec": {"holderIdentity": "bob@elsewhere/1/1/x", "leaseDurationSeconds": 15, "acquireTime": %q, "renewTime": %q}}`, id, purpose, now, now)
+			if _, err := m.create("/apis/coordination.k8s.io/v1/namespaces/dev/leases", []byte(lease), false); err != nil {
+				panic(err)
+			}
+		}
+	}
+	return map[string]func(*model, string){
+		"forget": func(m *model, id string) { // it has no record of what it is meant to be
+			if m.objects[state(id)] != nil {
+				m.forget(state(id))
+			}
+		},
+		"damage": func(m *model, id string) { // its record cannot be read
+			if record := m.objects[state(id)]; record != nil {
+				record = record.DeepCopy()
+				_ = unstructured.SetNestedField(record.Object, "{", "data", "record")
+				m.put(state(id), record)
+			}
+		},
+		"lose": func(m *model, id string) { // somebody else has deleted all but its record
+			for name, o := range maps.Clone(m.objects) {
+				if name != state(id) && (strings.Contains(o.GetName(), id) || o.GetLabels()[kube.LabelCanonicalID] == id) {
+					m.forget(name)
+				}
+			}
+		},
+		"lock to provision": locked(forProvisioning),
+		"lock to delete":    locked(forDeleting),
+	}
 }
 
 func (r refusal) process(m *model) *process {
@@ -247,6 +285,9 @@ func (r refusal) clear(t *testing.T, m *model) {
 func (r refusal) came(m *model, said *remarks, err error) (all []string) {
 	if err != nil {
 		all = append(all, fmt.Sprintf("%s %s", fault.CodeOf(err), err))
+		for _, problem := range fault.From(err).Problems {
+			all = append(all, "- "+problem)
+		}
 	}
 	all = append(append(all, said.all()...), m.summary(r.s.id))
 	for i := range all {

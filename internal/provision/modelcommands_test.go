@@ -86,6 +86,15 @@ func updates(how Updating, fields ...string) func(context.Context, modelCommand)
 	}
 }
 
+// plans says what an update would do.
+func plans(how Updating, fields ...string) func(context.Context, modelCommand) error {
+	return func(ctx context.Context, c modelCommand) error {
+		c.set(fields)
+		_, err := c.PlanUpdate(ctx, c.parsed(), how, c.stream)
+		return err
+	}
+}
+
 // set sets PATH=VALUE.
 func (c modelCommand) set(fields []string) {
 	for _, field := range fields {
@@ -104,15 +113,39 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 		"provision into a new namespace": provisions(intoNew),
 		"provision without waiting":      provisions(func(p *Provisioner) { p.NoWait = true }),
 		"provision what fails":           provisions(func(p *Provisioner) { p.OnFailure = DeleteOnFailure }, "image="+brokenImage),
-		"provision a shared storage":     provisions(plainly, "storages.team={type: shared, path: /team, claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}}"),
+		"provision a shared storage":     provisions(plainly, "storages.team={type: shared, path: /mnt/team, claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}}"),
+		"provision what fails and stays": provisions(plainly, "image="+brokenImage),
 		"preview":                        previews(plainly),
 		"preview into a new namespace":   previews(intoNew),
 		"update the environment":         updates(Updating{}, "env.GREETING=hello"),
 		"update to more storage":         updates(Updating{}, "env.GREETING=hello", size+"16Mi"),
 		"update to less storage":         updates(Updating{}, size+"4Mi"),
+		"update nothing":                 updates(Updating{}),
+		"update or provision":            updates(Updating{Create: true}, "env.GREETING=hello"),
+		"preview of an update":           plans(Updating{DryRun: apply.DryRunServer}, "env.GREETING=hello"),
+		"preview of an update here":      plans(Updating{DryRun: apply.DryRunClient}, "env.GREETING=hello"),
+		"preview of a creation":          plans(Updating{DryRun: apply.DryRunServer, Create: true}),
 		"roll back":                      updates(Updating{Rollback: true}),
 		"stop": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			_, err := c.Stop(ctx, t, true, c.stream)
+			return err
+		}),
+		"stop without waiting": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+			_, err := c.Stop(ctx, t, false, c.stream)
+			return err
+		}),
+		"start as ordered": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+			r, err := c.States.Of("dev").Get(ctx, t.ID)
+			if err != nil {
+				return err
+			}
+			c.Order = new(OrderOf(r))
+			_, err = c.Start(ctx, t, c.stream)
+			return err
+		}),
+		"start as ordered before": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+			c.Order = &Order{}
+			_, err := c.Start(ctx, t, c.stream)
 			return err
 		}),
 		"start": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package provision
+
+const raceEnabled = false
