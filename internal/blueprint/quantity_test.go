@@ -16,6 +16,8 @@ func TestQuantities(t *testing.T) {
 		{cpu(), "2Gi", `"2Gi" is not a number of cores: did you mean 2?`},
 		{cpu(), "500M", `"500M" is not a number of cores: did you mean 500m?`},
 		{cpu(), "500Mi", `"500Mi" is not a number of cores: did you mean 500m?`},
+		{cpu(), "1024Gi", `"1024Gi" is not a number of cores: did you mean 1024?`},
+		{cpu(), "1025Gi", `"1025Gi" is not a number of cores: did you mean 1025m?`},
 		{cpu(), "2k", `"2k" is not a number of cores: did you mean 2?`},
 		{cpu(), "4000", `"4000" must be at most 1024 cores: did you mean 4000m?`},
 		{cpu(), "0.0001", `"0.0001" must be at least 1m: use one such as 500m or 2`},

@@ -54,6 +54,7 @@ func TestValidate(t *testing.T) {
 		}, []string{"securityContext.capabilities.dropp: unknown field", "securityContext.runAsUsr: unknown field"}},
 		"an agent's user":     {func(b *Blueprint) { agent(b, map[string]any{"runAsUser": 1, "runAsNonRoot": true}) }, []string{"securityContext.runAsUser: must be 0, not 1", "securityContext.runAsNonRoot: "}},
 		"scripts of an agent": {func(b *Blueprint) { agent(b, nil); b.StrictScripts = true }, []string{"strictScripts: "}},
+		"an agent's typo":     {func(b *Blueprint) { agent(b, map[string]any{"runAsUsr": 1, "runAsUser": 1}) }, []string{"securityContext.runAsUsr: unknown field"}},
 		"an agent's files":    {func(b *Blueprint) { agent(b, map[string]any{"readOnlyRootFilesystem": true}) }, []string{"securityContext.readOnlyRootFilesystem: "}},
 		"an agent's capabilities": {
 			func(b *Blueprint) {
@@ -96,6 +97,7 @@ func TestValidate(t *testing.T) {
 		"two claims":          {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: claim("ReadWriteOnce"), ExistingClaim: "b"}), []string{"storages.x.existingClaim: claimSpec and existingClaim are mutually exclusive"}},
 		"a claim of memory":   {storage(Storage{Type: StorageMemory, Path: "/a", ClaimSpec: claim("ReadWriteOnce")}), []string{"storages.x.claimSpec: only allowed with"}},
 		"an existing one":     {storage(Storage{Type: StorageMemory, Path: "/a", ExistingClaim: "b"}), []string{"storages.x.existingClaim: only allowed with"}},
+		"a claim's name":      {storage(Storage{Type: StorageLocal, Path: "/a", ExistingClaim: "B!"}), []string{"storages.x.existingClaim: "}},
 		"annotations":         {storage(Storage{Type: StorageMemory, Path: "/a", ClaimSpecAnnotations: map[string]string{"a b": ""}}), []string{"storages.x.claimSpecAnnotations: requires claimSpec", `storages.x.claimSpecAnnotations: "a b": `}},
 		"an access mode":      {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: claim("Any")}), []string{`storages.x.claimSpec.accessModes: "Any": must be one of`}},
 		"a claim without all": {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: map[string]any{"volumeMode": "Block"}}), []string{"storages.x.claimSpec.accessModes: required", "storages.x.claimSpec.resources.requests.storage: required", `storages.x.claimSpec.volumeMode: "Block": must be Filesystem`}},

@@ -152,7 +152,7 @@ func TestNothingHidesAnotherProblem(t *testing.T) {
 func TestMistakesInARepository(t *testing.T) {
 	source := blueprint.Source{
 		Name: "github.com/org/proj@main:.k8shell.yaml", Commit: "0123456789abcdef0123456789abcdef01234567",
-		Text: []byte("template: dev\nimge: x\nresources: {memory: 512m}\nhostname: x\n"),
+		Text: []byte("template: dev\nimge: x\nresources: {memory: 512m}\nhostname: [x]\n"),
 	}
 	_, err := platformSet(t).Compose(Order{Custom: &source, As: "repo-org-proj"})
 	want := []string{
