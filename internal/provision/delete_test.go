@@ -1,7 +1,9 @@
 package provision
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/rbac"
@@ -48,5 +51,26 @@ func TestRemovalWithoutALookAtClaims(t *testing.T) {
 	deletion, err := s.Delete(t.Context(), target, deploy.Removing{}, event.NewStream(id, time.Now))
 	if err != nil || deletion.Gone {
 		t.Errorf("%+v, %v", deletion, err)
+	}
+}
+
+// Who waits for a lock, and has no more time, is told who has it.
+func TestWaitingForALockEnds(t *testing.T) {
+	s, client, _ := runOn(t)
+	theirs := lockedByBobFor(t, s, forProvisioning)
+	defer theirs.Release(context.Background())
+	s.WaitForLock = true
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	looks := 0
+	client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if looks++; looks == 2 { // it waits by now
+			cancel()
+		}
+		return false, nil, nil
+	})
+	held, err := s.lockFor(ctx, forDeleting)
+	if held != nil || fault.CodeOf(err) != fault.Conflict || !strings.HasPrefix(err.Error(), "bob on elsewhere (process 1) is still working on workspace "+id) {
+		t.Errorf("%v, %v", held, err)
 	}
 }

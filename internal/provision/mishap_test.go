@@ -152,7 +152,8 @@ func (r refusal) prepare(t *testing.T) (m *model, at time.Time) {
 func (r refusal) workspace() *model {
 	time.Sleep(time.Until(r.at))
 	m := newModel(r.prepared.delay)
-	m.empty, m.version, m.objects, m.history = r.prepared.empty, r.prepared.version, maps.Clone(r.prepared.objects), slices.Clone(r.prepared.history)
+	m.empty, m.holds = r.prepared.empty, r.prepared.holds
+	m.version, m.objects, m.history = r.prepared.version, maps.Clone(r.prepared.objects), slices.Clone(r.prepared.history)
 	return m
 }
 
@@ -189,6 +190,7 @@ func modelEvents() map[string]func(m *model, id string) {
 				}
 			}
 		},
+		"hold the pod":      func(m *model, _ string) { m.holds = true },
 		"lock to provision": locked(forProvisioning),
 		"lock to delete":    locked(forDeleting),
 	}
@@ -219,7 +221,7 @@ func (r *refusal) requests(t *testing.T) map[string]int {
 			return nil
 		}
 		err := <-p.start(t, r.command, r.s.user, r.s.blueprints)
-		r.undisturbed = r.came(m, said, err)
+		r.undisturbed = r.came(m, p, said, err)
 	})
 	return all
 }
@@ -253,7 +255,7 @@ func (r refusal) try(t *testing.T) (came []string, ok bool) {
 		if ok = seen >= max(r.mishap.nth, 1); !ok {
 			return
 		}
-		came = slices.DeleteFunc(r.came(m, said, err), func(line string) bool { return slices.Contains(r.undisturbed, line) })
+		came = slices.DeleteFunc(r.came(m, p, said, err), func(line string) bool { return slices.Contains(r.undisturbed, line) })
 		if !testing.Short() {
 			r.clear(t, m)
 		}
@@ -264,6 +266,14 @@ func (r refusal) try(t *testing.T) (came []string, ok bool) {
 // clear deletes the workspace, of which nothing is left then but storage that was kept.
 func (r refusal) clear(t *testing.T, m *model) {
 	t.Helper()
+	m.mu.Lock()
+	m.holds = false
+	for name, o := range maps.Clone(m.objects) {
+		if o.GetDeletionTimestamp() != nil {
+			m.forget(name)
+		}
+	}
+	m.mu.Unlock()
 	time.Sleep(20 * time.Second) // until its lock has expired
 	s := suspension{id: r.s.id, injected: r.s.injected, a: "delete"}
 	if slices.Contains(append(r.before, r.command), "keep") {
@@ -282,14 +292,14 @@ func (r refusal) clear(t *testing.T, m *model) {
 }
 
 // came is what was said, and what there is.
-func (r refusal) came(m *model, said *remarks, err error) (all []string) {
+func (r refusal) came(m *model, p *process, said *remarks, err error) (all []string) {
 	if err != nil {
 		all = append(all, fmt.Sprintf("%s %s", fault.CodeOf(err), err))
 		for _, problem := range fault.From(err).Problems {
 			all = append(all, "- "+problem)
 		}
 	}
-	all = append(append(all, said.all()...), m.summary(r.s.id))
+	all = append(append(append(all, said.all()...), p.results...), m.summary(r.s.id))
 	for i := range all {
 		all[i] = strings.NewReplacer(r.s.id, "ID", lock.Self().Human(), "SOMEBODY").Replace(all[i])
 	}

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -16,9 +17,10 @@ import (
 // modelCommand is what a command on the workspace of the model has.
 type modelCommand struct {
 	*Provisioner
-	t      *testing.T
-	user   string
-	stream *event.Stream
+	process *process
+	t       *testing.T
+	user    string
+	stream  *event.Stream
 }
 
 func (c modelCommand) parsed() userstring.UserString {
@@ -43,6 +45,40 @@ func (c modelCommand) find(ctx context.Context) (*inventory.Target, error) {
 	return c.FindToDelete(ctx, c.argument())
 }
 
+// says keeps what a command returns.
+func (c modelCommand) says(format string, args ...any) {
+	c.process.results = append(c.process.results, fmt.Sprintf(format, args...))
+}
+
+func (c modelCommand) outcome(o Outcome, err error) error {
+	if w := o.Workspace; w != nil {
+		c.says("it is %s, %s", w.Stage, w.Status)
+	}
+	if o.Left != "" {
+		c.says("what is left is %s", o.Left)
+	}
+	for _, problem := range o.Problems {
+		c.says("problem: %s", problem)
+	}
+	return err
+}
+
+func (c modelCommand) changes(all apply.Changes, err error) error {
+	for _, change := range all {
+		c.says("would %s %s %s", change.Action, change.Object.GetKind(), change.Object.GetName())
+	}
+	return err
+}
+
+func (c modelCommand) plan(ctx context.Context, how Updating) (*Update, error) {
+	plan, err := c.PlanUpdate(ctx, c.parsed(), how, c.stream)
+	if err != nil {
+		return nil, err
+	}
+	c.says("differs: %t, idle: %t, in %q, storages that grow: %d", plan.Differs(), plan.Idle(), plan.Changes, len(plan.Storage))
+	return plan, c.changes(plan.Objects, nil)
+}
+
 // on is a command that finds the workspace first.
 func on(do func(ctx context.Context, c modelCommand, t *inventory.Target) error) func(context.Context, modelCommand) error {
 	return func(ctx context.Context, c modelCommand) error {
@@ -59,8 +95,7 @@ func provisions(set func(*Provisioner), fields ...string) func(context.Context, 
 	return func(ctx context.Context, c modelCommand) error {
 		set(c.Provisioner)
 		c.set(fields)
-		_, err := c.Provision(ctx, c.parsed(), c.stream)
-		return err
+		return c.outcome(c.Provision(ctx, c.parsed(), c.stream))
 	}
 }
 
@@ -68,8 +103,7 @@ func provisions(set func(*Provisioner), fields ...string) func(context.Context, 
 func previews(set func(*Provisioner)) func(context.Context, modelCommand) error {
 	return func(ctx context.Context, c modelCommand) error {
 		set(c.Provisioner)
-		_, err := c.Preview(ctx, c.parsed(), apply.DryRunServer, c.stream)
-		return err
+		return c.changes(c.Preview(ctx, c.parsed(), apply.DryRunServer, c.stream))
 	}
 }
 
@@ -77,12 +111,11 @@ func previews(set func(*Provisioner)) func(context.Context, modelCommand) error 
 func updates(how Updating, fields ...string) func(context.Context, modelCommand) error {
 	return func(ctx context.Context, c modelCommand) error {
 		c.set(fields)
-		plan, err := c.PlanUpdate(ctx, c.parsed(), how, c.stream)
+		plan, err := c.plan(ctx, how)
 		if err != nil {
 			return err
 		}
-		_, err = c.Update(ctx, plan, c.stream)
-		return err
+		return c.outcome(c.Update(ctx, plan, c.stream))
 	}
 }
 
@@ -90,7 +123,7 @@ func updates(how Updating, fields ...string) func(context.Context, modelCommand)
 func plans(how Updating, fields ...string) func(context.Context, modelCommand) error {
 	return func(ctx context.Context, c modelCommand) error {
 		c.set(fields)
-		_, err := c.PlanUpdate(ctx, c.parsed(), how, c.stream)
+		_, err := c.plan(ctx, how)
 		return err
 	}
 }
@@ -127,11 +160,13 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 		"preview of a creation":          plans(Updating{DryRun: apply.DryRunServer, Create: true}),
 		"roll back":                      updates(Updating{Rollback: true}),
 		"stop": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
-			_, err := c.Stop(ctx, t, true, c.stream)
+			stop, err := c.Stop(ctx, t, true, c.stream)
+			c.says("stopped: %t, already: %t", stop.Stopped, stop.Already)
 			return err
 		}),
 		"stop without waiting": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
-			_, err := c.Stop(ctx, t, false, c.stream)
+			stop, err := c.Stop(ctx, t, false, c.stream)
+			c.says("stopped: %t, already: %t", stop.Stopped, stop.Already)
 			return err
 		}),
 		"start as ordered": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
@@ -140,25 +175,31 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 				return err
 			}
 			c.Order = new(OrderOf(r))
-			_, err = c.Start(ctx, t, c.stream)
-			return err
+			return c.outcome(c.Start(ctx, t, c.stream))
 		}),
 		"start as ordered before": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			c.Order = &Order{}
-			_, err := c.Start(ctx, t, c.stream)
-			return err
+			return c.outcome(c.Start(ctx, t, c.stream))
 		}),
 		"start": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
-			_, err := c.Start(ctx, t, c.stream)
-			return err
+			return c.outcome(c.Start(ctx, t, c.stream))
 		}),
+		"start by its ID": func(ctx context.Context, c modelCommand) error {
+			arg, err := inventory.ParseArgument("id/" + c.parsed().ID())
+			if err != nil {
+				return err
+			}
+			target, err := c.FindRecorded(ctx, arg)
+			if err != nil {
+				return err
+			}
+			return c.outcome(c.Start(ctx, target, c.stream))
+		},
 		"restart": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
-			_, err := c.Restart(ctx, t, c.stream)
-			return err
+			return c.outcome(c.Restart(ctx, t, c.stream))
 		}),
 		"await": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
-			_, err := c.Await(ctx, t, c.stream)
-			return err
+			return c.outcome(c.Await(ctx, t, c.stream))
 		}),
 		"take up": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			_, err := c.TakeUp(ctx, t)
@@ -169,16 +210,14 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 			return err
 		},
 		"inspect": func(ctx context.Context, c modelCommand) error {
-			_, err := c.InspectWithEvents(ctx, c.argument())
-			return err
+			w, err := c.InspectWithEvents(ctx, c.argument())
+			return c.outcome(Outcome{Workspace: w}, err)
 		},
 		"preview of a deletion": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
-			_, err := c.PreviewDelete(ctx, t, deploy.Removing{DryRun: apply.DryRunServer})
-			return err
+			return c.changes(c.PreviewDelete(ctx, t, deploy.Removing{DryRun: apply.DryRunServer}))
 		}),
 		"preview of a deletion without storage": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
-			_, err := c.PreviewDelete(ctx, t, deploy.Removing{DryRun: apply.DryRunServer, KeepStorage: true})
-			return err
+			return c.changes(c.PreviewDelete(ctx, t, deploy.Removing{DryRun: apply.DryRunServer, KeepStorage: true}))
 		}),
 	}
 }

@@ -41,7 +41,7 @@ func (m *model) rollOut(set *unstructured.Unstructured) {
 	}
 	for name := range maps.Clone(m.objects) {
 		if strings.HasPrefix(name, modelPods+"/web-") {
-			m.forget(name)
+			m.end(name)
 		}
 	}
 	pod := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(template)}

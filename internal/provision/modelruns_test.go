@@ -46,6 +46,8 @@ type process struct {
 	// timeout is that of the command; 0 for none.
 	timeout time.Duration
 	sinks   []event.Sink
+	// results are what the command has returned, beside its error.
+	results []string
 
 	mu                sync.Mutex
 	requests          int
@@ -143,10 +145,10 @@ func (p *process) do(ctx context.Context, t *testing.T, what, user, blueprints s
 	}
 	stream := event.NewStream(user, time.Now, p.sinks...)
 	defer stream.Finish(v1.Result{})
-	c := modelCommand{pr, t, user, stream}
+	c := modelCommand{pr, p, t, user, stream}
 	switch what {
 	case "provision":
-		_, err := c.Provision(ctx, c.parsed(), c.stream)
+		err := c.outcome(c.Provision(ctx, c.parsed(), c.stream))
 		if fault.CodeOf(err) == fault.AlreadyExists {
 			return nil
 		}
@@ -163,6 +165,7 @@ func (p *process) do(ctx context.Context, t *testing.T, what, user, blueprints s
 		p.foundKept = len(target.Found.Kept) > 0
 		deletion, err := c.Delete(ctx, target, deploy.Removing{Wait: true, KeepStorage: what == "keep"}, c.stream)
 		p.kept = english.Storage(deletion.Storage, true)
+		c.says("%s deleted, gone: %t, storage: %v", english.Count(deletion.Objects, "object"), deletion.Gone, deletion.Storage)
 		return err
 	}
 	return modelCommands()[what](ctx, c)

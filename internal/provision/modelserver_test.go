@@ -40,6 +40,7 @@ type model struct {
 	history []modelChange
 	writes  []string
 	empty   bool // there is no namespace yet
+	holds   bool // pods that are deleted do not go
 }
 
 // modelChange is what a watch is told: an object before and after, nil where there is none.
@@ -201,7 +202,7 @@ func (m *model) remove(at string, body []byte) (*http.Response, error) {
 		return nil, apierrors.NewConflict(resourceAt(at), current.GetName(), fmt.Errorf("the precondition is not met"))
 	}
 	if len(options.DryRun) == 0 {
-		m.forget(at)
+		m.end(at)
 	}
 	return respond(http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
 }
@@ -220,6 +221,23 @@ func (m *model) put(at string, object *unstructured.Unstructured) *unstructured.
 		m.control()
 	}
 	return m.objects[at]
+}
+
+// end deletes an object; a pod that is held stays for now.
+func (m *model) end(at string) {
+	if !m.holds || path.Dir(at) != modelPods {
+		m.forget(at)
+		return
+	}
+	before, ending := m.objects[at], m.objects[at].DeepCopy()
+	if before.GetDeletionTimestamp() != nil {
+		return
+	}
+	m.version++
+	ending.SetDeletionTimestamp(new(metav1.Now()))
+	ending.SetResourceVersion(strconv.Itoa(m.version))
+	m.objects[at] = ending
+	m.tell(at, before, ending)
 }
 
 func (m *model) forget(at string) {

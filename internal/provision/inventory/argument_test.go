@@ -105,3 +105,22 @@ func TestListedArgument(t *testing.T) {
 		t.Error("what is no name names something")
 	}
 }
+
+// Who asks for a workspace that is not there is told how to create it, unless what they ask
+// for is no user string, or names one that exists.
+func TestOtherwise(t *testing.T) {
+	const lists = "`berth status` lists the workspaces of a namespace; --namespace chooses another one"
+	for text, want := range map[string]string{
+		"alice~dev":     "`berth provision alice~dev --namespace dev` creates it; " + lists,
+		"id/alice-1":    lists,
+		"alice~pod=web": lists,
+	} {
+		arg, err := ParseArgument(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := arg.otherwise("dev"); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
