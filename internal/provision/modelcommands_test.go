@@ -213,6 +213,13 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 			w, err := c.InspectWithEvents(ctx, c.argument())
 			return c.outcome(Outcome{Workspace: w}, err)
 		},
+		"measure its storage": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+			all, err := c.Storage(ctx, t)
+			for _, storage := range all {
+				c.says("would delete %s (%s), used: %t", storage.Name, storage.Claim, storage.Used != nil)
+			}
+			return err
+		}),
 		"preview of a deletion": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			return c.changes(c.PreviewDelete(ctx, t, deploy.Removing{DryRun: apply.DryRunServer}))
 		}),

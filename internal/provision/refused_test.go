@@ -75,6 +75,7 @@ func undertakings() []undertaking {
 		{[]string{"provision"}, "delete"},
 		{[]string{"provision"}, "keep"},
 		{[]string{"provision"}, "preview of a deletion"},
+		{[]string{"provision", "stop"}, "measure its storage"},
 		{[]string{"provision"}, "preview of a deletion without storage"},
 		{[]string{"provision", "forget"}, "take up"},
 		{[]string{"provision", "stop", "forget"}, "take up stopped"},

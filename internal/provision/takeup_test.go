@@ -3,8 +3,10 @@ package provision
 import (
 	"encoding/base64"
 	"testing"
+	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
+	helmtime "helm.sh/helm/v3/pkg/time"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -69,6 +71,27 @@ func TestSameWorkspace(t *testing.T) {
 	} {
 		if got := sameWorkspace(test.a, test.b); got != test.want {
 			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// A workspace was created when it was installed, whatever its pod says; without a record of that
+// when its pod was, and otherwise now.
+func TestTakenUpSince(t *testing.T) {
+	now := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
+	pod := workspacePod()
+	pod.CreationTimestamp = metav1.NewTime(now.Add(-time.Hour))
+	record := &helm.Release{Info: &helm.Info{FirstDeployed: helmtime.Time{Time: now.Add(-24 * time.Hour)}}}
+	for name, test := range map[string]struct {
+		found inventory.Found
+		want  time.Time
+	}{
+		"a pod and a record": {inventory.Found{Pod: pod, Record: record}, now.Add(-24 * time.Hour)},
+		"a pod":              {inventory.Found{Pod: pod}, now.Add(-time.Hour)},
+		"neither":            {inventory.Found{}, now},
+	} {
+		if got := takenUp(id, test.found, now).CreatedAt; !got.Equal(test.want) {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
 }

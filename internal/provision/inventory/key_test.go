@@ -58,6 +58,7 @@ func TestOneIDForTwo(t *testing.T) {
 		"the injection of the other":      {Found{Workload: &workload.Workload{ID: "x", Record: &injection.Record{CanonicalID: "x", UserString: other}}}, true},
 		"an injection that does not say":  {Found{Workload: &workload.Workload{ID: "x", Record: &injection.Record{CanonicalID: "x"}}}, false},
 		"a pod that is left of the other": {Found{Leaving: []*corev1.Pod{podFor(mine), podFor(other)}}, true},
+		"one of its pods":                 {Found{objects: Objects{Pods: []*corev1.Pod{podFor(mine), podFor(other)}}}, true},
 		"what a killed run left of it":    {Found{Objects: []*unstructured.Unstructured{carrier}}, true},
 	} {
 		err := test.found.BelongsTo(asked)
