@@ -156,3 +156,23 @@ func TestLabelsOfASuperseded(t *testing.T) {
 		t.Errorf("%v, want %v", secret.Labels, want)
 	}
 }
+
+// A revision is the first of a release, or the next of one that stays as old as it is.
+func TestNewRevision(t *testing.T) {
+	first := NewRevision("a", "ns", Content{}, nil, time.Unix(10, 0))
+	next := NewRevision("a", "ns", Content{}, first, time.Unix(20, 0))
+	for _, test := range []struct {
+		revision        *helm.Release
+		version         int
+		installed, made int64
+		status          helm.Status
+	}{
+		{first, 1, 10, 10, helm.StatusPendingInstall},
+		{next, 2, 10, 20, helm.StatusPendingUpgrade},
+	} {
+		info := test.revision.Info
+		if test.revision.Version != test.version || info.FirstDeployed.Unix() != test.installed || info.LastDeployed.Unix() != test.made || info.Status != test.status {
+			t.Errorf("%d: %+v", test.revision.Version, info)
+		}
+	}
+}

@@ -200,7 +200,7 @@ func TestAnalyze(t *testing.T) {
 		},
 		"waiting because it ran out of memory": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("OOMKilled", ""))),
-			now: 9 * second, stage: v1.StageFailed, cause: "OOMKilled: ran out of memory",
+			now: 9 * second, stage: v1.StageFailed, cause: "OOMKilled: ran out of memory (OOMKilled); it has no memory limit of its own",
 		},
 		"running": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady), now: 9 * second, stage: v1.StageRunning,

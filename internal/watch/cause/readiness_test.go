@@ -24,6 +24,11 @@ func TestProbeFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { compare(t, OfUnready(podOf(runs, test.event)), test.want) })
 	}
+	restarted := func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].RestartCount = 3 }
+	again := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(10*time.Second)), restarted), failed.At(watchtest.After(11*time.Second)).Event)
+	if f := OfUnready(again); f == nil || f.Restarts == nil || *f.Restarts != 3 {
+		t.Errorf("restarted three times: %+v", f)
+	}
 }
 
 func TestReadinessGate(t *testing.T) {

@@ -33,7 +33,11 @@ func TestFailedJobNamesItsLastPod(t *testing.T) {
 		"BackoffLimitExceeded": "JobFailed: BackoffLimitExceeded: the job gave up after 3 failed pods; the last, backup-x: container app: ended with exit code 3 and is not restarted: no such table: orders",
 		"DeadlineExceeded":     "JobFailed: DeadlineExceeded: said",
 	} {
-		compare(t, &Finding{Cause: *OfFailedJob(job, batchv1.JobCondition{Reason: reason, Message: "said"}, &last)}, want)
+		why := OfFailedJob(job, batchv1.JobCondition{Reason: reason, Message: "said"}, &last)
+		compare(t, &Finding{Cause: *why}, want)
+		if about := "pod/" + last.Name; reason != batchv1.JobReasonDeadlineExceeded && why.Object != about {
+			t.Errorf("it is about %s, want %s", why.Object, about)
+		}
 	}
 	compare(t, OfRetriedJob(last), "ContainerExited: pod backup-x: container app: ended with exit code 3 and is not restarted: no such table: orders; the job makes another one")
 }

@@ -76,6 +76,7 @@ func TestSchedulingHints(t *testing.T) {
 		},
 		{"the only node", says("0/1 nodes: 1 Insufficient cpu"), About{}, []string{"The cluster's only node has too little cpu left. Lower"}},
 		{"an unknown reason", says("0/4 nodes: who knows"), About{Namespace: "shop"}, []string{"No node can take the pod. `kubectl describe nodes` shows", "`kubectl describe pod/web --namespace shop`"}},
+		{"of the only node", says("0/1 nodes: who knows"), About{}, []string{"No node can take the pod. `kubectl describe nodes` shows"}},
 		{"another scheduler's words", says("pod group is not ready"), About{}, []string{"No node can take the pod. `kubectl describe nodes`"}},
 		{"a node is added", says("0/1 nodes: 1 Insufficient cpu; a node is being added: pool 1->2"), About{Requests: "4 cpu"}, []string{"It asks for 4 cpu. A node is being added"}},
 		{"it did not come", says("0/1 nodes: 1 Insufficient cpu; a node is being added: pool 1->2 (did not pass within 10m)"), About{}, []string{"left. Lower"}},
