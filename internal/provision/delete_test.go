@@ -64,7 +64,8 @@ func TestWaitingForALockEnds(t *testing.T) {
 	defer cancel()
 	looks := 0
 	client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		if looks++; looks == 2 { // it waits by now
+		looks++
+		if looks == 2 { // it waits by now
 			cancel()
 		}
 		return false, nil, nil

@@ -70,7 +70,8 @@ func TestDeleteStuckPods(t *testing.T) {
 			for _, p := range list.Items {
 				stay = append(stay, p.Name)
 			}
-			if slices.Sort(stay); !slices.Equal(stay, test.stay) {
+			slices.Sort(stay)
+			if !slices.Equal(stay, test.stay) {
 				t.Errorf("%q stay, want %q", stay, test.stay)
 			}
 		})

@@ -163,7 +163,8 @@ func TestConfigureGit(t *testing.T) {
 		}
 	}
 	env := map[string]string{}
-	if configureGit(env, "https://git.example.com/%zz"); len(env) > 0 {
+	configureGit(env, "https://git.example.com/%zz")
+	if len(env) > 0 {
 		t.Errorf("of no address: %v", env)
 	}
 }

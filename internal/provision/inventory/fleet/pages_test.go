@@ -98,7 +98,7 @@ func TestSources(t *testing.T) {
 func TestCacheForgets(t *testing.T) {
 	now := watchtest.Epoch
 	pod := named("alice-1", watchtest.OnNode)
-	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "x", FieldsV1: &metav1.FieldsV1{Raw: []byte("{}")}}}
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "x", FieldsV1: metav1.NewFieldsV1("{}")}}
 	c, in := cached(t, Query{Namespace: "dev"}, &now, pod.Pod)
 	if got := pod.ManagedFields[0]; got.FieldsV1 != nil || got.Manager != "x" {
 		t.Errorf("%+v", got)
@@ -160,7 +160,8 @@ func TestConcerned(t *testing.T) {
 		for _, k := range c.concerned(event) {
 			got = append(got, k.name)
 		}
-		if slices.Sort(got); !slices.Equal(got, test.want) {
+		slices.Sort(got)
+		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
