@@ -89,7 +89,7 @@ func (c *Controller) lookForRemains(ctx context.Context, k *known, full bool) er
 				remains, err = c.remains(groupCtx, r)
 				return err
 			})
-			if fault.CodeOf(err) == fault.Unavailable {
+			if fault.CodeOf(err) == fault.Unavailable || groupCtx.Err() != nil {
 				return err
 			}
 			if err != nil { // the others do not wait for it
