@@ -156,12 +156,12 @@ func TestAnalyzeSets(t *testing.T) {
 		return pod.Pod
 	}
 	two := int32(2)
-	stateful := func(observed int64, updated int32) *appsv1.StatefulSet {
+	stateful := func(observed int64, updated, available int32) *appsv1.StatefulSet {
 		return &appsv1.StatefulSet{
 			ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "set", ResourceVersion: "1", Generation: 2},
 			Spec:       appsv1.StatefulSetSpec{Replicas: &two},
 			Status: appsv1.StatefulSetStatus{
-				ObservedGeneration: observed, UpdateRevision: "new", UpdatedReplicas: updated, ReadyReplicas: 1, AvailableReplicas: updated,
+				ObservedGeneration: observed, UpdateRevision: "new", UpdatedReplicas: updated, ReadyReplicas: available, AvailableReplicas: available,
 			},
 		}
 	}
@@ -181,27 +181,37 @@ func TestAnalyzeSets(t *testing.T) {
 	}{
 		"a pod of the revision before crashes": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 1), member("0", hash, "old", crashing), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
+			[]runtime.Object{stateful(2, 1, 1), member("0", hash, "old", crashing), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
 			v1.StageStarting, "1 of 2 ready",
 		},
 		"a pod of the newest revision crashes": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 1), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode, crashing)},
+			[]runtime.Object{stateful(2, 1, 1), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode, crashing)},
 			v1.StageFailed, "crash loop",
 		},
 		"the newest revision is not known yet": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(1, 2), member("0", hash, "new", watchtest.OnNode, crashing)},
+			[]runtime.Object{stateful(1, 2, 2), member("0", hash, "new", watchtest.OnNode, crashing)},
 			v1.StageScheduling, "no pod yet",
 		},
 		"the ready one is of the revision before": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 1), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode)},
+			[]runtime.Object{stateful(2, 1, 1), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode)},
 			v1.StageStarting, "0 of 2 ready; app is being created",
+		},
+		"all are ready, one of the revision before": {
+			KindStatefulSet,
+			[]runtime.Object{stateful(2, 1, 2), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
+			v1.StageStarting, "1 of 2 ready",
+		},
+		"all are updated, one is not ready": {
+			KindStatefulSet,
+			[]runtime.Object{stateful(2, 2, 1), member("0", hash, "new", watchtest.OnNode), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
+			v1.StageStarting, "1 of 2 ready",
 		},
 		"all are there": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 2), member("0", hash, "new", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
+			[]runtime.Object{stateful(2, 2, 2), member("0", hash, "new", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
 			v1.StageRunning, "2 of 2 ready",
 		},
 		"a daemon of the revision before crashes": {

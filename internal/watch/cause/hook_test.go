@@ -1,11 +1,13 @@
 package cause
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
@@ -58,6 +60,18 @@ func TestWhenAHookBegan(t *testing.T) {
 		pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, hooked, watchtest.App(watchtest.Waits(c.waits, ""))), event(reason))
 		if f := OfUnready(pod); f == nil || !f.Begun.Equal(watchtest.After(c.want)) {
 			t.Errorf("%s: %+v", reason, f)
+		}
+	}
+}
+
+// How often a container was restarted is said from the first time on.
+func TestRestartsForAHook(t *testing.T) {
+	for restarts, want := range map[int32]*int{0: nil, 2: new(2)} {
+		c := evidence.Container{}
+		c.Status.State.Waiting = &corev1.ContainerStateWaiting{Reason: hookError, Message: "it failed"}
+		c.Status.RestartCount = restarts
+		if f := hookWait(c); f == nil || !reflect.DeepEqual(f.Restarts, want) {
+			t.Errorf("%d restarts: %+v", restarts, f)
 		}
 	}
 }

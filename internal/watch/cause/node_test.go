@@ -45,3 +45,12 @@ func TestNoSandbox(t *testing.T) {
 	up := func(pod *corev1.Pod) { watchtest.Set(pod, corev1.PodReadyToStartContainers, corev1.ConditionTrue, 0) }
 	compare(t, OfUnready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, up), e)), "")
 }
+
+// A node without a network is named with the word that the kubelet has for it.
+func TestNoNetwork(t *testing.T) {
+	e := watchtest.Event("web", "1", "", "NetworkNotReady", "cni plugin not initialized").Warn()
+	f := noNetwork(podOf(watchtest.NewPod("web", "1", watchtest.OnNode)), e.Event)
+	if f.Code != NetworkNotReady || f.Reason != "NetworkNotReady" || f.Object != "node/node1" {
+		t.Errorf("%+v", f.Cause)
+	}
+}
