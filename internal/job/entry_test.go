@@ -25,6 +25,20 @@ func TestShort(t *testing.T) {
 	}
 }
 
+// The message of each entry is shortened, whatever it is of.
+func TestMessagesOfEntries(t *testing.T) {
+	long := strings.Repeat("a", 1025)
+	for name, event := range map[string]v1.Event{
+		"a stage":   stage(9, v1.StagePulling, long),
+		"a warning": warning(9, "BackOff", long),
+		"progress":  {At: at(9), Progress: &v1.Progress{Message: long}},
+	} {
+		if entry, _, ok := entryOf(event); !ok || len(entry.Message) > 1024 || !strings.HasSuffix(entry.Message, "a…") {
+			t.Errorf("%s: %t, %d bytes", name, ok, len(entry.Message))
+		}
+	}
+}
+
 // What a record says something took is believed from nothing up to a year.
 func TestSeconds(t *testing.T) {
 	for says, want := range map[float64]time.Duration{
