@@ -124,6 +124,15 @@ func TestProblemsAreReportedTogetherWithTheirLines(t *testing.T) {
 	}
 }
 
+// A file that is no mapping is one problem, whatever is in it.
+func TestFileIsAList(t *testing.T) {
+	_, err := load(t, map[string]string{"a.yaml": "- name\n- [dev]\n"})
+	want := "a.yaml:1:1: expected a mapping with a list \"blueprints\", found a list"
+	if f := fault.From(err); len(f.Problems) != 1 || !strings.Contains(f.Problems[0], want) {
+		t.Errorf("%v: %q, want only %q", err, f.Problems, want)
+	}
+}
+
 func TestValidate(t *testing.T) {
 	set, err := load(t, map[string]string{"a.yaml": `blueprints:
   - name: bad
