@@ -88,9 +88,6 @@ func (c *workspaceCache) startLocked(sources []follow.Source, optional bool) {
 func (c *workspaceCache) listed(in *input) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.pending[in] {
-		return
-	}
 	delete(c.pending, in)
 	if len(c.pending) > 0 {
 		return
