@@ -176,11 +176,35 @@ func modelEvents() map[string]func(m *model, id string) {
 				m.forget(state(id))
 			}
 		},
+		"forget its values": func(m *model, id string) { // as berth recorded it before it could start what is stopped
+			if record := m.objects[state(id)]; record != nil {
+				record = record.DeepCopy()
+				r, err := recordIn(record)
+				if err != nil {
+					panic(err)
+				}
+				r.Values = ""
+				text, err := json.Marshal(r)
+				if err != nil {
+					panic(err)
+				}
+				_ = unstructured.SetNestedField(record.Object, string(text), "data", "record")
+				m.put(state(id), record)
+			}
+		},
 		"damage": func(m *model, id string) { // its record cannot be read
 			if record := m.objects[state(id)]; record != nil {
 				record = record.DeepCopy()
 				_ = unstructured.SetNestedField(record.Object, "{", "data", "record")
 				m.put(state(id), record)
+			}
+		},
+		"damage Helm's record": func(m *model, id string) {
+			at := "/api/v1/namespaces/dev/secrets/sh.helm.release.v1." + id + ".v1"
+			if secret := m.objects[at]; secret != nil {
+				secret = secret.DeepCopy()
+				_ = unstructured.SetNestedField(secret.Object, "", "data", "release")
+				m.put(at, secret)
 			}
 		},
 		"lose": func(m *model, id string) { // somebody else has deleted all but its record
@@ -326,14 +350,22 @@ func (m *model) summary(id string) string {
 		all = append(all, fmt.Sprintf("%d %s", count[kind], kind))
 	}
 	if record := m.objects["/api/v1/namespaces/dev/configmaps/berth-state-"+id]; record != nil {
-		var r lifecycle.Record
-		text, _, _ := unstructured.NestedString(record.Object, "data", "record")
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
+		r, err := recordIn(record)
+		if err != nil {
 			all = append(all, err.Error())
 		}
 		all = append(all, fmt.Sprintf("meant to be %s, recorded as %s", r.Desired, r.Actual))
+		if r.KeepStorage {
+			all = append(all, "its storage to be kept")
+		}
 	}
 	return "there: " + cmp.Or(strings.Join(all, ", "), "nothing")
+}
+
+// recordIn is what a ConfigMap records of a workspace.
+func recordIn(configMap *unstructured.Unstructured) (r lifecycle.Record, err error) {
+	text, _, _ := unstructured.NestedString(configMap.Object, "data", "record")
+	return r, json.Unmarshal([]byte(text), &r)
 }
 
 // notAllowed is what the API server says to somebody whom no role allows it.

@@ -187,6 +187,20 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// What failed, or was given up, ends with the last lines of the container that is to blame.
+func TestLogsOfTheOutcome(t *testing.T) {
+	end := created(v1.Snapshot{Stage: v1.StageFailed, Cause: &v1.Cause{Code: cause.CrashLoop, Container: "k8shell-main"}})
+	for code, want := range map[fault.Code]bool{
+		fault.Failed: true, fault.DeadlineExceeded: true, fault.Interrupted: false, fault.Unavailable: false,
+	} {
+		s, _, in := runOn(t)
+		s.scripts = deploy.NewScripts(s.steps, s.Client, false)
+		if o := s.outcome(t.Context(), in, end, fault.New(code, "no")); (o.Logs != nil) != want {
+			t.Errorf("%s: %+v", code, o.Logs)
+		}
+	}
+}
+
 func TestFailedPod(t *testing.T) {
 	for name, test := range map[string]struct {
 		cause *v1.Cause

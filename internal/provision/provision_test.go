@@ -242,6 +242,42 @@ func TestWaitingForAFailure(t *testing.T) {
 	}
 }
 
+// onStages is told each stage that is reported, and may act on it.
+type onStages func(v1.Stage)
+
+// Handle passes a stage on.
+func (f onStages) Handle(e v1.Event) {
+	if e.Stage != nil {
+		go f(e.Stage.Stage)
+	}
+}
+
+// The pod is followed all the while: that it failed is known when it is gone.
+func TestWaitingForAFailureThatIsRemoved(t *testing.T) {
+	s, client, in := runOn(t, workspacePod())
+	theirs := lockedByBob(t, s)
+	pods := client.CoreV1().Pods("dev")
+	s.session = s.Provisioner.session(id, userstring.Workload{}, event.NewStream("alice", time.Now, onStages(func(stage v1.Stage) {
+		if stage != v1.StageFailed {
+			failing := workspacePod()
+			failing.ResourceVersion, failing.Status.Phase, failing.Status.Reason = "2", corev1.PodFailed, "Evicted"
+			if _, err := pods.Update(t.Context(), failing, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
+				t.Error(err)
+			}
+			return
+		}
+		if err := pods.Delete(t.Context(), id, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			t.Error(err)
+		}
+		theirs.Release(t.Context())
+	})))
+	got, err := s.acquire(t.Context(), in)
+	s.release(t.Context(), got.turn.Lock)
+	if fault.CodeOf(err) != fault.Failed || got.seen.left != v1.LeftDeleted {
+		t.Errorf("%v, it is %q", err, got.seen.left)
+	}
+}
+
 // So does who finds the lock free, but looked before.
 func TestRefusedBetweenLookupAndLock(t *testing.T) {
 	s, _, in := runOn(t)

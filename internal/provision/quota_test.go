@@ -43,3 +43,26 @@ func TestQuotaInPlaceOfThePod(t *testing.T) {
 		t.Error("no error is known")
 	}
 }
+
+// As for the scheduler: a pod takes the sum of what runs beside each other, or the largest of
+// what runs alone before, if that is more.
+func TestUsage(t *testing.T) {
+	container := func(cpu string, policy *corev1.ContainerRestartPolicy) corev1.Container {
+		return corev1.Container{RestartPolicy: policy, Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)},
+		}}
+	}
+	sidecar := func(cpu string) corev1.Container {
+		return container(cpu, new(corev1.ContainerRestartPolicyAlways))
+	}
+	for want, spec := range map[string]corev1.PodSpec{
+		"3": {Containers: []corev1.Container{container("1", nil), container("2", nil)}},
+		"4": {Containers: []corev1.Container{container("1", nil)}, InitContainers: []corev1.Container{sidecar("2"), sidecar("1")}},
+		"2": {Containers: []corev1.Container{container("2", nil)}, InitContainers: []corev1.Container{container("1", nil), container("2", nil)}},
+		"5": {Containers: []corev1.Container{container("2", nil)}, InitContainers: []corev1.Container{container("5", nil), container("1", nil)}},
+	} {
+		if got := usage(&corev1.Pod{Spec: spec}, "requests.cpu"); got.String() != want {
+			t.Errorf("%s, want %s", &got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -102,6 +103,43 @@ func TestAsStopped(t *testing.T) {
 		if _, err := s.asStopped(t.Context(), in); (err != nil) != asItWas {
 			t.Errorf("%q: %v", desired, err)
 		}
+	}
+}
+
+// The record of what is gone is deleted, also if a loop has written into it meanwhile; that of
+// what has come since stays.
+func TestUnrecord(t *testing.T) {
+	dir := modelDir(t)
+	for name, c := range map[string]struct {
+		meanwhile func(*lifecycle.Record)
+		stays     bool
+	}{
+		"nothing":              {func(*lifecycle.Record) {}, false},
+		"a loop reports":       {func(r *lifecycle.Record) { r.Actual = v1.ActualFailed }, false},
+		"it is meant to stop":  {func(r *lifecycle.Record) { r.Desired = v1.DesiredStopped }, true},
+		"it is there anew":     {func(r *lifecycle.Record) { r.Incarnation = "2" }, true},
+		"anew, and is to stop": {func(r *lifecycle.Record) { r.Incarnation, r.Desired = "2", v1.DesiredStopped }, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newProcess(newModel(time.Millisecond)).provisioner(t, dir)
+			p.States = lifecycle.Place{Client: p.Client}
+			gone, err := p.states().Change(t.Context(), id, func(lifecycle.Record) (lifecycle.Record, error) {
+				return lifecycle.New(id, "1", time.Now()), nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.states().Change(t.Context(), id, func(r lifecycle.Record) (lifecycle.Record, error) {
+				c.meanwhile(&r)
+				return r, nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			p.unrecord(t.Context(), gone)
+			if r, err := p.states().Get(t.Context(), id); err != nil || (r.ID != "") != c.stays {
+				t.Errorf("%s: there is %+v, %v", name, r, err)
+			}
+		})
 	}
 }
 

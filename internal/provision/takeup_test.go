@@ -7,13 +7,10 @@ import (
 
 	helm "helm.sh/helm/v3/pkg/release"
 	helmtime "helm.sh/helm/v3/pkg/time"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
-	"github.com/berthdev/berth/internal/provision/workload"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -41,35 +38,6 @@ func TestStands(t *testing.T) {
 		"a user string that lies": {inventory.Found{Record: record("a b c", helm.StatusDeployed)}, false},
 	} {
 		if got := stands(u.ID(), test.found); got != test.want {
-			t.Errorf("%s: %t", name, got)
-		}
-	}
-}
-
-// An update is of what was found: nobody has replaced or changed it since.
-func TestSameWorkspace(t *testing.T) {
-	record := func(version int, at string) *helm.Release {
-		return &helm.Release{Version: version, Labels: map[string]string{"resourceVersion": at}}
-	}
-	pod := func(uid types.UID) *corev1.Pod { return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid}} }
-	web := func(version string) *workload.Workload {
-		return &workload.Workload{Object: map[string]any{"metadata": map[string]any{"uid": "web", "resourceVersion": version}}}
-	}
-	for name, test := range map[string]struct {
-		a, b inventory.Found
-		want bool
-	}{
-		"nothing, twice":            {inventory.Found{}, inventory.Found{}, true},
-		"the same":                  {inventory.Found{Record: record(1, "5"), Pod: pod("1")}, inventory.Found{Record: record(1, "5"), Pod: pod("1")}, true},
-		"a record that is new":      {inventory.Found{}, inventory.Found{Record: record(1, "5")}, false},
-		"a record that is gone":     {inventory.Found{Record: record(1, "5")}, inventory.Found{}, false},
-		"another revision":          {inventory.Found{Record: record(1, "5")}, inventory.Found{Record: record(2, "5")}, false},
-		"a record that was written": {inventory.Found{Record: record(1, "5")}, inventory.Found{Record: record(1, "6")}, false},
-		"a pod that is new":         {inventory.Found{}, inventory.Found{Pod: pod("1")}, false},
-		"another pod":               {inventory.Found{Pod: pod("1")}, inventory.Found{Pod: pod("2")}, false},
-		"the workload, as it was":   {inventory.Found{Workload: web("1")}, inventory.Found{Workload: web("1")}, true},
-	} {
-		if got := sameWorkspace(test.a, test.b); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

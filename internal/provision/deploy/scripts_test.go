@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"errors"
 	"testing"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -30,6 +31,20 @@ func TestScriptsExplain(t *testing.T) {
 		s := &Scripts{known: c.known}
 		if got := s.Explain(c.reading); got.Message != c.message || (got.Cause != nil) != c.causes {
 			t.Errorf("%s: %q, %+v", name, got.Message, got.Cause)
+		}
+	}
+}
+
+// Output that cannot be read is a failure of what is strict, which says what makes it so.
+func TestScriptsUnread(t *testing.T) {
+	for hint, s := range map[string]*Scripts{
+		"without --strict-scripts that is no failure":                     {asked: true, strict: true, unread: errors.New("forbidden")},
+		"its blueprint says strictScripts: without that it is no failure": {strict: true, unread: errors.New("forbidden")},
+		"": {unread: errors.New("forbidden")},
+	} {
+		err := s.Failure("alice-1", "team")
+		if (err != nil) != (hint != "") || err != nil && fault.From(err).Hint != hint {
+			t.Errorf("%v, want the hint %q", err, hint)
 		}
 	}
 }
