@@ -365,7 +365,8 @@ func (m *model) summary(id string) string {
 // recordIn is what a ConfigMap records of a workspace.
 func recordIn(configMap *unstructured.Unstructured) (r lifecycle.Record, err error) {
 	text, _, _ := unstructured.NestedString(configMap.Object, "data", "record")
-	return r, json.Unmarshal([]byte(text), &r)
+	err = json.Unmarshal([]byte(text), &r)
+	return r, err
 }
 
 // notAllowed is what the API server says to somebody whom no role allows it.
