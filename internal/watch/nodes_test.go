@@ -48,7 +48,10 @@ func TestNodes(t *testing.T) {
 	silent := nodeThat(corev1.ConditionUnknown, "Kubelet stopped posting node status.", 10*time.Minute)
 	fine := nodeThat(corev1.ConditionTrue, "kubelet is posting ready status", 0)
 	renewed := metav1.NewMicroTime(watchtest.After(9 * time.Minute))
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "node1", Namespace: corev1.NamespaceNodeLease, UID: "lease"}, Spec: coordinationv1.LeaseSpec{RenewTime: &renewed}}
+	leaseOf := func(node string) *coordinationv1.Lease {
+		return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: node, Namespace: corev1.NamespaceNodeLease, UID: "lease"}, Spec: coordinationv1.LeaseSpec{RenewTime: &renewed}}
+	}
+	lease := leaseOf("node1")
 	another := silent.DeepCopy()
 	another.Name, another.UID = "node2", "node2"
 	notReady := warning("", "NodeNotReady", "Node is not ready")
@@ -59,6 +62,7 @@ func TestNodes(t *testing.T) {
 	}{
 		"the node is lost":                         {[]runtime.Object{creating.Pod, silent}, 30 * time.Minute, "NodeLost: node node1 is not heard of since 2026-05-04 10:10:00 UTC: Kubelet stopped posting"},
 		"since its lease was renewed":              {[]runtime.Object{creating.Pod, silent, lease}, 30 * time.Minute, "NodeLost: node node1 is not heard of since 2026-05-04 10:09:00 UTC"},
+		"another node's lease was renewed":         {[]runtime.Object{creating.Pod, silent, leaseOf("node2")}, 30 * time.Minute, "NodeLost: node node1 is not heard of since 2026-05-04 10:10:00 UTC: Kubelet stopped posting"},
 		"another node is lost":                     {[]runtime.Object{creating.Pod, another}, 30 * time.Second, ""},
 		"the node is not ready":                    {[]runtime.Object{creating.Pod, nodeThat(corev1.ConditionFalse, "PLEG is not healthy", 0)}, 30 * time.Minute, "NodeNotReady: node node1 is not ready since 2026-05-04 10:00:00 UTC: PLEG"},
 		"the node has no network plugin":           {[]runtime.Object{creating.Pod, nodeThat(corev1.ConditionFalse, "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized", 0)}, 30 * time.Minute, "NetworkNotReady: node node1 has no network since"},

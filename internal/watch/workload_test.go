@@ -340,6 +340,14 @@ func TestDeploymentWithoutReplicaSets(t *testing.T) {
 		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Message: `ReplicaSet "web-b" is progressing.`}}
 	}
 	updated := func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }
+	quotes := func(d *appsv1.Deployment) {
+		available := appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Message: `Deployment "web" has minimum availability.`}
+		d.Status.Conditions = append([]appsv1.DeploymentCondition{available}, d.Status.Conditions...)
+	}
+	stalls := func(d *appsv1.Deployment) {
+		updated(d)
+		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Message: "Deployment is paused"}}
+	}
 	stranger := pod("b", watchtest.OnNode, crashing)
 	stranger.OwnerReferences[0].Name = "web-admin-b"
 	for name, test := range map[string]struct {
@@ -348,6 +356,8 @@ func TestDeploymentWithoutReplicaSets(t *testing.T) {
 		stage      v1.Stage
 	}{
 		"it names the newest":                 {watchtest.Deployment(2, 2, progresses), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageStarting},
+		"another condition quotes a name":     {watchtest.Deployment(2, 2, progresses, quotes), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageStarting},
+		"it names none":                       {watchtest.Deployment(2, 2, stalls), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageFailed},
 		"it names one that has no pods":       {watchtest.Deployment(2, 2, progresses), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageScheduling},
 		"there is one":                        {watchtest.Deployment(2, 2, updated), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageFailed},
 		"there is one, but it is not updated": {watchtest.Deployment(2, 2), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageScheduling},
@@ -368,6 +378,33 @@ func TestDeploymentWithoutReplicaSets(t *testing.T) {
 				t.Errorf("%s %q, want %s", got.Stage, got.Message, test.stage)
 			}
 		})
+	}
+}
+
+// The events of a workload are those of its pods, too.
+func TestEventsOfAWorkload(t *testing.T) {
+	pod := watchtest.Owned("b", watchtest.OnNode)
+	other := watchtest.Event("other", "2", "", "BackOff", "of another pod").Event
+	other.UID = "other"
+	s := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"})
+	for _, o := range []runtime.Object{watchtest.Deployment(2, 2), replicaSet("b", "2"), pod.Pod, watchtest.Event("web", pod.UID, "", "BackOff", "of its pod").Event, other} {
+		s = s.Apply(watch.Added, o)
+	}
+	if all := s.Events(); len(all) != 1 || all[0].Message != "of its pod" {
+		t.Errorf("%v", all)
+	}
+}
+
+// A workload is gone once it was there.
+func TestWorkloadThatIsGone(t *testing.T) {
+	begin := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"})
+	for want, s := range map[v1.Verdict]State{
+		v1.VerdictWaiting: begin.Apply(watch.Deleted, watchtest.Owned("b").Pod),
+		v1.VerdictGone:    begin.Apply(watch.Added, watchtest.Deployment(2, 2)).Apply(watch.Deleted, watchtest.Deployment(2, 2)),
+	} {
+		if got, _ := Analyze(s, cause.DefaultPolicy(), watchtest.Epoch); got.Verdict() != want {
+			t.Errorf("%s, want %s", got.Verdict(), want)
+		}
 	}
 }
 
@@ -400,6 +437,7 @@ func TestStatefulSetInOrder(t *testing.T) {
 	}{
 		"the first is not ready":     {set(), []*corev1.Pod{pod("db-0", "new", watchtest.OnNode, starts)}, "db-1 is made once db-0 is ready"},
 		"nor the second":             {set(), []*corev1.Pod{ready("db-0", "new"), pod("db-1", "new", watchtest.OnNode, starts)}, "db-2 is made once db-1 is ready"},
+		"the next is being replaced": {set(), []*corev1.Pod{ready("db-0", "old"), pod("db-1", "old", watchtest.OnNode, watchtest.Deleting), ready("db-2", "new")}, ""},
 		"all are made":               {set(), []*corev1.Pod{ready("db-0", "new"), ready("db-1", "new"), pod("db-2", "new", watchtest.OnNode, starts)}, ""},
 		"all at once":                {set(parallel), []*corev1.Pod{pod("db-0", "new", watchtest.OnNode, starts)}, ""},
 		"one of the revision before": {set(), []*corev1.Pod{ready("db-0", "old"), pod("db-1", "old", watchtest.OnNode, starts), ready("db-2", "new")}, "RevisionBlocked: db-1 of the revision before is not ready"},

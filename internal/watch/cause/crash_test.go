@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +52,26 @@ func TestRecoveryTime(t *testing.T) {
 		compare(t, got.Failed, want)
 		if want != "" && !got.Next.Equal(watchtest.After(65*time.Second)) {
 			t.Errorf("asks again at %s", got.Next)
+		}
+	}
+}
+
+// A probe that failed is named where the kubelet has killed the container for it.
+func TestKilledForAProbe(t *testing.T) {
+	failed := watchtest.Event("web", "1", "app", "Unhealthy", "Liveness probe failed: 503").Warn().Event
+	killing := watchtest.Event("web", "1", "app", "Killing", "Container app failed liveness probe, will be restarted").Event
+	crashes := watchtest.App(watchtest.Exits(137, "Error", 0), watchtest.ExitedBefore(137, "Error", 9))
+	for name, c := range map[string]struct {
+		events []*corev1.Event
+		named  bool
+	}{
+		"killed for it":     {[]*corev1.Event{failed, killing}, true},
+		"killed by another": {[]*corev1.Event{failed}, false},
+		"without a probe":   {[]*corev1.Event{killing}, false},
+	} {
+		got := Judge(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, crashes), c.events...), DefaultPolicy(), watchtest.Epoch)
+		if got.Failed == nil || strings.Contains(got.Failed.Message, "Liveness probe failed: 503") != c.named {
+			t.Errorf("%s: %+v", name, got.Failed)
 		}
 	}
 }

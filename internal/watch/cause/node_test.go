@@ -34,6 +34,9 @@ func TestFailedPod(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := OfFailed(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, test.change)), DefaultPolicy())
 			compare(t, &f, test.want)
+			if pod := watchtest.NewPod("web", "1", test.change); pod.Status.Reason != "" && f.Reason != pod.Status.Reason {
+				t.Errorf("reason %q, want the pod's, %q", f.Reason, pod.Status.Reason)
+			}
 		})
 	}
 }

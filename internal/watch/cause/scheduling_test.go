@@ -45,7 +45,11 @@ func TestUnscheduled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := podOf(test.pod, test.events...)
-			compare(t, OfUnscheduled(pod), test.want)
+			found := OfUnscheduled(pod)
+			compare(t, found, test.want)
+			if found != nil && found.Code == Unschedulable && found.Reason != "FailedScheduling" {
+				t.Errorf("reason %q, want the one of the scheduler's events", found.Reason)
+			}
 			if got := SchedulerSays(pod); got != test.message {
 				t.Errorf("the scheduler says %q, want %q", got, test.message)
 			}

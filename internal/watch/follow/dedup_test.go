@@ -20,6 +20,9 @@ func TestWarningsAreNews(t *testing.T) {
 	} {
 		w := v1.Warning{Reason: "FailedScheduling", Message: "no node", Object: "pod/web", Count: step.count, Tentative: step.tentative}
 		change := r.update(state, v1.Snapshot{Stage: v1.StageScheduling, Warnings: []v1.Warning{w}})
+		if change.Changed != (i == 0) {
+			t.Errorf("reading %d: but for its warnings it changed: %t", i+1, change.Changed)
+		}
 		if got := len(change.Warnings) == 1; got != step.isNews {
 			t.Errorf("reading %d: %+v is news: %t", i+1, w, got)
 		}
