@@ -146,7 +146,7 @@ func TestJobsWithoutPermissionForLocks(t *testing.T) {
 		return true, nil, fault.New(fault.PermissionDenied, "you may not list leases")
 	})
 	s := &Stores{cluster: configMaps(client, "team", Retention, func() time.Time { return at(10) })}
-	if err := put(t.Context(), s.cluster, Record{ID: "it", Status: v1.JobStatusRunning, UpdatedAt: at(0)}); err != nil {
+	if err := put(t.Context(), s.cluster, Record{ID: "it", WorkspaceName: "alice-1", Status: v1.JobStatusRunning, UpdatedAt: at(0)}); err != nil {
 		t.Fatal(err)
 	}
 	for second, want := range map[int]v1.JobState{10: v1.JobRunning, 100: v1.JobInterrupted} {
