@@ -71,7 +71,7 @@ func TestValidate(t *testing.T) {
 			},
 			[]string{"network.allowEgressToPods[0].namespace: ", "network.allowEgressToPods[0].labels: required", `network.allowEgressToPods[1].labels: "a b": `},
 		},
-		"podman":             {func(b *Blueprint) { b.Podman = Podman{Enabled: true, SizeLimit: "x"} }, []string{"podman.image: required", "podman.sizeLimit: invalid quantity"}},
+		"podman":             {func(b *Blueprint) { b.Podman = Podman{Enabled: true, ImagePullPolicy: "Sometimes", SizeLimit: "x"} }, []string{"podman.image: required", "podman.imagePullPolicy:", "podman.sizeLimit: invalid quantity"}},
 		"a storage":          {storage(Storage{Type: StorageMemory, Path: "/a", SizeLimit: "1Gi"}), nil},
 		"a claim":            {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: claim("ReadWriteOnce")}), nil},
 		"a storage's type":   {storage(Storage{Type: "nfs", Path: "/a"}), []string{`storages.x.type: "nfs": must be one of`}},
