@@ -101,12 +101,13 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// All records are read, those in chunks as well, and one that cannot be read is left out.
+// All records are read, the newest first, those in chunks as well, and one that cannot be read
+// is left out.
 func TestAll(t *testing.T) {
 	client := clientset.NewClientset()
 	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns", most: 2000}
-	for _, size := range []int{100, 4_000, 100} {
-		upgrade(t, records, bundleOf(t, size), 10)
+	for _, size := range []int{100, 4_000, 100, 100, 100, 100, 100, 100, 100, 100} {
+		upgrade(t, records, bundleOf(t, size), 20)
 	}
 	broken, err := client.CoreV1().Secrets("ns").Get(t.Context(), Key("a", 1), metav1.GetOptions{})
 	if err != nil {
@@ -117,8 +118,12 @@ func TestAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := records.All(t.Context(), "a")
-	if err != nil || len(all) != 2 || all[0].Version != 3 || all[1].Version != 2 || len(all[1].Manifest) < 4_000 {
-		t.Errorf("%d records, %v", len(all), err)
+	var versions []int
+	for _, r := range all {
+		versions = append(versions, r.Version)
+	}
+	if err != nil || !slices.Equal(versions, []int{10, 9, 8, 7, 6, 5, 4, 3, 2}) || len(all[8].Manifest) < 4_000 {
+		t.Errorf("%d, %v", versions, err)
 	}
 }
 
