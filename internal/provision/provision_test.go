@@ -97,6 +97,27 @@ func releasedWhenAwaited(client *fake.Clientset, theirs *lock.Lock) {
 	})
 }
 
+// A workload may be in another namespace: everything is read there then.
+func TestForAnotherNamespace(t *testing.T) {
+	s, _, _ := runOn(t)
+	web := userstring.Workload{Kind: "deployment", Name: "web"}
+	for _, c := range []struct {
+		user userstring.UserString
+		want string
+	}{
+		{userstring.UserString{User: "alice"}, "dev"},
+		{userstring.UserString{User: "alice", Workload: web}, "dev"},
+		{userstring.UserString{User: "alice", Workload: web, Namespace: "shop"}, "shop"},
+	} {
+		if got := s.For(c.user).Client.Namespace; got != c.want {
+			t.Errorf("%+v: %s, want %s", c.user, got, c.want)
+		}
+	}
+	if s.Client.Namespace != "dev" {
+		t.Errorf("the first one is in %s now", s.Client.Namespace)
+	}
+}
+
 // Following a pod ends as soon as it is deleted.
 func TestSaysThatThePodIsGone(t *testing.T) {
 	s, client, in := runOn(t, workspacePod())

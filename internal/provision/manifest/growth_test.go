@@ -33,6 +33,19 @@ func TestGrowthOf(t *testing.T) {
 	}
 }
 
+// What is no quantity is compared with nothing.
+func TestIsLarger(t *testing.T) {
+	for _, c := range []struct {
+		a, b    string
+		larger  bool
+		invalid bool
+	}{{"2Gi", "1Gi", true, false}, {"1Gi", "1024Mi", false, false}, {"large", "1Gi", false, true}, {"1Gi", "large", true, true}} {
+		if got, err := isLarger(c.a, c.b); (err != nil) != c.invalid || err == nil && got != c.larger {
+			t.Errorf("%s, %s: %t, %v", c.a, c.b, got, err)
+		}
+	}
+}
+
 // What a blueprint asks of a claim is that of the storage which has it.
 func TestClaimSpec(t *testing.T) {
 	values := map[string]any{"storages": []any{

@@ -136,6 +136,26 @@ func TestHealsTheRecordOfAKilledRun(t *testing.T) {
 	}
 }
 
+// What outlives its release stays in the record of the next, or nobody would find it any more.
+func TestRecordNamesWhatIsKept(t *testing.T) {
+	target, _, d := on(t)
+	left := release.NewRecord(id, "dev", d.Chart, time.Now())
+	for _, name := range []string{"data", "home"} {
+		left.Manifest += "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: " + name + "}\n"
+	}
+	if err := target.Records().Create(t.Context(), left); err != nil {
+		t.Fatal(err)
+	}
+	result, err := target.BringUp(t.Context(), turnOf(t, target, d), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := release.Objects(result.Record.Manifest)
+	if err != nil || len(objects) != 2 || objects[0].GetName() != "data" || objects[1].GetName() != "home" {
+		t.Errorf("%v, %v:\n%s", objects, err, result.Record.Manifest)
+	}
+}
+
 // Once all is created the record is completed, though the time is over; a record
 // that was removed meanwhile is written again.
 func TestComplete(t *testing.T) {
@@ -184,6 +204,15 @@ func TestWhetherTheRecordIsWritten(t *testing.T) {
 		if (err != nil) != (test.answer != nil) || result.Changes.Any() != test.begun {
 			t.Errorf("%v: %v, begun: %t", test.answer, err, result.Changes.Any())
 		}
+	}
+}
+
+// A preview shows the record as it is in the end, not as it is while objects are created.
+func TestPreviewOfTheRecord(t *testing.T) {
+	target, _, d := on(t)
+	changes, err := target.Preview(t.Context(), deploy.Install, inventory.Found{}, d, apply.DryRunServer)
+	if err != nil || len(changes) != 1 || changes[0].Object.GetLabels()["status"] != string(helm.StatusDeployed) {
+		t.Errorf("%+v, %v", changes, err)
 	}
 }
 
