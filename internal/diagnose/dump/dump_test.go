@@ -33,6 +33,8 @@ func TestRead(t *testing.T) {
 		"documents":                  {"---\n" + podYAML + "---\n# nothing\n---\n" + podYAML + "...\n", []string{"ADDED Pod a", "ADDED Pod a"}, nil},
 		"documents without a --- ":   {podYAML + "# and\n" + podYAML, []string{"ADDED Pod a", "ADDED Pod a"}, nil},
 		"a sequence of YAML":         {"- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n", []string{"ADDED Pod a"}, nil},
+		"a sequence, further in":     {"-\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n-   apiVersion: v1\n    kind: Pod\n    metadata: {name: b}\n", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
+		"YAML with quoted keys":      {"\"apiVersion\": \"v1\"\n\"kind\": \"Pod\"\n\"metadata\":\n  \"name\": \"a\"\n---\n'kind': Pod\n'apiVersion': v1\n'metadata': {name: b}\n", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
 		"JSON beside YAML":           {podJSON + "\n---\n" + podYAML + "--- # more\n" + otherJSON, []string{"ADDED Pod a", "ADDED Pod a", "ADDED Pod b"}, nil},
 		"an array":                   {"[" + podJSON + "," + otherJSON + "]", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
 		"a list in a list":           {`{"kind":"List","apiVersion":"v1","items":[{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"c"}}]}]}`, []string{"ADDED Pod c"}, nil},

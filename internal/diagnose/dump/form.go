@@ -45,7 +45,8 @@ const (
 	beginsJSON pattern.Expr = `^(?:\s|---[ \t]*\r?\n|#.*\n)*(?:\{|\[\s*[{\[\]])`
 	// Logs can be JSON, too.
 	objectsJSON pattern.Expr = `"(?:kind|apiVersion|items|object)"\s*:`
-	objectsYAML pattern.Expr = `(?m)^(?:- )?(?:apiVersion|kind|items|metadata|object): *[^\n]*$`
+	// Keys may be quoted, and what is an item may begin on the next line.
+	objectsYAML pattern.Expr = `(?m)^(?:-\s+)?["']?(?:apiVersion|kind|items|metadata|object)["']?:(?:\s|$)`
 	table       pattern.Expr = `^(?:NAMESPACE|NAME|LAST SEEN) {2,}[A-Z]`
 	described   pattern.Expr = `^Name: {2,}\S`
 )
