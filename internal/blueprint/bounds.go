@@ -21,7 +21,7 @@ const (
 	maxDescription   = 500
 	maxSplash        = 4096
 	maxImage         = 1024
-	maxPath          = 4096 // PATH_MAX
+	maxPath          = 4096 // bytes: PATH_MAX
 	maxEnvName       = 253
 	maxEnv           = 1000    // variables
 	maxVariable      = 128_000 // bytes of one with its name: MAX_ARG_STRLEN is 131072
@@ -49,10 +49,10 @@ func validateBounds(report reporter, b Blueprint) {
 	atMost("extFiles", len(b.ExtFiles), maxFiles, "files")
 	atMost("network.allowEgressToCIDRs", len(b.Network.AllowEgressToCIDRs), maxEgress, "blocks")
 	atMost("network.allowEgressToPods", len(b.Network.AllowEgressToPods), maxEgress, "entries")
-	atMost("image", len(b.Image), maxImage, "characters")
-	atMost("podman.image", len(b.Podman.Image), maxImage, "characters")
-	atMost("k8shelld.image", len(b.K8shelld.Image), maxImage, "characters")
-	atMost("helperImage", len(b.HelperImage), maxImage, "characters")
+	atMost("image", utf8.RuneCountInString(b.Image), maxImage, "characters")
+	atMost("podman.image", utf8.RuneCountInString(b.Podman.Image), maxImage, "characters")
+	atMost("k8shelld.image", utf8.RuneCountInString(b.K8shelld.Image), maxImage, "characters")
+	atMost("helperImage", utf8.RuneCountInString(b.HelperImage), maxImage, "characters")
 
 	validateEnv(report, b.Env)
 	scripts := 0
@@ -63,7 +63,7 @@ func validateBounds(report reporter, b Blueprint) {
 	atMost("initScripts", scripts, maxConfigMap, "bytes in total")
 	files := 0
 	for _, path := range slices.Sorted(maps.Keys(b.ExtFiles)) {
-		atMost("extFiles."+path, len(path), maxPath, "characters in its path")
+		atMost("extFiles."+path, len(path), maxPath, "bytes in its path")
 		if !utf8.ValidString(b.ExtFiles[path]) {
 			report("extFiles.%s: must be text (UTF-8)", path)
 		}
@@ -71,7 +71,7 @@ func validateBounds(report reporter, b Blueprint) {
 	}
 	atMost("extFiles", files, maxConfigMap, "bytes in total")
 	for _, name := range slices.Sorted(maps.Keys(b.Storages)) {
-		atMost("storages."+name+".path", len(b.Storages[name].Path), maxPath, "characters")
+		atMost("storages."+name+".path", len(b.Storages[name].Path), maxPath, "bytes")
 		total := 0
 		for key, value := range b.Storages[name].ClaimSpecAnnotations {
 			total += len(key) + len(value)
@@ -89,8 +89,8 @@ func validateEnv(report reporter, env map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		validateText(report, "env."+name, env[name])
 		size := len(name) + len(env[name])
-		if len(name) > maxEnvName {
-			report("env.%s: the name must have at most %d characters, has %d", name, maxEnvName, len(name))
+		if n := utf8.RuneCountInString(name); n > maxEnvName {
+			report("env.%s: the name must have at most %d characters, has %d", name, maxEnvName, n)
 		}
 		if size > maxVariable {
 			report("env.%s: must have at most %d bytes, has %d", name, maxVariable, size)
