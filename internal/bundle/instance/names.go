@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -16,11 +17,11 @@ import (
 // CheckName refuses what cannot be the name of an instance, which is also the name of
 // its release and the beginning of those of its bundles.
 func CheckName(name string) error {
-	switch problems := validation.IsDNS1123Label(name); {
+	switch problems, n := validation.IsDNS1123Label(name), utf8.RuneCountInString(name); {
 	case name == "":
 		return fault.New(fault.InvalidArgument, "the name of the instance is empty")
-	case len(name) > v1alpha1.MaxInstanceName:
-		return fault.New(fault.InvalidArgument, "the name %q has %d characters; that of an instance has at most %d", name, len(name), v1alpha1.MaxInstanceName)
+	case n > v1alpha1.MaxInstanceName:
+		return fault.New(fault.InvalidArgument, "the name %q has %d characters; that of an instance has at most %d", name, n, v1alpha1.MaxInstanceName)
 	case len(problems) > 0:
 		return fault.New(fault.InvalidArgument, "%q cannot be the name of an instance: use lower-case letters, digits and hyphens, with a letter or digit at both ends", name)
 	}
