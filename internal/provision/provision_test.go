@@ -3,6 +3,7 @@ package provision
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -251,6 +252,9 @@ func TestWaitingForAFailure(t *testing.T) {
 			pod := workspacePod()
 			pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
 			s, client, in := runOn(t, pod)
+			var said []string
+			stream := event.NewStream("alice", time.Now, onMessages(func(message string) { said = append(said, message) }))
+			s.session = s.Provisioner.session(id, userstring.Workload{}, stream)
 			s.WaitForLock = true
 			theirs := lockedByBobFor(t, s, test.purpose)
 			releasedWhenAwaited(client, theirs)
@@ -259,7 +263,21 @@ func TestWaitingForAFailure(t *testing.T) {
 			if (fault.CodeOf(err) == fault.Failed) != test.ends {
 				t.Error(err)
 			}
+			stream.Finish(v1.Result{})
+			if want := "bob on elsewhere (process 1) is already working on it (" + test.purpose + "); following"; !slices.Contains(said, want) {
+				t.Errorf("%q does not say %q", said, want)
+			}
 		})
+	}
+}
+
+// onMessages is told each message.
+type onMessages func(string)
+
+// Handle passes a message on.
+func (f onMessages) Handle(e v1.Event) {
+	if e.Progress != nil {
+		f(e.Progress.Message)
 	}
 }
 

@@ -25,8 +25,10 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/provision/workload"
+	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 const id = "alice-1"
@@ -137,6 +139,29 @@ func TestPrepareWithoutAPod(t *testing.T) {
 	}
 }
 
+// The hints of an injected workspace know its blueprint, and the image of any container.
+func TestPrepareKnowsTheBlueprint(t *testing.T) {
+	target, turn := into(t, "get", "nothing", nil)
+	user, err := userstring.Parse("alice~dev+ns=dev+workload=deployment/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := manifest.Spec{User: user, Namespace: "dev"}
+	spec.Blueprint.Name, spec.Blueprint.Image = "dev", "x"
+	d, plan, err := target.Prepare(spec, turn.Found, deploy.Permissions{Review: rbac.Review{Incomplete: true}})
+	if err != nil || plan != deploy.Install {
+		t.Fatal(plan, err)
+	}
+	for container, want := range map[string]cause.About{
+		id + "-" + v1.MainContainer: {Namespace: "dev", Controlled: true, Blueprint: "dev", UserString: user.String(), Image: "x"},
+		"web":                       {Namespace: "dev", Controlled: true, Image: "web:1"},
+	} {
+		if got := d.About(&v1.Cause{Container: container}); got.Blueprint != want.Blueprint || got.UserString != want.UserString || got.Image != want.Image || got.Controlled != want.Controlled {
+			t.Errorf("%s: %+v, want %+v", container, got, want)
+		}
+	}
+}
+
 // into is a target in a Deployment, on a cluster that answers like this to the
 // writing of a resource.
 func into(t *testing.T, verb, resource string, answer error) (Target, deploy.Turn) {
@@ -145,7 +170,7 @@ func into(t *testing.T, verb, resource string, answer error) (Target, deploy.Tur
 		"apiVersion": "apps/v1", "kind": "Deployment",
 		"metadata": map[string]any{"name": "web", "namespace": "dev"},
 		"spec": map[string]any{"template": map[string]any{
-			"metadata": map[string]any{}, "spec": map[string]any{"containers": []any{map[string]any{"name": "web"}}},
+			"metadata": map[string]any{}, "spec": map[string]any{"containers": []any{map[string]any{"name": "web", "image": "web:1"}}},
 		}},
 	}}
 	client := fake.NewSimpleDynamicClient(runtime.NewScheme(), web)
