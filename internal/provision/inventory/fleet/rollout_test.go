@@ -101,6 +101,8 @@ func TestAWorkspaceReadsTheSame(t *testing.T) {
 	refused.Status.Conditions = []appsv1.ReplicaSetCondition{{
 		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: small",
 	}}
+	complains := watchtest.Event("web", "web", "", "ReplicaSetCreateError", "it is refused").Warn().Event
+	complains.InvolvedObject.Kind, complains.Namespace = "Deployment", "dev"
 	for _, test := range []struct {
 		name    string
 		objects []runtime.Object
@@ -108,7 +110,7 @@ func TestAWorkspaceReadsTheSame(t *testing.T) {
 	}{
 		{
 			"in the middle of a rollout",
-			append(before, deployment(id), replicaSet(id, "new", "2", 1), replica(id, "web-new-1", "new", ready...)),
+			append(before, deployment(id), replicaSet(id, "new", "2", 1), replica(id, "web-new-1", "new", ready...), complains),
 			"Starting 1 of 3 ready [web-new-1:Running]",
 		},
 		{
