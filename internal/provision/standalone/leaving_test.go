@@ -1,13 +1,66 @@
 package standalone
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/provision/deploy"
 )
+
+// stages are those that a stream tells.
+type stages []v1.Stage
+
+// Handle notes a stage.
+func (s *stages) Handle(e v1.Event) {
+	if e.Stage != nil {
+		*s = append(*s, e.Stage.Stage)
+	}
+}
+
+// Of a pod that is being deleted is said that it goes, and not what becomes of it before.
+func TestAwaitGone(t *testing.T) {
+	target, client, d := on(t, workspacePod(false))
+	var said stages
+	stream := event.NewStream("alice", time.Now, &said)
+	target.Steps = deploy.NewSteps(stream, time.Now)
+	turn := turnOf(t, target, d)
+	pods := client.CoreV1().Pods("dev")
+	starting := workspacePod(false)
+	starting.ResourceVersion, starting.Spec.NodeName = "2", "node1"
+	going := starting.DeepCopy()
+	going.ResourceVersion, going.DeletionTimestamp, going.Finalizers = "3", new(metav1.Now()), []string{"example.com/slow"}
+	for _, pod := range []*corev1.Pod{starting, going} {
+		if _, err := pods.Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := pods.Delete(t.Context(), id, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	left, err := target.AwaitGone(ctx, deploy.Removal{Follower: turn.Follower})
+	stream.Finish(v1.Result{})
+	if err != nil || !left.Gone {
+		t.Errorf("%+v, %v", left, err)
+	}
+	for _, stage := range slices.Compact(said) {
+		if stage != v1.StageTerminating && stage != v1.StageUnknown {
+			t.Errorf("it says %s", stage)
+		}
+	}
+	if len(said) == 0 {
+		t.Error("it says nothing")
+	}
+}
 
 // What a time-out says of a pod that is not gone.
 func TestStillThere(t *testing.T) {
