@@ -192,9 +192,10 @@ func testScratchRefused(s *scratch) {
 	s.kubectl("delete", "pod", "sized", "--wait=false") // the kubelet takes its time with what it has not mounted
 }
 
-// The driver is replaced while pods use volumes: they go on, and can be deleted after it.
+// The driver is replaced while pods use volumes: they go on, and can be deleted after it. What
+// is written is never empty: a container may be killed between opening a file and writing it.
 func testScratchUpgrade(s *scratch) {
-	uid := s.create(s.with(pod("user", "i=0; while :; do i=$((i+1)); echo $i >/data/count || exit 1; sleep 0.1; done"), nil))
+	uid := s.create(s.with(pod("user", "i=0; while :; do i=$((i+1)); echo $i >/data/next && mv /data/next /data/count || exit 1; sleep 0.1; done"), nil))
 	s.running("user")
 	s.kubectl("set", "env", "daemonset/berth-volumes", "UPGRADED=yes")
 	s.ready()
@@ -254,7 +255,7 @@ func TestScratchVolumesAcrossRestarts(t *testing.T) {
 		t.Skipf("%s is not set: the kubelet of a cluster in use must not be killed", clusterVariable)
 	}
 	s := newScratch(newWorldAlone(t), "--prune-interval", "1s")
-	uid := s.create(s.with(pod("user", "while :; do date >/data/file; sleep 0.1; done"), nil))
+	uid := s.create(s.with(pod("user", "while :; do date >/data/next && mv /data/next /data/file; sleep 0.1; done"), nil))
 	s.running("user")
 	for _, daemon := range []string{"kubelet", "containerd"} {
 		restart := exec.Command("go", "run", ".", "--dir", dir, "restart", daemon)
