@@ -71,11 +71,12 @@ listed as Terminating.
 Only objects that say themselves that they belong to the workspace are deleted. What
 Helm's record names besides is left, and named.
 
-Several workspaces are deleted --parallel at a time. All arguments are checked
-before anything is deleted, and all problems are reported together. If one
-deletion fails, the others go on. The exit status is 0 if all were deleted and 3
-if any of them failed; each one's own code is in the document. For a single
-workspace it is that of its code. --timeout is for all of them together.
+Several workspaces are deleted --parallel at a time. Before anything is deleted,
+all arguments are checked for mistakes, which are reported together. If one does
+not exist, or its deletion fails, the others go on, as with kubectl. The exit
+status is 0 if all were deleted and 3 if any of them failed; each one's own code
+is in the document. For a single workspace it is that of its code. --timeout is
+for all of them together.
 
 With --owner, delete all workspaces of a user in the namespace, or in all
 namespaces. They are listed and you are asked to confirm; --yes skips the question
