@@ -47,9 +47,7 @@ kubectl's flags for choosing a cluster work here, too.`
 // Tree is the whole command line, to be read and not to be run: what the reference,
 // the man pages and the completions are made of.
 func Tree() *cobra.Command {
-	root := newRoot(cmdutil.NewFactory(terminal.Streams{}, os.Getenv))
-	root.InitDefaultCompletionCmd()
-	return root
+	return newRoot(cmdutil.NewFactory(terminal.Streams{}, os.Getenv))
 }
 
 func newRoot(f *cmdutil.Factory) *cobra.Command {
@@ -86,5 +84,6 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 	add(other, blueprint.NewCmd(f), volume.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f, version.Run))
 	root.AddCommand(topics.New()...)
 	cmdutil.CheckTopics(root)
+	cmdutil.CheckShells(root)
 	return root
 }

@@ -23,7 +23,7 @@ func TestSuggestions(t *testing.T) {
 		}
 	}
 	for typed, want := range map[string]string{
-		"nosuch": `unknown command "nosuch"`, "xx": `unknown command "xx"`, "config": `unknown command "config"`, "login": `unknown command "login"`, "serve nosuch": `unknown command "nosuch"`,
+		"nosuch": `unknown command "nosuch"`, "xx": `unknown command "xx"`, "config": `unknown command "config"`, "login": `unknown command "login"`, "serve nosuch": `unknown command "nosuch"`, "completion tcsh": `unknown command "tcsh"`,
 		"help nosuch": `unknown help topic "nosuch"`, "help status nosuch": `berth status has no topic "nosuch"`,
 	} {
 		_, stderr := cmdtest.Must(t, 2, strings.Fields(typed)...)
@@ -31,7 +31,7 @@ func TestSuggestions(t *testing.T) {
 			t.Errorf("berth %s: %s", typed, stderr)
 		}
 	}
-	for _, known := range []string{"help", "help status", "help bundle list", "help output", "bundle", "serve"} {
+	for _, known := range []string{"help", "help status", "help bundle list", "help output", "bundle", "serve", "completion", "completion bash"} {
 		cmdtest.Must(t, 0, strings.Fields(known)...)
 	}
 }

@@ -74,6 +74,17 @@ func CheckTopics(root *cobra.Command) {
 	}
 }
 
+// CheckShells makes the completion for a shell that there is none for an error, which cobra
+// prints help about.
+func CheckShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			Group(c)
+		}
+	}
+}
+
 func unknownTopic(in *cobra.Command, left []string) error {
 	if len(left) == 0 || !in.HasSubCommands() {
 		return fault.New(fault.InvalidArgument, "%s has no topic %q", in.CommandPath(), strings.Join(left, " ")).WithHint("see `%s --help`", in.CommandPath())
