@@ -52,13 +52,13 @@ func TestContradictingHomesAreRefused(t *testing.T) {
 		storages map[string]Storage
 		want     []string
 	}{
-		"elsewhere":                  {"/root", storagesAt("home", "/home/dev"), []string{`env.HOME: "/root" is not in the storage home, which is mounted at "/home/dev": leave HOME out, or mount the storage there`}},
-		"there":                      {"/home/dev/", storagesAt("home", "/home/dev"), nil},
-		"in it":                      {"/home/dev", storagesAt("home", "/home"), nil},
-		"in another storage":         {"/work", storagesAt("home", "/home/dev", "work", "/work"), nil},
-		"no such storage":            {"/root", storagesAt("files", "/home/dev"), nil},
-		"neither, and in no storage": {"~", storagesAt("home", "/home/dev"), []string{`env.HOME: invalid path "~": must be absolute`}},
-		"not absolute":               {"~", nil, []string{`env.HOME: invalid path "~": must be absolute`}},
+		"elsewhere":                 {"/root", storagesAt("home", "/home/dev"), []string{`env.HOME: "/root" is not in the storage home, which is mounted at "/home/dev": leave HOME out, or mount the storage there`}},
+		"there":                     {"/home/dev/", storagesAt("home", "/home/dev"), nil},
+		"in it":                     {"/home/dev", storagesAt("home", "/home"), nil},
+		"in another storage":        {"/work", storagesAt("home", "/home/dev", "work", "/work"), nil},
+		"no such storage":           {"/root", storagesAt("files", "/home/dev"), nil},
+		"not absolute, with a home": {"~", storagesAt("home", "/home/dev"), []string{`env.HOME: invalid path "~": must be absolute`}},
+		"not absolute":              {"~", nil, []string{`env.HOME: invalid path "~": must be absolute`}},
 	} {
 		b := Blueprint{Image: "x", Env: map[string]string{"HOME": test.home}, Storages: test.storages}
 		if problems := b.Validate(); !slices.Equal(problems, test.want) {
