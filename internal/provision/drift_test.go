@@ -17,15 +17,6 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// collect keeps what is warned of.
-type collect struct{ warnings *[]v1.Warning }
-
-func (c collect) Handle(e v1.Event) {
-	if e.Warning != nil {
-		*c.warnings = append(*c.warnings, *e.Warning)
-	}
-}
-
 // A workspace that runs keeps its settings, and it is said which of them would be
 // others now: by the first run nothing, nor by one that wants the same.
 func TestDriftOfARunningWorkspace(t *testing.T) {
@@ -44,7 +35,11 @@ func TestDriftOfARunningWorkspace(t *testing.T) {
 				Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
 				DefaultBlueprint: "default", Overrides: overrides,
 			}
-			stream := event.NewStream(u.ID(), time.Now, collect{&warnings})
+			stream := event.NewStream(u.ID(), time.Now, sink(func(e v1.Event) {
+				if e.Warning != nil {
+					warnings = append(warnings, *e.Warning)
+				}
+			}))
 			outcome, err := p.Provision(t.Context(), u, stream)
 			stream.Finish(v1.Result{})
 			return outcome, warnings, err

@@ -253,7 +253,11 @@ func TestWaitingForAFailure(t *testing.T) {
 			pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
 			s, client, in := runOn(t, pod)
 			var said []string
-			stream := event.NewStream("alice", time.Now, onMessages(func(message string) { said = append(said, message) }))
+			stream := event.NewStream("alice", time.Now, sink(func(e v1.Event) {
+				if e.Progress != nil {
+					said = append(said, e.Progress.Message)
+				}
+			}))
 			s.session = s.Provisioner.session(id, userstring.Workload{}, stream)
 			s.WaitForLock = true
 			theirs := lockedByBobFor(t, s, test.purpose)
@@ -271,32 +275,18 @@ func TestWaitingForAFailure(t *testing.T) {
 	}
 }
 
-// onMessages is told each message.
-type onMessages func(string)
+// sink is told each event.
+type sink func(v1.Event)
 
-// Handle passes a message on.
-func (f onMessages) Handle(e v1.Event) {
-	if e.Progress != nil {
-		f(e.Progress.Message)
-	}
-}
-
-// onStages is told each stage that is reported, and may act on it.
-type onStages func(v1.Stage)
-
-// Handle passes a stage on.
-func (f onStages) Handle(e v1.Event) {
-	if e.Stage != nil {
-		go f(e.Stage.Stage)
-	}
-}
+// Handle passes an event on.
+func (f sink) Handle(e v1.Event) { f(e) }
 
 // The pod is followed all the while: that it failed is known when it is gone.
 func TestWaitingForAFailureThatIsRemoved(t *testing.T) {
 	s, client, in := runOn(t, workspacePod())
 	theirs := lockedByBob(t, s)
 	pods := client.CoreV1().Pods("dev")
-	s.session = s.Provisioner.session(id, userstring.Workload{}, event.NewStream("alice", time.Now, onStages(func(stage v1.Stage) {
+	react := func(stage v1.Stage) {
 		if stage != v1.StageFailed {
 			failing := workspacePod()
 			failing.ResourceVersion, failing.Status.Phase, failing.Status.Reason = "2", corev1.PodFailed, "Evicted"
@@ -309,6 +299,11 @@ func TestWaitingForAFailureThatIsRemoved(t *testing.T) {
 			t.Error(err)
 		}
 		theirs.Release(t.Context())
+	}
+	s.session = s.Provisioner.session(id, userstring.Workload{}, event.NewStream("alice", time.Now, sink(func(e v1.Event) {
+		if e.Stage != nil {
+			go react(e.Stage.Stage)
+		}
 	})))
 	got, err := s.acquire(t.Context(), in)
 	s.release(t.Context(), got.turn.Lock)
