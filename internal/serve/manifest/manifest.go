@@ -5,6 +5,7 @@ package manifest
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,6 +32,8 @@ type Role struct {
 	Sited bool
 	// Definitions are the CustomResourceDefinitions that it works on, as documents.
 	Definitions [][]byte
+	// Policies limit who may write what it acts upon.
+	Policies []Policy
 	// Node is what it needs of a node, if a pod of it runs on each; the zero value otherwise.
 	Node Node
 	// Cache is how much it keeps on disk, as a quantity; empty for nothing.
@@ -105,15 +108,15 @@ func (r Role) selector() map[string]string {
 
 // YAML are the objects as documents, in an order in which they can be created.
 func YAML(r Role, o Options) ([]byte, error) {
-	objects := r.objects(o)
-	documents := r.Definitions
-	for _, object := range objects {
-		document, err := marshal(object)
-		if err != nil {
-			return nil, err
-		}
-		documents = append(documents, document)
+	guards, err := marshalAll(r.policies())
+	if err != nil {
+		return nil, err
 	}
+	objects, err := marshalAll(r.objects(o))
+	if err != nil {
+		return nil, err
+	}
+	documents := slices.Concat(guards, r.Definitions, objects)
 	var out bytes.Buffer
 	for i, document := range documents {
 		if i > 0 {
@@ -134,6 +137,17 @@ func (r Role) objects(o Options) []runtime.Object {
 		objects = append(objects, r.service(o))
 	}
 	return append(objects, r.disruptions(o), r.network(o), r.deployment(o))
+}
+
+func marshalAll(objects []runtime.Object) (documents [][]byte, err error) {
+	for _, object := range objects {
+		document, err := marshal(object)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, document)
+	}
+	return documents, nil
 }
 
 // marshal leaves out what an API server fills in.
