@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"regexp"
 	"strings"
 )
@@ -21,7 +20,7 @@ func (u UserString) Key() string {
 	if u.Form() == Named {
 		return ""
 	}
-	key := []string{"u=" + u.User}
+	key := []string{"u=" + inKey.Replace(u.User)}
 	add := func(name, value string) {
 		if value != "" {
 			key = append(key, name+"="+value)
@@ -35,6 +34,9 @@ func (u UserString) Key() string {
 	return strings.Join(key, "|")
 }
 
+// inKey keeps a username in one part of the key.
+var inKey = strings.NewReplacer("%", "%25", "|", "%7C")
+
 // ID is the canonical ID: the name of the pod, the Service, the release and
 // everything else. It is a DNS-1035 label, as a Service requires.
 func (u UserString) ID() string {
@@ -42,24 +44,14 @@ func (u UserString) ID() string {
 		return u.Pod
 	}
 	sum := sha256.Sum256([]byte(u.Key()))
-	return label(u.User, MaxIDLength-hashLength-1) + "-" + hex.EncodeToString(sum[:])[:hashLength]
+	return prefix(u.User) + "-" + hex.EncodeToString(sum[:])[:hashLength]
 }
 
 // LooksLikeID reports whether a name can be the ID of a workspace. It may be a user's, too,
 // and that of something else entirely.
 func LooksLikeID(name string) bool { return shapeOfID.MatchString(name) }
 
-var shapeOfID = regexp.MustCompile(`^[^~]*-[0-9a-f]{7}$`)
-
-// label makes a DNS-1035 label of a username. Users with the same label still
-// differ in the hash.
-func label(user string, length int) string {
-	name := strings.Trim(strings.ReplaceAll(user, "_", "-"), "-")
-	if name == "" || name[0] < 'a' || name[0] > 'z' {
-		name = "u-" + name
-	}
-	return strings.TrimRight(name[:min(len(name), length)], "-")
-}
+var shapeOfID = regexp.MustCompile(`^[a-z][-a-z0-9]*-[0-9a-f]{7}$`)
 
 // wrapIfNeeded wraps a user string whose username begins like a wrapped one.
 func wrapIfNeeded(plain string) string {
@@ -78,7 +70,7 @@ func escape(value string) string {
 		if strings.IndexByte("@~+=%", c) < 0 && c > ' ' && c < 0x7f {
 			b.WriteByte(c)
 		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
+			b.WriteString(percent(string([]byte{c})))
 		}
 	}
 	return b.String()

@@ -17,10 +17,6 @@ func keys() []string { return []string{"ns", "pod", "ref", "repo", "user", "work
 
 func workloadKinds() []string { return []string{"deployment", "statefulset", "daemonset"} }
 
-func isUserChar(r rune) bool {
-	return r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-}
-
 // isValueChar is true for what a value can have, once it is decoded.
 func isValueChar(r rune) bool { return r != '|' && !unicode.IsSpace(r) && unicode.IsPrint(r) }
 
@@ -77,6 +73,9 @@ func (p *parser) repo(value string, at int) error {
 		return p.fail(at, "repo must be owner/name without empty parts")
 	}
 	owner, name := path.Split(value)
+	if owner == "" && !consistsOf(p.u.User, lowers+digits+"._-") {
+		return p.fail(at, "repo must be owner/name here: %s is not the name of an owner", escapeUser(p.u.User))
+	}
 	p.u.RepoOwner, p.u.RepoName = cmp.Or(strings.TrimSuffix(owner, "/"), p.u.User), name
 	return nil
 }

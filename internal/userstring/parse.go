@@ -2,6 +2,7 @@ package userstring
 
 import (
 	"encoding/base64"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -73,19 +74,36 @@ func (p *parser) parse() (UserString, error) {
 	return p.u, p.check()
 }
 
+// user reads USER: what is typed is lowered, what is percent-encoded stays as it is.
 func (p *parser) user(user string) error {
 	if user == "" {
 		return p.fail(0, "must start with a username: use letters, digits, _ and -")
 	}
-	for i, r := range user {
-		if r == '+' {
+	var name strings.Builder
+	for i := 0; i < len(user); {
+		r, size := utf8.DecodeRuneInString(user[i:])
+		lowered, legal := typedAs(r)
+		switch {
+		case r == '%':
+			size = len("%41")
+			decoded, err := url.PathUnescape(user[i:min(i+size, len(user))])
+			if err != nil {
+				return p.fail(i, "invalid encoding: %% must be followed by two hexadecimal digits")
+			}
+			name.WriteString(decoded)
+		case r == '+':
 			return p.fail(i, "a blueprint, repo=OWNER/NAME or pod=NAME is required before +, as in %s~dev%s", user[:i], user[i:])
+		case !legal:
+			return p.fail(i, "invalid character %q in the username: use letters, digits, . _ - and @, or write it as %s", r, percent(user[i:i+size]))
+		default:
+			name.WriteRune(lowered)
 		}
-		if !isUserChar(r) {
-			return p.fail(i, "invalid character %q in the username: use letters, digits, _ and -", r)
-		}
+		i += size
 	}
-	p.u.User = strings.ToLower(user)
+	if !utf8.ValidString(name.String()) {
+		return p.fail(0, "the decoded username is not valid UTF-8")
+	}
+	p.u.User = name.String()
 	return nil
 }
 

@@ -31,7 +31,7 @@ const (
 
 // UserString is a parsed user string. Fields that were not given are empty.
 type UserString struct {
-	User      string // lowered
+	User      string // the whole name: lowered where it is typed as it is, and as it was where it is encoded
 	Blueprint string // explicit form
 	RepoOwner string // repository form; everything before the last slash
 	RepoName  string
@@ -109,7 +109,7 @@ func (u UserString) String() string {
 	add("repo", u.Repository())
 	add("user", u.OSUser)
 	add("workload", u.Workload.String())
-	plain := u.User
+	plain := escapeUser(u.User)
 	if len(spec) > 0 {
 		plain += "~" + strings.Join(spec, "+")
 	}

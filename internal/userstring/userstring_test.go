@@ -17,6 +17,12 @@ func TestParse(t *testing.T) {
 	}{
 		{"alice", "u=alice", "alice", Implicit},
 		{"  Alice ", "u=alice", "alice", Implicit},
+		{"Alice@Example.com~dev", "u=alice@example.com|bp=dev", "alice@example.com~dev", Explicit},
+		{"%41lice~dev", "u=Alice|bp=dev", "%41lice~dev", Explicit},
+		{"al%69ce%40x", "u=alice@x", "alice@x", Implicit},
+		{"jo.smith~repo=proj", "u=jo.smith|r=jo.smith/proj|bp=repo-jo.smith-proj", "jo.smith~repo=jo.smith/proj", Repo},
+		{"Müller", "u=müller", "müller", Implicit},
+		{"a%7Cb%7Edev~dev", "u=a%7Cb~dev|bp=dev", "a%7Cb%7Edev~dev", Explicit},
 		{"alice~dev", "u=alice|bp=dev", "alice~dev", Explicit},
 		{"alice~dev+user=root", "u=alice|bp=dev", "alice~dev+user=root", Explicit},
 		{"alice~dev+workload=Deployment/web+ns=shop", "u=alice|bp=dev|workload=deployment/web|ns=shop", "alice~dev+ns=shop+workload=deployment/web", Explicit},
@@ -90,14 +96,21 @@ func TestParseErrorsPointAtTheCharacter(t *testing.T) {
 		{"alice~Workload=Deployment/x+pod=ws1+ns=z", "pod can only be combined with ns and user", "character 29"},
 		{"alice~dev+REPO=org/proj", `blueprint "dev" and repo are mutually exclusive`, "character 11"},
 		{"alice~dev+ref=main", "ref requires repo", "character 11"},
-		{"äalice", "invalid character 'ä' in the username", "character 1"},
+		{"€alice", "invalid character '€' in the username: use letters, digits, . _ - and @, or write it as %E2%82%AC", "character 1"},
+		{"mu\u0308ller", "or write it as %CC%88", "character 3"}, // another name than müller
+		{"\u212Aim", "or write it as %E2%84%AA", "character 1"},  // the sign for kelvin
+		{"al%ice", "two hexadecimal digits", "character 3"},
+		{"alice%4", "two hexadecimal digits", "character 6"},
+		{"alice%C3", "the decoded username is not valid UTF-8", "character 1"},
+		{"alice=x", "in the username", "character 6"},
+		{"alice|x", "or write it as %7C", "character 6"},
+		{"alice@example.com~repo=proj", "repo must be owner/name here: alice@example.com is not the name of an owner", "character 24"},
 		{"alice~ä+", "empty", "character 9"},
 		{"al/ice", "invalid character '/' in the username", "character 3"},
 		{"al:ice", "invalid character ':' in the username", "character 3"},
 		{"al[ice", "invalid character '[' in the username", "character 3"},
 		{"al`ice", "invalid character '`' in the username", "character 3"},
 		{"al{ice", "invalid character '{' in the username", "character 3"},
-		{"al@ice", "invalid character '@' in the username", "character 3"},
 	} {
 		_, err := Parse(tc.in)
 		if fault.CodeOf(err) != fault.InvalidArgument {
@@ -165,7 +178,7 @@ func TestParseCanonical(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"alice", "alice~dev+user=x", "a~repo=o/p+ref=R%2F1", "b64-YWxpY2U", "a~pod=x+ns=y", "a~b+workload=daemonset/x+ns=n"} {
+	for _, s := range []string{"alice", "alice~dev+user=x", "a~repo=o/p+ref=R%2F1", "b64-YWxpY2U", "a~pod=x+ns=y", "a~b+workload=daemonset/x+ns=n", "Müller@x~dev", "%41%7C~dev", "a%CC%88", "\u0130"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
