@@ -14,6 +14,9 @@ import (
 // User is the user that a workspace is made for.
 type User struct {
 	Username string
+	// Name is what the provider calls the user, if that is not the username: it had a prefix,
+	// or was too long.
+	Name     string
 	UID, GID int
 	Fullname string
 	Email    string

@@ -29,6 +29,10 @@ const (
 	AnnotationUserString   = "k8shell.io/userstr"
 	AnnotationInjection    = "k8shell.io/injection" // on the workload
 
+	// AnnotationUser is the name that an identity provider has for a workspace's user, in
+	// base64, where the user string has another.
+	AnnotationUser = "berth.dev/user"
+
 	// AnnotationLock says under which lock an object was written last.
 	AnnotationLock = "berth.dev/lock"
 	// AnnotationApplied is the digest of what was wanted of an object when it was

@@ -8,7 +8,6 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -44,7 +43,7 @@ func (a *Allowance) refuses(user userstring.UserString, namespace string, there 
 	}
 	var problems []string
 	if a.perUser != nil && own >= *a.perUser {
-		problems = append(problems, fmt.Sprintf("%s has %s in namespace %s, and %s (limits.workspacesPerUser)", user.User, count(own), namespace, atMost(*a.perUser)))
+		problems = append(problems, fmt.Sprintf("%s has %s in namespace %s, and %s (limits.workspacesPerUser)", userstring.Owner(user.User), count(own), namespace, atMost(*a.perUser)))
 	}
 	if all := len(there); a.all != nil && all >= *a.all {
 		problems = append(problems, fmt.Sprintf("namespace %s has %s, and %s (limits.workspaces)", namespace, count(all), atMost(*a.all)))
@@ -60,15 +59,15 @@ func (a *Allowance) refuses(user userstring.UserString, namespace string, there 
 	if own == 0 {
 		return err.WithHint("raise the limit in the configuration, or ask who administers it")
 	}
-	return err.WithHint("delete one of them, stopped ones count as well: `%s`", fault.Command("berth", "status", "--owner", user.User, "--namespace", namespace))
+	return err.WithHint("delete one of them, stopped ones count as well: `%s`", fault.Command("berth", "status", "--owner", userstring.Owner(user.User), "--namespace", namespace))
 }
 
-// ownedBy reports whether a workspace is a user's. A label may have had to change the name.
+// ownedBy reports whether a workspace is a user's.
 func ownedBy(w v1.Workspace, user string) bool {
 	if u, err := userstring.ParseCanonical(w.UserString); err == nil {
 		return u.User == user
 	}
-	return w.Owner == kube.LabelValue(user)
+	return w.Owner == userstring.Owner(user)
 }
 
 func count(n int) string { return english.Count(n, "workspace") }

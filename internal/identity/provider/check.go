@@ -54,6 +54,8 @@ func (p Settings) check(s *yamldoc.Checker, node *yaml.Node) {
 		s.Problemf(place(node, "timeout"), "invalid timeout %q: use a duration such as 10s, of at most %s", p.Timeout, maxTimeout)
 	}
 	switch {
+	case strings.HasPrefix(p.StripPrefix, unprefixed):
+		s.Problemf(place(node, "stripPrefix"), "stripPrefix %q must not begin with a colon, which tells callers without the prefix apart", p.StripPrefix)
 	case p.Kind == KindFile && p.Path == "":
 		s.Problemf(node, "kind file requires path")
 	case p.Kind == KindConfigMap && p.Name == "":

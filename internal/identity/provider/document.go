@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
@@ -24,7 +25,7 @@ type Document struct {
 
 // Entry is one user as written.
 type Entry struct {
-	// Username is the first part of a user string, in lower case.
+	// Username is the first part of a canonical user string, as `berth resolve` prints it.
 	Username string `yaml:"username"`
 	// UID is the number of the user in workspaces; 1000 if not given.
 	UID int `yaml:"uid"`
@@ -88,16 +89,27 @@ func readUsers(s *yamldoc.Checker, top *yaml.Node, kind string, records map[stri
 		e := Entry{UID: defaults.UID, GID: defaults.GID}
 		_ = yamldoc.Expand(node).Decode(&e) // Check has reported what does not fit
 		at := place(node, "username")
-		switch first, duplicate := lines[e.Username]; {
-		case e.Username == "" || strings.ContainsFunc(e.Username, func(r rune) bool { return !isUsernameRune(r) }):
-			s.Problemf(at, "invalid username %q: use lower-case letters, digits, _ and -", e.Username)
+		username, legal := usernameIn(e.Username)
+		switch first, duplicate := lines[username]; {
+		case !legal:
+			s.Problemf(at, "invalid username %q: use lower-case letters, digits, . _ - and @, and write all else as in a canonical user string", e.Username)
 		case duplicate:
 			s.Problemf(at, "duplicate user %q (first on line %d)", e.Username, first)
 		}
-		lines[e.Username] = at.Line
+		e.Username, lines[username] = username, at.Line
 		e.check(s, node)
 		records[e.Username] = record{user: e.user(defaults), customs: customs(s, yamldoc.Field(node, "customBlueprints"))}
 	}
+}
+
+// usernameIn is the username that a document has written as a canonical user string has it.
+func usernameIn(text string) (username string, legal bool) {
+	isSimple := func(r rune) bool { return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' || r == '-' }
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !isSimple(r) }) < 0 {
+		return text, true
+	}
+	u, err := userstring.Parse(text)
+	return u.User, err == nil && u.Form() == userstring.Implicit && u.String() == text
 }
 
 func (e Entry) check(s *yamldoc.Checker, node *yaml.Node) {

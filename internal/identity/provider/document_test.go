@@ -141,7 +141,7 @@ func FuzzDocument(f *testing.F) {
 			t.Error(err)
 		}
 		for name, r := range records {
-			if strings.ContainsFunc(name, func(r rune) bool { return !isUsernameRune(r) }) || name == "" || r.user.Username != name {
+			if u, err := userstring.Parse(userstring.Owner(name)); name == "" || r.user.Username != name || err != nil || u.User != name {
 				t.Errorf("%q: %+v", name, r)
 			}
 		}

@@ -8,10 +8,12 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // cluster knows the caller as the API server does. A caller may act for another
@@ -28,17 +30,18 @@ type cluster struct {
 // One of the two is usually enough, and the credentials tell which; if they do
 // not, both are asked concurrently.
 func (c cluster) Resolve(ctx context.Context, username string) (identity.User, error) {
-	var caller string
+	var name, caller string
 	var allowed bool
 	isCaller := func(ctx context.Context) (err error) {
-		caller, err = c.Caller(ctx)
+		name, err = c.callerName(ctx)
+		caller = c.username(name)
 		return err
 	}
 	mayActFor := func(ctx context.Context) (err error) {
 		allowed, err = c.mayImpersonate(ctx, username)
 		return err
 	}
-	decided := func() bool { return allowed || caller == username }
+	decided := func() bool { return allowed || name != "" && caller == username }
 	var err error
 	switch {
 	case c.self == "":
@@ -55,11 +58,43 @@ func (c cluster) Resolve(ctx context.Context, username string) (identity.User, e
 		return identity.User{}, err
 	}
 	if !decided() {
-		return identity.User{}, fault.New(fault.PermissionDenied, "you are %s on this cluster and may not act for %s", caller, username).
-			WithReason(identity.ReasonMayNotActFor).
-			WithHint("use `%s` as the username, or ask for permission to impersonate user %s", caller, username)
+		return identity.User{}, c.notYours(caller, username)
 	}
-	return identity.NewUser(username, KindKubernetes), nil
+	user := identity.NewUser(username, KindKubernetes)
+	if caller != username {
+		name, _ = c.name(username)
+	}
+	if name != username {
+		user.Name = name
+	}
+	return user, nil
+}
+
+// notYours says who the caller is, and what has become of the workspaces that berth made for
+// them when it took the same part of several names for a username.
+func (c cluster) notYours(caller, username string) error {
+	own, asked := userstring.Owner(caller), userstring.Owner(username)
+	err := fault.New(fault.PermissionDenied, "you are %s on this cluster and may not act for %s", own, asked).
+		WithReason(identity.ReasonMayNotActFor)
+	if username == formerly(caller) {
+		return err.WithHint("your user string is now %s; a workspace of %s that was yours has to be handed over, since others had that username, too: "+
+			"docs/identity.md says how", fault.Word(own), asked)
+	}
+	if name, ok := c.name(username); ok {
+		return err.WithHint("use %s as the username, or ask for permission to impersonate user %s", fault.Word(own), fault.Word(name))
+	}
+	return err.WithHint("use %s as the username", fault.Word(own))
+}
+
+// formerly is the username that berth once made of this one: others had the same.
+func formerly(username string) string {
+	name, _, _ := strings.Cut(username, "@")
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name)), "-")
 }
 
 // inTurn asks until it is decided.
@@ -74,17 +109,29 @@ func inTurn(ctx context.Context, decided func() bool, questions ...func(context.
 
 // Caller is the username of the user that the API server takes the caller for.
 func (c cluster) Caller(ctx context.Context) (string, error) {
+	name, err := c.callerName(ctx)
+	if err != nil {
+		return "", err
+	}
+	return c.username(name), nil
+}
+
+func (c cluster) callerName(ctx context.Context) (string, error) {
 	review, err := c.client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	if err != nil {
 		return "", kube.Fault(err, kube.Call{Verb: "create", Resource: "selfsubjectreviews.authentication.k8s.io"})
 	}
-	return c.username(review.Status.UserInfo.Username), nil
+	return review.Status.UserInfo.Username, nil
 }
 
 func (c cluster) mayImpersonate(ctx context.Context, username string) (bool, error) {
+	name, ok := c.name(username)
+	if !ok {
+		return false, nil // whom nobody can be
+	}
 	review, err := c.client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "impersonate", Resource: "users", Name: username},
+			ResourceAttributes: impersonating(name),
 		},
 	}, metav1.CreateOptions{})
 	if err != nil {
@@ -93,20 +140,47 @@ func (c cluster) mayImpersonate(ctx context.Context, username string) (bool, err
 	return review.Status.Allowed, nil
 }
 
-// username makes a username of the name of a user of the cluster: the part before
-// the @, in lower case, with a dash for each character that a username cannot
-// have. Nothing else is left out: system:serviceaccount:a:ci and :b:ci are two
-// users.
-func (c cluster) username(name string) string {
-	name, _, _ = strings.Cut(strings.TrimPrefix(name, c.stripPrefix), "@")
-	return strings.Trim(strings.Map(func(r rune) rune {
-		if isUsernameRune(r) {
-			return r
+// impersonating is what the API server asks of who impersonates a user: a ServiceAccount is an
+// object of its namespace.
+func impersonating(name string) *authorizationv1.ResourceAttributes {
+	if account, ok := strings.CutPrefix(name, builtIn+"serviceaccount:"); ok {
+		namespace, account, _ := strings.Cut(account, ":")
+		if len(validation.IsDNS1123Label(namespace)) == 0 && len(validation.IsDNS1123Subdomain(account)) == 0 {
+			return &authorizationv1.ResourceAttributes{Verb: "impersonate", Resource: "serviceaccounts", Namespace: namespace, Name: account}
 		}
-		return '-'
-	}, strings.ToLower(name)), "-")
+	}
+	return &authorizationv1.ResourceAttributes{Verb: "impersonate", Resource: "users", Name: name}
 }
 
-func isUsernameRune(r rune) bool {
-	return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' || r == '-'
+const (
+	// builtIn begins the names that Kubernetes itself gives.
+	builtIn = "system:"
+	// unprefixed begins the usernames of callers without the prefix that is stripped.
+	unprefixed = ":"
+)
+
+// username is the username of a user of the cluster: no two have the same. Without the prefix
+// that is stripped, alice would be oidc:alice: a colon tells them apart. A name that would be
+// taken for another without its prefix keeps it.
+func (c cluster) username(name string) string {
+	rest, has := strings.CutPrefix(name, c.stripPrefix)
+	switch {
+	case c.stripPrefix == "":
+	case has && rest != "" && !strings.HasPrefix(rest, c.stripPrefix) && !strings.HasPrefix(rest, builtIn) && !strings.HasPrefix(rest, unprefixed):
+		name = rest
+	case !has && !strings.HasPrefix(name, builtIn):
+		name = unprefixed + name
+	}
+	return userstring.Username(name)
+}
+
+// name is that of the user of the cluster who has the username; false if nobody can have it,
+// or the username does not say: it may have been too long.
+func (c cluster) name(username string) (name string, ok bool) {
+	for _, name := range []string{c.stripPrefix + username, strings.TrimPrefix(username, unprefixed), username} {
+		if c.username(name) == username {
+			return name, true
+		}
+	}
+	return "", false
 }

@@ -72,7 +72,7 @@ func (r Reader) look(ctx context.Context, c candidate) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	if err := c.checkOwner(f.Exists(), f.ownerLabel()); err != nil {
+	if err := c.checkOwner(f.labelled()); err != nil {
 		return Target{}, err
 	}
 	if err := f.BelongsTo(c.asked); err != nil {

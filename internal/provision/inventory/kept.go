@@ -44,7 +44,7 @@ func (r Reader) keptAs(ctx context.Context, c candidate) (*Target, error) {
 		return nil, err
 	}
 	kept = slices.DeleteFunc(kept, func(claim *unstructured.Unstructured) bool {
-		ownedByAnother := c.owner != "" && claim.GetLabels()[kube.LabelUsername] != kube.LabelValue(c.owner)
+		ownedByAnother := c.owner != "" && !IsOwnedBy(claim, c.owner)
 		return ownedByAnother || IsKeptForAnother(claim, c.asked)
 	})
 	if len(kept) == 0 {

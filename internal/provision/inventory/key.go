@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -67,6 +68,35 @@ func collision(asked userstring.UserString, text string) error {
 // UserStringOf is the user string in the annotations of an object; empty without one.
 func UserStringOf(annotations map[string]string) string {
 	return userstring.FromAnnotation(annotations[kube.AnnotationUserString])
+}
+
+// OwnerOf is whose the workspace of an object is, as its user string begins. The label that
+// selects it has to say the same: what it cannot hold of a username is in the user string alone.
+func OwnerOf(o metav1.Object) string {
+	label := o.GetLabels()[kube.LabelUsername]
+	if u, err := userstring.ParseCanonical(UserStringOf(o.GetAnnotations())); err == nil && isLabelOf(label, u.User) {
+		return userstring.Owner(u.User)
+	}
+	if label == "" {
+		return ""
+	}
+	return userstring.Owner(label)
+}
+
+// IsOwnedBy reports whether the workspace of an object is a user's.
+func IsOwnedBy(o metav1.Object, username string) bool {
+	label := o.GetLabels()[kube.LabelUsername]
+	u, err := userstring.ParseCanonical(UserStringOf(o.GetAnnotations()))
+	if err != nil {
+		return label == userstring.OwnerLabel(username)
+	}
+	return u.User == username && isLabelOf(label, username)
+}
+
+// isLabelOf is true for the label of the user of a user string, also for that of workspaces
+// which were made when a username ended in a shorter hash there.
+func isLabelOf(label, username string) bool {
+	return label == userstring.OwnerLabel(username) || label == kube.LabelValue(username)
 }
 
 // checkPods is BelongsTo of pods alone.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // lookByPod looks up the workspace that is injected into the workload of a pod that was named,
@@ -20,7 +21,7 @@ func (r Reader) lookByPod(ctx context.Context, c candidate, otherwise error) (Ta
 	if !IsInjected(pod) || pod.Labels[kube.LabelCanonicalID] == "" {
 		return Target{}, otherwise
 	}
-	if err := c.checkOwner(true, pod.Labels[kube.LabelUsername]); err != nil {
+	if err := c.checkOwner(pod); err != nil {
 		return Target{}, err
 	}
 	t, err := r.look(ctx, candidate{id: pod.Labels[kube.LabelCanonicalID], workload: WorkloadOf(pod)})
@@ -30,24 +31,29 @@ func (r Reader) lookByPod(ctx context.Context, c candidate, otherwise error) (Ta
 
 // checkOwner returns an error if a workspace that exists is named by its pod, and not by its
 // owner. Whose one is that does not say so is not guessed.
-func (c candidate) checkOwner(exists bool, label string) error {
-	if c.owner == "" || !exists || label == kube.LabelValue(c.owner) {
+func (c candidate) checkOwner(of metav1.Object) error {
+	if c.owner == "" || of == nil || IsOwnedBy(of, c.owner) {
 		return nil
 	}
-	err := fault.New(fault.PermissionDenied, "workspace %s does not belong to %s", c.id, c.owner)
-	if label == "" {
+	err := fault.New(fault.PermissionDenied, "workspace %s does not belong to %s", c.id, userstring.Owner(c.owner))
+	owner, parseErr := userstring.Parse(OwnerOf(of))
+	if parseErr != nil || !IsOwnedBy(of, owner.User) {
 		return err.WithHint("whose it is cannot be read; name it by its ID: %s", fault.Word("id/"+c.id))
 	}
-	return err.WithHint("name its owner: %s", fault.Word(label+"~pod="+c.id))
+	owner.Pod = c.id
+	return err.WithHint("name its owner: %s", fault.Word(owner.String()))
 }
 
-// ownerLabel is the username on the pod, also on one of which only Helm's record is left.
-func (f Found) ownerLabel() string {
+// labelled is what has the labels of a workspace: its pod, also one of which only Helm's
+// record is left. It is nil if there is none.
+func (f Found) labelled() metav1.Object {
 	switch {
 	case f.Pod != nil:
-		return f.Pod.Labels[kube.LabelUsername]
+		return f.Pod
 	case f.Record != nil:
-		return wanted(f.Record).Labels[kube.LabelUsername]
+		return wanted(f.Record)
+	case f.Exists():
+		return &metav1.ObjectMeta{}
 	}
-	return ""
+	return nil
 }

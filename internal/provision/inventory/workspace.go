@@ -144,7 +144,7 @@ func (o Objects) Events() []v1.ObjectEvent {
 func Describe(pod *metav1.ObjectMeta, reading v1.Snapshot) v1.Workspace {
 	w := v1.Workspace{
 		ID: kube.IDOf(pod), Namespace: pod.Namespace,
-		Owner:     pod.Labels[kube.LabelUsername],
+		Owner:     OwnerOf(pod),
 		Blueprint: pod.Labels[kube.LabelBlueprint],
 		JobID:     pod.Labels[kube.LabelJobID],
 		CreatedAt: pod.CreationTimestamp.UTC(),

@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // Port is where a workspace is reached.
@@ -33,7 +34,7 @@ func networkPolicy(s Spec) (any, error) {
 	labels := podLabels(s)
 	if class == blueprint.NetworkOrganization && labels[kube.LabelOrganization] == "" {
 		return nil, fault.New(fault.InvalidArgument, "blueprint %s: network.networkPolicyClass organization requires an organization, and %s has none",
-			s.Blueprint.Name, s.Identity.Username).WithHint("choose the class user or workspace")
+			s.Blueprint.Name, userstring.Owner(s.Identity.Username)).WithHint("choose the class user or workspace")
 	}
 	spec := policySpec(class, labels, s.Blueprint.Network)
 	return map[string]any{"name": policyName(s.User.ID(), class), "spec": spec}, nil

@@ -83,7 +83,7 @@ func (s Spec) Unused() (notes []string) {
 		notes = append(notes, "hostname "+b.Hostname+" is ignored: with a subdomain, the hostname is the workspace's ID")
 	}
 	if s.Identity.Sudo && s.Blueprint.K8shelld.Image == "" {
-		notes = append(notes, "sudo of "+s.Identity.Username+" is ignored: only the agent switches users; the shell runtime runs as the container does")
+		notes = append(notes, "sudo of "+userstring.Owner(s.Identity.Username)+" is ignored: only the agent switches users; the shell runtime runs as the container does")
 	}
 	return notes
 }
@@ -147,7 +147,7 @@ func podLabels(s Spec) map[string]string {
 		kube.LabelNetworkPolicy: networkClass(s.Blueprint.Network),
 		kube.LabelOrganization:  s.Identity.Organization,
 		kube.LabelSubdomain:     s.Blueprint.Subdomain,
-		kube.LabelUsername:      s.Identity.Username,
+		kube.LabelUsername:      userstring.OwnerLabel(s.Identity.Username),
 	} {
 		if value = kube.LabelValue(value); value != "" {
 			labels[name] = value
@@ -168,6 +168,9 @@ func podAnnotations(s Spec) (map[string]string, error) {
 		kube.AnnotationIdentity:     s.Identity.Provider + "/" + s.Identity.Organization,
 		kube.AnnotationManifestHash: hex.EncodeToString(sum[:]),
 		kube.AnnotationUserString:   userstring.ToAnnotation(s.User.String()),
+	}
+	if s.Identity.Name != "" {
+		annotations[kube.AnnotationUser] = userstring.ToAnnotation(s.Identity.Name)
 	}
 	if s.Blueprint.StrictScripts {
 		annotations[kube.AnnotationStrictScripts] = "true"

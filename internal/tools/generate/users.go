@@ -15,7 +15,7 @@ func users(all files) error {
 	entry := schema.Definitions["Entry"]
 	entry.Description = "One user."
 	entry.Required = []string{"username"}
-	property(entry, "username").Pattern = "^[a-z0-9_-]+$"
+	property(entry, "username").Pattern = `^([a-z0-9._@-]|%[0-9A-F]{2}|[^\x00-\x7F])+$`
 	property(entry, "status").Enum = []any{identity.Active, identity.Locked, identity.Invalid}
 	return write(all, "users", schema)
 }

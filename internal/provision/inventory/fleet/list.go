@@ -96,7 +96,10 @@ func Names(ctx context.Context, r inventory.Reader, q Query) (*v1.WorkspaceList,
 			meta := &page.Items[i].ObjectMeta
 			if k := keyOf(&corev1.Pod{ObjectMeta: *meta}); !listed[k] {
 				listed[k] = true
-				list.Items = append(list.Items, inventory.Describe(meta, v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown}))
+				w := inventory.Describe(meta, v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown})
+				if q.IsOwned(w) {
+					list.Items = append(list.Items, w)
+				}
 			}
 		}
 	})

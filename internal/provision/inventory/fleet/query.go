@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -11,13 +10,15 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // Query says which workspaces are meant: those that match all of it.
 type Query struct {
 	Namespace string // empty for all namespaces
 	ID        string // empty for any
-	// Owners, Blueprints and Stages are alternatives; none means any.
+	// Owners, Blueprints and Stages are alternatives; none means any. Owners are written as
+	// user strings begin.
 	Owners, Blueprints []string
 	Stages             []v1.Stage
 	// Labels is a label selector as kubectl has it.
@@ -54,8 +55,12 @@ func (q Query) options() (metav1.ListOptions, error) {
 	} else {
 		add(kube.LabelCanonicalID, selection.Equals, q.ID)
 	}
-	if len(q.Owners) > 0 {
-		add(kube.LabelUsername, selection.In, lower(q.Owners)...)
+	owners, err := q.ownerLabels()
+	if err != nil {
+		return metav1.ListOptions{}, err
+	}
+	if len(owners) > 0 {
+		add(kube.LabelUsername, selection.In, owners...)
 	}
 	if len(q.Blueprints) > 0 {
 		add(kube.LabelBlueprint, selection.In, slices.Clone(q.Blueprints)...)
@@ -65,14 +70,29 @@ func (q Query) options() (metav1.ListOptions, error) {
 
 // matches is the part of the query that only a reading answers.
 func (q Query) matches(w v1.Workspace) bool {
-	return len(q.Stages) == 0 || slices.Contains(q.Stages, w.Stage)
+	return q.IsOwned(w) && (len(q.Stages) == 0 || slices.Contains(q.Stages, w.Stage))
 }
 
-// lower: usernames are in lower case, however they are typed.
-func lower(names []string) []string {
-	lowered := make([]string, len(names))
-	for i, name := range names {
-		lowered[i] = strings.ToLower(name)
+// IsOwned is true for a workspace of one of the owners, by the whole name.
+func (q Query) IsOwned(w v1.Workspace) bool {
+	return len(q.Owners) == 0 || slices.ContainsFunc(q.Owners, func(owner string) bool {
+		u, err := userstring.Parse(owner)
+		return err == nil && userstring.Owner(u.User) == w.Owner
+	})
+}
+
+// ownerLabels are the labels that the workspaces of the owners can have, also those that
+// were made when a username ended in a shorter hash there.
+func (q Query) ownerLabels() (values []string, err error) {
+	for _, owner := range q.Owners {
+		u, err := userstring.Parse(owner)
+		if err == nil && u.Form() != userstring.Implicit {
+			err = fault.New(fault.InvalidArgument, "%s is a workspace, not a user", owner).WithHint("write %s", fault.Word(userstring.Owner(u.User)))
+		}
+		if err != nil {
+			return nil, fault.New(fault.InvalidArgument, "--owner: %w", err).WithHint("%s", fault.From(err).Hint)
+		}
+		values = append(values, userstring.OwnerLabel(u.User), kube.LabelValue(u.User))
 	}
-	return lowered
+	return values, nil
 }

@@ -87,6 +87,6 @@ func matches(w v1.Workspace, q fleet.Query) bool {
 	is := func(values []string, value string) bool {
 		return len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, value) })
 	}
-	return q.Labels == "" && is(q.Owners, w.Owner) && is(q.Blueprints, w.Blueprint) &&
+	return q.Labels == "" && q.IsOwned(w) && is(q.Blueprints, w.Blueprint) &&
 		(len(q.Stages) == 0 || slices.Contains(q.Stages, w.Stage))
 }

@@ -44,7 +44,7 @@ func named(w v1.Workspace, r lifecycle.Record) v1.Workspace {
 		w.CreatedAt = r.CreatedAt
 	}
 	if u, err := userstring.ParseCanonical(w.UserString); err == nil {
-		w.Owner, w.Workload = cmp.Or(w.Owner, u.User), cmp.Or(w.Workload, u.Workload.String())
+		w.Owner, w.Workload = cmp.Or(w.Owner, userstring.Owner(u.User)), cmp.Or(w.Workload, u.Workload.String())
 	}
 	return w
 }
