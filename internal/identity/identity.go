@@ -14,8 +14,7 @@ import (
 // User is the user that a workspace is made for.
 type User struct {
 	Username string
-	// Name is what the provider calls the user, if that is not the username: it had a prefix,
-	// or was too long.
+	// Name is the whole name by which the API server knows the user; empty if it was not asked.
 	Name     string
 	UID, GID int
 	Fullname string

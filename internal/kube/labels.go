@@ -29,8 +29,8 @@ const (
 	AnnotationUserString   = "k8shell.io/userstr"
 	AnnotationInjection    = "k8shell.io/injection" // on the workload
 
-	// AnnotationUser is the name that an identity provider has for a workspace's user, in
-	// base64, where the user string has another.
+	// AnnotationUser is the whole name by which the API server knows a workspace's user, in
+	// base64. Workspaces from before several callers could not be one user have none.
 	AnnotationUser = "berth.dev/user"
 
 	// AnnotationLock says under which lock an object was written last.

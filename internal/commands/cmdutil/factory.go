@@ -64,7 +64,10 @@ func NewFactory(streams terminal.Streams, getenv func(string) string) *Factory {
 // names. It reads no configuration, so that a broken one cannot keep anybody out.
 func (f *Factory) Workspaces() (inventory.Reader, error) {
 	client, err := f.Client()
-	return inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now}, err
+	if err != nil {
+		return inventory.Reader{}, err
+	}
+	return inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now, Former: provider.Former(client)}, nil
 }
 
 // FindPods finds the pods of the workspace that an argument names, and the client of
@@ -135,7 +138,10 @@ func (d *Dependencies) configured() (c config.Config, client *kube.Client, err e
 // Inventory reads workspaces under the configured policy.
 func (d *Dependencies) Inventory() (inventory.Reader, error) {
 	c, client, err := d.configured()
-	return inventory.Reader{Client: client, Policy: c.Policy, Now: time.Now}, err
+	if err != nil {
+		return inventory.Reader{}, err
+	}
+	return inventory.Reader{Client: client, Policy: c.Policy, Now: time.Now, Former: provider.Former(client)}, nil
 }
 
 // Identity is the configured chain of identity providers.

@@ -61,13 +61,24 @@ func (c cluster) Resolve(ctx context.Context, username string) (identity.User, e
 		return identity.User{}, c.notYours(caller, username)
 	}
 	user := identity.NewUser(username, KindKubernetes)
-	if caller != username {
-		name, _ = c.name(username)
-	}
-	if name != username {
-		user.Name = name
+	if user.Name = name; caller != username {
+		user.Name, _ = c.name(username)
 	}
 	return user, nil
+}
+
+// Former returns an error if berth once took the caller for the user of that name, who can be
+// somebody else. A cluster that does not say who the caller is refuses nothing: its RBAC
+// decides who may do what.
+func Former(client kube.Interface) func(ctx context.Context, username string) error {
+	c := cluster{client: client}
+	return func(ctx context.Context, username string) error {
+		caller, err := c.Caller(ctx)
+		if err != nil || username == caller || username != formerly(caller) {
+			return nil //nolint:nilerr // see above
+		}
+		return c.notYours(caller, username)
+	}
 }
 
 // notYours says who the caller is, and what has become of the workspaces that berth made for

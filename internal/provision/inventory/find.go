@@ -78,5 +78,8 @@ func (r Reader) look(ctx context.Context, c candidate) (Target, error) {
 	if err := f.BelongsTo(c.asked); err != nil {
 		return Target{}, err
 	}
+	if err := r.former(ctx, c, f.labelled()); err != nil {
+		return Target{}, err
+	}
 	return Target{ID: c.id, Namespace: r.Client.Namespace, Found: f}, nil
 }

@@ -3,6 +3,7 @@
 package inventory
 
 import (
+	"context"
 	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
@@ -24,6 +25,9 @@ type Reader struct {
 	// Policy says when something that goes wrong counts as a failure.
 	Policy cause.Policy
 	Now    func() time.Time
+	// Former returns an error if berth once took the caller for the user of that name, who
+	// can be somebody else; nil asks nobody.
+	Former func(ctx context.Context, username string) error
 }
 
 // In reads another namespace; the same one if the name is empty.

@@ -1,7 +1,9 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -42,6 +44,18 @@ func (c candidate) checkOwner(of metav1.Object) error {
 	}
 	owner.Pod = c.id
 	return err.WithHint("name its owner: %s", fault.Word(owner.String()))
+}
+
+// former returns an error for a workspace that was made when several callers had one username,
+// and that somebody names by their former one. Those that are made now say who the API server
+// took their user for.
+func (r Reader) former(ctx context.Context, c candidate, of metav1.Object) error {
+	username := cmp.Or(c.asked.User, c.owner)
+	if r.Former == nil || username == "" || of == nil || of.GetAnnotations()[kube.AnnotationUser] != "" ||
+		!strings.HasPrefix(of.GetAnnotations()[kube.AnnotationIdentity], "kubernetes/") {
+		return nil
+	}
+	return r.Former(ctx, username)
 }
 
 // labelled is what has the labels of a workspace: its pod, also one of which only Helm's

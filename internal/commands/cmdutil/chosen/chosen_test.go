@@ -14,7 +14,7 @@ func TestWrongArgumentsAreShown(t *testing.T) {
 	_, err := chosen.Choice{Args: []string{"alice~dev", "a b", "x~~"}, Parallel: 1}.Parse("deleted")
 	f := fault.From(err)
 	want := []string{
-		"\"a b\": user string: invalid character ' ' in the username: use letters, digits, _ and -\n  a b\n   ^ character 2",
+		"\"a b\": user string: invalid character ' ' in the username: use letters, digits, . _ - and @, or write it as %20\n  a b\n   ^ character 2",
 		"\"x~~\": user string: '~' must be written as %7E here\n  x~~\n    ^ character 3",
 	}
 	if f.Message != "2 of 3 arguments are invalid; nothing was deleted" || !slices.Equal(f.Problems, want) {
@@ -23,7 +23,7 @@ func TestWrongArgumentsAreShown(t *testing.T) {
 	cmdtest.Offline(t)
 	_, stderr := cmdtest.Must(t, 2, "delete", "a b", "x~~", "--yes")
 	const shown = `error: 2 of 2 arguments are invalid; nothing was deleted (INVALID_ARGUMENT)
-       - "a b": user string: invalid character ' ' in the username: use letters, digits, _ and -
+       - "a b": user string: invalid character ' ' in the username: use letters, digits, . _ - and @, or write it as %20
            a b
             ^ character 2
        - "x~~": user string: '~' must be written as %7E here

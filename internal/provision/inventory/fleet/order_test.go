@@ -58,7 +58,9 @@ func TestQuery(t *testing.T) {
 		{Query{}, "k8shell.io/canonical-id"},
 		{Query{ID: "alice-2bd806c"}, "k8shell.io/canonical-id=alice-2bd806c"},
 		{Query{Owners: []string{"Alice", "bob"}}, "k8shell.io/canonical-id,k8shell.io/username in (alice,bob)"},
-		{Query{Owners: []string{"_eve"}}, "k8shell.io/canonical-id,k8shell.io/username in (eve-6ed327c)"},
+		{Query{Owners: []string{"_eve"}}, "k8shell.io/canonical-id,k8shell.io/username in (eve--dr9ifgjuq87ofhcc94le,eve-6ed327c)"},
+		{Query{Owners: []string{"alice~dev"}}, "!"},
+		{Query{Owners: []string{"a b"}}, "!"},
 		{Query{Blueprints: []string{"dev"}, Labels: "team!=red"}, "k8shell.io/blueprint in (dev),k8shell.io/canonical-id,team!=red"},
 		{Query{Labels: "a in (b"}, "!"},
 	} {

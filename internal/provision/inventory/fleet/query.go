@@ -94,5 +94,6 @@ func (q Query) ownerLabels() (values []string, err error) {
 		}
 		values = append(values, userstring.OwnerLabel(u.User), kube.LabelValue(u.User))
 	}
-	return values, nil
+	slices.Sort(values)
+	return slices.Compact(values), nil
 }
