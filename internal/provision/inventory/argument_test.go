@@ -15,7 +15,7 @@ func TestCandidates(t *testing.T) {
 		"alice":                                "alice-a975fae alice",
 		"alice-59936c3":                        "alice-59936c3-8d7132b alice-59936c3",
 		"id/alice-59936c3":                     "alice-59936c3",
-		"web.example":                          "web.example", // no user string, but the name of a pod
+		"web.example":                          "web-example--0etugal4hi7q-a35939b web.example", // a user, or a pod
 		"alice~repo=a/b":                       "alice-ff5033f",
 		"alice~pod=web":                        "web/alice",
 		"alice~dev+workload=deployment/x+ns=y": "alice-b09c917 in y",
