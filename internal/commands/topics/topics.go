@@ -54,10 +54,10 @@ The same user string always names the same workspace: its canonical ID, such as
 alice-2bd806c, is derived from it. Commands that look up a workspace also accept its
 ID; id/alice-2bd806c is always an ID.
 
-USER is the whole name of a user, such as alice@example.com, alice.smith or müller: in
-lower case, unless a letter is percent-encoded (%41lice is Alice), and so is what is not
-a letter, a digit or one of . _ - @ (system%3Aserviceaccount%3Aci%3Adeploy). No two users
-have the same one; docs/identity.md has a table.
+USER is the whole name of a user, such as alice@example.com, alice.smith or müller. It
+is read in lower case; capitals, and all but letters, digits and . _ - @, have to be
+percent-encoded: %41lice is Alice, system%3Aserviceaccount%3Aci%3Adeploy an account of
+a namespace. No two users have the same one; docs/identity.md has a table.
 
 Inside a value, write @ ~ + and = as %40 %7E %2B and %3D. Where such characters are a
 problem, as in editors and scp, write a whole user string as b64- and its base64url

@@ -88,8 +88,8 @@ func (c cluster) notYours(caller, username string) error {
 	err := fault.New(fault.PermissionDenied, "you are %s on this cluster and may not act for %s", own, asked).
 		WithReason(identity.ReasonMayNotActFor)
 	if username == formerly(caller) {
-		return err.WithHint("your user string is now %s; a workspace of %s that was yours has to be handed over, since others had that username, too: "+
-			"docs/identity.md says how", fault.Word(own), asked)
+		return err.WithHint("your user string is now %s; a workspace of %s that was yours has to be handed over, "+
+			"since others had that username, too: docs/identity.md says how", fault.Word(own), asked)
 	}
 	if name, ok := c.name(username); ok {
 		return err.WithHint("use %s as the username, or ask for permission to impersonate user %s", fault.Word(own), fault.Word(name))
@@ -177,12 +177,17 @@ func (c cluster) username(name string) string {
 	rest, has := strings.CutPrefix(name, c.stripPrefix)
 	switch {
 	case c.stripPrefix == "":
-	case has && rest != "" && !strings.HasPrefix(rest, c.stripPrefix) && !strings.HasPrefix(rest, builtIn) && !strings.HasPrefix(rest, unprefixed):
+	case has && rest != "" && !c.isAmbiguous(rest):
 		name = rest
 	case !has && !strings.HasPrefix(name, builtIn):
 		name = unprefixed + name
 	}
 	return userstring.Username(name)
+}
+
+// isAmbiguous is true for what is left of a name and looks like one that was not stripped.
+func (c cluster) isAmbiguous(rest string) bool {
+	return strings.HasPrefix(rest, c.stripPrefix) || strings.HasPrefix(rest, builtIn) || strings.HasPrefix(rest, unprefixed)
 }
 
 // name is that of the user of the cluster who has the username; false if nobody can have it,
