@@ -139,6 +139,9 @@ type jsonKey struct {
 	Y     string `json:"y"`
 }
 
+// curves are those that Kubernetes signs with.
+var curves = map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521()}
+
 // public is the key, nil if it is of another kind or invalid.
 func (k jsonKey) public() crypto.PublicKey {
 	switch k.Type {
@@ -149,8 +152,8 @@ func (k jsonKey) public() crypto.PublicKey {
 		}
 		return &rsa.PublicKey{N: n, E: int(e.Int64())}
 	case "EC":
-		curve := map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521()}[k.Curve]
-		if curve == nil {
+		curve, ok := curves[k.Curve]
+		if !ok {
 			return nil
 		}
 		key := &ecdsa.PublicKey{Curve: curve, X: number(k.X), Y: number(k.Y)}
