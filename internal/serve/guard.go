@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -56,15 +57,10 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (User, bool
 	if token == "" {
 		return g.certified(w, r)
 	}
-	if !g.Authenticator.Known(token) {
-		// Each token that somebody makes up is a request to the API server.
-		if wait := g.Limits.Ask(host(r.RemoteAddr)); wait > 0 {
-			tooMany(w, r, wait)
-			return User{}, false
-		}
-	}
-	user, valid, err := g.Authenticator.User(r.Context(), token)
+	user, valid, err := g.Authenticator.User(r.Context(), token, host(r.RemoteAddr))
 	switch {
+	case errors.Is(err, errBusy), err != nil && r.Context().Err() != nil: // the latter reads nothing
+		tooMany(w, r, busy)
 	case err != nil:
 		g.unavailable(w, r, err)
 	case !valid:

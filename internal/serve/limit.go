@@ -17,14 +17,14 @@ type Limits struct {
 	OpenPerCaller int     // requests of one
 	Rate          float64 // requests of one caller in a second, in the long run
 	Burst         int     // and at once
-	// Reviews is how many unknown tokens from one address are looked at in a second.
-	// Behind a proxy, many callers have one address.
+	// Reviews is how many tokens are looked at in a second that the cluster has not signed,
+	// in turns of the addresses that they come from.
 	Reviews float64
 }
 
 // DefaultLimits are those of every role.
 func DefaultLimits() Limits {
-	return Limits{Open: 256, OpenPerCaller: 32, Rate: 20, Burst: 60, Reviews: 20}
+	return Limits{Open: 256, OpenPerCaller: 32, Rate: 20, Burst: 60, Reviews: 50}
 }
 
 // limitersFor is how long the rate of a caller is remembered.
@@ -74,12 +74,6 @@ func (l *Limiter) leave(caller string) {
 	if l.open[caller] <= 0 {
 		delete(l.open, caller)
 	}
-}
-
-// Ask counts a question to the API server about a token from an address. If there is
-// one too many, it returns how long to wait.
-func (l *Limiter) Ask(address string) time.Duration {
-	return l.take("from "+address, l.limits.Reviews, int(math.Ceil(l.limits.Reviews)))
 }
 
 func (l *Limiter) take(key string, perSecond float64, burst int) time.Duration {

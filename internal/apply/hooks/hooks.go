@@ -73,7 +73,7 @@ func Run(ctx context.Context, applier apply.Applier, hooks []Hook, event string,
 	for _, hook := range At(hooks, event) {
 		told(hook)
 		if err := run(ctx, applier, hook, timeout); err != nil {
-			return fault.New(codeOf(err), "hook %s of %s: %w", describe(hook.Object), event, err).WithHint("%s", hintOf(hook.Object))
+			return fault.New(codeOf(err), "hook %s of %s: %w", describe(hook.Object), event, err).WithHint("%s", hintOf(placed(ctx, applier, hook.Object)))
 		}
 	}
 	return nil
@@ -171,6 +171,14 @@ func outcome(view *live.View, object *unstructured.Unstructured) (done bool, err
 
 func describe(object *unstructured.Unstructured) string {
 	return kube.Object(object.GetKind(), object.GetName())
+}
+
+// placed is the object with the namespace that it is made in, if the cluster says.
+func placed(ctx context.Context, applier apply.Applier, object *unstructured.Unstructured) *unstructured.Unstructured {
+	if all, err := applier.Placed(context.WithoutCancel(ctx), []*unstructured.Unstructured{object}); err == nil {
+		return all[0]
+	}
+	return object
 }
 
 // hintOf is where one sees why a hook has failed.

@@ -97,8 +97,11 @@ func TestRun(t *testing.T) {
 // A hook that fails ends it, and says where its log is.
 func TestRunFails(t *testing.T) {
 	_, applier := start(t)
+	applier.Namespace = "team"
+	bad := object("batch/v1", "Job", "bad")
+	bad.SetNamespace("") // as most charts have it
 	hooks := []Hook{
-		{Object: object("batch/v1", "Job", "bad"), Events: []string{"pre-install"}},
+		{Object: bad, Events: []string{"pre-install"}},
 		{Object: object("v1", "ConfigMap", "after"), Events: []string{"pre-install"}, Weight: 1},
 	}
 	told := 0

@@ -94,9 +94,10 @@ func (b *bundles) Open(_ context.Context, bundle, known string) (io.ReadSeekClos
 
 func newHandler(store Store) (http.Handler, *bytes.Buffer) {
 	var log bytes.Buffer
+	limits := serve.Limits{Open: 9, OpenPerCaller: 9, Rate: 1000, Burst: 1000, Reviews: 1000}
 	return Handler(store, &serve.Guard{
-		Authenticator: serve.NewAuthenticator(reviews{}, time.Now), Authorizer: serve.NewAuthorizer(accesses{}, time.Now),
-		Limits: serve.NewLimiter(serve.Limits{Open: 9, OpenPerCaller: 9, Rate: 1000, Burst: 1000, Reviews: 1000}, time.Now),
+		Authenticator: serve.NewAuthenticator(reviews{}, limits, time.Now), Authorizer: serve.NewAuthorizer(accesses{}, time.Now),
+		Limits: serve.NewLimiter(limits, time.Now),
 		Log:    serve.NewLog(&log, false, slog.LevelInfo), Now: time.Now,
 	}), &log
 }

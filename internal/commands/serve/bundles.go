@@ -129,7 +129,7 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 		Workers: o.Workers, Period: o.Period, Timeout: o.Timeout, Log: log,
 	}
 	guard := &serve.Guard{
-		Authenticator: serve.NewAuthenticator(client.AuthenticationV1(), time.Now),
+		Authenticator: authenticator(client, serve.DefaultLimits()),
 		Authorizer:    serve.NewAuthorizer(client.AuthorizationV1(), time.Now),
 		Limits:        limits, Log: log, Now: time.Now,
 	}
@@ -147,4 +147,12 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 
 func classes() []string {
 	return []string{v1alpha1.ClassPlain, v1alpha1.ClassHelm, v1alpha1.ClassRegistry}
+}
+
+// authenticator asks the API server of a client whose tokens it is sent.
+func authenticator(client *kube.Client, limits serve.Limits) *serve.Authenticator {
+	get := func(ctx context.Context, path string) ([]byte, error) {
+		return client.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
+	}
+	return serve.NewAuthenticator(client.AuthenticationV1(), limits, time.Now).Verifying(get)
 }

@@ -10,9 +10,11 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
+	"github.com/opencontainers/go-digest"
 	"golang.org/x/net/publicsuffix"
 
 	"github.com/berthdev/berth/internal/credential"
@@ -65,6 +67,9 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	response, err := g.send(r)
+	if err == nil {
+		unclaimed(r.URL.Path, response)
+	}
 	if err == nil && ofRegistry && response.StatusCode == http.StatusUnauthorized {
 		if err := g.challenged(response); err != nil {
 			response.Body.Close()
@@ -72,6 +77,22 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	return response, err
+}
+
+// unclaimed replaces what an answer says of its own digest and length by what was asked for. Both
+// are verified as the content is read; an answer that contradicts itself would end before that,
+// with an error that cannot be told from one of the connection.
+func unclaimed(of string, response *http.Response) {
+	const header = "Docker-Content-Digest"
+	dir, name := path.Split(of)
+	switch manifest := strings.HasSuffix(dir, "/manifests/"); {
+	case response.StatusCode != http.StatusOK:
+	case !manifest:
+		response.Header.Del(header)
+		response.ContentLength = -1
+	case digest.Digest(name).Validate() == nil:
+		response.Header.Set(header, name)
+	}
 }
 
 // challenged checks the token server that the registry names, before it is asked for

@@ -143,7 +143,25 @@ func TestRegistryLies(t *testing.T) {
 				w.Header()["Docker-Content-Digest"] = nil
 				return false
 			}
-		}, ref: "@", code: fault.Unavailable},
+		}, ref: "@", code: fault.Failed, reason: ReasonMismatch},
+		"another manifest, with its own digest": {lie: func(f *fake, image ocispec.Descriptor, _ []byte) {
+			f.before = func(w http.ResponseWriter, _ *http.Request) bool {
+				other := slices.Concat(f.manifests["v1"], []byte{'\n'})
+				w.Header().Set("Docker-Content-Digest", digest.FromBytes(other).String())
+				w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
+				_, _ = w.Write(other)
+				return true
+			}
+		}, ref: "@", code: fault.Failed, reason: ReasonMismatch},
+		"a layer of another length": {lie: func(f *fake, _ ocispec.Descriptor, layer []byte) {
+			f.before = func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.Contains(r.URL.Path, "/blobs/") {
+					return false
+				}
+				_, _ = w.Write(append(slices.Clip(layer), 'x')) // short enough that it has a Content-Length
+				return true
+			}
+		}, code: fault.Failed, reason: ReasonMismatch},
 		"another manifest, with its digest": {lie: func(f *fake, image ocispec.Descriptor, _ []byte) {
 			f.before = func(w http.ResponseWriter, _ *http.Request) bool {
 				w.Header().Set("Docker-Content-Digest", image.Digest.String())

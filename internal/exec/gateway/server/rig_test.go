@@ -108,7 +108,7 @@ func start(t *testing.T, backend Backend, change func(*Server, *serve.Limits)) *
 		change(r.Server, &limits)
 	}
 	r.Guard = &serve.Guard{
-		Authenticator: serve.NewAuthenticator(users, time.Now),
+		Authenticator: serve.NewAuthenticator(users, limits, time.Now),
 		Authorizer:    serve.NewAuthorizer(permissions, time.Now).For(50 * time.Millisecond),
 		Limits:        serve.NewLimiter(limits, time.Now), Log: log, Now: time.Now,
 	}
