@@ -137,6 +137,9 @@ func (e *engine) all(root *template.Template, names []string, templates map[stri
 		s.scope["Template"] = Values{"Name": name, "BasePath": s.base}
 		text, err := e.execute(root, name, s.scope)
 		if err != nil {
+			if !strings.HasPrefix(err.Error(), "template: ") { // what is written has no place
+				err = fmt.Errorf("%s: %w", name, err)
+			}
 			problems = append(problems, explain(err))
 			if isLimit(err) || e.guard.ctx.Err() != nil {
 				break
@@ -261,11 +264,8 @@ type output struct {
 	text  strings.Builder
 }
 
-// Write ends with the context, and when there is too much.
+// Write ends when there is too much.
 func (o *output) Write(p []byte) (int, error) {
-	if err := o.guard.ended(); err != nil {
-		return 0, err
-	}
 	if o.text.Len()+len(p) > budget.MaxText {
 		return 0, budget.LimitError("the templates make too much text")
 	}
