@@ -76,6 +76,15 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Rendered, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timeError{limit})
 	defer cancel()
 	memory := budget.New(cmp.Or(o.Memory, budget.Limit))
+	r, err := o.load(ctx, fsys, memory)
+	if f, ok := errors.AsType[*fault.Error](err); ok && memory.Exceeded() && f.Reason == "" {
+		return nil, f.WithReason(ReasonMemory)
+	}
+	return r, err
+}
+
+// load is Load within a budget.
+func (o Options) load(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*Rendered, error) {
 	c, err := load(ctx, fsys, memory)
 	if ctx.Err() != nil {
 		return nil, stopped(ctx, "the chart", "")
@@ -128,7 +137,7 @@ func (r *Rendered) render(ctx context.Context, o Options, seen *capabilities, va
 	if err := r.charge(texts); err != nil {
 		return []string{err.Error()}
 	}
-	return r.take(texts, o.Release.Namespace)
+	return r.take(ctx, texts, o.Release.Namespace)
 }
 
 // The bytes of objects for each byte of their text, and for each value.
@@ -159,8 +168,11 @@ func stopped(ctx context.Context, what, problem string) error {
 		WithHint("mend the template, or give it more time with --render-timeout")
 }
 
-// ReasonTime is the fault reason of a chart whose templates do not end in time.
-const ReasonTime = "RENDER_TIMEOUT"
+// The fault reasons of a chart whose templates take too much.
+const (
+	ReasonTime   = "RENDER_TIMEOUT"       // they do not end in time
+	ReasonMemory = "RENDER_OUT_OF_MEMORY" // they make too much
+)
 
 // forTemplates is the release as a template sees it.
 func (r Release) forTemplates() map[string]any {

@@ -50,11 +50,11 @@ func TestContentIsReadOneAfterTheOther(t *testing.T) {
 	defer c.Close()
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	b.parsing <- struct{}{} // another is at it
+	b.turns.parsing <- struct{}{} // another is at it
 	if _, err := b.read(over, c, "shop", v1alpha1.ClassPlain, v1alpha1.Config{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("two are read at the same time: %v", err)
 	}
-	<-b.parsing
+	<-b.turns.parsing
 	for range 2 {
 		p, err := b.read(t.Context(), c, "shop", v1alpha1.ClassPlain, v1alpha1.Config{}, nil)
 		if err != nil || len(p.Objects) != 1 {

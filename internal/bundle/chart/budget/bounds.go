@@ -25,7 +25,7 @@ type Args []reflect.Value
 func (a Args) text(i int) float64 { return float64(len(a.string(i))) }
 
 func (a Args) string(i int) string {
-	if i < len(a) && a[i].Kind() == reflect.String {
+	if i >= 0 && i < len(a) && a[i].Kind() == reflect.String {
 		return a[i].String()
 	}
 	return ""
@@ -214,7 +214,7 @@ func steps(from, to, by float64) float64 {
 	case by == 0:
 		return 0
 	}
-	return math.Abs(to-from)/math.Abs(by) + 2
+	return math.Ceil(math.Abs(to-from) / math.Abs(by))
 }
 
 func (a Args) signed(i int) float64 {

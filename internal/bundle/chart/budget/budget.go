@@ -28,6 +28,7 @@ type Budget struct {
 	// templates have written. Made is what the present template has made; it is not given back
 	// when it is dropped, since nobody knows when that is. Passing ends with a call.
 	base, made, passing float64
+	exceeded            bool
 }
 
 // New is a budget of so many bytes.
@@ -38,6 +39,9 @@ func (b *Budget) Left() float64 { return b.limit - b.base - b.made - b.passing }
 
 // Spent are the bytes that are charged at present.
 func (b *Budget) Spent() int64 { return int64(b.limit - b.Left()) }
+
+// Exceeded says whether anything was refused: with a larger budget it may be taken.
+func (b *Budget) Exceeded() bool { return b.exceeded }
 
 // Hold charges what stays until the rendering ends.
 func (b *Budget) Hold(what string, bytes float64) error {
@@ -70,6 +74,7 @@ func (b *Budget) check(what string, bytes float64) error {
 	if bytes <= b.Left() { // false for what is not a number, too
 		return nil
 	}
+	b.exceeded = true
 	return LimitError(fmt.Sprintf("%s: makes too much: a chart may take %d MiB of memory", what, int64(b.limit)>>20))
 }
 
