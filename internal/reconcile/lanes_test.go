@@ -88,7 +88,8 @@ func TestSlowKeysKeepNobodyWaiting(t *testing.T) {
 				return Slowly(errors.New("takes long"))
 			},
 		}
-		go l.Run(ctx, nil)
+		var running sync.WaitGroup
+		running.Go(func() { l.Run(ctx, nil) })
 		for key := range 10 {
 			add <- key + 1
 		}
@@ -102,7 +103,7 @@ func TestSlowKeysKeepNobodyWaiting(t *testing.T) {
 		add <- 0
 		time.Sleep(2 * time.Hour)
 		cancel()
-		synctest.Wait()
+		running.Wait()
 		if len(ended) != 2 || ended[0] > 4*time.Second || ended[1]-again > time.Second {
 			t.Errorf("it had its turn after %v", ended)
 		}
