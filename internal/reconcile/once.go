@@ -34,7 +34,7 @@ func (l *Loop[K]) Once(ctx context.Context, ended func(Result[K])) ([]Result[K],
 			for i := range places {
 				err := context.Cause(ctx)
 				if err == nil {
-					err = l.try(ctx, keys[i])
+					err = l.try(WithSlow(ctx), keys[i]) // which has time for it
 				}
 				results[i] = Result[K]{Key: keys[i], Err: settled(err)}
 				if ended != nil {

@@ -4,7 +4,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -28,11 +27,13 @@ type Loop[K comparable] struct {
 	Sources []Source[K]
 	// Feed adds keys that no source has, until ctx ends; it may be nil.
 	Feed    func(ctx context.Context, add func(K))
-	Workers int           // at most this many keys are worked on at once
-	Period  time.Duration // of the passes over all objects; 0 for none
-	Timeout time.Duration // of one Reconcile; 0 for none
-	Backoff Backoff
-	Log     *slog.Logger
+	Workers int // at most this many keys are worked on at once
+	// SlowWorkers are more of them, for what Reconcile has given up with Slowly.
+	SlowWorkers int
+	Period      time.Duration // of the passes over all objects; 0 for none
+	Timeout     time.Duration // of one Reconcile; 0 for none
+	Backoff     Backoff
+	Log         *slog.Logger
 	// Done is told how each Reconcile ended; it may be nil.
 	Done func(key K, took time.Duration, err error)
 }
@@ -70,17 +71,15 @@ func (l limiter[K]) When(key K) time.Duration { return jittered(l.TypedRateLimit
 // Run works until ctx ends and what is under way has ended with it. Every source is
 // listed before the first key is worked on; ready is called then, and may be nil.
 func (l *Loop[K]) Run(ctx context.Context, ready func()) {
-	queue := workqueue.NewTypedRateLimitingQueue[K](limiter[K]{
-		workqueue.NewTypedItemExponentialFailureRateLimiter[K](l.Backoff.First, l.Backoff.Most),
-	})
+	queue := newLanes[K](l.Backoff)
 	watchers := make([]*watcher[K], len(l.Sources))
 	var running sync.WaitGroup
 	for i, source := range l.Sources {
-		watchers[i] = source.watch(queue.Add)
+		watchers[i] = source.watch(queue.add)
 		running.Go(func() { watchers[i].run(ctx) })
 	}
 	defer running.Wait()
-	defer queue.ShutDown()
+	defer queue.shutDown()
 	for _, w := range watchers {
 		if !w.wait(ctx) {
 			return
@@ -90,19 +89,22 @@ func (l *Loop[K]) Run(ctx context.Context, ready func()) {
 		ready()
 	}
 	for range max(l.Workers, 1) {
-		running.Go(func() { l.work(ctx, queue) })
+		running.Go(func() { l.work(ctx, queue, false) })
+	}
+	for range l.SlowWorkers {
+		running.Go(func() { l.work(ctx, queue, true) })
 	}
 	if l.Feed != nil {
-		running.Go(func() { l.Feed(ctx, queue.Add) })
+		running.Go(func() { l.Feed(ctx, queue.add) })
 	}
 	if l.Period > 0 {
-		running.Go(func() { l.passes(ctx, watchers, queue) })
+		running.Go(func() { l.passes(ctx, watchers, queue.add) })
 	}
 	<-ctx.Done()
 }
 
 // passes puts all keys into the queue once a period.
-func (l *Loop[K]) passes(ctx context.Context, watchers []*watcher[K], queue workqueue.TypedInterface[K]) {
+func (l *Loop[K]) passes(ctx context.Context, watchers []*watcher[K], add func(K)) {
 	for {
 		wait := time.NewTimer(jittered(l.Period))
 		select {
@@ -111,50 +113,13 @@ func (l *Loop[K]) passes(ctx context.Context, watchers []*watcher[K], queue work
 			return
 		case <-wait.C:
 			for _, w := range watchers {
-				w.all(queue.Add)
+				w.all(add)
 			}
 		}
 	}
 }
 
-func (l *Loop[K]) work(ctx context.Context, queue workqueue.TypedRateLimitingInterface[K]) {
-	for {
-		key, closed := queue.Get()
-		if closed {
-			return
-		}
-		if ctx.Err() == nil {
-			l.one(ctx, queue, key)
-		}
-		queue.Done(key)
-	}
-}
-
-// one works on a key, and decides when to do that again.
-func (l *Loop[K]) one(ctx context.Context, queue workqueue.TypedRateLimitingInterface[K], key K) {
-	begun := time.Now()
-	err := l.try(ctx, key)
-	if ctx.Err() != nil {
-		return // whoever goes on finds what is left to do
-	}
-	again, wait := errors.AsType[againError](err)
-	if wait {
-		err = nil
-	}
-	if l.Done != nil {
-		l.Done(key, time.Since(begun), err)
-	}
-	switch {
-	case wait:
-		queue.Forget(key)
-		queue.AddAfter(key, again.after)
-	case err != nil:
-		l.Log.Warn("reconciling failed", slog.Any("key", key), slog.Int("failures", queue.NumRequeues(key)+1), slog.String("error", fault.Line(err.Error())))
-		queue.AddRateLimited(key)
-	default:
-		queue.Forget(key)
-	}
-}
+func line(err error) string { return fault.Line(err.Error()) }
 
 // try works on a key within the time for it. A defect that one object brings to light
 // must not end the work on all others.

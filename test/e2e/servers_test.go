@@ -24,6 +24,7 @@ func TestServers(t *testing.T) {
 		{"terminal", testServeAndTerminal},
 		{"killed", testServeKilled},
 		{"narrow role", testServeWithANarrowRole},
+		{"endless charts", testServeEndlessCharts},
 		{"role", testRolesOfServing},
 		{"bundle of another provisioner", testServeBundleOfAnotherProvisioner},
 		{"reconcile a bundle of another provisioner", testReconcileBundleOfAnotherProvisioner},

@@ -4,21 +4,24 @@
 package chart
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/berthdev/berth/internal/bundle/chart/budget"
 	"github.com/berthdev/berth/internal/bundle/chart/schema"
-	"github.com/berthdev/berth/internal/bundle/manifest"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // maxWarnings is how many are kept.
@@ -32,7 +35,14 @@ type Options struct {
 	// Lookup asks the cluster; nil finds nothing, as without a cluster.
 	Lookup       Lookup
 	Capabilities Capabilities
+	// Time is how long it may take; DefaultTime if it is 0.
+	Time time.Duration
+	// Memory is what it may take of it, in bytes; budget.Limit if it is 0.
+	Memory int64
 }
+
+// DefaultTime is far longer than any chart takes that ends.
+const DefaultTime = 20 * time.Second
 
 // Release is what a template sees as .Release.
 type Release struct {
@@ -55,14 +65,29 @@ type Rendered struct {
 	Hooks    []Hook
 	Notes    string
 	Warnings []string
+
+	budget *budget.Budget
 }
 
 // Load reads the chart at the root of a file system and renders it. The error has everything
 // that is wrong, step by step: a chart is not rendered with values that do not fit.
 func Load(ctx context.Context, fsys fs.FS, o Options) (*Rendered, error) {
-	c, err := load(ctx, fsys)
+	limit := cmp.Or(o.Time, DefaultTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, timeError{limit})
+	defer cancel()
+	memory := budget.New(cmp.Or(o.Memory, budget.Limit))
+	r, err := o.load(ctx, fsys, memory)
+	if f, ok := errors.AsType[*fault.Error](err); ok && memory.Exceeded() && f.Reason == "" {
+		return nil, f.WithReason(ReasonMemory)
+	}
+	return r, err
+}
+
+// load is Load within a budget.
+func (o Options) load(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*Rendered, error) {
+	c, err := load(ctx, fsys, memory)
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, stopped(ctx, "the chart", "")
 	}
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "invalid chart: %w", err)
@@ -72,33 +97,82 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Rendered, error) {
 		return nil, fault.New(fault.InvalidArgument, "invalid version of Kubernetes %q: %w", o.Capabilities.Version, err)
 	}
 	seen.APIVersions = append(seen.APIVersions, defined(c)...)
-	r := &Rendered{Chart: c}
+	r := &Rendered{Chart: c, budget: memory}
 	if problems := r.check(seen); len(problems) > 0 {
 		return nil, invalid("invalid chart "+c.Name(), problems)
 	}
-	given, problems := parseValues(o.Values)
+	given, problems := parseValues(o.Values, memory)
 	if len(problems) > 0 {
 		return nil, invalid("invalid values", problems)
 	}
 	r.Values = runtime.DeepCopyJSON(given)
-	values, problems := r.fillIn(given)
+	values, problems := r.fillIn(ctx, given)
+	if ctx.Err() != nil {
+		return nil, stopped(ctx, "chart "+c.Name(), "")
+	}
 	if len(problems) > 0 {
 		return nil, invalid("the values do not fit chart "+c.Name(), problems)
 	}
-	templates := map[string]source{}
-	sources(c, map[string]any{"Values": Values(values), "Capabilities": seen, "Release": o.Release.forTemplates()}, templates)
-	texts, problems := render(ctx, templates, o.Lookup)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if len(problems) == 0 {
-		problems = r.take(texts, o.Release.Namespace)
-	}
-	if len(problems) > 0 {
+	problems = r.render(ctx, o, seen, values)
+	switch {
+	case ctx.Err() != nil:
+		return nil, stopped(ctx, "chart "+c.Name(), strings.Join(problems[max(0, len(problems)-1):], ""))
+	case len(problems) > 0:
 		return nil, invalid("chart "+c.Name()+" cannot be rendered", problems)
 	}
 	return r, nil
 }
+
+// render fills the values into the templates, and takes what they make.
+func (r *Rendered) render(ctx context.Context, o Options, seen *capabilities, values map[string]any) (problems []string) {
+	templates := map[string]source{}
+	above := map[string]any{"Values": Values(values), "Capabilities": seen, "Release": o.Release.forTemplates()}
+	if _, err := sources(r.Chart, above, templates, r.budget); err != nil {
+		return []string{err.Error()}
+	}
+	texts, problems := render(ctx, templates, o.Lookup, r.budget)
+	if len(problems) > 0 {
+		return problems
+	}
+	if err := r.charge(texts); err != nil {
+		return []string{err.Error()}
+	}
+	return r.take(ctx, texts, o.Release.Namespace)
+}
+
+// The bytes of objects for each byte of their text, and for each value.
+const (
+	ofObjects = 4
+	ofValue   = 100
+)
+
+// charge charges the objects in what the templates have made.
+func (r *Rendered) charge(texts map[string]string) error {
+	bytes := 0.0
+	for _, text := range texts {
+		bytes += ofObjects*float64(len(text)) + ofValue*float64(yamldoc.Marks([]byte(text)))
+	}
+	return r.budget.Hold("the objects", bytes)
+}
+
+// stopped is why a chart is not rendered to its end.
+func stopped(ctx context.Context, what, problem string) error {
+	late, ok := errors.AsType[timeError](context.Cause(ctx))
+	if !ok {
+		return ctx.Err()
+	}
+	if problem == "" {
+		problem = late.Error()
+	}
+	return fault.New(fault.Failed, "%s cannot be rendered", what).WithReason(ReasonTime).WithDetail(problem).
+		WithHint("mend the template, or give it more time with --render-timeout")
+}
+
+// The fault reasons of a chart whose templates take too much.
+const (
+	ReasonTime   = "RENDER_TIMEOUT"       // they do not end in time
+	ReasonMemory = "RENDER_OUT_OF_MEMORY" // they make too much
+)
 
 // forTemplates is the release as a template sees it.
 func (r Release) forTemplates() map[string]any {
@@ -144,9 +218,18 @@ func (r *Rendered) warn(format string, args ...any) {
 }
 
 // parseValues reads the values that are given.
-func parseValues(text []byte) (values map[string]any, problems []string) {
-	if problem := manifest.Bomb(text); problem != "" {
-		return nil, []string{"values: " + problem}
+func parseValues(text []byte, b *budget.Budget) (values map[string]any, problems []string) {
+	if found := yamldoc.Bomb(text, budget.YAMLLimits(text)); found != nil {
+		return nil, []string{"values: " + found.Message}
+	}
+	keep, pass := budget.YAML(text)
+	done, err := b.Pass("the values", pass)
+	if err == nil {
+		done()
+		err = b.Hold("the values", 2*keep)
+	}
+	if err != nil {
+		return nil, []string{err.Error()}
 	}
 	var content any
 	if err := yaml.Unmarshal(text, &content); err != nil {
@@ -164,21 +247,29 @@ func parseValues(text []byte) (values map[string]any, problems []string) {
 
 // fillIn gives the values of the chart with its subcharts, of which those stay that the values
 // want, and checks them against the schemas.
-func (r *Rendered) fillIn(given map[string]any) (values map[string]any, problems []string) {
-	if err := (dependencies{r.warn}).resolve(r.Chart, given); err != nil {
+func (r *Rendered) fillIn(ctx context.Context, given map[string]any) (values map[string]any, problems []string) {
+	if err := (dependencies{r.budget, r.warn}).resolve(r.Chart, given); err != nil {
 		return nil, []string{err.Error()}
 	}
-	values, err := coalescing{warn: r.warn}.all(r.Chart, given)
+	values, err := coalescing{budget: r.budget, warn: r.warn}.all(r.Chart, given)
 	if err != nil {
 		return nil, []string{err.Error()}
 	}
-	return values, r.checkSchemas(r.Chart, values, "")
+	return values, r.checkSchemas(ctx, r.Chart, values, "")
 }
 
 // checkSchemas checks the values of a chart and its subcharts against their schemas.
-func (r *Rendered) checkSchemas(c *helmchart.Chart, values map[string]any, prefix string) (problems []string) {
+func (r *Rendered) checkSchemas(ctx context.Context, c *helmchart.Chart, values map[string]any, prefix string) (problems []string) {
+	if ctx.Err() != nil {
+		return nil
+	}
 	if c.Schema != nil {
 		file := c.ChartFullPath() + "/values.schema.json"
+		done, err := r.budget.Pass(file, 2*budget.JSON(c.Schema))
+		if err != nil {
+			return []string{err.Error()}
+		}
+		defer done()
 		found, err := schema.Check(c.Schema, values)
 		outside := schema.OutsideError("")
 		switch {
@@ -194,7 +285,7 @@ func (r *Rendered) checkSchemas(c *helmchart.Chart, values map[string]any, prefi
 	for _, sub := range c.Dependencies() {
 		// Coalescing has made sure that they are a table.
 		if below, ok := values[sub.Name()].(map[string]any); ok {
-			problems = append(problems, r.checkSchemas(sub, below, prefix+"."+sub.Name())...)
+			problems = append(problems, r.checkSchemas(ctx, sub, below, prefix+"."+sub.Name())...)
 		}
 	}
 	return problems

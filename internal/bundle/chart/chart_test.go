@@ -51,7 +51,7 @@ const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 func TestBounds(t *testing.T) {
 	double := strings.Repeat("{{ $x = list $x $x }}", 60)
 	for name, test := range map[string]struct{ text, want string }{
-		"text without end":         {`{{ $x := "x" }}{{ range until 100 }}{{ $x = printf "%s%s" $x $x }}{{ end }}`, "the templates make too much text"},
+		"text without end":         {`{{ $x := "x" }}{{ range until 100 }}{{ $x = printf "%s%s" $x $x }}{{ end }}`, "printf: makes too much"},
 		"output":                   {`{{ range until 100 }}{{ repeat 1000000 "x" }}{{ end }}`, "the templates make too much text"},
 		"in a template":            {`{{ define "a" }}{{ repeat 10000000 "x" }}{{ end }}{{ template "a" }}{{ template "a" }}`, "the templates make too much text"},
 		"repeat":                   {`{{ repeat 1000000000000 "xy" }}`, "repeat: makes too much"},
@@ -73,7 +73,7 @@ func TestBounds(t *testing.T) {
 		"include without end":      {`{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}`, "templates include each other without end: a"},
 		"template without end":     {`{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`, "templates include each other without end: a"},
 		"both without end":         {`{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ include "a" . }}{{ end }}{{ template "a" . }}`, "templates include each other without end"},
-		"tpl without end":          {`{{ tpl (.Files.Get "t") . }}`, "templates include each other without end"},
+		"tpl without end":          {`{{ tpl (.Files.Get "t") . }}`, "makes too much"},
 		"blocks inside each other": {strings.Repeat("{{ if true }}", 10_000) + strings.Repeat("{{ end }}", 10_000), "blocks and pipelines nested more than 200 deep"},
 		"pipelines inside":         {"{{ print " + strings.Repeat("(print ", 5_000) + strings.Repeat(")", 5_000) + "}}", "blocks and pipelines nested more than 200 deep"},
 		"blocks in tpl":            {`{{ tpl (print (repeat 1000 "{{ if true }}") (repeat 1000 "{{ end }}")) . }}`, "blocks and pipelines nested more than 200 deep"},
@@ -137,7 +137,7 @@ func TestRefused(t *testing.T) {
 		},
 		"a bomb as values": {
 			files: map[string]string{"values.yaml": "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100) + "]"},
-			want:  []string{"invalid chart: values.yaml: larger than 12 MiB with its aliases expanded"},
+			want:  []string{"invalid chart: values.yaml: larger than 2 MiB with its aliases expanded"},
 		},
 		"values that are none": {values: "- 1", want: []string{"invalid values: values: must be a mapping"}},
 		"values that do not fit": {

@@ -7,7 +7,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	helmchart "helm.sh/helm/v3/pkg/chart"
-	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/berthdev/berth/internal/bundle/chart/budget"
 )
 
 // missing names the dependencies of a chart that it does not hold.
@@ -23,7 +24,8 @@ func missing(c *helmchart.Chart) (names []string) {
 // dependencies are worked out as Helm does: which subcharts are wanted, under which names,
 // and which of their values go into the chart's own.
 type dependencies struct {
-	warn func(format string, args ...any)
+	budget *budget.Budget
+	warn   func(format string, args ...any)
 }
 
 // resolve changes the chart and its subcharts.
@@ -42,7 +44,7 @@ func (d dependencies) enable(c *helmchart.Chart, values map[string]any, path str
 		return nil
 	}
 	c.SetDependencies(d.named(c)...)
-	merged, err := coalescing{warn: func(string, ...any) {}}.all(c, values)
+	merged, err := coalescing{budget: d.budget, warn: func(string, ...any) {}}.all(c, values)
 	if err != nil {
 		return err
 	}
@@ -157,7 +159,7 @@ func (d dependencies) importValues(c *helmchart.Chart) error {
 	if c.Metadata.Dependencies == nil {
 		return nil
 	}
-	keep := coalescing{keepNull: true, warn: func(string, ...any) {}}
+	keep := coalescing{budget: d.budget, keepNull: true, warn: func(string, ...any) {}}
 	merged, err := keep.all(c, nil)
 	if err != nil {
 		return err
@@ -186,7 +188,10 @@ func (d dependencies) importValues(c *helmchart.Chart) error {
 		}
 		dependency.ImportValues = entries
 	}
-	own := runtime.DeepCopyJSON(merged)
+	own, err := keep.copy(merged)
+	if err != nil {
+		return err
+	}
 	keep.tables(own, imported, "")
 	c.Values = own
 	return nil

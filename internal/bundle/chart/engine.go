@@ -13,6 +13,8 @@ import (
 	"text/template/parse"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
+
+	"github.com/berthdev/berth/internal/bundle/chart/budget"
 )
 
 // source is a template with what it sees.
@@ -24,7 +26,10 @@ type source struct {
 
 // sources are the templates of a chart and of its subcharts, each of which sees its own
 // values. Above is what its parent sees.
-func sources(c *helmchart.Chart, above map[string]any, into map[string]source) map[string]any {
+func sources(c *helmchart.Chart, above map[string]any, into map[string]source, b *budget.Budget) (map[string]any, error) {
+	if err := b.Hold("chart "+c.Name(), ofScope+ofFile*float64(len(c.Files)+len(c.Templates))); err != nil {
+		return nil, err
+	}
 	subcharts := map[string]any{}
 	scope := map[string]any{
 		"Chart": struct {
@@ -43,7 +48,11 @@ func sources(c *helmchart.Chart, above map[string]any, into map[string]source) m
 		scope["Values"] = own
 	}
 	for _, sub := range c.Dependencies() {
-		subcharts[sub.Name()] = sources(sub, scope, into)
+		below, err := sources(sub, scope, into, b)
+		if err != nil {
+			return nil, err
+		}
+		subcharts[sub.Name()] = below
 	}
 	for _, file := range c.Templates {
 		if strings.EqualFold(c.Metadata.Type, "library") && !isPartial(file.Name) {
@@ -52,8 +61,11 @@ func sources(c *helmchart.Chart, above map[string]any, into map[string]source) m
 		name := path.Join(c.ChartFullPath(), file.Name)
 		into[name] = source{string(file.Data), path.Join(c.ChartFullPath(), "templates"), scope}
 	}
-	return scope
+	return scope, nil
 }
+
+// ofScope are the bytes of what the templates of a chart see, beside its values.
+const ofScope = 4 << 10
 
 // isPartial says whether a template is for others and makes nothing itself.
 func isPartial(name string) bool { return strings.HasPrefix(path.Base(name), "_") }
@@ -67,8 +79,8 @@ type engine struct {
 }
 
 // render gives the text that each template makes, by its name, and everything that is wrong.
-func render(ctx context.Context, templates map[string]source, lookup Lookup) (rendered map[string]string, problems []string) {
-	e := &engine{guard: &guard{ctx: ctx}, preparation: preparation{map[*parse.Tree]bool{}}, included: map[string]int{}}
+func render(ctx context.Context, templates map[string]source, lookup Lookup, b *budget.Budget) (rendered map[string]string, problems []string) {
+	e := &engine{guard: newGuard(ctx, b), preparation: preparation{map[*parse.Tree]int{}}, included: map[string]int{}}
 	root := template.New("gotpl").Option("missingkey=zero")
 	root.Funcs(e.guard.wrap(functions(ctx, lookup))).Funcs(e.guard.wrap(e.own(root)))
 
@@ -77,17 +89,46 @@ func render(ctx context.Context, templates map[string]source, lookup Lookup) (re
 		return cmp.Or(cmp.Compare(strings.Count(b, "/"), strings.Count(a, "/")), strings.Compare(b, a))
 	})
 	for _, name := range names {
-		if _, err := root.New(name).Parse(templates[name].text); err != nil {
+		if err := e.parse(root, name, templates[name].text); err != nil {
 			problems = append(problems, explain(err))
+			if isLimit(err) {
+				break
+			}
 		}
 	}
-	if err := e.preparation.all(root); err != nil {
+	if _, err := e.preparation.all(root); err != nil {
 		problems = append(problems, err.Error())
 	}
 	if len(problems) > 0 {
 		return nil, problems
 	}
+	return e.all(root, names, templates)
+}
+
+// parse adds a template.
+func (e *engine) parse(root *template.Template, name, text string) error {
+	if err := e.guard.ended(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	bytes, depth := budget.Template(text)
+	if depth > maxDepth {
+		return fmt.Errorf("%s: %w", name, errNesting())
+	}
+	if err := e.guard.budget.Hold("the templates", bytes); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	_, err := root.New(name).Parse(text)
+	return err
+}
+
+// all runs every template. What one has made is gone when it ends, but for its text and what
+// it has put where others find it.
+func (e *engine) all(root *template.Template, names []string, templates map[string]source) (rendered map[string]string, problems []string) {
 	rendered = map[string]string{}
+	reachable := make([]any, 0, len(templates))
+	for _, s := range templates {
+		reachable = append(reachable, s.scope)
+	}
 	for _, name := range names {
 		if isPartial(name) {
 			continue
@@ -96,12 +137,16 @@ func render(ctx context.Context, templates map[string]source, lookup Lookup) (re
 		s.scope["Template"] = Values{"Name": name, "BasePath": s.base}
 		text, err := e.execute(root, name, s.scope)
 		if err != nil {
+			if !strings.HasPrefix(err.Error(), "template: ") { // what is written has no place
+				err = fmt.Errorf("%s: %w", name, err)
+			}
 			problems = append(problems, explain(err))
-			if limit := limitError(""); errors.As(err, &limit) || ctx.Err() != nil {
+			if isLimit(err) || e.guard.ctx.Err() != nil {
 				break
 			}
 		}
 		rendered[name] = withoutMissing(text)
+		e.guard.budget.Settle(append(reachable, rendered)...)
 	}
 	return rendered, problems
 }
@@ -111,7 +156,7 @@ func (e *engine) own(t *template.Template) template.FuncMap {
 	return template.FuncMap{
 		"include": func(name string, data any) (string, error) {
 			if e.included[name] > maxDepth {
-				return "", limitError("templates include each other without end: " + name)
+				return "", budget.LimitError("templates include each other without end: " + name)
 			}
 			e.included[name]++
 			defer func() { e.included[name]-- }()
@@ -121,13 +166,47 @@ func (e *engine) own(t *template.Template) template.FuncMap {
 		templateFunction: func(name string, data ...any) (string, error) {
 			return e.execute(t, name, append(data, nil)[0])
 		},
-		tickFunction: func() string { return "" },
-		outFunction:  func(v any) any { return v },
+		tickFunction:   func() string { return "" },
+		outFunction:    func(v any) any { return v },
+		layoutFunction: func(v any) (any, error) { return v, e.layout(v) },
+		methodFunction: func(name string, v any) (any, error) { return v, e.method(name, v) },
 	}
 }
 
+// method charges what a method of files, values or a time makes, before it is called.
+func (e *engine) method(name string, receiver any) error {
+	bytes := 0.0
+	switch receiver := receiver.(type) {
+	case files:
+		bytes = receiver.makes(name)
+	case Values:
+		if name == "YAML" {
+			return e.guard.yaml(name, receiver)
+		}
+	}
+	return e.guard.budget.Make(name, bytes)
+}
+
+// layout charges the time that is written in a layout.
+func (e *engine) layout(v any) error {
+	text, _ := v.(string)
+	return e.guard.budget.Make(methodFormat, ofLayout*float64(len(text)))
+}
+
+// ofLayout are the bytes for each of a layout: January is one of them, and 2 is a day.
+const ofLayout = 8
+
 // inline runs a text as a template that sees all others, and may define some for itself.
 func (e *engine) inline(t *template.Template, text string, data any) (string, error) {
+	bytes, depth := budget.Template(text)
+	if depth > maxDepth {
+		return "", errNesting()
+	}
+	done, err := e.guard.budget.Pass("tpl", bytes+ofClone+ofClonedTemplate*float64(len(e.preparation.done)))
+	if err != nil {
+		return "", err
+	}
+	defer done()
 	clone, err := t.Clone()
 	if err != nil {
 		return "", err
@@ -137,22 +216,45 @@ func (e *engine) inline(t *template.Template, text string, data any) (string, er
 	if err != nil {
 		return "", fmt.Errorf("cannot parse template %q: %w", text, err)
 	}
-	if err := e.preparation.all(inner); err != nil {
+	added, err := e.preparation.all(inner)
+	defer e.preparation.forget(added)
+	if err != nil {
 		return "", err
 	}
 	out, err := e.execute(inner, inner.Name(), data)
 	return withoutMissing(out), err
 }
 
+// The bytes that a copy of all templates takes, whose trees stay the same.
+const (
+	ofClone          = 64 << 10 // its functions
+	ofClonedTemplate = 400
+)
+
+// The bytes of a template that runs, on a stack that may be half empty.
+const (
+	ofExecution = 32 << 10
+	ofBlock     = 4 << 10 // for each block inside of another
+)
+
 // execute runs a template by its name.
 func (e *engine) execute(t *template.Template, name string, data any) (string, error) {
+	blocks := 0
+	if found := t.Lookup(name); found != nil && found.Tree != nil {
+		blocks = e.preparation.done[found.Tree]
+	}
+	done, err := e.guard.budget.Pass(name, ofExecution+ofBlock*float64(blocks))
+	if err != nil {
+		return "", err
+	}
+	defer done()
 	e.guard.depth++
 	defer func() { e.guard.depth-- }()
 	if e.guard.depth > maxDepth {
-		return "", limitError("templates include each other without end: " + name)
+		return "", budget.LimitError("templates include each other without end: " + name)
 	}
 	out := &output{guard: e.guard}
-	err := t.ExecuteTemplate(out, name, data)
+	err = t.ExecuteTemplate(out, name, data)
 	return out.text.String(), err
 }
 
@@ -162,16 +264,19 @@ type output struct {
 	text  strings.Builder
 }
 
-// Write ends with the context, and when there is too much.
+// Write ends when there is too much.
 func (o *output) Write(p []byte) (int, error) {
-	if err := o.guard.ctx.Err(); err != nil {
-		return 0, err
+	if o.text.Len()+len(p) > budget.MaxText {
+		return 0, budget.LimitError("the templates make too much text")
 	}
-	if o.text.Len()+len(p) > maxText {
-		return 0, limitError("the templates make too much text")
+	if err := o.guard.budget.Make("the output", ofWritten*float64(len(p))); err != nil {
+		return 0, err
 	}
 	return o.text.Write(p)
 }
+
+// ofWritten are the bytes of memory for each that is written: a text grows by halves.
+const ofWritten = 1.5
 
 // withoutMissing leaves out what text/template writes for a value that is missing.
 func withoutMissing(text string) string { return strings.ReplaceAll(text, "<no value>", "") }
@@ -180,14 +285,14 @@ func withoutMissing(text string) string { return strings.ReplaceAll(text, "<no v
 // and fail, stands for itself, and so does a limit.
 func explain(err error) string {
 	text := strings.TrimPrefix(err.Error(), "template: ")
-	said, limit := messageError(""), limitError("")
 	var cause string
-	switch {
-	case errors.As(err, &said):
+	if said, ok := errors.AsType[messageError](err); ok {
 		cause = string(said)
-	case errors.As(err, &limit):
+	} else if limit, ok := errors.AsType[budget.LimitError](err); ok {
 		cause = string(limit)
-	default:
+	} else if late, ok := errors.AsType[timeError](err); ok {
+		cause = late.Error()
+	} else {
 		return text
 	}
 	place, rest, ok := strings.Cut(text, ": ")

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"bytes"
 	"encoding/base64"
 	"path"
 	"strings"
@@ -72,3 +73,25 @@ func (f files) Lines(name string) []string {
 	}
 	return strings.Split(strings.TrimSuffix(string(f[name]), "\n"), "\n")
 }
+
+// makes are the bytes of memory that a method takes at most.
+func (f files) makes(method string) (memory float64) {
+	largest, lines := 0, 0
+	for name, content := range f {
+		memory += float64(len(name)) + ofText
+		largest, lines = max(largest, len(content)), max(lines, bytes.Count(content, []byte("\n")))
+		if method == "AsConfig" || method == "AsSecrets" {
+			memory += ofConfig * float64(len(content))
+		}
+	}
+	switch method {
+	case "Get":
+		return float64(largest)
+	case "Lines":
+		return float64(largest) + ofText*float64(lines+1)
+	}
+	return memory
+}
+
+// ofConfig are the bytes for each of a file that becomes a part of YAML, by way of JSON.
+const ofConfig = 12

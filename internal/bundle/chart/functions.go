@@ -14,7 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 	yamlv3 "sigs.k8s.io/yaml/goyaml.v3"
 
-	"github.com/berthdev/berth/internal/bundle/manifest"
+	"github.com/berthdev/berth/internal/bundle/chart/budget"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // Lookup finds an object of the cluster, or a list of them if name is empty. It is empty, and
@@ -105,8 +106,8 @@ func toTOML(v any) string {
 }
 
 func unmarshalYAML(text []byte, into any) error {
-	if problem := manifest.Bomb(text); problem != "" {
-		return messageError(problem)
+	if found := yamldoc.Bomb(text, budget.YAMLLimits(text)); found != nil {
+		return messageError(found.Message)
 	}
 	return yaml.Unmarshal(text, into)
 }

@@ -17,6 +17,8 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/releaseutil"
 	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/bundle/chart/budget"
 )
 
 // charts are those of testdata: of each its directory chart/, without values and with each of
@@ -189,12 +191,14 @@ func TestValuesAsHelm(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		c, err := load(t.Context(), os.DirFS(dir))
+		memory := budget.New(budget.Limit)
+		c, err := load(t.Context(), os.DirFS(dir), memory)
 		if err != nil {
 			t.Fatal(err)
 		}
-		given, _ := parseValues(text)
-		got, problems := (&Rendered{Chart: c}).fillIn(given)
+		r := &Rendered{Chart: c, budget: memory}
+		given, _ := parseValues(text, memory)
+		got, problems := r.fillIn(t.Context(), given)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}

@@ -15,8 +15,12 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/ignore"
 
-	"github.com/berthdev/berth/internal/bundle/manifest"
+	"github.com/berthdev/berth/internal/bundle/chart/budget"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
+
+// ofFile are the bytes of a file beside its content.
+const ofFile = 512
 
 // The limits of a chart with its subcharts, unpacked.
 const (
@@ -27,8 +31,8 @@ const (
 )
 
 // load reads the chart at the root of a file system, as Helm reads a directory.
-func load(ctx context.Context, fsys fs.FS) (*helmchart.Chart, error) {
-	l := &loading{}
+func load(ctx context.Context, fsys fs.FS, b *budget.Budget) (*helmchart.Chart, error) {
+	l := &loading{budget: b}
 	if err := l.directory(ctx, fsys); err != nil {
 		return nil, err
 	}
@@ -39,8 +43,8 @@ func load(ctx context.Context, fsys fs.FS) (*helmchart.Chart, error) {
 	for _, file := range files {
 		switch path.Base(file.Name) {
 		case "Chart.yaml", "values.yaml", "requirements.yaml", "Chart.lock", "requirements.lock":
-			if problem := manifest.Bomb(file.Data); problem != "" {
-				return nil, fmt.Errorf("%s: %s", file.Name, problem)
+			if err := l.parsed(file); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -52,11 +56,26 @@ func load(ctx context.Context, fsys fs.FS) (*helmchart.Chart, error) {
 	return c, nil
 }
 
+// parsed charges a file of YAML, which is parsed next.
+func (l *loading) parsed(file *loader.BufferedFile) error {
+	if found := yamldoc.Bomb(file.Data, budget.YAMLLimits(file.Data)); found != nil {
+		return fmt.Errorf("%s: %s", file.Name, found.Message)
+	}
+	keep, pass := budget.YAML(file.Data)
+	done, err := l.budget.Pass(file.Name, pass)
+	if err != nil {
+		return err
+	}
+	done()
+	return l.budget.Hold(file.Name, keep)
+}
+
 // loading counts what is read.
 type loading struct {
-	files []*loader.BufferedFile
-	bytes int
-	count int
+	budget *budget.Budget
+	files  []*loader.BufferedFile
+	bytes  int
+	count  int
 }
 
 func (l *loading) add(size int) error {
@@ -66,7 +85,7 @@ func (l *loading) add(size int) error {
 	if l.bytes > maxChart {
 		return fmt.Errorf("larger than %d MiB", maxChart>>20)
 	}
-	return nil
+	return l.budget.Hold("the chart", float64(size)+ofFile)
 }
 
 // directory reads the files that .helmignore does not leave out.

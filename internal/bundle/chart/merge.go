@@ -5,6 +5,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/berthdev/berth/internal/bundle/chart/budget"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -17,10 +18,10 @@ func MergeValues(texts [][]byte) ([]byte, error) {
 	case 1:
 		return texts[0], nil
 	}
-	merged := map[string]any{}
+	merged, memory := map[string]any{}, budget.New(budget.Limit)
 	var all []string
 	for i, text := range texts {
-		values, problems := parseValues(text)
+		values, problems := parseValues(text, memory)
 		for _, problem := range problems {
 			all = append(all, "file "+strconv.Itoa(i+1)+" of --values: "+problem)
 		}

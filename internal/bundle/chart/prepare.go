@@ -7,6 +7,8 @@ import (
 	"strings"
 	"text/template"
 	"text/template/parse"
+
+	"github.com/berthdev/berth/internal/bundle/chart/budget"
 )
 
 // The names of functions that are put into templates: a step of a loop, what is printed, and
@@ -24,21 +26,33 @@ const maxNesting = 200
 // loop may have no end, a value that is printed no bound, and templates may call each other
 // for as long as there is a stack.
 type preparation struct {
-	done map[*parse.Tree]bool
+	// done has the templates that are prepared, and how deep their blocks are.
+	done map[*parse.Tree]int
 }
 
-// all prepares the templates that have been parsed since the last time.
-func (p preparation) all(t *template.Template) error {
+// all prepares the templates that have been parsed since the last time, which it gives.
+func (p preparation) all(t *template.Template) (added []*parse.Tree, err error) {
 	for _, named := range t.Templates() {
-		if named.Tree == nil || p.done[named.Tree] {
+		if named.Tree == nil {
 			continue
 		}
-		p.done[named.Tree] = true
+		if _, done := p.done[named.Tree]; done {
+			continue
+		}
+		p.done[named.Tree] = 0
+		added = append(added, named.Tree)
 		if err := p.list(named.Tree, named.Root, 0); err != nil {
-			return fmt.Errorf("%s: %w", named.ParseName, err)
+			return added, fmt.Errorf("%s: %w", named.ParseName, err)
 		}
 	}
-	return nil
+	return added, nil
+}
+
+// forget drops templates that are not used any more.
+func (p preparation) forget(trees []*parse.Tree) {
+	for _, tree := range trees {
+		delete(p.done, tree)
+	}
 }
 
 func (p preparation) list(tree *parse.Tree, list *parse.ListNode, depth int) error {
@@ -48,11 +62,12 @@ func (p preparation) list(tree *parse.Tree, list *parse.ListNode, depth int) err
 	if depth > maxNesting {
 		return errNesting()
 	}
+	p.done[tree] = max(p.done[tree], depth)
 	for i, node := range list.Nodes {
 		var err error
 		switch node := node.(type) {
 		case *parse.ActionNode:
-			if err = pipeline(node.Pipe, depth); err == nil && len(node.Pipe.Decl) == 0 {
+			if err = p.pipeline(tree, node.Pipe, depth); err == nil && len(node.Pipe.Decl) == 0 {
 				node.Pipe.Cmds = append(node.Pipe.Cmds, call(outFunction).Pipe.Cmds...)
 			}
 		case *parse.IfNode:
@@ -61,10 +76,10 @@ func (p preparation) list(tree *parse.Tree, list *parse.ListNode, depth int) err
 			err = p.branch(tree, &node.BranchNode, depth)
 		case *parse.RangeNode:
 			if err = p.branch(tree, &node.BranchNode, depth); err == nil {
-				node.List.Nodes = append([]parse.Node{call(tickFunction)}, node.List.Nodes...)
+				node.List.Nodes = append([]parse.Node{placed(tree, node.Line, tickFunction)}, node.List.Nodes...)
 			}
 		case *parse.TemplateNode:
-			if err = pipeline(node.Pipe, depth); err == nil {
+			if err = p.pipeline(tree, node.Pipe, depth); err == nil {
 				list.Nodes[i] = execution(tree, node)
 			}
 		}
@@ -76,11 +91,11 @@ func (p preparation) list(tree *parse.Tree, list *parse.ListNode, depth int) err
 }
 
 func errNesting() error {
-	return limitError(fmt.Sprintf("blocks and pipelines nested more than %d deep", maxNesting))
+	return budget.LimitError(fmt.Sprintf("blocks and pipelines nested more than %d deep", maxNesting))
 }
 
 func (p preparation) branch(tree *parse.Tree, node *parse.BranchNode, depth int) error {
-	if err := pipeline(node.Pipe, depth); err != nil {
+	if err := p.pipeline(tree, node.Pipe, depth); err != nil {
 		return err
 	}
 	if err := p.list(tree, node.List, depth+1); err != nil {
@@ -89,8 +104,8 @@ func (p preparation) branch(tree *parse.Tree, node *parse.BranchNode, depth int)
 	return p.list(tree, node.ElseList, depth+1)
 }
 
-// pipeline checks how deep a pipeline is.
-func pipeline(node parse.Node, depth int) error {
+// pipeline checks how deep a pipeline is, and prepares the methods that it calls.
+func (p preparation) pipeline(tree *parse.Tree, node parse.Node, depth int) error {
 	if depth > maxNesting {
 		return errNesting()
 	}
@@ -101,30 +116,35 @@ func pipeline(node parse.Node, depth int) error {
 		}
 		for _, command := range node.Cmds {
 			for _, arg := range command.Args {
-				if err := pipeline(arg, depth+1); err != nil {
+				if err := p.pipeline(tree, arg, depth+1); err != nil {
 					return err
 				}
 			}
 		}
+		p.methods(tree, node)
 	case *parse.ChainNode:
-		return pipeline(node.Node, depth+1)
+		return p.pipeline(tree, node.Node, depth+1)
 	}
 	return nil
 }
 
 // execution is {{ template "name" pipeline }} as a call of a function. Errors have its line.
 func execution(tree *parse.Tree, node *parse.TemplateNode) *parse.ActionNode {
-	name, line := tree.ParseName, node.Line
-	if line > maxPlace {
-		name, line = ownName, 1
-	}
-	action := callAt(name, line, templateFunction+" "+strconv.Quote(node.Name))
+	action := placed(tree, node.Line, templateFunction+" "+strconv.Quote(node.Name))
 	if node.Pipe != nil {
 		command := action.Pipe.Cmds[0]
 		command.Args = append(command.Args, node.Pipe)
 	}
 	action.Line, action.Pos = node.Line, node.Pos
 	return action
+}
+
+// placed is an action that stands in a line of a template.
+func placed(tree *parse.Tree, line int, text string) *parse.ActionNode {
+	if line > maxPlace {
+		return call(text)
+	}
+	return callAt(tree.ParseName, line, text)
 }
 
 // maxPlace is the last line whose number is in an error of {{ template }}: it takes as many
@@ -139,7 +159,10 @@ func call(text string) *parse.ActionNode { return callAt(ownName, 1, text) }
 
 // callAt is an action in a line of a template.
 func callAt(name string, line int, text string) *parse.ActionNode {
-	function := map[string]any{tickFunction: reflect.ValueOf, outFunction: reflect.ValueOf, templateFunction: reflect.ValueOf}
+	function := map[string]any{}
+	for _, name := range []string{tickFunction, outFunction, templateFunction, methodFunction, layoutFunction} {
+		function[name] = reflect.ValueOf
+	}
 	trees, err := parse.Parse(name, strings.Repeat("\n", line-1)+"{{"+text+"}}", "", "", function)
 	if err != nil {
 		panic(err) // the text is made here

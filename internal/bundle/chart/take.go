@@ -2,6 +2,7 @@ package chart
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -21,7 +22,7 @@ type document struct {
 }
 
 // take takes the objects, hooks and notes out of what the templates make.
-func (r *Rendered) take(texts map[string]string, namespace string) []string {
+func (r *Rendered) take(ctx context.Context, texts map[string]string, namespace string) []string {
 	r.Notes = texts[path.Join(r.Chart.Name(), "templates", "NOTES.txt")]
 	reader := &manifest.Reader{Namespace: namespace, Several: isHook}
 	for _, crd := range r.Chart.CRDObjects() {
@@ -36,6 +37,9 @@ func (r *Rendered) take(texts map[string]string, namespace string) []string {
 			continue
 		}
 		for lines, text := range parts(separator, texts[name]) {
+			if ctx.Err() != nil {
+				return nil
+			}
 			objects, _ := reader.Objects()
 			first := len(objects)
 			reader.ReadPart(name, lines, []byte(text))

@@ -9,6 +9,8 @@ import (
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/bundle/chart/budget"
 )
 
 // globalKey is the key of the values that a chart shares with its subcharts.
@@ -67,13 +69,28 @@ func (v Values) PathValue(path string) (any, error) {
 // what a chart has, a parent's more than a subchart's, tables are merged, everything else is
 // replaced. Null removes what a chart has, unless keepNull is set.
 type coalescing struct {
+	budget   *budget.Budget
 	keepNull bool
 	warn     func(format string, args ...any)
 }
 
+// ofChart are the bytes of a chart beside its values and files: one may be there several times.
+const ofChart = 2 << 10
+
+// copy copies values, of a chart that may be there several times.
+func (m coalescing) copy(values map[string]any) (map[string]any, error) {
+	if err := m.budget.Make("the values", ofChart+budget.Held(values)); err != nil {
+		return nil, err
+	}
+	return runtime.DeepCopyJSON(values), nil
+}
+
 // all gives the values of a chart and of its subcharts, under their names.
 func (m coalescing) all(c *helmchart.Chart, given map[string]any) (map[string]any, error) {
-	out := runtime.DeepCopyJSON(given)
+	out, err := m.copy(given)
+	if err != nil {
+		return nil, err
+	}
 	if out == nil {
 		out = map[string]any{}
 	}
@@ -83,7 +100,9 @@ func (m coalescing) all(c *helmchart.Chart, given map[string]any) (map[string]an
 // chart puts the values of a chart and its subcharts into given.
 func (m coalescing) chart(c *helmchart.Chart, given map[string]any, prefix string) error {
 	prefix = join(prefix, c.Name())
-	m.own(c, given, prefix)
+	if err := m.own(c, given, prefix); err != nil {
+		return err
+	}
 	for _, sub := range c.Dependencies() {
 		if _, ok := given[sub.Name()]; !ok {
 			given[sub.Name()] = map[string]any{}
@@ -101,8 +120,12 @@ func (m coalescing) chart(c *helmchart.Chart, given map[string]any, prefix strin
 }
 
 // own puts the values that a chart itself has into given.
-func (m coalescing) own(c *helmchart.Chart, given map[string]any, prefix string) {
-	for key, value := range runtime.DeepCopyJSON(c.Values) {
+func (m coalescing) own(c *helmchart.Chart, given map[string]any, prefix string) error {
+	own, err := m.copy(c.Values)
+	if err != nil {
+		return err
+	}
+	for key, value := range own {
 		was, ok := given[key]
 		table, wasTable := was.(map[string]any)
 		below, isTable := value.(map[string]any)
@@ -119,6 +142,7 @@ func (m coalescing) own(c *helmchart.Chart, given map[string]any, prefix string)
 			m.warn("values: %s is a table and the chart's own value is not, so that is left out", join(prefix, key))
 		}
 	}
+	return nil
 }
 
 func isSubchart(c *helmchart.Chart, name string) bool {
@@ -162,7 +186,7 @@ func (m coalescing) globals(sub, parent map[string]any, prefix string) {
 		m.warn("values: %s is not a table and is left out", join(prefix, globalKey))
 		return
 	}
-	keep := coalescing{keepNull: true, warn: m.warn}
+	keep := coalescing{budget: m.budget, keepNull: true, warn: m.warn}
 	for key, value := range from {
 		below, isTable := value.(map[string]any)
 		was, exists := to[key]

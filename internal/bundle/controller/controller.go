@@ -87,6 +87,7 @@ func (c *Controller) Run(ctx context.Context, e Election) {
 				bundles.Keys = func(o *unstructured.Unstructured) []Key {
 					return append(own(v1alpha1.KindBundle, o, []string{class}), owner(o)...)
 				}
+				loop.SlowWorkers = 1 // for charts that take long, so that they keep nobody waiting
 				loop.Done = func(key Key, took time.Duration, err error) { e.Metrics.Reconciled(key.Kind, took, err) }
 				loop.Run(ctx, func() { listed.Store(true) })
 				return nil

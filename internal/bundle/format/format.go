@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -89,6 +90,10 @@ type Options struct {
 	Lookup chart.Lookup
 	// Capabilities are those of the cluster, for templates and for what a chart requires.
 	Capabilities chart.Capabilities
+	// RenderTime and RenderMemory, in bytes, are what the rendering of a chart may take; those
+	// of package chart if they are 0.
+	RenderTime   time.Duration
+	RenderMemory int64
 }
 
 // Load reads a bundle. The error has all problems together, with their places.

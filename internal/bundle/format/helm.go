@@ -26,6 +26,7 @@ func loadHelm(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	r, err := chart.Load(ctx, sub, chart.Options{
 		Release: chart.Release{Name: o.Instance, Namespace: o.Namespace, Revision: o.Revision, Upgrade: o.Upgrade},
 		Values:  o.Values, Lookup: o.Lookup, Capabilities: o.Capabilities,
+		Time: o.RenderTime, Memory: o.RenderMemory,
 	})
 	if err != nil {
 		return nil, err

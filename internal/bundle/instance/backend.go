@@ -21,7 +21,7 @@ type Backend struct {
 
 // NewBackend makes the backend of a reconciler.
 func NewBackend(r Reconciler) Backend {
-	r.parsing = make(chan struct{}, 1)
+	r.turns = newTurns()
 	return Backend{Reconciler: r, turn: make(chan struct{}, 1)}
 }
 

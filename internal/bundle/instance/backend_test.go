@@ -5,8 +5,13 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/reconcile"
 )
 
 // What the cache has is sent without anything being unpacked for it. What it does not have
@@ -50,15 +55,48 @@ func TestContentIsReadOneAfterTheOther(t *testing.T) {
 	defer c.Close()
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	b.parsing <- struct{}{} // another is at it
+	b.turns.parsing <- struct{}{} // another is at it
 	if _, err := b.read(over, c, "shop", v1alpha1.ClassPlain, v1alpha1.Config{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("two are read at the same time: %v", err)
 	}
-	<-b.parsing
+	<-b.turns.parsing
 	for range 2 {
 		p, err := b.read(t.Context(), c, "shop", v1alpha1.ClassPlain, v1alpha1.Config{}, nil)
 		if err != nil || len(p.Objects) != 1 {
 			t.Fatal(p, err)
 		}
+	}
+}
+
+// A chart that takes more than others is given up when it is rendered beside them, and
+// rendered to its end by a slow worker.
+func TestChartsThatTakeMoreHaveATurnOfTheirOwn(t *testing.T) {
+	r, _ := withCache(t)
+	r.turns, r.RenderTime = newTurns(), 3*time.Second
+	for name, c := range map[string]struct {
+		template string
+		slowly   bool // beside others
+		fails    fault.Code
+	}{
+		"small":         {`data: {a: "{{ repeat 100 "x" }}"}`, false, ""},
+		"large":         {`data: {a: "{{ $x := list }}{{ range until 60 }}{{ $x = append $x (repeat 1000000 "x") }}{{ end }}"}`, true, ""},
+		"without end":   {`{{ range 1000000000000 }}{{ end }}`, true, fault.Failed},
+		"out of bounds": {`{{ repeat 1000000000 "x" }}`, false, fault.InvalidArgument},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fsys := fstest.MapFS{
+				"Chart.yaml":       {Data: []byte("{apiVersion: v2, name: c, version: 1.0.0}")},
+				"templates/a.yaml": {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n" + c.template)},
+			}
+			o := format.Options{Format: format.Helm, Instance: "shop", RenderTime: r.RenderTime}
+			_, err := r.turns.load(t.Context(), fsys, o)
+			if reconcile.IsSlowly(err) != c.slowly || !c.slowly && fault.CodeOf(err) != c.fails {
+				t.Errorf("beside others it ends with %v", err)
+			}
+			_, err = r.turns.load(reconcile.WithSlow(t.Context()), fsys, o)
+			if reconcile.IsSlowly(err) || (err != nil) != (c.fails != "") || err != nil && fault.CodeOf(err) != c.fails {
+				t.Errorf("alone it ends with %v", err)
+			}
+		})
 	}
 }

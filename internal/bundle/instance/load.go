@@ -51,13 +51,9 @@ func (r Reconciler) read(ctx context.Context, c *content.Content, instance, clas
 			return nil, err
 		}
 	}
-	if r.parsing != nil {
-		select {
-		case r.parsing <- struct{}{}:
-			defer func() { <-r.parsing }()
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+	o.RenderTime = r.RenderTime
+	if r.turns != nil {
+		return r.turns.load(ctx, c.FS(), o)
 	}
 	return format.Load(ctx, c.FS(), o)
 }

@@ -9,6 +9,8 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/berthdev/berth/internal/bundle/chart"
+	"github.com/berthdev/berth/internal/bundle/chart/budget"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -36,6 +38,39 @@ func (r Reconciler) capabilities(context.Context) (c chart.Capabilities, err err
 // maxLookup is how many objects a template is given in a list.
 const maxLookup = 1000
 
+// The sizes of pages in which a list is read, and what is read at once, in bytes: objects may
+// have 1.5 MiB each, and most have some KiB.
+const (
+	firstPage = 16
+	pageBytes = 8 << 20
+)
+
+// listed reads a list of objects, but not more of it than a chart may have.
+func listed(ctx context.Context, api dynamic.ResourceInterface) (map[string]any, error) {
+	var all *unstructured.UnstructuredList
+	size, held, token := int64(firstPage), 0.0, ""
+	for {
+		page, err := api.List(ctx, metav1.ListOptions{Limit: size, Continue: token})
+		if err != nil {
+			return nil, err
+		}
+		held += budget.Held(page.UnstructuredContent())
+		if held > budget.MaxAnswer {
+			return nil, fault.New(fault.InvalidArgument, "the objects take more than %d MiB", budget.MaxAnswer>>20)
+		}
+		if token = page.GetContinue(); all == nil {
+			all = page
+		} else {
+			all.Items = append(all.Items, page.Items...)
+		}
+		rest := maxLookup - int64(len(all.Items))
+		if token == "" || rest <= 0 {
+			return all.UnstructuredContent(), nil
+		}
+		size = min(rest, max(1, int64(pageBytes/(held/float64(len(all.Items))))))
+	}
+}
+
 // lookup finds an object for a template, or a list of them.
 func (r Reconciler) lookup(ctx context.Context, apiVersion, kind, namespace, name string) (map[string]any, error) {
 	object := &unstructured.Unstructured{}
@@ -54,11 +89,8 @@ func (r Reconciler) lookup(ctx context.Context, apiVersion, kind, namespace, nam
 	call := kube.Call{Verb: "get", Resource: resource.GroupResource().String(), Namespace: namespace, Name: name}
 	if name == "" {
 		call.Verb = "list"
-		list, err := api.List(ctx, metav1.ListOptions{Limit: maxLookup})
-		if err != nil {
-			return nil, kube.Fault(err, call)
-		}
-		return list.UnstructuredContent(), nil
+		list, err := listed(ctx, api)
+		return list, kube.Fault(err, call)
 	}
 	found, err := api.Get(ctx, name, metav1.GetOptions{})
 	switch {

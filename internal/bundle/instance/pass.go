@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/reconcile"
 )
 
 // Outcome is what a pass over an instance has come to.
@@ -157,7 +158,7 @@ func (p *pass) readBundle(ctx context.Context, b *v1alpha1.Bundle, current *helm
 	}
 	defer p.found.content.Close()
 	pkg, err := p.load(ctx, current)
-	if err != nil {
+	if err != nil && !reconcile.IsSlowly(err) {
 		p.verdicts.valid = no(v1alpha1.ReasonBundleLoadFailed, why(err))
 	}
 	return pkg, err

@@ -38,10 +38,11 @@ type Reconciler struct {
 	// Force takes over fields that other programs have set.
 	Force bool
 	Now   func() time.Time
+	// RenderTime is how long the rendering of a chart may take; chart.DefaultTime if it is 0.
+	RenderTime time.Duration
 
-	// parsing has the one that reads content of a server's workers, as that takes much
-	// memory for a while; nil for no others.
-	parsing chan struct{}
+	// turns are those of a server's workers; nil if there are no others.
+	turns *turns
 }
 
 func (r Reconciler) objects() Objects { return Objects{Client: r.Client.Dynamic} }

@@ -28,7 +28,7 @@ func Install(ctx context.Context, o *InstallOptions) error {
 	if err != nil {
 		return err
 	}
-	r.Force = o.ForceConflicts
+	r.Force, r.RenderTime = o.ForceConflicts, o.RenderTimeout
 	conf := v1alpha1.Config{Values: string(values), Namespace: r.Client.Namespace}
 	if o.DryRun != "" {
 		changes, err := o.preview(ctx, r, conf)

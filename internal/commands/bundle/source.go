@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,7 @@ type SourceOptions struct {
 	Secret                            string // with the login for the source
 	Format                            format.Format
 	ValuesFiles                       []string // of a chart
+	RenderTimeout                     time.Duration
 
 	target source.Target
 }
@@ -39,6 +41,9 @@ func (o *SourceOptions) parse() (err error) {
 	}
 	if fromStdin > 1 {
 		return fault.New(fault.InvalidArgument, "standard input can be read only once, as SOURCE or as a file of --values")
+	}
+	if err := cmdutil.CheckRender(o.RenderTimeout); err != nil {
+		return err
 	}
 	o.target, err = source.Parse(o.Arg, source.Flags{Branch: o.Branch, Tag: o.Tag, Commit: o.Commit, Directory: o.Subdirectory, Secret: o.Secret})
 	return err
@@ -92,6 +97,7 @@ func (o *SourceOptions) addSecretFlag(cmd *cobra.Command) {
 func (o *SourceOptions) addFormatFlags(cmd *cobra.Command) {
 	cmdutil.EnumVar(cmd, &o.Format, "format", "what the content is, if it cannot be recognized", format.Formats()...)
 	cmd.Flags().StringArrayVar(&o.ValuesFiles, "values", nil, "the values of a chart: a file of YAML (- for standard input); repeatable, a later one wins")
+	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 }
 
 // values reads the values of a chart.

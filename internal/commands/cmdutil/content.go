@@ -1,10 +1,27 @@
 package cmdutil
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/bundle/chart"
 	"github.com/berthdev/berth/internal/bundle/server"
+	"github.com/berthdev/berth/internal/fault"
 )
+
+// AddRenderFlag adds the flag that says how long the rendering of a chart may take.
+func AddRenderFlag(cmd *cobra.Command, limit *time.Duration) {
+	cmd.Flags().DurationVar(limit, "render-timeout", chart.DefaultTime, "how long the templates of a chart may take")
+}
+
+// CheckRender finds out whether the flag of AddRenderFlag is right.
+func CheckRender(limit time.Duration) error {
+	if limit < 0 {
+		return fault.New(fault.InvalidArgument, "--render-timeout must not be negative, got %s", limit)
+	}
+	return nil
+}
 
 // AddContentFlags adds the flags that say which other programs that serve the content of
 // bundles are sent the caller's token. Trust.Check finds out whether they are right.

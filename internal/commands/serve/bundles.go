@@ -36,6 +36,8 @@ type BackendOptions struct {
 	BaseURL string
 	// Trust says which other programs that serve content are sent the token.
 	Trust server.Trust
+	// RenderTimeout is how long the rendering of a chart may take.
+	RenderTimeout time.Duration
 }
 
 // BundlesOptions are what the command line says.
@@ -49,6 +51,7 @@ type BundlesOptions struct {
 	Trust              server.Trust
 	Period, Timeout    time.Duration
 	Workers            int
+	RenderTimeout      time.Duration
 }
 
 // NewBundles makes the command `berth serve bundles`.
@@ -81,6 +84,7 @@ a certificate only this host is listened on.`,
 	flags.StringVar(&o.BaseURL, "base-url", "", "where content is reached by others: https://HOST[:PORT]")
 	flags.StringVar(&o.Namespace, "system-namespace", systemNamespace, "the namespace of records, uploads, logins and leases")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
+	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 	flags.DurationVar(&o.Period, "period", 10*time.Minute, "how often all objects are looked at")
 	flags.DurationVar(&o.Timeout, "timeout", 30*time.Minute, "how long the work on one object may take")
 	flags.IntVar(&o.Workers, "workers", 4, "how many objects of a class are worked on at once")
@@ -102,8 +106,10 @@ func (o *BundlesOptions) validate() error {
 	if base, err := url.Parse(o.BaseURL); o.BaseURL != "" && (err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Path != "" && base.Path != "/") {
 		return invalid("--base-url must be https://HOST[:PORT], got %q", o.BaseURL)
 	}
-	if err := o.About.validate(); err != nil {
-		return err
+	for _, err := range []error{o.About.validate(), cmdutil.CheckRender(o.RenderTimeout)} {
+		if err != nil {
+			return err
+		}
 	}
 	return o.Trust.Check()
 }
@@ -114,7 +120,7 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 	if err != nil {
 		return err
 	}
-	backend, err := o.Backend(ctx, BackendOptions{Client: client, Namespace: o.Namespace, BaseURL: o.BaseURL, Trust: o.Trust})
+	backend, err := o.Backend(ctx, BackendOptions{Client: client, Namespace: o.Namespace, BaseURL: o.BaseURL, Trust: o.Trust, RenderTimeout: o.RenderTimeout})
 	if err != nil {
 		return err
 	}

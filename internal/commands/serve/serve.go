@@ -14,7 +14,7 @@ import (
 func NewCmd(f *cmdutil.Factory) *cobra.Command {
 	backend := func(ctx context.Context, o BackendOptions) (Backend, error) {
 		r, err := f.Bundles(ctx, o.Namespace)
-		r.BaseURL, r.Trust = o.BaseURL, o.Trust
+		r.BaseURL, r.Trust, r.RenderTime = o.BaseURL, o.Trust, o.RenderTimeout
 		r.Fetcher.Getenv = nil // others say what is fetched: not with the logins of who runs this
 		return instance.NewBackend(r), err
 	}

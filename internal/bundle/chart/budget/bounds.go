@@ -1,0 +1,336 @@
+package budget
+
+import (
+	"math"
+	"reflect"
+	"strings"
+)
+
+// Need is what a call takes at most.
+type Need struct {
+	Keep  float64 // bytes of what it gives
+	Pass  float64 // bytes that are dropped when it ends
+	Steps float64 // of work, where that is not in proportion to the bytes; see MaxSteps
+	Slow  bool    // it takes long for what it is given, and has to be left behind in time
+}
+
+// Bound says what a call of a function takes, from its arguments alone.
+type Bound func(a Args) Need
+
+// Args are the arguments of a call as the function has them: what is variadic is one slice.
+// The methods panic with a LimitError if an argument is too large to be looked at.
+type Args []reflect.Value
+
+// text is the length of a string among the arguments, in bytes.
+func (a Args) text(i int) float64 { return float64(len(a.string(i))) }
+
+func (a Args) string(i int) string {
+	if i >= 0 && i < len(a) && a[i].Kind() == reflect.String {
+		return a[i].String()
+	}
+	return ""
+}
+
+// number is the absolute value of an argument.
+func (a Args) number(i int) float64 {
+	if i < len(a) && a[i].CanInt() {
+		return math.Abs(float64(a[i].Int()))
+	}
+	return 0
+}
+
+// size is that of all arguments with all that is in them.
+func (a Args) size() Size {
+	size, err := Measure(a...)
+	if err != nil {
+		panic(err)
+	}
+	return size
+}
+
+// items are how many there are in the arguments, and in those that are lists and mappings.
+func (a Args) items() (n float64) {
+	for i, v := range a {
+		n++
+		for v.Kind() == reflect.Interface && !v.IsNil() {
+			v = v.Elem()
+		}
+		switch v.Kind() {
+		case reflect.Map:
+			n += float64(v.Len())
+		case reflect.Slice, reflect.Array:
+			n += float64(v.Len())
+			if i == len(a)-1 {
+				n += Args(elements(v)).inner()
+			}
+		}
+	}
+	return n
+}
+
+// inner are the items of lists and mappings.
+func (a Args) inner() (n float64) {
+	for _, v := range a {
+		for v.Kind() == reflect.Interface && !v.IsNil() {
+			v = v.Elem()
+		}
+		if kind := v.Kind(); kind == reflect.Map || kind == reflect.Slice {
+			n += float64(v.Len())
+		}
+	}
+	return n
+}
+
+// elements are those of a list of anything.
+func elements(v reflect.Value) (all []reflect.Value) {
+	if kind := v.Type().Elem().Kind(); kind != reflect.Interface && kind != reflect.Map && kind != reflect.Slice {
+		return nil
+	}
+	for i := range v.Len() {
+		all = append(all, v.Index(i))
+	}
+	return all
+}
+
+// What follows are the kinds of bounds.
+
+// nothing is the bound of what gives a number, a boolean, or a part of what it was given.
+func nothing(Args) Need { return Need{} }
+
+// small is that of short texts: sums, identifiers, dates.
+func small(Args) Need { return Need{Keep: 256} }
+
+// charged is that of what charges while it works: templates, as they write.
+func charged(Args) Need { return Need{} }
+
+// asked is that of what the cluster answers, of which no more is read than this.
+func asked(Args) Need { return Need{Pass: MaxAnswer} }
+
+// MaxAnswer are the bytes of memory that an answer of the cluster takes at most.
+const MaxAnswer = 32 << 20
+
+// measured is that of what looks at all that is in its arguments.
+func measured(a Args) Need { return Need{Steps: a.size().Nodes} }
+
+// decimals is that of numbers as exact as their product is long.
+func decimals(a Args) Need { return Need{Keep: 64, Steps: 128 * a.items() * a.items()} }
+
+// text is that of functions of texts, which make so many bytes of each at most.
+func text(times float64) Bound {
+	return func(a Args) Need {
+		n := Need{Keep: 64}
+		for _, v := range a {
+			if v.Kind() == reflect.String {
+				n.Keep += times * float64(v.Len())
+			}
+		}
+		return n
+	}
+}
+
+// printed is that of functions that write any value, of whose texts they make so many bytes.
+func printed(times float64) Bound {
+	return func(a Args) Need {
+		size := a.size()
+		return Need{Keep: times*size.Text + 64*size.Nodes}
+	}
+}
+
+// shown is that of a value that a template writes: what is written is charged where it is kept.
+func shown(a Args) Need {
+	size := a.size()
+	return Need{Pass: 2*size.Text + 64*size.Nodes}
+}
+
+// list is that of functions which make a list or mapping of the items of others: so many bytes
+// for each.
+func list(each float64) Bound {
+	return func(a Args) Need { return Need{Keep: ofMap + each*a.items()} }
+}
+
+// whole is that of functions which copy or write everything: so many bytes for each byte of
+// text, and for each value.
+func whole(keep, pass, node float64) Bound {
+	return func(a Args) Need {
+		s := a.size()
+		return Need{Keep: keep*s.Text + 64*s.Nodes + 4*s.Indent, Pass: pass*s.Text + node*s.Nodes + 4*s.Indent}
+	}
+}
+
+// withPaths is whole for formats that repeat the path of keys.
+func withPaths(a Args) Need {
+	s := a.size()
+	n := whole(12, 12, 600)(a)
+	n.Keep += 4 * s.Path
+	n.Pass += 4 * s.Path
+	return n
+}
+
+// compared is that of functions that compare each item with all others.
+func compared(a Args) Need {
+	n := list(ofItem)(a)
+	n.Steps = a.items() * a.size().Nodes
+	return n
+}
+
+// slow is that of functions whose arguments do not say how long they take.
+func slow(pass float64) Bound {
+	return func(a Args) Need {
+		n := text(4)(a)
+		return Need{Keep: n.Keep + 16<<10, Pass: n.Keep + pass, Slow: true}
+	}
+}
+
+// exactly is the bound of a text that is made as long as this.
+func exactly(bytes, pass float64) Need {
+	if !(bytes <= MaxText) {
+		panic(LimitError("makes too much text"))
+	}
+	return Need{Keep: bytes, Pass: pass}
+}
+
+// counted is that of so many items of so many bytes.
+func counted(each float64, count func(a Args) float64) Bound {
+	return func(a Args) Need {
+		n := count(a)
+		if !(n <= maxCount) {
+			panic(LimitError("makes too much: more than a million items"))
+		}
+		return Need{Keep: 64 + each*n}
+	}
+}
+
+// maxCount is the most that a function makes of a number.
+const maxCount = 1_000_000
+
+// maxExact are the numbers that are counted with: beyond, steps overflow.
+const maxExact = 1 << 53
+
+// steps are those of until, from, to and by.
+func steps(from, to, by float64) float64 {
+	switch {
+	case math.Abs(from) > maxExact || math.Abs(to) > maxExact || math.Abs(by) > maxExact:
+		return math.Inf(1)
+	case by == 0:
+		return 0
+	}
+	return math.Ceil(math.Abs(to-from) / math.Abs(by))
+}
+
+func (a Args) signed(i int) float64 {
+	if i < len(a) && a[i].CanInt() {
+		return float64(a[i].Int())
+	}
+	return 0
+}
+
+func ofUntil(a Args) float64     { return steps(0, a.signed(0), 1) }
+func ofUntilStep(a Args) float64 { return steps(a.signed(0), a.signed(1), a.signed(2)) }
+
+func ofSeq(a Args) float64 {
+	var n Args
+	for i := range a[0].Len() {
+		n = append(n, a[0].Index(i))
+	}
+	switch len(n) {
+	case 1:
+		return steps(1, n.signed(0), 1)
+	case 2:
+		return steps(n.signed(0), n.signed(1), 1)
+	case 3:
+		return steps(n.signed(0), n.signed(2), n.signed(1))
+	}
+	return 0
+}
+
+// pieces are those that a separator makes of a text.
+func pieces(separator, of string) float64 { return float64(strings.Count(of, separator)) + 1 }
+
+func ofSplit(a Args) float64 { return pieces(a.string(0), a.string(1)) }
+
+func ofSplitN(a Args) float64 {
+	n := pieces(a.string(0), a.string(2))
+	if most := a.signed(1); most >= 0 {
+		return min(n, most)
+	}
+	return n
+}
+
+// repeated is the text of repeat.
+func repeated(a Args) Need { return exactly(a.number(0)*a.text(1), 0) }
+
+// indented has each line indented.
+func indented(a Args) Need {
+	pad := a.number(0) + 1
+	return exactly(a.text(1)+pad*pieces("\n", a.string(1)), pad)
+}
+
+func replaced(a Args) Need {
+	return exactly(float64(strings.Count(a.string(2), a.string(0)))*a.text(1)+a.text(2), 0)
+}
+
+// wrapped breaks each two lines, at worst, in the width of one.
+func wrapped(width, separator, in int) Bound {
+	return func(a Args) Need {
+		w := max(1, a.signed(width))
+		lines := min(a.text(in), 2*a.text(in)/w+2)
+		bytes := a.text(in) + lines*max(1, a.text(separator))
+		return exactly(bytes, bytes)
+	}
+}
+
+// joined has the separator between all items.
+func joined(a Args) Need {
+	s := a.size()
+	return exactly(s.Text+64*s.Nodes+a.text(0)*(a.inner()+1), ofItem*s.Nodes)
+}
+
+// trimmed looks at each character of one text for each of another.
+func trimmed(a Args) Need { return Need{Steps: a.text(0) * a.text(1)} }
+
+// keyed is dict: the keys are printed.
+func keyed(a Args) Need {
+	n := Need{Keep: ofMap + ofEntry*float64(a[0].Len())/2}
+	for i := 0; i < a[0].Len(); i += 2 {
+		key := a[0].Index(i)
+		if key.Kind() == reflect.Interface && !key.IsNil() && key.Elem().Kind() == reflect.String {
+			continue
+		}
+		size := Args{key}.size()
+		n.Keep += size.Text + 64*size.Nodes
+	}
+	return n
+}
+
+// entry is set: one more in a mapping that grows.
+func entry(Args) Need { return Need{Keep: ofEntry} }
+
+// formatted is printf. A width is for each value that a verb prints, and a verb with an
+// index may print the same one again.
+func formatted(a Args) Need {
+	format := a.string(0)
+	s := Args(a[1:]).size()
+	verbs := float64(strings.Count(format, "%"))
+	n := Need{Keep: float64(len(format)) + 8*s.Text + 64*s.Nodes + 64*verbs}
+	if strings.Contains(format, "[") {
+		n.Keep = float64(len(format)) + max(1, verbs)*(8*s.Text+64*(s.Nodes+1))
+	}
+	return Need{Keep: n.Keep + verbs*width(format)*(s.Nodes+1)}
+}
+
+// width is the largest number in a format; * stands for fmt's largest.
+func width(format string) (most float64) {
+	if strings.Contains(format, "*") {
+		return 1e6
+	}
+	n := 0.0
+	for _, c := range format {
+		if c < '0' || c > '9' {
+			n = 0
+			continue
+		}
+		n = min(10*n+float64(c-'0'), 1e6)
+		most = max(most, n)
+	}
+	return most
+}

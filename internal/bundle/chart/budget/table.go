@@ -1,0 +1,90 @@
+package budget
+
+import "strings"
+
+// Table has the bound of every function of templates by its name.
+func Table() map[string]Bound {
+	table := map[string]Bound{}
+	for _, row := range rows() {
+		for name := range strings.FieldsSeq(row.names) {
+			table[name] = row.bound
+		}
+	}
+	return table
+}
+
+// Builtins are the functions of text/template that it calls itself and nobody can bound: they
+// give a number, a boolean, or a part of what they were given.
+func Builtins() []string {
+	return strings.Fields("and or not eq ne lt le gt ge index len call")
+}
+
+type row struct {
+	bound Bound
+	names string
+}
+
+func rows() []row {
+	return append([]row{
+		{nothing, `add add1 add1f all any atoi biggest ceil coalesce contains default div empty
+			first fail float64 floor get getHostByName hasKey hasPrefix hasSuffix int int64 isAbs kindIs kindOf last
+			max maxf min minf mod mul mustFirst mustLast mustToDate now osIsAbs randInt required round
+			sub substr ternary toDate trim trimPrefix trimSuffix trunc typeIs typeIsLike typeOf unset
+			dateModify date_modify mustDateModify must_date_modify dig berth_tick`},
+		{small, `adler32sum ago duration durationRound hello htmlDate htmlDateInZone plural sha1sum sha256sum sha512sum
+			unixEpoch uuidv4`},
+		{charged, "include tpl berth_template berth_method berth_layout"},
+		{asked, "lookup"},
+		{decimals, "addf divf mulf subf"},
+		{measured, "deepEqual has mustHas toDecimal"},
+		{entry, "set"},
+		{keyed, "dict"},
+		{counted(24, ofUntil), "until"},
+		{counted(24, ofUntilStep), "untilStep"},
+		{counted(128, ofSeq), "seq"},
+		{counted(4, func(a Args) float64 { return a.number(0) }), "randAlpha randAlphaNum randAscii randNumeric randBytes"},
+		{counted(ofString, ofSplit), "splitList"},
+		{counted(ofEntry+4*word, ofSplit), "split"},
+		{counted(ofEntry+4*word, ofSplitN), "splitn"},
+		{list(ofItem), `list tuple append prepend push concat rest initial reverse slice keys values
+			pluck chunk mustAppend mustPrepend mustPush mustRest mustInitial mustReverse mustSlice mustChunk mustCompact compact`},
+		{list(ofEntry), "pick omit"},
+		{compared, "uniq mustUniq without mustWithout"},
+	}, texts()...)
+}
+
+// texts are the functions of texts.
+func texts() []row {
+	return []row{
+		{text(2), `abbrev abbrevboth b64dec b64enc b32dec b32enc base clean dir ext initials lower nospace osBase osClean
+			osDir osExt swapcase title untitle upper camelcase kebabcase snakecase regexQuoteMeta`},
+		{text(5), "shuffle"},
+		{text(8), "date dateInZone date_in_zone encryptAES decryptAES"},
+		{text(100), "semver semverCompare urlParse buildCustomCert"},
+		{printed(4), "urlJoin"},
+		{printed(6), "print println html js urlquery quote squote cat toString"},
+		{shown, "berth_out"},
+		{formatted, "printf"},
+		{repeated, "repeat"},
+		{indented, "indent nindent"},
+		{replaced, "replace"},
+		{wrapped(0, -1, 1), "wrap"},
+		{wrapped(0, 1, 2), "wrapWith"},
+		{trimmed, "trimall trimAll"},
+		{joined, "join sortAlpha toStrings"},
+		{whole(6, 12, 100), "toJson mustToJson toRawJson mustToRawJson toPrettyJson mustToPrettyJson"},
+		{whole(12, 24, 700), "toYaml toYamlPretty"},
+		{withPaths, "toToml"},
+		{whole(1, 0, 2*ofEntry), "deepCopy mustDeepCopy merge mustMerge mergeOverwrite mustMergeOverwrite"},
+		{ofYAML, "fromYaml fromYamlArray"},
+		{ofJSON, "fromJson fromJsonArray mustFromJson"},
+		{ofTOML, "fromToml"},
+		{regex(1, 0, nil), "regexMatch mustRegexMatch regexFind mustRegexFind"},
+		{regex(1, 80, limited(2)), "regexFindAll mustRegexFindAll regexSplit mustRegexSplit"},
+		{substituted(false), "regexReplaceAll mustRegexReplaceAll"},
+		{substituted(true), "regexReplaceAllLiteral mustRegexReplaceAllLiteral"},
+		{slow(1 << 20), `bcrypt htpasswd genPrivateKey genCA genCAWithKey genSelfSignedCert genSelfSignedCertWithKey
+			genSignedCert genSignedCertWithKey`},
+		{slow(40 << 20), "derivePassword"},
+	}
+}
