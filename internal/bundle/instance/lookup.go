@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,12 +10,13 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/berthdev/berth/internal/bundle/chart"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
 // capabilities are the cluster's version and the versions of its APIs.
 func (r Reconciler) capabilities(context.Context) (c chart.Capabilities, err error) {
-	discovery := r.Client.Discovery()
+	discovery := r.Installs.Discovery()
 	version, err := discovery.ServerVersion()
 	if err != nil {
 		return c, kube.Fault(err, kube.Call{Verb: "get", Resource: "/version"})
@@ -43,13 +45,17 @@ func (r Reconciler) lookup(ctx context.Context, apiVersion, kind, namespace, nam
 	object.SetKind(kind)
 	object.SetNamespace(namespace)
 	object.SetName(name)
+	if r.Reserved.Hides(namespace) || r.Reserved.Hides(name) && kind == "Namespace" {
+		return nil, fault.New(fault.Failed, "the template looks up %s in the system namespace %s, which bundles leave alone", kube.Object(kind, name), namespace).
+			WithHint("a server with --allow-system lets it")
+	}
 	resource, known, err := r.Applier("", namespace).ResourceOf(ctx, object.GroupVersionKind())
 	if err != nil || !known {
 		return nil, err
 	}
-	var api dynamic.ResourceInterface = r.Client.Dynamic.Resource(resource.GroupVersionResource)
+	var api dynamic.ResourceInterface = r.Installs.Dynamic.Resource(resource.GroupVersionResource)
 	if namespace != "" && resource.Namespaced {
-		api = r.Client.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace)
+		api = r.Installs.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace)
 	}
 	call := kube.Call{Verb: "get", Resource: resource.GroupResource().String(), Namespace: namespace, Name: name}
 	if name == "" {
@@ -58,6 +64,7 @@ func (r Reconciler) lookup(ctx context.Context, apiVersion, kind, namespace, nam
 		if err != nil {
 			return nil, kube.Fault(err, call)
 		}
+		list.Items = slices.DeleteFunc(list.Items, func(o unstructured.Unstructured) bool { return r.Reserved.Hides(o.GetNamespace()) })
 		return list.UnstructuredContent(), nil
 	}
 	found, err := api.Get(ctx, name, metav1.GetOptions{})

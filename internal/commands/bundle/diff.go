@@ -74,7 +74,7 @@ func Diff(ctx context.Context, o *DiffOptions) error {
 	if err != nil {
 		return err
 	}
-	changes, err := o.preview(ctx, r, v1alpha1.Config{Values: string(values), Namespace: r.Client.Namespace})
+	changes, err := o.preview(ctx, r, v1alpha1.Config{Values: string(values), Namespace: r.Own.Namespace})
 	if err != nil {
 		return cmdutil.Because(ctx, err)
 	}
