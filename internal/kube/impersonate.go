@@ -20,18 +20,12 @@ func UserOf(account types.NamespacedName) string {
 func (c *Client) ActingAs(account types.NamespacedName) (*Client, error) {
 	config := rest.CopyConfig(c.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: UserOf(account)}
-	sending := http.Client{}
-	if c.HTTP != nil {
-		sending = *c.HTTP
-	} else {
-		inner, err := rest.HTTPClientFor(c.Config)
-		if err != nil {
-			return nil, configFault(err)
-		}
-		sending = *inner
+	sending, inner := *c.HTTP, c.HTTP.Transport
+	if inner == nil {
+		inner = http.DefaultTransport // as net/http takes it
 	}
 	// The outermost of all that add headers: those inside keep what they find.
-	sending.Transport = transport.NewImpersonatingRoundTripper(transport.ImpersonationConfig{UserName: UserOf(account)}, sending.Transport)
+	sending.Transport = transport.NewImpersonatingRoundTripper(transport.ImpersonationConfig{UserName: UserOf(account)}, inner)
 	acting, err := clientFor(config, &sending, c.Namespace, c.Requests)
 	if err != nil {
 		return nil, err

@@ -127,7 +127,7 @@ func TestKeptIn(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	server := kubetest.Start(t, nil)
 	client := dynamic.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: -1})
-	applier := Reconciler{Own: &kube.Client{Interface: fake.NewClientset(), Dynamic: client}, System: "team"}.Applier("web", "team")
+	applier := Reconciler{Installs: &kube.Client{Interface: fake.NewClientset(), Dynamic: client}, System: "team"}.Applier("web", "team")
 	applier.Live = live.New(client, v1alpha1.LabelOwnerName+"=web")
 	defer applier.Live.Close()
 	objects := parsed(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: wanted}}
