@@ -28,6 +28,12 @@ func Self(config *rest.Config) string {
 	return tokenName(string(content([]byte(config.BearerToken), config.BearerTokenFile)))
 }
 
+// tokenFile is where a pod has the token of its ServiceAccount.
+const tokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token"
+
+// InPod is true for the client of a process that logs in as the ServiceAccount of its pod.
+func (c *Client) InPod() bool { return c.Config != nil && c.Config.BearerTokenFile == tokenFile }
+
 func content(data []byte, file string) []byte {
 	if len(data) > 0 || file == "" {
 		return data

@@ -8,6 +8,7 @@ import "github.com/berthdev/berth/internal/kube"
 const (
 	ServeBundles            = "serve bundles"
 	ServeBundlesInSystem    = "serve bundles, in the system namespace"
+	ServeBundlesAsInstaller = "serve bundles, as installers"
 	ServeGateway            = "serve gateway"
 	ServeWorkspaces         = "serve workspaces"
 	ServeWorkspacesInSystem = "serve workspaces, in the system namespace"
@@ -20,6 +21,7 @@ const (
 	groupBundles        = "core.rukpak.io"
 	groupAuthentication = "authentication.k8s.io"
 	groupAuthorization  = "authorization.k8s.io"
+	groupAdmission      = "admissionregistration.k8s.io"
 )
 
 // WorkspaceUser is the ClusterRole of those who enter workspaces through a gateway, as
@@ -38,18 +40,20 @@ func MachinePoolUser(pool string) string { return "machine-pool-" + pool + "-use
 // Serving are the permissions of servers. What a bundle installs is not among them:
 // that depends on the bundles, and an administrator chooses it.
 func Serving() []Command {
-	return []Command{serveBundles(), serveBundlesInSystem(), serveGateway(), serveGatewayMachines(), enterByGateway(), enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem()}
+	return []Command{serveBundles(), serveBundlesInSystem(), serveBundlesAsInstaller(), serveGateway(), serveGatewayMachines(), enterByGateway(), enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem()}
 }
 
 func serveBundles() Command {
 	return Command{
 		Name: ServeBundles, Cluster: true,
-		About: "Reconcile bundles and bundle instances, and serve content to those who may read it. What instances install takes another ClusterRole, which `berth serve manifests --install-role` binds: nothing is installed without it.",
+		About: "Reconcile bundles and bundle instances, and serve content to those who may read it. What instances install takes another ClusterRole, which `berth serve manifests --install-role` binds to another ServiceAccount, the installer: nothing is installed without it.",
 		Rules: []Rule{
 			{Group: groupBundles, Resource: "bundles", Verbs: []string{"get", "list", "watch", "create", "delete"}, Why: "the bundles of instances are created and cleaned up"},
 			{Group: groupBundles, Resource: "bundles/status", Verbs: []string{"update"}, Why: "what became of them"},
 			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "list", "watch"}, Why: "what is wanted"},
 			{Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"update"}, Why: "what became of it"},
+			{Group: groupAdmission, Resource: "validatingadmissionpolicies", Verbs: []string{"get"}, Why: "whether authors of instances are asked for their rights", Without: "no instance is installed that names a ServiceAccount"},
+			{Group: groupAdmission, Resource: "validatingadmissionpolicybindings", Verbs: []string{"get"}, Why: "whether authors of instances are asked for their rights", Without: "no instance is installed that names a ServiceAccount"},
 			{Group: groupAuthentication, Resource: "tokenreviews", Verbs: []string{"create"}, Why: "who asks for content"},
 			{Group: groupAuthorization, Resource: "subjectaccessreviews", Verbs: []string{"create"}, Why: "whether they may read it"},
 		},
@@ -64,6 +68,16 @@ func serveBundlesInSystem() Command {
 			{Resource: "secrets", Verbs: []string{"get", "list", "create", "update", "delete"}, Why: "Helm's records; logins of sources"},
 			{Resource: "configmaps", Verbs: []string{"get"}, Why: "sources, and chunks of uploads"},
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"get", "create", "update", "delete"}, Why: "one of several servers works; locks"},
+		},
+	}
+}
+
+func serveBundlesAsInstaller() Command {
+	return Command{
+		Name: ServeBundlesAsInstaller, Feature: true, System: true,
+		About: "Act as the ServiceAccounts that instances are installed as: a Role in the namespace of each, which `berth serve manifests bundles` prints with resourceNames. An author of an instance that names one needs the same for that one.",
+		Rules: []Rule{
+			{Resource: "serviceaccounts", Verbs: []string{"impersonate"}, Why: "what bundles contain is looked up, applied, watched and removed with the rights of these alone"},
 		},
 	}
 }

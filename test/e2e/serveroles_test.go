@@ -32,7 +32,7 @@ func testServeWithANarrowRole(t *testing.T) {
 	w := newServing(t, "e2e-configmaps")
 	w.bindEverywhere("e2e-configmaps", installing("", "configmaps"), nil)
 	w.eventually("the server may install ConfigMaps", func() bool {
-		return strings.HasPrefix(w.output("auth", "can-i", "patch", "configmaps", "-n", "default", "--as", "system:serviceaccount:"+w.namespace+":berth-bundles"), "yes")
+		return strings.HasPrefix(w.output("auth", "can-i", "patch", "configmaps", "-n", "default", "--as", "system:serviceaccount:"+w.namespace+":berth-bundles-installer"), "yes")
 	})
 	w.apply(contentOf("one", configMap("a", "one"), configMap("gone", "x")), w.plainOf(v1alpha1.ClassPlain, "one"))
 	first := w.installedBundle()
@@ -61,7 +61,7 @@ func testRolesOfServing(t *testing.T) {
 	w.apply(w.must(0, "bundle", "definitions").stdout)
 
 	to, listen := &asked{}, freePort(t)
-	cmd := limited.command("serve", "bundles", "--system-namespace", w.namespace, "--listen", listen, "--metrics-listen", freePort(t))
+	cmd := limited.command("serve", "bundles", "--system-namespace", w.namespace, "--listen", listen, "--metrics-listen", freePort(t), "--allow-system")
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+limited.record(to, old), "XDG_CACHE_HOME="+t.TempDir())
 	server := w.launch(cmd)
 	server.waitFor(`"leadership"`)

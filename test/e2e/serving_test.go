@@ -21,8 +21,15 @@ import (
 )
 
 // newServing is a world with the server of bundles in two pods, as `berth serve
-// manifests` prints it and with nothing changed, for one of TestServers.
+// manifests` prints it and with nothing changed, for one of TestServers. What instances
+// install may be in its namespace, which is the system namespace.
 func newServing(t *testing.T, installRole string, args ...string) *world {
+	t.Helper()
+	return newServer(t, installRole, append(args, "--allow-system")...)
+}
+
+// newServer is the same for instances that have to leave the system namespace alone.
+func newServer(t *testing.T, installRole string, args ...string) *world {
 	t.Helper()
 	w := newWorldAlone(t)
 	w.kubeconfig, w.limited = w.admin, w.config
@@ -36,7 +43,7 @@ func newServing(t *testing.T, installRole string, args ...string) *world {
 		}
 		w.kubectl("delete", "bundleinstances.core.rukpak.io", w.instance(), "--ignore-not-found")
 		w.kubectl("delete", "deployment", "berth-bundles", "--ignore-not-found", "--cascade=foreground", "--timeout=60s")
-		w.kubectl("delete", "clusterrolebinding,clusterrole", "--selector", serverPods, "--ignore-not-found")
+		w.kubectl("delete", "clusterrolebinding,clusterrole,validatingadmissionpolicybinding,validatingadmissionpolicy", "--selector", serverPods, "--ignore-not-found")
 	})
 	w.kubectl("apply", "--server-side", "-f", file)
 	w.eventually("the server is ready", func() bool {

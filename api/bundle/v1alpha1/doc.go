@@ -62,3 +62,7 @@ const AnnotationUninstalling = "berth.dev/uninstalling"
 // AnnotationSystemNamespace is the namespace in which what belongs to the instance of a
 // bundle is recorded and locked.
 const AnnotationSystemNamespace = "berth.dev/system-namespace"
+
+// AnnotationServiceAccount is on the bundle of an instance that names a ServiceAccount, as
+// NAMESPACE/NAME: what is installed as that one comes only from those who may act as it.
+const AnnotationServiceAccount = "berth.dev/service-account"

@@ -19,8 +19,25 @@ type Instance struct {
 type InstanceSpec struct {
 	ProvisionerClassName string   `json:"provisionerClassName"`
 	Template             Template `json:"template"`
+	// ServiceAccount is the one that the bundle is installed as; nil for the installer of the
+	// server.
+	ServiceAccount *ServiceAccount `json:"serviceAccount,omitempty"`
 	// Config depends on the class; berth reads a Config.
 	Config json.RawMessage `json:"config,omitempty"`
+}
+
+// ServiceAccount is a ServiceAccount of the cluster.
+type ServiceAccount struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// String is the ServiceAccount as NAMESPACE/NAME; empty for nil.
+func (s *ServiceAccount) String() string {
+	if s == nil {
+		return ""
+	}
+	return s.Namespace + "/" + s.Name
 }
 
 // Template is the bundle of an instance.

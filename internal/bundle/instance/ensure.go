@@ -16,7 +16,7 @@ import (
 // ensureBundle finds the bundle of the instance's template among its bundles, or makes
 // it.
 func (p *pass) ensureBundle(ctx context.Context) (*v1alpha1.Bundle, error) {
-	b, hash, err := bundleFor(p.in.Spec.Template, p.bundles)
+	b, hash, err := bundleFor(p.in, p.bundles)
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +31,8 @@ func (p *pass) ensureBundle(ctx context.Context) (*v1alpha1.Bundle, error) {
 			if err != nil {
 				return nil, err
 			}
-			if there == nil || there.DeletionTimestamp != nil || there.Labels[v1alpha1.LabelTemplateHash] != hash || !metav1.IsControlledBy(there, p.in) {
-				continue // of another template, or on its way out
+			if there == nil || there.DeletionTimestamp != nil || !isBundleOf(p.in, hash, there) {
+				continue // of another template or somebody else, or on its way out
 			}
 			b = there // another process was faster
 		} else if err != nil {
@@ -46,19 +46,29 @@ func (p *pass) ensureBundle(ctx context.Context) (*v1alpha1.Bundle, error) {
 		WithHint("delete bundles that belong to no instance: kubectl get bundles.core.rukpak.io")
 }
 
-// bundleFor is the bundle of a template among those of an instance, nil if there is none,
-// and the hash by which it is found.
-func bundleFor(t v1alpha1.Template, bundles []v1alpha1.Bundle) (b *v1alpha1.Bundle, hash string, err error) {
-	if hash, err = templateHash(t); err != nil {
+// bundleFor is the bundle of an instance's template among those that say that they are the
+// instance's, nil if there is none, and the hash by which it is found.
+func bundleFor(in *v1alpha1.Instance, bundles []v1alpha1.Bundle) (b *v1alpha1.Bundle, hash string, err error) {
+	if hash, err = templateHash(in.Spec.Template); err != nil {
 		return nil, "", err
 	}
 	i := slices.IndexFunc(bundles, func(b v1alpha1.Bundle) bool {
-		return b.Labels[v1alpha1.LabelTemplateHash] == hash && b.DeletionTimestamp == nil
+		return isBundleOf(in, hash, &b) && b.DeletionTimestamp == nil
 	})
 	if i < 0 {
 		return nil, hash, nil
 	}
 	return &bundles[i], hash, nil
+}
+
+// isBundleOf is true for a bundle that was made for an instance's template, which has this
+// hash. Whoever may create bundles may give theirs any labels, but for the source of the
+// template there is only one content; and what is installed as a ServiceAccount comes from a
+// bundle that says so, which takes the permission to act as it.
+func isBundleOf(in *v1alpha1.Instance, hash string, b *v1alpha1.Bundle) bool {
+	return b.Labels[v1alpha1.LabelTemplateHash] == hash && metav1.IsControlledBy(b, in) && same(b.Spec, in.Spec.Template.Spec) &&
+		b.Annotations[v1alpha1.AnnotationContent] == in.Spec.Template.Metadata.Annotations[v1alpha1.AnnotationContent] &&
+		b.Annotations[v1alpha1.AnnotationServiceAccount] == in.Spec.ServiceAccount.String()
 }
 
 // maxAttempts is how many names are tried for a bundle.
@@ -83,6 +93,10 @@ func (r Reconciler) bundleOf(in *v1alpha1.Instance, hash string, attempt int) *v
 	b.Labels[v1alpha1.LabelOwnerKind], b.Labels[v1alpha1.LabelOwnerName] = v1alpha1.KindInstance, in.Name
 	b.Labels[v1alpha1.LabelTemplateHash] = hash
 	b.Annotations[v1alpha1.AnnotationSystemNamespace] = r.System
+	delete(b.Annotations, v1alpha1.AnnotationServiceAccount)
+	if account := in.Spec.ServiceAccount; account != nil {
+		b.Annotations[v1alpha1.AnnotationServiceAccount] = account.String()
+	}
 	b.OwnerReferences = []metav1.OwnerReference{ownedBy(in, true)}
 	return b
 }

@@ -23,7 +23,7 @@ import (
 
 // leader is who reconciles a class all the time; empty if nobody does.
 func (r Reconciler) leader(ctx context.Context, class string) (string, error) {
-	return serve.Leader(ctx, r.Client.CoordinationV1(), r.System, serve.LeaseName(class), r.Now)
+	return serve.Leader(ctx, r.Own.CoordinationV1(), r.System, serve.LeaseName(class), r.Now)
 }
 
 // leaveTo writes what is wanted, and follows the server that brings it about.
@@ -82,7 +82,7 @@ func once(wanted, current *v1alpha1.Instance, now time.Time) error {
 
 // followed waits until what is wanted is healthy, or has failed.
 func (p *pass) followed(ctx context.Context) error {
-	api := p.Client.Dynamic.Resource(v1alpha1.Instances())
+	api := p.Own.Dynamic.Resource(v1alpha1.Instances())
 	only := fields.OneTermEqualSelector("metadata.name", p.in.Name).String()
 	source := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -117,6 +117,9 @@ func (p *pass) arrived(now *v1alpha1.Instance) (bool, error) {
 	case now.Status.ObservedGeneration < p.in.Generation:
 		return false, nil
 	}
+	if c := meta.FindStatusCondition(now.Status.Conditions, v1alpha1.ConditionInstalled); c != nil && c.Reason == v1alpha1.ReasonErrorGettingClient {
+		return true, fault.New(fault.Failed, "%s: %s", c.Reason, c.Message)
+	}
 	for _, kind := range []string{v1alpha1.ConditionHasValidBundle, v1alpha1.ConditionInstalled} {
 		c := meta.FindStatusCondition(now.Status.Conditions, kind)
 		switch {
@@ -129,6 +132,9 @@ func (p *pass) arrived(now *v1alpha1.Instance) (bool, error) {
 	p.outcome.Bundle = now.Status.InstalledBundleName
 	c := meta.FindStatusCondition(now.Status.Conditions, v1alpha1.ConditionHealthy)
 	if c == nil || c.Status != metav1.ConditionTrue {
+		if c != nil && c.Reason == v1alpha1.ReasonReconcileFailed {
+			return true, fault.New(fault.Failed, "%s: %s", c.Reason, c.Message)
+		}
 		if c != nil {
 			p.steps.Note("%s", c.Message)
 		}

@@ -36,7 +36,7 @@ func fakeCluster(t *testing.T, in *v1alpha1.Instance, locked func(client *dynami
 		once()
 		return false, nil, nil
 	})
-	return Reconciler{Client: &kube.Client{Interface: core, Dynamic: client}, System: "ns", Now: time.Now}, client
+	return Reconciler{Own: &kube.Client{Interface: core, Dynamic: client}, System: "ns", Now: time.Now}, client
 }
 
 // put makes an object what the cluster has.

@@ -16,7 +16,7 @@ import (
 // What attempts since the installed revision may have left is known, whether they failed
 // or were cut off; what was before the installed one is gone.
 func TestHistory(t *testing.T) {
-	r := Reconciler{Client: &kube.Client{Interface: fake.NewClientset()}, System: "ns", Now: time.Now}
+	r := Reconciler{Own: &kube.Client{Interface: fake.NewClientset()}, System: "ns", Now: time.Now}
 	var latest *helm.Release
 	record := func(name string, end func(*helm.Release) error) {
 		t.Helper()

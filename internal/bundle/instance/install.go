@@ -98,7 +98,7 @@ func (c change) action() v1.BundleAction {
 
 // install brings the objects of a package to the cluster, and looks at their health.
 func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Package, c changing) error {
-	view := live.New(p.Client.Dynamic, v1alpha1.LabelOwnerName+"="+p.in.Name)
+	view := live.New(p.Installs.Dynamic, v1alpha1.LabelOwnerName+"="+p.in.Name)
 	defer view.Close()
 	applier := p.applier(pkg, view)
 	err := p.plan(ctx, applier, b, pkg, &c)
@@ -107,6 +107,7 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 		err = p.carryOut(ctx, applier, pkg, c)
 	}
 	if err != nil {
+		err = p.denied(err)
 		p.verdicts.healthy = unknown(v1alpha1.ReasonInstallationStatusFalse, "nothing is installed yet")
 		if c.installed {
 			p.verdicts.healthy.message = "it has not been looked at since the bundle could not be installed"
@@ -122,6 +123,9 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 // plan says what is to be done about the release.
 func (p *pass) plan(ctx context.Context, applier apply.Applier, b *v1alpha1.Bundle, pkg *format.Package, c *changing) (err error) {
 	if c.objects, err = placed(ctx, applier, p.in, pkg); err != nil {
+		return err
+	}
+	if err := p.Reserved.Check(slices.Concat(c.objects, hookObjects(pkg)), applier.Namespace); err != nil {
 		return err
 	}
 	if pkg.Recorded {
@@ -164,7 +168,7 @@ func (p *pass) applier(pkg *format.Package, view *live.View) apply.Applier {
 // Applier applies the objects of an instance.
 func (r Reconciler) Applier(name, namespace string) apply.Applier {
 	return apply.Applier{
-		Client: r.Client.Dynamic, Discovery: &remembered{ServerResourcesInterface: r.Client.Discovery()},
+		Client: r.Installs.Dynamic, Discovery: &remembered{ServerResourcesInterface: r.Installs.Discovery()},
 		Namespace: namespace, Owner: r.owner(name), Force: r.Force,
 	}
 }

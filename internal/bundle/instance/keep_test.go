@@ -74,7 +74,7 @@ func names(objects []*unstructured.Unstructured) string {
 }
 
 func TestDivide(t *testing.T) {
-	applier := Reconciler{Client: &kube.Client{Interface: fake.NewClientset()}, System: "ns"}.Applier("web", "ns")
+	applier := Reconciler{Installs: &kube.Client{Interface: fake.NewClientset()}, System: "ns"}.Applier("web", "ns")
 	var objects []*unstructured.Unstructured
 	for _, object := range parsed(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: goes}}
 {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: ns}}
@@ -104,7 +104,7 @@ func TestDivide(t *testing.T) {
 
 // A kept object of a kind goes with the definition of the kind, which is said.
 func TestDivideWithDefinitions(t *testing.T) {
-	applier := Reconciler{Client: &kube.Client{Interface: fake.NewClientset()}, System: "ns"}.Applier("web", "ns")
+	applier := Reconciler{Installs: &kube.Client{Interface: fake.NewClientset()}, System: "ns"}.Applier("web", "ns")
 	marks := `labels: {app.kubernetes.io/managed-by: Helm}, annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: ns, helm.sh/resource-policy: `
 	objects := parsed(t, `{apiVersion: example.org/v1, kind: Boat, metadata: {name: kept, `+marks+`keep}}}
 {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: definition, `+marks+`none}}, spec: {group: example.org, names: {kind: Boat, plural: boats}, versions: [{name: v1}]}}`)
@@ -127,7 +127,7 @@ func TestKeptIn(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	server := kubetest.Start(t, nil)
 	client := dynamic.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: -1})
-	applier := Reconciler{Client: &kube.Client{Interface: fake.NewClientset(), Dynamic: client}, System: "team"}.Applier("web", "team")
+	applier := Reconciler{Installs: &kube.Client{Interface: fake.NewClientset(), Dynamic: client}, System: "team"}.Applier("web", "team")
 	applier.Live = live.New(client, v1alpha1.LabelOwnerName+"=web")
 	defer applier.Live.Close()
 	objects := parsed(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: wanted}}

@@ -80,6 +80,14 @@ func (k Known) Values() string {
 	return c.Values
 }
 
+// ServiceAccount is the one that the instance was to be installed as last; nil for none.
+func (k Known) ServiceAccount() *v1alpha1.ServiceAccount {
+	if k.Instance == nil {
+		return nil
+	}
+	return k.Instance.Spec.ServiceAccount
+}
+
 // Keep is where a request has its objects that name no namespace: where those of the
 // instance are, once something is installed. Another one that somebody has asked for, and
 // not only has in a context, is refused: all of it would be deleted and created anew.

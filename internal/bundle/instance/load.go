@@ -29,14 +29,23 @@ func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
 	if err != nil {
 		return err
 	}
-	b, _, err := bundleFor(wanted.Spec.Template, k.Bundles)
-	if err != nil {
+	if r, err = r.As(q.ServiceAccount); err != nil {
 		return err
 	}
-	if b != nil && k.Instance != nil {
-		q.Package, err = recorded(k.Release, r.originOf(k.Instance, b, q.Class, q.Config))
+	if k.Instance != nil {
+		wanted.ObjectMeta = k.Instance.ObjectMeta
+		b, _, err := bundleFor(wanted, k.Bundles)
+		if err != nil {
+			return err
+		}
+		if b != nil {
+			q.Package, err = recorded(k.Release, r.originOf(k.Instance, b, q.Class, q.Config))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if q.Package == nil && err == nil {
+	if q.Package == nil {
 		q.Package, err = r.read(ctx, q.Content, q.Name, q.Class, q.Config, k.Release)
 	}
 	return err

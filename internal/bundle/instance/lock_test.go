@@ -35,7 +35,7 @@ func TestLock(t *testing.T) {
 			t.Parallel()
 			client, met := fake.NewClientset(), make(chan struct{})
 			meet := sync.OnceFunc(func() { close(met) })
-			r := Reconciler{Client: &kube.Client{Interface: client}, System: "ns", Now: time.Now}
+			r := Reconciler{Own: &kube.Client{Interface: client}, System: "ns", Now: time.Now}
 			other := r.locker(test.meets)
 			other.Self.Nonce = "other"
 			theirs, _, err := other.Try(t.Context(), lockID("web"), nil)

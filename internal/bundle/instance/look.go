@@ -37,6 +37,8 @@ func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstr
 	}
 	return p.steps.Do("health", func() (string, error) {
 		if err := applier.Watch(ctx, objects); err != nil {
+			err = p.denied(err)
+			p.verdicts.healthy = unknown(v1alpha1.ReasonReconcileFailed, "whether the objects are as they should be cannot be seen: "+why(err))
 			return "", err
 		}
 		rest, err := health.Wait(ctx, applier.Live, objects, patience, p.healthReporter(len(objects)))

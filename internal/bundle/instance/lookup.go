@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +17,7 @@ import (
 
 // capabilities are the cluster's version and the versions of its APIs.
 func (r Reconciler) capabilities(context.Context) (c chart.Capabilities, err error) {
-	discovery := r.Client.Discovery()
+	discovery := r.Installs.Discovery()
 	version, err := discovery.ServerVersion()
 	if err != nil {
 		return c, kube.Fault(err, kube.Call{Verb: "get", Resource: "/version"})
@@ -45,8 +46,9 @@ const (
 	pageBytes = 8 << 20
 )
 
-// listed reads a list of objects, but not more of it than a chart may have.
-func listed(ctx context.Context, api dynamic.ResourceInterface) (map[string]any, error) {
+// listed reads a list of objects without those that are hidden, but not more of it than a chart
+// may have.
+func listed(ctx context.Context, api dynamic.ResourceInterface, hidden func(unstructured.Unstructured) bool) (map[string]any, error) {
 	var all *unstructured.UnstructuredList
 	size, held, token := int64(firstPage), 0.0, ""
 	for {
@@ -65,6 +67,7 @@ func listed(ctx context.Context, api dynamic.ResourceInterface) (map[string]any,
 		}
 		rest := maxLookup - int64(len(all.Items))
 		if token == "" || rest <= 0 {
+			all.Items = slices.DeleteFunc(all.Items, hidden)
 			return all.UnstructuredContent(), nil
 		}
 		size = min(rest, max(1, int64(pageBytes/(held/float64(len(all.Items))))))
@@ -78,18 +81,23 @@ func (r Reconciler) lookup(ctx context.Context, apiVersion, kind, namespace, nam
 	object.SetKind(kind)
 	object.SetNamespace(namespace)
 	object.SetName(name)
+	if r.Reserved.Hides(namespace) || r.Reserved.Hides(name) && kind == "Namespace" {
+		return nil, fault.New(fault.Failed, "the template looks up %s in the system namespace %s, which bundles leave alone", kube.Object(kind, name), namespace).
+			WithHint("a server with --allow-system lets it")
+	}
 	resource, known, err := r.Applier("", namespace).ResourceOf(ctx, object.GroupVersionKind())
 	if err != nil || !known {
 		return nil, err
 	}
-	var api dynamic.ResourceInterface = r.Client.Dynamic.Resource(resource.GroupVersionResource)
+	var api dynamic.ResourceInterface = r.Installs.Dynamic.Resource(resource.GroupVersionResource)
 	if namespace != "" && resource.Namespaced {
-		api = r.Client.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace)
+		api = r.Installs.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace)
 	}
 	call := kube.Call{Verb: "get", Resource: resource.GroupResource().String(), Namespace: namespace, Name: name}
 	if name == "" {
 		call.Verb = "list"
-		list, err := listed(ctx, api)
+		hidden := func(o unstructured.Unstructured) bool { return r.Reserved.Hides(o.GetNamespace()) }
+		list, err := listed(ctx, api, hidden)
 		return list, kube.Fault(err, call)
 	}
 	found, err := api.Get(ctx, name, metav1.GetOptions{})

@@ -60,7 +60,7 @@ func (u removal) holds(ctx context.Context, namespace string) (string, error) {
 		{Version: "v1", Kind: "Pod"},
 	} {
 		resource, _ := kube.ResourceOf(kind)
-		list, err := u.Client.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace).List(ctx, metav1.ListOptions{
+		list, err := u.Installs.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace).List(ctx, metav1.ListOptions{
 			LabelSelector: v1alpha1.LabelOwnerName + "!=" + u.name, Limit: page,
 		})
 		if err != nil {

@@ -68,7 +68,7 @@ func (o Objects) CreateBundle(ctx context.Context, b *v1alpha1.Bundle) error {
 		return err
 	}
 	unstructured.RemoveNestedField(object.Object, "status")
-	made, err := create(ctx, o.Client, v1alpha1.Bundles(), object)
+	made, err := create(ctx, o.Client, v1alpha1.Bundles(), object, "")
 	if err != nil {
 		return err // the caller asks whether it exists
 	}
@@ -93,9 +93,9 @@ const (
 	servedTime = 10 * time.Second
 )
 
-func create(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, object *unstructured.Unstructured) (made *unstructured.Unstructured, err error) {
+func create(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, object *unstructured.Unstructured, validation string) (made *unstructured.Unstructured, err error) {
 	_ = wait.PollUntilContextTimeout(ctx, servedPoll, servedTime, true, func(ctx context.Context) (bool, error) {
-		made, err = client.Resource(resource).Create(ctx, object, metav1.CreateOptions{FieldManager: kube.FieldManager})
+		made, err = client.Resource(resource).Create(ctx, object, metav1.CreateOptions{FieldManager: kube.FieldManager, FieldValidation: validation})
 		return !apierrors.IsNotFound(err), nil
 	})
 	return made, err

@@ -51,6 +51,8 @@ type pass struct {
 	steps *event.Steps
 	held  *lock.Lock
 	until Until
+	// requested is true if who makes the pass has written the instance just now.
+	requested bool
 
 	in       *v1alpha1.Instance
 	before   string // the status
@@ -130,6 +132,10 @@ func (p *pass) work(ctx context.Context) error {
 		return err
 	}
 	p.outcome.Bundle, p.verdicts.valid = b.Name, ofBundle(b)
+	if err := p.identify(ctx); err != nil {
+		p.verdicts.installed = no(v1alpha1.ReasonErrorGettingClient, why(err))
+		return err
+	}
 	c, err := p.revisions(ctx)
 	if err != nil {
 		p.verdicts.installed = unknown(v1alpha1.ReasonErrorGettingReleaseState, why(err))
@@ -159,6 +165,7 @@ func (p *pass) readBundle(ctx context.Context, b *v1alpha1.Bundle, current *helm
 	defer p.found.content.Close()
 	pkg, err := p.load(ctx, current)
 	if err != nil && !reconcile.IsSlowly(err) {
+		err = p.denied(err)
 		p.verdicts.valid = no(v1alpha1.ReasonBundleLoadFailed, why(err))
 	}
 	return pkg, err

@@ -23,12 +23,16 @@ func (r Reconciler) Preview(ctx context.Context, q Request, k Known, dry apply.D
 		}
 		in = k.Instance
 	}
+	r, err := r.As(q.ServiceAccount)
+	if err != nil {
+		return nil, err
+	}
 	h, err := r.history(ctx, q.Name, k.Release)
 	if err != nil {
 		return nil, err
 	}
 	applier := r.Applier(q.Name, cmp.Or(q.Package.Namespace, r.namespaceOf(q.Config)))
-	applier.DryRun, applier.Live = dry, live.New(r.Client.Dynamic, v1alpha1.LabelOwnerName+"="+q.Name)
+	applier.DryRun, applier.Live = dry, live.New(r.Installs.Dynamic, v1alpha1.LabelOwnerName+"="+q.Name)
 	defer applier.Live.Close()
 	objects, err := placed(ctx, applier, in, q.Package)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/apply/hooks"
+	"github.com/berthdev/berth/internal/bundle/installer"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/event"
@@ -26,7 +27,18 @@ const DefaultSystem = "berth-system"
 
 // Reconciler works on the bundles and instances of berth's classes.
 type Reconciler struct {
-	Client *kube.Client
+	// Own is the identity of berth itself: bundles, instances and their status, records, locks,
+	// uploads and logins.
+	Own *kube.Client
+	// Installs is the identity with which everything is done that a bundle chooses: what its
+	// templates look up, and its objects and hooks, which are applied, watched and removed. At
+	// a terminal it is Own, the caller; see As.
+	Installs *kube.Client
+	// Guard knows whether instances may name a ServiceAccount.
+	Guard *installer.Guard
+	// Reserved is what bundles leave alone; of what somebody installs with rights of their own,
+	// nothing.
+	Reserved installer.Reserved
 	// System is the namespace of everything that belongs to no bundle's content.
 	System string
 	// Fetcher fetches sources; which bundle it works on, and whom it reports to, is added.
@@ -43,9 +55,11 @@ type Reconciler struct {
 
 	// turns are those of a server's workers; nil if there are no others.
 	turns *turns
+	// account is as what Installs acts; nil at a terminal.
+	account *v1alpha1.ServiceAccount
 }
 
-func (r Reconciler) objects() Objects { return Objects{Client: r.Client.Dynamic} }
+func (r Reconciler) objects() Objects { return Objects{Client: r.Own.Dynamic} }
 
 // fetcher fetches the source of a bundle, and reports on the way.
 func (r Reconciler) fetcher(b *v1alpha1.Bundle, steps *event.Steps) source.Fetcher {
@@ -56,7 +70,7 @@ func (r Reconciler) fetcher(b *v1alpha1.Bundle, steps *event.Steps) source.Fetch
 
 // records are those of the releases.
 func (r Reconciler) records() release.Records {
-	return release.Records{Secrets: r.Client.CoreV1().Secrets(r.System), Namespace: r.System, Repair: func(secret string) string {
+	return release.Records{Secrets: r.Own.CoreV1().Secrets(r.System), Namespace: r.System, Repair: func(secret string) string {
 		return fmt.Sprintf("delete it, so that the record before it counts: kubectl delete secret %s --namespace %s", secret, r.System)
 	}}
 }
@@ -77,7 +91,7 @@ func lockID(name string) string { return name + ".bundle" }
 // locker takes locks in the system namespace.
 func (r Reconciler) locker(purpose string) lock.Locker {
 	return lock.Locker{
-		Leases: r.Client.CoordinationV1().Leases(r.System), Namespace: r.System,
+		Leases: r.Own.CoordinationV1().Leases(r.System), Namespace: r.System,
 		Self: lock.Self(), Purpose: purpose, Now: r.Now,
 	}
 }

@@ -104,6 +104,14 @@ func (p *pass) runHooks(ctx context.Context, applier apply.Applier, pkg *format.
 	})
 }
 
+// hookObjects are the objects of the hooks of a chart.
+func hookObjects(pkg *format.Package) (objects []*unstructured.Unstructured) {
+	for i := range pkg.Hooks {
+		objects = append(objects, pkg.Hooks[i].Object)
+	}
+	return objects
+}
+
 // hooksOf are the hooks of a chart as the applier has them.
 func hooksOf(pkg *format.Package) (all []hooks.Hook) {
 	for i := range pkg.Hooks {

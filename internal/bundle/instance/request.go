@@ -30,7 +30,9 @@ type Request struct {
 	Class   string
 	Package *format.Package
 	Config  v1alpha1.Config
-	Until   Until
+	// ServiceAccount is as what it is installed; nil for the caller, or the server's installer.
+	ServiceAccount *v1alpha1.ServiceAccount
+	Until          Until
 }
 
 // Install brings a request about: the objects that say so are written, and then what
@@ -45,7 +47,7 @@ func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *even
 	if err != nil {
 		return Outcome{}, err
 	}
-	p := &pass{Reconciler: r, steps: steps, until: q.Until, bundles: k.Bundles}
+	p := &pass{Reconciler: r, steps: steps, until: q.Until, bundles: k.Bundles, requested: true}
 	p.found = found{content: q.Content, resolved: q.Resolved, pkg: q.Package, release: k.Release}
 	if !k.Undefined {
 		leader, err := r.leader(ctx, wanted.Spec.ProvisionerClassName)
@@ -112,7 +114,7 @@ func instanceOf(q Request) (*v1alpha1.Instance, error) {
 		return nil, err
 	}
 	in := &v1alpha1.Instance{Spec: v1alpha1.InstanceSpec{
-		ProvisionerClassName: q.Class, Config: text,
+		ProvisionerClassName: q.Class, Config: text, ServiceAccount: q.ServiceAccount,
 		Template: v1alpha1.Template{
 			// Other content from the same place is another bundle.
 			Metadata: v1alpha1.TemplateMeta{Annotations: map[string]string{v1alpha1.AnnotationContent: q.Content.Digest}},
@@ -127,14 +129,14 @@ func instanceOf(q Request) (*v1alpha1.Instance, error) {
 // else.
 func (r Reconciler) setInstance(ctx context.Context, wanted, current *v1alpha1.Instance) (*v1alpha1.Instance, error) {
 	wanted.TypeMeta = typeMeta(v1alpha1.KindInstance)
-	api := r.Client.Dynamic.Resource(v1alpha1.Instances())
+	api := r.Own.Dynamic.Resource(v1alpha1.Instances())
 	made := &v1alpha1.Instance{}
 	if current == nil {
 		object, err := untyped(wanted)
 		if err != nil {
 			return nil, err
 		}
-		created, err := create(ctx, r.Client.Dynamic, v1alpha1.Instances(), object)
+		created, err := create(ctx, r.Own.Dynamic, v1alpha1.Instances(), object, strictness(wanted))
 		if err != nil {
 			return nil, kube.Fault(err, call("create", v1alpha1.Instances(), wanted.Name))
 		}
@@ -153,7 +155,7 @@ func (r Reconciler) setInstance(ctx context.Context, wanted, current *v1alpha1.I
 	if err != nil {
 		return nil, err
 	}
-	changed, err := api.Patch(ctx, wanted.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
+	changed, err := api.Patch(ctx, wanted.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager, FieldValidation: strictness(wanted)})
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsInvalid(err):
 		return nil, changedMeanwhile(wanted.Name)
@@ -161,6 +163,15 @@ func (r Reconciler) setInstance(ctx context.Context, wanted, current *v1alpha1.I
 		return nil, kube.Fault(err, call("patch", v1alpha1.Instances(), wanted.Name))
 	}
 	return made, typed(changed, made)
+}
+
+// strictness is how the API server takes a field that its definition of the kind does not have:
+// an older one would leave out the ServiceAccount, and the bundle would be installed as another.
+func strictness(wanted *v1alpha1.Instance) string {
+	if wanted.Spec.ServiceAccount != nil {
+		return metav1.FieldValidationStrict
+	}
+	return ""
 }
 
 // same compares what JSON makes of two values, in which the order of keys says nothing.

@@ -19,7 +19,7 @@ func (p *pass) rollBack(ctx context.Context, applier apply.Applier, c changing, 
 	p.steps.Note("putting back what was installed")
 	applier.Force, applier.Report = true, nil
 	applier.First = true // the view may still have what has just been changed
-	_, err := applier.Apply(ctx, apply.Objects(c.before))
+	_, err := applier.Apply(ctx, apply.Objects(p.Reserved.Allowed(c.before, applier.Namespace)))
 	if err == nil {
 		var added []*unstructured.Unstructured
 		for _, c := range p.outcome.Changes.With(apply.Created) {

@@ -11,7 +11,7 @@ import (
 func (r Reconciler) fromURL(ctx context.Context, url string) (*content.Content, error) {
 	limits := r.Fetcher.Limits
 	// The builder is the first to find it too large, and says so.
-	archive, err := server.Client{Config: r.Client.Config, Trust: r.Trust}.Fetch(ctx, url, limits.Compressed+1<<20)
+	archive, err := server.Client{Config: r.Own.Config, Trust: r.Trust}.Fetch(ctx, url, limits.Compressed+1<<20)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestContentOfAnotherServerIsBounded(t *testing.T) {
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: provisioner.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.Client = &kube.Client{Config: &rest.Config{Host: "https://api.invalid", BearerToken: "token"}}
+	r.Own = &kube.Client{Config: &rest.Config{Host: "https://api.invalid", BearerToken: "token"}}
 	r.Trust = server.Trust{Hosts: []string{strings.TrimPrefix(provisioner.URL, "https://")}, CAFile: ca}
 	for limit, fits := range map[int64]bool{int64(packed.Len()): true, int64(packed.Len()) - 1: false, 1 << 20: false} {
 		r.Fetcher.Limits.Compressed = limit

@@ -65,6 +65,11 @@ func judge(in *v1alpha1.Instance) (v1.BundleStateName, string) {
 	if message, failed := is(v1alpha1.ConditionHealthy, metav1.ConditionFalse); failed {
 		return v1.BundleUnhealthy, message
 	}
+	if message, is := is(v1alpha1.ConditionHealthy, metav1.ConditionUnknown); is {
+		if c := meta.FindStatusCondition(in.Status.Conditions, v1alpha1.ConditionHealthy); c.Reason == v1alpha1.ReasonReconcileFailed {
+			return v1.BundleFailed, message
+		}
+	}
 	if _, healthy := is(v1alpha1.ConditionHealthy, metav1.ConditionTrue); healthy {
 		return v1.BundleHealthy, ""
 	}

@@ -101,7 +101,7 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 	if err != nil {
 		return err
 	}
-	view := live.New(r.Client.Dynamic, v1alpha1.LabelOwnerName+"="+s.Name)
+	view := live.New(r.Installs.Dynamic, v1alpha1.LabelOwnerName+"="+s.Name)
 	defer view.Close()
 	applier := r.Applier(s.Name, r.System)
 	applier.Live = view

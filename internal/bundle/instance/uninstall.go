@@ -45,7 +45,12 @@ func (r Reconciler) Uninstall(ctx context.Context, name string, o Removing, step
 	if err != nil {
 		return nil, err
 	}
-	view := live.New(r.Client.Dynamic, v1alpha1.LabelOwnerName+"="+name)
+	if k.Instance != nil {
+		if r, err = r.As(k.Instance.Spec.ServiceAccount); err != nil {
+			return nil, err
+		}
+	}
+	view := live.New(r.Installs.Dynamic, v1alpha1.LabelOwnerName+"="+name)
 	defer view.Close()
 	u := removal{Reconciler: r, name: name, known: k, held: held, view: view, steps: steps}
 	return u.run(ctx, o)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -21,7 +22,9 @@ type ClusterOptions struct {
 	Open  func(ctx context.Context, system string) (instance.Reconciler, error)
 	Flags []string
 
-	Name              string
+	Name string
+	// ServiceAccount is as what the objects of bundles are worked on whose instances name none.
+	ServiceAccount    *v1alpha1.ServiceAccount
 	System            string // namespace
 	DeleteDefinitions bool
 	Yes               bool
@@ -71,4 +74,19 @@ func completeSource(f *cmdutil.Factory) cobra.CompletionFunc {
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// addServiceAccountFlag adds --service-account.
+func (o *ClusterOptions) addServiceAccountFlag(cmd *cobra.Command) {
+	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount,
+		"act as this ServiceAccount on what is in bundles whose instance names none (default: with your own rights)")
+}
+
+// open makes what the command works with, on what is in bundles as the ServiceAccount.
+func (o *ClusterOptions) open(ctx context.Context) (instance.Reconciler, error) {
+	r, err := o.Open(ctx, o.System)
+	if err != nil {
+		return r, err
+	}
+	return r.As(o.ServiceAccount)
 }

@@ -75,7 +75,7 @@ func Diff(ctx context.Context, o *DiffOptions) error {
 		return err
 	}
 	r.RenderTime = o.RenderTimeout
-	changes, err := o.preview(ctx, r, v1alpha1.Config{Values: string(values), Namespace: r.Client.Namespace})
+	changes, err := o.preview(ctx, r, v1alpha1.Config{Values: string(values), Namespace: r.Own.Namespace})
 	if err != nil {
 		return cmdutil.Because(ctx, err)
 	}

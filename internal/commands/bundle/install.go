@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -25,8 +26,12 @@ type InstallOptions struct {
 
 	Name string
 	SourceOptions
-	System          string // namespace
-	Namespaced      bool   // the command line names the namespace of the objects
+	System string // namespace
+	// ServiceAccount is as what the bundle is installed; AccountGiven says whether the command
+	// line has it, also as none.
+	ServiceAccount  *v1alpha1.ServiceAccount
+	AccountGiven    bool
+	Namespaced      bool // the command line names the namespace of the objects
 	CreateNamespace bool
 	ForceConflicts  bool
 	NoWait          bool
@@ -60,6 +65,9 @@ of git's credential helper or of SSH; or a Secret of the system namespace, which
 A field of an object that another program has set is an error, and nothing is written;
 --force-conflicts takes it over.
 
+With --service-account the bundle is installed, upgraded and removed as that one, by a
+server as well; an upgrade keeps it unless another one is named, or "" for none.
+
 The release can be looked at with helm in the system namespace. While a server of
 berth reconciles bundles, it does the work, and this command follows it.`,
 		Example: `  berth bundle install shop ./shop
@@ -74,7 +82,7 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 				return fault.New(fault.InvalidArgument, "requires a name and a source, got %s", english.Plural(len(args), "argument"))
 			}
 			o.Name, o.Arg, o.Flags = args[0], args[1], cmdutil.ClusterFlags(cmd)
-			o.Namespaced = cmd.Flags().Changed("namespace")
+			o.Namespaced, o.AccountGiven = cmd.Flags().Changed("namespace"), cmd.Flags().Changed(cmdutil.FlagServiceAccount)
 			return o.validate()
 		}),
 	}
@@ -84,6 +92,7 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 	addSystemFlag(cmd, &o.System)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace of --namespace if it does not exist; it outlives the bundle")
+	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount, "install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first you, or the server's installer)")
 	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false, "take over what other programs have set in the objects")
 	cmd.Flags().BoolVar(&o.NoWait, "no-wait", false, "do not wait until the objects are healthy")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)

@@ -29,7 +29,7 @@ func Install(ctx context.Context, o *InstallOptions) error {
 		return err
 	}
 	r.Force, r.RenderTime = o.ForceConflicts, o.RenderTimeout
-	conf := v1alpha1.Config{Values: string(values), Namespace: r.Client.Namespace}
+	conf := v1alpha1.Config{Values: string(values), Namespace: r.Own.Namespace}
 	if o.DryRun != "" {
 		changes, err := o.preview(ctx, r, conf)
 		return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
@@ -73,6 +73,9 @@ func (o *InstallOptions) prepare(ctx context.Context, r instance.Reconciler, con
 	)
 	if err == nil {
 		q.Config.Namespace, err = known.Keep(r.System, conf.Namespace, o.Namespaced)
+		if q.ServiceAccount = o.ServiceAccount; !o.AccountGiven {
+			q.ServiceAccount = known.ServiceAccount()
+		}
 	}
 	if err == nil {
 		err = steps.Do("check", func() (string, error) {
@@ -134,6 +137,6 @@ func (o *InstallOptions) document(r instance.Reconciler, q instance.Request, out
 		Objects: v1.BundleChanges{
 			Created: count(apply.Created), Updated: count(apply.Updated), Deleted: count(apply.Deleted), Unchanged: count(apply.Unchanged),
 		},
-		Healthy: out.Healthy, Notes: out.Notes, Timing: steps.Timing(r.Client.Requests.Count()),
+		Healthy: out.Healthy, Notes: out.Notes, Timing: steps.Timing(r.Own.Requests.Count()),
 	}
 }

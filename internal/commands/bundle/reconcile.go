@@ -51,6 +51,9 @@ A bundle that another program has unpacked is fetched from that program, with yo
 token. The token is sent to Services of the cluster and to the hosts of
 --content-host, and nowhere else.
 
+What instances install is installed with your rights, whoever has written them, unless
+they name a ServiceAccount or --service-account does.
+
 The exit status is 3 if any of them failed; why is on the objects, too.`,
 		Example: `  berth bundle reconcile
   berth bundle reconcile --only bundles`,
@@ -59,6 +62,7 @@ The exit status is 3 if any of them failed; why is on the objects, too.`,
 	}
 	o := newCluster(f, cmd, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	cmdutil.EnumVar(cmd, &o.Only, "only", "work on these alone", onlyBundles, onlyInstances)
+	o.addServiceAccountFlag(cmd)
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 	cmd.RunE = cmdutil.RunE(o, runF, func(*cobra.Command, []string) error {
@@ -77,14 +81,14 @@ const objectTime = 5 * time.Minute
 func Reconcile(ctx context.Context, o *ClusterOptions) error {
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	r, err := o.Open(ctx, o.System)
+	r, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	r.Trust = o.Trust
 	begun := time.Now()
 	c := controller.Controller{
-		Client: r.Client.Dynamic, Reconciler: instance.NewBackend(r), Classes: v1alpha1.Classes(),
+		Client: r.Own.Dynamic, Reconciler: instance.NewBackend(r), Classes: v1alpha1.Classes(),
 		Workers: 1, Timeout: objectTime, Log: slog.New(slog.DiscardHandler),
 	}
 	results, err := c.Pass(ctx, o.Only.names(), func(reconcile.Result[controller.Key]) {})

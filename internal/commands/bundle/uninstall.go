@@ -34,6 +34,10 @@ the instance. Objects that are marked as those of others are left and named, and
 definitions of kinds, what is marked helm.sh/resource-policy: keep, and a namespace
 that holds something else.
 
+The hooks of a chart run with your rights, unless its instance names a ServiceAccount or
+--service-account does. Of a bundle that others have chosen, name the one that it was
+installed as.
+
 With --delete-crds, the definitions are removed, too, and every object of their kinds
 with them: how many these are is shown, and you are asked to confirm; --yes skips the
 question and is required without a terminal.`,
@@ -47,6 +51,7 @@ question and is required without a terminal.`,
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "succeed if there is no such bundle")
 	cmd.Flags().BoolVar(&o.NoWait, "no-wait", false, "do not wait until the objects are gone")
+	o.addServiceAccountFlag(cmd)
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmd.RunE = cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 		o.Name, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
@@ -62,7 +67,7 @@ question and is required without a terminal.`,
 func Uninstall(ctx context.Context, o *ClusterOptions) error {
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	r, err := o.Open(ctx, o.System)
+	r, err := o.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/installer"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/fault"
@@ -36,5 +37,6 @@ func (f *Factory) Bundles(ctx context.Context, system string) (r instance.Reconc
 	}
 	sources, err := f.Sources()
 	sources.Cluster = &source.Cluster{Client: client.CoreV1(), Namespace: system}
-	return instance.Reconciler{Client: client, System: system, Fetcher: sources, Now: time.Now}, err
+	guard := &installer.Guard{Client: client.Dynamic, Now: time.Now}
+	return instance.Reconciler{Own: client, Installs: client, Guard: guard, System: system, Fetcher: sources, Now: time.Now}, err
 }

@@ -21,6 +21,12 @@ import (
 // systemNamespace is where berth keeps its own objects unless it is told otherwise.
 const systemNamespace = "berth-system"
 
+// The flags about who installs.
+const (
+	flagInstaller   = "installer"
+	flagAllowSystem = "allow-system"
+)
+
 // Backend does what the role bundles is for.
 type Backend interface {
 	controller.Reconciler
@@ -38,6 +44,11 @@ type BackendOptions struct {
 	Trust server.Trust
 	// RenderTimeout is how long the rendering of a chart may take.
 	RenderTimeout time.Duration
+	// Installer is as what instances are installed that name no ServiceAccount; nil for the
+	// client itself.
+	Installer *v1alpha1.ServiceAccount
+	// AllowSystem lets bundles touch what berth itself runs on.
+	AllowSystem bool
 }
 
 // BundlesOptions are what the command line says.
@@ -49,6 +60,8 @@ type BundlesOptions struct {
 	Serving
 	BaseURL, Namespace string
 	Trust              server.Trust
+	Installer          *v1alpha1.ServiceAccount
+	AllowSystem        bool
 	Period, Timeout    time.Duration
 	Workers            int
 	RenderTimeout      time.Duration
@@ -67,6 +80,12 @@ who have the ClusterRole bundle-reader.
 Of several of these processes one at a time works on the objects of a class; all of
 them serve content. While one does, ` + "`berth bundle install`" + ` leaves the work to it.
 
+What bundles contain is rendered, applied, watched and removed as the ServiceAccount
+that their instance names, or as that of --installer: this process impersonates it.
+Without --installer, which is required in a pod, it is done with the rights of the
+kubeconfig, whoever has written the instance. The system namespace and the definitions,
+roles and policies of berth are left alone, unless --allow-system is given.
+
 A bundle that another program has unpacked is fetched from that program, with the
 token of this process. It is sent to Services of the cluster and to the hosts of
 --content-host, and nowhere else.
@@ -83,6 +102,8 @@ a certificate only this host is listened on.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.BaseURL, "base-url", "", "where content is reached by others: https://HOST[:PORT]")
 	flags.StringVar(&o.Namespace, "system-namespace", systemNamespace, "the namespace of records, uploads, logins and leases")
+	cmdutil.AddServiceAccountFlag(cmd, &o.Installer, flagInstaller, "the ServiceAccount as which instances are installed that name none (default: with the rights of the kubeconfig)")
+	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false, "let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the rights of who installs them go")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 	flags.DurationVar(&o.Period, "period", 10*time.Minute, "how often all objects are looked at")
@@ -120,7 +141,14 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 	if err != nil {
 		return err
 	}
-	backend, err := o.Backend(ctx, BackendOptions{Client: client, Namespace: o.Namespace, BaseURL: o.BaseURL, Trust: o.Trust, RenderTimeout: o.RenderTimeout})
+	if o.Installer == nil && client.InPod() {
+		return fault.New(fault.InvalidArgument, "--%s is required in a pod: bundles would be installed with the rights of the server itself", flagInstaller).
+			WithHint("apply what `berth serve manifests bundles` prints: it has the ServiceAccount for that")
+	}
+	backend, err := o.Backend(ctx, BackendOptions{
+		Client: client, Namespace: o.Namespace, BaseURL: o.BaseURL, Trust: o.Trust, Installer: o.Installer, AllowSystem: o.AllowSystem,
+		RenderTimeout: o.RenderTimeout,
+	})
 	if err != nil {
 		return err
 	}
@@ -129,6 +157,9 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 		return fault.New(fault.Internal, "the name of this host: %w", err)
 	}
 	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
+	if o.Installer == nil {
+		log.Warn("instances are installed with the rights of the kubeconfig, whoever has written them: name a ServiceAccount with --" + flagInstaller)
+	}
 	metrics, health, limits := serve.NewMetrics(), &serve.Health{}, serve.NewLimiter(serve.DefaultLimits(), time.Now)
 	work := &controller.Controller{
 		Client: client.Dynamic, Reconciler: backend, Classes: classes(),

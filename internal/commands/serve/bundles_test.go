@@ -44,22 +44,24 @@ func TestBundlesOptions(t *testing.T) {
 	cmdtest.Options(t, newCmd, forget, map[string]cmdtest.Case[serve.BundlesOptions]{
 		"the defaults": {Want: defaults(func(*serve.BundlesOptions) {})},
 		"as in a pod": {
-			Args: "--listen :1 --metrics-listen :2 --tls-cert c --tls-key k --base-url https://x:8443 --system-namespace s --period 1m --workers 2 --content-host a,b:1",
+			Args: "--listen :1 --metrics-listen :2 --tls-cert c --tls-key k --base-url https://x:8443 --system-namespace s --period 1m --workers 2 --content-host a,b:1 --installer s/i --allow-system",
 			Want: defaults(func(o *serve.BundlesOptions) {
 				o.Listen, o.MetricsListen, o.Cert, o.Key, o.BaseURL, o.Namespace = ":1", ":2", "c", "k", "https://x:8443", "s"
 				o.Period, o.Workers, o.Trust.Hosts = time.Minute, 2, []string{"a", "b:1"}
+				o.Installer, o.AllowSystem = &v1alpha1.ServiceAccount{Namespace: "s", Name: "i"}, true
 			}),
 		},
-		"half a certificate":  {Args: "--tls-cert c", Err: "--tls-cert and --tls-key are given together"},
-		"no period":           {Args: "--period 0s", Err: "--period must be positive, got 0s"},
-		"no time":             {Args: "--timeout -1s", Err: "--timeout must be positive, got -1s"},
-		"no workers":          {Args: "--workers 0", Err: "--workers must be at least 1, got 0"},
-		"no namespace":        {Args: "--system-namespace=", Err: "--system-namespace must not be empty"},
-		"a base without TLS":  {Args: "--base-url http://x", Err: `--base-url must be https://HOST[:PORT], got "http://x"`},
-		"a base with a login": {Args: "--base-url https://a:b@x", Err: "--base-url must be"},
-		"a base with a path":  {Args: "--base-url https://x/y", Err: "--base-url must be"},
-		"a host with a path":  {Args: "--content-host x/y", Err: `--content-host must be HOST or HOST:PORT, got "x/y"`},
-		"an argument":         {Args: "x", Err: `unexpected argument "x"`},
+		"an installer without a namespace": {Args: "--installer i", Err: `a ServiceAccount is NAMESPACE/NAME, got "i"`},
+		"half a certificate":               {Args: "--tls-cert c", Err: "--tls-cert and --tls-key are given together"},
+		"no period":                        {Args: "--period 0s", Err: "--period must be positive, got 0s"},
+		"no time":                          {Args: "--timeout -1s", Err: "--timeout must be positive, got -1s"},
+		"no workers":                       {Args: "--workers 0", Err: "--workers must be at least 1, got 0"},
+		"no namespace":                     {Args: "--system-namespace=", Err: "--system-namespace must not be empty"},
+		"a base without TLS":               {Args: "--base-url http://x", Err: `--base-url must be https://HOST[:PORT], got "http://x"`},
+		"a base with a login":              {Args: "--base-url https://a:b@x", Err: "--base-url must be"},
+		"a base with a path":               {Args: "--base-url https://x/y", Err: "--base-url must be"},
+		"a host with a path":               {Args: "--content-host x/y", Err: `--content-host must be HOST or HOST:PORT, got "x/y"`},
+		"an argument":                      {Args: "x", Err: `unexpected argument "x"`},
 	})
 }
 

@@ -11,9 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/installer"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
@@ -32,6 +34,9 @@ type ManifestsOptions struct {
 	Namespace   string
 	Issuer      string
 	InstallRole string
+	// Accounts are ServiceAccounts that instances may name to be installed as.
+	Accounts    []string
+	AllowSystem bool
 	Trust       server.Trust
 	Replicas    int32
 	Hosts       []string
@@ -54,9 +59,11 @@ func NewManifests(f *cmdutil.Factory, runF func(context.Context, *ManifestsOptio
 applied by an administrator. Nothing is sent to a cluster.
 
 The roles are bundles, gateway, volumes and workspaces. What they may do is in docs/rbac.md. What instances
-install is not part of it: --install-role names a ClusterRole that it gets in addition. Most
-bundles create CustomResourceDefinitions and roles of their own, which takes
-cluster-admin. Whoever may create a bundle instance then installs with that role.
+install is installed as another ServiceAccount, berth-bundles-installer, and --install-role
+names the ClusterRole that this one gets. Most bundles create CustomResourceDefinitions
+and roles of their own, which takes cluster-admin. Whoever may create a bundle instance
+then installs with that role. An instance can name another ServiceAccount, if its author
+may impersonate that; --service-account names those that the server may.
 
 Without --cert-manager what is printed has a certificate, good for two years, with
 its private key, so that it is a secret; print and apply it again to renew it. The CA
@@ -94,7 +101,9 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 	flags := cmd.Flags()
 	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version), "the image to run")
 	flags.StringVar(&o.Issuer, "cert-manager", "", "cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
-	flags.StringVar(&o.InstallRole, "install-role", "", "the ClusterRole with which instances are installed (default: none; nothing is installed)")
+	flags.StringVar(&o.InstallRole, "install-role", "", "the ClusterRole of the ServiceAccount as which instances are installed (default: none; nothing is installed)")
+	flags.StringSliceVar(&o.Accounts, cmdutil.FlagServiceAccount, nil, "a ServiceAccount, NAMESPACE/NAME, that instances may name to be installed as")
+	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false, "let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the install role goes")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 	flags.StringSliceVar(&o.Hosts, "host", nil, "a DNS name or IP address by which the gateway is reached from outside, for its certificate")
 	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities whose client certificates the gateway takes (default: only tokens)")
@@ -175,6 +184,16 @@ func (o *ManifestsOptions) manifests(name string) ([]byte, error) {
 		return nil, err
 	}
 	options.InstallRole = o.InstallRole
+	for _, text := range o.Accounts {
+		account, err := cmdutil.ParseServiceAccount(text)
+		if err != nil {
+			return nil, err
+		}
+		options.Accounts = append(options.Accounts, types.NamespacedName{Namespace: account.Namespace, Name: account.Name})
+	}
+	if o.AllowSystem {
+		options.Arguments = append(options.Arguments, "--"+flagAllowSystem)
+	}
 	if err := o.trust(&options); err != nil {
 		return nil, err
 	}
@@ -222,6 +241,7 @@ func bundles() (manifest.Role, error) {
 			Name: server.ReaderRole, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{server.Paths}, Verbs: []string{"get"}}},
 		}},
 		Definitions: definitions, Cache: "4Gi", Sited: true,
+		Policies: installer.Policies(), Installer: rbac.Named(rbac.ServeBundlesAsInstaller),
 	}, err
 }
 

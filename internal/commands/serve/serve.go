@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/bundle/installer"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 )
@@ -14,9 +15,18 @@ import (
 func NewCmd(f *cmdutil.Factory) *cobra.Command {
 	backend := func(ctx context.Context, o BackendOptions) (Backend, error) {
 		r, err := f.Bundles(ctx, o.Namespace)
+		if err != nil {
+			return nil, err
+		}
 		r.BaseURL, r.Trust, r.RenderTime = o.BaseURL, o.Trust, o.RenderTimeout
+		if !o.AllowSystem {
+			r.Reserved = installer.Reserved{System: o.Namespace}
+		}
 		r.Fetcher.Getenv = nil // others say what is fetched: not with the logins of who runs this
-		return instance.NewBackend(r), err
+		if r, err = r.As(o.Installer); err != nil {
+			return nil, err
+		}
+		return instance.NewBackend(r), nil
 	}
 	cmd := cmdutil.Group(&cobra.Command{
 		Use:   "serve",

@@ -30,10 +30,7 @@ func (r Role) access(o Options) []runtime.Object {
 	for _, users := range r.Users {
 		objects = append(objects, &rbacv1.ClusterRole{ObjectMeta: r.global(users.Name), Rules: users.Rules})
 	}
-	if o.InstallRole != "" {
-		objects = append(objects, r.bindEverywhere(o, r.objectName()+"-install", o.InstallRole))
-	}
-	return objects
+	return append(objects, r.installing(o)...)
 }
 
 // bind gives the role what it may do, in all namespaces or in one.

@@ -154,6 +154,9 @@ func (r Role) arguments(o Options) []string {
 	if r.Sited {
 		all = append(all, "--base-url="+r.BaseURL(o.Namespace), "--system-namespace="+o.Namespace)
 	}
+	if r.installs() {
+		all = append(all, "--installer="+r.installer(o).String())
+	}
 	return append(all, o.Arguments...)
 }
 

@@ -10,6 +10,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
@@ -22,6 +23,9 @@ type Role struct {
 	Name string
 	// Everywhere and InSystem are what it may do in the cluster and in its namespace.
 	Everywhere, InSystem rbac.Command
+	// Installer is what it takes to act as the ServiceAccount that has the install role; the
+	// zero value of a role that installs nothing.
+	Installer rbac.Command
 	// Users are ClusterRoles for those who ask it.
 	Users []UserRole
 	// Ports are more ports on which it is reached, beside that of HTTPS.
@@ -75,8 +79,10 @@ type Options struct {
 	Configuration []byte
 	// Hosts are more names, or IP addresses, by which the role is reached.
 	Hosts []string
-	// InstallRole is a ClusterRole that the role gets in addition; empty for none.
+	// InstallRole is the ClusterRole of the installer; empty for none.
 	InstallRole string
+	// Accounts are more ServiceAccounts that the role may act as.
+	Accounts []types.NamespacedName
 }
 
 // The ports of a pod.

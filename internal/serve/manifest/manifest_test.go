@@ -16,6 +16,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -27,7 +28,7 @@ func role() Role {
 	return Role{
 		Name: "bundles", Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
 		Users: []UserRole{{Name: "bundle-reader", Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/bundles/*"}, Verbs: []string{"get"}}}}},
-		Sited: true, Cache: "4Gi",
+		Sited: true, Cache: "4Gi", Installer: rbac.Named(rbac.ServeBundlesAsInstaller),
 	}
 }
 
@@ -41,6 +42,7 @@ func options() Options {
 func TestGolden(t *testing.T) {
 	issued := options()
 	issued.Issuer, issued.InstallRole, issued.Replicas = "Issuer/ours", "cluster-admin", 1
+	issued.Accounts = []types.NamespacedName{{Namespace: "shop", Name: "deployer"}}
 	issued.Authorities, issued.Arguments = []byte("another CA\n"), []string{"--content-ca=" + PathAuthorities}
 	for name, o := range map[string]Options{"self-signed": options(), "cert-manager": issued} {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +126,8 @@ func TestPodsAreConfined(t *testing.T) {
 	}
 }
 
-// A role that installs is bound if an administrator names one, and never otherwise.
+// The role that installs is bound if an administrator names one, and never otherwise; and to
+// the installer, which is all that the server may act as but for what is named.
 func TestInstallRole(t *testing.T) {
 	for _, install := range []string{"", "cluster-admin"} {
 		o := options()
@@ -136,10 +139,20 @@ func TestInstallRole(t *testing.T) {
 		bound := []string{}
 		for _, b := range find[*rbacv1.ClusterRoleBinding](t, objects(t, text)) {
 			bound = append(bound, b.RoleRef.Name)
+			if b.RoleRef.Name == install && (len(b.Subjects) != 1 || b.Subjects[0].Name != "berth-bundles-installer" || b.Subjects[0].Namespace != "berth-system") {
+				t.Errorf("%s is of %v", install, b.Subjects)
+			}
 		}
 		want := []string{install}
 		if got := slices.DeleteFunc(bound, func(name string) bool { return name == "berth-bundles" }); strings.Join(got, "") != strings.Join(want, "") {
 			t.Errorf("%v is bound, want %v", got, want)
+		}
+		for _, r := range find[*rbacv1.Role](t, objects(t, text)) {
+			for _, rule := range r.Rules {
+				if slices.Contains(rule.Verbs, "impersonate") && !slices.Equal(rule.ResourceNames, []string{"berth-bundles-installer"}) {
+					t.Errorf("the server may act as %q", rule.ResourceNames)
+				}
+			}
 		}
 		for _, r := range find[*rbacv1.ClusterRole](t, objects(t, text)) {
 			for _, rule := range r.Rules {

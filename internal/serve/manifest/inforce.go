@@ -1,0 +1,47 @@
+package manifest
+
+import (
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Differs says in which respect a policy and its binding, as the cluster has them, are not what
+// is printed for a role; empty if they are, with what the API server fills in.
+func (p Policy) Differs(role string, policy *admissionv1.ValidatingAdmissionPolicy, binding *admissionv1.ValidatingAdmissionPolicyBinding) string {
+	printed := p.objects(Role{Name: role})
+	wanted, bound := printed[0].(*admissionv1.ValidatingAdmissionPolicy), printed[1].(*admissionv1.ValidatingAdmissionPolicyBinding)
+	switch {
+	case policy.DeletionTimestamp != nil || binding.DeletionTimestamp != nil:
+		return "it is being deleted"
+	case !equality.Semantic.DeepEqual(filledIn(policy.Spec), filledIn(wanted.Spec)):
+		return "its spec is not the one that is printed"
+	case !equality.Semantic.DeepEqual(binding.Spec, bound.Spec):
+		return "its binding is not the one that is printed"
+	}
+	return ""
+}
+
+// filledIn is a spec with the defaults of the API server.
+func filledIn(spec admissionv1.ValidatingAdmissionPolicySpec) admissionv1.ValidatingAdmissionPolicySpec {
+	spec = *spec.DeepCopy()
+	m := spec.MatchConstraints
+	if m == nil {
+		return spec
+	}
+	if m.MatchPolicy == nil {
+		m.MatchPolicy = new(admissionv1.Equivalent)
+	}
+	if m.NamespaceSelector == nil {
+		m.NamespaceSelector = &metav1.LabelSelector{}
+	}
+	if m.ObjectSelector == nil {
+		m.ObjectSelector = &metav1.LabelSelector{}
+	}
+	for i := range m.ResourceRules {
+		if m.ResourceRules[i].Scope == nil {
+			m.ResourceRules[i].Scope = new(admissionv1.AllScopes)
+		}
+	}
+	return spec
+}
