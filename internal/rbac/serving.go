@@ -11,6 +11,7 @@ const (
 	ServeGateway            = "serve gateway"
 	ServeWorkspaces         = "serve workspaces"
 	ServeWorkspacesInSystem = "serve workspaces, in the system namespace"
+	ServeWorkspacesGuard    = "serve workspaces, what guards records"
 	ServeGatewayMachines    = "machines of a gateway"
 	EnterByGateway          = "enter through a gateway"
 	EnterMachineByPool      = "machines of a pool, through its gateway"
@@ -20,6 +21,7 @@ const (
 	groupBundles        = "core.rukpak.io"
 	groupAuthentication = "authentication.k8s.io"
 	groupAuthorization  = "authorization.k8s.io"
+	groupAdmission      = "admissionregistration.k8s.io"
 )
 
 // WorkspaceUser is the ClusterRole of those who enter workspaces through a gateway, as
@@ -38,7 +40,7 @@ func MachinePoolUser(pool string) string { return "machine-pool-" + pool + "-use
 // Serving are the permissions of servers. What a bundle installs is not among them:
 // that depends on the bundles, and an administrator chooses it.
 func Serving() []Command {
-	return []Command{serveBundles(), serveBundlesInSystem(), serveGateway(), serveGatewayMachines(), enterByGateway(), enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem()}
+	return []Command{serveBundles(), serveBundlesInSystem(), serveGateway(), serveGatewayMachines(), enterByGateway(), enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem(), serveWorkspacesGuard()}
 }
 
 func serveBundles() Command {
@@ -143,6 +145,18 @@ func serveWorkspacesInSystem() Command {
 		About: "One of several servers of workspaces works.",
 		Rules: []Rule{
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"get", "create", "update"}, Why: "who that is"},
+		},
+	}
+}
+
+// serveWorkspacesGuard is a ClusterRole: policies are in no namespace.
+func serveWorkspacesGuard() Command {
+	return Command{
+		Name: ServeWorkspacesGuard, Feature: true, Cluster: true,
+		About: "See whether the cluster admits records of workspaces only from those who could do themselves what they record: nothing is done otherwise, unless with `--trust-records`. `berth reconcile` takes it, too. resourceNames can limit it to berth-workspaces-records.",
+		Rules: []Rule{
+			{Group: groupAdmission, Resource: "validatingadmissionpolicies", Verbs: []string{"get"}, Why: "whether the policy is there, and as this version has it"},
+			{Group: groupAdmission, Resource: "validatingadmissionpolicybindings", Verbs: []string{"get"}, Why: "whether it holds everywhere"},
 		},
 	}
 }

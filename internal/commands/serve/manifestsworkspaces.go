@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/controller/guard"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/serve/manifest"
 )
@@ -35,6 +36,7 @@ func (o *ManifestsOptions) checkWorkspaces() error {
 func (o *ManifestsOptions) ofWorkspaces(options manifest.Options) ([]byte, error) {
 	role := manifest.Role{
 		Name: roleWorkspaces, Everywhere: rbac.Named(rbac.ServeWorkspaces), InSystem: rbac.Named(rbac.ServeWorkspacesInSystem), Unasked: true,
+		Guard: rbac.Named(rbac.ServeWorkspacesGuard), Policies: []manifest.Policy{guard.Policy()},
 	}
 	options.Arguments = append(options.Arguments, "--system-namespace="+o.Namespace)
 	if options.Only = o.Only; o.Only != "" {
