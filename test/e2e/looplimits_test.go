@@ -39,7 +39,7 @@ func TestLoopEnforcesLimits(t *testing.T) {
 	w.must(0, "provision", "alice~plain")
 	id, dir := w.idOf("alice~plain"), t.TempDir()
 	w.write(dir, "config.yaml", "limits: {maxActiveHours: 1}\n")
-	limited := w.as(w.role(rbac.Named(rbac.ServeWorkspaces)), w.role(rbac.Named(rbac.ServeWorkspacesInSystem)))
+	limited := w.asLoop()
 	cmd := limited.loop()
 	cmd.Env = append(cmd.Env, "BERTH_CONFIG="+filepath.Join(dir, "config.yaml"))
 	run := w.launch(cmd)

@@ -26,6 +26,9 @@ func (o *ManifestsOptions) checkWorkspaces() error {
 			return fault.New(fault.InvalidArgument, "--%s requires the role %s", flag, roleWorkspaces)
 		}
 	}
+	if o.TrustRecords && !slices.Contains(o.Roles, roleWorkspaces) {
+		return fault.New(fault.InvalidArgument, "--trust-records requires the role %s", roleWorkspaces)
+	}
 	if o.Only != "" && len(validation.IsDNS1123Label(o.Only)) > 0 {
 		return fault.New(fault.InvalidArgument, "--%s must be the name of a namespace, got %q", flagOnly, o.Only)
 	}
@@ -41,6 +44,9 @@ func (o *ManifestsOptions) ofWorkspaces(options manifest.Options) ([]byte, error
 	options.Arguments = append(options.Arguments, "--system-namespace="+o.Namespace)
 	if options.Only = o.Only; o.Only != "" {
 		options.Arguments = append(options.Arguments, "--"+flagOnly+"="+o.Only)
+	}
+	if o.TrustRecords {
+		options.Arguments = append(options.Arguments, "--trust-records")
 	}
 	if o.Configuration != "" {
 		text, err := cmdutil.ReadFile(o.Configuration, o.IO.In, maxFile, "--"+flagConfiguration)

@@ -20,7 +20,7 @@ type Controller struct {
 	Provisioner *provision.Provisioner
 	Namespace   string // empty for all
 	// Limits are those of a workspace. They are asked for at each exchange.
-	Limits  func(lifecycle.Record) lifecycle.Limits
+	Limits func(lifecycle.Record) lifecycle.Limits
 	// Guarded returns nil if the cluster admits records only of authors who may do what they
 	// vouch for, and is asked before each exchange; nil if whatever is recorded is done, but
 	// for deleting storage.
