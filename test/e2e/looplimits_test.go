@@ -16,7 +16,6 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/lifecycle"
-	"github.com/berthdev/berth/internal/rbac"
 )
 
 // ages has a workspace be what it is meant to be for two hours already.

@@ -26,5 +26,5 @@ func Guarded(place lifecycle.Place, trust bool) (func(context.Context) error, er
 		return nil, fault.New(fault.InvalidArgument, "records in NATS do not say who wrote them").
 			WithHint("use --trust-records, if everybody who may write the bucket %s may start and delete workspaces; their storage is kept", lifecycle.Bucket)
 	}
-	return func(ctx context.Context) error { return guard.Stands(ctx, place.Client) }, nil
+	return func(ctx context.Context) error { return guard.Stands(ctx, place.Client.Dynamic) }, nil
 }

@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -18,17 +19,23 @@ import (
 // Stands returns nil if the cluster has the policy and its binding as this version prints
 // them; otherwise an error that says what is missing: FAILED, or PERMISSION_DENIED if the
 // caller may not see it.
-func Stands(ctx context.Context, client kubernetes.Interface) error {
-	api := client.AdmissionregistrationV1()
-	policy, err := api.ValidatingAdmissionPolicies().Get(ctx, lifecycle.Guard, metav1.GetOptions{})
-	if err != nil {
+func Stands(ctx context.Context, client dynamic.Interface) error {
+	policy, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
+	if err := read(ctx, client, "validatingadmissionpolicies", policy); err != nil {
 		return missing(err, "ValidatingAdmissionPolicy", "validatingadmissionpolicies")
 	}
-	binding, err := api.ValidatingAdmissionPolicyBindings().Get(ctx, lifecycle.Guard, metav1.GetOptions{})
-	if err != nil {
+	if err := read(ctx, client, "validatingadmissionpolicybindings", binding); err != nil {
 		return missing(err, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings")
 	}
 	return compare(policy, binding)
+}
+
+func read(ctx context.Context, client dynamic.Interface, resource string, into any) error {
+	object, err := client.Resource(admissionv1.SchemeGroupVersion.WithResource(resource)).Get(ctx, lifecycle.Guard, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
 }
 
 // compare returns an error unless they are what this version prints.
