@@ -25,15 +25,15 @@ func TestBeyond(t *testing.T) {
 		"as it was made":          {func(map[string]any) {}, ""},
 		"of another":              {func(v map[string]any) { v["id"] = "bob-1" }, "the pod is named bob-1"},
 		"other labels":            {func(v map[string]any) { v["labels"].(map[string]any)["k8shell.io/canonical-id"] = "bob-1" }, "is not labelled"},
-		"the network of the node": {func(v map[string]any) { v["subdomain"] = "x\"\n  hostNetwork: true\n  subdomain: \"y" }, "spec.hostNetwork"},
-		"a service account":       {func(v map[string]any) { v["hostname"] = "x\"\n  serviceAccountName: \"admin" }, "spec.serviceAccountName"},
+		"the network of the node": {func(v map[string]any) { v["imagePullSecrets"] = []any{"x\n  hostNetwork: true"} }, "spec.hostNetwork"},
+		"a service account":       {func(v map[string]any) { v["imagePullSecrets"] = []any{"x\n  serviceAccountName: admin"} }, "spec.serviceAccountName"},
 		"a directory of the node": {func(v map[string]any) {
 			v["names"].(map[string]any)["config"] = "x\n    - name: h\n      hostPath: {path: /}"
 		}, "hostPath"},
 		"a Secret": {func(v map[string]any) { v["gitSecret"] = "another" }, "secretName is another"},
 		"an object": {func(v map[string]any) {
 			v["imagePullSecrets"] = []any{"x\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: y}\n---"}
-		}, "ServiceAccount y"},
+		}, "ServiceAccount"},
 	} {
 		changed := runtime.DeepCopyJSON(values)
 		c.change(changed)
