@@ -46,7 +46,7 @@ func newStanding(t *testing.T) standing {
 // reconcile makes an exchange, and returns what was done about alice's workspace.
 func (s standing) reconcile(status int, flags ...string) (w v1.ReconciledWorkspace) {
 	s.Helper()
-	stdout, _ := cmdtest.Must(s.T, status, append([]string{"reconcile", "-o", "json"}, flags...)...)
+	stdout, _ := cmdtest.Must(s.T, status, append([]string{"reconcile", "--trust-records", "-o", "json"}, flags...)...)
 	schematest.Validate(s.T, []byte(stdout))
 	var document v1.WorkspaceReconciliation
 	if err := json.Unmarshal([]byte(stdout), &document); err != nil {

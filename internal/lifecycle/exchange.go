@@ -92,7 +92,7 @@ func Exchange(records map[string]Record, report Report, limits func(Record) Limi
 			r = records[id]
 		}
 		if e, ok := limits(r).Exceeded(r, at.Time); ok {
-			r = r.desire(e.Desired, e.Limit, at.Time, at.Revision)
+			r = r.desire(e.Desired, e.Limit, at.Time, at.Revision).byLimit()
 		}
 		if !r.isAnswered(report.Full, reported[id]) {
 			continue

@@ -55,7 +55,7 @@ func (p Place) write(ctx context.Context, before, changed map[string]Record) (wr
 			continue
 		}
 		group.Go(func() (err error) {
-			records[i], err = p.Of(changed[key].Namespace).put(groupCtx, changed[key])
+			records[i], err = p.Of(changed[key].Namespace).put(groupCtx, changed[key], false)
 			if conflicts[i] = fault.CodeOf(err) == fault.Conflict; conflicts[i] {
 				return nil
 			}

@@ -57,7 +57,10 @@ type Record struct {
 	// Answered is the revision of the last answer that had this workspace in it.
 	Answered Revision `json:"answered"`
 
-	version string // of the document; empty for one that does not exist
+	version   string // of the document; empty for one that does not exist
+	vouched   vouched
+	writtenBy string
+	writtenAt time.Time
 }
 
 // New is the record of a workspace that is meant to run and was not reported yet.

@@ -42,7 +42,7 @@ func (s Records) ChangeFrom(ctx context.Context, id string, known Record, decide
 			return after, err
 		}
 		after.version = known.version
-		if after, err = s.put(ctx, after); fault.CodeOf(err) != fault.Conflict || n == attempts {
+		if after, err = s.author(ctx, after); fault.CodeOf(err) != fault.Conflict || n == attempts {
 			return after, err
 		}
 		select {
@@ -106,12 +106,16 @@ func (s Records) Delete(ctx context.Context, r Record) error {
 }
 
 // put writes a record if it has not changed since it was read, and returns it as it is then.
-func (s Records) put(ctx context.Context, r Record) (Record, error) {
+func (s Records) put(ctx context.Context, r Record, author bool) (Record, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return r, fmt.Errorf("record of workspace %s: %w", r.ID, err)
 	}
-	r.version, err = s.Store.Update(ctx, store.Document{Key: r.ID, Value: text, Revision: r.version})
+	beside, err := r.annotations(author)
+	if err != nil {
+		return r, err
+	}
+	r.version, err = s.Store.Update(ctx, store.Document{Key: r.ID, Value: text, Annotations: beside, Revision: r.version})
 	return r, err
 }
 
@@ -139,6 +143,7 @@ func decode(d store.Document) (r Record, err error) {
 	if err := json.Unmarshal(d.Value, &r); err != nil {
 		return r, damaged("%w", err)
 	}
+	r = r.believe(d)
 	for _, at := range []time.Time{r.CreatedAt, r.DesiredAt, r.ActualAt} {
 		if year := at.UTC().Year(); year < 1 || year > 9999 {
 			return r, damaged("its time %s is out of range", at.Format(time.RFC3339))

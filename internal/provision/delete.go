@@ -81,6 +81,9 @@ func (s session) remove(ctx context.Context, found inventory.Found, how deploy.R
 	if wanted, err = s.wantGone(ctx, held, how.KeepStorage); err != nil {
 		return removal, wanted, err
 	}
+	if s.Order != nil {
+		how.KeepStorage = !s.Order.deletesStorage(wanted)
+	}
 	removal, err = s.target.Remove(ctx, deploy.Turn{Lock: held, Found: found}, how)
 	return removal, wanted, err
 }

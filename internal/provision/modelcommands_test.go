@@ -174,7 +174,7 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 			if err != nil {
 				return err
 			}
-			c.Order = new(OrderOf(r))
+			c.Order = new(OrderOf(r, true))
 			return c.outcome(c.Start(ctx, t, c.stream))
 		}),
 		"start as ordered before": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {

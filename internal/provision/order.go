@@ -4,7 +4,10 @@ import (
 	"context"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/release"
 )
 
 // Order is a change of what a workspace is meant to be that somebody else has recorded, and
@@ -13,10 +16,22 @@ import (
 type Order struct {
 	Incarnation string
 	Changed     lifecycle.Revision
+	// Guarded is true where the cluster admits records only of authors who may do themselves
+	// what they vouch for. What is not vouched for is not done then. Where it is false, all
+	// that is recorded is believed, and no storage is deleted.
+	Guarded bool
 }
 
 // OrderOf is the newest change of a record.
-func OrderOf(r lifecycle.Record) Order { return Order{r.Incarnation, r.Changed} }
+func OrderOf(r lifecycle.Record, guarded bool) Order {
+	return Order{r.Incarnation, r.Changed, guarded}
+}
+
+// deletesStorage is false for a deletion that keeps the storage, as its record says so or
+// does not show that its author may delete it.
+func (o Order) deletesStorage(r lifecycle.Record) bool {
+	return o.Guarded && !r.KeepStorage && r.VouchesForStorage()
+}
 
 // reasonSuperseded is the reason of the error of an order that is not the newest any more.
 const reasonSuperseded = "SUPERSEDED"
@@ -29,8 +44,30 @@ func (s session) ordered(ctx context.Context) (lifecycle.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	r, err := s.states().Get(ctx, s.id)
-	if err == nil && OrderOf(r) != *s.Order {
+	if err == nil && OrderOf(r, s.Order.Guarded) != *s.Order {
 		err = fault.New(fault.Conflict, "something else is wanted of workspace %s by now", s.id).WithReason(reasonSuperseded)
 	}
+	if err == nil {
+		err = s.vouched(r)
+	}
 	return r, err
+}
+
+// vouched returns an error for what is ordered and its record does not vouch for.
+func (s session) vouched(r lifecycle.Record) error {
+	if s.Order == nil || !s.Order.Guarded {
+		return nil
+	}
+	return r.Vouched(s.in.String())
+}
+
+// startable returns an error for what is ordered to be started and was recorded by somebody
+// who need not be able to start it, or has more rights than workspaces have.
+func (s session) startable(found inventory.Found) error {
+	if s.Order == nil || !s.Order.Guarded || found.Record == nil || release.IsGuarded(found.Record) {
+		return nil
+	}
+	return fault.New(fault.Failed, "Helm's record of workspace %s does not say that its author may create pods", s.id).
+		WithReason(lifecycle.ReasonUnvouched).
+		WithHint("start it by a command, which records it again: %s", kube.Command("start", s.id, s.Client.Namespace))
 }

@@ -36,8 +36,29 @@ func (s provisioning) madeOf(values map[string]any, found inventory.Found, may d
 	spec := manifest.Spec{User: s.user, Namespace: s.Client.Namespace, JobID: s.jobID, Blueprint: blueprint}
 	in.found = found
 	in.deployment, in.plan, err = s.target.Recall(values, spec, found, may)
+	if err == nil {
+		err = s.within(in.deployment)
+	}
 	in.kept = err == nil && in.plan == deploy.Install && s.target.OnlyPodMissing(found, in.deployment)
 	return in, err
+}
+
+// within returns an error for what is recorded and no workspace is made of; or, of what is
+// ordered, what has more rights than pods have at the level baseline, or its blueprint gives.
+func (s provisioning) within(d deploy.Deployment) error {
+	problems := manifest.Beyond(s.id, d.Chart.Objects)
+	if s.Order != nil && s.Order.Guarded {
+		problems = append(problems, manifest.BeyondBaseline(d.Chart.Objects)...)
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	err := fault.New(fault.Failed, "what is recorded of workspace %s is not started: %s", s.id, problems[0]).
+		WithHint("make it of what its blueprint says: %s", fault.Command("berth", "update", s.user.String()))
+	if len(problems) > 1 {
+		err.Problems = problems
+	}
+	return err
 }
 
 // recallFormer reads what there is, and what it was made of before the last update, and
@@ -89,7 +110,7 @@ const reasonNotRecorded = "VALUES_NOT_RECORDED"
 // valuesOf are the chart's values that the workspace was made of.
 func (s provisioning) valuesOf(ctx context.Context, found inventory.Found) (map[string]any, error) {
 	if values, ok := s.target.Values(found); ok {
-		return values, nil
+		return values, s.startable(found)
 	}
 	if !s.keepsStates() {
 		return valuesIn(lifecycle.Record{})
@@ -100,6 +121,9 @@ func (s provisioning) valuesOf(ctx context.Context, found inventory.Found) (map[
 		return nil, err
 	case r.Desired == v1.DesiredTerminated:
 		return nil, lifecycle.BeingDeleted(r)
+	}
+	if err := s.vouched(r); err != nil {
+		return nil, err
 	}
 	return valuesIn(r)
 }

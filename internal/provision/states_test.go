@@ -151,7 +151,7 @@ func TestOrdered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newest := OrderOf(r)
+	newest := OrderOf(r, true)
 	older, another := newest, newest
 	older.Changed, another.Incarnation = newest.Changed-1, "2"
 	for name, test := range map[string]struct {

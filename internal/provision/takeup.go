@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -79,7 +80,7 @@ func takenUp(id string, found inventory.Found, now time.Time) lifecycle.Record {
 	actual, _ := seen.Of(lifecycle.Record{})
 	r := lifecycle.TakenUp(id, uuid.NewString(), created, actual, now)
 	r.UserString, r.Blueprint = found.UserString(), found.Blueprint()
-	if found.Record != nil {
+	if found.Record != nil && release.IsGuarded(found.Record) { // or anybody could make it old
 		r.Limits = limitsIn(found.Record.Config)
 		r.CreatedAt = found.Record.Info.FirstDeployed.Time.UTC() // its pod may be a later one
 	}

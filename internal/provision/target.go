@@ -80,6 +80,7 @@ type target interface {
 type session struct {
 	*Provisioner
 	id      string
+	in      userstring.Workload // zero for a pod of its own
 	target  target
 	steps   *deploy.Steps
 	scripts *deploy.Scripts
@@ -87,7 +88,7 @@ type session struct {
 
 // session chooses the target: without a workload it is a pod of its own.
 func (p *Provisioner) session(id string, in userstring.Workload, stream *event.Stream) session {
-	s := session{Provisioner: p, id: id, steps: deploy.NewSteps(stream, p.Now)}
+	s := session{Provisioner: p, id: id, in: in, steps: deploy.NewSteps(stream, p.Now)}
 	s.scripts = deploy.NewScripts(s.steps, p.Client, p.StrictScripts)
 	if in.IsZero() {
 		s.target = standalone.Target{Reader: p.Reader, ID: id, Steps: s.steps}

@@ -12,6 +12,7 @@ const (
 	ServeGateway            = "serve gateway"
 	ServeWorkspaces         = "serve workspaces"
 	ServeWorkspacesInSystem = "serve workspaces, in the system namespace"
+	ServeWorkspacesGuard    = "serve workspaces, what guards records"
 	ServeGatewayMachines    = "machines of a gateway"
 	EnterByGateway          = "enter through a gateway"
 	EnterMachineByPool      = "machines of a pool, through its gateway"
@@ -40,7 +41,10 @@ func MachinePoolUser(pool string) string { return "machine-pool-" + pool + "-use
 // Serving are the permissions of servers. What a bundle installs is not among them:
 // that depends on the bundles, and an administrator chooses it.
 func Serving() []Command {
-	return []Command{serveBundles(), serveBundlesInSystem(), serveBundlesAsInstaller(), serveGateway(), serveGatewayMachines(), enterByGateway(), enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem()}
+	return []Command{
+		serveBundles(), serveBundlesInSystem(), serveBundlesAsInstaller(), serveGateway(), serveGatewayMachines(), enterByGateway(),
+		enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem(), serveWorkspacesGuard(),
+	}
 }
 
 func serveBundles() Command {
@@ -157,6 +161,18 @@ func serveWorkspacesInSystem() Command {
 		About: "One of several servers of workspaces works.",
 		Rules: []Rule{
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"get", "create", "update"}, Why: "who that is"},
+		},
+	}
+}
+
+// serveWorkspacesGuard is a ClusterRole: policies are in no namespace.
+func serveWorkspacesGuard() Command {
+	return Command{
+		Name: ServeWorkspacesGuard, Feature: true, Cluster: true,
+		About: "See whether the cluster admits records of workspaces only from those who could do themselves what they record: nothing is done otherwise, unless with `--trust-records`. `berth reconcile` takes it, too. resourceNames can limit it to berth-workspaces-records.",
+		Rules: []Rule{
+			{Group: groupAdmission, Resource: "validatingadmissionpolicies", Verbs: []string{"get"}, Why: "whether the policy is there, and as this version has it"},
+			{Group: groupAdmission, Resource: "validatingadmissionpolicybindings", Verbs: []string{"get"}, Why: "whether it holds everywhere"},
 		},
 	}
 }

@@ -50,6 +50,9 @@ func stub(release *helm.Release, chunks int, digest string) *helm.Release {
 	info.Notes, small.Info = "", &info
 	small.Manifest = "---\nThis release is too large for one of Helm's records. Use `berth bundle` instead of helm to look at it and to remove it.\n"
 	small.Labels = map[string]string{labelChunks: strconv.Itoa(chunks)}
+	if guarded, is := release.Labels[LabelGuarded]; is {
+		small.Labels[LabelGuarded] = guarded
+	}
 	return &small
 }
 

@@ -42,6 +42,14 @@ type Records struct {
 	most int // bytes of a record in one Secret; 0 for maxRecord
 }
 
+// LabelGuarded is on the record of a workspace. Where there is an admission policy for that,
+// only those who may create pods write records that have it, or had it: what is in them
+// counts for a loop that starts pods for others.
+const LabelGuarded = "berth.dev/guarded"
+
+// IsGuarded is true for a record that has the label, as it was read.
+func IsGuarded(release *helm.Release) bool { return release.Labels[LabelGuarded] != "" }
+
 // page is how many records of a release are read at a time. Helm keeps ten, berth one.
 const page = 50
 

@@ -16,7 +16,7 @@ const refusal = "Refused by the cluster: "
 func NewRecord(name, namespace string, rendered *Rendered, now time.Time) *helm.Release {
 	at := helmtime.Time{Time: now}
 	return &helm.Release{
-		Name: name, Namespace: namespace, Version: 1,
+		Name: name, Namespace: namespace, Version: 1, Labels: map[string]string{LabelGuarded: "pods"},
 		Chart: rendered.Chart, Config: rendered.Values, Manifest: rendered.Manifest,
 		Info: &helm.Info{
 			FirstDeployed: at, LastDeployed: at,

@@ -3,6 +3,7 @@ package release
 import (
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // labelVersion keeps, in a release in memory, the version of the Secret that it was
@@ -34,7 +35,7 @@ func Succeed(record, old *helm.Release) {
 		record.SetStatus(helm.StatusPendingUpgrade, preparingUpgrade)
 	}
 	if version := old.Labels[labelVersion]; version != "" {
-		record.Labels = map[string]string{labelVersion: version}
+		record.Labels = labels.Merge(record.Labels, map[string]string{labelVersion: version})
 	}
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -87,7 +88,7 @@ func (c ConfigMaps) object(d Document) *corev1.ConfigMap {
 	maps.Copy(labels, c.Labels)
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Name: c.NamePrefix + d.Key, Namespace: c.Namespace, Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: c.NamePrefix + d.Key, Namespace: c.Namespace, Labels: labels, Annotations: d.Annotations},
 		Data:       map[string]string{c.DataKey: string(d.Value)},
 	}
 }
@@ -120,7 +121,7 @@ func (c ConfigMaps) list(ctx context.Context, key string) (documents []Document,
 		return nil, "", c.fault(err, "list", "")
 	}
 	for i := range list.Items {
-		if !c.expired(&list.Items[i]) {
+		if c.is(&list.Items[i]) && !c.expired(&list.Items[i]) {
 			documents = append(documents, c.document(&list.Items[i]))
 		}
 	}
@@ -169,6 +170,9 @@ func (c ConfigMaps) Watch(ctx context.Context, key string, deliver func(Document
 		if !ok {
 			return c.fault(apierrors.FromObject(e.Object), "watch", "")
 		}
+		if !c.is(object) {
+			continue
+		}
 		d := c.document(object)
 		if e.Type == watch.Deleted {
 			d = Document{Key: d.Key}
@@ -208,6 +212,12 @@ func Expired(label string, now time.Time) bool {
 	return err == nil && now.Unix() > at
 }
 
+// is reports whether an object with the label is a document: it also has the name of one, so
+// that no key has two.
+func (c ConfigMaps) is(object *corev1.ConfigMap) bool {
+	return strings.HasPrefix(object.Name, c.NamePrefix)
+}
+
 func (c ConfigMaps) expired(object *corev1.ConfigMap) bool {
 	return c.Keep > 0 && Expired(object.Labels[c.ExpiryLabel], c.Now())
 }
@@ -217,7 +227,22 @@ func (c ConfigMaps) document(object *corev1.ConfigMap) Document {
 	if c.Namespace == "" {
 		key = object.Namespace + "." + key
 	}
-	return Document{Key: key, Value: []byte(object.Data[c.DataKey]), Revision: object.ResourceVersion}
+	return Document{
+		Key: key, Value: []byte(object.Data[c.DataKey]), Revision: object.ResourceVersion,
+		Annotations: object.Annotations, Written: c.written(object),
+	}
+}
+
+// written is who changed the value last: the API server notes which field is whose.
+func (c ConfigMaps) written(object *corev1.ConfigMap) *Written {
+	w := &Written{Created: object.CreationTimestamp.UTC()}
+	field := []byte(strconv.Quote("f:" + c.DataKey))
+	for _, entry := range object.ManagedFields {
+		if entry.FieldsV1 != nil && entry.Time != nil && entry.Time.After(w.At) && bytes.Contains(entry.FieldsV1.GetRawBytes(), field) {
+			w.By, w.At = entry.Manager, entry.Time.UTC()
+		}
+	}
+	return w
 }
 
 func (c ConfigMaps) api() typed.ConfigMapInterface { return c.Client.CoreV1().ConfigMaps(c.Namespace) }

@@ -5,6 +5,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -17,9 +18,23 @@ type Document struct {
 	// Labels are set where the store has labels, for other tools. They are not
 	// read back.
 	Labels map[string]string
+	// Annotations are set where the store has annotations, for what admission decides upon,
+	// and are read back there. Those that are not given stay as they are in an Update.
+	Annotations map[string]string
+	// Written is what a store that is the cluster knows of who wrote it; nil in others.
+	Written *Written
 	// Revision changes with every write. It is empty for a document that does not
 	// exist, and otherwise means something only to the store that it came from.
 	Revision string
+}
+
+// Written is what the API server knows of a document.
+type Written struct {
+	Created time.Time
+	// By is the field manager that changed the value last, and At when; empty if it is not
+	// known.
+	By string
+	At time.Time
 }
 
 // Store keeps documents. An error has the code UNAVAILABLE if the store cannot be

@@ -31,7 +31,7 @@ func (w *world) loop(args ...string) *exec.Cmd {
 // runLoop runs the loop with the least permissions that it can have.
 func (w *world) runLoop(args ...string) *process {
 	w.Helper()
-	limited := w.as(w.role(rbac.Named(rbac.ServeWorkspaces)), w.role(rbac.Named(rbac.ServeWorkspacesInSystem)))
+	limited := w.asLoop()
 	run := w.launch(limited.loop(args...))
 	w.Cleanup(func() {
 		if w.Failed() {
@@ -39,6 +39,12 @@ func (w *world) runLoop(args ...string) *process {
 		}
 	})
 	return run
+}
+
+// asLoop is the account that the loop has in a cluster.
+func (w *world) asLoop() *world {
+	w.Helper()
+	return w.as(w.role(rbac.Named(rbac.ServeWorkspaces)), w.role(rbac.Named(rbac.ServeWorkspacesInSystem)), clusterRole(rbac.Named(rbac.ServeWorkspacesGuard)))
 }
 
 // recorded is where the states of the world's workspaces are.
@@ -380,7 +386,7 @@ func TestLoopWithNATS(t *testing.T) {
 	}
 	berth("provision", "alice~plain")
 	id := w.idOf("alice~plain")
-	cmd := other.loop()
+	cmd := other.loop("--trust-records") // no admission asks who writes to NATS
 	cmd.Env = append(cmd.Env, config)
 	run := other.launch(cmd)
 	t.Cleanup(func() {

@@ -16,7 +16,6 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/lifecycle"
-	"github.com/berthdev/berth/internal/rbac"
 )
 
 // ages has a workspace be what it is meant to be for two hours already.
@@ -39,7 +38,7 @@ func TestLoopEnforcesLimits(t *testing.T) {
 	w.must(0, "provision", "alice~plain")
 	id, dir := w.idOf("alice~plain"), t.TempDir()
 	w.write(dir, "config.yaml", "limits: {maxActiveHours: 1}\n")
-	limited := w.as(w.role(rbac.Named(rbac.ServeWorkspaces)), w.role(rbac.Named(rbac.ServeWorkspacesInSystem)))
+	limited := w.asLoop()
 	cmd := limited.loop()
 	cmd.Env = append(cmd.Env, "BERTH_CONFIG="+filepath.Join(dir, "config.yaml"))
 	run := w.launch(cmd)

@@ -7,6 +7,7 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,7 +40,33 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "building berth: %v\n%s", err, out)
 		return 1
 	}
+	if err := installGuard(); err != nil {
+		fmt.Fprintf(os.Stderr, "the policy of records: %v\n", err)
+		return 1
+	}
 	return m.Run()
+}
+
+// installGuard has the cluster guard records of workspaces, as it does where a loop runs: all
+// commands work with that.
+func installGuard() error {
+	kubeconfig := os.Getenv(kubeconfigVariable)
+	printed, err := exec.Command(binary, "serve", "manifests", "workspaces").Output()
+	if err != nil {
+		return err
+	}
+	var policies [][]byte
+	for document := range bytes.SplitSeq(printed, []byte("---\n")) {
+		if bytes.Contains(document, []byte("\nkind: ValidatingAdmissionPolicy")) {
+			policies = append(policies, document)
+		}
+	}
+	apply := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "apply", "--server-side", "--force-conflicts", "--kubeconfig", kubeconfig, "-f", "-")
+	apply.Stdin = bytes.NewReader(bytes.Join(policies, []byte("---\n")))
+	if out, err := apply.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }
 
 const kubeconfigVariable = "BERTH_TEST_KUBECONFIG"

@@ -32,6 +32,7 @@ type Options struct {
 	Parallel      int
 	Timeout       time.Duration
 	Output        printer.Format
+	TrustRecords  bool
 }
 
 // NewCmd makes the command.
@@ -46,13 +47,20 @@ and what a limit says ("limits" in blueprints and in the configuration). A works
 whose pod somebody has deleted is started again. It is what "berth serve workspaces" does
 all the time.
 
+What is recorded is done only if its author could do it, too: an admission policy of the
+cluster sees to that ("berth serve manifests workspaces" prints it). Without the policy, or
+if you may not see it, nothing is done unless you trust everybody who may write ConfigMaps
+and Secrets in the namespace: with --trust-records whatever is recorded is done, and the
+storage of workspaces that are deleted is kept.
+
 Workspaces that have no record get one: they are meant to be as they stand. With --full,
 what was to be done before and was done is looked at again, too.
 
 Nothing is waited for: "berth status" tells what becomes of it, and a restart may take two
 runs. The exit status is 3 if something could not be done.`,
 		Example: `  berth reconcile
-  berth reconcile --full --all-namespaces`,
+  berth reconcile --full --all-namespaces
+  berth reconcile --trust-records           in a namespace of your own`,
 		Args:              cmdutil.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cmdutil.RunE(o, runF, func(*cobra.Command, []string) error {
@@ -66,6 +74,7 @@ runs. The exit status is 3 if something could not be done.`,
 	o.Provisioner, o.States, o.Limits = deps.Remover, deps.States, deps.Limits
 	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "the workspaces of all namespaces")
 	flags.BoolVar(&o.Full, "full", false, "compare everything, not only what has changed")
+	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)
 	cmdutil.AddParallelFlag(cmd, &o.Parallel)
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
@@ -121,8 +130,13 @@ func (o *Options) controller(ctx context.Context, log *slog.Logger) (*controller
 		return nil, nil, err
 	}
 	p.States = place
+	guarded, err := cmdutil.Guarded(place, o.TrustRecords)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
 	c := &controller.Controller{
-		Provisioner: p, Namespace: p.Client.Namespace, Limits: limits.For, Workers: o.Parallel, Timeout: workTime, Log: log,
+		Guarded: guarded, Provisioner: p, Namespace: p.Client.Namespace, Limits: limits.For, Workers: o.Parallel, Timeout: workTime, Log: log,
 	}
 	if o.AllNamespaces {
 		c.Namespace = ""

@@ -43,6 +43,7 @@ type ManifestsOptions struct {
 	ClientCA    string
 	// Configuration is the file of the role workspaces, and Only its namespace.
 	Configuration, Only string
+	TrustRecords        bool
 	Getenv              func(string) string
 	Capacity
 	Machines
@@ -80,7 +81,10 @@ makes is refused. Who may enter every machine that the gateway reaches, the API 
 machines for one, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
 
 The role workspaces reads the file of --configuration, which is printed in a Secret: above
-all "limits", and "jobs" if what workspaces are meant to be is kept in NATS.
+all "limits", and "jobs" if what workspaces are meant to be is kept in NATS, which takes
+--trust-records. A ValidatingAdmissionPolicy is printed with it, for the whole cluster
+also with --only: what workspaces are meant to be is recorded only by those who could do
+it themselves.
 
 The role volumes is a DaemonSet with a CSIDriver object. Its pods are privileged, so that
 it has a namespace of its own and is printed alone; docs/volumes.md says why.
@@ -109,6 +113,7 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities whose client certificates the gateway takes (default: only tokens)")
 	flags.StringVar(&o.Configuration, flagConfiguration, "", "the configuration file of the role workspaces (default: none)")
 	flags.StringVar(&o.Only, flagOnly, "", "the one namespace whose workspaces the role workspaces keeps (default: all)")
+	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)
 	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
 	o.Capacity.flags(cmd)
 	o.Machines.flags(cmd)

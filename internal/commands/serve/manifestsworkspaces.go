@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/controller/guard"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/serve/manifest"
 )
@@ -25,6 +26,9 @@ func (o *ManifestsOptions) checkWorkspaces() error {
 			return fault.New(fault.InvalidArgument, "--%s requires the role %s", flag, roleWorkspaces)
 		}
 	}
+	if o.TrustRecords && !slices.Contains(o.Roles, roleWorkspaces) {
+		return fault.New(fault.InvalidArgument, "--trust-records requires the role %s", roleWorkspaces)
+	}
 	if o.Only != "" && len(validation.IsDNS1123Label(o.Only)) > 0 {
 		return fault.New(fault.InvalidArgument, "--%s must be the name of a namespace, got %q", flagOnly, o.Only)
 	}
@@ -35,10 +39,14 @@ func (o *ManifestsOptions) checkWorkspaces() error {
 func (o *ManifestsOptions) ofWorkspaces(options manifest.Options) ([]byte, error) {
 	role := manifest.Role{
 		Name: roleWorkspaces, Everywhere: rbac.Named(rbac.ServeWorkspaces), InSystem: rbac.Named(rbac.ServeWorkspacesInSystem), Unasked: true,
+		Guard: rbac.Named(rbac.ServeWorkspacesGuard), Policies: []manifest.Policy{guard.Policy()},
 	}
 	options.Arguments = append(options.Arguments, "--system-namespace="+o.Namespace)
 	if options.Only = o.Only; o.Only != "" {
 		options.Arguments = append(options.Arguments, "--"+flagOnly+"="+o.Only)
+	}
+	if o.TrustRecords {
+		options.Arguments = append(options.Arguments, "--trust-records")
 	}
 	if o.Configuration != "" {
 		text, err := cmdutil.ReadFile(o.Configuration, o.IO.In, maxFile, "--"+flagConfiguration)

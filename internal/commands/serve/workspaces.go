@@ -36,6 +36,7 @@ type WorkspacesOptions struct {
 	Partial, Full time.Duration
 	Timeout       time.Duration
 	Workers       int
+	TrustRecords  bool
 }
 
 // NewWorkspaces makes the command `berth serve workspaces`.
@@ -52,6 +53,12 @@ whose pod somebody has deleted is started again, and what a limit says is done
 Every --partial, what has changed is compared; every --full, at the start, and when the
 limits of the configuration change, everything. Workspaces that have no record get one:
 they are meant to be as they stand. Of several of these processes one at a time works.
+
+What is recorded is done only if its author could do it, too: an admission policy of the
+cluster, which "berth serve manifests workspaces" prints, sees to that, and without it
+nothing is done. With --trust-records whatever is recorded is done, by anybody who may
+write ConfigMaps, Secrets or the bucket of NATS; the storage of workspaces is then never
+deleted.
 
 Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without
 a certificate only this host is listened on. What is done is logged with "msg":"audit".`,
@@ -71,6 +78,7 @@ a certificate only this host is listened on. What is done is logged with "msg":"
 	flags.DurationVar(&o.Full, "full", time.Hour, "how often everything is compared")
 	flags.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "how long the work on one workspace may take")
 	flags.IntVar(&o.Workers, "workers", 8, "how many workspaces are worked on at once")
+	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)
 	cmdutil.NoFlagValues(cmd, flagOnly, "system-namespace")
 	return cmd
 }
@@ -115,10 +123,14 @@ func Workspaces(ctx context.Context, o *WorkspacesOptions) error {
 	if err != nil {
 		return err
 	}
+	guarded, err := cmdutil.Guarded(place, o.TrustRecords)
+	if err != nil {
+		return err
+	}
 	metrics, health := serve.NewMetrics(), &serve.Health{}
 	work := &controller.Controller{
 		Provisioner: p, Namespace: o.Only, Limits: limits.of, Changed: limits.changed, Workers: o.Workers, Timeout: o.Timeout,
-		Partial: o.Partial, Full: o.Full, Log: log,
+		Partial: o.Partial, Full: o.Full, Log: log, Guarded: guarded,
 		Done: func(did controller.Action, took time.Duration, err error) { metrics.Reconciled(string(did), took, err) },
 	}
 	return serve.Role(serve.WithLog(ctx, log), serve.Config{
@@ -134,9 +146,12 @@ func Workspaces(ctx context.Context, o *WorkspacesOptions) error {
 func (o *WorkspacesOptions) lead(ctx context.Context, work *controller.Controller, identity string, metrics *serve.Metrics, health *serve.Health) {
 	var known atomic.Bool
 	known.Store(true)
-	health.Check(roleWorkspaces, func(context.Context) error {
+	health.Check(roleWorkspaces, func(ctx context.Context) error {
 		if !known.Load() {
 			return fault.New(fault.Unavailable, "workspaces and their records are not listed yet")
+		}
+		if work.Guarded != nil {
+			return work.Guarded(ctx)
 		}
 		return nil
 	})
@@ -149,6 +164,9 @@ func (o *WorkspacesOptions) lead(ctx context.Context, work *controller.Controlle
 		},
 	}
 	election.Lead(ctx, func(ctx context.Context) error {
+		if work.Guarded == nil {
+			work.Log.Warn("whatever is recorded is done, also for those who may not do it themselves; storage is kept")
+		}
 		work.Run(ctx, func() { known.Store(true) })
 		return nil
 	})

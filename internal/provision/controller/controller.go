@@ -20,7 +20,11 @@ type Controller struct {
 	Provisioner *provision.Provisioner
 	Namespace   string // empty for all
 	// Limits are those of a workspace. They are asked for at each exchange.
-	Limits  func(lifecycle.Record) lifecycle.Limits
+	Limits func(lifecycle.Record) lifecycle.Limits
+	// Guarded returns nil if the cluster admits records only of authors who may do what they
+	// vouch for, and is asked before each exchange; nil if whatever is recorded is done, but
+	// for deleting storage.
+	Guarded func(context.Context) error
 	Workers int           // at most this many workspaces are worked on at once
 	Timeout time.Duration // of the work on one workspace
 	Log     *slog.Logger
@@ -40,6 +44,11 @@ func (c *Controller) now() time.Time { return c.Provisioner.Now().UTC() }
 // returns the keys of the workspaces to work on, and whether the exchange was complete:
 // what others changed meanwhile is left to the next one.
 func (c *Controller) exchange(ctx context.Context, k *known, full bool) (todo []string, complete bool, err error) {
+	if c.Guarded != nil {
+		if err := c.Guarded(ctx); err != nil {
+			return nil, false, err
+		}
+	}
 	if full {
 		if err := c.reload(ctx, k); err != nil {
 			return nil, false, err
@@ -50,7 +59,7 @@ func (c *Controller) exchange(ctx context.Context, k *known, full bool) (todo []
 		return nil, false, err
 	}
 	records := k.copyRecords()
-	pass, err := c.Provisioner.States.Exchange(ctx, records, k.report(full), c.Limits, c.now())
+	pass, err := c.Provisioner.States.Exchange(ctx, records, k.report(full), c.limits, c.now())
 	if err != nil {
 		return nil, false, err
 	}
@@ -69,6 +78,14 @@ func (c *Controller) exchange(ctx context.Context, k *known, full bool) (todo []
 	todo = append(todo, k.takeTouched()...)
 	slices.Sort(todo)
 	return slices.Compact(todo), len(pass.Missed) == 0, c.forgetDone(ctx, k)
+}
+
+// limits are those of a record that somebody vouches for.
+func (c *Controller) limits(r lifecycle.Record) lifecycle.Limits {
+	if c.Guarded != nil && !r.IsVouched() {
+		return lifecycle.Limits{}
+	}
+	return c.Limits(r)
 }
 
 // reload reads all records. Those that cannot be read are logged, and left alone.

@@ -67,8 +67,11 @@ func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (Ac
 		return did, lost(r)
 	}
 	p := *c.Provisioner
-	order := provision.OrderOf(r)
+	order := provision.OrderOf(r, c.Guarded != nil)
 	p.Order, p.NoWait, p.Jobs = &order, true, nil
+	if order.Guarded && !r.IsVouched() { // where it is looked for is not known to be true either
+		return did, r.Vouched("")
+	}
 	arg, err := argument(r)
 	if err != nil {
 		return did, err
@@ -130,6 +133,9 @@ func (c *Controller) log(r lifecycle.Record, did Action, took time.Duration, err
 	attributes := []any{
 		slog.String("action", string(did)), slog.String("namespace", r.Namespace), slog.String("workspace", r.ID),
 		slog.String("userString", r.UserString), slog.String("desired", string(r.Desired)), slog.String("took", took.Round(time.Millisecond).String()),
+	}
+	if manager, at := r.By(); manager != "" {
+		attributes = append(attributes, slog.String("recordedBy", manager), slog.Time("recordedAt", at))
 	}
 	if r.Reason != "" {
 		attributes = append(attributes, slog.String("reason", r.Reason))

@@ -27,6 +27,10 @@ func (r Role) access(o Options) []runtime.Object {
 			&rbacv1.Role{ObjectMeta: local, Rules: rules},
 			&rbacv1.RoleBinding{ObjectMeta: local, RoleRef: roleRef("Role", r.objectName()), Subjects: r.account(o)})
 	}
+	if rules := r.Guard.PolicyRulesOf(r.policyNames()...); len(rules) > 0 {
+		name := r.objectName() + "-guard"
+		objects = append(objects, &rbacv1.ClusterRole{ObjectMeta: r.global(name), Rules: rules}, r.bindEverywhere(o, name, name))
+	}
 	for _, users := range r.Users {
 		objects = append(objects, &rbacv1.ClusterRole{ObjectMeta: r.global(users.Name), Rules: users.Rules})
 	}

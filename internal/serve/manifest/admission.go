@@ -27,30 +27,39 @@ func PolicyName(role, policy string) string { return "berth-" + role + "-" + pol
 // policies are the admission policies of a role. They are printed before what they guard.
 func (r Role) policies() (objects []runtime.Object) {
 	for _, p := range r.Policies {
-		objects = append(objects, p.objects(r)...)
+		policy, binding := p.Objects(r)
+		objects = append(objects, policy, binding)
 	}
 	return objects
 }
 
-func (p Policy) objects(r Role) []runtime.Object {
+// policyNames are the names of a role's policies, which are those of their bindings.
+func (r Role) policyNames() (names []string) {
+	for _, p := range r.Policies {
+		names = append(names, PolicyName(r.Name, p.Name))
+	}
+	return names
+}
+
+// Objects are the policy of a role, and what binds it to all that it is asked about.
+func (p Policy) Objects(r Role) (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {
 	name, fail := PolicyName(r.Name, p.Name), admissionv1.Fail
 	constraints := &admissionv1.MatchResources{ObjectSelector: p.Selector}
 	for _, rule := range p.Rules {
 		constraints.ResourceRules = append(constraints.ResourceRules, admissionv1.NamedRuleWithOperations{RuleWithOperations: rule})
 	}
-	return []runtime.Object{
-		&admissionv1.ValidatingAdmissionPolicy{
-			ObjectMeta: r.global(name),
-			Spec: admissionv1.ValidatingAdmissionPolicySpec{
-				FailurePolicy: &fail, MatchConstraints: constraints, MatchConditions: p.Conditions,
-				Variables: p.Variables, Validations: p.Checks,
-			},
-		},
-		&admissionv1.ValidatingAdmissionPolicyBinding{
-			ObjectMeta: r.global(name),
-			Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
-				PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
-			},
+	policy := &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: r.global(name),
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			FailurePolicy: &fail, MatchConstraints: constraints, MatchConditions: p.Conditions,
+			Variables: p.Variables, Validations: p.Checks,
 		},
 	}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: r.global(name),
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		},
+	}
+	return policy, binding
 }

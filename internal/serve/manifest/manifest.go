@@ -36,8 +36,10 @@ type Role struct {
 	Sited bool
 	// Definitions are the CustomResourceDefinitions that it works on, as documents.
 	Definitions [][]byte
-	// Policies limit who may write what it acts upon.
+	// Policies limit who may write what it acts upon, and Guard is what it may do to see that
+	// they are there, whatever the namespace in which it may do the rest.
 	Policies []Policy
+	Guard    rbac.Command
 	// Node is what it needs of a node, if a pod of it runs on each; the zero value otherwise.
 	Node Node
 	// Cache is how much it keeps on disk, as a quantity; empty for nothing.

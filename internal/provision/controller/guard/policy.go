@@ -1,0 +1,100 @@
+// Package guard keeps records from doing what their authors could not do themselves: an
+// admission policy, and whether the cluster has it. What it admits is what a loop believes.
+package guard
+
+import (
+	"fmt"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/serve/manifest"
+)
+
+// Role and Name are those of the policy: manifest.PolicyName makes lifecycle.Guard of them.
+const (
+	Role = "workspaces"
+	Name = "records"
+)
+
+// Policy guards what a loop acts upon: ConfigMaps that record what workspaces are meant to
+// be, found by their label or their name, and Secrets with Helm's record of a workspace, by
+// a label that such a record loses only by the hand of somebody who may create pods. It does
+// not read documents; it checks that what the object says beside them is true of its author.
+func Policy() manifest.Policy {
+	forbidden := metav1.StatusReasonForbidden
+	check := func(expression, message string) admissionv1.Validation {
+		return admissionv1.Validation{Expression: expression, Message: message, Reason: &forbidden}
+	}
+	return manifest.Policy{
+		Name: Name,
+		Rules: []admissionv1.RuleWithOperations{{
+			Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
+			Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps", "secrets"}},
+		}},
+		Conditions: []admissionv1.MatchCondition{{Name: "records", Expression: fmt.Sprintf(
+			`request.resource.resource == 'secrets' ? %s : (object.metadata.name.startsWith('%s') || %s)`,
+			labelled(release.LabelGuarded), lifecycle.NamePrefix, labelled(lifecycle.Label))}},
+		Variables: []admissionv1.Variable{
+			{Name: "secret", Expression: `request.resource.resource == 'secrets'`},
+			{Name: "vouched", Expression: annotation("object", lifecycle.AnnotationVouched)},
+			{Name: "rights", Expression: `variables.vouched == '' ? [] : variables.vouched.split(',')`},
+			{Name: "workload", Expression: annotation("object", lifecycle.AnnotationWorkload)},
+			{Name: "made", Expression: annotation("object", lifecycle.AnnotationMade)},
+			{Name: "before", Expression: `oldObject == null ? '' : ` + annotation("oldObject", lifecycle.AnnotationMade)},
+		},
+		Checks: []admissionv1.Validation{
+			check(`!variables.secret || `+may("pods", "create"), "Helm's record of a workspace is written by those who may create pods"),
+			check(`variables.secret || `+may("pods", "delete"), "what a workspace is meant to be is recorded by those who may delete pods"),
+			check(`variables.rights.all(r, r in `+rights()+`)`, "an annotation names an unknown right"),
+			check(vouches(lifecycle.RightStart, true, may("pods", "create")), "the record vouches for a start, and its author may not create pods"),
+			check(vouches(lifecycle.RightDelete, true, may("secrets", "delete")), "the record vouches for a deletion, and its author may not delete secrets"),
+			check(vouches(lifecycle.RightStorage, false, may("persistentvolumeclaims", "delete")), "the record vouches for the deletion of storage, and its author may not delete persistentvolumeclaims"),
+			check(`variables.workload == '' || variables.workload.matches('^(deployment|statefulset|daemonset)/[a-z0-9.-]+$') && `+mayPatchWorkload,
+				"the record vouches for a workload that its author may not patch"),
+			check(`variables.secret || variables.made == variables.before || variables.workload != '' || `+may("pods", "create")+` || `+may("persistentvolumeclaims", "delete"),
+				"what the limits of a workspace are made of is changed by those who may create pods or delete persistentvolumeclaims"),
+		},
+	}
+}
+
+// mayPatchWorkload is evaluated for what names a workload.
+const mayPatchWorkload = `authorizer.group('apps').resource(variables.workload.split('/')[0] + 's').namespace(request.namespace).name(variables.workload.split('/')[1]).check('patch').allowed()`
+
+func may(resource, verb string) string {
+	return fmt.Sprintf(`authorizer.group('').resource('%s').namespace(request.namespace).check('%s').allowed()`, resource, verb)
+}
+
+// vouches is true unless an author vouches for a right and does not have it. Some rights are
+// those of who may patch the workload.
+func vouches(r lifecycle.Right, byWorkload bool, may string) string {
+	expression := fmt.Sprintf("!('%s' in variables.rights) || ", r)
+	if byWorkload {
+		expression += "variables.workload != '' || "
+	}
+	return expression + may
+}
+
+func rights() string {
+	var quoted []string
+	for _, r := range lifecycle.Rights() {
+		quoted = append(quoted, "'"+string(r)+"'")
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// labelled is true for an object that has a label, or had it before.
+func labelled(label string) string {
+	of := func(object string) string {
+		return fmt.Sprintf("(%s != null && has(%s.metadata.labels) && '%s' in %s.metadata.labels)", object, object, label, object)
+	}
+	return "(" + of("object") + " || " + of("oldObject") + ")"
+}
+
+// annotation is the text of an annotation; empty without it.
+func annotation(object, name string) string {
+	return fmt.Sprintf("(has(%[1]s.metadata.annotations) && '%[2]s' in %[1]s.metadata.annotations ? %[1]s.metadata.annotations['%[2]s'] : '')", object, name)
+}
