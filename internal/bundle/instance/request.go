@@ -30,7 +30,9 @@ type Request struct {
 	Class   string
 	Package *format.Package
 	Config  v1alpha1.Config
-	Until   Until
+	// KeepValues installs a chart with the values of the last installation; see Load.
+	KeepValues bool
+	Until      Until
 }
 
 // Install brings a request about: the objects that say so are written, and then what

@@ -24,6 +24,7 @@ type ClusterOptions struct {
 	Name              string
 	System            string // namespace
 	DeleteDefinitions bool
+	KeepStorage       bool
 	Yes               bool
 	IgnoreNotFound    bool
 	NoWait            bool
