@@ -132,3 +132,6 @@ const (
 func isKind(object *unstructured.Unstructured, kinds ...string) bool {
 	return slices.Contains(kinds, object.GroupVersionKind().GroupKind().String())
 }
+
+// IsClaim is true for a claim for storage, whose data goes with it.
+func IsClaim(object *unstructured.Unstructured) bool { return isKind(object, kindClaim) }

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -88,4 +89,19 @@ func mountsOf(pod *corev1.Pod) map[string]string {
 		}
 	}
 	return mounts
+}
+
+// LosesFiles is true for a workspace whose pods have files that no storage keeps where people
+// work: its home directory is in none. A home is never mounted into the pods of a workload.
+func LosesFiles(t *inventory.Target) bool {
+	if t.Found.Pod == nil {
+		return t.Found.Workload.Injected()
+	}
+	home := podexec.Home(t.Found.Pod, kube.MainContainer(t.Found.Pod.Labels))
+	for _, mounted := range mountsOf(t.Found.Pod) {
+		if home != "" && strings.HasPrefix(home+"/", strings.TrimSuffix(mounted, "/")+"/") {
+			return false
+		}
+	}
+	return true
 }

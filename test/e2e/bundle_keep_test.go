@@ -71,7 +71,10 @@ func TestBundleKeeps(t *testing.T) {
 	w.kubectl("annotate", "secret", "later", "--namespace", w.namespace, "helm.sh/resource-policy=keep")
 	w.bundle(0, "install", w.plain(configMap("a", "two"), claim("data")), "--no-wait")
 	gone := w.sentinels()
-	w.contains(w.bundle(0, "uninstall").stderr, "secret/marked", "secret/later", "persistentvolumeclaim/old-data", "an earlier bundle has made it")
+	w.contains(w.bundle(2, "uninstall").stderr, "--yes is required", "pvc/data in namespace "+w.namespace, "--keep-storage")
+	w.left("persistentvolumeclaim", "data")
+	w.contains(w.bundle(0, "uninstall", "--yes").stderr, "this storage goes with its data: pvc/data",
+		"secret/marked", "secret/later", "persistentvolumeclaim/old-data", "an earlier bundle has made it")
 	w.eventually("the cluster has looked", gone)
 	w.left("secret", "marked")
 	w.left("secret", "later")
@@ -84,6 +87,31 @@ func TestBundleKeeps(t *testing.T) {
 	w.contains(w.bundle(0, "uninstall").stderr, "secret/marked")
 	w.left("secret", "marked")
 	w.uninstalled()
+}
+
+// --keep-storage keeps the claims of a bundle, which its next installation uses again.
+func TestBundleKeepsStorage(t *testing.T) {
+	w := newBundles(t)
+	dir := w.plain(configMap("a", "one"), claim("data"))
+	w.bundle(0, "install", dir, "--no-wait")
+	uid := w.claimUID("data")
+	w.contains(w.bundle(0, "uninstall", "--keep-storage").stderr, "persistentvolumeclaim/data", "--keep-storage keeps")
+	w.says(map[string]string{})
+	w.bundle(0, "install", dir, "--no-wait")
+	if again := w.claimUID("data"); again != uid {
+		t.Errorf("the claim was %s and is %s", uid, again)
+	}
+	w.bundle(0, "uninstall", "--yes")
+	w.uninstalled()
+}
+
+func (w *world) claimUID(name string) types.UID {
+	w.Helper()
+	claim, err := w.CoreV1().PersistentVolumeClaims(w.namespace).Get(w.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return claim.UID
 }
 
 // What the hooks of a chart have made outlives upgrades, repairs and, as it is said, the

@@ -31,7 +31,8 @@ func (w *world) claims() map[string]corev1.PersistentVolumeClaim {
 }
 
 // Who deletes a workspace at a terminal is asked about the storage, and told how much
-// is in it. A workspace without any is deleted without a question.
+// is in it. Of a workspace whose files are in none it is said that they are lost; so is it
+// before a stop and a restart.
 func TestDeleteAsksAboutStorage(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "-f", w.teamFile("alice~dev\nalice~plain\n"))
@@ -44,9 +45,31 @@ func TestDeleteAsksAboutStorage(t *testing.T) {
 	if pod := w.pod(w.idOf("alice~dev")); pod == nil || pod.DeletionTimestamp != nil {
 		t.Fatal("it is deleted without a yes")
 	}
-	out, status = w.terminal(w.command("delete", "alice~plain"), "")
+	for verb, says := range map[string]string{
+		"stop":    "only files in its storages are kept. Stop? [y/N]",
+		"restart": "only files in its storages are kept. Restart? [y/N]",
+		"delete":  "all files in it are lost",
+	} {
+		out, status := w.terminal(w.command(verb, "alice~plain"), "n\n")
+		if text := ansi.Strip(out); !strings.Contains(text, says) || status != 130 {
+			t.Errorf("%s without a home, status %d:\n%s", verb, status, text)
+		}
+	}
+	if pod := w.pod(w.idOf("alice~plain")); pod == nil || pod.DeletionTimestamp != nil {
+		t.Fatal("it has ended without a yes")
+	}
+	if r := w.must(0, "stop", "alice~plain"); strings.Index(r.stderr, "alice~plain has no home directory") != 0 {
+		t.Errorf("what is lost is not said first:\n%s", r.stderr)
+	}
+	w.must(0, "start", "alice~plain")
+	out, status = w.terminal(w.command("stop", "alice~dev"), "")
 	if text := ansi.Strip(out); strings.Contains(text, "[y/N]") || status != 0 {
-		t.Errorf("without storage, status %d:\n%s", status, text)
+		t.Errorf("its home is in a storage, status %d:\n%s", status, text)
+	}
+	w.must(0, "start", "alice~dev")
+	out, status = w.terminal(w.command("delete", "alice~plain"), "y\n")
+	if status != 0 {
+		t.Errorf("status %d:\n%s", status, ansi.Strip(out))
 	}
 	out, status = w.terminal(w.command("delete", "alice~dev"), "y\n")
 	if text := ansi.Strip(out); !strings.Contains(text, "storage home (") || status != 0 {

@@ -1,6 +1,9 @@
 package chart
 
 import (
+	"maps"
+	"reflect"
+	"slices"
 	"strconv"
 
 	"sigs.k8s.io/yaml"
@@ -48,4 +51,37 @@ func override(values, by map[string]any) {
 		}
 		values[key] = value
 	}
+}
+
+// CompareValues lists what differs between two texts of values, as "image.tag changed",
+// "replicas added" or "debug removed", sorted. The values themselves may be secret.
+func CompareValues(before, after []byte) []string {
+	old, _ := parseValues(before) // what cannot be read has no values, and is refused elsewhere
+	wanted, _ := parseValues(after)
+	return compareTables("", old, wanted)
+}
+
+func compareTables(prefix string, old, wanted map[string]any) (changes []string) {
+	keys := maps.Clone(old)
+	if keys == nil {
+		keys = map[string]any{}
+	}
+	maps.Copy(keys, wanted)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		was, had := old[key]
+		is, has := wanted[key]
+		outer, wasTable := was.(map[string]any)
+		inner, isTable := is.(map[string]any)
+		switch at := join(prefix, key); {
+		case !had:
+			changes = append(changes, at+" added")
+		case !has:
+			changes = append(changes, at+" removed")
+		case wasTable && isTable:
+			changes = append(changes, compareTables(at, outer, inner)...)
+		case !reflect.DeepEqual(was, is):
+			changes = append(changes, at+" changed")
+		}
+	}
+	return changes
 }

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,5 +30,24 @@ func TestMergeValues(t *testing.T) {
 	}
 	if _, err := MergeValues([][]byte{[]byte("a: 1"), []byte("- a"), []byte("a: [")}); err == nil || !strings.Contains(err.Error(), "file 2 of --values: values: must be a mapping") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestCompareValues(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after string
+		want          []string
+	}{
+		"nothing":            {"", "", nil},
+		"the same":           {"a: 1\nb: {c: x}", "b: {c: x}\na: 1", nil},
+		"added and removed":  {"a: 1", "b: 1", []string{"a removed", "b added"}},
+		"inside a table":     {"image: {tag: v1, name: x}", "image: {tag: v2, name: x}", []string{"image.tag changed"}},
+		"a table by a value": {"a: {b: 1}", "a: 1", []string{"a changed"}},
+		"all of them":        {"a: 1\nb: {c: 2}", "", []string{"a removed", "b removed"}},
+		"from nothing":       {"", "a: 1", []string{"a added"}},
+	} {
+		if got := CompareValues([]byte(c.before), []byte(c.after)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }

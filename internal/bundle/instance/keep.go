@@ -79,7 +79,7 @@ func (u removal) find(ctx context.Context, applier apply.Applier, o Removing) (r
 	if err := u.watchUnnamed(ctx, applier, h); err != nil {
 		return nil, nil, err
 	}
-	remove, keep = divide(u.view.Objects(), h, applier, o.Definitions)
+	remove, keep = divide(u.view.Objects(), h, applier, o)
 	return remove, keep, u.confirm(ctx, applier, remove, o)
 }
 
@@ -113,9 +113,9 @@ func (u removal) watchUnnamed(ctx context.Context, applier apply.Applier, h plac
 
 // divide says what of the objects is removed, and what is left and why. Nothing is left of a
 // kind whose definition is removed.
-func divide(objects []*unstructured.Unstructured, h places, applier apply.Applier, definitions bool) (remove []*unstructured.Unstructured, keep []left) {
+func divide(objects []*unstructured.Unstructured, h places, applier apply.Applier, o Removing) (remove []*unstructured.Unstructured, keep []left) {
 	for _, object := range objects {
-		switch because := because(object, h, applier, definitions); {
+		switch because := because(object, h, applier, o); {
 		case object.GetDeletionTimestamp() != nil:
 		case because != "":
 			keep = append(keep, left{object, because})
@@ -131,9 +131,9 @@ func divide(objects []*unstructured.Unstructured, h places, applier apply.Applie
 const madeByHook = "a hook has made it"
 
 // because is why an object is left; empty for one that is removed.
-func because(object *unstructured.Unstructured, h places, applier apply.Applier, definitions bool) string {
+func because(object *unstructured.Unstructured, h places, applier apply.Applier, o Removing) string {
 	one := []*unstructured.Unstructured{object}
-	switch remove, _ := apply.Removable(one, definitions); {
+	switch remove, _ := apply.Removable(one, o.Definitions); {
 	case !applier.Owner.Owns(object):
 		return "it belongs to somebody else"
 	case hooks.IsHook(object):
@@ -142,7 +142,9 @@ func because(object *unstructured.Unstructured, h places, applier apply.Applier,
 		return "it is marked to be kept"
 	case len(remove) == 0:
 		return "every object of its kind would go with it; --delete-crds removes it"
-	case object.GetKind() == "PersistentVolumeClaim" && len(apply.Without(one, h.current, applier.Namespace)) > 0:
+	case apply.IsClaim(object) && o.KeepStorage:
+		return "it may hold data, which --keep-storage keeps"
+	case apply.IsClaim(object) && len(apply.Without(one, h.current, applier.Namespace)) > 0:
 		return "an earlier bundle has made it, and it may hold data"
 	}
 	return ""

@@ -91,8 +91,10 @@ func TestDivide(t *testing.T) {
 	}
 	objects = append(objects, parsed(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: foreign}}`)...)
 	h := places{current: objects[1:2]}
-	for definitions, want := range map[bool]string{false: "goes data", true: "goes data definition"} {
-		remove, keep := divide(objects, h, applier, definitions)
+	for o, want := range map[*Removing]string{
+		{}: "goes data", {Definitions: true}: "goes data definition", {KeepStorage: true}: "goes",
+	} {
+		remove, keep := divide(objects, h, applier, *o)
 		if names(remove) != want {
 			t.Errorf("removes %q, want %q", names(remove), want)
 		}
@@ -109,7 +111,7 @@ func TestDivideWithDefinitions(t *testing.T) {
 	objects := parsed(t, `{apiVersion: example.org/v1, kind: Boat, metadata: {name: kept, `+marks+`keep}}}
 {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: definition, `+marks+`none}}, spec: {group: example.org, names: {kind: Boat, plural: boats}, versions: [{name: v1}]}}`)
 	for definitions, want := range map[bool]int{false: 2, true: 0} {
-		if remove, keep := divide(objects, places{}, applier, definitions); len(keep) != want || len(remove) != map[bool]int{true: 1}[definitions] {
+		if remove, keep := divide(objects, places{}, applier, Removing{Definitions: definitions}); len(keep) != want || len(remove) != map[bool]int{true: 1}[definitions] {
 			t.Errorf("removes %q, keeps %v", names(remove), keep)
 		}
 	}

@@ -72,12 +72,12 @@ func changedMeanwhile(name string) error {
 }
 
 // Values are those that the instance was installed with last; empty if there are none.
-func (k Known) Values() string {
+func (k Known) Values() (string, error) {
 	if k.Instance == nil {
-		return ""
+		return "", nil
 	}
-	c, _ := config(k.Instance) // what cannot be read is replaced
-	return c.Values
+	c, err := config(k.Instance)
+	return c.Values, err
 }
 
 // ServiceAccount is the one that the instance was to be installed as last; nil for none.

@@ -25,6 +25,13 @@ func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
 		}
 		q.Class = ClassOf(f)
 	}
+	if q.KeepValues && formatOf(q.Class) == format.Helm {
+		values, err := k.Values()
+		if err != nil {
+			return err
+		}
+		q.Config.Values = values
+	}
 	wanted, err := instanceOf(*q)
 	if err != nil {
 		return err

@@ -32,7 +32,9 @@ type Request struct {
 	Config  v1alpha1.Config
 	// ServiceAccount is as what it is installed; nil for the caller, or the server's installer.
 	ServiceAccount *v1alpha1.ServiceAccount
-	Until          Until
+	// KeepValues installs a chart with the values of the last installation; see Load.
+	KeepValues bool
+	Until      Until
 }
 
 // Install brings a request about: the objects that say so are written, and then what

@@ -22,10 +22,20 @@ import (
 type Removing struct {
 	// Definitions of kinds are removed as well, and with them every object of these kinds.
 	Definitions bool
-	// Confirm is asked before definitions are removed, with the number of objects of each.
-	Confirm func(objects map[string]int64) error
+	// KeepStorage leaves the claims for storage, and so their data.
+	KeepStorage bool
+	// Confirm is asked before data is removed, if there is any.
+	Confirm func(Loss) error
 	// NoWait does not wait until the objects are gone.
 	NoWait bool
+}
+
+// Loss is the data that goes with what an uninstallation removes.
+type Loss struct {
+	// Objects are how many objects of each kind go with their definitions, by plural.group.
+	Objects map[string]int64
+	// Claims are the claims for storage.
+	Claims []*unstructured.Unstructured
 }
 
 // Uninstall removes what an instance has installed, its release, its bundles, and then
@@ -182,13 +192,22 @@ func (u removal) runHooks(ctx context.Context, applier apply.Applier, event stri
 	return leftHooks(ctx, applier, recorded, keep)
 }
 
-// confirm shows what would go with definitions.
+// confirm asks about the data that would go.
 func (u removal) confirm(ctx context.Context, applier apply.Applier, remove []*unstructured.Unstructured, o Removing) error {
 	counts, err := applier.CountResources(ctx, remove)
-	if err != nil || len(counts) == 0 || o.Confirm == nil {
+	if err != nil || o.Confirm == nil {
 		return err
 	}
-	return o.Confirm(counts)
+	loss := Loss{Objects: counts}
+	for _, object := range remove {
+		if apply.IsClaim(object) {
+			loss.Claims = append(loss.Claims, object)
+		}
+	}
+	if len(loss.Objects)+len(loss.Claims) == 0 {
+		return nil
+	}
+	return o.Confirm(loss)
 }
 
 // forget removes the release, the bundles and the instance, which is the last that names

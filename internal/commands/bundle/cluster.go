@@ -27,6 +27,7 @@ type ClusterOptions struct {
 	ServiceAccount    *v1alpha1.ServiceAccount
 	System            string // namespace
 	DeleteDefinitions bool
+	KeepStorage       bool
 	Yes               bool
 	IgnoreNotFound    bool
 	NoWait            bool

@@ -55,6 +55,7 @@ anything would change.`,
 	o.addSourceFlags(cmd)
 	o.addSecretFlag(cmd)
 	o.addFormatFlags(cmd)
+	o.addResetFlag(cmd)
 	addSystemFlag(cmd, &o.System)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)

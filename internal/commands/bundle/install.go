@@ -54,6 +54,10 @@ checked. Objects that name no namespace go into that of the context, or of
 more are removed. Definitions of kinds and what is marked
 helm.sh/resource-policy: keep stay.
 
+A chart is upgraded with the values of its last installation. --values replaces them, all
+of them, and --reset-values installs with those of the chart alone; which values change
+is printed.
+
 If an upgrade is refused, or a hook after it fails, what was installed before is put
 back. If the new objects do not get healthy, they stay, and so does the old bundle,
 to go back to.
@@ -89,6 +93,7 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 	o.addSourceFlags(cmd)
 	o.addSecretFlag(cmd)
 	o.addFormatFlags(cmd)
+	o.addResetFlag(cmd)
 	addSystemFlag(cmd, &o.System)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace of --namespace if it does not exist; it outlives the bundle")

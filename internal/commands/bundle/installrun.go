@@ -2,11 +2,13 @@ package bundle
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/bundle/chart"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/english"
@@ -50,7 +52,11 @@ func Install(ctx context.Context, o *InstallOptions) error {
 
 // prepare fetches the bundle, reads all of it, and looks up what there is.
 func (o *InstallOptions) prepare(ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps) (q instance.Request, known instance.Known, err error) {
-	q = instance.Request{Name: o.Name, Class: o.class(), Config: conf, Until: instance.UntilHealthy, Source: v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}}}
+	q = instance.Request{
+		Name: o.Name, Class: o.class(), Config: conf, Until: instance.UntilHealthy,
+		KeepValues: len(o.ValuesFiles) == 0 && !o.ResetValues,
+		Source:     v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}},
+	}
 	if o.NoWait {
 		q.Until = instance.UntilInstalled
 	}
@@ -101,8 +107,8 @@ func (o *InstallOptions) install(ctx context.Context, r instance.Reconciler, con
 	for _, warning := range q.Package.Warnings {
 		steps.Warn("Bundle", "", warning)
 	}
-	if known.Values() != "" && q.Config.Values == "" {
-		steps.Warn("Values", "", "the values of the last installation are not used again: name them with --values if they are still wanted")
+	if note := noteValues(known, q); note != "" {
+		steps.Note("%s", note)
 	}
 	if o.CreateNamespace {
 		if err := r.CreateNamespace(ctx, q.Config.Namespace); err != nil {
@@ -114,6 +120,27 @@ func (o *InstallOptions) install(ctx context.Context, r instance.Reconciler, con
 		return nil, err
 	}
 	return o.document(r, q, out, steps), nil
+}
+
+// noteValues says what an upgrade does with the values of the last installation; empty if there
+// were none, or they stay as they are because they were given again.
+func noteValues(known instance.Known, q instance.Request) string {
+	before, err := known.Values()
+	switch {
+	case err != nil || known.Instance == nil:
+		return ""
+	case q.KeepValues && before != "" && q.Config.Values == before:
+		return "the values of the last installation are used again; --reset-values drops them"
+	}
+	const most = 10
+	changes := chart.CompareValues([]byte(before), []byte(q.Config.Values))
+	switch n := len(changes) - most; {
+	case len(changes) == 0:
+		return ""
+	case n > 0:
+		changes = append(changes[:most], english.Count(n, "other"))
+	}
+	return "values: " + strings.Join(changes, ", ")
 }
 
 // preview is what would change; nobody sees the steps.

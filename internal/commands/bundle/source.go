@@ -26,6 +26,7 @@ type SourceOptions struct {
 	Secret                            string // with the login for the source
 	Format                            format.Format
 	ValuesFiles                       []string // of a chart
+	ResetValues                       bool     // does not use those of the last installation
 	RenderTimeout                     time.Duration
 
 	target source.Target
@@ -98,6 +99,11 @@ func (o *SourceOptions) addFormatFlags(cmd *cobra.Command) {
 	cmdutil.EnumVar(cmd, &o.Format, "format", "what the content is, if it cannot be recognized", format.Formats()...)
 	cmd.Flags().StringArrayVar(&o.ValuesFiles, "values", nil, "the values of a chart: a file of YAML (- for standard input); repeatable, a later one wins")
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
+}
+
+// addResetFlag adds --reset-values, of commands that upgrade.
+func (o *SourceOptions) addResetFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.ResetValues, "reset-values", false, "do not use the values of the last installation again")
 }
 
 // values reads the values of a chart.

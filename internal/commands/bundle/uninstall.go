@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/instance"
@@ -38,16 +39,20 @@ The hooks of a chart run with your rights, unless its instance names a ServiceAc
 --service-account does. Of a bundle that others have chosen, name the one that it was
 installed as.
 
-With --delete-crds, the definitions are removed, too, and every object of their kinds
-with them: how many these are is shown, and you are asked to confirm; --yes skips the
-question and is required without a terminal.`,
+PersistentVolumeClaims are removed with their data, unless --keep-storage keeps them: a
+later installation of the same bundle uses them again. With --delete-crds, the
+definitions are removed, too, and every object of their kinds with them. What holds data
+is listed, and you are asked to confirm; --yes skips the question. Without a terminal,
+--yes or --keep-storage is required to remove what holds data.`,
 		Example: `  berth bundle uninstall shop
+  berth bundle uninstall shop --keep-storage
   berth bundle uninstall shop --delete-crds --yes`,
 		Args:              cmdutil.OneArg("bundle"),
 		ValidArgsFunction: completeInstance(f),
 	}
 	o = newCluster(f, cmd, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmd.Flags().BoolVar(&o.DeleteDefinitions, "delete-crds", false, "remove the definitions of kinds, and every object of these kinds")
+	cmd.Flags().BoolVar(&o.KeepStorage, "keep-storage", false, "keep the PersistentVolumeClaims, and so their data")
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "succeed if there is no such bundle")
 	cmd.Flags().BoolVar(&o.NoWait, "no-wait", false, "do not wait until the objects are gone")
@@ -76,7 +81,10 @@ func Uninstall(ctx context.Context, o *ClusterOptions) error {
 	view := progress.New(o.IO, o.Output, batch)
 	all := cmdutil.NewBatch(batch, view)
 	stream := all.Stream(0)
-	removing := instance.Removing{Definitions: o.DeleteDefinitions, NoWait: o.NoWait, Confirm: func(counts map[string]int64) error { return o.confirm(ctx, counts) }}
+	removing := instance.Removing{
+		Definitions: o.DeleteDefinitions, KeepStorage: o.KeepStorage, NoWait: o.NoWait,
+		Confirm: func(loss instance.Loss) error { return o.confirm(ctx, loss) },
+	}
 	removal, err := r.Uninstall(ctx, o.Name, removing, event.NewSteps(stream, time.Now))
 	if o.IgnoreNotFound && fault.CodeOf(err) == fault.NotFound {
 		removal, err = &v1.BundleRemoval{Name: o.Name, NotFound: true}, nil
@@ -91,24 +99,49 @@ func Uninstall(ctx context.Context, o *ClusterOptions) error {
 	return cmdutil.Report(o.IO, o.Output, result.Of(all.Results[0], batch), view)
 }
 
-// confirm shows what would go with the definitions, and asks if there is somebody to ask.
-func (o *ClusterOptions) confirm(ctx context.Context, counts map[string]int64) error {
-	var parts []string
-	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%d of %s", counts[kind], kind))
-	}
-	what := "these objects go with their definitions: " + strings.Join(parts, ", ")
+// confirm lists the data that would go, and asks if there is somebody to ask.
+func (o *ClusterOptions) confirm(ctx context.Context, loss instance.Loss) error {
+	what := describeLoss(loss)
 	if o.Yes {
 		printer.PrintNote(o.IO, what)
 		return nil
 	}
 	if !o.IO.CanAsk() {
-		return fault.New(fault.InvalidArgument, "--yes is required to delete definitions without a terminal: %s", what).
-			WithHint("pass --yes to delete them without confirmation, or leave out --delete-crds")
+		hint := "pass --yes to remove it without confirmation"
+		if len(loss.Claims) > 0 {
+			hint += ", or --keep-storage to keep the claims"
+		}
+		if len(loss.Objects) > 0 {
+			hint += ", and leave out --delete-crds to keep the definitions"
+		}
+		return fault.New(fault.InvalidArgument, "--yes is required to remove data without a terminal: %s", what).WithHint("%s", hint)
 	}
-	yes, err := terminal.Confirm(ctx, o.IO, what+". Delete them?")
+	yes, err := terminal.Confirm(ctx, o.IO, what+". Remove it?")
 	if err == nil && !yes {
 		err = fault.New(fault.Interrupted, "not confirmed: nothing was removed")
 	}
 	return err
+}
+
+// describeLoss lists the data that goes.
+func describeLoss(loss instance.Loss) string {
+	var claims, objects []string
+	for _, claim := range loss.Claims {
+		text := "pvc/" + claim.GetName() + " in namespace " + claim.GetNamespace()
+		if size, _, _ := unstructured.NestedString(claim.Object, "status", "capacity", "storage"); size != "" {
+			text += " (" + fault.Line(size) + ")"
+		}
+		claims = append(claims, text)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(loss.Objects)) {
+		objects = append(objects, fmt.Sprintf("%d of %s", loss.Objects[kind], kind))
+	}
+	var parts []string
+	if len(claims) > 0 {
+		parts = append(parts, "this storage goes with its data: "+strings.Join(claims, ", "))
+	}
+	if len(objects) > 0 {
+		parts = append(parts, "these objects go with their definitions: "+strings.Join(objects, ", "))
+	}
+	return strings.Join(parts, "; ")
 }

@@ -28,8 +28,12 @@ func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removal
 	}
 	all := o.storage(ctx, p, removals)
 	removals = slices.DeleteFunc(slices.Clone(removals), func(m chosen.Workspace) bool { return m.Target == nil || m.Err != nil })
-	if len(all) == 0 && !o.ByOwner || len(removals) == 0 {
+	losing := slices.DeleteFunc(slices.Clone(removals), func(m chosen.Workspace) bool { return !provision.LosesFiles(m.Target) })
+	if len(all)+len(losing) == 0 && !o.ByOwner || len(removals) == 0 {
 		return nil
+	}
+	if len(losing) > 0 {
+		printer.PrintNote(o.IO, chosen.Lost(losing, o.KeepStorage))
 	}
 	if len(all) > 0 {
 		if err := o.show(listing{all, o.many()}); err != nil {

@@ -50,8 +50,9 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 wait until their pods are gone. What the workspaces of a namespace share is kept.
 
 At a terminal, the storage that would be deleted is listed, with its size and, of a
-workspace that runs, how much of it is used, and you are asked to confirm; --yes
-skips the question. Without a terminal, nothing is asked. If you do not confirm, the
+workspace that runs, how much of it is used, and you are asked to confirm; so are you
+if a running workspace has no home directory in a storage, since its files are lost.
+--yes skips the question. Without a terminal, nothing is asked. If you do not confirm, the
 exit status is 130.
 
 With --keep-storage, the claims are kept, marked with the ID and the user string of

@@ -20,17 +20,21 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) erro
 		Use:   "restart USERSTR|ID...",
 		Short: "Stop workspaces and start them again",
 		Long: `Stop workspaces and start them again, as "berth stop" and "berth start" do. One that is
-stopped is started.`,
+stopped is started.
+
+Only files in its storages are kept. Of a workspace whose home directory is in none, that
+is said first, and at a terminal you are asked to confirm; --yes skips the question.`,
 		Example: `  berth restart alice~dev
   berth restart --owner alice`,
 	}, "it runs", runF)
+	o.AddYesFlag(cmd)
 	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)
 	return cmd
 }
 
 // Run restarts the workspaces.
 func Run(ctx context.Context, o *chosen.Options) error {
-	return o.Run(ctx, chosen.Change{Verb: "restart", Done: "restarted", Starts: true, One: func(ctx context.Context, p *provision.Provisioner, w chosen.Workspace, stream *event.Stream) v1.Result {
+	return o.Run(ctx, chosen.Change{Verb: "restart", Done: "restarted", Starts: true, Ends: true, One: func(ctx context.Context, p *provision.Provisioner, w chosen.Workspace, stream *event.Stream) v1.Result {
 		return chosen.StartResult(p.Restart(ctx, w.Target, stream))
 	}})
 }

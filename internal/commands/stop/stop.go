@@ -15,12 +15,16 @@ import (
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) error) *cobra.Command {
-	return new(chosen.Options).NewCmd(f, &cobra.Command{
+	o := new(chosen.Options)
+	cmd := o.NewCmd(f, &cobra.Command{
 		Use:        "stop USERSTR|ID...",
 		SuggestFor: []string{"kill", "halt", "pause", "suspend"},
 		Short:      "Stop workspaces and keep their storage",
 		Long: `Stop workspaces: their pods end, and everything else is kept, above all their storage.
 "berth start" starts them again as they were.
+
+Only files in its storages are kept. Of a workspace whose home directory is in none, that
+is said first, and at a terminal you are asked to confirm; --yes skips the question.
 
 A workspace in a workload is taken out of its pod template, and put back by a start.
 
@@ -31,11 +35,13 @@ A workspace that is stopped already stays as it is.`,
   berth stop alice~dev bob~dev --timeout 2m
   berth stop --owner alice --no-wait`,
 	}, "the pods are gone", runF)
+	o.AddYesFlag(cmd)
+	return cmd
 }
 
 // Run stops the workspaces.
 func Run(ctx context.Context, o *chosen.Options) error {
-	return o.Run(ctx, chosen.Change{Verb: "stop", Done: "stopped", One: func(ctx context.Context, p *provision.Provisioner, w chosen.Workspace, stream *event.Stream) v1.Result {
+	return o.Run(ctx, chosen.Change{Verb: "stop", Done: "stopped", Ends: true, One: func(ctx context.Context, p *provision.Provisioner, w chosen.Workspace, stream *event.Stream) v1.Result {
 		return chosen.StopResult(p.Stop(ctx, w.Target, !o.NoWait, stream))
 	}})
 }

@@ -23,6 +23,7 @@ type Options struct {
 	Choice
 	Wait       bool // for another command that works on it
 	NoWait     bool // until it is so
+	Yes        bool // without a question
 	StuckAfter time.Duration
 	Timeout    time.Duration
 	Output     printer.Format
@@ -43,6 +44,11 @@ func (o *Options) NewCmd(f *cmdutil.Factory, cmd *cobra.Command, until string, r
 		return o.validate()
 	})
 	return cmd
+}
+
+// AddYesFlag adds --yes, of commands that end pods.
+func (o *Options) AddYesFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 }
 
 // validate finds what is wrong with the command line.

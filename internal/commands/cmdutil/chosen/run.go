@@ -1,14 +1,21 @@
 package chosen
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
 )
@@ -17,6 +24,7 @@ import (
 type Change struct {
 	Verb, Done string // "stop", "stopped"
 	Starts     bool   // is a job, of which a record is kept
+	Ends       bool   // ends pods, and with them the files that are in no storage
 	// One changes one workspace that was found.
 	One func(context.Context, *provision.Provisioner, Workspace, *event.Stream) v1.Result
 }
@@ -42,6 +50,11 @@ func (o *Options) Run(ctx context.Context, c Change) error {
 	p.States, p.WaitForLock, p.NoWait = recorders.States(p.Client), o.Wait, o.NoWait
 	if all, err = o.find(ctx, p, all, c.Done); err != nil {
 		return err
+	}
+	if c.Ends {
+		if err := o.confirm(ctx, c, all); err != nil {
+			return err
+		}
 	}
 	if !c.Starts {
 		defer recorders.CleanUp(ctx)()
@@ -74,6 +87,40 @@ func (o *Options) find(ctx context.Context, p *provision.Provisioner, all []Work
 		}
 	}
 	return o.Find(ctx, p.Client.Namespace, all, done, p.FindRecorded)
+}
+
+// confirm says which files go with the pods, and asks if there is somebody to ask.
+func (o *Options) confirm(ctx context.Context, c Change, all []Workspace) error {
+	losing := slices.DeleteFunc(slices.Clone(all), func(w Workspace) bool {
+		return w.Target == nil || w.Err != nil || !provision.LosesFiles(w.Target)
+	})
+	if len(losing) == 0 {
+		return nil
+	}
+	what := Lost(losing, true)
+	if o.Yes || !o.IO.CanAsk() {
+		printer.PrintNote(o.IO, what)
+		return nil
+	}
+	yes, err := terminal.Confirm(ctx, o.IO, what+". "+strings.ToUpper(c.Verb[:1])+c.Verb[1:]+"?")
+	if err == nil && !yes {
+		err = fault.New(fault.Interrupted, "not confirmed: nothing was %s", c.Done)
+	}
+	return err
+}
+
+// Lost says what goes with the pods of workspaces without a home directory in a storage; kept is
+// true if their storages stay.
+func Lost(losing []Workspace, kept bool) string {
+	name, has, its, it := cmp.Or(losing[0].Typed, losing[0].UserString, losing[0].ID), "has", "its", "it"
+	if len(losing) > 1 {
+		name, has, its, it = english.Plural(len(losing), "workspace"), "have", "their", "them"
+	}
+	what := "all files in " + it + " are lost"
+	if kept {
+		what = "only files in " + its + " storages are kept"
+	}
+	return fmt.Sprintf("%s %s no home directory in a storage: %s", name, has, what)
 }
 
 // one changes one workspace, if there is time.
