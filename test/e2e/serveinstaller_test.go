@@ -42,8 +42,8 @@ func (w *world) writes(documents string) {
 	}
 }
 
-// chartOf are ConfigMaps with a chart that has one template, and the instance of it.
-func (w *world) chartOf(name, template string) (content, instance string) {
+// attackingChart are ConfigMaps with a chart that has one template, and the instance of it.
+func (w *world) attackingChart(name, template string) (content, instance string) {
 	chart := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\nimmutable: true\ndata:\n  Chart.yaml: '{apiVersion: v2, name: %s, version: 1.0.0}'\n", name, name)
 	instance = strings.ReplaceAll(w.plainOf(v1alpha1.ClassHelm, name), v1alpha1.ClassPlain, v1alpha1.ClassHelm)
 	instance = strings.Replace(instance, "[{configMap: {name: "+name+"}, path: manifests}]", "[{configMap: {name: "+name+"}}, {configMap: {name: "+name+"-t}, path: templates}]", 1)
@@ -81,7 +81,7 @@ func testServeAttacked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := "attack-" + strings.ReplaceAll(strings.ToLower(name), " ", "-")
-			content, instance := w.chartOf(of, attack.template)
+			content, instance := w.attackingChart(of, attack.template)
 			if attack.manifest != "" {
 				content, instance = contentOf(of, attack.manifest), w.plainOf(v1alpha1.ClassPlain, of)
 			}

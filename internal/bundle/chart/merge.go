@@ -56,8 +56,8 @@ func override(values, by map[string]any) {
 // CompareValues lists what differs between two texts of values, as "image.tag changed",
 // "replicas added" or "debug removed", sorted. The values themselves may be secret.
 func CompareValues(before, after []byte) []string {
-	old, _ := parseValues(before) // what cannot be read has no values, and is refused elsewhere
-	wanted, _ := parseValues(after)
+	old, _ := parseValues(before, budget.New(budget.Limit)) // what cannot be read is refused elsewhere
+	wanted, _ := parseValues(after, budget.New(budget.Limit))
 	return compareTables("", old, wanted)
 }
 

@@ -9,8 +9,7 @@ import (
 // Differs says in which respect a policy and its binding, as the cluster has them, are not what
 // is printed for a role; empty if they are, with what the API server fills in.
 func (p Policy) Differs(role string, policy *admissionv1.ValidatingAdmissionPolicy, binding *admissionv1.ValidatingAdmissionPolicyBinding) string {
-	printed := p.objects(Role{Name: role})
-	wanted, bound := printed[0].(*admissionv1.ValidatingAdmissionPolicy), printed[1].(*admissionv1.ValidatingAdmissionPolicyBinding)
+	wanted, bound := p.Objects(Role{Name: role})
 	switch {
 	case policy.DeletionTimestamp != nil || binding.DeletionTimestamp != nil:
 		return "it is being deleted"
