@@ -7,13 +7,15 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
+	texttemplate "text/template"
 
-	"github.com/berthdev/berth/internal/bundle/chart/budget"
+	"github.com/berthdev/berth/internal/bundle/chart"
 )
 
 // count is how many programs are rendered: more if somebody asks for it.
@@ -21,18 +23,21 @@ func count() int {
 	if n, err := strconv.Atoi(os.Getenv(envFrom)); err == nil {
 		return n
 	}
-	return 60
+	return 20
 }
 
-// programs are charts whose templates are made by chance of every function there is.
+// programs are charts whose templates are made by chance of every function there is. Many
+// calls fail, and end their template: so each has several.
 func programs(n int) map[string]func() fstest.MapFS {
+	functions := chart.Functions()
 	all := map[string]func() fstest.MapFS{}
 	for seed := range n {
-		p := &program{rand: rand.New(rand.NewPCG(uint64(seed), 1)), names: slices.Sorted(maps.Keys(budget.Table()))}
-		text := `{{ define "a" }}{{ if lt (len (toString .)) 100 }}{{ list . . | include "a" }}{{ else }}{{ . }}{{ end }}{{ end }}`
-		text += `{{ $s := "ab1, <\n" }}{{ $l := list 1 "a" }}{{ $d := dict "a" 1 "b" (list 1) }}`
-		text += p.block(0)
-		all[fmt.Sprintf("program %04d", seed)] = func() fstest.MapFS { return template(text) }
+		p := &program{rand: rand.New(rand.NewPCG(uint64(seed), 1)), functions: functions, names: slices.Sorted(maps.Keys(functions))}
+		files := map[string]string{"templates/_a.tpl": `{{ define "a" }}{{ if lt (len (toString .)) 100 }}{{ list . . | include "a" }}{{ else }}{{ . }}{{ end }}{{ end }}`}
+		for i := range 12 {
+			files[fmt.Sprintf("templates/%02d.yaml", i)] = `{{ $s := "ab1, <\n" }}{{ $l := list 1 "a" }}{{ $d := dict "a" 1 "b" (list 1) }}` + p.block(0)
+		}
+		all[fmt.Sprintf("program %04d", seed)] = func() fstest.MapFS { return made(files) }
 	}
 	return all
 }
@@ -40,8 +45,9 @@ func programs(n int) map[string]func() fstest.MapFS {
 // program makes templates of three variables: a text, a list and a dictionary, which its
 // functions make larger.
 type program struct {
-	rand  *rand.Rand
-	names []string
+	rand      *rand.Rand
+	functions texttemplate.FuncMap
+	names     []string
 }
 
 func (p *program) pick(from ...string) string { return from[p.rand.IntN(len(from))] }
@@ -75,20 +81,43 @@ func (p *program) statement(depth int) string {
 	return fmt.Sprintf("{{ $x%d := %s }}", p.rand.IntN(3), p.call(0))
 }
 
-// call is a function of any arguments, most of which it does not take.
+// call is a function with arguments of the types that it takes.
 func (p *program) call(depth int) string {
-	args := []string{p.names[p.rand.IntN(len(p.names))]}
-	if strings.HasPrefix(args[0], "berth_") || args[0] == "fail" || args[0] == "required" {
-		args[0] = "list"
+	name := p.names[p.rand.IntN(len(p.names))]
+	if name == "fail" || name == "required" {
+		name = "list"
 	}
-	for range p.rand.IntN(4) {
-		if depth < 2 && p.rand.IntN(3) == 0 {
-			args = append(args, "("+p.call(depth+1)+")")
-			continue
+	takes, args := reflect.TypeOf(p.functions[name]), []string{name}
+	for i := range takes.NumIn() {
+		if takes.IsVariadic() && i == takes.NumIn()-1 {
+			for range p.rand.IntN(4) {
+				args = append(args, p.argument(takes.In(i).Elem(), depth))
+			}
+			break
 		}
-		args = append(args, p.pick("$s", "$l", "$d", p.number(), `"a"`, `"%50d"`, `"a*"`, "$"))
+		args = append(args, p.argument(takes.In(i), depth))
 	}
 	return strings.Join(args, " ")
+}
+
+// argument is one of a type; of any type it may be the result of another call.
+func (p *program) argument(of reflect.Type, depth int) string {
+	switch of.Kind() {
+	case reflect.String:
+		return p.pick("$s", "$s", `"a"`, `"%50d"`, `"(a|b)*"`, `","`, `"2006 January"`, `"1.2.3"`, "(toString $l)")
+	case reflect.Int, reflect.Int64:
+		return p.number()
+	case reflect.Map:
+		return p.pick("$d", "(deepCopy $d)", "(dict $s $l)")
+	case reflect.Slice:
+		return "$l"
+	case reflect.Struct:
+		return "now"
+	}
+	if depth < 2 && p.rand.IntN(3) == 0 {
+		return "(" + p.call(depth+1) + ")"
+	}
+	return p.pick("$s", "$l", "$l", "$d", p.number(), `"a"`)
 }
 
 func (p *program) number() string {
