@@ -35,7 +35,7 @@ func printing() []string {
 		"explain", "explain -o wide", "explain -o json", "explain CrashLoop", "explain CrashLoop -o json", "explain errimagepull -o name",
 		"update alice --dry-run=client", "update alice -o json",
 		"stop alice -o json", "start alice -o json", "restart alice -o name",
-		"reconcile --full -o json", "reconcile -o jsonpath={.kind}",
+		"reconcile --full --trust-records -o json", "reconcile --trust-records -o jsonpath={.kind}",
 		"delete nosuch -o json", "delete nosuch --ignore-not-found -o json", "delete alice --dry-run=client",
 		"provision alice -o json", "provision alice -o jsonl", "provision alice~default+user=root --dry-run=client",
 	}

@@ -62,7 +62,8 @@ func TestSlowKeysKeepNobodyWaiting(t *testing.T) {
 				}
 				busy[key] = true
 				if IsSlow(ctx) {
-					if slowly++; slowly > 1 {
+					slowly++
+					if slowly > 1 {
 						t.Error("two slow keys are worked on at once")
 					}
 					tries[key]++

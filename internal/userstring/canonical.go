@@ -20,7 +20,7 @@ func (u UserString) Key() string {
 	if u.Form() == Named {
 		return ""
 	}
-	key := []string{"u=" + inKey.Replace(u.User)}
+	key := []string{"u=" + strings.NewReplacer("%", "%25", "|", "%7C").Replace(u.User)} // it stays in one part
 	add := func(name, value string) {
 		if value != "" {
 			key = append(key, name+"="+value)
@@ -33,9 +33,6 @@ func (u UserString) Key() string {
 	add("ns", u.Namespace)
 	return strings.Join(key, "|")
 }
-
-// inKey keeps a username in one part of the key.
-var inKey = strings.NewReplacer("%", "%25", "|", "%7C")
 
 // ID is the canonical ID: the name of the pod, the Service, the release and
 // everything else. It is a DNS-1035 label, as a Service requires.

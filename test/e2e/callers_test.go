@@ -157,8 +157,13 @@ func TestFormerWorkspaces(t *testing.T) {
 	alice.must(0, "exec", "alice~dev", "--", "sh", "-c", "mkdir -p work && echo mine > work/file")
 	for _, former := range []*world{example, evil} {
 		for _, args := range [][]string{
-			{"exec", "alice~dev", "--", "true"}, {"exec", "alice~pod=" + id, "--", "true"}, {"delete", "alice~dev", "--yes"}, {"logs", "alice~dev"},
-			{"stop", "alice~dev", "--yes"}, {"provision", "alice~dev"}, {"cp", "alice~dev:work/file", t.TempDir()},
+			{"exec", "alice~dev", "--", "true"},
+			{"exec", "alice~pod=" + id, "--", "true"},
+			{"delete", "alice~dev", "--yes"},
+			{"logs", "alice~dev"},
+			{"stop", "alice~dev", "--yes"},
+			{"provision", "alice~dev"},
+			{"cp", "alice~dev:work/file", t.TempDir()},
 		} {
 			r := former.berth(args...)
 			if r.status == 0 || !strings.Contains(r.stderr, "may not act for alice") || !strings.Contains(r.stderr, "your user string is now") {

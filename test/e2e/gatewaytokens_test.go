@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -137,9 +138,7 @@ func (c *gatewayClients) altered(parts ...map[string]any) string {
 		raw, _ := base64.RawURLEncoding.DecodeString(text[i])
 		all := map[string]any{}
 		_ = json.Unmarshal(raw, &all)
-		for key, value := range changes {
-			all[key] = value
-		}
+		maps.Copy(all, changes)
 		raw, _ = json.Marshal(all)
 		text[i] = base64.RawURLEncoding.EncodeToString(raw)
 	}

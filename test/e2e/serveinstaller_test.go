@@ -77,7 +77,7 @@ func testServeAttacked(t *testing.T) {
 		"gives the author more rights":     {manifest: fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: more}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}, subjects: [{kind: ServiceAccount, name: %s, namespace: %s}]}`, author.account, w.namespace), says: "lacks a permission"},
 		"takes the lease of a class":       {manifest: fmt.Sprintf(`{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: berth-leader-berth-dev-plain, namespace: %s}}`, s.namespace), says: "is of the system namespace"},
 		"has objects that name no place":   {manifest: configMap("a", "b"), says: "spec.config.namespace"},
-		"takes an installer for the class": {manifest: fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: berth-bundles-install}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}}`), says: "has the name of one of berth's own"},
+		"takes an installer for the class": {manifest: `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: berth-bundles-install}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}}`, says: "has the name of one of berth's own"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := "attack-" + strings.ReplaceAll(strings.ToLower(name), " ", "-")

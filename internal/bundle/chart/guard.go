@@ -67,16 +67,14 @@ func (g *guard) wrapped(name string, function reflect.Value) any {
 		}
 		done, err := g.budget.Pass(name, need.Keep+need.Pass)
 		must(err)
-		defer func() { done() }()
-		var results []reflect.Value
-		if need.Slow {
-			results = g.apart(call, args)
-		} else {
-			results = call(args)
-		}
+		results := func() []reflect.Value {
+			defer done() // also of a function that panics
+			if need.Slow {
+				return g.apart(call, args)
+			}
+			return call(args)
+		}()
 		must(checkResult(name, results[0]))
-		done()
-		done = func() {}
 		must(g.budget.Make(name, kept(name, results[0], need.Keep)))
 		return results
 	}).Interface()

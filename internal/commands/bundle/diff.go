@@ -52,11 +52,7 @@ anything would change.`,
 			return o.validate()
 		}),
 	}
-	o.addSourceFlags(cmd)
-	o.addSecretFlag(cmd)
-	o.addFormatFlags(cmd)
-	o.addResetFlag(cmd)
-	addSystemFlag(cmd, &o.System)
+	o.addInstallFlags(cmd)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmd.Flags().BoolVar(&o.ExitCode, "exit-code", false, "exit with status 3 if anything would change")

@@ -90,11 +90,7 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 			return o.validate()
 		}),
 	}
-	o.addSourceFlags(cmd)
-	o.addSecretFlag(cmd)
-	o.addFormatFlags(cmd)
-	o.addResetFlag(cmd)
-	addSystemFlag(cmd, &o.System)
+	o.addInstallFlags(cmd)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace of --namespace if it does not exist; it outlives the bundle")
 	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount, "install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first you, or the server's installer)")
@@ -103,6 +99,15 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
 	return cmd
+}
+
+// addInstallFlags adds the flags about what is fetched and where it goes.
+func (o *InstallOptions) addInstallFlags(cmd *cobra.Command) {
+	o.addSourceFlags(cmd)
+	o.addSecretFlag(cmd)
+	o.addFormatFlags(cmd)
+	o.addResetFlag(cmd)
+	addSystemFlag(cmd, &o.System)
 }
 
 // addSystemFlag adds --system-namespace.

@@ -17,7 +17,7 @@ func TestParseFile(t *testing.T) {
 		"comments, blanks":   {"# team\n\n  alice~dev  # the first\n\t\nbob\n#carol", []string{"alice~dev", "bob"}},
 		"no end of line":     {"alice", []string{"alice"}},
 		"Windows":            {"\uFEFFalice\r\n\r\nbob\r\n", []string{"alice", "bob"}},
-		"a dash in front":    {"-alice\n--bob\n", []string{"-alice", "--bob"}},
+		"a dash in front":    {"-alice\n--bob\n", []string{"%2Dalice", "%2D-bob"}},
 		"YAML":               {"# team\n- alice~dev\n- userString: bob\n", []string{"alice~dev", "bob"}},
 		"YAML with a marker": {"---\n- alice\n", []string{"alice"}},
 		"what looks typed":   {"- 1234\n- yes\n- 0x1f\n", []string{"1234", "yes", "0x1f"}},

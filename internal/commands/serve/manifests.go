@@ -105,20 +105,24 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 	flags := cmd.Flags()
 	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version), "the image to run")
 	flags.StringVar(&o.Issuer, "cert-manager", "", "cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
-	flags.StringVar(&o.InstallRole, "install-role", "", "the ClusterRole of the ServiceAccount as which instances are installed (default: none; nothing is installed)")
-	flags.StringSliceVar(&o.Accounts, cmdutil.FlagServiceAccount, nil, "a ServiceAccount, NAMESPACE/NAME, that instances may name to be installed as")
-	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false, "let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the install role goes")
-	cmdutil.AddContentFlags(cmd, &o.Trust)
+	o.bundleFlags(cmd)
 	flags.StringSliceVar(&o.Hosts, "host", nil, "a DNS name or IP address by which the gateway is reached from outside, for its certificate")
 	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities whose client certificates the gateway takes (default: only tokens)")
-	flags.StringVar(&o.Configuration, flagConfiguration, "", "the configuration file of the role workspaces (default: none)")
-	flags.StringVar(&o.Only, flagOnly, "", "the one namespace whose workspaces the role workspaces keeps (default: all)")
-	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)
+	o.workspaceFlags(cmd)
 	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
 	o.Capacity.flags(cmd)
 	o.Machines.flags(cmd)
 	o.Scratch.flags(cmd)
 	return cmd
+}
+
+// bundleFlags adds the flags of the role bundles.
+func (o *ManifestsOptions) bundleFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.InstallRole, "install-role", "", "the ClusterRole of the ServiceAccount as which instances are installed (default: none; nothing is installed)")
+	flags.StringSliceVar(&o.Accounts, cmdutil.FlagServiceAccount, nil, "a ServiceAccount, NAMESPACE/NAME, that instances may name to be installed as")
+	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false, "let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the install role goes")
+	cmdutil.AddContentFlags(cmd, &o.Trust)
 }
 
 // imageTag is the tag of a version's image: v1.2.3 for 1.2.3, latest for what is no release.

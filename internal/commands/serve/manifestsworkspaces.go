@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -18,6 +19,14 @@ const (
 	flagConfiguration = "configuration"
 	flagOnly          = "only"
 )
+
+// workspaceFlags adds the flags of the role workspaces.
+func (o *ManifestsOptions) workspaceFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.Configuration, flagConfiguration, "", "the configuration file of the role workspaces (default: none)")
+	flags.StringVar(&o.Only, flagOnly, "", "the one namespace whose workspaces the role workspaces keeps (default: all)")
+	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)
+}
 
 // checkWorkspaces finds what is wrong with the options of that role.
 func (o *ManifestsOptions) checkWorkspaces() error {

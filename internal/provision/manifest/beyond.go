@@ -44,7 +44,7 @@ func Beyond(id string, objects []*unstructured.Unstructured) (problems []string)
 // beyondPod are the fields of a pod that the chart does not have.
 func beyondPod(id string, pod *unstructured.Unstructured) (problems []string) {
 	if pod.GetName() != id {
-		problems = append(problems, fmt.Sprintf("the pod is named %s", pod.GetName()))
+		problems = append(problems, "the pod is named "+pod.GetName())
 	}
 	spec, _ := pod.Object["spec"].(map[string]any)
 	problems = append(problems, unknown("spec", spec, "hostname", "subdomain", "restartPolicy", "automountServiceAccountToken",

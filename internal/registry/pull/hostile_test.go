@@ -144,7 +144,7 @@ func TestRegistryLies(t *testing.T) {
 				return false
 			}
 		}, ref: "@", code: fault.Failed, reason: ReasonMismatch},
-		"another manifest, with its own digest": {lie: func(f *fake, image ocispec.Descriptor, _ []byte) {
+		"another manifest, with its own digest": {lie: func(f *fake, _ ocispec.Descriptor, _ []byte) {
 			f.before = func(w http.ResponseWriter, _ *http.Request) bool {
 				other := slices.Concat(f.manifests["v1"], []byte{'\n'})
 				w.Header().Set("Docker-Content-Digest", digest.FromBytes(other).String())

@@ -139,8 +139,18 @@ type jsonKey struct {
 	Y     string `json:"y"`
 }
 
-// curves are those that Kubernetes signs with.
-var curves = map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521()}
+// curve is one that Kubernetes signs with; nil for others.
+func curve(name string) elliptic.Curve {
+	switch name {
+	case "P-256":
+		return elliptic.P256()
+	case "P-384":
+		return elliptic.P384()
+	case "P-521":
+		return elliptic.P521()
+	}
+	return nil
+}
 
 // public is the key, nil if it is of another kind or invalid.
 func (k jsonKey) public() crypto.PublicKey {
@@ -152,12 +162,18 @@ func (k jsonKey) public() crypto.PublicKey {
 		}
 		return &rsa.PublicKey{N: n, E: int(e.Int64())}
 	case "EC":
-		curve, ok := curves[k.Curve]
-		if !ok {
+		c := curve(k.Curve)
+		if c == nil {
 			return nil
 		}
-		key := &ecdsa.PublicKey{Curve: curve, X: number(k.X), Y: number(k.Y)}
-		if _, err := key.ECDH(); err != nil { // not on the curve
+		size := (c.Params().BitSize + 7) / 8
+		x, y := number(k.X), number(k.Y)
+		if x.BitLen() > 8*size || y.BitLen() > 8*size {
+			return nil
+		}
+		point := append([]byte{4}, x.FillBytes(make([]byte, size))...) // 4: both coordinates follow
+		key, err := ecdsa.ParseUncompressedPublicKey(c, append(point, y.FillBytes(make([]byte, size))...))
+		if err != nil { // not on the curve
 			return nil
 		}
 		return key

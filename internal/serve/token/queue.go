@@ -73,7 +73,8 @@ func (q *Queue) line(flow string) *place {
 	}
 	mine := &place{turn: make(chan error, 1)}
 	q.flows[flow] = append(q.flows[flow], mine)
-	if q.waiting++; q.waiting > q.Room {
+	q.waiting++
+	if q.waiting > q.Room {
 		q.draw(q.longest()).turn <- ErrFull
 	}
 	return mine

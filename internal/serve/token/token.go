@@ -89,14 +89,22 @@ func decode(part string, into any) bool {
 	return err == nil && json.Unmarshal(raw, into) == nil
 }
 
-// algorithms are those that Kubernetes signs tokens with.
-var algorithms = map[string]crypto.Hash{
-	"RS256": crypto.SHA256, "ES256": crypto.SHA256, "ES384": crypto.SHA384, "ES512": crypto.SHA512,
+// hashOf is the hash of an algorithm that Kubernetes signs tokens with.
+func hashOf(algorithm string) (hash crypto.Hash, known bool) {
+	switch algorithm {
+	case "RS256", "ES256":
+		return crypto.SHA256, true
+	case "ES384":
+		return crypto.SHA384, true
+	case "ES512":
+		return crypto.SHA512, true
+	}
+	return 0, false
 }
 
 // verifies reports whether the last part is the signature of the first two.
 func verifies(key crypto.PublicKey, algorithm string, parts []string) bool {
-	kind, ok := algorithms[algorithm]
+	kind, ok := hashOf(algorithm)
 	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
 	if !ok || err != nil {
 		return false

@@ -309,7 +309,7 @@ func entry(Args) Need { return Need{Keep: ofEntry} }
 // index may print the same one again.
 func formatted(a Args) Need {
 	format := a.string(0)
-	s := Args(a[1:]).size()
+	s := a[1:].size()
 	verbs := float64(strings.Count(format, "%"))
 	n := Need{Keep: float64(len(format)) + 8*s.Text + 64*s.Nodes + 64*verbs}
 	if strings.Contains(format, "[") {

@@ -150,7 +150,7 @@ func Template(text string) (bytes float64, depth int) {
 		}
 		code, after, _ := strings.Cut(rest, "}}")
 		if strings.HasPrefix(strings.TrimLeft(code, "- \t"), "/*") {
-			code, after, _ = strings.Cut(rest, "*/")
+			_, after, _ = strings.Cut(rest, "*/")
 		} else {
 			bytes += ofCode * float64(len(code))
 			switch word, _, _ := strings.Cut(strings.TrimLeft(code, "- \t\r\n")+" ", " "); word {

@@ -64,20 +64,26 @@ func (m *measurer) value(v reflect.Value, depth, path int) bool {
 			}
 		}
 	case reflect.Map:
-		for entries := v.MapRange(); entries.Next(); {
-			below := path + 1
-			if key := entries.Key(); key.Kind() == reflect.String {
-				below += key.Len()
-			}
-			if !m.value(entries.Key(), depth+1, path) || !m.value(entries.Value(), depth+1, below) {
-				return false
-			}
-		}
+		return m.entries(v, depth, path)
 	case reflect.Struct:
 		for _, field := range v.Fields() {
 			if !m.value(field, depth+1, path) {
 				return false
 			}
+		}
+	}
+	return m.left >= 0
+}
+
+// entries says whether there is room for those of a map.
+func (m *measurer) entries(v reflect.Value, depth, path int) bool {
+	for entries := v.MapRange(); entries.Next(); {
+		below := path + 1
+		if key := entries.Key(); key.Kind() == reflect.String {
+			below += key.Len()
+		}
+		if !m.value(entries.Key(), depth+1, path) || !m.value(entries.Value(), depth+1, below) {
+			return false
 		}
 	}
 	return m.left >= 0
