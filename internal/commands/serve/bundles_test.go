@@ -36,7 +36,7 @@ func TestBundlesOptions(t *testing.T) {
 	defaults := func(change func(*serve.BundlesOptions)) serve.BundlesOptions {
 		o := serve.BundlesOptions{
 			Serving: serve.Serving{Listen: "127.0.0.1:8443", About: serve.About{MetricsListen: "127.0.0.1:8081"}}, Namespace: "berth-system",
-			Period: 10 * time.Minute, Timeout: 30 * time.Minute, Workers: 4,
+			Period: 10 * time.Minute, Timeout: 30 * time.Minute, Workers: 4, RenderTimeout: 20 * time.Second,
 		}
 		change(&o)
 		return o

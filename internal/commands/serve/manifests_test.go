@@ -202,7 +202,9 @@ func TestManifestsOfWorkspaces(t *testing.T) {
 	}
 	o.IO, out = terminal.Test("", time.Now())
 	o.Only = "team"
-	if err := serve.Manifests(t.Context(), o); err != nil || strings.Contains(out.Out.String(), "ClusterRoleBinding") ||
+	// Everywhere it may only read its policy.
+	if err := serve.Manifests(t.Context(), o); err != nil || strings.Count(out.Out.String(), "ClusterRoleBinding") != 1 ||
+		!strings.Contains(out.Out.String(), "kind: ClusterRole\n  name: berth-workspaces-guard\n") ||
 		!strings.Contains(out.Out.String(), "name: berth-workspaces-only\n  namespace: team\n") || !strings.Contains(out.Out.String(), "--only=team") {
 		t.Errorf("%v:\n%s", err, out.Out.String())
 	}
