@@ -11,6 +11,7 @@ import (
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -49,14 +50,18 @@ func TestTakenUpSince(t *testing.T) {
 	now := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
 	pod := workspacePod()
 	pod.CreationTimestamp = metav1.NewTime(now.Add(-time.Hour))
-	record := &helm.Release{Info: &helm.Info{FirstDeployed: helmtime.Time{Time: now.Add(-24 * time.Hour)}}}
+	record := &helm.Release{
+		Info: &helm.Info{FirstDeployed: helmtime.Time{Time: now.Add(-24 * time.Hour)}}, Labels: map[string]string{release.LabelGuarded: "true"},
+	}
+	unguarded := &helm.Release{Info: record.Info}
 	for name, test := range map[string]struct {
 		found inventory.Found
 		want  time.Time
 	}{
-		"a pod and a record": {inventory.Found{Pod: pod, Record: record}, now.Add(-24 * time.Hour)},
-		"a pod":              {inventory.Found{Pod: pod}, now.Add(-time.Hour)},
-		"neither":            {inventory.Found{}, now},
+		"a pod and a record":                        {inventory.Found{Pod: pod, Record: record}, now.Add(-24 * time.Hour)},
+		"a record that anybody may have made older": {inventory.Found{Pod: pod, Record: unguarded}, now.Add(-time.Hour)},
+		"a pod":   {inventory.Found{Pod: pod}, now.Add(-time.Hour)},
+		"neither": {inventory.Found{}, now},
 	} {
 		if got := takenUp(id, test.found, now).CreatedAt; !got.Equal(test.want) {
 			t.Errorf("%s: %s, want %s", name, got, test.want)

@@ -106,14 +106,20 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version), "the image to run")
 	flags.StringVar(&o.Issuer, "cert-manager", "", "cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
 	o.bundleFlags(cmd)
-	flags.StringSliceVar(&o.Hosts, "host", nil, "a DNS name or IP address by which the gateway is reached from outside, for its certificate")
-	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities whose client certificates the gateway takes (default: only tokens)")
+	o.gatewayFlags(cmd)
 	o.workspaceFlags(cmd)
 	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
-	o.Capacity.flags(cmd)
-	o.Machines.flags(cmd)
 	o.Scratch.flags(cmd)
 	return cmd
+}
+
+// gatewayFlags adds the flags of the role gateway.
+func (o *ManifestsOptions) gatewayFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.Hosts, "host", nil, "a DNS name or IP address by which the gateway is reached from outside, for its certificate")
+	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities whose client certificates the gateway takes (default: only tokens)")
+	o.Capacity.flags(cmd)
+	o.Machines.flags(cmd)
 }
 
 // bundleFlags adds the flags of the role bundles.
