@@ -33,6 +33,7 @@ type ClusterOptions struct {
 	NoWait            bool
 	Only              kinds
 	Trust             server.Trust
+	RenderTimeout     time.Duration // of a chart
 	Timeout           time.Duration
 	Output            printer.Format
 }

@@ -65,8 +65,12 @@ The exit status is 3 if any of them failed; why is on the objects, too.`,
 	o.addServiceAccountFlag(cmd)
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddContentFlags(cmd, &o.Trust)
+	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 	cmd.RunE = cmdutil.RunE(o, runF, func(*cobra.Command, []string) error {
 		if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
+			return err
+		}
+		if err := cmdutil.CheckRender(o.RenderTimeout); err != nil {
 			return err
 		}
 		return o.Trust.Check()
@@ -85,7 +89,7 @@ func Reconcile(ctx context.Context, o *ClusterOptions) error {
 	if err != nil {
 		return err
 	}
-	r.Trust = o.Trust
+	r.Trust, r.RenderTime = o.Trust, o.RenderTimeout
 	begun := time.Now()
 	c := controller.Controller{
 		Client: r.Own.Dynamic, Reconciler: instance.NewBackend(r), Classes: v1alpha1.Classes(),
