@@ -118,7 +118,7 @@ func TestMadeUpTokens(t *testing.T) {
 		c := &cluster{takes: 2 * time.Millisecond}
 		guard, _ := newGuard(c, DefaultLimits())
 		guard.Authenticator.Verifying(own.publish)
-		handler := guard.Limits.Bounded(guard.Protect(byPath, http.HandlerFunc(greet)))
+		handler := guard.Protect(byPath, http.HandlerFunc(greet))
 		valid := func(raw, name string) string {
 			c.users.Store(raw, name)
 			c.may.Store(name+" get /a", true)

@@ -200,7 +200,7 @@ func TestLimits(t *testing.T) {
 		}
 		guard, _ := newGuard(c, Limits{Open: 3, OpenPerCaller: 2, Rate: 1, Burst: 4, Reviews: 50})
 		leave := make(chan struct{})
-		slow := guard.Limits.Bounded(guard.Protect(byPath, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-leave })))
+		slow := guard.Protect(byPath, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-leave }))
 		quick := guard.Protect(byPath, http.HandlerFunc(greet))
 		var open sync.WaitGroup
 		hold := func(token string) { open.Go(func() { get(slow, "/a", token) }); synctest.Wait() }

@@ -13,7 +13,7 @@ import (
 
 // Limits are how much is served at once, and how often.
 type Limits struct {
-	Open          int     // requests of all callers
+	Open          int     // requests of all callers, once it is known whose they are
 	OpenPerCaller int     // requests of one
 	Rate          float64 // requests of one caller in a second, in the long run
 	Burst         int     // and at once
@@ -63,6 +63,11 @@ func (l *Limiter) Enter(caller string) (done func(), wait time.Duration) {
 	if l.open[caller] >= l.limits.OpenPerCaller {
 		return nil, busy
 	}
+	select {
+	case l.all <- struct{}{}:
+	default:
+		return nil, busy
+	}
 	l.open[caller]++
 	return func() { l.leave(caller) }, 0
 }
@@ -70,6 +75,7 @@ func (l *Limiter) Enter(caller string) (done func(), wait time.Duration) {
 func (l *Limiter) leave(caller string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	<-l.all
 	l.open[caller]--
 	if l.open[caller] <= 0 {
 		delete(l.open, caller)
@@ -95,20 +101,6 @@ func (l *Limiter) take(key string, perSecond float64, burst int) time.Duration {
 		reservation.CancelAt(now)
 	}
 	return wait
-}
-
-// Bounded puts itself in front of a handler: more open requests than the limit are
-// answered with 429.
-func (l *Limiter) Bounded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case l.all <- struct{}{}:
-			defer func() { <-l.all }()
-			next.ServeHTTP(w, r)
-		default:
-			tooMany(w, r, busy)
-		}
-	})
 }
 
 // tooMany answers with 429, and says when to try again.

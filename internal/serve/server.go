@@ -20,7 +20,7 @@ import (
 // Config is how a role is served.
 type Config struct {
 	// Listen is host:port of the role itself; empty for one that nobody asks anything, which
-	// has neither a Handler nor Limits.
+	// has no Handler.
 	Listen string
 	// MetricsListen is host:port of /healthz, /readyz and /metrics, which anybody may
 	// ask who reaches it.
@@ -31,7 +31,6 @@ type Config struct {
 	ClientCertificates bool
 
 	Handler  http.Handler
-	Limits   *Limiter
 	Health   *Health
 	Metrics  *Metrics
 	Log      *slog.Logger
@@ -98,7 +97,7 @@ func (c Config) serve(ctx context.Context, role, metrics net.Listener) error {
 	var at net.Addr
 	if role != nil {
 		at = role.Addr()
-		answer(c.Metrics.counted(c.Now, c.Limits.Bounded(c.paced(c.Handler))), role)
+		answer(c.Metrics.counted(c.Now, c.paced(c.Handler)), role)
 	}
 	answer(c.paced(c.about()), metrics)
 	c.Log.Info("listening", addresses(at, metrics.Addr())...)

@@ -52,7 +52,7 @@ func run(t *testing.T, handler http.Handler, pair certtest.Pair, change func(*Co
 	s := &server{log: &lines{}, ended: make(chan error, 1)}
 	c := Config{
 		Listen: "127.0.0.1:0", MetricsListen: "127.0.0.1:0", Cert: pair.Cert, Key: pair.Key, Handler: handler,
-		Limits: NewLimiter(DefaultLimits(), time.Now), Health: &Health{}, Metrics: NewMetrics(),
+		Health: &Health{}, Metrics: NewMetrics(),
 		Log: NewLog(s.log, false, slog.LevelInfo), Now: time.Now, Timeouts: DefaultTimeouts(),
 	}
 	c.Timeouts.Drain = 0
@@ -211,7 +211,7 @@ func TestNothingIsLeftAfterLoad(t *testing.T) {
 	pair := certtest.New(t).Issue(time.Now().Add(time.Hour), "localhost")
 	s := run(t, guard.Protect(func(*http.Request) Access { return Get("/") }, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write(content)
-	})), pair, func(c *Config) { c.Limits = guard.Limits })
+	})), pair, func(*Config) {})
 	load := func(clients, requests int) (refused int) {
 		var all sync.WaitGroup
 		var mu sync.Mutex

@@ -72,7 +72,7 @@ func TestBundleKeeps(t *testing.T) {
 	w.bundle(0, "install", w.plain(configMap("a", "two"), claim("data")), "--no-wait")
 	gone := w.sentinels()
 	w.contains(w.bundle(2, "uninstall").stderr, "--yes is required", "pvc/data in namespace "+w.namespace, "--keep-storage")
-	w.left("persistentvolumeclaim", "data")
+	w.claimUID("data") // is there
 	w.contains(w.bundle(0, "uninstall", "--yes").stderr, "this storage goes with its data: pvc/data",
 		"secret/marked", "secret/later", "persistentvolumeclaim/old-data", "an earlier bundle has made it")
 	w.eventually("the cluster has looked", gone)

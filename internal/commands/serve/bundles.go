@@ -172,7 +172,7 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 	}
 	return serve.Role(serve.WithLog(ctx, log), serve.Config{
 		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key,
-		Handler: server.Handler(backend, guard), Limits: limits, Health: health, Metrics: metrics,
+		Handler: server.Handler(backend, guard), Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: serve.DefaultTimeouts(),
 	}, func(ctx context.Context) error {
 		work.Run(ctx, controller.Election{

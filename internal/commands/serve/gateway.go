@@ -127,7 +127,7 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	base := &url.URL{Scheme: "http", Host: streams.Addr().String()}
 	return serve.Role(serve.WithLog(ctx, log), serve.Config{
 		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key, ClientCertificates: authorities != nil,
-		Handler: gateway.Handler(base), Limits: limits, Health: health, Metrics: metrics,
+		Handler: gateway.Handler(base), Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: timeouts,
 	}, func(ctx context.Context) error { return gateway.Work(ctx, streams) })
 }

@@ -63,7 +63,11 @@ func withoutPods(reading v1.Snapshot, r lifecycle.Record) v1.Snapshot {
 	case v1.DesiredStopped:
 		reading = v1.Snapshot{Stage: v1.StageStopped, Status: v1.StageStopped.Status(), Since: stoppedAt(r)}
 	case v1.DesiredTerminated:
-		reading = v1.Snapshot{Stage: v1.StageTerminating, Status: v1.StatusTerminating, Since: r.DesiredAt, Message: "its deletion was interrupted; complete it: " + r.Deletion()}
+		why := "its deletion was interrupted"
+		if r.Actual == v1.ActualError && r.Cause != "" {
+			why = "it is not deleted: " + r.Cause
+		}
+		reading = v1.Snapshot{Stage: v1.StageTerminating, Status: v1.StatusTerminating, Since: r.DesiredAt, Message: why + "; complete it: " + r.Deletion()}
 	case v1.DesiredRestart:
 		reading = v1.Snapshot{Stage: v1.StageStopped, Status: v1.StageStopped.Status(), Since: stoppedAt(r), Message: "its restart was interrupted; start it"}
 	case v1.DesiredRunning:
