@@ -344,3 +344,42 @@ func TestHooksOfRollbacks(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// A chart as large as charts are, with ten megabytes of objects that are written by way of
+// include, tpl, toYaml, fromYaml and nindent, stays far within what a chart may take.
+func TestLargeChart(t *testing.T) {
+	values := "shared: {app.kubernetes.io/part-of: large, team: some-team}\nitems:\n"
+	for i := range 100 {
+		values += fmt.Sprintf("  item-%d: {name: item-%d, text: '{{ .Values.shared.team }}', settings: {a: [1, 2, three], b: {c: d%d}}}\n", i, i, i)
+	}
+	files := map[string]string{
+		"values.yaml":        values,
+		"templates/_lib.tpl": `{{ define "labels" }}{{ toYaml .Values.shared }}{{ end }}{{ define "settings" }}{{ $all := merge (deepCopy .item.settings) (dict "by" (include "labels" .top | fromYaml)) }}{{ toYaml $all }}{{ end }}`,
+	}
+	for i := range 60 {
+		files[fmt.Sprintf("templates/%02d.yaml", i)] = fmt.Sprintf(`{{ $names := list }}{{ range $key, $item := .Values.items }}{{ $names = append $names $key }}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: large-%d-{{ $key }}
+  labels:
+    {{- include "labels" $ | nindent 4 }}
+data:
+  team: {{ tpl $item.text $ | quote }}
+  text: {{ repeat 1200 "x" | b64enc | quote }}
+  settings: |
+    {{- include "settings" (dict "item" $item "top" $) | nindent 4 }}
+{{ end }}# {{ join "," $names }}
+`, i)
+	}
+	begun := time.Now()
+	r, err := chart.Load(t.Context(), made(files), chart.Options{})
+	if err != nil {
+		t.Fatal(problems(t, err))
+	}
+	t.Logf("%d objects in %d bytes, after %s", len(r.Objects), len(r.Manifest), time.Since(begun))
+	if len(r.Objects) != 6000 || len(r.Manifest) < 10<<20 {
+		t.Errorf("%d objects in %d bytes", len(r.Objects), len(r.Manifest))
+	}
+}

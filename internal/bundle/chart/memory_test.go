@@ -146,6 +146,7 @@ func (r report) check(t *testing.T) {
 // Charts that are made to take a server down end with an error, in time and within the memory
 // of its pod.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	reports := inProcess(t, "attacks")
 	if len(reports) != len(attacks()) {
 		t.Errorf("%d of %d charts", len(reports), len(attacks()))

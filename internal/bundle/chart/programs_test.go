@@ -127,6 +127,7 @@ func (p *program) number() string {
 // Whatever templates do, they end in time, within the memory of a server's pod, with what they
 // make or an error.
 func TestPrograms(t *testing.T) {
+	t.Parallel()
 	reports := inProcess(t, "programs")
 	if len(reports) != count() {
 		t.Errorf("%d of %d charts", len(reports), count())
