@@ -2,6 +2,7 @@ package commands_test
 
 import (
 	"encoding/base64"
+	"maps"
 	"strings"
 	"testing"
 
@@ -58,8 +59,14 @@ func TestInjectedNamedByItsPod(t *testing.T) {
 		"spec": map[string]any{"template": template},
 	}})
 	pod := func(name string, labels map[string]any) {
+		if labels != nil {
+			labels = maps.Clone(labels)
+			labels["pod-template-hash"] = "5f7d9c6b8"
+		}
 		server.Put("/api/v1/namespaces/team/pods/"+name, &kubetest.Object{Object: map[string]any{
-			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"labels": labels, "annotations": annotations},
+			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"labels": labels, "annotations": annotations, "ownerReferences": []any{
+				map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5f7d9c6b8", "uid": "1", "controller": true},
+			}},
 		}})
 	}
 	pod("web-1", labels)

@@ -5,6 +5,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -231,6 +232,50 @@ func TestInjectedWorkspaceIsFound(t *testing.T) {
 	w.contains(other.stderr, "CONFLICT", id)
 	w.must(0, "delete", "id/"+id)
 	tg.clean(before)
+}
+
+// Everybody who may make pods can give them a workspace's labels. Such a pod is no part of the
+// workspace: it is not listed, counted, entered or copied from.
+func TestForeignPods(t *testing.T) {
+	w := newWorld(t)
+	tg := w.workload("deployment", 1, nil)
+	injected := strings.TrimSpace(w.must(0, "provision", tg.user("dev"), "-o", "name").stdout)
+	own := strings.TrimSpace(w.must(0, "provision", "bob~dev", "-o", "name").stdout)
+	copied := func(name string, from *corev1.Pod) {
+		labels := maps.Clone(from.Labels)
+		delete(labels, "app") // the workload would adopt it
+		_, err := w.CoreV1().Pods(w.namespace).Create(w.Context(), &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: from.Annotations},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{
+				Name: injected + "-k8shell-main", Image: "docker.io/library/busybox:stable", Command: []string{"sleep", "3600"},
+			}}},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.eventually(name+" runs", func() bool { return isReady(w.pod(name)) })
+	}
+	copied("copy-of-injected", &tg.pods()[slices.IndexFunc(tg.pods(), func(pod corev1.Pod) bool { return pod.Labels["k8shell.io/injected"] == "true" })])
+	copied("copy-of-own", w.pod(own))
+
+	list := decode[v1.WorkspaceList](w, w.must(0, "status", "-o", "json"))
+	if len(list.Items) != 2 || len(list.Items[0].Replicas) > 1 || len(list.Items[1].Replicas) > 1 {
+		t.Errorf("%+v", list.Items)
+	}
+	for _, name := range []string{"id/" + injected, tg.user("dev")} {
+		if one := decode[v1.Workspace](w, w.must(0, "status", name, "-o", "json")); len(one.Replicas) != 1 || one.Replicas[0].Name == "copy-of-injected" {
+			t.Errorf("%s: %+v", name, one)
+		}
+		w.contains(w.must(0, "exec", name, "--", "hostname").stdout, "web-")
+	}
+	w.contains(w.must(0, "exec", "id/"+own, "--", "hostname").stdout, own)
+	w.must(7, "status", "id/copy-of-injected")
+	w.must(0, "delete", "id/"+injected, "id/"+own)
+	for _, name := range []string{"copy-of-injected", "copy-of-own"} {
+		if pod := w.pod(name); pod.DeletionTimestamp != nil {
+			t.Errorf("pod %s, which is no part of a workspace, was deleted", name)
+		}
+	}
 }
 
 // A workspace that cannot come up: the cause is reported, and ejecting it lets the

@@ -14,6 +14,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -38,6 +39,31 @@ func (w *world) unscheduled(name string, labels map[string]string) *corev1.Pod {
 		w.Fatal(err)
 	}
 	return pod
+}
+
+// replicas are such pods of a Deployment that is gone: its ReplicaSet alone is there.
+func (w *world) replicas(deployment string, n int32, labels map[string]string) {
+	w.Helper()
+	const hash = "5f7d9c6b8"
+	labels = maps.Clone(labels)
+	maps.Copy(labels, map[string]string{"pod-template-hash": hash, "k8shell.io/workload-kind": "deployment", "k8shell.io/workload-name": deployment})
+	_, err := w.AppsV1().ReplicaSets(w.namespace).Create(w.Context(), &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Name: deployment + "-" + hash},
+		Spec: appsv1.ReplicaSetSpec{
+			Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+				SchedulerName: "nobody",
+				Containers:    []corev1.Container{{Name: "k8shell-main", Image: "registry.example.com/berth/workspace:v1"}},
+			}},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.eventually("there are replicas", func() bool {
+		list, err := w.CoreV1().Pods(w.namespace).List(w.Context(), metav1.ListOptions{LabelSelector: "pod-template-hash=" + hash})
+		return err == nil && len(list.Items) == int(n)
+	})
 }
 
 // A long list is read page by page, in one request for each, and the names of
@@ -97,12 +123,7 @@ func TestStatusLists(t *testing.T) {
 	w.unscheduled("bob-2", map[string]string{"k8shell.io/username": "bob", "k8shell.io/blueprint": "ml", "team": "red", "k8shell.io/stop-requested": "true"})
 	injected := "carol~dev+workload=deployment/web+ns=" + w.namespace
 	id := w.idOf(injected)
-	for _, pod := range []string{"web-a", "web-b"} {
-		w.unscheduled(pod, map[string]string{
-			"k8shell.io/canonical-id": id, "k8shell.io/username": "carol", "k8shell.io/injected": "true",
-			"k8shell.io/workload-kind": "deployment", "k8shell.io/workload-name": "web",
-		})
-	}
+	w.replicas("web", 2, map[string]string{"k8shell.io/canonical-id": id, "k8shell.io/blueprint": "dev", "k8shell.io/username": "carol", "k8shell.io/injected": "true"})
 	for args, want := range map[string]string{
 		"":                              "alice-1 bob-2 " + id,
 		"--owner Bob":                   "bob-2",

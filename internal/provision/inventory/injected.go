@@ -144,14 +144,14 @@ func (r Reader) lookupRemains(ctx context.Context, id string, ref userstring.Wor
 // whereInjected finds the workload of a workspace by the pods that carry its
 // ID, or by its ConfigMaps where there is no pod; zero if there is neither.
 func (r Reader) whereInjected(ctx context.Context, id string) (userstring.Workload, error) {
-	core, ns, opts := r.Client.CoreV1(), r.Client.Namespace, metav1.ListOptions{LabelSelector: workload.Selector(id).String(), Limit: 1}
-	pods, err := core.Pods(ns).List(ctx, opts)
+	pods, err := workload.List(ctx, r.Client, id)
 	if err != nil {
-		return userstring.Workload{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: ns})
+		return userstring.Workload{}, err
 	}
-	if len(pods.Items) > 0 {
-		return WorkloadOf(&pods.Items[0]), nil
+	if len(pods) > 0 {
+		return WorkloadOf(pods[0]), nil
 	}
+	core, ns, opts := r.Client.CoreV1(), r.Client.Namespace, metav1.ListOptions{LabelSelector: workload.Selector(id).String(), Limit: 1}
 	maps, err := core.ConfigMaps(ns).List(ctx, opts)
 	if apierrors.IsForbidden(err) {
 		return userstring.Workload{}, nil // only who may delete it needs what a killed run left

@@ -98,6 +98,9 @@ func (r Reader) podsOf(ctx context.Context, id string) (Objects, error) {
 	}
 	for i := range list.Items {
 		pod := &list.Items[i]
+		if !kube.IsOfWorkspace(&pod.ObjectMeta) {
+			continue
+		}
 		around, err := r.around(ctx, pod)
 		if err != nil {
 			return o, err

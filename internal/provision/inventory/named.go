@@ -20,7 +20,7 @@ func (r Reader) lookByPod(ctx context.Context, c candidate, otherwise error) (Ta
 	if err != nil {
 		return Target{}, kube.Fault(err, kube.Call{Verb: "get", Resource: "pods", Namespace: ns, Name: c.id})
 	}
-	if !IsInjected(pod) || pod.Labels[kube.LabelCanonicalID] == "" {
+	if !IsInjected(pod) || !kube.IsOfWorkspace(&pod.ObjectMeta) {
 		return Target{}, otherwise
 	}
 	if err := c.checkOwner(pod); err != nil {

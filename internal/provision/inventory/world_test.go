@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/kubetest"
@@ -64,9 +65,14 @@ func (w *world) pod(name, id, user string, changes ...func(*corev1.Pod)) {
 	pod.Namespace = "team"
 	meta := marked(w.t, id, user)
 	pod.Labels, pod.Annotations = meta.Labels, meta.Annotations
-	if pod.Labels["app"] = "web"; w.set != nil {
-		pod.OwnerReferences = watchtest.OwnedBy("ReplicaSet", w.set.UID)
+	if IsInjected(pod) {
+		set := types.UID("gone")
+		if w.set != nil {
+			set = w.set.UID
+		}
+		watchtest.OfDeployment(pod, "web", set)
 	}
+	pod.Labels["app"] = "web"
 	w.put("api/v1", "pods", "Pod", pod)
 }
 
@@ -79,7 +85,7 @@ func marked(t *testing.T, id, user string) metav1.ObjectMeta {
 	}
 	labels := map[string]string{kube.LabelCanonicalID: id, kube.LabelUsername: u.User, kube.LabelBlueprint: "dev"}
 	if !u.Workload.IsZero() {
-		labels[kube.LabelInjected] = "true"
+		labels[kube.LabelInjected], labels[kube.LabelWorkloadKind], labels[kube.LabelWorkloadName] = "true", u.Workload.Kind, u.Workload.Name
 	}
 	return metav1.ObjectMeta{Labels: labels, Annotations: of(user)}
 }

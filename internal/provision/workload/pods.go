@@ -30,9 +30,11 @@ func List(ctx context.Context, client *kube.Client, id string) ([]*corev1.Pod, e
 	if err != nil {
 		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: client.Namespace})
 	}
-	pods := make([]*corev1.Pod, len(list.Items))
+	var pods []*corev1.Pod
 	for i := range list.Items {
-		pods[i] = &list.Items[i]
+		if pod := &list.Items[i]; kube.IsOfWorkspace(&pod.ObjectMeta) {
+			pods = append(pods, pod)
+		}
 	}
 	return pods, nil
 }

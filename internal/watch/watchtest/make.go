@@ -212,6 +212,17 @@ func Owned(replicaSet types.UID, changes ...func(*corev1.Pod)) MadePod {
 	return pod
 }
 
+// OfDeployment makes a pod one of a Deployment, by way of a ReplicaSet, as controllers do.
+func OfDeployment(pod *corev1.Pod, deployment string, replicaSet types.UID) {
+	const hash = "5f7d9c6b8"
+	if pod.Labels == nil {
+		pod.Labels = map[string]string{}
+	}
+	pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = hash
+	pod.OwnerReferences = OwnedBy("ReplicaSet", replicaSet)
+	pod.OwnerReferences[0].Name = deployment + "-" + hash
+}
+
 // OwnedBy makes one thing the owner of another.
 func OwnedBy(kind string, uid types.UID) []metav1.OwnerReference {
 	controller := true

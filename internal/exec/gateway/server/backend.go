@@ -80,7 +80,7 @@ func withLogin(run exec.Runner, login pod.Login, copies *buffers) exec.Runner {
 func choose(o Object, pods []corev1.Pod, container string) (*corev1.Pod, pod.Request, error) {
 	var own []*corev1.Pod
 	for i := range pods {
-		if p := &pods[i]; p.DeletionTimestamp == nil && (p.Labels[kube.LabelInjected] == "true" || p.Name == o.Name) {
+		if p := &pods[i]; p.DeletionTimestamp == nil && kube.IsOfWorkspace(&p.ObjectMeta) {
 			own = append(own, p)
 		}
 	}

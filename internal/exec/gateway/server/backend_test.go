@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
 // Beside a shell at a terminal runs what hangs it up, until the session ends; beside a command,
@@ -67,7 +68,8 @@ func running(name string, injected, ready bool, after int, containers ...string)
 		Name: name, CreationTimestamp: metav1.Unix(int64(after), 0), Labels: map[string]string{kube.LabelCanonicalID: "alice"},
 	}}
 	if injected {
-		p.Labels[kube.LabelInjected] = "true"
+		p.Labels[kube.LabelInjected], p.Labels[kube.LabelWorkloadKind], p.Labels[kube.LabelWorkloadName] = "true", "deployment", "web"
+		watchtest.OfDeployment(&p, "web", "set")
 	}
 	if ready {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}

@@ -106,7 +106,11 @@ func (c *workspaceCache) apply(object runtime.Object, gone bool) {
 	var about []key
 	switch o := object.(type) {
 	case *corev1.Pod:
-		about = []key{c.applyPod(o, gone)}
+		foreign := !kube.IsOfWorkspace(&o.ObjectMeta)
+		if _, known := c.keys[o.UID]; foreign && !known {
+			return
+		}
+		about = []key{c.applyPod(o, gone || foreign)}
 	case *corev1.Event:
 		put(c.events, o.InvolvedObject.UID, o.UID, runtime.Object(o), gone)
 		if gone {

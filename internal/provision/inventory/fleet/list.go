@@ -42,6 +42,9 @@ func List(ctx context.Context, r inventory.Reader, q Query) (*v1.WorkspaceList, 
 	err = eachPage(ctx, opts, r.Client.CoreV1().Pods(q.Namespace).List, func(page *corev1.PodList) {
 		for i := range page.Items {
 			pod := &page.Items[i]
+			if !kube.IsOfWorkspace(&pod.ObjectMeta) {
+				continue
+			}
 			w := add(inventory.Objects{Pods: []*corev1.Pod{pod}})
 			if !inventory.IsInjected(pod) && !r.NeedsEvents(w.Snapshot) {
 				list.Items = q.append(list.Items, w)
@@ -94,6 +97,9 @@ func Names(ctx context.Context, r inventory.Reader, q Query) (*v1.WorkspaceList,
 	err = eachPage(ctx, opts, pods.List, func(page *metav1.PartialObjectMetadataList) {
 		for i := range page.Items {
 			meta := &page.Items[i].ObjectMeta
+			if !kube.IsOfWorkspace(meta) {
+				continue
+			}
 			if k := keyOf(&corev1.Pod{ObjectMeta: *meta}); !listed[k] {
 				listed[k] = true
 				w := inventory.Describe(meta, v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown})

@@ -85,7 +85,7 @@ func replica(id, name string, set types.UID, changes ...func(*corev1.Pod)) *core
 			pod.Labels = map[string]string{}
 		}
 		pod.Labels["app"] = "web"
-		pod.OwnerReferences = watchtest.OwnedBy("ReplicaSet", set)
+		watchtest.OfDeployment(pod, "web", set)
 	})...)
 	return pod.Pod
 }
