@@ -72,55 +72,84 @@ type Rendered struct {
 // Load reads the chart at the root of a file system and renders it. The error has everything
 // that is wrong, step by step: a chart is not rendered with values that do not fit.
 func Load(ctx context.Context, fsys fs.FS, o Options) (*Rendered, error) {
+	return o.bounded(ctx, func(ctx context.Context, memory *budget.Budget) (*Rendered, error) {
+		r, seen, err := o.read(ctx, fsys, memory)
+		if err != nil {
+			return nil, err
+		}
+		return r, o.fill(ctx, r, seen)
+	})
+}
+
+// Check reads the chart at the root of a file system as Load does, and renders nothing: only
+// with its values can be said what its templates make.
+func Check(ctx context.Context, fsys fs.FS, o Options) error {
+	_, err := o.bounded(ctx, func(ctx context.Context, memory *budget.Budget) (*Rendered, error) {
+		r, _, err := o.read(ctx, fsys, memory)
+		return r, err
+	})
+	return err
+}
+
+// bounded calls f with the time and the memory that a chart may take.
+func (o Options) bounded(ctx context.Context, f func(context.Context, *budget.Budget) (*Rendered, error)) (*Rendered, error) {
 	limit := cmp.Or(o.Time, DefaultTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timeError{limit})
 	defer cancel()
 	memory := budget.New(cmp.Or(o.Memory, budget.Limit))
-	r, err := o.load(ctx, fsys, memory)
-	if f, ok := errors.AsType[*fault.Error](err); ok && memory.Exceeded() && f.Reason == "" {
-		return nil, f.WithReason(ReasonMemory)
+	r, err := f(ctx, memory)
+	if err == nil {
+		return r, nil
 	}
-	return r, err
+	if f, ok := errors.AsType[*fault.Error](err); ok && memory.Exceeded() && f.Reason == "" {
+		err = f.WithReason(ReasonMemory)
+	}
+	return nil, err
 }
 
-// load is Load within a budget.
-func (o Options) load(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*Rendered, error) {
+// read reads a chart and checks what does not depend on values.
+func (o Options) read(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*Rendered, *capabilities, error) {
 	c, err := load(ctx, fsys, memory)
 	if ctx.Err() != nil {
-		return nil, stopped(ctx, "the chart", "")
+		return nil, nil, stopped(ctx, "the chart", "")
 	}
 	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, "invalid chart: %w", err)
+		return nil, nil, fault.New(fault.InvalidArgument, "invalid chart: %w", err)
 	}
 	seen, err := o.Capabilities.forTemplates()
 	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, "invalid version of Kubernetes %q: %w", o.Capabilities.Version, err)
+		return nil, nil, fault.New(fault.InvalidArgument, "invalid version of Kubernetes %q: %w", o.Capabilities.Version, err)
 	}
 	seen.APIVersions = append(seen.APIVersions, defined(c)...)
 	r := &Rendered{Chart: c, budget: memory}
 	if problems := r.check(seen); len(problems) > 0 {
-		return nil, invalid("invalid chart "+c.Name(), problems)
+		return nil, nil, invalid("invalid chart "+c.Name(), problems)
 	}
-	given, problems := parseValues(o.Values, memory)
+	return r, seen, nil
+}
+
+// fill fills the values into a chart that was read.
+func (o Options) fill(ctx context.Context, r *Rendered, seen *capabilities) error {
+	given, problems := parseValues(o.Values, r.budget)
 	if len(problems) > 0 {
-		return nil, invalid("invalid values", problems)
+		return invalid("invalid values", problems)
 	}
 	r.Values = runtime.DeepCopyJSON(given)
 	values, problems := r.fillIn(ctx, given)
 	if ctx.Err() != nil {
-		return nil, stopped(ctx, "chart "+c.Name(), "")
+		return stopped(ctx, "chart "+r.Chart.Name(), "")
 	}
 	if len(problems) > 0 {
-		return nil, invalid("the values do not fit chart "+c.Name(), problems)
+		return invalid("the values do not fit chart "+r.Chart.Name(), problems)
 	}
 	problems = r.render(ctx, o, seen, values)
 	switch {
 	case ctx.Err() != nil:
-		return nil, stopped(ctx, "chart "+c.Name(), strings.Join(problems[max(0, len(problems)-1):], ""))
+		return stopped(ctx, "chart "+r.Chart.Name(), strings.Join(problems[max(0, len(problems)-1):], ""))
 	case len(problems) > 0:
-		return nil, invalid("chart "+c.Name()+" cannot be rendered", problems)
+		return invalid("chart "+r.Chart.Name()+" cannot be rendered", problems)
 	}
-	return r, nil
+	return nil
 }
 
 // render fills the values into the templates, and takes what they make.

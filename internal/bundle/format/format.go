@@ -121,6 +121,24 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	}
 }
 
+// Check says what the format of a bundle is, and refuses what Load refuses; of a chart without
+// rendering it, which takes its values.
+func Check(ctx context.Context, fsys fs.FS) (Format, error) {
+	format, err := Recognize(fsys)
+	if err != nil {
+		return "", err
+	}
+	if format == Helm {
+		sub, err := chartOf(fsys)
+		if err != nil {
+			return "", err
+		}
+		return format, chart.Check(ctx, sub, chart.Options{})
+	}
+	_, err = Load(ctx, fsys, Options{Format: format})
+	return format, err
+}
+
 // invalid is the error of a bundle with problems.
 func invalid(format Format, problems []string) error {
 	err := fault.New(fault.InvalidArgument, "invalid %s bundle", format)

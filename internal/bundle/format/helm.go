@@ -8,8 +8,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// loadHelm renders the one chart of a bundle.
-func loadHelm(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
+// chartOf is the one chart of a bundle.
+func chartOf(fsys fs.FS) (fs.FS, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, unreadable(".", err)
@@ -22,6 +22,15 @@ func loadHelm(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	sub, err := fs.Sub(fsys, dirs[0])
 	if err != nil {
 		return nil, unreadable(dirs[0], err)
+	}
+	return sub, nil
+}
+
+// loadHelm renders the one chart of a bundle.
+func loadHelm(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
+	sub, err := chartOf(fsys)
+	if err != nil {
+		return nil, err
 	}
 	r, err := chart.Load(ctx, sub, chart.Options{
 		Release: chart.Release{Name: o.Instance, Namespace: o.Namespace, Revision: o.Revision, Upgrade: o.Upgrade},

@@ -123,6 +123,42 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
+// What validate refuses, unpack refuses with the same words, and writes nothing; what only
+// values decide, it does not ask.
+func TestUnpackOfWhatIsInvalid(t *testing.T) {
+	object := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	metadata := "apiVersion: v2\nname: c\nversion: 1.0.0\n"
+	for name, files := range map[string]map[string]string{
+		"no format":        {"a.yaml": object},
+		"nothing":          {},
+		"no kind":          {"manifests/a.yaml": "apiVersion: v1\nmetadata: {name: a}\n"},
+		"the same twice":   {"manifests/a.yaml": object, "manifests/b.yaml": object},
+		"no version":       {"Chart.yaml": "apiVersion: v2\nname: c\n", "templates/a.yaml": object},
+		"no dependency":    {"Chart.yaml": metadata + "dependencies: [{name: d, version: 1.x.x, repository: https://example.com}]\n"},
+		"another cluster":  {"Chart.yaml": metadata + "kubeVersion: \">= 99\"\n"},
+		"no package":       {"metadata/annotations.yaml": "annotations: {}\n", "manifests/a.yaml": object},
+		"several charts":   {"a/Chart.yaml": metadata, "b/Chart.yaml": metadata},
+		"ambiguous format": {"Chart.yaml": metadata, "manifests/a.yaml": object},
+	} {
+		t.Run(name, func(t *testing.T) {
+			there(t, map[string]string{})
+			status, _, refusal := cmdtest.Run(t, archive(t, files), "bundle", "validate", "-")
+			unpacked, _, stderr := cmdtest.Run(t, archive(t, files), "bundle", "unpack", "-", "out")
+			if status != 2 || unpacked != 2 || stderr != refusal {
+				t.Errorf("validate: %d, %s\nunpack: %d, %s", status, refusal, unpacked, stderr)
+			}
+			if _, err := os.Stat("out"); !os.IsNotExist(err) {
+				t.Errorf("something was unpacked: %v", err)
+			}
+		})
+	}
+	t.Run("takes values", func(t *testing.T) {
+		there(t, map[string]string{"Chart.yaml": metadata, "templates/a.yaml": "{{ required \"a host\" .Values.host }}"})
+		cmdtest.Must(t, 2, "bundle", "validate", "shop")
+		cmdtest.Must(t, 0, "bundle", "unpack", "shop", "out")
+	})
+}
+
 // The second argument of install and diff can be a file, and there is no third.
 func TestCompleteSource(t *testing.T) {
 	cmdtest.Offline(t)

@@ -37,7 +37,8 @@ func NewUnpack(f *cmdutil.Factory, runF func(context.Context, *ContentOptions) e
 		Use:   "unpack SOURCE DIRECTORY",
 		Short: "Fetch a bundle and unpack it into a directory",
 		Long: `Fetch a bundle and unpack it into a directory, which must be empty or not exist. No
-cluster is asked. The content is not checked; "berth bundle validate" does that.`,
+cluster is asked. What "berth bundle validate" refuses is not unpacked; a chart is not
+rendered, which takes its values.`,
 		Example: `  berth bundle unpack oci://registry.example.com/shop:v2 ./shop
   curl -s https://example.com/shop.tgz | berth bundle unpack - ./shop`,
 		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
@@ -63,15 +64,16 @@ func Unpack(ctx context.Context, o *ContentOptions) error {
 		return err
 	}
 	defer c.Close()
+	recognized, err := format.Check(ctx, c.FS())
+	if err != nil {
+		return err
+	}
 	// What is not complete never has the name that was asked for.
 	if err := write(c.FS(), o.Directory); err != nil {
 		return fault.New(fault.InvalidArgument, "cannot unpack to %s: %w", o.Directory, err)
 	}
 	d := describe(o.Arg, c, nil)
-	if recognized, err := format.Recognize(c.FS()); err == nil {
-		d.Format = string(recognized)
-	}
-	d.Directory = o.Directory
+	d.Format, d.Directory = string(recognized), o.Directory
 	return printer.Print(o.IO, o.Output, bundle.Content{BundleContent: d})
 }
 
