@@ -1,3 +1,5 @@
+//go:build linux && !race
+
 package chart_test
 
 import (

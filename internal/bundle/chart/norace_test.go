@@ -1,5 +1,0 @@
-//go:build !race
-
-package chart_test
-
-const raceEnabled = false
