@@ -93,9 +93,10 @@ func NewAuthenticator(client authentication.TokenReviewsGetter, limits Limits, n
 }
 
 // Verifying makes it verify signatures with the keys of the cluster, which get fetches from
-// a path of the API server.
-func (a *Authenticator) Verifying(get func(ctx context.Context, path string) ([]byte, error)) *Authenticator {
+// a path of the API server: at once, so that the first tokens need not wait for them.
+func (a *Authenticator) Verifying(ctx context.Context, get func(ctx context.Context, path string) ([]byte, error)) *Authenticator {
 	a.keys = &token.Source{Get: get, Now: a.now}
+	a.keys.Refresh(ctx)
 	return a
 }
 

@@ -117,7 +117,7 @@ func TestMadeUpTokens(t *testing.T) {
 		own, other, provider := newSigner(t), newSigner(t), newSigner(t)
 		c := &cluster{takes: 2 * time.Millisecond}
 		guard, _ := newGuard(c, DefaultLimits())
-		guard.Authenticator.Verifying(own.publish)
+		guard.Authenticator.Verifying(t.Context(), own.publish)
 		handler := guard.Protect(byPath, http.HandlerFunc(greet))
 		valid := func(raw, name string) string {
 			c.users.Store(raw, name)
@@ -178,7 +178,7 @@ func TestOffline(t *testing.T) {
 		c := &cluster{}
 		guard, _ := newGuard(c, DefaultLimits())
 		publish := before.publish
-		guard.Authenticator.Verifying(func(ctx context.Context, path string) ([]byte, error) { return publish(ctx, path) })
+		guard.Authenticator.Verifying(t.Context(), func(ctx context.Context, path string) ([]byte, error) { return publish(ctx, path) })
 		handler := guard.Protect(byPath, http.HandlerFunc(greet))
 		asked := func(what, raw string, want int64) {
 			t.Helper()

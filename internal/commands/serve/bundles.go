@@ -166,7 +166,7 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 		Workers: o.Workers, Period: o.Period, Timeout: o.Timeout, Log: log,
 	}
 	guard := &serve.Guard{
-		Authenticator: authenticator(client, serve.DefaultLimits()),
+		Authenticator: authenticator(ctx, client, serve.DefaultLimits()),
 		Authorizer:    serve.NewAuthorizer(client.AuthorizationV1(), time.Now),
 		Limits:        limits, Log: log, Now: time.Now,
 	}
@@ -187,9 +187,9 @@ func classes() []string {
 }
 
 // authenticator asks the API server of a client whose tokens it is sent.
-func authenticator(client *kube.Client, limits serve.Limits) *serve.Authenticator {
+func authenticator(ctx context.Context, client *kube.Client, limits serve.Limits) *serve.Authenticator {
 	get := func(ctx context.Context, path string) ([]byte, error) {
 		return client.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
 	}
-	return serve.NewAuthenticator(client.AuthenticationV1(), limits, time.Now).Verifying(get)
+	return serve.NewAuthenticator(client.AuthenticationV1(), limits, time.Now).Verifying(ctx, get)
 }

@@ -116,7 +116,7 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	timeouts.Total = 0 // a session takes as long as it takes
 	gateway := &server.Server{
 		Guard: &serve.Guard{
-			Authenticator: authenticator(client, o.limits()),
+			Authenticator: authenticator(ctx, client, o.limits()),
 			Authorizer:    serve.NewAuthorizer(client.AuthorizationV1(), time.Now).For(o.AllowedFor),
 			ClientCA:      authorities, Limits: limits, Log: log, Now: time.Now,
 		},

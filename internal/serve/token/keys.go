@@ -31,6 +31,7 @@ const (
 const (
 	keysFor      = 5 * time.Minute  // they are looked at again
 	keysAgain    = 10 * time.Second // between two looks
+	keysFirst    = time.Second      // and as long as there was no answer
 	fetchTimeout = 5 * time.Second
 )
 
@@ -43,40 +44,50 @@ type Source struct {
 	Get func(ctx context.Context, path string) ([]byte, error)
 	Now func() time.Time
 
-	first    sync.Once
-	mu       sync.Mutex
-	keys     Keys
-	looked   time.Time
-	fetching bool
+	mu     sync.Mutex
+	keys   Keys
+	known  bool // there was an answer
+	looked time.Time
+	look   chan struct{} // closed at the end of the look that is under way; nil if there is none
 }
 
 // Keys are those of the cluster, as far as they are known; none if the API server does not
-// tell them. Only the first look is waited for.
+// tell them. A look is waited for only until there was an answer.
 func (s *Source) Keys(ctx context.Context) Keys {
-	s.first.Do(func() { s.fetch(context.WithoutCancel(ctx)) })
 	s.mu.Lock()
-	keys, old := s.keys, s.Now().Sub(s.looked) >= keysFor
-	s.mu.Unlock()
-	if old {
-		s.Refresh(ctx)
+	defer s.mu.Unlock()
+	every := keysFor
+	if !s.known {
+		every = keysFirst
 	}
-	return keys
+	look := s.begin(ctx, every)
+	if s.known || look == nil {
+		return s.keys
+	}
+	s.mu.Unlock()
+	select {
+	case <-look:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	return s.keys
 }
 
 // Refresh looks for other keys, in the background and not too often.
 func (s *Source) Refresh(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.fetching || s.Now().Sub(s.looked) < keysAgain {
-		return
+	s.begin(ctx, keysAgain)
+}
+
+// begin begins a look unless one is under way, or the last one is not so long ago; mu is held.
+func (s *Source) begin(ctx context.Context, every time.Duration) (look chan struct{}) {
+	if s.look != nil || s.Now().Sub(s.looked) < every {
+		return s.look
 	}
-	s.fetching = true
-	go func() {
-		s.fetch(context.WithoutCancel(ctx))
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.fetching = false
-	}()
+	s.look = make(chan struct{})
+	go s.fetch(context.WithoutCancel(ctx))
+	return s.look
 }
 
 // fetch replaces the keys by those that the API server has. If it does not tell, they stay.
@@ -88,8 +99,10 @@ func (s *Source) fetch(ctx context.Context) {
 	defer s.mu.Unlock()
 	s.looked = s.Now()
 	if err == nil {
-		s.keys = keys
+		s.keys, s.known = keys, true
 	}
+	close(s.look)
+	s.look = nil
 }
 
 func (s *Source) get(ctx context.Context) (Keys, error) {

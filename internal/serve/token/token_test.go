@@ -138,6 +138,35 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// An API server that does not answer at first is asked again soon, and a look that is under way
+// is waited for.
+func TestFirstKeys(t *testing.T) {
+	r, e := newKeys(t)
+	synctest.Test(t, func(t *testing.T) {
+		var down atomic.Bool
+		down.Store(true)
+		answer := published(r, e)
+		s := &Source{Now: time.Now, Get: func(ctx context.Context, path string) ([]byte, error) {
+			if down.Load() {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			time.Sleep(time.Second)
+			return answer(ctx, path)
+		}}
+		if keys := s.Keys(t.Context()); len(keys.ByID) > 0 {
+			t.Errorf("the keys are %+v", keys)
+		}
+		down.Store(false)
+		time.Sleep(keysFirst)
+		for range 2 {
+			if keys := s.Keys(t.Context()); len(keys.ByID) != 2 {
+				t.Errorf("the keys are %+v", keys)
+			}
+		}
+	})
+}
+
 // Keys that change are found by a token of the new one, and not looked for without end; an API
 // server that does not answer takes away none.
 func TestKeys(t *testing.T) {
