@@ -66,7 +66,7 @@ func TestDeleteAsksAboutStorage(t *testing.T) {
 		t.Errorf("what is lost is not said first:\n%s", r.stderr)
 	}
 	w.must(0, "start", "alice~plain")
-	out, status = w.terminal(w.command("stop", "alice~dev"), "")
+	out, status := w.terminal(w.command("stop", "alice~dev"), "")
 	if text := ansi.Strip(out); strings.Contains(text, "[y/N]") || status != 0 {
 		t.Errorf("its home is in a storage, status %d:\n%s", status, text)
 	}
