@@ -47,7 +47,7 @@ func TestGatewayMadeUpTokens(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
 	var all sync.WaitGroup
-	var sent atomic.Int64
+	var sent, forged atomic.Int64
 	answers := &sync.Map{}
 	all.Go(func() {
 		tick := time.NewTicker(10 * time.Millisecond)
@@ -55,9 +55,14 @@ func TestGatewayMadeUpTokens(t *testing.T) {
 		for n := 0; ctx.Err() == nil; <-tick.C {
 			for range madeUpRate / 100 {
 				n++
+				made, offline := c.madeUp(n), n%6 == 2 || n%6 == 3
 				all.Go(func() {
 					sent.Add(1)
-					count, _ := answers.LoadOrStore(c.presents(client, c.madeUp(n)), new(atomic.Int64))
+					status := c.presents(client, made)
+					if offline && status == http.StatusTooManyRequests {
+						forged.Add(1)
+					}
+					count, _ := answers.LoadOrStore(status, new(atomic.Int64))
 					count.(*atomic.Int64).Add(1)
 				})
 			}
@@ -89,6 +94,9 @@ func TestGatewayMadeUpTokens(t *testing.T) {
 		}
 		return true
 	})
+	if n := forged.Load(); n > 0 {
+		t.Errorf("%d tokens that no key of the cluster has signed, or that have expired, waited for a review", n)
+	}
 	t.Logf("%d made-up tokens; the slowest valid one took %s; %d KiB before, %d KiB beside them", sent.Load(), time.Duration(slowest.Load()), memory>>10, high>>10)
 	if high > memory+maxGrowth {
 		t.Errorf("made-up tokens take %d KiB", (high-memory)>>10)

@@ -189,7 +189,8 @@ func classes() []string {
 // authenticator asks the API server of a client whose tokens it is sent.
 func authenticator(ctx context.Context, client *kube.Client, limits serve.Limits) *serve.Authenticator {
 	get := func(ctx context.Context, path string) ([]byte, error) {
-		return client.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
+		// Keys have a type of their own, and are refused to a client that takes only JSON.
+		return client.Discovery().RESTClient().Get().AbsPath(path).SetHeader("Accept", "application/jwk-set+json, application/json").DoRaw(ctx)
 	}
 	return serve.NewAuthenticator(client.AuthenticationV1(), limits, time.Now).Verifying(ctx, get)
 }
