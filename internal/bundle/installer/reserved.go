@@ -19,7 +19,7 @@ type Reserved struct {
 }
 
 // Check refuses objects that touch what is reserved; namespace is that of those which name
-// none. All of them are named.
+// none, and which may have been filled in. All of them are named.
 func (r Reserved) Check(objects []*unstructured.Unstructured, namespace string) error {
 	var problems []string
 	implied := false
@@ -29,7 +29,7 @@ func (r Reserved) Check(objects []*unstructured.Unstructured, namespace string) 
 			continue
 		}
 		problems = append(problems, kube.Object(object.GetKind(), object.GetName())+" "+because)
-		implied = implied || namespace == r.System && namespaceOf(object, "") == "" && namespaceOf(object, namespace) != ""
+		implied = implied || namespace == r.System && namespaceOf(object, namespace) == r.System
 	}
 	if len(problems) == 0 {
 		return nil

@@ -1,11 +1,14 @@
 package installer
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 func object(t *testing.T, text string) *unstructured.Unstructured {
@@ -59,5 +62,20 @@ func TestReserved(t *testing.T) {
 				t.Errorf("nothing is reserved: %v", err)
 			}
 		})
+	}
+}
+
+// Objects are in the system namespace because the instance names no other: that is what to
+// mend, also once their namespace is filled in.
+func TestHintAboutTheNamespace(t *testing.T) {
+	for name, test := range map[string]struct{ object, namespace, hint string }{
+		"none, and the instance none":     {"{apiVersion: v1, kind: Secret, metadata: {name: a}}", "berth", "spec.config.namespace"},
+		"filled in":                       {"{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: berth}}", "berth", "spec.config.namespace"},
+		"the system's, of its own accord": {"{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: berth}}", "shop", "take them out"},
+	} {
+		err := Reserved{System: "berth"}.Check([]*unstructured.Unstructured{object(t, test.object)}, test.namespace)
+		if f, ok := errors.AsType[*fault.Error](err); !ok || !strings.Contains(f.Hint, test.hint) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
