@@ -45,7 +45,10 @@ func newServer(t *testing.T, installRole string, args ...string) *world {
 		w.kubectl("delete", "deployment", "berth-bundles", "--ignore-not-found", "--cascade=foreground", "--timeout=60s")
 		w.kubectl("delete", "clusterrolebinding,clusterrole,validatingadmissionpolicybinding,validatingadmissionpolicy", "--selector", serverPods, "--ignore-not-found")
 	})
-	w.kubectl("apply", "--server-side", "-f", file)
+	// Objects in other namespaces are among them, as ServiceAccounts to act as are.
+	if out, err := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "apply", "--server-side", "-f", file, "--kubeconfig", w.admin).CombinedOutput(); err != nil {
+		t.Fatalf("kubectl apply: %v\n%s", err, out)
+	}
 	w.eventually("the server is ready", func() bool {
 		d := w.server()
 		return d.Status.ObservedGeneration == d.Generation && d.Status.ReadyReplicas == 2
