@@ -270,9 +270,11 @@ func TestForeignPods(t *testing.T) {
 	}
 	w.contains(w.must(0, "exec", "id/"+own, "--", "hostname").stdout, own)
 	w.must(7, "status", "id/copy-of-injected")
-	w.must(0, "delete", "id/"+own)
-	if pod := w.pod("copy-of-own"); pod == nil || pod.DeletionTimestamp != nil {
-		t.Error("a pod that is no part of a workspace was deleted")
+	w.must(0, "delete", "id/"+injected, "id/"+own)
+	for _, name := range []string{"copy-of-injected", "copy-of-own"} {
+		if pod := w.pod(name); pod == nil || pod.DeletionTimestamp != nil {
+			t.Errorf("pod %s, which is no part of a workspace, was deleted", name)
+		}
 	}
 }
 

@@ -21,6 +21,12 @@ func (t Target) Watch(ctx context.Context, found inventory.Found, d deploy.Deplo
 	ns, core, claims := t.Client.Namespace, t.Client.CoreV1(), d.Claims()
 	subject := workload.Subject(ns, t.Ref)
 	pods := follow.SelectedSource[*corev1.Pod](follow.Client(core.Pods(ns)), "pods", ns, workload.Selector(t.ID))
+	// A pod that somebody has given the labels never goes with the workspace.
+	selected := pods.Covers
+	pods.Covers = func(o metav1.Object) bool {
+		pod, ok := o.(*corev1.Pod)
+		return ok && selected(o) && kube.IsOfWorkspace(&pod.ObjectMeta)
+	}
 	list, err := core.Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: pods.Labels})
 	if err != nil {
 		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: ns})
@@ -28,7 +34,9 @@ func (t Target) Watch(ctx context.Context, found inventory.Found, d deploy.Deplo
 	// Without the list, that there is no pod could mean that none has been reported yet.
 	pods.Version = list.ResourceVersion
 	for i := range list.Items {
-		pods.Listed = append(pods.Listed, &list.Items[i])
+		if pod := &list.Items[i]; kube.IsOfWorkspace(&pod.ObjectMeta) {
+			pods.Listed = append(pods.Listed, pod)
+		}
 	}
 	sources := []follow.Source{
 		pods,
