@@ -193,6 +193,9 @@ func testServeAsServiceAccount(t *testing.T) {
 	})
 	author.writes(as("two"))
 	w.installedBundle()
+	if out := other.tries(as("two"), "delete", "--wait=false"); !strings.Contains(out, "may not impersonate all of: "+w.namespace+"/deployer") {
+		t.Errorf("what the ServiceAccount has installed is removed for somebody else:\n%s", out)
+	}
 
 	s.kubectl("delete", "validatingadmissionpolicybinding", "berth-bundles-instances")
 	n := 0

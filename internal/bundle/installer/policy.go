@@ -14,15 +14,16 @@ const (
 )
 
 // Policies let nobody have something installed as a ServiceAccount but those who may act as
-// it: the author of an instance that names one, and whoever makes the bundle of such an
-// instance or says what it was resolved to.
+// it: the author of an instance that names one, whoever deletes it, and whoever makes the bundle
+// of such an instance or says what it was resolved to.
 func Policies() []manifest.Policy {
 	return []manifest.Policy{
 		{
 			Name:  policyInstances,
-			Rules: rules("bundleinstances"),
+			// Deleting an instance removes what it installed, as its ServiceAccount.
+			Rules: rules([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update, admissionv1.Delete}, "bundleinstances"),
 			Conditions: []admissionv1.MatchCondition{{
-				Name: "changes-what-is-wanted", Expression: "oldObject == null || object.spec != oldObject.spec",
+				Name: "changes-what-is-wanted", Expression: "object == null || oldObject == null || object.spec != oldObject.spec",
 			}},
 			Variables: []admissionv1.Variable{{
 				Name:       "accounts",
@@ -32,7 +33,7 @@ func Policies() []manifest.Policy {
 		},
 		{
 			Name:  policyContents,
-			Rules: rules("bundles", "bundles/status"),
+			Rules: rules([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update}, "bundles", "bundles/status"),
 			Conditions: []admissionv1.MatchCondition{{
 				Name: "changes-more-than-finalizers",
 				Expression: "oldObject == null || object.spec != oldObject.spec || object.?status != oldObject.?status || " +
@@ -49,9 +50,9 @@ func Policies() []manifest.Policy {
 }
 
 // rules are the writes of resources by which somebody chooses what is installed.
-func rules(resources ...string) []admissionv1.RuleWithOperations {
+func rules(operations []admissionv1.OperationType, resources ...string) []admissionv1.RuleWithOperations {
 	return []admissionv1.RuleWithOperations{{
-		Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
+		Operations: operations,
 		Rule:       admissionv1.Rule{APIGroups: []string{v1alpha1.Group}, APIVersions: []string{"*"}, Resources: resources},
 	}}
 }

@@ -15,7 +15,7 @@ func (p Policy) Differs(role string, policy *admissionv1.ValidatingAdmissionPoli
 		return "it is being deleted"
 	case !equality.Semantic.DeepEqual(filledIn(policy.Spec), filledIn(wanted.Spec)):
 		return "its spec is not the one that is printed"
-	case !equality.Semantic.DeepEqual(binding.Spec, bound.Spec):
+	case !equality.Semantic.DeepEqual(unlimited(binding.Spec), bound.Spec):
 		return "its binding is not the one that is printed"
 	}
 	return ""
@@ -41,6 +41,17 @@ func filledIn(spec admissionv1.ValidatingAdmissionPolicySpec) admissionv1.Valida
 		if m.ResourceRules[i].Scope == nil {
 			m.ResourceRules[i].Scope = new(admissionv1.AllScopes)
 		}
+	}
+	return spec
+}
+
+// unlimited is the spec of a binding without what limits it to nothing in particular.
+func unlimited(spec admissionv1.ValidatingAdmissionPolicyBindingSpec) admissionv1.ValidatingAdmissionPolicyBindingSpec {
+	everything := &admissionv1.MatchResources{
+		MatchPolicy: new(admissionv1.Equivalent), NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
+	}
+	if equality.Semantic.DeepEqual(spec.MatchResources, everything) {
+		spec.MatchResources = nil
 	}
 	return spec
 }

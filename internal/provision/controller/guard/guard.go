@@ -4,7 +4,6 @@ import (
 	"context"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,7 +12,6 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
-	"github.com/berthdev/berth/internal/serve/manifest"
 )
 
 // Stands returns nil if the cluster has the policy and its binding as this version prints
@@ -27,7 +25,10 @@ func Stands(ctx context.Context, client dynamic.Interface) error {
 	if err := read(ctx, client, "validatingadmissionpolicybindings", binding); err != nil {
 		return missing(err, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings")
 	}
-	return compare(policy, binding)
+	if differs := Policy().Differs(Role, policy, binding); differs != "" {
+		return fault.New(fault.Failed, "the admission policy %s is another one: %s", lifecycle.Guard, differs).WithHint(hint)
+	}
+	return nil
 }
 
 func read(ctx context.Context, client dynamic.Interface, resource string, into any) error {
@@ -36,44 +37,6 @@ func read(ctx context.Context, client dynamic.Interface, resource string, into a
 		return err
 	}
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
-}
-
-// compare returns an error unless they are what this version prints.
-func compare(policy *admissionv1.ValidatingAdmissionPolicy, binding *admissionv1.ValidatingAdmissionPolicyBinding) error {
-	wanted, bound := Policy().Objects(manifest.Role{Name: Role})
-	filled(&wanted.Spec)
-	switch {
-	case policy.DeletionTimestamp != nil || !equality.Semantic.DeepEqual(policy.Spec, wanted.Spec):
-		return differs("ValidatingAdmissionPolicy")
-	case binding.DeletionTimestamp != nil || !equality.Semantic.DeepEqual(unlimited(binding.Spec), bound.Spec):
-		return differs("ValidatingAdmissionPolicyBinding")
-	}
-	return nil
-}
-
-// filled has what the API server fills in.
-func filled(spec *admissionv1.ValidatingAdmissionPolicySpec) {
-	equivalent, all := admissionv1.Equivalent, admissionv1.AllScopes
-	m := spec.MatchConstraints
-	m.MatchPolicy, m.NamespaceSelector = &equivalent, &metav1.LabelSelector{}
-	if m.ObjectSelector == nil {
-		m.ObjectSelector = &metav1.LabelSelector{}
-	}
-	for i := range m.ResourceRules {
-		if m.ResourceRules[i].Scope == nil {
-			m.ResourceRules[i].Scope = &all
-		}
-	}
-}
-
-// unlimited is a binding without what limits it to nothing in particular.
-func unlimited(spec admissionv1.ValidatingAdmissionPolicyBindingSpec) admissionv1.ValidatingAdmissionPolicyBindingSpec {
-	equivalent := admissionv1.Equivalent
-	everything := &admissionv1.MatchResources{MatchPolicy: &equivalent, NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{}}
-	if equality.Semantic.DeepEqual(spec.MatchResources, everything) {
-		spec.MatchResources = nil
-	}
-	return spec
 }
 
 const hint = "apply what `berth serve manifests workspaces` prints, or use --trust-records, which does whatever is recorded, but for deleting storage"
@@ -87,8 +50,4 @@ func missing(err error, kind, resource string) error {
 		return fault.New(fault.PermissionDenied, "whether the cluster guards records is not known: %w", err).WithHint(hint)
 	}
 	return err
-}
-
-func differs(kind string) error {
-	return fault.New(fault.Failed, "%s %s is not as this version of berth has it", kind, lifecycle.Guard).WithHint(hint)
 }

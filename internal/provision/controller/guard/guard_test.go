@@ -25,23 +25,23 @@ func TestStands(t *testing.T) {
 		"as it is printed": {func(*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {}, ""},
 		"a check is missing": {func(p *admissionv1.ValidatingAdmissionPolicy, _ *admissionv1.ValidatingAdmissionPolicyBinding) {
 			p.Spec.Validations = p.Spec.Validations[1:]
-		}, "ValidatingAdmissionPolicy berth-workspaces-records is not"},
+		}, "berth-workspaces-records is another one: its spec"},
 		"what fails is admitted": {func(p *admissionv1.ValidatingAdmissionPolicy, _ *admissionv1.ValidatingAdmissionPolicyBinding) {
 			ignore := admissionv1.Ignore
 			p.Spec.FailurePolicy = &ignore
-		}, "ValidatingAdmissionPolicy berth-workspaces-records is not"},
+		}, "berth-workspaces-records is another one: its spec"},
 		"some namespaces": {func(p *admissionv1.ValidatingAdmissionPolicy, _ *admissionv1.ValidatingAdmissionPolicyBinding) {
 			p.Spec.MatchConstraints.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
-		}, "ValidatingAdmissionPolicy berth-workspaces-records is not"},
+		}, "berth-workspaces-records is another one: its spec"},
 		"it only warns": {func(_ *admissionv1.ValidatingAdmissionPolicy, b *admissionv1.ValidatingAdmissionPolicyBinding) {
 			b.Spec.ValidationActions = []admissionv1.ValidationAction{admissionv1.Warn}
-		}, "Binding berth-workspaces-records is not"},
+		}, "berth-workspaces-records is another one: its binding"},
 		"it is bound to some": {func(_ *admissionv1.ValidatingAdmissionPolicy, b *admissionv1.ValidatingAdmissionPolicyBinding) {
 			b.Spec.MatchResources = &admissionv1.MatchResources{ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}}
-		}, "Binding berth-workspaces-records is not"},
+		}, "berth-workspaces-records is another one: its binding"},
 		"it is another's": {func(_ *admissionv1.ValidatingAdmissionPolicy, b *admissionv1.ValidatingAdmissionPolicyBinding) {
 			b.Spec.PolicyName = "other"
-		}, "Binding berth-workspaces-records is not"},
+		}, "berth-workspaces-records is another one: its binding"},
 	} {
 		policy, binding := Policy().Objects(manifest.Role{Name: Role})
 		filled(&policy.Spec)
@@ -66,5 +66,14 @@ func TestStandsWithout(t *testing.T) {
 	}
 	if name := manifest.PolicyName(Role, Name); name != lifecycle.Guard {
 		t.Errorf("it is named %s", name)
+	}
+}
+
+// filled has what an API server fills in.
+func filled(spec *admissionv1.ValidatingAdmissionPolicySpec) {
+	m := spec.MatchConstraints
+	m.MatchPolicy, m.NamespaceSelector, m.ObjectSelector = new(admissionv1.Equivalent), &metav1.LabelSelector{}, &metav1.LabelSelector{}
+	for i := range m.ResourceRules {
+		m.ResourceRules[i].Scope = new(admissionv1.AllScopes)
 	}
 }
