@@ -3,6 +3,7 @@ package host
 
 import (
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -57,7 +58,7 @@ func CheckRoot(uid int) error {
 func Missing() []string {
 	var missing []string
 	for tool, pkg := range tools() {
-		if !present(tool) {
+		if path := find(tool); path == "" || tool == "busybox" && !static(path) {
 			missing = append(missing, pkg)
 		}
 	}
@@ -68,12 +69,25 @@ func Missing() []string {
 	return missing
 }
 
-// present looks in [Path], as the caller's PATH may lack half of it.
-func present(tool string) bool {
-	return slices.ContainsFunc(append(filepath.SplitList(Path), ""), func(dir string) bool {
-		_, err := os.Stat(dir + "/" + tool)
-		return err == nil
-	})
+// find looks in [Path], as the caller's PATH may lack half of it; empty if a tool is not there.
+func find(tool string) string {
+	for _, dir := range filepath.SplitList(Path) {
+		if _, err := os.Stat(filepath.Join(dir, tool)); err == nil {
+			return filepath.Join(dir, tool)
+		}
+	}
+	return ""
+}
+
+// static reports whether a program runs in an image that has nothing else. Debian's package
+// busybox has one that does not.
+func static(path string) bool {
+	program, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer program.Close()
+	return !slices.ContainsFunc(program.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
 // Install installs packages.
