@@ -88,7 +88,7 @@ func TestDefaultBlueprint(t *testing.T) {
 func TestTheCallersOwn(t *testing.T) {
 	w := newWorld(t)
 	doc := decode[v1.Workspace](w, w.must(0, "provision", "-o", "json"))
-	if doc.Owner != "system-serviceaccount-"+w.namespace+"-"+w.account {
+	if doc.Owner != "system:serviceaccount:"+w.namespace+":"+w.account {
 		t.Errorf("the caller is %q", doc.Owner)
 	}
 }
