@@ -69,5 +69,5 @@ func (s session) startable(found inventory.Found) error {
 	}
 	return fault.New(fault.Failed, "Helm's record of workspace %s does not say that its author may create pods", s.id).
 		WithReason(lifecycle.ReasonUnvouched).
-		WithHint("start it by a command, which records it again: %s", kube.Command("start", s.id, s.Client.Namespace))
+		WithHint("make it of what its blueprint says: %s", kube.Command("update", s.id, s.Client.Namespace))
 }

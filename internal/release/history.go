@@ -1,7 +1,6 @@
 package release
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,7 +94,7 @@ func (r Records) older(ctx context.Context, revision *helm.Release) (older []cor
 			older = append(older, *s)
 		}
 	})
-	slices.SortFunc(older, func(a, b corev1.Secret) int { return cmp.Compare(version(&a), version(&b)) })
+	slices.SortFunc(older, byVersion)
 	return older, err
 }
 

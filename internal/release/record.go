@@ -50,6 +50,16 @@ const LabelGuarded = "berth.dev/guarded"
 // IsGuarded is true for a record that has the label, as it was read.
 func IsGuarded(release *helm.Release) bool { return release.Labels[LabelGuarded] != "" }
 
+// trusted are the records that count: beside one that is guarded those alone, since anybody who may
+// write Secrets can add a revision that is not.
+func trusted(all []corev1.Secret) []corev1.Secret {
+	unguarded := func(s corev1.Secret) bool { return s.Labels[LabelGuarded] == "" }
+	if !slices.ContainsFunc(all, func(s corev1.Secret) bool { return !unguarded(s) }) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), unguarded)
+}
+
 // page is how many records of a release are read at a time. Helm keeps ten, berth one.
 const page = 50
 
@@ -88,7 +98,8 @@ func (r Records) some(ctx context.Context, name, selector string, revision int) 
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(secrets, func(a, b corev1.Secret) int { return cmp.Compare(version(&a), version(&b)) })
+	secrets = trusted(secrets)
+	slices.SortFunc(secrets, byVersion)
 	for i := range secrets {
 		release, err := r.open(ctx, &secrets[i], name)
 		if err != nil && fault.ReasonOf(err) != ReasonUnreadable {
@@ -102,17 +113,20 @@ func (r Records) some(ctx context.Context, name, selector string, revision int) 
 }
 
 func (r Records) newest(ctx context.Context, name, selector string) (*helm.Release, error) {
-	var latest *corev1.Secret
-	err := r.each(ctx, selector, func(s *corev1.Secret) {
-		if latest == nil || version(s) > version(latest) {
-			latest = s
-		}
-	})
-	if err != nil || latest == nil {
+	var all []corev1.Secret
+	err := r.each(ctx, selector, func(s *corev1.Secret) { all = append(all, *s) })
+	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	return r.open(ctx, latest, name)
+	latest, last := slices.MaxFunc(trusted(all), byVersion), slices.MaxFunc(all, byVersion)
+	release, err := r.open(ctx, &latest, name)
+	if err == nil && version(&last) > version(&latest) {
+		release.Labels[labelLast] = last.Labels["version"]
+	}
+	return release, err
 }
+
+func byVersion(a, b corev1.Secret) int { return cmp.Compare(version(&a), version(&b)) }
 
 // open reads a record, and the chunks that it is kept in.
 func (r Records) open(ctx context.Context, secret *corev1.Secret, name string) (*helm.Release, error) {

@@ -1,6 +1,8 @@
 package release
 
 import (
+	"strconv"
+
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -9,6 +11,10 @@ import (
 // labelVersion keeps, in a release in memory, the version of the Secret that it was
 // read from or written to last: an update is one of this version. It is not written.
 const labelVersion = "resourceVersion"
+
+// labelLast keeps likewise the number of the last revision that there is, if it is one that does not
+// count: the next revision comes after that.
+const labelLast = "last-revision"
 
 func remember(release *helm.Release, secret *corev1.Secret) {
 	if release.Labels == nil {
@@ -19,7 +25,11 @@ func remember(release *helm.Release, secret *corev1.Secret) {
 
 // Follow makes a record the next revision of an older one, which stays.
 func Follow(record, old *helm.Release) {
-	record.Version, record.Info.FirstDeployed = old.Version+1, old.Info.FirstDeployed
+	last, err := strconv.ParseInt(old.Labels[labelLast], 10, 32)
+	if err != nil {
+		last = 0
+	}
+	record.Version, record.Info.FirstDeployed = max(old.Version, int(last))+1, old.Info.FirstDeployed
 	record.SetStatus(helm.StatusPendingUpgrade, preparingUpgrade)
 }
 

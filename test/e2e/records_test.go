@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
@@ -82,6 +83,7 @@ func TestRecordsOfConfigMaps(t *testing.T) {
 		_, err := theirs.Create(t.Context(), other, metav1.CreateOptions{})
 		w.refusedByGuard(what, err)
 	}
+	w.refusedByGuard("deleting it", theirs.Delete(t.Context(), name, metav1.DeleteOptions{}))
 	plain := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "plain"}}
 	if _, err := theirs.Create(t.Context(), plain, metav1.CreateOptions{}); err != nil {
 		t.Errorf("a ConfigMap that is no record: %v", err)
@@ -141,18 +143,92 @@ func TestRecordsOfHelm(t *testing.T) {
 	record.Version++
 	record.Labels = map[string]string{release.LabelGuarded: "pods"}
 	w.refusedByGuard("another revision", theirs.Create(t.Context(), record))
+	w.refusedByGuard("deleting it", theirs.Secrets.Delete(t.Context(), recordOf(id), metav1.DeleteOptions{}))
 	record.Labels = nil
 	if err := theirs.Create(t.Context(), record); err != nil { // as Helm writes one of any release
 		t.Fatal(err)
 	}
-	w.wants(id, v1.DesiredRunning)
-	w.eventually("it is not started", func() bool {
-		r := w.state(id)
-		return r.Actual == v1.ActualError && strings.Contains(r.Cause, "Helm's record")
-	})
-	if pods := w.workspacePods(); len(pods) > 0 {
-		t.Errorf("there are %d pods", len(pods))
+	started := func(by string) {
+		t.Helper()
+		pod := w.pod(id)
+		for _, c := range pod.Spec.Containers {
+			if s := c.SecurityContext; s != nil && s.Privileged != nil && *s.Privileged {
+				t.Errorf("%s starts what somebody has added beside the record", by)
+			}
+		}
 	}
+	w.wants(id, v1.DesiredRunning)
+	w.becomes(id, v1.DesiredRunning, v1.ActualRunning)
+	started("the loop")
+	w.must(0, "restart", "alice~plain")
+	started("a command")
+	w.must(0, "update", "alice~plain", "--yes", "--set", "env.A=b") // the next revision is after theirs
+	latest, err := theirs.Latest(t.Context(), id)
+	if err != nil || latest.Version <= record.Version || !release.IsGuarded(latest) {
+		t.Errorf("%v, revision %d", err, latest.Version)
+	}
+	w.must(0, "delete", "alice~plain")
+	w.nothingIsLeft()
+}
+
+// What is started from a record that others may have written is not recorded as what the author of
+// the command has written.
+func TestRecordOfOthersIsNotVouchedFor(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	w.must(0, "stop", "alice~plain")
+	id, ours := w.idOf("alice~plain"), release.Records{Secrets: w.CoreV1().Secrets(w.namespace), Namespace: w.namespace}
+	record, err := ours.Latest(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(record.Labels, release.LabelGuarded) // as of an earlier version
+	if err := ours.Update(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	w.must(0, "start", "alice~plain")
+	if record, err = ours.Latest(t.Context(), id); err != nil || release.IsGuarded(record) {
+		t.Errorf("a start vouches for it: %v", err)
+	}
+	w.must(0, "update", "alice~plain", "--yes", "--set", "env.A=b")
+	if record, err = ours.Latest(t.Context(), id); err != nil || !release.IsGuarded(record) {
+		t.Errorf("an update does not: %v", err)
+	}
+}
+
+// Who may write ConfigMaps alone runs nothing in a workspace: not by what its pod has mounted, nor by
+// what the next one would.
+func TestContentOfWorkspaces(t *testing.T) {
+	w := newWorld(t)
+	tg := w.workload("deployment", 1, nil)
+	w.must(0, "provision", "alice~plain")
+	w.must(0, "provision", tg.user("plain"))
+	id := w.idOf("alice~plain")
+	theirs := w.writer("configmaps").CoreV1().ConfigMaps(w.namespace)
+	list, err := theirs.List(t.Context(), metav1.ListOptions{LabelSelector: kube.LabelCanonicalID + "," + kube.LabelUsername})
+	if err != nil || len(list.Items) < 2 {
+		t.Fatalf("%d ConfigMaps, %v", len(list.Items), err)
+	}
+	for _, item := range list.Items {
+		for what, change := range map[string]string{
+			"a script": `{"data": {"ready.sh": "id > /tmp/mine"}}`, "its labels": `{"metadata": {"labels": null}}`,
+			"its workload": `{"metadata": {"labels": {"k8shell.io/workload-name": "mine"}}}`,
+		} {
+			_, err := theirs.Patch(t.Context(), item.Name, types.MergePatchType, []byte(change), metav1.PatchOptions{})
+			w.refusedByGuard(item.Name+": "+what, err)
+		}
+		w.refusedByGuard(item.Name+": deleted", theirs.Delete(t.Context(), item.Name, metav1.DeleteOptions{}))
+	}
+	for what, planted := range map[string]metav1.ObjectMeta{
+		"by its labels": {Name: "other", Labels: map[string]string{kube.LabelCanonicalID: id, kube.LabelUsername: "alice"}},
+		"by Helm's marks": {Name: "bob-0123abc-init-scripts", Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"},
+			Annotations: map[string]string{"meta.helm.sh/release-name": "bob-0123abc", "meta.helm.sh/release-namespace": w.namespace}},
+	} {
+		_, err := theirs.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: planted, Data: map[string]string{"99-mine": "id"}}, metav1.CreateOptions{})
+		w.refusedByGuard("planted "+what, err)
+	}
+	w.must(0, "delete", "alice~plain")
+	w.must(0, "delete", tg.user("plain"))
 }
 
 // Without the policy the loop does nothing, and says so.

@@ -19,7 +19,7 @@ const (
 func Policies() []manifest.Policy {
 	return []manifest.Policy{
 		{
-			Name:  policyInstances,
+			Name: policyInstances,
 			// Deleting an instance removes what it installed, as its ServiceAccount.
 			Rules: rules([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update, admissionv1.Delete}, "bundleinstances"),
 			Conditions: []admissionv1.MatchCondition{{

@@ -32,6 +32,8 @@ import (
 type Deployment struct {
 	Spec  manifest.Spec
 	Chart *release.Rendered
+	// Recalled is true for what is made of Helm's record, and not of a blueprint.
+	Recalled bool
 	// Objects are created for this workspace alone.
 	Objects []*unstructured.Unstructured
 	// Shared are created once a namespace, if they do not exist, and never deleted.

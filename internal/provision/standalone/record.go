@@ -28,11 +28,14 @@ const (
 // writeRecord writes Helm's record, pending; in a dry run, as it will be in the end.
 // An existing one, of an interrupted run or a deleted pod, is updated after what
 // only it names has been removed.
-func (t Target) writeRecord(ctx context.Context, turn deploy.Turn, chart *release.Rendered, dry apply.DryRun) (record *helm.Release, changes apply.Changes, err error) {
+func (t Target) writeRecord(ctx context.Context, turn deploy.Turn, d deploy.Deployment, dry apply.DryRun) (record *helm.Release, changes apply.Changes, err error) {
 	old := turn.Found.Record
-	record = release.NewRecord(t.ID, t.Client.Namespace, chart, t.Now())
+	record = release.NewRecord(t.ID, t.Client.Namespace, d.Chart, t.Now())
 	if old != nil {
-		if changes, err = t.takeOver(ctx, turn, record, chart, dry); err != nil {
+		if d.Recalled && !release.IsGuarded(old) { // others may have written what it is made of
+			delete(record.Labels, release.LabelGuarded)
+		}
+		if changes, err = t.takeOver(ctx, turn, record, d.Chart, dry); err != nil {
 			return nil, changes, err
 		}
 	}

@@ -81,7 +81,9 @@ func (t Target) Recall(values map[string]any, spec manifest.Spec, found inventor
 	if err != nil {
 		return deploy.Deployment{}, "", err
 	}
-	return t.prepare(spec, chart, found, may)
+	d, plan, err := t.prepare(spec, chart, found, may)
+	d.Recalled = true
+	return d, plan, err
 }
 
 // Values are those of Helm's record.

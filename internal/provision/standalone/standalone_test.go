@@ -251,7 +251,7 @@ func TestRefusalOfAnotherObject(t *testing.T) {
 	} {
 		target, _, d := on(t)
 		turn := turnOf(t, target, d)
-		record, _, err := target.writeRecord(t.Context(), deploy.Turn{}, d.Chart, apply.DryRunNone)
+		record, _, err := target.writeRecord(t.Context(), deploy.Turn{}, d, apply.DryRunNone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestKeptWorkspaceThatWasChanged(t *testing.T) {
 		turn := turnOf(t, target, d)
 		turn.Kept = test.kept
 		client.PrependReactor("create", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
-		_, _, err := target.writeRecord(t.Context(), turn, d.Chart, apply.DryRunNone)
+		_, _, err := target.writeRecord(t.Context(), turn, d, apply.DryRunNone)
 		if err == nil || errors.Is(err, deploy.ErrChanged) != test.changed {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -312,7 +312,7 @@ func TestRefusalIsWrittenUnderTheLock(t *testing.T) {
 		var suspended atomic.Int64
 		target.Now = func() time.Time { return time.Now().Add(time.Duration(suspended.Load())) }
 		held := turnOf(t, target, d).Lock
-		record, _, err := target.writeRecord(ctx, deploy.Turn{}, d.Chart, apply.DryRunNone)
+		record, _, err := target.writeRecord(ctx, deploy.Turn{}, d, apply.DryRunNone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +341,7 @@ func TestUndo(t *testing.T) {
 		"an installed workspace":      {inventory.Found{Record: &helm.Release{}}, false},
 	} {
 		target, _, d := on(t)
-		record, _, err := target.writeRecord(t.Context(), deploy.Turn{}, d.Chart, apply.DryRunNone)
+		record, _, err := target.writeRecord(t.Context(), deploy.Turn{}, d, apply.DryRunNone)
 		if err != nil {
 			t.Fatal(err)
 		}
