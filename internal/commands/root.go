@@ -85,5 +85,6 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 	root.AddCommand(topics.New()...)
 	cmdutil.CheckTopics(root)
 	cmdutil.CheckShells(root)
+	cmdutil.FitHelp(root, f.IO.Out)
 	return root
 }

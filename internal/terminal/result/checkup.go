@@ -33,7 +33,7 @@ func (c Checkup) Text(p style.Page) ([]string, error) {
 			texts = append(texts, p.Arrow+" "+h)
 		}
 		for _, text := range texts {
-			for _, line := range style.Wrap(text, max(p.Width-widest-5, 20)) {
+			for _, line := range p.Wrap(text, p.Width-widest-5) {
 				lines = append(lines, begin+line)
 				begin = style.Pad("", widest+4)
 			}

@@ -80,8 +80,7 @@ func (e Error) Stopped() bool { return e.interrupted() || e.timedOut() }
 // isOutcome tells how a provisioning ended from what kept a command from working.
 func (e Error) isOutcome() bool { return e.failed() || e.Stopped() }
 
-// Text is the error in one glance: what, why, what now. It is not wrapped, so that
-// it can be searched for.
+// Text is the error in one glance: what, why, what now.
 func (e Error) Text(p style.Page) ([]string, error) {
 	message := p.Paragraphs(e.Message)
 	if len(message) == 0 {
@@ -89,11 +88,12 @@ func (e Error) Text(p style.Page) ([]string, error) {
 	}
 	last := len(message) - 1
 	message[last] = fmt.Sprintf("%s (%s)", message[last], e.Code)
-	lines := style.Labelled(style.Paint(p.Red, "error:")+" ", message)
+	lines := p.Hanging(style.Paint(p.Red, "error:")+" ", message)
 	for _, item := range items(p, e.Problems, e.Excerpts) {
-		lines = append(lines, style.Labelled("       ", item)...)
+		lines = append(lines, p.Hanging("       - ", []string{strings.TrimPrefix(item[0], "- ")})...)
+		lines = append(lines, style.Labelled("       ", item[1:])...) // a mark is below what it is about
 	}
-	return append(lines, style.Labelled(style.Paint(p.Grey, "hint:")+"  ", p.Paragraphs(e.Hint))...), nil
+	return append(lines, p.Hanging(style.Paint(p.Grey, "hint:")+"  ", p.Paragraphs(e.Hint))...), nil
 }
 
 // Exit is that of its code.

@@ -18,7 +18,7 @@ func (e Explanation) Names() []string { return []string{e.Code} }
 // Text is what it means, how it is recognized, what to do, and a case of it.
 func (e Explanation) Text(p style.Page) ([]string, error) {
 	code := p.Text(e.Code) + "  "
-	lines := style.Labelled(style.Paint(p.Bold, code), style.Wrap(p.Text(e.Title), max(p.Width-1-style.Width(code), 20)))
+	lines := style.Labelled(style.Paint(p.Bold, code), p.Wrap(p.Text(e.Title), p.Width-1-style.Width(code)))
 	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.Meaning)...))...)
 	if len(e.Reasons) > 0 {
 		lines = append(lines, style.Paragraph(p.Indent("Kubernetes' words for it: "+p.Text(strings.Join(e.Reasons, ", "))))...)
@@ -46,7 +46,7 @@ func points(heading string, items []string, p style.Page) (lines []string) {
 	}
 	lines = []string{"", heading}
 	for _, item := range items {
-		lines = append(lines, style.Labelled(point, style.Wrap(p.Text(item), max(p.Narrower().Width-1-len(point), 20)))...)
+		lines = append(lines, style.Labelled(point, p.Wrap(p.Text(item), p.Narrower().Width-1-len(point)))...)
 	}
 	return append(lines[:1], style.Indented(lines[1:])...)
 }

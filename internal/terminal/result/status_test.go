@@ -56,7 +56,7 @@ func TestStatusTable(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := printed(t, tt.output, result.Workspaces{WorkspaceList: *terminaltest.Fleet()}, tt.width, tt.profile)
 			for line := range strings.SplitSeq(got, "\n") {
-				if tt.width > 0 && style.Width(line) >= tt.width {
+				if tt.width > 0 && tt.output != "wide" && style.Width(line) >= tt.width {
 					t.Errorf("%d columns: %q", style.Width(line), line)
 				}
 			}

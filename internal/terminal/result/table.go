@@ -8,7 +8,7 @@ func table[T any](cols []style.Column, items []T, p style.Page, cells func(T) []
 		return nil
 	}
 	fill(cols, items, p, cells)
-	return style.Table(cols, p.Room, p.Styles)
+	return style.Table(cols, p.Table().Room, p.Styles)
 }
 
 // fill adds the cells of the items to the columns.

@@ -20,9 +20,9 @@ func TestWhyBeginsWithTheCode(t *testing.T) {
 	for width, want := range map[int]string{
 		0:   "ImageNotFound: image registry.example.com/team/dev-tools:1.5 cannot be pulled: not found (k8shell-main)",
 		200: "ImageNotFound: image registry.example.com/team/dev-tools:1.5 cannot be pulled: not found (k8shell-main)",
-		100: "ImageNotFound: image registry.exampl…",
-		80:  "ImageNotFound: i…",
-		60:  "ImageNotFound:…",
+		100: "ImageNotFound: image re…",
+		80:  "ImageNotFound:…",
+		60:  "ImageNotFound: imag…",
 		50:  "ImageNotFound",
 	} {
 		list := result.Workspaces{WorkspaceList: v1.WorkspaceList{Items: []v1.Workspace{w}}}

@@ -53,6 +53,7 @@ func (l Workspaces) Empty() string {
 
 // Text is a table.
 func (l Workspaces) Text(p style.Page) ([]string, error) {
+	p = p.Table()
 	lines := style.Table(l.Columns(p), p.Room, p.Styles)
 	if l.Table.NoHeaders {
 		lines = lines[1:]
@@ -60,8 +61,15 @@ func (l Workspaces) Text(p style.Page) ([]string, error) {
 	return lines, nil
 }
 
-// Columns are the columns of that table.
+// Columns are the columns of that table: with user strings, if they fit as they are typed.
 func (l Workspaces) Columns(p style.Page) []style.Column {
+	if with := l.columns(p, true); p.Room == 0 || style.Least(with) <= p.Room {
+		return with
+	}
+	return l.columns(p, false)
+}
+
+func (l Workspaces) columns(p style.Page, userStrings bool) []style.Column {
 	items := l.WorkspaceList.Items
 	var cols []style.Column
 	add := func(c style.Column, cell func(v1.Workspace) string) {
@@ -76,20 +84,24 @@ func (l Workspaces) Columns(p style.Page) []style.Column {
 	if l.Table.Namespaces {
 		namespace(0)
 	}
+	owner, blueprint := 1, 2
+	if userStrings {
+		owner, blueprint = 0, 4 // most user strings have the blueprint
+		add(style.Column{Title: "USERSTRING"}, func(w v1.Workspace) string { return style.OrDash(w.UserString) })
+	}
 	add(style.Column{Title: "NAME", Name: true, Least: 16}, func(w v1.Workspace) string { return w.ID })
-	add(style.Column{Title: "OWNER", Name: true, Least: 8, DropOrder: 3}, func(w v1.Workspace) string { return style.OrDash(w.Owner) })
-	add(style.Column{Title: "BLUEPRINT", Name: true, Least: 9, DropOrder: 1}, func(w v1.Workspace) string { return style.OrDash(w.Blueprint) })
+	add(style.Column{Title: "OWNER", Name: true, Least: 8, DropOrder: owner}, func(w v1.Workspace) string { return style.OrDash(w.Owner) })
+	add(style.Column{Title: "BLUEPRINT", Name: true, Least: 9, DropOrder: blueprint}, func(w v1.Workspace) string { return style.OrDash(w.Blueprint) })
 	add(style.Column{Title: "STAGE", Style: func(row int) lipgloss.Style { return p.Stage(items[row].Stage) }}, func(w v1.Workspace) string { return string(w.Stage) })
 	add(style.Column{Title: "AGE"}, func(w v1.Workspace) string { return style.Age(w.CreatedAt, p.Now) })
-	add(style.Column{Title: "RESTARTS", DropOrder: 2}, func(w v1.Workspace) string { return strconv.Itoa(w.Restarts()) })
+	add(style.Column{Title: "RESTARTS", DropOrder: 3}, func(w v1.Workspace) string { return strconv.Itoa(w.Restarts()) })
 	if p.Wide && !l.Table.Namespaces {
 		namespace(6)
 	}
 	if p.Wide {
-		add(style.Column{Title: "NODE", Name: true, Least: 10, DropOrder: 4}, func(w v1.Workspace) string { return style.OrDash(w.Node) })
+		add(style.Column{Title: "NODE", Name: true, Least: 10, DropOrder: 5}, func(w v1.Workspace) string { return style.OrDash(w.Node) })
 		add(style.Column{Title: "WORKLOAD", Name: true, Least: 10, DropOrder: 7}, func(w v1.Workspace) string { return style.OrDash(w.Workload) })
 		add(style.Column{Title: "IMAGE", Name: true, Least: 12, DropOrder: 8}, func(w v1.Workspace) string { return style.OrDash(w.MainImage()) })
-		add(style.Column{Title: "USERSTRING", Name: true, Least: 10, DropOrder: 5}, func(w v1.Workspace) string { return style.OrDash(w.UserString) })
 	}
 	if p.Wide && slices.ContainsFunc(items, hasNext) {
 		add(style.Column{Title: "LIMIT", DropOrder: 9}, func(w v1.Workspace) string { return style.OrDash(limitOf(w, p.Now)) })

@@ -42,9 +42,33 @@ const indent = 4
 func (p Page) Indent(texts ...string) []string {
 	var lines []string
 	for _, t := range texts {
-		lines = append(lines, Indented(Wrap(t, max(p.Width-1-indent, 20)))...)
+		lines = append(lines, Indented(p.Wrap(t, p.Width-1-indent))...)
 	}
 	return lines
+}
+
+// leastText is how narrow a text gets beside what is before it.
+const leastText = 20
+
+// Wrap breaks a text between words into lines of at most a width.
+func (p Page) Wrap(text string, most int) []string { return Wrap(text, max(most, leastText)) }
+
+// Hanging puts a label before a text, and the other lines of the text below its first one. Lines
+// are broken between words, where the page has an end.
+func (p Page) Hanging(label string, texts []string) []string {
+	var lines []string
+	for _, t := range texts {
+		lines = append(lines, p.Wrap(t, p.Width-1-Width(label))...)
+	}
+	return Labelled(label, lines)
+}
+
+// Table is a page for a table: one that is to be wide is as wide as it is, as kubectl's is.
+func (p Page) Table() Page {
+	if p.Wide {
+		p.Room = 0
+	}
+	return p
 }
 
 // Indented moves lines that are as wide as they may be.

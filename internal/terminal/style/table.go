@@ -73,20 +73,32 @@ func Spare(cols []Column, room int) int {
 	return room - total - len(gap)
 }
 
+// Least is how wide those of the columns are that are never left out, if what may be cut is.
+func Least(cols []Column) int {
+	return narrow(slices.DeleteFunc(slices.Clone(cols), func(c Column) bool { return c.DropOrder > 0 }))
+}
+
+// narrow is how wide columns are if what may be cut is.
+func narrow(cols []Column) int {
+	widths, total := Natural(cols)
+	for i, c := range cols {
+		if c.Least > 0 {
+			total -= widths[i] - min(widths[i], c.narrowest())
+		}
+	}
+	return total
+}
+
 // affordable leaves drop columns out until the rest fits when it is cut.
 func affordable(cols []Column, room int) []Column {
 	for {
-		widths, total := Natural(cols)
 		drop := 0
 		for i, c := range cols {
-			if c.Least > 0 {
-				total -= widths[i] - min(widths[i], c.narrowest())
-			}
 			if c.DropOrder > cols[drop].DropOrder {
 				drop = i
 			}
 		}
-		if total <= room || cols[drop].DropOrder == 0 {
+		if narrow(cols) <= room || cols[drop].DropOrder == 0 {
 			return cols
 		}
 		cols = slices.Delete(slices.Clone(cols), drop, drop+1)
