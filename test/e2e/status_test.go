@@ -156,7 +156,7 @@ func TestStatusLists(t *testing.T) {
 	if bob := decode[v1.Workspace](w, w.must(0, "status", "bob-2", "-o", "json")); bob.Status != v1.StatusStopping {
 		t.Errorf("one that is being stopped is reported as %s", bob.Status)
 	}
-	w.contains(w.must(0, "status", "-o", "wide").stdout, "NODE", "IMAGE", "USERSTRING", "deployment/web", "0 of 2 ready")
+	w.contains(w.must(0, "status", "-o", "wide").stdout, "USERSTRING", "NODE", "IMAGE", "deployment/web", "0 of 2 ready")
 	w.must(7, "status", "id/dave-1234567")
 }
 
