@@ -34,6 +34,14 @@ func (w *world) tries(documents string, args ...string) string {
 	return string(out)
 }
 
+// patches is what kubectl prints for the account of a change of the world's instance.
+func (w *world) patches(change ...string) string {
+	w.Helper()
+	args := append([]string{"patch", "bundleinstances.core.rukpak.io", w.instance(), "--type", "merge", "--kubeconfig", w.kubeconfig}, change...)
+	out, _ := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), args...).CombinedOutput()
+	return string(out)
+}
+
 // writes applies documents with the rights of the account.
 func (w *world) writes(documents string) {
 	w.Helper()
@@ -150,7 +158,7 @@ func testServeAsServiceAccount(t *testing.T) {
 	w.bind(w.namespace, "deployer", installing("", "services"), []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "deployer", Namespace: w.namespace}})
 	s := newServer(t, "e2e-nothing", "--service-account", w.namespace+"/deployer")
 	may := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, ResourceNames: []string{"deployer"}, Verbs: []string{"impersonate"}}}
-	bundles := []rbacv1.PolicyRule{{APIGroups: []string{v1alpha1.Group}, Resources: []string{"bundles", "bundles/status"}, Verbs: []string{"get", "list", "create", "update", "patch"}}}
+	bundles := []rbacv1.PolicyRule{{APIGroups: []string{v1alpha1.Group}, Resources: []string{"bundles", "bundles/status", "bundleinstances/status"}, Verbs: []string{"get", "list", "create", "update", "patch"}}}
 	author, other := w.author(grant{w.namespace, may}), w.author(grant{metav1.NamespaceAll, bundles})
 	service := func(name string) string {
 		return fmt.Sprintf(`{apiVersion: v1, kind: Service, metadata: {name: %s}, spec: {type: ExternalName, externalName: example.com}}`, name)
@@ -196,6 +204,24 @@ func testServeAsServiceAccount(t *testing.T) {
 	if out := other.tries(as("two"), "delete", "--wait=false"); !strings.Contains(out, "may not impersonate all of: "+w.namespace+"/deployer") {
 		t.Errorf("what the ServiceAccount has installed is removed for somebody else:\n%s", out)
 	}
+
+	orphaned := `{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Namespace", "name": "gone", "uid": "00000000-0000-0000-0000-000000000000"}]}}`
+	for what, change := range map[string][]string{
+		"an owner that is gone": {"-p", orphaned},
+		"a finalizer":           {"-p", `{"metadata": {"finalizers": ["example.com/kept"]}}`},
+		"an uninstallation":     {"-p", `{"metadata": {"annotations": {"` + v1alpha1.AnnotationUninstalling + `": "now"}}}`},
+		"what is installed":     {"-p", `{"status": {"installedBundleName": "forged"}}`, "--subresource", "status"},
+	} {
+		if out := other.patches(change...); !strings.Contains(out, "may not impersonate all of: "+w.namespace+"/deployer") {
+			t.Errorf("%s is written by somebody else:\n%s", what, out)
+		}
+	}
+	if out := author.patches("-p", orphaned); !strings.Contains(out, "patched") {
+		t.Fatal(out)
+	}
+	w.eventually("the garbage collector deletes it for those who may", func() bool {
+		return w.output("get", "bundleinstances.core.rukpak.io", w.instance(), "--ignore-not-found", "--output", "name") == ""
+	})
 
 	s.kubectl("delete", "validatingadmissionpolicybinding", "berth-bundles-instances")
 	n := 0

@@ -24,6 +24,8 @@ const reasonForbidden = metav1.StatusReasonForbidden
 // Guard knows whether the API server asks the authors of instances for their rights.
 type Guard struct {
 	Client dynamic.Interface
+	// System is the system namespace, which the policies name.
+	System string
 	Now    func() time.Time
 
 	mu    sync.Mutex
@@ -41,7 +43,7 @@ func (g *Guard) Check(ctx context.Context) error {
 	if g.Now().Before(g.until) {
 		return nil
 	}
-	for _, p := range Policies() {
+	for _, p := range Policies(g.System) {
 		if err := g.inForce(ctx, p); err != nil {
 			return err
 		}

@@ -1,9 +1,13 @@
 package installer
 
 import (
+	"strings"
+
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/server"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/serve/manifest"
 )
 
@@ -13,18 +17,31 @@ const (
 	policyContents  = "contents"
 )
 
+// The garbage collector deletes an instance with what it belongs to, and takes off the
+// finalizers of a deletion that waits. Which of these users it is depends on how the cluster
+// is set up; nobody else is one of them.
+const (
+	userCollector   = "system:serviceaccount:kube-system:generic-garbage-collector"
+	userControllers = "system:kube-controller-manager"
+)
+
 // Policies let nobody have something installed as a ServiceAccount but those who may act as
-// it: the author of an instance that names one, whoever deletes it, and whoever makes the bundle
-// of such an instance or says what it was resolved to.
-func Policies() []manifest.Policy {
+// it: the author of an instance that names one, whoever deletes it or says what became of it,
+// and whoever makes the bundle of such an instance or says what it was resolved to. The
+// server in this system namespace is known by its name: it says of an instance, too, that it
+// may not act as the ServiceAccount.
+func Policies(system string) []manifest.Policy {
 	return []manifest.Policy{
 		{
 			Name: policyInstances,
 			// Deleting an instance removes what it installed, as its ServiceAccount.
-			Rules: rules([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update, admissionv1.Delete}, "bundleinstances"),
-			Conditions: []admissionv1.MatchCondition{{
-				Name: "changes-what-is-wanted", Expression: "object == null || oldObject == null || object.spec != oldObject.spec",
-			}},
+			Rules: rules([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update, admissionv1.Delete}, "bundleinstances", "bundleinstances/status"),
+			Conditions: []admissionv1.MatchCondition{
+				{Name: "by-others", Expression: notBy(kube.UserOf(manifest.Account(server.Role, system)), userCollector, userControllers)},
+				// An owner that is gone deletes it, a finalizer keeps it, and an annotation says that it is
+				// being uninstalled.
+				{Name: "changes-what-counts", Expression: changes("spec", "status", "metadata.ownerReferences", "metadata.finalizers", "metadata.annotations", "metadata.labels")},
+			},
 			Variables: []admissionv1.Variable{{
 				Name:       "accounts",
 				Expression: "[object, oldObject].filter(o, o != null && has(o.spec.serviceAccount)).map(o, [o.spec.serviceAccount.namespace, o.spec.serviceAccount.name])",
@@ -35,9 +52,7 @@ func Policies() []manifest.Policy {
 			Name:  policyContents,
 			Rules: rules([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update}, "bundles", "bundles/status"),
 			Conditions: []admissionv1.MatchCondition{{
-				Name: "changes-more-than-finalizers",
-				Expression: "oldObject == null || object.spec != oldObject.spec || object.?status != oldObject.?status || " +
-					"object.metadata.?annotations != oldObject.metadata.?annotations || object.metadata.?labels != oldObject.metadata.?labels",
+				Name: "changes-more-than-finalizers", Expression: changes("spec", "status", "metadata.annotations", "metadata.labels"),
 			}},
 			Variables: []admissionv1.Variable{{
 				Name: "accounts",
@@ -47,6 +62,25 @@ func Policies() []manifest.Policy {
 			Checks: mayActAs(),
 		},
 	}
+}
+
+// notBy is true for a request of anybody but these users.
+func notBy(users ...string) string {
+	return "!(request.userInfo.username in ['" + strings.Join(users, "', '") + "'])"
+}
+
+// changes is true for an object that is new or deleted, and for one of which one of these fields
+// changes; a field may be missing, its parent may not.
+func changes(fields ...string) string {
+	different := []string{"object == null", "oldObject == null"}
+	for _, field := range fields {
+		parent, name := "", field
+		if i := strings.LastIndex(field, "."); i >= 0 {
+			parent, name = "."+field[:i], field[i+1:]
+		}
+		different = append(different, "object"+parent+".?"+name+" != oldObject"+parent+".?"+name)
+	}
+	return strings.Join(different, " || ")
 }
 
 // rules are the writes of resources by which somebody chooses what is installed.

@@ -37,6 +37,6 @@ func (f *Factory) Bundles(ctx context.Context, system string) (r instance.Reconc
 	}
 	sources, err := f.Sources()
 	sources.Cluster = &source.Cluster{Client: client.CoreV1(), Namespace: system}
-	guard := &installer.Guard{Client: client.Dynamic, Now: time.Now}
+	guard := &installer.Guard{Client: client.Dynamic, System: system, Now: time.Now}
 	return instance.Reconciler{Own: client, Installs: client, Guard: guard, System: system, Fetcher: sources, Now: time.Now}, err
 }

@@ -194,7 +194,7 @@ func (o *ManifestsOptions) manifests(name string) ([]byte, error) {
 	case roleVolumes:
 		return o.ofVolumes(options)
 	}
-	role, err := bundles()
+	role, err := bundles(o.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -247,8 +247,8 @@ func (o *ManifestsOptions) trust(options *manifest.Options) (err error) {
 // maxFile is how large a file may be that goes into a ConfigMap or a Secret, in bytes.
 const maxFile = 512 << 10
 
-// bundles is the role that reconciles bundles and serves their content.
-func bundles() (manifest.Role, error) {
+// bundles is the role that reconciles bundles and serves their content, in a namespace.
+func bundles(namespace string) (manifest.Role, error) {
 	definitions, err := v1alpha1.Definitions()
 	return manifest.Role{
 		Name: server.Role, Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
@@ -256,7 +256,7 @@ func bundles() (manifest.Role, error) {
 			Name: server.ReaderRole, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{server.Paths}, Verbs: []string{"get"}}},
 		}},
 		Definitions: definitions, Cache: "4Gi", Sited: true,
-		Policies: installer.Policies(), Installer: rbac.Named(rbac.ServeBundlesAsInstaller),
+		Policies: installer.Policies(namespace), Installer: rbac.Named(rbac.ServeBundlesAsInstaller),
 	}, err
 }
 

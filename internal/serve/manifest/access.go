@@ -5,6 +5,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // namespace is a place in which only confined pods run.
@@ -50,8 +51,14 @@ func (r Role) bindEverywhere(o Options, name, role string) *rbacv1.ClusterRoleBi
 	return &rbacv1.ClusterRoleBinding{ObjectMeta: r.global(name), RoleRef: roleRef("ClusterRole", role), Subjects: r.account(o)}
 }
 
+// Account is as what a role runs in a namespace.
+func Account(role, namespace string) types.NamespacedName {
+	return types.NamespacedName{Namespace: namespace, Name: Role{Name: role}.objectName()}
+}
+
 func (r Role) account(o Options) []rbacv1.Subject {
-	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: r.objectName(), Namespace: o.Namespace}}
+	account := Account(r.Name, o.Namespace)
+	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account.Name, Namespace: account.Namespace}}
 }
 
 func (r Role) global(name string) metav1.ObjectMeta {
