@@ -6,44 +6,38 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pace"
 )
 
-var errSilent = errors.New("it has sent nothing for too long")
+var errSilent = errors.New("the remote is silent")
 
-// watchKey is where a context has its watch.
+// watchKey is where a context has its watch, a pace.Watch.
 type watchKey struct{}
 
-// watch ends a context when the remote has been silent for too long.
-type watch struct {
-	late    *time.Timer
-	silence time.Duration
-}
-
-// watched is a context that ends when the remote is silent for too long while it is
+// watched is a context that ends when the remote says too little for too long while it is
 // expected to say something.
 func (r Remote) watched(ctx context.Context) (context.Context, context.CancelFunc) {
 	if r.Silence == 0 {
 		return context.WithCancel(ctx)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &watch{time.AfterFunc(r.Silence, func() { cancel(errSilent) }), r.Silence}
-	return context.WithValue(ctx, watchKey{}, w), func() { w.late.Stop(); cancel(nil) }
+	w := pace.New(r.Silence, func() { cancel(errSilent) })
+	return context.WithValue(ctx, watchKey{}, w), func() { w.Rest(); cancel(nil) }
 }
 
 // expect begins to wait for the remote, and rest ends that.
 func expect(ctx context.Context) {
-	if w, ok := ctx.Value(watchKey{}).(*watch); ok {
-		w.late.Reset(w.silence)
+	if w, ok := ctx.Value(watchKey{}).(*pace.Watch); ok {
+		w.Expect()
 	}
 }
 
 func rest(ctx context.Context) {
-	if w, ok := ctx.Value(watchKey{}).(*watch); ok {
-		w.late.Stop()
+	if w, ok := ctx.Value(watchKey{}).(*pace.Watch); ok {
+		w.Rest()
 	}
 }
 
@@ -51,8 +45,8 @@ func rest(ctx context.Context) {
 func heard(ctx context.Context, r io.Reader) io.Reader {
 	return readFunc(func(p []byte) (int, error) {
 		n, err := r.Read(p)
-		if n > 0 {
-			expect(ctx)
+		if w, ok := ctx.Value(watchKey{}).(*pace.Watch); ok {
+			w.Heard(n)
 		}
 		return n, err
 	})
@@ -118,7 +112,7 @@ func (l listening) RoundTrip(r *http.Request) (*http.Response, error) {
 // explain is fault for what a watched context may have ended.
 func (r Remote) explain(ctx, watched context.Context, err error, ref string) error {
 	if ctx.Err() == nil && errors.Is(context.Cause(watched), errSilent) {
-		return fault.New(fault.Unavailable, "repository %s: %w", r, errSilent).WithHint("try again in a while")
+		return fault.New(fault.Unavailable, "repository %s: it %s", r, pace.TooLittle(r.Silence)).WithHint("try again in a while")
 	}
 	return r.fault(ctx, err, ref)
 }

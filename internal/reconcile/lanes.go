@@ -47,6 +47,7 @@ type verdict int
 const (
 	forget verdict = iota // all is well
 	wait                  // again after some time
+	park                  // again when something else has ended; failures before that still count
 	retry                 // again in the same lane, later each time
 	move                  // to the slow lane, at once
 )
@@ -59,6 +60,8 @@ func judge(err error, slow bool) verdict {
 		return forget
 	case again:
 		return wait
+	case IsAfter(err):
+		return park
 	case IsSlowly(err) && !slow:
 		return move
 	}
@@ -159,7 +162,7 @@ func (l *Loop[K]) one(ctx context.Context, q *lanes[K], key K) {
 		}
 		l.Done(key, time.Since(begun), failed)
 	}
-	if next != retry {
+	if next != retry && next != park {
 		lane.Forget(key)
 	}
 	switch next {
@@ -167,6 +170,15 @@ func (l *Loop[K]) one(ctx context.Context, q *lanes[K], key K) {
 	case wait:
 		again, _ := errors.AsType[againError](err)
 		q.fast.AddAfter(key, again.after)
+	case park:
+		after, _ := errors.AsType[afterError](err)
+		go func() {
+			select {
+			case <-after.done:
+				q.add(key)
+			case <-ctx.Done():
+			}
+		}()
 	case move:
 		l.Log.Info("reconciling takes long: left to the slow workers", slog.Any("key", key), slog.String("reason", line(err)))
 		q.slow.Add(key)

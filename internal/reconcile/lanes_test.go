@@ -21,6 +21,8 @@ func TestJudge(t *testing.T) {
 		"well at last":                 {nil, true, forget},
 		"not ready yet":                {Again(time.Second), false, wait},
 		"not ready, slowly":            {Again(time.Second), true, wait},
+		"something has to end":         {After(nil), false, park},
+		"something has to end, slowly": {After(nil), true, park},
 		"broken":                       {broken, false, retry},
 		"broken, slowly":               {broken, true, retry},
 		"takes long":                   {Slowly(broken), false, move},
@@ -115,6 +117,57 @@ func TestSlowKeysKeepNobodyWaiting(t *testing.T) {
 		}
 		if len(tries) != 10 {
 			t.Errorf("tried %v", tries)
+		}
+	})
+}
+
+// What goes on without a worker holds none. When it has ended its key is worked on again; after
+// an error as late as after those before it, however often it had to wait.
+func TestAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		things := &objects{}
+		for _, name := range []string{"goes-on-1", "goes-on-2", "quick"} {
+			things.put(name, "ours")
+		}
+		var mu sync.Mutex
+		begun, quick, tries := time.Now(), []time.Duration{}, map[string][]time.Duration{}
+		going := map[string]chan struct{}{}
+		end := start(t, &Loop[string]{
+			Sources: []Source[string]{things.source()}, Workers: 1, Backoff: Backoff{First: time.Second, Most: time.Hour},
+			Reconcile: func(_ context.Context, key string) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if key == "quick" {
+					quick = append(quick, time.Since(begun))
+					return nil
+				}
+				if done := going[key]; done != nil {
+					delete(going, key)
+					return errors.New("it failed")
+				}
+				done := make(chan struct{})
+				going[key] = done
+				tries[key] = append(tries[key], time.Since(begun))
+				time.AfterFunc(time.Minute, func() { close(done) })
+				return After(done)
+			},
+		})
+		defer end()
+		time.Sleep(30 * time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(quick) != 1 || quick[0] > time.Second {
+			t.Errorf("the quick one had its turn after %v", quick)
+		}
+		for key, at := range tries {
+			for i := 1; i < len(at); i++ {
+				if wait := at[i] - at[i-1] - time.Minute; wait < time.Second<<(i-1) {
+					t.Errorf("%s was tried again %s after its failure %d", key, wait, i)
+				}
+			}
+			if len(at) < 5 {
+				t.Errorf("%s was tried after %v", key, at)
+			}
 		}
 	})
 }

@@ -34,7 +34,7 @@ func (l *Loop[K]) Once(ctx context.Context, ended func(Result[K])) ([]Result[K],
 			for i := range places {
 				err := context.Cause(ctx)
 				if err == nil {
-					err = l.try(WithSlow(ctx), keys[i]) // which has time for it
+					err = l.toItsEnd(WithSlow(ctx), keys[i]) // which has time for it
 				}
 				results[i] = Result[K]{Key: keys[i], Err: settled(err)}
 				if ended != nil {
@@ -49,6 +49,22 @@ func (l *Loop[K]) Once(ctx context.Context, ended func(Result[K])) ([]Result[K],
 	close(places)
 	workers.Wait()
 	return results, nil
+}
+
+// toItsEnd works on a key, also when it has to wait for something.
+func (l *Loop[K]) toItsEnd(ctx context.Context, key K) error {
+	for {
+		err := l.try(ctx, key)
+		after, is := errors.AsType[afterError](err)
+		if !is {
+			return err
+		}
+		select {
+		case <-after.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // settled is the error of a pass that is not repeated.

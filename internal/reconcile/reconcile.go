@@ -4,6 +4,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -61,6 +62,21 @@ func (e againError) Error() string { return "again in " + e.after.String() }
 // Again is what Reconcile returns if all went well and there is more to do after some
 // time, such as looking whether something has become ready.
 func Again(after time.Duration) error { return againError{after} }
+
+// afterError asks for another try.
+type afterError struct{ done <-chan struct{} }
+
+func (e afterError) Error() string { return "again when something has ended that goes on by itself" }
+
+// After is what Reconcile returns if something has to end first that goes on without a worker,
+// which is what closes done.
+func After(done <-chan struct{}) error { return afterError{done} }
+
+// IsAfter says whether an error is one of After.
+func IsAfter(err error) bool {
+	_, is := errors.AsType[afterError](err)
+	return is
+}
 
 // limiter is client-go's exponential back-off with jitter.
 type limiter[K comparable] struct{ workqueue.TypedRateLimiter[K] }

@@ -294,3 +294,28 @@ func TestOnce(t *testing.T) {
 		}
 	})
 }
+
+// One pass waits for what a key has to wait for.
+func TestOnceWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		things, begun := &objects{}, time.Now()
+		things.put("a", "ours")
+		done := make(chan struct{})
+		time.AfterFunc(time.Minute, func() { close(done) })
+		l := &Loop[string]{
+			Sources: []Source[string]{things.source()}, Workers: 1, Log: slog.New(slog.DiscardHandler),
+			Reconcile: func(context.Context, string) error {
+				select {
+				case <-done:
+					return nil
+				default:
+					return After(done)
+				}
+			},
+		}
+		results, err := l.Once(t.Context(), nil)
+		if err != nil || len(results) != 1 || results[0].Err != nil || time.Since(begun) != time.Minute {
+			t.Errorf("after %s: %v, %v", time.Since(begun), results, err)
+		}
+	})
+}

@@ -25,6 +25,7 @@ func TestServers(t *testing.T) {
 		{"killed", testServeKilled},
 		{"narrow role", testServeWithANarrowRole},
 		{"endless charts", testServeEndlessCharts},
+		{"slow sources", testServeSlowSources},
 		{"attacked", testServeAttacked},
 		{"narrow author", testServeForANarrowAuthor},
 		{"ServiceAccount", testServeAsServiceAccount},

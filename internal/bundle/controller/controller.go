@@ -124,6 +124,8 @@ func (c *Controller) loop(kinds []string, classes ...string) *reconcile.Loop[Key
 func (c *Controller) one(ctx context.Context, key Key, classes []string) error {
 	object, err := c.Client.Resource(resourceOf(key.Kind)).Get(ctx, key.Name, metav1.GetOptions{})
 	switch {
+	case apierrors.IsNotFound(err) && key.Kind == v1alpha1.KindBundle:
+		return c.Reconciler.Bundle(ctx, key.Name) // what goes on for it ends
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:

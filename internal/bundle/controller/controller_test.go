@@ -112,3 +112,18 @@ func TestThin(t *testing.T) {
 		t.Errorf("it is %v", kept.Object)
 	}
 }
+
+// What goes on for a bundle that is deleted ends: the reconciler hears of it, whatever the
+// class was. Of an instance it hears nothing.
+func TestDeleted(t *testing.T) {
+	client, work := fake.NewSimpleDynamicClient(runtime.NewScheme()), &notes{}
+	control := &Controller{Client: client, Reconciler: work}
+	for _, kind := range []string{v1alpha1.KindBundle, v1alpha1.KindInstance} {
+		if err := control.one(t.Context(), Key{kind, "gone"}, []string{v1alpha1.ClassPlain}); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(work.done, []string{"bundle gone"}) {
+		t.Errorf("worked on %v", work.done)
+	}
+}

@@ -16,12 +16,12 @@ import (
 // them is on the objects.
 type Backend struct {
 	Reconciler
-	turn chan struct{} // has the one that fetches content to be sent
+	turn chan struct{} // has the one that opens content to be sent
 }
 
 // NewBackend makes the backend of a reconciler.
 func NewBackend(r Reconciler) Backend {
-	r.turns = newTurns()
+	r.turns, r.fetches = newTurns(), newFetches(r.Fetcher.Cache)
 	return Backend{Reconciler: r, turn: make(chan struct{}, 1)}
 }
 
@@ -68,11 +68,15 @@ func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.Rea
 	return archive, digest, modified, err
 }
 
-// archive opens that of the cache. Of what is not there, one after the other is fetched: it
-// takes several times its size on disk, however many ask for it.
+// archive opens that of the cache. What is not there is fetched, and opened by one after the
+// other: it takes several times its size on disk, however many ask for it.
 func (b Backend) archive(ctx context.Context, found *v1alpha1.Bundle) (archive io.ReadSeekCloser, digest string, err error) {
 	if archive := b.kept(ctx, found); archive != nil {
 		return archive, found.Status.Digest, nil
+	}
+	fetch := b.fetches.ask(ctx, found, sourceText(found, resolvedSource(found)), b.on, b.fetching(found, resolvedSource(found)))
+	if err := b.fetches.wait(ctx, fetch, false); err != nil {
+		return nil, "", err
 	}
 	select {
 	case b.turn <- struct{}{}:

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/server"
@@ -15,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/reconcile"
 )
 
 // formatOf is the format of a class; empty for another program's.
@@ -44,7 +47,11 @@ func ClassOf(f format.Format) string {
 // Bundle unpacks a bundle, if it is of our class and is not unpacked yet. It returns an
 // error for whoever is to try again; the reason is in the bundle's status.
 func (r Reconciler) Bundle(ctx context.Context, name string, steps *event.Steps) error {
+	r.on = v1alpha1.KindBundle
 	b, err := r.objects().Bundle(ctx, name)
+	if err == nil && r.fetches != nil {
+		r.fetches.end(name, living(b))
+	}
 	if err != nil || b == nil || !IsOurs(b.Spec.ProvisionerClassName) || b.DeletionTimestamp != nil {
 		return err
 	}
@@ -53,6 +60,14 @@ func (r Reconciler) Bundle(ctx context.Context, name string, steps *event.Steps)
 		_ = c.Close()
 	}
 	return err
+}
+
+// living is the UID of a bundle that stays; empty for one that does not.
+func living(b *v1alpha1.Bundle) types.UID {
+	if b == nil || b.DeletionTimestamp != nil {
+		return ""
+	}
+	return b.UID
 }
 
 // isUnpacked is true for a bundle whose status is that of its spec, and names where it
@@ -90,6 +105,9 @@ func (r Reconciler) unpack(ctx context.Context, b *v1alpha1.Bundle, steps *event
 		if c != nil {
 			_ = c.Close()
 		}
+		if reconcile.IsAfter(err) {
+			return nil, err
+		}
 		return nil, r.unpackFailed(ctx, b, err)
 	}
 	return c, r.unpacked(ctx, b, c, resolved)
@@ -122,11 +140,7 @@ func (r Reconciler) Content(ctx context.Context, b *v1alpha1.Bundle, steps *even
 			return c, nil
 		}
 	}
-	from := b.Spec.Source
-	if b.Status.ResolvedSource != nil {
-		from = *b.Status.ResolvedSource
-	}
-	c, _, err := r.fetcher(b, steps).Fetch(ctx, from)
+	c, _, err := r.fetched(ctx, b, steps, resolvedSource(b))
 	if err != nil {
 		return nil, err
 	}
@@ -138,14 +152,41 @@ func (r Reconciler) Content(ctx context.Context, b *v1alpha1.Bundle, steps *even
 	return c, nil
 }
 
+// resolvedSource is what the source of a bundle was resolved to, or the source.
+func resolvedSource(b *v1alpha1.Bundle) v1alpha1.Source {
+	if b.Status.ResolvedSource != nil {
+		return *b.Status.ResolvedSource
+	}
+	return b.Spec.Source
+}
+
 // fetch fetches the source of a bundle that is not unpacked.
 func (r Reconciler) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content, v1alpha1.Source, error) {
-	c, resolved, err := r.fetcher(b, steps).Fetch(ctx, b.Spec.Source)
+	c, resolved, err := r.fetched(ctx, b, steps, b.Spec.Source)
 	if wanted := b.Annotations[v1alpha1.AnnotationContent]; err == nil && wanted != "" && wanted != c.Digest {
 		_ = c.Close()
 		return nil, resolved, fault.New(fault.Failed, "the content is %s, and not %s as the bundle says", c.Digest, wanted)
 	}
 	return c, resolved, err
+}
+
+// fetched is what a source of a bundle has; in a server, when it is there.
+func (r Reconciler) fetched(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps, from v1alpha1.Source) (*content.Content, v1alpha1.Source, error) {
+	if r.fetches == nil {
+		return r.fetcher(b, steps).Fetch(ctx, from)
+	}
+	return r.fetches.get(ctx, b, sourceText(b, from), r.on, r.fetching(b, from))
+}
+
+// fetching fetches a source of a bundle in a server.
+func (r Reconciler) fetching(b *v1alpha1.Bundle, from v1alpha1.Source) doFetch {
+	f, from := r.Fetcher, copyOf(from)
+	f.Bundle = &v1alpha1.Bundle{ObjectMeta: *b.DeepCopy()} // which goes on being changed
+	return func(ctx context.Context, progress func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+		f := f
+		f.Progress = progress
+		return f.Fetch(ctx, from)
+	}
 }
 
 // check makes sure that the content is of the class's format. Values are not known yet.
@@ -199,10 +240,10 @@ func (r Reconciler) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err er
 		defer cancel()
 		ctx = writing
 	}
-	if statusErr := r.objects().SetBundleStatus(ctx, b); statusErr != nil {
+	if statusErr := r.objects().SetBundleStatus(ctx, b); statusErr != nil && fault.CodeOf(statusErr) != fault.Conflict {
 		return statusErr
 	}
-	return err
+	return err // in a conflict, another worker was faster, or there is something new to be tried
 }
 
 // unpacked writes what a bundle was resolved to.

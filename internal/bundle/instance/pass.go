@@ -74,6 +74,7 @@ type found struct {
 // Instance brings an instance of our class to what its spec says. The error is for
 // whoever is to try again; the reason is in the instance's status.
 func (r Reconciler) Instance(ctx context.Context, name string, until Until, steps *event.Steps) (Outcome, error) {
+	r.on = v1alpha1.KindInstance
 	in, err := r.objects().Instance(ctx, name)
 	if err != nil || in == nil || usable(in) != nil || isUninstalling(in) {
 		return Outcome{}, err
@@ -181,6 +182,8 @@ func (p *pass) unpackBundle(ctx context.Context, b *v1alpha1.Bundle) (err error)
 	}
 	p.verdicts.valid = ofBundle(b)
 	switch {
+	case reconcile.IsAfter(err):
+		return err
 	case err != nil && p.verdicts.valid.status == metav1.ConditionTrue:
 		p.verdicts.valid = no(v1alpha1.ReasonReadingContentFailed, why(err))
 		return err
@@ -189,7 +192,7 @@ func (p *pass) unpackBundle(ctx context.Context, b *v1alpha1.Bundle) (err error)
 	case p.verdicts.valid.status != metav1.ConditionTrue:
 		return fault.New(fault.Unavailable, "%s", p.verdicts.valid.message) // another program unpacks it
 	case p.found.content == nil:
-		if p.found.content, err = p.served(ctx, b); err != nil {
+		if p.found.content, err = p.served(ctx, b); err != nil && !reconcile.IsAfter(err) {
 			p.verdicts.valid = no(v1alpha1.ReasonReadingContentFailed, why(err))
 		}
 	}
@@ -202,7 +205,17 @@ func (p *pass) served(ctx context.Context, b *v1alpha1.Bundle) (*content.Content
 		return nil, fault.New(fault.Unavailable, "bundle %s is unpacked, and nobody serves its content", b.Name).
 			WithHint("its class %s has to be served by the program that reconciles it", b.Spec.ProvisionerClassName)
 	}
-	return p.fromURL(ctx, b.Status.ContentURL)
+	url := b.Status.ContentURL
+	if p.fetches == nil {
+		return p.fromURL(ctx, url)
+	}
+	r := p.Reconciler // whose copy is the fetch's own
+	c, _, err := p.fetches.get(ctx, b, url, p.on, func(ctx context.Context, progress func(v1.Progress)) (c *content.Content, _ v1alpha1.Source, err error) {
+		r.Fetcher.Progress = progress
+		c, err = r.fromURL(ctx, url)
+		return c, v1alpha1.Source{}, err
+	})
+	return c, err
 }
 
 // write writes the status, if it is not what it was.

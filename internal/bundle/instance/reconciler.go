@@ -55,6 +55,10 @@ type Reconciler struct {
 
 	// turns are those of a server's workers; nil if there are no others.
 	turns *turns
+	// fetches are those of a server; nil if nobody waits for a worker.
+	fetches *fetches
+	// on is the kind of what is worked on, for fetches.
+	on string
 	// account is as what Installs acts; nil at a terminal.
 	account *v1alpha1.ServiceAccount
 }

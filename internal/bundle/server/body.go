@@ -4,24 +4,24 @@ import (
 	"context"
 	"io"
 	"sync/atomic"
-	"time"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pace"
 )
 
-// body is content that is being fetched. A server that sends nothing for a while ends
-// it with an error.
+// body is content that is being fetched. A server that sends too little for a while
+// ends it with an error.
 type body struct {
 	io.ReadCloser
 	cancel  context.CancelCauseFunc
-	stall   *time.Timer
+	watch   *pace.Watch
 	stalled atomic.Bool
 	host    string
 }
 
 func newBody(content io.ReadCloser, host string, cancel context.CancelCauseFunc) *body {
 	b := &body{ReadCloser: content, cancel: cancel, host: host}
-	b.stall = time.AfterFunc(stallTimeout, func() {
+	b.watch = pace.New(stallTimeout, func() {
 		b.stalled.Store(true)
 		cancel(nil)
 	})
@@ -32,18 +32,16 @@ func newBody(content io.ReadCloser, host string, cancel context.CancelCauseFunc)
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.stalled.Load() {
-		return n, fault.New(fault.Unavailable, "the content server %s has sent nothing for %s", b.host, stallTimeout).
+		return n, fault.New(fault.Unavailable, "the content server %s %s", b.host, pace.TooLittle(stallTimeout)).
 			WithHint("try again in a while")
 	}
-	if n > 0 {
-		b.stall.Reset(stallTimeout)
-	}
+	b.watch.Heard(n)
 	return n, err
 }
 
 // Close ends the request.
 func (b *body) Close() error {
-	b.stall.Stop()
+	b.watch.Rest()
 	b.cancel(nil)
 	return b.ReadCloser.Close()
 }

@@ -31,6 +31,8 @@ type Fetcher struct {
 	// Progress is told what happens, with bytes so far, and in all if that is known;
 	// from one goroutine at a time. It may be nil.
 	Progress func(v1.Progress)
+	// Time is how long a Fetch may take; 0 for as long as its context lasts.
+	Time time.Duration
 
 	// For tests; 0 is maxSilence and maxChunk.
 	silence time.Duration
@@ -44,7 +46,18 @@ func (f Fetcher) Fetch(ctx context.Context, s v1alpha1.Source) (*content.Content
 		return nil, v1alpha1.Source{}, err
 	}
 	var c *content.Content
-	var err error
+	err := Within(ctx, f.Time, nameOf(s), func(ctx context.Context) (err error) {
+		c, s, err = f.fetch(ctx, s)
+		return err
+	})
+	if err != nil {
+		return nil, v1alpha1.Source{}, err
+	}
+	return c, s, nil
+}
+
+// fetch fetches a source that is what it says.
+func (f Fetcher) fetch(ctx context.Context, s v1alpha1.Source) (c *content.Content, _ v1alpha1.Source, err error) {
 	switch s.Type {
 	case v1alpha1.SourceImage:
 		c, s.Image, err = f.image(ctx, *s.Image)
@@ -59,10 +72,7 @@ func (f Fetcher) Fetch(ctx context.Context, s v1alpha1.Source) (*content.Content
 	default:
 		err = notImplemented(s.Type)
 	}
-	if err != nil {
-		return nil, v1alpha1.Source{}, err
-	}
-	return c, s, nil
+	return c, s, err
 }
 
 // check finds out whether a source has what its type says, and nothing else.

@@ -14,9 +14,10 @@ import (
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pace"
 )
 
-// maxSilence is how long a server may send nothing.
+// maxSilence is how long a server may send too little.
 const maxSilence = 30 * time.Second
 
 // http fetches an archive. The login goes to the server of the URL and to no other.
@@ -74,7 +75,7 @@ func (f Fetcher) download(ctx context.Context, client *http.Client, address *url
 		return fault.New(fault.InvalidArgument, "the archive has %d bytes, more than the %d that are fetched", response.ContentLength, f.Limits.Compressed).
 			WithReason(content.ReasonTooLarge)
 	}
-	body := f.watch("Fetching "+name(address), alive(response.Body), max(0, response.ContentLength))
+	body := f.Watch("Fetching "+name(address), alive(response.Body), max(0, response.ContentLength))
 	return downloadFault(ctx, address, silence, b.Tar(ctx, body))
 }
 
@@ -130,7 +131,7 @@ func statusFault(address *url.URL, response *http.Response, secret string) error
 	}
 }
 
-var errSilent = errors.New("the server has sent nothing for too long")
+var errSilent = errors.New("the server is silent")
 
 // downloadFault explains why an archive could not be read to its end.
 func downloadFault(ctx context.Context, address *url.URL, silence time.Duration, err error) error {
@@ -139,28 +140,26 @@ func downloadFault(ctx context.Context, address *url.URL, silence time.Duration,
 	case err == nil, own:
 		return err
 	case errors.Is(context.Cause(ctx), errSilent):
-		return fault.New(fault.Unavailable, "%s: the server has sent nothing for %s", name(address), silence).WithHint("try again in a while")
+		return fault.New(fault.Unavailable, "%s: the server %s", name(address), pace.TooLittle(silence)).WithHint("try again in a while")
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
 	return fault.New(fault.Unavailable, "%s cannot be fetched: %w", name(address), err).WithHint("check the URL and the network")
 }
 
-// watchdog cancels the context when nothing happens for too long. What reads through
+// watchdog cancels the context when too little happens for too long. What reads through
 // alive happens.
 func watchdog(ctx context.Context, silence time.Duration) (_ context.Context, alive func(io.Reader) io.Reader, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(silence, func() { cancel(errSilent) })
+	watch := pace.New(silence, func() { cancel(errSilent) })
 	alive = func(r io.Reader) io.Reader {
 		return readFunc(func(p []byte) (int, error) {
 			n, err := r.Read(p)
-			if n > 0 {
-				timer.Reset(silence)
-			}
+			watch.Heard(n)
 			return n, err
 		})
 	}
-	return ctx, alive, func() { timer.Stop(); cancel(nil) }
+	return ctx, alive, func() { watch.Rest(); cancel(nil) }
 }
 
 type readFunc func([]byte) (int, error)

@@ -278,7 +278,7 @@ func TestHTTPStalls(t *testing.T) {
 			})
 			f := newFetcher(t)
 			_, _, err := f.WithMaxSilence(20*time.Millisecond).Fetch(t.Context(), overHTTP(url, nil))
-			if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "has sent nothing for 20ms") {
+			if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "has sent nothing for too long, or less than 20 bytes in 20ms") {
 				t.Error(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -287,6 +287,51 @@ func TestHTTPStalls(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A server that never stalls, and never comes to an end, is left as well.
+func TestHTTPThatDrips(t *testing.T) {
+	packed := targz(t, map[string]string{"a": strings.Repeat("a", 1000)})
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		every := time.NewTicker(40 * time.Millisecond)
+		defer every.Stop()
+		for i := range packed {
+			_, _ = w.Write(packed[i : i+1])
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+				return
+			case <-every.C:
+			}
+		}
+	})
+	_, _, err := newFetcher(t).WithMaxSilence(100*time.Millisecond).Fetch(t.Context(), overHTTP(url, nil))
+	if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "less than 102 bytes in 100ms") {
+		t.Error(err)
+	}
+}
+
+// All of it has a time, whatever comes.
+func TestFetchWithin(t *testing.T) {
+	url := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	for name, s := range map[string]v1alpha1.Source{
+		url + "/a.tgz":              overHTTP(url+"/a.tgz?token=x", nil),
+		"repository " + url + "/r":  {Type: v1alpha1.SourceGit, Git: &v1alpha1.GitSource{Repository: url + "/r", Ref: v1alpha1.GitRef{Branch: "main"}}},
+		"image " + url[7:] + "/i:1": {Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: url[7:] + "/i:1"}},
+	} {
+		f := newFetcher(t)
+		f.Time = 50 * time.Millisecond
+		_, _, err := f.Fetch(t.Context(), s)
+		if fault.CodeOf(err) != fault.DeadlineExceeded || err.Error() != name+" was not fetched within 50ms" || !strings.Contains(fault.From(err).Hint, "--fetch-timeout") {
+			t.Errorf("%v: %v", fault.CodeOf(err), err)
+		}
+		f.Time = time.Hour
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if _, _, err := f.Fetch(ctx, s); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		cancel()
 	}
 }
 

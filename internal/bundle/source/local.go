@@ -41,7 +41,7 @@ func (f Fetcher) Local(ctx context.Context, path string, stdin io.Reader) (*cont
 }
 
 func (f Fetcher) archive(ctx context.Context, name string, r io.Reader, total int64) (*content.Content, error) {
-	c, err := f.build(ctx, func(b *content.Builder) error { return b.Tar(ctx, f.watch("Reading "+name, r, total)) })
+	c, err := f.build(ctx, func(b *content.Builder) error { return b.Tar(ctx, f.Watch("Reading "+name, r, total)) })
 	return c, within(name, err)
 }
 

@@ -9,9 +9,9 @@ import (
 
 const progressPeriod = 100 * time.Millisecond
 
-// watch reports how much has been read of r, at its beginning, at its end and now and
+// Watch reports how much has been read of r, at its beginning, at its end and now and
 // then. A total of 0 is unknown.
-func (f Fetcher) watch(message string, r io.Reader, total int64) io.Reader {
+func (f Fetcher) Watch(message string, r io.Reader, total int64) io.Reader {
 	f.tell(v1.Progress{Message: message, Total: total})
 	return &watched{r: r, tell: f.tell, progress: v1.Progress{Message: message, Total: total}, at: time.Now()}
 }

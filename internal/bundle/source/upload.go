@@ -135,7 +135,7 @@ func (f Fetcher) join(ctx context.Context, b *content.Builder, first *corev1.Con
 		w.CloseWithError(err)
 		return nil // the reader has it
 	})
-	err := b.Tar(inner, f.watch("Fetching the upload", r, 0))
+	err := b.Tar(inner, f.Watch("Fetching the upload", r, 0))
 	r.CloseWithError(io.ErrClosedPipe)
 	_ = group.Wait()
 	return err

@@ -34,6 +34,7 @@ type ClusterOptions struct {
 	Only              kinds
 	Trust             server.Trust
 	RenderTimeout     time.Duration // of a chart
+	FetchTimeout      time.Duration // of a source
 	Timeout           time.Duration
 	Output            printer.Format
 }

@@ -66,12 +66,15 @@ The exit status is 3 if any of them failed; why is on the objects, too.`,
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
+	cmdutil.AddFetchFlag(cmd, &o.FetchTimeout)
 	cmd.RunE = cmdutil.RunE(o, runF, func(*cobra.Command, []string) error {
 		if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
 			return err
 		}
-		if err := cmdutil.CheckRender(o.RenderTimeout); err != nil {
-			return err
+		for _, err := range []error{cmdutil.CheckRender(o.RenderTimeout), cmdutil.CheckFetch(o.FetchTimeout)} {
+			if err != nil {
+				return err
+			}
 		}
 		return o.Trust.Check()
 	})
@@ -89,7 +92,7 @@ func Reconcile(ctx context.Context, o *ClusterOptions) error {
 	if err != nil {
 		return err
 	}
-	r.Trust, r.RenderTime = o.Trust, o.RenderTimeout
+	r.Trust, r.RenderTime, r.Fetcher.Time = o.Trust, o.RenderTimeout, o.FetchTimeout
 	begun := time.Now()
 	c := controller.Controller{
 		Client: r.Own.Dynamic, Reconciler: instance.NewBackend(r), Classes: v1alpha1.Classes(),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/berthdev/berth/internal/bundle/chart"
 	"github.com/berthdev/berth/internal/bundle/server"
+	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -19,6 +20,20 @@ func AddRenderFlag(cmd *cobra.Command, limit *time.Duration) {
 func CheckRender(limit time.Duration) error {
 	if limit < 0 {
 		return fault.New(fault.InvalidArgument, "--render-timeout must not be negative, got %s", limit)
+	}
+	return nil
+}
+
+// AddFetchFlag adds the flag that says how long fetching the source of a bundle may take, of
+// commands that work on the bundles of others.
+func AddFetchFlag(cmd *cobra.Command, limit *time.Duration) {
+	cmd.Flags().DurationVar(limit, source.FlagTime, source.DefaultTime, "how long fetching the source of a bundle may take")
+}
+
+// CheckFetch finds out whether the flag of AddFetchFlag is right.
+func CheckFetch(limit time.Duration) error {
+	if limit <= 0 {
+		return fault.New(fault.InvalidArgument, "--%s must be positive, got %s", source.FlagTime, limit)
 	}
 	return nil
 }

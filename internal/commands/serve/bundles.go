@@ -44,6 +44,8 @@ type BackendOptions struct {
 	Trust server.Trust
 	// RenderTimeout is how long the rendering of a chart may take.
 	RenderTimeout time.Duration
+	// FetchTimeout is how long fetching a source may take.
+	FetchTimeout time.Duration
 	// Installer is as what instances are installed that name no ServiceAccount; nil for the
 	// client itself.
 	Installer *v1alpha1.ServiceAccount
@@ -65,6 +67,7 @@ type BundlesOptions struct {
 	Period, Timeout    time.Duration
 	Workers            int
 	RenderTimeout      time.Duration
+	FetchTimeout       time.Duration
 }
 
 // NewBundles makes the command `berth serve bundles`.
@@ -106,6 +109,7 @@ a certificate only this host is listened on.`,
 	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false, "let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the rights of who installs them go")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
+	cmdutil.AddFetchFlag(cmd, &o.FetchTimeout)
 	flags.DurationVar(&o.Period, "period", 10*time.Minute, "how often all objects are looked at")
 	flags.DurationVar(&o.Timeout, "timeout", 30*time.Minute, "how long the work on one object may take")
 	flags.IntVar(&o.Workers, "workers", 4, "how many objects of a class are worked on at once")
@@ -127,7 +131,7 @@ func (o *BundlesOptions) validate() error {
 	if base, err := url.Parse(o.BaseURL); o.BaseURL != "" && (err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Path != "" && base.Path != "/") {
 		return invalid("--base-url must be https://HOST[:PORT], got %q", o.BaseURL)
 	}
-	for _, err := range []error{o.About.validate(), cmdutil.CheckRender(o.RenderTimeout)} {
+	for _, err := range []error{o.About.validate(), cmdutil.CheckRender(o.RenderTimeout), cmdutil.CheckFetch(o.FetchTimeout)} {
 		if err != nil {
 			return err
 		}
@@ -147,7 +151,7 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 	}
 	backend, err := o.Backend(ctx, BackendOptions{
 		Client: client, Namespace: o.Namespace, BaseURL: o.BaseURL, Trust: o.Trust, Installer: o.Installer, AllowSystem: o.AllowSystem,
-		RenderTimeout: o.RenderTimeout,
+		RenderTimeout: o.RenderTimeout, FetchTimeout: o.FetchTimeout,
 	})
 	if err != nil {
 		return err

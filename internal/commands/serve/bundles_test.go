@@ -36,7 +36,7 @@ func TestBundlesOptions(t *testing.T) {
 	defaults := func(change func(*serve.BundlesOptions)) serve.BundlesOptions {
 		o := serve.BundlesOptions{
 			Serving: serve.Serving{Listen: "127.0.0.1:8443", About: serve.About{MetricsListen: "127.0.0.1:8081"}}, Namespace: "berth-system",
-			Period: 10 * time.Minute, Timeout: 30 * time.Minute, Workers: 4, RenderTimeout: 20 * time.Second,
+			Period: 10 * time.Minute, Timeout: 30 * time.Minute, Workers: 4, RenderTimeout: 20 * time.Second, FetchTimeout: 2 * time.Minute,
 		}
 		change(&o)
 		return o
@@ -55,6 +55,7 @@ func TestBundlesOptions(t *testing.T) {
 		"half a certificate":               {Args: "--tls-cert c", Err: "--tls-cert and --tls-key are given together"},
 		"no period":                        {Args: "--period 0s", Err: "--period must be positive, got 0s"},
 		"no time":                          {Args: "--timeout -1s", Err: "--timeout must be positive, got -1s"},
+		"no time to fetch":                 {Args: "--fetch-timeout 0s", Err: "--fetch-timeout must be positive, got 0s"},
 		"no workers":                       {Args: "--workers 0", Err: "--workers must be at least 1, got 0"},
 		"no namespace":                     {Args: "--system-namespace=", Err: "--system-namespace must not be empty"},
 		"a base without TLS":               {Args: "--base-url http://x", Err: `--base-url must be https://HOST[:PORT], got "http://x"`},

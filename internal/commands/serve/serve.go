@@ -22,6 +22,7 @@ func NewCmd(f *cmdutil.Factory) *cobra.Command {
 		if !o.AllowSystem {
 			r.Reserved = installer.Reserved{System: o.Namespace}
 		}
+		r.Fetcher.Time = o.FetchTimeout
 		r.Fetcher.Getenv = nil // others say what is fetched: not with the logins of who runs this
 		if r, err = r.As(o.Installer); err != nil {
 			return nil, err

@@ -19,6 +19,7 @@ import (
 
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pace"
 )
 
 // gate is what every request goes through. A login goes to the registry and its token
@@ -151,23 +152,26 @@ func hostname(host string) string {
 	return strings.Trim(host, "[]")
 }
 
-var errSilent = errors.New("it has sent nothing for too long")
+// silentError says that a server has sent too little for so long.
+type silentError struct{ within time.Duration }
 
-// send ends a request when nothing has come for too long.
+func (e silentError) Error() string { return "it " + pace.TooLittle(e.within) }
+
+// send ends a request when too little has come for too long.
 func (g *gate) send(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	late := time.AfterFunc(g.silence, func() { cancel(errSilent) })
-	end := func() { late.Stop(); cancel(nil) }
+	watch := pace.New(g.silence, func() { cancel(silentError{g.silence}) })
+	end := func() { watch.Rest(); cancel(nil) }
 	response, err := g.base.RoundTrip(r.WithContext(ctx))
 	if err != nil {
 		end()
 		return nil, why(ctx, err)
 	}
-	late.Reset(g.silence)
+	watch.Expect()
 	body := response.Body
 	response.Body = &patient{end: end, body: body, read: func(p []byte) (int, error) {
 		n, err := body.Read(p)
-		late.Reset(g.silence)
+		watch.Heard(n)
 		if err != nil && !errors.Is(err, io.EOF) {
 			err = why(ctx, err)
 		}
@@ -178,8 +182,8 @@ func (g *gate) send(r *http.Request) (*http.Response, error) {
 
 // why is the reason of an error that the context may have caused.
 func why(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), errSilent) {
-		return errSilent
+	if silent, is := errors.AsType[silentError](context.Cause(ctx)); is {
+		return silent
 	}
 	return err
 }

@@ -1,0 +1,212 @@
+package instance
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/reconcile"
+)
+
+// How fetching is shared out in a server. What is fetched comes from whoever names it, at the
+// speed they like, so that no worker is held by it: the fetch goes on, and the object is worked
+// on again when it has ended.
+const (
+	fetchPatience = 500 * time.Millisecond // of a worker; most is fetched in less
+	beginTime     = 2 * time.Second        // after which a fetch leaves its place to another
+	beginning     = 4                      // fetches that have begun less than beginTime ago
+	goingOn       = 8                      // fetches that have begun before that
+	keptFor       = 30 * time.Second       // what was fetched, for those who have asked for it
+)
+
+// fetches are those of a server, one for each bundle. One that takes long goes on beside others
+// as long as it is not the slowest of too many, by what has come of it in its time.
+type fetches struct {
+	cache *content.Cache
+	// places are those of fetches that have just begun.
+	places                       chan struct{}
+	patience, beginTime, keptFor time.Duration
+	goingOn                      int
+
+	mu      sync.Mutex
+	bundles map[string]*fetch // by their names
+}
+
+func newFetches(cache *content.Cache) *fetches {
+	return &fetches{
+		cache: cache, places: make(chan struct{}, beginning), patience: fetchPatience, beginTime: beginTime, keptFor: keptFor,
+		goingOn: goingOn, bundles: map[string]*fetch{},
+	}
+}
+
+// fetch is one of them.
+type fetch struct {
+	of     types.UID // of the bundle
+	what   string    // is fetched
+	asked  time.Time
+	cancel context.CancelCauseFunc
+	done   chan struct{} // is closed when it has ended
+
+	// The rest is guarded by the mutex of the fetches.
+	begun   time.Time
+	came    int64           // bytes
+	slow    bool            // is going on since longer than beginTime
+	over    bool            // has come to its end
+	waiting map[string]bool // for whom the result is kept
+	result  fetched
+}
+
+// fetched is what a fetch has come to. The content has one owner; others find it by its digest.
+type fetched struct {
+	content  *content.Content
+	digest   string
+	resolved v1alpha1.Source
+	err      error
+}
+
+// doFetch fetches something, and tells how much has come.
+type doFetch func(ctx context.Context, progress func(v1.Progress)) (*content.Content, v1alpha1.Source, error)
+
+// gone is why a fetch has ended that nobody waits for any more.
+func gone() error {
+	return fault.New(fault.Conflict, "the bundle was deleted, or its source was changed, while it was fetched")
+}
+
+// gaveWay is why a fetch has ended that was the slowest of too many.
+func gaveWay() error {
+	return fault.New(fault.Unavailable, "fetching was ended for the sake of others, which come faster").WithHint("it is tried again in a while")
+}
+
+// get is the result of a fetch for who asks, which begins with that if nobody has asked. The
+// error is reconcile.After for somebody whose patience is over, who then asks again.
+func (s *fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) (*content.Content, v1alpha1.Source, error) {
+	for {
+		f := s.ask(ctx, b, what, who, do)
+		if err := s.wait(ctx, f, who != ""); err != nil {
+			return nil, v1alpha1.Source{}, err
+		}
+		r, ok := s.take(b.Name, f, who)
+		if ok || r.err != nil {
+			return r.content, copyOf(r.resolved), r.err
+		}
+		if c, err := s.cache.Get(r.digest); err == nil {
+			return c, copyOf(r.resolved), nil
+		}
+		s.drop(b.Name, f) // another has taken it, and the cache has let it go
+	}
+}
+
+// ask finds the fetch that is under way, or that has ended since who has asked for it. Any
+// other one of the bundle ends: its source has changed.
+func (s *fetches) ask(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) *fetch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.bundles[b.Name]; f != nil && f.of == b.UID && f.what == what && (!f.ended() || f.waiting[who]) {
+		f.waiting[who] = true
+		return f
+	}
+	s.forget(b.Name)
+	// It outlives the work on an object that has begun it; a source has a time of its own.
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	f := &fetch{of: b.UID, what: what, asked: time.Now(), cancel: cancel, done: make(chan struct{}), waiting: map[string]bool{who: true}}
+	s.bundles[b.Name] = f
+	go s.run(ctx, b.Name, f, do)
+	return f
+}
+
+// wait waits for the end of a fetch: a worker for as long as it has patience.
+func (s *fetches) wait(ctx context.Context, f *fetch, worker bool) error {
+	var over <-chan time.Time
+	if worker {
+		timer := time.NewTimer(s.patience - time.Since(f.asked))
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-f.done:
+		return nil
+	default:
+	}
+	select {
+	case <-f.done:
+		return nil
+	case <-over:
+		return reconcile.After(f.done)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// take gives who has asked the result of a fetch; the first one the content as well.
+func (s *fetches) take(bundle string, f *fetch, who string) (r fetched, owner bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, f.result.content = f.result, nil
+	delete(f.waiting, who)
+	if len(f.waiting) == 0 && s.bundles[bundle] == f {
+		delete(s.bundles, bundle)
+	}
+	return r, r.content != nil
+}
+
+// drop forgets a fetch.
+func (s *fetches) drop(bundle string, f *fetch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bundles[bundle] == f {
+		s.forget(bundle)
+	}
+}
+
+// end ends the fetch of a bundle that is gone, or is another one by that name.
+func (s *fetches) end(bundle string, now types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.bundles[bundle]; f != nil && f.of != now {
+		s.forget(bundle)
+	}
+}
+
+// forget ends the fetch of a bundle, and lets go of what has come of it; s.mu is held.
+func (s *fetches) forget(bundle string) {
+	f := s.bundles[bundle]
+	if f == nil {
+		return
+	}
+	delete(s.bundles, bundle)
+	f.cancel(gone())
+	if f.result.content != nil {
+		_ = f.result.content.Close()
+		f.result = fetched{err: gone()}
+	}
+}
+
+// ended says whether a fetch has.
+func (f *fetch) ended() bool {
+	select {
+	case <-f.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// copyOf is a source that shares nothing with the one it is of.
+func copyOf(s v1alpha1.Source) (c v1alpha1.Source) {
+	text, _ := json.Marshal(s)
+	_ = json.Unmarshal(text, &c) // plain fields: cannot fail
+	return c
+}
+
+// sourceText tells what is fetched for a bundle from anything else.
+func sourceText(b *v1alpha1.Bundle, s v1alpha1.Source) string {
+	text, _ := json.Marshal(s) // plain fields: cannot fail
+	return string(text) + " " + b.Annotations[v1alpha1.AnnotationContent]
+}

@@ -1,0 +1,192 @@
+package instance
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/reconcile"
+)
+
+func madeBundle(name, uid string) *v1alpha1.Bundle {
+	b := &v1alpha1.Bundle{}
+	b.Name, b.UID = name, types.UID(uid)
+	return b
+}
+
+// coming is a fetch of which so many bytes come in a second, for ever.
+func coming(bytes int64) doFetch {
+	return func(ctx context.Context, progress func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+		for second := int64(1); ; second++ {
+			select {
+			case <-ctx.Done():
+				return nil, v1alpha1.Source{}, ctx.Err()
+			case <-time.After(time.Second):
+				progress(v1.Progress{Done: second * bytes})
+			}
+		}
+	}
+}
+
+// asks is what get says to the pass over a bundle.
+func (s *fetches) asks(t *testing.T, name string, do doFetch) error {
+	t.Helper()
+	c, _, err := s.get(t.Context(), madeBundle(name, "1"), "source", v1alpha1.KindBundle, do)
+	if c != nil {
+		_ = c.Close()
+	}
+	return err
+}
+
+// However many fetches go on and on, a worker is held by none for long, and what comes fast has
+// its place: of those that go on, the slowest gives way.
+func TestSlowFetchesKeepNobodyWaiting(t *testing.T) {
+	r, _ := withCache(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newFetches(r.Fetcher.Cache)
+		begun := time.Now()
+		for i := range 12 {
+			if err := s.asks(t, fmt.Sprint("slow-", i), coming(int64(10+i))); !reconcile.IsAfter(err) {
+				t.Fatal(err)
+			}
+		}
+		if held := time.Since(begun); held > 12*fetchPatience {
+			t.Errorf("workers were held for %s", held)
+		}
+		again := time.Now()
+		if err := s.asks(t, "slow-0", coming(10)); !reconcile.IsAfter(err) || time.Since(again) > 0 {
+			t.Errorf("a worker is held a second time, for %s: %v", time.Since(again), err)
+		}
+		for _, speed := range []int64{0, 1000} { // another slow one, and one that comes fast
+			time.Sleep(time.Minute)
+			name, asked := fmt.Sprint("other-", speed), time.Now()
+			err := s.asks(t, name, coming(speed))
+			time.Sleep(beginTime + time.Second)
+			synctest.Wait()
+			if f := s.bundles[name]; !reconcile.IsAfter(err) || f.begun.Sub(asked) > 0 || f.ended() != (speed == 0) {
+				t.Errorf("of %d bytes a second the fetch has begun after %s, ended: %v", speed, f.begun.Sub(asked), f.ended())
+			}
+		}
+		going := 0
+		for name, f := range s.bundles {
+			if !f.ended() {
+				going++
+			} else if fault.CodeOf(f.result.err) != fault.Unavailable {
+				t.Errorf("%s: %v", name, f.result.err)
+			}
+		}
+		if going != goingOn {
+			t.Errorf("%d go on", going)
+		}
+		quick := sealed(t, r, "a", "quick")
+		if err := s.asks(t, "quick", func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+			return quick, v1alpha1.Source{}, nil
+		}); err != nil {
+			t.Error(err)
+		}
+		for name := range s.bundles {
+			s.end(name, "")
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(s.bundles) != 0 || len(s.places) != 0 {
+			t.Errorf("left are %d fetches, and %d places", len(s.bundles), len(s.places))
+		}
+	})
+}
+
+// A fetch ends with its bundle, and with what it was of.
+func TestFetchesEndWithTheirBundles(t *testing.T) {
+	missing := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+		return nil, v1alpha1.Source{}, fault.New(fault.NotFound, "none")
+	}
+	for name, end := range map[string]func(context.Context, *fetches){
+		"deleted":    func(_ context.Context, s *fetches) { s.end("b", living(nil)) },
+		"made again": func(_ context.Context, s *fetches) { s.end("b", living(madeBundle("b", "2"))) },
+		"another source": func(ctx context.Context, s *fetches) {
+			_, _, _ = s.get(ctx, madeBundle("b", "1"), "other", "", missing)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, _ := withCache(t)
+			synctest.Test(t, func(t *testing.T) {
+				s := newFetches(r.Fetcher.Cache)
+				_ = s.asks(t, "b", coming(1))
+				f := s.bundles["b"]
+				s.end("b", "1")
+				if f.ended() {
+					t.Fatal("it ends with another bundle")
+				}
+				end(t.Context(), s)
+				synctest.Wait()
+				if !f.ended() || fault.CodeOf(f.result.err) != fault.Conflict {
+					t.Errorf("it has not ended: %v", f.result.err)
+				}
+				time.Sleep(time.Hour)
+			})
+		})
+	}
+}
+
+// What the bundle and its instance ask for is fetched once for both, and a failure is told each
+// of them once: then it is tried again.
+func TestFetchesAreShared(t *testing.T) {
+	r, _ := withCache(t)
+	synctest.Test(t, func(t *testing.T) {
+		s, fetched := newFetches(r.Fetcher.Cache), 0
+		var fails error
+		text := sealed(t, r, "a", "text")
+		slowly := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+			fetched++
+			time.Sleep(time.Minute)
+			if fails != nil {
+				return nil, v1alpha1.Source{}, fails
+			}
+			return text, v1alpha1.Source{Type: v1alpha1.SourceHTTP}, nil
+		}
+		get := func(who string) (*content.Content, error) {
+			c, resolved, err := s.get(t.Context(), madeBundle("b", "1"), "source", who, slowly)
+			if err == nil && resolved.Type != v1alpha1.SourceHTTP {
+				t.Error(resolved)
+			}
+			return c, err
+		}
+		whose := []string{v1alpha1.KindBundle, v1alpha1.KindInstance}
+		for round, err := range []error{nil, fault.New(fault.Unavailable, "down")} {
+			fails = err
+			for _, who := range whose {
+				if _, err := get(who); !reconcile.IsAfter(err) {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(time.Minute + time.Second)
+			for _, who := range whose {
+				c, err := get(who)
+				if fault.CodeOf(err) != fault.CodeOf(fails) || (c == nil) != (fails != nil) {
+					t.Fatal(c, err)
+				}
+				if c != nil {
+					_ = c.Close()
+				}
+			}
+			if fetched != round+1 {
+				t.Errorf("fetched %d times in round %d", fetched, round+1)
+			}
+		}
+		if _, err := get(whose[0]); !reconcile.IsAfter(err) || fetched != 3 {
+			t.Errorf("it is not tried again: %v", err)
+		}
+		time.Sleep(time.Hour) // nobody comes for it
+		if len(s.bundles) != 0 {
+			t.Errorf("%d are kept", len(s.bundles))
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package instance
+
+import (
+	"context"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+)
+
+// run is a fetch, from its place to its end.
+func (s *fetches) run(ctx context.Context, bundle string, f *fetch, do doFetch) {
+	defer f.cancel(nil)
+	var r fetched
+	select {
+	case s.places <- struct{}{}:
+		r = s.do(ctx, f, do)
+	case <-ctx.Done():
+		r.err = context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() != nil && r.content != nil { // nobody waits for it any more
+		_ = r.content.Close()
+		r.content = nil
+	}
+	if ctx.Err() != nil {
+		r.err = context.Cause(ctx)
+	}
+	f.result = r
+	close(f.done)
+	time.AfterFunc(s.keptFor, func() { s.drop(bundle, f) })
+}
+
+// do fetches. After a time the place is another's.
+func (s *fetches) do(ctx context.Context, f *fetch, do doFetch) (r fetched) {
+	s.mu.Lock()
+	f.begun = time.Now()
+	s.mu.Unlock()
+	late := time.AfterFunc(s.beginTime, func() {
+		<-s.places
+		s.makeWay(f)
+	})
+	r.content, r.resolved, r.err = do(ctx, func(p v1.Progress) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		f.came = max(f.came, p.Done)
+	})
+	if late.Stop() {
+		<-s.places
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.slow, f.over = false, true
+	if r.content != nil {
+		r.digest = r.content.Digest
+	}
+	return r
+}
+
+// makeWay lets a fetch go on that takes long. If these are too many, the slowest ends.
+func (s *fetches) makeWay(f *fetch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.over {
+		return
+	}
+	f.slow = true
+	n, slowest := 0, f
+	for _, other := range s.bundles {
+		if !other.slow {
+			continue
+		}
+		n++
+		if other.speed() < slowest.speed() {
+			slowest = other
+		}
+	}
+	if n > s.goingOn {
+		slowest.slow = false
+		slowest.cancel(gaveWay())
+	}
+}
+
+// speed is how many bytes have come in a second.
+func (f *fetch) speed() float64 { return float64(f.came) / time.Since(f.begun).Seconds() }

@@ -1,0 +1,55 @@
+// Package pace ends a transfer of which too little comes for too long, whether nothing comes
+// or a byte now and then.
+package pace
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// least is how many bytes have to come in a second, on average of the time that is waited.
+const least = 1 << 10
+
+// Watch ends a transfer. It may be used from several goroutines.
+type Watch struct {
+	within time.Duration
+	late   *time.Timer
+
+	mu   sync.Mutex
+	came int64 // since the time was last counted from its beginning
+}
+
+// New begins to watch: unless enough is heard within this time, again and again, end is called.
+func New(within time.Duration, end func()) *Watch {
+	return &Watch{within: within, late: time.AfterFunc(within, end)}
+}
+
+// Heard is told how many bytes have come.
+func (w *Watch) Heard(bytes int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.came += int64(bytes); w.came >= enough(w.within) {
+		w.came = 0
+		w.late.Reset(w.within)
+	}
+}
+
+// Expect counts the time from now: something else is waited for.
+func (w *Watch) Expect() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.came = 0
+	w.late.Reset(w.within)
+}
+
+// Rest waits for nothing, until Expect or until enough is heard.
+func (w *Watch) Rest() { w.late.Stop() }
+
+// enough is what has to come within this time.
+func enough(within time.Duration) int64 { return max(1, int64(within.Seconds()*least)) }
+
+// TooLittle says what was wrong, after who has sent it: "the server".
+func TooLittle(within time.Duration) string {
+	return fmt.Sprintf("has sent nothing for too long, or less than %d bytes in %s", enough(within), within)
+}

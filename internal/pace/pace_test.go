@@ -1,0 +1,63 @@
+package pace
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestWatch(t *testing.T) {
+	const within = 30 * time.Second
+	for name, c := range map[string]struct {
+		bytes int
+		every time.Duration
+		ends  time.Duration // 0 for not at all
+	}{
+		"nothing":                   {0, time.Second, within},
+		"a byte a second":           {1, time.Second, within},
+		"a little less than enough": {900, time.Second, within},
+		"enough":                    {1200, time.Second, 0},
+		"enough, in pieces":         {20 << 10, 14 * time.Second, 0},
+		"much, and then nothing":    {1 << 20, 40 * time.Second, within},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				var ended time.Duration
+				w := New(within, func() { ended = time.Since(begun) })
+				defer w.Rest()
+				for time.Since(begun) < 10*time.Minute && ended == 0 {
+					time.Sleep(c.every)
+					synctest.Wait()
+					if ended == 0 {
+						w.Heard(c.bytes)
+					}
+				}
+				if ended != c.ends {
+					t.Errorf("it ended after %s, not after %s", ended, c.ends)
+				}
+			})
+		})
+	}
+}
+
+// What is done with what has come takes its time, and what is expected then has its own.
+func TestRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		w := New(time.Second, func() { ended = true })
+		w.Rest()
+		time.Sleep(time.Hour)
+		w.Expect()
+		time.Sleep(900 * time.Millisecond)
+		synctest.Wait()
+		if ended {
+			t.Error("it ended while nothing was expected")
+		}
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		if !ended {
+			t.Error("it has not ended")
+		}
+	})
+}
