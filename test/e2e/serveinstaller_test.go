@@ -73,10 +73,12 @@ func testServeAttacked(t *testing.T) {
 	for name, attack := range map[string]struct {
 		template string // of a chart
 		manifest string // of plain manifests
+		upload   bool   // marks the ConfigMap of the manifests as that of an upload
 		says     string
 	}{
 		"looks up Secrets of the system":   {template: fmt.Sprintf(stolen, s.namespace), says: "which bundles leave alone"},
 		"looks up all Secrets":             {template: fmt.Sprintf(stolen, ""), says: `cannot list resource \"secrets\"`},
+		"shows what another has uploaded":  {manifest: configMap("a", "hunter2"), upload: true, says: "is of the upload of a bundle"},
 		"makes a token of the server":      {manifest: fmt.Sprintf(token, s.namespace, "berth-bundles", "none"), says: "is of the system namespace"},
 		"makes one by a hook":              {template: fmt.Sprintf(token, s.namespace, "berth-bundles", "pre-install"), says: "is of the system namespace"},
 		"makes a Secret elsewhere":         {manifest: fmt.Sprintf(token, w.namespace, "default", "none"), says: `cannot create resource \"secrets\"`},
@@ -92,6 +94,9 @@ func testServeAttacked(t *testing.T) {
 			content, instance := w.attackingChart(of, attack.template)
 			if attack.manifest != "" {
 				content, instance = contentOf(of, attack.manifest), w.plainOf(v1alpha1.ClassPlain, of)
+			}
+			if attack.upload {
+				content = strings.Replace(content, "metadata: {name: "+of+"}", "metadata: {name: "+of+", labels: {berth.dev/bundle: other, berth.dev/chunk: \"0\", berth.dev/chunks: \"1\"}}", 1)
 			}
 			if strings.Contains(attack.says, "config.namespace") {
 				instance = strings.Replace(instance, "config: {namespace: "+w.namespace+"}", "config: {}", 1)

@@ -63,6 +63,15 @@ func digestOf(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
+// isUpload is true for what an upload is kept in.
+func isUpload(c *corev1.ConfigMap) bool {
+	_, chunk := c.Labels[LabelChunk]
+	_, digest := c.Annotations[annotationDigest]
+	return chunk || digest || slices.ContainsFunc(c.OwnerReferences, func(r metav1.OwnerReference) bool {
+		return r.Kind == v1alpha1.KindBundle && r.APIVersion == v1alpha1.GroupVersion().String()
+	})
+}
+
 // checkChunk finds out whether a chunk is as it was written. The number of all and the
 // digest of the content are those of the first, if they are not known.
 func checkChunk(found *corev1.ConfigMap, owner types.UID, digest string, index, count int) error {

@@ -18,7 +18,8 @@ import (
 )
 
 // configMaps makes a file of each key of ConfigMaps, which have to be immutable, or the
-// content of a bundle could change. All that is wrong is reported together.
+// content of a bundle could change; and not those of an upload, whose content not everybody
+// may read who names sources. All that is wrong is reported together.
 func (f Fetcher) configMaps(ctx context.Context, sources []v1alpha1.ConfigMapSource) (*content.Content, error) {
 	return f.build(ctx, func(b *content.Builder) error {
 		origins := map[string][]string{}
@@ -38,6 +39,9 @@ func (f Fetcher) configMaps(ctx context.Context, sources []v1alpha1.ConfigMapSou
 			switch {
 			case found == nil:
 				problems = append(problems, fmt.Sprintf("configmap/%s does not exist in namespace %s", name, f.Cluster.Namespace))
+				return nil
+			case isUpload(found):
+				problems = append(problems, fmt.Sprintf("configmap/%s is of the upload of a bundle, which belongs to that one alone", name))
 				return nil
 			case found.Immutable == nil || !*found.Immutable:
 				problems = append(problems, fmt.Sprintf("configmap/%s is not immutable", name))

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -54,7 +55,7 @@ func TestConfigMapsAreRefused(t *testing.T) {
 	mutable.Immutable = nil
 	objects := []runtime.Object{
 		mutable, immutable("one", map[string]string{"a": "1", "b": ""}), immutable("two", map[string]string{"a": "2"}), immutable("three", map[string]string{"a": "3", "c": ""}),
-		immutable("parent", map[string]string{"d": ""}), immutable("evil", map[string]string{"..": "", "x": ""}),
+		source.NewChunk("shop"), immutable("parent", map[string]string{"d": ""}), immutable("evil", map[string]string{"..": "", "x": ""}),
 	}
 	for name, test := range map[string]struct {
 		sources []v1alpha1.ConfigMapSource
@@ -63,6 +64,10 @@ func TestConfigMapsAreRefused(t *testing.T) {
 		"missing and mutable": {
 			[]v1alpha1.ConfigMapSource{configMap("none", ""), configMap("mutable", "")},
 			[]string{"configmap/none does not exist in namespace berth-system", "configmap/mutable is not immutable"},
+		},
+		"those of an upload": {
+			[]v1alpha1.ConfigMapSource{configMap("one", ""), configMap(source.NewChunk("shop").Name, "files")},
+			[]string{"configmap/" + source.NewChunk("shop").Name + " is of the upload of a bundle, which belongs to that one alone"},
 		},
 		"two with one path": {
 			[]v1alpha1.ConfigMapSource{configMap("one", "d"), configMap("two", "d/"), configMap("three", "./d"), configMap("three", "e")},

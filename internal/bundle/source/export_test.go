@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/git"
 )
@@ -15,6 +17,13 @@ func Check(s v1alpha1.Source) error { return check(s) }
 // HasOwnLogin is whether a repository is sent the caller's own login.
 func (f Fetcher) HasOwnLogin(ctx context.Context, repository *url.URL) bool {
 	return f.ownLogin(ctx, &git.Remote{URL: repository})
+}
+
+// NewChunk is the one chunk of an upload of a bundle.
+func NewChunk(bundle string) *corev1.ConfigMap {
+	owner := &v1alpha1.Bundle{}
+	owner.Name, owner.UID = bundle, "1"
+	return newChunk(owner, "berth-system", "sha256:0", 0, 1, []byte("secret"))
 }
 
 // WithMaxSilence is a fetcher that waits for less long.
