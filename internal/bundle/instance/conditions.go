@@ -24,12 +24,13 @@ func unknown(reason, message string) verdict {
 	return verdict{metav1.ConditionUnknown, reason, message}
 }
 
-// maxMessage is how much a condition says.
+// maxMessage is how much a condition says. What it says may come from a chart, and is printed by
+// programs that print what is there, as kubectl does.
 const maxMessage = 4096
 
 func set(conditions *[]metav1.Condition, kind string, v verdict, generation int64, now time.Time) {
 	meta.SetStatusCondition(conditions, metav1.Condition{
-		Type: kind, Status: v.status, Reason: v.reason, Message: fault.Shorten(v.message, maxMessage),
+		Type: kind, Status: v.status, Reason: v.reason, Message: fault.Shorten(fault.Plain(v.message), maxMessage),
 		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 	})
 }

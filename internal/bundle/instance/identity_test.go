@@ -85,8 +85,13 @@ func TestLookupIsOfTheInstaller(t *testing.T) {
 	if found, err := r.lookup(t.Context(), "v1", "Secret", "shop", "s"); err != nil || found == nil {
 		t.Errorf("it finds %v, %v", found, err)
 	}
-	for _, name := range []string{"", "s"} {
-		if found, err := r.lookup(t.Context(), "v1", "Secret", "ns", name); fault.CodeOf(err) != fault.Failed || found != nil {
+	for says, of := range map[string]struct{ kind, namespace, name string }{
+		"every Secret in the system namespace ns": {"Secret", "ns", ""},
+		"secret/s in the system namespace ns":     {"Secret", "ns", "s"},
+		"the system namespace ns":                 {"Namespace", "", "ns"},
+	} {
+		found, err := r.lookup(t.Context(), "v1", of.kind, of.namespace, of.name)
+		if fault.CodeOf(err) != fault.Failed || found != nil || err.Error() != "the template looks up "+says+", which bundles leave alone" {
 			t.Errorf("it finds %v, %v", found, err)
 		}
 	}

@@ -74,6 +74,18 @@ func listed(ctx context.Context, api dynamic.ResourceInterface, hidden func(unst
 	}
 }
 
+// reserved names what is looked up in the system namespace, or that namespace itself.
+func (r Reconciler) reserved(kind, name string) string {
+	system := "the system namespace " + r.Reserved.System
+	switch {
+	case kind == "Namespace":
+		return system
+	case name == "":
+		return "every " + kind + " in " + system
+	}
+	return kube.Object(kind, name) + " in " + system
+}
+
 // lookup finds an object for a template, or a list of them.
 func (r Reconciler) lookup(ctx context.Context, apiVersion, kind, namespace, name string) (map[string]any, error) {
 	object := &unstructured.Unstructured{}
@@ -82,7 +94,7 @@ func (r Reconciler) lookup(ctx context.Context, apiVersion, kind, namespace, nam
 	object.SetNamespace(namespace)
 	object.SetName(name)
 	if r.Reserved.Hides(namespace) || r.Reserved.Hides(name) && kind == "Namespace" {
-		return nil, fault.New(fault.Failed, "the template looks up %s in the system namespace %s, which bundles leave alone", kube.Object(kind, name), namespace).
+		return nil, fault.New(fault.Failed, "the template looks up %s, which bundles leave alone", r.reserved(kind, name)).
 			WithHint("a server with --allow-system lets it")
 	}
 	resource, known, err := r.Applier("", namespace).ResourceOf(ctx, object.GroupVersionKind())

@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
@@ -111,6 +112,21 @@ func TestHostileBlueprint(t *testing.T) {
 		}
 		if bad := obeyed(buffers.Out.String()); len(bad) > 0 {
 			t.Errorf("%s: %q in %q", output, bad, buffers.Out)
+		}
+	}
+}
+
+// What an expression picks out is harmless at a terminal; a script gets what is there.
+func TestHostileExpressions(t *testing.T) {
+	hostile := *terminaltest.HostileWorkspace()
+	hostile.Message = "a\x1b]0;PWNED\a\x1b[31m\u202eb\u009b"
+	list := result.Workspaces{WorkspaceList: v1.WorkspaceList{Items: []v1.Workspace{hostile}}}
+	for _, output := range []string{"jsonpath={.items[*].message}", "go-template={{range .items}}{{.message}}{{end}}"} {
+		if text := printed(t, output, list, 80, style.NoColour); text != "ab" {
+			t.Errorf("%s at a terminal: %q", output, text)
+		}
+		if text := printed(t, output, list, 0, style.NoColour); text != hostile.Message {
+			t.Errorf("%s for a script: %q", output, text)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package cause
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -18,7 +17,7 @@ func lastWords(t *corev1.ContainerStateTerminated) string {
 		return ""
 	}
 	text := t.Message[max(0, len(t.Message)-mostWords):]
-	lines := strings.Split(plain(text), "\n")
+	lines := strings.Split(fault.Plain(text), "\n")
 	for _, line := range slices.Backward(lines) {
 		if complaint.MatchString(line) && !frame.MatchString(line) {
 			return oneOf(line)
@@ -43,25 +42,6 @@ const (
 	// frame is a line of a stack trace, or what a shell or a runtime adds to it.
 	frame pattern.Expr = `^\s+at |^\s*goroutine \d|^\t|^\s*File "|^\s*exit status \d+\s*$|^\s*\.\.\. \d+ more|npm (?:ERR!|error) (?:A complete log|[A-Z]:|/)`
 )
-
-// sequence is what colours a line or moves the cursor.
-const sequence pattern.Expr = `\x1b(?:\[[0-9;:?]*[\x20-\x2f]*[\x40-\x7e]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)`
-
-// plain takes out of a text what is for a terminal.
-func plain(text string) string {
-	text = sequence.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r':
-			return '\n'
-		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, text)
-}
 
 func oneOf(line string) string {
 	return fault.Shorten(strings.Join(strings.Fields(line), " "), mostLine)

@@ -3,6 +3,7 @@ package cause
 import (
 	"strings"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
@@ -61,7 +62,7 @@ func hookText(c evidence.Container, message string) string {
 		message = strings.TrimSuffix(m[1], `: , message: ""`)
 	}
 	if message != "" {
-		text += ": " + oneOf(plain(message))
+		text += ": " + oneOf(fault.Plain(message))
 	}
 	return text
 }
