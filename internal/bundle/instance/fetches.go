@@ -92,6 +92,9 @@ func (s *fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string,
 		if err := s.wait(ctx, f, who != ""); err != nil {
 			return nil, v1alpha1.Source{}, err
 		}
+		if f.what != what {
+			continue // it is who serves content that has waited for another one
+		}
 		r, ok := s.take(b.Name, f, who)
 		if ok || r.err != nil {
 			return r.content, copyOf(r.resolved), r.err
@@ -104,13 +107,19 @@ func (s *fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string,
 }
 
 // ask finds the fetch that is under way, or that has ended since who has asked for it. Any
-// other one of the bundle ends: its source has changed.
+// other one of the bundle ends: its source has changed. Who serves content (nobody's pass) ends
+// none, and waits for the other one first.
 func (s *fetches) ask(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) *fetch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.bundles[b.Name]; f != nil && f.of == b.UID && f.what == what && (!f.ended() || f.waiting[who]) {
-		f.waiting[who] = true
-		return f
+	if f := s.bundles[b.Name]; f != nil && f.of == b.UID {
+		switch {
+		case f.what == what && (!f.ended() || f.waiting[who]):
+			f.waiting[who] = true
+			return f
+		case who == "" && !f.ended():
+			return f
+		}
 	}
 	s.forget(b.Name)
 	// It outlives the work on an object that has begun it; a source has a time of its own.

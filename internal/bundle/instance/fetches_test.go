@@ -112,7 +112,7 @@ func TestFetchesEndWithTheirBundles(t *testing.T) {
 		"deleted":    func(_ context.Context, s *fetches) { s.end("b", living(nil)) },
 		"made again": func(_ context.Context, s *fetches) { s.end("b", living(madeBundle("b", "2"))) },
 		"another source": func(ctx context.Context, s *fetches) {
-			_, _, _ = s.get(ctx, madeBundle("b", "1"), "other", "", missing)
+			_, _, _ = s.get(ctx, madeBundle("b", "1"), "other", v1alpha1.KindBundle, missing)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,5 +188,25 @@ func TestFetchesAreShared(t *testing.T) {
 		if len(s.bundles) != 0 {
 			t.Errorf("%d are kept", len(s.bundles))
 		}
+	})
+}
+
+// Who serves content lets the fetch of a worker end before its own begins. A defect in one is the
+// error of that one.
+func TestFetchesBeside(t *testing.T) {
+	r, _ := withCache(t)
+	synctest.Test(t, func(t *testing.T) {
+		s, begun := newFetches(r.Fetcher.Cache), time.Now()
+		_ = s.asks(t, "b", func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+			time.Sleep(time.Minute)
+			return nil, v1alpha1.Source{}, fault.New(fault.NotFound, "none")
+		})
+		_, _, err := s.get(t.Context(), madeBundle("b", "1"), "resolved", "", func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+			panic("a defect")
+		})
+		if fault.CodeOf(err) != fault.Internal || time.Since(begun) != time.Minute {
+			t.Errorf("after %s: %v", time.Since(begun), err)
+		}
+		time.Sleep(time.Hour)
 	})
 }

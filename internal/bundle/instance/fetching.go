@@ -2,9 +2,14 @@ package instance
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/reconcile"
 )
 
 // run is a fetch, from its place to its end.
@@ -40,10 +45,15 @@ func (s *fetches) do(ctx context.Context, f *fetch, do doFetch) (r fetched) {
 		<-s.places
 		s.makeWay(f)
 	})
-	r.content, r.resolved, r.err = do(ctx, func(p v1.Progress) {
+	progress := func(p v1.Progress) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		f.came = max(f.came, p.Done)
+	}
+	log := slog.New(logr.ToSlogHandler(klog.FromContext(ctx)))
+	r.err = reconcile.Guard(log, f.what, func() (err error) {
+		r.content, r.resolved, err = do(ctx, progress)
+		return err
 	})
 	if late.Stop() {
 		<-s.places
