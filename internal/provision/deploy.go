@@ -53,10 +53,14 @@ func (s provisioning) bringUp(ctx context.Context, d deploy.Deployment, turn dep
 	if err == nil {
 		result, err = s.target.BringUp(held, turn, d)
 	}
-	if err != nil && ctx.Err() == nil && held.Err() != nil {
-		err = context.Cause(held)
+	if err == nil || ctx.Err() != nil {
+		return result, err
 	}
-	return result, err
+	// After a pause of this process, its requests fail before the lock is found to be lost.
+	if lost := turn.Lock.Confirm(ctx); held.Err() == nil && errors.Is(lost, lock.ErrTaken) {
+		return result, lost
+	}
+	return result, cmp.Or(context.Cause(held), err)
 }
 
 // share creates what the workspaces of the namespace have in common, if the

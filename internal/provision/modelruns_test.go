@@ -3,7 +3,9 @@ package provision
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -38,6 +40,9 @@ type process struct {
 	// lag is how long after the request the others go on that were held: the renewal of
 	// the lock may be noticed late.
 	lag time.Duration
+	// breaks makes the others fail that were held, whose connections time out meanwhile, but for
+	// the renewal of the lock.
+	breaks bool
 
 	// configure sets what the provisioner has beside the least; nil for nothing.
 	configure func(*Provisioner)
@@ -89,6 +94,10 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	case mine && !p.done:
 		<-p.goesOn
 	case held:
+		if p.breaks && !strings.Contains(r.URL.Path, "/leases/") && !isClosed(p.goesOn) {
+			<-p.goesOn
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
+		}
 		<-p.catchesUp
 	}
 	answer, err := p.server.RoundTrip(r)
@@ -100,6 +109,15 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 		<-p.goesOn
 	}
 	return answer, err
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // resume lets it go on.

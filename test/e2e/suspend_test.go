@@ -154,8 +154,11 @@ func (s suspension) whole(w *world, user string, web *target) {
 		made := func(name string) bool {
 			return strings.HasPrefix(name, "configmap/") || strings.HasPrefix(name, "persistentvolumeclaim/")
 		}
-		if injected != slices.ContainsFunc(left, made) {
-			w.Errorf("injected: %t, and there are %v", injected, left)
+		if injected && !slices.ContainsFunc(left, made) {
+			w.Errorf("injected, and there are %v", left)
+		}
+		if !injected { // Kubernetes takes a moment to remove a claim that was in use
+			w.eventually("nothing is left of what is not injected", func() bool { return !slices.ContainsFunc(leftovers(), made) })
 		}
 		return
 	}
@@ -163,7 +166,6 @@ func (s suspension) whole(w *world, user string, web *target) {
 		w.must(0, "exec", user, "--", "true")
 		return
 	}
-	// Kubernetes takes a moment to remove a claim that was in use.
 	w.eventually("nothing is left of what does not exist", func() bool { return len(leftovers()) == 0 })
 }
 
