@@ -3,6 +3,9 @@ package instance
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,11 +74,15 @@ func TestSlowFetchesKeepNobodyWaiting(t *testing.T) {
 			err := s.asks(t, name, coming(speed))
 			time.Sleep(beginTime + time.Second)
 			synctest.Wait()
+			s.mu.Lock()
 			if f := s.bundles[name]; !reconcile.IsAfter(err) || f.begun.Sub(asked) > 0 || f.ended() != (speed == 0) {
 				t.Errorf("of %d bytes a second the fetch has begun after %s, ended: %v", speed, f.begun.Sub(asked), f.ended())
 			}
+			s.mu.Unlock()
 		}
 		going := 0
+		s.mu.Lock()
+		names := slices.Collect(maps.Keys(s.bundles))
 		for name, f := range s.bundles {
 			if !f.ended() {
 				going++
@@ -83,6 +90,7 @@ func TestSlowFetchesKeepNobodyWaiting(t *testing.T) {
 				t.Errorf("%s: %v", name, f.result.err)
 			}
 		}
+		s.mu.Unlock()
 		if going != goingOn {
 			t.Errorf("%d go on", going)
 		}
@@ -92,11 +100,13 @@ func TestSlowFetchesKeepNobodyWaiting(t *testing.T) {
 		}); err != nil {
 			t.Error(err)
 		}
-		for name := range s.bundles {
+		for _, name := range names {
 			s.end(name, "")
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		if len(s.bundles) != 0 || len(s.places) != 0 {
 			t.Errorf("left are %d fetches, and %d places", len(s.bundles), len(s.places))
 		}
@@ -120,7 +130,9 @@ func TestFetchesEndWithTheirBundles(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newFetches(r.Fetcher.Cache)
 				_ = s.asks(t, "b", coming(1))
+				s.mu.Lock()
 				f := s.bundles["b"]
+				s.mu.Unlock()
 				s.end("b", "1")
 				if f.ended() {
 					t.Fatal("it ends with another bundle")
@@ -141,11 +153,11 @@ func TestFetchesEndWithTheirBundles(t *testing.T) {
 func TestFetchesAreShared(t *testing.T) {
 	r, _ := withCache(t)
 	synctest.Test(t, func(t *testing.T) {
-		s, fetched := newFetches(r.Fetcher.Cache), 0
+		s, fetched := newFetches(r.Fetcher.Cache), atomic.Int32{}
 		var fails error
 		text := sealed(t, r, "a", "text")
 		slowly := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
-			fetched++
+			fetched.Add(1)
 			time.Sleep(time.Minute)
 			if fails != nil {
 				return nil, v1alpha1.Source{}, fails
@@ -177,14 +189,16 @@ func TestFetchesAreShared(t *testing.T) {
 					_ = c.Close()
 				}
 			}
-			if fetched != round+1 {
-				t.Errorf("fetched %d times in round %d", fetched, round+1)
+			if int(fetched.Load()) != round+1 {
+				t.Errorf("fetched %d times in round %d", fetched.Load(), round+1)
 			}
 		}
-		if _, err := get(whose[0]); !reconcile.IsAfter(err) || fetched != 3 {
+		if _, err := get(whose[0]); !reconcile.IsAfter(err) || fetched.Load() != 3 {
 			t.Errorf("it is not tried again: %v", err)
 		}
 		time.Sleep(time.Hour) // nobody comes for it
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		if len(s.bundles) != 0 {
 			t.Errorf("%d are kept", len(s.bundles))
 		}

@@ -8,7 +8,9 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/reconcile"
 )
 
@@ -18,7 +20,7 @@ func (s *fetches) run(ctx context.Context, bundle string, f *fetch, do doFetch) 
 	var r fetched
 	select {
 	case s.places <- struct{}{}:
-		r = s.do(ctx, f, do)
+		r = s.do(ctx, bundle, f, do)
 	case <-ctx.Done():
 		r.err = context.Cause(ctx)
 	}
@@ -37,7 +39,7 @@ func (s *fetches) run(ctx context.Context, bundle string, f *fetch, do doFetch) 
 }
 
 // do fetches. After a time the place is another's.
-func (s *fetches) do(ctx context.Context, f *fetch, do doFetch) (r fetched) {
+func (s *fetches) do(ctx context.Context, bundle string, f *fetch, do doFetch) (r fetched) {
 	s.mu.Lock()
 	f.begun = time.Now()
 	s.mu.Unlock()
@@ -51,7 +53,7 @@ func (s *fetches) do(ctx context.Context, f *fetch, do doFetch) (r fetched) {
 		f.came = max(f.came, p.Done)
 	}
 	log := slog.New(logr.ToSlogHandler(klog.FromContext(ctx)))
-	r.err = reconcile.Guard(log, f.what, func() (err error) {
+	r.err = reconcile.Guard(log, kube.Object(v1alpha1.KindBundle, bundle), func() (err error) {
 		r.content, r.resolved, err = do(ctx, progress)
 		return err
 	})
