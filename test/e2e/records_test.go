@@ -221,8 +221,10 @@ func TestContentOfWorkspaces(t *testing.T) {
 	}
 	for what, planted := range map[string]metav1.ObjectMeta{
 		"by its labels": {Name: "other", Labels: map[string]string{kube.LabelCanonicalID: id, kube.LabelUsername: "alice"}},
-		"by Helm's marks": {Name: "bob-0123abc-init-scripts", Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"},
-			Annotations: map[string]string{"meta.helm.sh/release-name": "bob-0123abc", "meta.helm.sh/release-namespace": w.namespace}},
+		"by Helm's marks": {
+			Name: "bob-0123abc-init-scripts", Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"},
+			Annotations: map[string]string{"meta.helm.sh/release-name": "bob-0123abc", "meta.helm.sh/release-namespace": w.namespace},
+		},
 	} {
 		_, err := theirs.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: planted, Data: map[string]string{"99-mine": "id"}}, metav1.CreateOptions{})
 		w.refusedByGuard("planted "+what, err)
