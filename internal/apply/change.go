@@ -26,6 +26,8 @@ type Change struct {
 	Object *unstructured.Unstructured
 	// Before is the object as it was, if it was there and has been read.
 	Before *unstructured.Unstructured
+	// InPlaceOf is an object of the same name that was deleted to create this one.
+	InPlaceOf *unstructured.Unstructured
 }
 
 // Changes are what became of a set of objects, in the order of the set. An object

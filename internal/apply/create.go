@@ -39,7 +39,7 @@ func (r *run) apply(ctx, waiting context.Context, it *item) error {
 			return r.update(ctx, it)
 		}
 		if err == nil {
-			it.change = &Change{Action: Created, Object: made}
+			it.change = &Change{Action: Created, Object: made, InPlaceOf: it.inPlaceOf}
 		}
 		if err = kube.Fault(err, it.call("create")); r.isNotServed(it, err) {
 			it.notServed = err

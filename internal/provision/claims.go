@@ -31,13 +31,13 @@ type growing struct {
 // growth finds the claims that an update would have to change: those that can grow, or one
 // error about all that cannot follow. before are the values that they were made of; nil if
 // these are not known. A claim that differs although its storage was not changed is left.
-func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before map[string]any) ([]growing, error) {
+// Anew are the storages whose claims are made again, as they never had a volume.
+func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before map[string]any) (all []growing, anew []string, err error) {
 	wanted := deploy.Claims(d.Objects)
 	there, err := s.claims(ctx, wanted)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []growing
 	var problems []string
 	for i, claim := range wanted {
 		if there[i] == nil {
@@ -45,19 +45,21 @@ func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before ma
 		}
 		have, err := kube.Untyped("PersistentVolumeClaim", there[i])
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		name := claim.GetName()
 		g, storage := manifest.GrowthOf(claim, have), manifest.StorageOf(d.Chart.Values, name)
 		changed := before == nil || !reflect.DeepEqual(manifest.ClaimSpec(before, name), manifest.ClaimSpec(d.Chart.Values, name))
 		switch {
+		case deploy.Anew(ctx, s.Reader, have, claim):
+			anew = append(anew, storage)
 		case changed && len(g.Problems) > 0:
 			problems = append(problems, fmt.Sprintf("storage %s cannot be changed: %s", storage, strings.Join(g.Problems, "; ")))
 		case g.To != "":
 			all = append(all, growing{v1.GrownStorage{Name: storage, Claim: name, From: g.From, To: g.To}, there[i]})
 		}
 	}
-	return all, unchangeable(problems)
+	return all, anew, unchangeable(problems)
 }
 
 // unchangeable is the error of claims that cannot follow; nil without any.

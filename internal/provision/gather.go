@@ -20,31 +20,32 @@ type inputs struct {
 	deployment deploy.Deployment
 	plan       deploy.Plan
 	kept       bool // only the pod is missing
+	recalled   bool // the deployment is of what is recorded, not of the blueprint
 	// drift is in what a workspace that runs or starts differs from the deployment.
 	drift []string
 }
 
 // gather makes all reads that do not depend on each other in parallel, and then
-// every check. Errors are reported in the order of the steps. Nothing is written.
+// every check. Errors are reported in the order of the steps: what was found comes before
+// its blueprint, which not every workspace needs. Nothing is written.
 func (s provisioning) gather(ctx context.Context) (inputs, error) {
 	var (
-		in       inputs
-		user     identity.User
-		may      deploy.Permissions
-		composed Composed
-		scratch  driver
-		counted  census
+		in      inputs
+		made    making
+		counted census
 	)
+	looked := make(chan struct{})
 	err := s.steps.Parallel(append(s.counting(ctx, &counted),
 		event.Step{Name: "identity", Do: func() (_ string, err error) {
-			user, err = s.Users.Resolve(ctx, s.user.User)
-			return fmt.Sprintf("%s, from %s", s.user.User, user.Provider), err
+			made.user, err = s.Users.Resolve(ctx, s.user.User)
+			return fmt.Sprintf("%s, from %s", s.user.User, made.user.Provider), err
 		}},
-		s.permissionsStep(ctx, &may),
+		s.permissionsStep(ctx, &made.may),
 		event.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
+			defer close(looked)
 			in.found, err = s.lookup(ctx)
 			if fault.CodeOf(err) == fault.PermissionDenied {
-				may.Unread = err // reported together with whatever else is missing
+				made.may.Unread = err // reported together with whatever else is missing
 				return "", nil
 			}
 			if err != nil {
@@ -53,21 +54,25 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 			return s.target.Decide(in.found, deploy.Deployment{}).String(), nil
 		}},
 		event.Step{Name: "blueprint", Do: func() (_ string, err error) {
-			if composed, err = s.Compose(ctx, s.user); err == nil {
-				scratch = s.driverFor(ctx, composed)
+			if made.composed, err = s.Compose(ctx, s.user); err == nil {
+				made.scratch = s.driverFor(ctx, made.composed)
+				return strings.Join(made.composed.Lineage(), " ← "), nil
 			}
-			return strings.Join(composed.Lineage(), " ← "), err
+			if <-looked; s.spared(ctx, in.found, err) {
+				made.missing = err
+				return "not known, and not needed", nil
+			}
+			return "", err
 		}},
 	)...)
 	if err != nil {
 		return inputs{}, err
 	}
-	spec, err := s.specify(ctx, user, composed, scratch)
-	if err != nil {
-		return inputs{}, err
+	if made.missing == nil {
+		in.deployment, in.plan, made.missing = s.prepare(ctx, in.found, made)
 	}
-	if in.deployment, in.plan, err = s.target.Prepare(spec, in.found, may); err != nil {
-		return in, err
+	if made.missing != nil {
+		return s.withoutBlueprint(ctx, in, made)
 	}
 	if !in.plan.Writes() && s.update == nil {
 		if in.drift = s.target.Drift(in.found, in.deployment); len(in.drift) > 0 {
@@ -75,6 +80,25 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 		}
 	}
 	return in, s.Allowance.admit(s.user, s.Client.Namespace, in.found, counted)
+}
+
+// making is what is read to make a workspace.
+type making struct {
+	user     identity.User
+	may      deploy.Permissions
+	composed Composed
+	scratch  driver
+	// missing is why nothing can be made of the blueprint.
+	missing error
+}
+
+// prepare makes what is to be deployed of what was read, and every check.
+func (s provisioning) prepare(ctx context.Context, found inventory.Found, made making) (deploy.Deployment, deploy.Plan, error) {
+	spec, err := s.specify(ctx, made.user, made.composed, made.scratch)
+	if err != nil {
+		return deploy.Deployment{}, "", err
+	}
+	return s.target.Prepare(spec, found, made.may)
 }
 
 // permissionsStep is the step that reads the caller's permissions.

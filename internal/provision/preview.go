@@ -22,6 +22,9 @@ func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, dry 
 	if err != nil {
 		return nil, err
 	}
+	if in, err = s.asStopped(ctx, in); err != nil {
+		return nil, err
+	}
 	switch in.plan {
 	case deploy.Refuse:
 		_, err := s.alreadyRunning(in)
@@ -68,9 +71,20 @@ func (p *Provisioner) PreviewDelete(ctx context.Context, t *inventory.Target, ho
 // shown are the changes without what stays as it is, and without who owns which
 // field, as kubectl shows objects.
 func shown(changes apply.Changes) apply.Changes {
-	changes = changes.With(apply.Created, apply.Updated, apply.Deleted)
+	changes = withReplaced(changes.With(apply.Created, apply.Updated, apply.Deleted))
 	for _, change := range changes {
 		change.Object.SetManagedFields(nil)
 	}
 	return changes
+}
+
+// withReplaced are the changes with the deletion of what is created in place of another one.
+func withReplaced(changes apply.Changes) (all apply.Changes) {
+	for _, change := range changes {
+		if change.InPlaceOf != nil {
+			all = append(all, apply.Change{Action: apply.Deleted, Object: change.InPlaceOf.DeepCopy()})
+		}
+		all = append(all, change)
+	}
+	return all
 }

@@ -34,7 +34,7 @@ func (s provisioning) recall(ctx context.Context, found inventory.Found) (in inp
 func (s provisioning) madeOf(values map[string]any, found inventory.Found, may deploy.Permissions) (in inputs, err error) {
 	values, blueprint := manifest.OfJob(values, s.jobID)
 	spec := manifest.Spec{User: s.user, Namespace: s.Client.Namespace, JobID: s.jobID, Blueprint: blueprint}
-	in.found = found
+	in.found, in.recalled = found, true
 	in.deployment, in.plan, err = s.target.Recall(values, spec, found, may)
 	if err == nil {
 		err = s.within(in.deployment)
@@ -85,11 +85,10 @@ func (s provisioning) recallFormer(ctx context.Context) (in inputs, err error) {
 // asStopped replaces what a provisioning would make of a workspace that is stopped by what
 // it was: only an update reads the blueprint again. How the two differ is said.
 func (s provisioning) asStopped(ctx context.Context, in inputs) (inputs, error) {
-	if in.plan != deploy.Install || !s.keepsStates() {
+	if in.plan != deploy.Install || in.recalled {
 		return in, nil
 	}
-	r, err := s.states().Get(ctx, s.id)
-	if err != nil || r.Desired != v1.DesiredStopped && r.Desired != v1.DesiredRestart {
+	if stopped, err := s.wasStopped(ctx); err != nil || !stopped {
 		return in, err
 	}
 	recalled, err := s.recall(ctx, in.found)
@@ -102,6 +101,15 @@ func (s provisioning) asStopped(ctx context.Context, in inputs) (inputs, error) 
 		}
 	}
 	return recalled, err
+}
+
+// wasStopped says whether somebody has stopped the workspace, and nobody has started it since.
+func (s provisioning) wasStopped(ctx context.Context) (bool, error) {
+	if !s.keepsStates() {
+		return false, nil
+	}
+	r, err := s.states().Get(ctx, s.id)
+	return r.Desired == v1.DesiredStopped || r.Desired == v1.DesiredRestart, err
 }
 
 // reasonNotRecorded is the reason of the error about a workspace whose values are nowhere.

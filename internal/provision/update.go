@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -99,9 +100,11 @@ func (u *Update) compare(ctx context.Context, how Updating) error {
 		return err
 	}
 	u.Changes = differences(s.target, u.in, before)
-	if u.grown, err = s.growth(ctx, u.in.deployment, before); err != nil {
+	grown, anew, err := s.growth(ctx, u.in.deployment, before)
+	if err != nil {
 		return err
 	}
+	u.grown, u.Changes = grown, withStorages(u.Changes, anew)
 	for _, g := range u.grown {
 		u.Storage = append(u.Storage, g.GrownStorage)
 	}
@@ -144,6 +147,18 @@ func differences(t target, in inputs, before map[string]any) []string {
 		}
 	}
 	return append([]string{}, t.Drift(in.found, in.deployment)...)
+}
+
+// withStorages adds the storages that are made again to the settings that differ, unless one of
+// these says so.
+func withStorages(changes, anew []string) []string {
+	for _, storage := range anew {
+		field := "storages." + storage
+		if !slices.ContainsFunc(changes, func(change string) bool { return strings.HasPrefix(change, field) }) {
+			changes = append(changes, field+".claimSpec")
+		}
+	}
+	return changes
 }
 
 // Update carries out what was planned. A workspace that is what it is to be stays as it is

@@ -72,7 +72,7 @@ func provision() Command {
 			{Resource: "services", Verbs: whole, Why: "the workspace's address", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch"}, Why: "its storages, if it has any", Made: true},
 			markedClaims(),
-			{Resource: "persistentvolumeclaims", Verbs: []string{"delete"}, Why: "its storages, with --on-failure delete", Without: "--on-failure delete keeps them and says so"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"delete"}, Why: "its storages, with --on-failure delete; one that never had a volume is made again as its blueprint says", Without: "--on-failure delete keeps them and says so; such a one stays as it is"},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "its network policies, if they are configured", Made: true},
 			{Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "its certificate, if that is configured", Made: true},
 			logLines(),

@@ -41,14 +41,15 @@ func Run(ctx context.Context, o *Options) error {
 			return cmdutil.Because(ctx, err)
 		}
 	}
-	if o.DryRun != "" && !o.Update {
-		return o.dryRun(ctx, p, users[0])
-	}
 	recorders, err := o.Recorders(ctx)
 	if err != nil {
 		return err
 	}
 	p.States = recorders.States(p.Client)
+	if o.DryRun != "" && !o.Update {
+		defer recorders.Close()
+		return o.dryRun(ctx, p, users[0])
+	}
 	if o.Update {
 		err = o.update(ctx, p, users[0], recorders)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -33,9 +34,20 @@ func WarnOfClaims(d Deployment, there apply.Changes, steps *Steps) {
 		if claim.GetKind() != kindClaim || !known {
 			continue
 		}
-		if changes := manifest.ClaimChanges(claim, have.Object); len(changes) > 0 {
-			steps.Warn("ClaimSpecChanged", kube.Object("persistentvolumeclaim", claim.GetName()),
-				fmt.Sprintf("storage %s stays as it is: %s", manifest.StorageOf(d.Chart.Values, claim.GetName()), strings.Join(changes, "; ")))
+		storage := manifest.StorageOf(d.Chart.Values, claim.GetName())
+		if have.InPlaceOf != nil {
+			steps.Note("storage %s is made again as its blueprint says: it never had a volume", storage)
+			continue
 		}
+		changes := manifest.ClaimChanges(claim, have.Object)
+		if len(changes) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("storage %s stays as it is: %s", storage, strings.Join(changes, "; "))
+		if neverBound(have.Object) {
+			text += "; it never had a volume, so that somebody who may delete it can run `" +
+				fault.Command("kubectl", "delete", "pvc", claim.GetName(), "--namespace", d.Spec.Namespace) + "`"
+		}
+		steps.Warn("ClaimSpecChanged", kube.Object("persistentvolumeclaim", claim.GetName()), text)
 	}
 }

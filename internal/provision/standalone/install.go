@@ -78,6 +78,7 @@ func (t Target) install(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 	}
 	applier := t.applier(turn.Lock, dry)
 	applier.Accept, applier.Kept = deploy.Usable(d.Spec.User), turn.Kept
+	applier.Anew = deploy.Renewing(t.Reader)
 	own, err := applier.Apply(ctx, wanted(d))
 	result.Changes.Objects = append(result.Changes.Objects, own...)
 	if err != nil {
@@ -110,7 +111,7 @@ func (t Target) warnOfLost(before *helm.Release, changes apply.Changes) {
 		had = append(had, apply.Change{Object: claim})
 	}
 	for _, change := range changes.With(apply.Created) {
-		if _, ok := had.Of(change.Object, t.Client.Namespace); ok {
+		if _, ok := had.Of(change.Object, t.Client.Namespace); ok && change.InPlaceOf == nil {
 			name := change.Object.GetName()
 			t.Steps.Warn("StorageLost", kube.Object("persistentvolumeclaim", name),
 				"storage "+manifest.StorageNamed(t.ID, name)+" is new and empty: somebody has deleted its claim")

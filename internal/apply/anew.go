@@ -1,0 +1,36 @@
+package apply
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/kube"
+)
+
+// anew deletes a claim in the very version that was read, which nothing is in, so that it is
+// created again. It is not done, but in a dry run: the next try waits until it is gone. Who
+// may not delete it uses it as it is.
+func (r *run) anew(ctx context.Context, it *item, current *unstructured.Unstructured) (done bool, err error) {
+	if r.DryRun != DryRunNone {
+		it.change = &Change{Action: Created, Object: it.object, InPlaceOf: current}
+		return true, nil
+	}
+	if err := r.confirm(ctx); err != nil {
+		return true, err
+	}
+	options, version := r.deletion(current), current.GetResourceVersion()
+	options.Preconditions.ResourceVersion = &version
+	err = it.api.Delete(ctx, it.name, options)
+	switch {
+	case err == nil:
+		it.inPlaceOf = current
+		return false, nil
+	case isStale(err):
+		return false, nil
+	case apierrors.IsForbidden(err):
+		return r.markClaim(ctx, it)
+	}
+	return true, kube.Fault(err, it.call("delete"))
+}

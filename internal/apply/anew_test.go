@@ -1,0 +1,55 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// A claim that is to be made again is deleted and created, and nothing else is. A dry run says
+// so, and who may not delete it uses it as it is.
+func TestClaimsMadeAgain(t *testing.T) {
+	const create, remove = "create persistentvolumeclaims", "delete persistentvolumeclaims"
+	claim := schema.GroupResource{Resource: "persistentvolumeclaims"}
+	for name, c := range map[string]struct {
+		anew   bool
+		dry    DryRun
+		answer error
+		action string
+		writes []string
+	}{
+		"it is as wanted":       {false, DryRunNone, nil, "unchanged PersistentVolumeClaim", []string{create}},
+		"it is made again":      {true, DryRunNone, nil, "create PersistentVolumeClaim", []string{create, remove, create}},
+		"a dry run":             {true, DryRunClient, nil, "create PersistentVolumeClaim", nil},
+		"it may not be deleted": {true, DryRunNone, apierrors.NewForbidden(claim, "a", errors.New("no")), "unchanged PersistentVolumeClaim", []string{create, remove}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster, all := newCluster(), Objects(workspace(t)[1:2])
+			if _, err := cluster.applier().Apply(t.Context(), all); err != nil {
+				t.Fatal(err)
+			}
+			cluster.writes = nil
+			if c.answer != nil {
+				cluster.answers[remove] = c.answer
+			}
+			applier := cluster.applier()
+			applier.DryRun = c.dry
+			applier.Anew = func(context.Context, *unstructured.Unstructured, *unstructured.Unstructured) bool {
+				return c.anew
+			}
+			changes, err := applier.Apply(t.Context(), all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(t, actions(changes), c.action)
+			if (changes[0].InPlaceOf != nil) != (changes[0].Action == Created) {
+				t.Errorf("in place of %v", changes[0].InPlaceOf)
+			}
+			expect(t, cluster.writes, c.writes...)
+		})
+	}
+}
