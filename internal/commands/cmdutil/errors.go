@@ -5,8 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
@@ -20,15 +18,6 @@ func (ExitError) Error() string { return "the command failed" }
 // PassesStatus is the annotation of a command that passes on the status of another one: the
 // status of its own failures is ExecStatus.
 const PassesStatus = "passes-status"
-
-// UsageError is the error of a command line that is wrong, with its own hint if it has one.
-func UsageError(cmd *cobra.Command, err error) error {
-	usage := fault.New(fault.InvalidArgument, "%w", err)
-	if hint := fault.From(err).Hint; hint != "" {
-		return usage.WithHint("%s", hint)
-	}
-	return usage.WithHint("see `%s --help`", cmd.CommandPath())
-}
 
 // Exit prints the error that a command line ended with, unless it has been
 // printed, and gives the exit status.
