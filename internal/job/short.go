@@ -90,3 +90,6 @@ func notFound(id string) error {
 	return fault.New(fault.NotFound, "job %s not found", id).
 		WithHint("`berth jobs` lists the jobs; records are kept for 48 hours if nothing else is configured")
 }
+
+// MayBeID is false for what is no beginning of a job's ID, which is a UUID.
+func MayBeID(typed string) bool { return strings.Trim(strings.ToLower(typed), "0123456789abcdef-") == "" }

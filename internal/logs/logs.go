@@ -14,6 +14,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // Request says whose log, and what of it.
@@ -28,6 +29,8 @@ type Request struct {
 	Tail int64
 	// Since leaves out what is older; 0: nothing.
 	Since time.Duration
+	// Policy says when a workspace that has not started is not waited for any longer.
+	Policy cause.Policy
 	// Lost is told why the connection of a log that is followed was lost; it is made
 	// again. It may be nil.
 	Lost func(error)

@@ -3,10 +3,12 @@ package logs
 import (
 	"cmp"
 	"context"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
@@ -28,10 +30,23 @@ func waitForStart(ctx context.Context, client *kube.Client, pod *corev1.Pod, r R
 	var failed error
 	err = f.Until(ctx, func(s watch.State) (done bool) {
 		now, gone := s.Pod()
-		done, failed = reached(pod, now, gone, r)
+		if done, failed = reached(pod, now, gone, r); !done && failed == nil {
+			failed = failure(s, r)
+		}
 		return done || failed != nil
 	})
 	return cmp.Or(failed, err)
+}
+
+// failure is why the container will not start, if the workspace has failed.
+func failure(s watch.State, r Request) error {
+	reading, _ := watch.Analyze(s, r.Policy, time.Now())
+	now, _ := s.Pod()
+	if reading.Verdict() != v1.VerdictFailed || reading.Cause == nil || now == nil {
+		return nil
+	}
+	return fault.New(fault.Failed, "container %s of workspace %s does not start: %s", r.Container, now.Name, reading.Cause.Message).
+		WithHint("see what to do: %s", kube.Command("status", kube.IDOf(&now.ObjectMeta), now.Namespace))
 }
 
 // reached decides whether the waiting is over.

@@ -27,7 +27,7 @@ func TestBlueprintIsGone(t *testing.T) {
 		if err := w.CoreV1().ConfigMaps(w.namespace).Delete(t.Context(), "team", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		w.withoutBlueprint(w.fromConfigMap, "alice~from-cluster", 7, "configmaps")
+		w.withoutBlueprint(w.fromConfigMap, "alice~from-cluster", 7, "/team not found")
 	})
 	t.Run("a repository", func(t *testing.T) {
 		w := newWorld(t)

@@ -138,7 +138,7 @@ func (f *Factory) CompletePods(cmd *cobra.Command, flag string, of WorkspaceOf, 
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
 		defer cancel()
-		_, pods, err := FindPods(ctx, f.Workspaces, workspace)
+		_, pods, err := Pods{Workspaces: f.Workspaces}.Find(ctx, workspace)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -4,14 +4,11 @@ package cmdutil
 
 import (
 	"cmp"
-	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/berthdev/berth/internal/config"
@@ -67,26 +64,7 @@ func (f *Factory) Workspaces() (inventory.Reader, error) {
 	if err != nil {
 		return inventory.Reader{}, err
 	}
-	return inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now, Former: provider.Former(client)}, nil
-}
-
-// FindPods finds the pods of the workspace that an argument names, and the client of
-// their namespace.
-func FindPods(ctx context.Context, open func() (inventory.Reader, error), workspace string) (*kube.Client, []*corev1.Pod, error) {
-	arg, err := inventory.ParseArgument(workspace)
-	if err != nil {
-		return nil, nil, err
-	}
-	reader, err := Await(ctx, open)
-	if err != nil {
-		return nil, nil, err
-	}
-	target, err := reader.Find(ctx, arg)
-	if err != nil {
-		return nil, nil, err
-	}
-	pods, err := reader.Pods(ctx, target)
-	return reader.Client.In(target.Namespace), pods, err
+	return reader(client, cause.DefaultPolicy(), inCluster(client)), nil
 }
 
 // AddKubeFlags adds kubectl's own flags for reaching a cluster. All of them work;
@@ -141,7 +119,7 @@ func (d *Dependencies) Inventory() (inventory.Reader, error) {
 	if err != nil {
 		return inventory.Reader{}, err
 	}
-	return inventory.Reader{Client: client, Policy: c.Policy, Now: time.Now, Former: provider.Former(client)}, nil
+	return reader(client, c.Policy, d.States), nil
 }
 
 // Identity is the configured chain of identity providers.

@@ -30,6 +30,17 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return err.WithHint("see `%s --help`", cmd.CommandPath())
 }
 
+// Subcommand refuses an argument that can only be meant to be a command below another one which
+// has arguments as well; nil if none is like it.
+func Subcommand(cmd *cobra.Command, typed string) error {
+	like := meant(cmd, typed)
+	if like == "" {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "unknown command %q", typed).
+		WithHint("did you mean `%s %s`?", cmd.CommandPath(), like)
+}
+
 // likeness is of how many letters one may be different in a word that is meant to be a command.
 const likeness = 3
 

@@ -27,3 +27,12 @@ func AddPolicyFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("ignore-reason", completeList(Causes))
 	NoFlagValues(cmd, "crash-loop-threshold")
 }
+
+// PolicyOrDefault is the configured policy; the default one where the configuration cannot be read.
+func (d *Dependencies) PolicyOrDefault() cause.Policy {
+	c, err := d.Config()
+	if err != nil {
+		return cause.DefaultPolicy()
+	}
+	return c.Policy
+}

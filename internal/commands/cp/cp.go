@@ -17,7 +17,6 @@ import (
 	"github.com/berthdev/berth/internal/exec/machine"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
@@ -26,9 +25,9 @@ import (
 
 // Options are what the command line says.
 type Options struct {
-	IO         terminal.Streams
-	Workspaces func() (inventory.Reader, error)
-	Through    func(ctx context.Context, name, target, container string) (gateway.Gateway, gateway.Target, error)
+	IO      terminal.Streams
+	Pods    cmdutil.Pods
+	Through func(ctx context.Context, name, target, container string) (gateway.Gateway, gateway.Target, error)
 
 	From, To     Location
 	Place        pod.Place
@@ -68,7 +67,7 @@ to directories unless it runs as root.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{IO: f.IO, Workspaces: f.Workspaces}
+	o := &Options{IO: f.IO}
 	cmd := &cobra.Command{
 		Use:        "cp SRC DST",
 		SuggestFor: []string{"copy", "scp", "rsync"},
@@ -84,7 +83,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 			}
 			return nil
 		},
-		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) (err error) {
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) (err error) {
+			o.Pods.Flags = cmdutil.ClusterFlags(cmd)
 			if o.From, o.To, err = locations(args); err != nil {
 				return err
 			}
@@ -92,6 +92,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		}),
 	}
 	deps := f.For(cmd)
+	o.Pods.Workspaces, o.Pods.States = deps.Workspaces, deps.States
 	o.Through = deps.Through
 	deps.AddGatewayFlag(cmd, &o.Gateway)
 	f.AddContainerFlag(cmd, &o.Place, workspaceOf)
@@ -148,12 +149,22 @@ func (o *Options) place(ctx context.Context) (v1.CopyResult, exec.Runner, error)
 		through, to, err := o.Through(ctx, o.Gateway, o.workspace(), o.Place.Container)
 		return v1.CopyResult{ID: to.Workspace, Namespace: to.Namespace, Container: to.Container}, through.Runner(to), err
 	}
-	client, request, err := cmdutil.FindPlace(ctx, o.Workspaces, o.workspace(), o.Place)
+	client, request, err := o.Pods.Place(ctx, o.workspace(), o.Place)
 	if err != nil {
-		return v1.CopyResult{}, nil, err
+		return v1.CopyResult{}, nil, o.orFile(err)
 	}
 	login := pod.Login{User: pod.OSUser(o.workspace()), Container: request.Container}
 	return v1.CopyResult{ID: request.ID, Namespace: client.Namespace, Pod: request.Pod, Container: request.Container}, login.As(pod.Runner(client, request)), nil
+}
+
+// orFile is the error about a workspace that does not exist, with what to type if a file of this
+// machine was meant.
+func (o *Options) orFile(err error) error {
+	if fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	missing := *fault.From(err)
+	return missing.WithHint("%s; a file of this machine whose name has a colon is written ./NAME", missing.Hint)
 }
 
 func (o *Options) copy(ctx context.Context, run exec.Runner, meter *filecopy.Meter) (filecopy.Result, error) {

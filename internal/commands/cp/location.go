@@ -56,7 +56,8 @@ func locations(args []string) (from, to Location, err error) {
 	case to == (Location{Path: standard}) && from.Workspace != "":
 		return from, to, notStandard("standard output", fault.Command("berth", "exec", from.Workspace, "--", "cat", orFile(from.Path)))
 	case from.Workspace != "" && to.Workspace != "":
-		return from, to, fault.New(fault.InvalidArgument, "source and destination are both in a workspace: copy to this machine first")
+		return from, to, fault.New(fault.InvalidArgument, "source and destination are both in a workspace").
+			WithHint("copy to this machine first; a file of this machine whose name has a colon is written ./%s", args[0])
 	case from.Workspace == "" && to.Workspace == "":
 		return from, to, fault.New(fault.InvalidArgument, "neither source nor destination is in a workspace: write USERSTR:PATH")
 	}

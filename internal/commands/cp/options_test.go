@@ -13,7 +13,7 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	forget := func(o *cp.Options) { o.IO, o.Workspaces, o.Through = terminal.Streams{}, nil, nil }
+	forget := func(o *cp.Options) { o.IO, o.Pods, o.Through = terminal.Streams{}, cmdutil.Pods{}, nil }
 	local := func(path string) cp.Location { return cp.Location{Path: path} }
 	in := func(workspace, path string) cp.Location { return cp.Location{Workspace: workspace, Path: path} }
 	cmdtest.Options(t, cp.NewCmd, forget, map[string]cmdtest.Case[cp.Options]{

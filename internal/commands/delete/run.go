@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/wording"
@@ -115,6 +116,9 @@ func notThere(err error) error {
 		return err
 	}
 	missing := *fault.From(err)
+	if missing.Reason == inventory.ReasonMeant {
+		return err
+	}
 	return missing.WithHint("with --ignore-not-found that is no error; `berth status` lists the workspaces of a namespace, and --namespace chooses another one")
 }
 

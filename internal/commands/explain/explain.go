@@ -3,6 +3,8 @@ package explain
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +15,6 @@ import (
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/watch/cause"
-	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // Options are what the command line says.
@@ -77,9 +78,29 @@ func Run(_ context.Context, o *Options) error {
 // unknown refuses what is not a cause, and suggests the one that is meant.
 func unknown(name string) error {
 	codes, kubernetes := cause.Reasons()
+	all := append(codes, kubernetes...)
 	err := fault.New(fault.InvalidArgument, "unknown cause %q", name)
-	if nearest := yamldoc.Nearest(name, append(codes, kubernetes...)); nearest != "" {
+	if nearest := cmdutil.NearestName(name, all); nearest != "" {
 		return err.WithHint("did you mean `berth explain %s`?", nearest)
 	}
+	switch like := having(name, all); {
+	case len(like) == 1:
+		return err.WithHint("did you mean `berth explain %s`?", like[0])
+	case len(like) > 1 && len(like) <= mostLike:
+		return err.WithHint("did you mean one of: %s?", strings.Join(like, ", "))
+	}
 	return err.WithHint("`berth explain` lists the causes")
+}
+
+// mostLike is of how many causes one is meant; of more, the list is as good.
+const mostLike = 8
+
+// having are the names of which a part was typed.
+func having(typed string, names []string) (like []string) {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		if len(typed) > 1 && strings.Contains(strings.ToLower(name), strings.ToLower(typed)) {
+			like = append(like, name)
+		}
+	}
+	return like
 }

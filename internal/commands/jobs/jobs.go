@@ -56,8 +56,13 @@ configured, otherwise in the cluster.`,
   berth jobs 5f0c1a5 --follow
   berth jobs --output json`,
 		Args: cmdutil.MaxOneArg("job"),
-		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Job = cmdutil.Optional(args)
+			if !job.MayBeID(o.Job) {
+				if err := cmdutil.Subcommand(cmd, o.Job); err != nil {
+					return err
+				}
+			}
 			return o.validate()
 		}),
 	}

@@ -12,15 +12,16 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/logs"
-	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // Options are what the command line says.
 type Options struct {
-	IO         terminal.Streams
-	Workspaces func() (inventory.Reader, error)
+	IO     terminal.Streams
+	Pods   cmdutil.Pods
+	Policy func() cause.Policy
 
 	Workspace     string
 	Container     string // empty for the main one
@@ -34,25 +35,27 @@ type Options struct {
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{IO: f.IO, Workspaces: f.Workspaces}
+	o := &Options{IO: f.IO}
 	cmd := &cobra.Command{
 		Use:        "logs USERSTR|ID",
 		SuggestFor: []string{"log", "tail"},
 		Short:      "Print the logs of a workspace",
 		Long: `Print the log of a workspace's main container, of another container, or of all.
 With --follow, follow it until the container ends; one that has not started yet is
-waited for.`,
+waited for, unless the workspace has failed.`,
 		Example: `  berth logs alice~dev
   berth logs alice~dev --follow --tail 20
   berth logs alice~dev --all-containers --since 5m
   berth logs alice~dev --previous`,
 		Args:              cmdutil.OneArg("workspace"),
 		ValidArgsFunction: f.CompleteWorkspace,
-		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
-			o.Workspace = args[0]
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
+			o.Workspace, o.Pods.Flags = args[0], cmdutil.ClusterFlags(cmd)
 			return o.validate()
 		}),
 	}
+	deps := f.For(cmd)
+	o.Pods.Workspaces, o.Pods.States, o.Policy = deps.Workspaces, deps.States, deps.PolicyOrDefault
 	flags := cmd.Flags()
 	flags.StringVarP(&o.Container, "container", "c", "", "the container, or init container (default: "+v1.MainContainer+")")
 	flags.BoolVar(&o.AllContainers, "all-containers", false, "print all containers, with the container's name before each line")
@@ -82,13 +85,13 @@ func (o *Options) validate() error {
 
 // Run prints the logs.
 func Run(ctx context.Context, o *Options) error {
-	client, pods, err := cmdutil.FindPods(ctx, o.Workspaces, o.Workspace)
+	client, pods, err := o.Pods.Find(ctx, o.Workspace)
 	if err != nil {
 		return err
 	}
 	request := logs.Request{
 		Container: o.Container, Follow: o.Follow, Previous: o.Previous,
-		Timestamps: o.Timestamps, Tail: o.Tail, Since: o.Since,
+		Timestamps: o.Timestamps, Tail: o.Tail, Since: o.Since, Policy: o.Policy(),
 		Lost: func(err error) { printer.PrintNote(o.IO, "connection lost, retrying: "+err.Error()) },
 	}
 	if o.Container == "" {

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/commands/logs"
 	"github.com/berthdev/berth/internal/terminal"
 )
 
 func TestOptions(t *testing.T) {
-	forget := func(o *logs.Options) { o.IO, o.Workspaces = terminal.Streams{}, nil }
+	forget := func(o *logs.Options) { o.IO, o.Pods, o.Policy = terminal.Streams{}, cmdutil.Pods{}, nil }
 	cmdtest.Options(t, logs.NewCmd, forget, map[string]cmdtest.Case[logs.Options]{
 		"all of the main container": {Args: "alice", Want: logs.Options{Workspace: "alice", Tail: -1}},
 		"of another one": {

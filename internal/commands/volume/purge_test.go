@@ -104,7 +104,7 @@ func TestOptions(t *testing.T) {
 		"no question": {Args: "abcd", Err: "--yes is required"},
 		"too short":   {Args: "abc --yes", Err: "too short"},
 	})
-	forget := func(o *commandvolume.RestoreOptions) { o.IO, o.Open, o.Workspaces = terminal.Streams{}, nil, nil }
+	forget := func(o *commandvolume.RestoreOptions) { o.IO, o.Open, o.Pods = terminal.Streams{}, nil, cmdutil.Pods{} }
 	cmdtest.Options(t, commandvolume.NewRestore, forget, map[string]cmdtest.Case[commandvolume.RestoreOptions]{
 		"here":          {Args: "abcd --to x", Want: commandvolume.RestoreOptions{Drivers: base, ID: "abcd", To: "x"}},
 		"there":         {Args: "abcd --into alice~dev:/a:b --overwrite --node n1", Want: commandvolume.RestoreOptions{Drivers: commandvolume.Drivers{Namespace: "berth-volumes", Node: "n1"}, ID: "abcd", Into: "alice~dev", Path: "/a:b", Overwrite: true}},

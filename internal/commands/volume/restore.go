@@ -13,7 +13,6 @@ import (
 	filecopy "github.com/berthdev/berth/internal/exec/copy"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/transfer"
@@ -23,7 +22,7 @@ import (
 type RestoreOptions struct {
 	Drivers
 
-	Workspaces func() (inventory.Reader, error)
+	Pods cmdutil.Pods
 
 	ID           string
 	To           string // a directory of this machine
@@ -34,7 +33,7 @@ type RestoreOptions struct {
 
 // NewRestore makes `berth volume restore`.
 func NewRestore(f *cmdutil.Factory, runF func(context.Context, *RestoreOptions) error) *cobra.Command {
-	o := &RestoreOptions{Workspaces: f.Workspaces}
+	o := &RestoreOptions{}
 	into := ""
 	cmd := &cobra.Command{
 		Use:        "restore ID",
@@ -63,13 +62,15 @@ volume any more. The workspace needs sh and tar.`,
 			}
 			return f.CompleteVolumes(cmd, o.Namespace, volumeNames(nil))
 		},
-		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
-			o.ID = args[0]
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
+			o.ID, o.Pods.Flags = args[0], cmdutil.ClusterFlags(cmd)
 			o.Into, o.Path, _ = strings.Cut(into, ":")
 			return o.check(into)
 		}),
 	}
 	drivers(f, cmd, &o.Drivers, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
+	deps := f.For(cmd)
+	o.Pods.Workspaces, o.Pods.States = deps.Workspaces, deps.States
 	flags := cmd.Flags()
 	flags.StringVar(&o.To, "to", "", "the directory of this machine to restore to")
 	flags.StringVar(&into, "into", "", "the workspace to restore into: USERSTR|ID[:PATH]")
@@ -148,7 +149,7 @@ func (o *RestoreOptions) destination(ctx context.Context, k kept) (d v1.VolumeRe
 			return filecopy.Receive{Run: archive.Runner(), From: filecopy.Contents, To: o.To, OutsideLinks: o.OutsideLinks, Meter: meter}.Do(ctx)
 		}, nil
 	}
-	client, request, err := cmdutil.FindPlace(ctx, o.Workspaces, o.Into, pod.Place{})
+	client, request, err := o.Pods.Place(ctx, o.Into, pod.Place{})
 	if err != nil {
 		return d, nil, err
 	}

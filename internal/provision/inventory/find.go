@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // Target is a workspace that exists, or a part of one.
@@ -35,8 +36,11 @@ func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
 	first := slices.IndexFunc(targets, Target.exists)
 	switch {
 	case first < 0:
-		return nil, fault.New(fault.NotFound, "workspace %s not found in namespace %s", all[0].id, r.Client.Namespace).
-			WithHint("%s", arg.otherwise(r.Client.Namespace))
+		err := fault.New(fault.NotFound, "workspace %s not found in namespace %s", all[0].id, r.Client.Namespace)
+		if meant := r.meant(ctx, arg.Text); meant != "" {
+			return nil, err.WithReason(ReasonMeant).WithHint("did you mean %s? %s", fault.Word(meant), listsThem)
+		}
+		return nil, err.WithHint("%s", arg.otherwise(r.Client.Namespace))
 	case slices.ContainsFunc(targets[first+1:], Target.exists):
 		return nil, fault.New(fault.InvalidArgument, "%q is ambiguous: %s or %s", arg.Text, all[0].id, all[1].id).
 			WithHint("use id/%s or id/%s", all[0].id, all[1].id)
@@ -44,13 +48,32 @@ func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
 	return &targets[first], nil
 }
 
-// otherwise is what to do where there is no such workspace.
-func (a Argument) otherwise(namespace string) string {
-	hint := "`berth status` lists the workspaces of a namespace; --namespace chooses another one"
-	if u := a.asked(); u.User == "" || u.Pod != "" {
-		return hint
+// ReasonMeant is the reason of the error about a workspace that does not exist, where another
+// one has a name like it.
+const ReasonMeant = "ANOTHER_NAME"
+
+// meant is the name of the workspace that is meant by what was typed; empty if it is not known.
+func (r Reader) meant(ctx context.Context, typed string) string {
+	if r.Meant == nil {
+		return ""
 	}
-	return "`" + fault.Command("berth", "provision", a.Text, "--namespace", namespace) + "` creates it; " + hint
+	return r.Meant(ctx, r.Client.Namespace, typed)
+}
+
+const listsThem = "`berth status` lists the workspaces of a namespace; --namespace chooses another one"
+
+// otherwise is what to do where there is no such workspace. Whether there is a blueprint that
+// the user string names is not known here.
+func (a Argument) otherwise(namespace string) string {
+	u := a.asked()
+	if u.User == "" || u.Pod != "" {
+		return listsThem
+	}
+	creates := "` creates it"
+	if u.Form() == userstring.Explicit {
+		creates += " if there is a blueprint " + u.Blueprint + ", which `berth blueprint list` says"
+	}
+	return "`" + fault.Command("berth", "provision", a.Text, "--namespace", namespace) + creates + "; " + listsThem
 }
 
 func (t Target) exists() bool { return t.Found.Exists() }

@@ -28,6 +28,9 @@ type Reader struct {
 	// Former returns an error if berth once took the caller for the user of that name, who
 	// can be somebody else; nil asks nobody.
 	Former func(ctx context.Context, username string) error
+	// Meant is the name of a workspace of the namespace that somebody meant who typed one that
+	// there is not; empty if none is near. Nil asks nobody.
+	Meant func(ctx context.Context, namespace, typed string) string
 }
 
 // In reads another namespace; the same one if the name is empty.

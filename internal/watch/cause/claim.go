@@ -93,7 +93,7 @@ func claim() []entry {
 			why: func(c v1.Cause, a About) string {
 				return missing(c, a) + " Name one that does (`kubectl get storageclass`) as " + class(c, a)
 			},
-			hint: "{why}. {again}",
+			hint: "{why}. {updated}",
 			explanation: explanation{
 				title:   "The storage class does not exist",
 				meaning: "The claim names a storage class that the cluster does not have.",

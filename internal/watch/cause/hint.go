@@ -26,6 +26,7 @@ func Hint(c *v1.Cause, a About) string {
 		"{memory-field}", a.field(*c, "resources.memory", "resources.limits.memory"),
 		"{requests-field}", a.field(v1.Cause{}, "resources", "resources.requests"),
 		"{again}", a.again(),
+		"{updated}", a.updated(),
 		"{retried}", a.retried(),
 		"{anew}", a.anew(),
 		"{name}", c.Object[strings.Index(c.Object, "/")+1:],
@@ -92,6 +93,15 @@ func (a About) again() string {
 		return "Then apply again what the pod is made from."
 	}
 	return "Then delete the pod and create it again."
+}
+
+// updated is how a change takes effect for a pod that still waits: to provision the workspace
+// again follows the pod as it is.
+func (a About) updated() string {
+	if a.Blueprint == "" || a.UserString == "" {
+		return a.again()
+	}
+	return "Then run `" + fault.Command("berth", "update", a.UserString) + a.option() + "`."
 }
 
 // retried is who creates a pod that was refused once it is accepted.
