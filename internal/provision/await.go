@@ -18,7 +18,7 @@ func (p *Provisioner) Await(ctx context.Context, t *inventory.Target, stream *ev
 	s := p.in(t.Namespace).session(t.ID, t.Found.WorkloadRef(), stream)
 	ctx, stop := context.WithCancel(ctx) // the watches end with it
 	defer stop()
-	about := deploy.AboutPod(t.Namespace, t.Found.UserString())
+	about := deploy.AboutPods(t.ID, t.Namespace, t.Found.UserString(), t.Found.Pods())
 	follower, err := s.target.Watch(ctx, t.Found, deploy.Deployment{Objects: t.Found.Claims(), About: about})
 	if err != nil {
 		return Outcome{}, interrupted(ctx, about, ending{}, err)

@@ -32,6 +32,9 @@ func (r *reading) failed(f cause.Finding) stageResult {
 	if since.IsZero() {
 		since = r.EndedAt()
 	}
+	if since.IsZero() {
+		since = f.Begins(r.Pod) // an image that does not come, or what a pod is refused for
+	}
 	return stageResult{stage: v1.StageFailed, since: since, message: f.Message, why: &f}
 }
 

@@ -82,7 +82,7 @@ type folder struct {
 type WarningKind struct{ object, reason, message string }
 
 func (f *folder) add(e *corev1.Event) {
-	kind := WarningKind{evidence.ObjectOf(e), e.Reason, messageKind(e.Message)}
+	kind := WarningKind{evidence.ObjectOf(e), e.Reason, messageKind(evidence.Text(e))}
 	i := slices.Index(f.kinds, kind)
 	if alike := f.alike(kind); i < 0 && len(alike) >= mostMessages {
 		i = alike[len(alike)-1]

@@ -95,6 +95,9 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Annotations:       map[string]string{cmdutil.PassesStatus: ""},
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Workspace, o.Command, o.Flags = args[0], args[1:], cmdutil.ClusterFlags(cmd)
+			if cmd.ArgsLenAtDash() == 0 && len(o.Command) > 0 {
+				o.Command = o.Command[1:] // the second --
+			}
 			if err := o.Machine.parse(cmd.Flags(), args); err != nil {
 				return err
 			}
@@ -132,6 +135,8 @@ func flagError(cmd *cobra.Command, err error) error {
 func checkArgs(cmd *cobra.Command, args []string) error {
 	dash, usage := cmd.ArgsLenAtDash(), func(problem string) error { return cmdutil.UsageError(cmd, errors.New(problem)) }
 	switch {
+	case dash == 0 && isDashed(args):
+		return nil
 	case len(args) == 0 || dash == 0:
 		return usage("requires a workspace")
 	case dash > 1:
@@ -140,6 +145,12 @@ func checkArgs(cmd *cobra.Command, args []string) error {
 		return withoutDashes(args)
 	}
 	return nil
+}
+
+// isDashed is true for a workspace whose name begins with -, which is behind a -- itself. So is
+// the command behind it.
+func isDashed(args []string) bool {
+	return len(args) > 0 && strings.HasPrefix(args[0], "-") && (len(args) == 1 || args[1] == "--" && len(args) > 2)
 }
 
 func withoutDashes(args []string) error {
@@ -203,6 +214,9 @@ func (o *Options) find(ctx context.Context, e cmdutil.Entrance) (cmdutil.Entry, 
 // missing provisions a workspace that is not there, if that is wanted.
 func (o *Options) missing(ctx context.Context, e cmdutil.Entrance, missing error) (cmdutil.Entry, error) {
 	u, err := cmdutil.ParseNewUser(o.Workspace)
+	if err == nil && !o.Provision && fault.ReasonOf(missing) == inventory.ReasonMeant {
+		return cmdutil.Entry{}, missing
+	}
 	if err == nil && !o.Provision {
 		command := append([]string{"berth", "exec", fault.Word(o.Workspace), "--provision"}, o.Flags...)
 		return cmdutil.Entry{}, fault.New(fault.NotFound, "%w", missing).

@@ -48,6 +48,9 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	fleet.Sort(list.Items, o.SortBy)
+	if len(list.Items) == 0 {
+		cmdutil.WarnOfNamespace(ctx, o.IO, reader.Client, query.Namespace)
+	}
 	return printer.Print(o.IO, o.Output, result.Workspaces{WorkspaceList: *list, Table: o.table()})
 }
 

@@ -2,6 +2,7 @@ package pod
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/internal/exec"
@@ -24,6 +25,10 @@ func failure(err error, client *kube.Client, r Request) error {
 		return fault.New(fault.Unavailable, "the connection to the API server was lost, and with it the command in workspace %s: %w", r.Pod, err).
 			WithHint("it may still be running there: `%s` shows its processes", kube.Command("exec", cmp.Or(r.ID, r.Pod), client.Namespace, "--", "ps"))
 	}
+	if isOver(err) {
+		return fault.New(fault.Failed, "%s does not run any more, or not yet", r.title()).WithReason(ReasonNotRunning).
+			WithHint("see its state: %s", kube.Command("status", cmp.Or(r.ID, r.Pod), client.Namespace))
+	}
 	if notStarted := notStarted(err, r.Command[0], r.title()); notStarted != nil {
 		return notStarted
 	}
@@ -32,4 +37,14 @@ func failure(err error, client *kube.Client, r Request) error {
 		return fault.New(fault.Internal, "cannot run the command in %s: %w", r.title(), err)
 	}
 	return failed
+}
+
+// isOver is true if the container runtime says that the container's process is not there: it has
+// ended, or is being restarted, since the pod was read.
+func isOver(err error) bool {
+	said := strings.ToLower(err.Error())
+	return slices.ContainsFunc([]string{
+		"no running task found", "container not running", "container is not running", "not in running state",
+		"in a stopped state", "in a stopped container", "container not found (", "cannot exec in a deleted state",
+	}, func(text string) bool { return strings.Contains(said, text) })
 }

@@ -34,6 +34,7 @@ func TestFailure(t *testing.T) {
 		"no login":        {errors.New(`unable to upgrade connection: {"kind":"Status","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`), fault.Unauthenticated, "does not accept your credentials"},
 		"a proxy's login": {errors.New("unable to upgrade connection: HTTP 401 from a proxy"), fault.Unauthenticated, "does not accept your credentials"},
 		"a login page":    {errors.New("unable to upgrade connection: a proxy answered with a page in HTML, such as one to log in, not the API server"), fault.Unavailable, "a page in HTML"},
+		"it has ended":    {errors.New("rpc error: code = NotFound desc = failed to exec in container: failed to load task: no running task found: task 24e8 not found: not found"), fault.Failed, "workspace alice does not run any more, or not yet"},
 		"something else":  {errors.New("never seen"), fault.Internal, "cannot run the command in workspace alice: never seen"},
 	} {
 		if err := failure(c.err, client, Request{Pod: "alice", Command: []string{"ls"}}); fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {

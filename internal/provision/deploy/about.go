@@ -2,17 +2,48 @@ package deploy
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // About is what is known about the pod that a cause is about, for hints.
 type About func(*v1.Cause) cause.About
+
+// SetByFlags are the fields of a blueprint that flags have set, with the flags.
+func SetByFlags(b blueprint.Blueprint) map[string]string {
+	set := map[string]string{}
+	for path, origin := range b.Origins {
+		if strings.HasPrefix(origin, "--") {
+			set[path] = origin
+		}
+	}
+	return set
+}
+
+// AboutPods knows what the pods of a workspace say of themselves. In those of a workload there are
+// also containers that no blueprint is responsible for.
+func AboutPods(id, namespace, userString string, pods []*corev1.Pod) About {
+	if len(pods) == 0 {
+		return AboutPod(namespace, userString)
+	}
+	return func(c *v1.Cause) cause.About {
+		pod := pods[0] // they are alike
+		about := cause.About{Namespace: namespace, Controlled: metav1.GetControllerOf(pod) != nil}
+		if !about.Controlled || c != nil && strings.HasPrefix(c.Container, id+"-") {
+			about.UserString, about.Blueprint = userString, pod.Labels[kube.LabelBlueprint]
+		}
+		return about.Of(pod.Spec, c)
+	}
+}
 
 // AboutPod knows of a pod nothing but its namespace, and whose workspace it is if that is known.
 func AboutPod(namespace, userString string) About {

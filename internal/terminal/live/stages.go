@@ -42,8 +42,8 @@ func (m *model) endStage(it *item, next v1.Snapshot, at time.Time) {
 	switch { // what it was waiting for is of no interest any more
 	case it.name == string(v1.StageScheduling) && next.Node != "":
 		it.message = next.Node
-	case it.name == string(v1.StageStarting) && next.Stage == v1.StageRunning:
-		it.message = ""
+	case it.name == string(v1.StageStarting) && next.Stage != v1.StageFailed:
+		it.message = "" // it goes on, or an image is pulled after all
 	}
 }
 

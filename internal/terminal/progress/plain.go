@@ -169,7 +169,7 @@ func (m *member) stageEntries(s v1.Snapshot, p style.Page) []result.Entry {
 	}
 	if c := wording.Lasting(s.Cause); c != nil && wording.InProgress(s) && m.cause.isNew(isCause(*c), c.Message) {
 		if !wording.Known(c.Message, s.Message, s.Warnings) {
-			entries = append(entries, result.Entry{Label: "cause " + c.Code, Text: wording.CauseText(*c)})
+			entries = append(entries, result.Entry{Label: "cause " + c.Code, Text: wording.CauseAfterCode(*c)})
 		}
 		if c.Hint != m.hint {
 			m.hint = c.Hint

@@ -3,6 +3,7 @@ package wording_test
 import (
 	"testing"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
@@ -26,6 +27,20 @@ func TestMessageKind(t *testing.T) {
 	} {
 		if same := wording.MessageKind(test.a) == wording.MessageKind(test.b); same != test.same {
 			t.Errorf("%q and %q: same %v, want %v", test.a, test.b, same, test.same)
+		}
+	}
+}
+
+// A code that is Kubernetes' word, too, is said once.
+func TestCauseInShort(t *testing.T) {
+	for want, c := range map[string]v1.Cause{
+		"DeadlineExceeded: Pod was active": {Code: "DeadlineExceeded", Message: "DeadlineExceeded: Pod was active"},
+		"Evicted: the node is full (main)": {Code: "Evicted", Message: "Evicted: the node is full", Container: "main"},
+		"CrashLoop: 3 restarts (main)":     {Code: "CrashLoop", Message: "container main: 3 restarts", Container: "main"},
+		"ran":                              {Message: "ran"},
+	} {
+		if got := wording.CauseInShort(c); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -99,8 +99,14 @@ func CauseInShort(c v1.Cause) string {
 	if c.Code == "" {
 		return text
 	}
-	return c.Code + ": " + text
+	return c.Code + ": " + withoutCode(c, text)
 }
+
+// CauseAfterCode is CauseText behind the code of the cause.
+func CauseAfterCode(c v1.Cause) string { return withoutCode(c, CauseText(c)) }
+
+// withoutCode is a text without the code in front, where that is Kubernetes' word, too.
+func withoutCode(c v1.Cause, text string) string { return strings.TrimPrefix(text, c.Code+": ") }
 
 // Lasting is a cause that people are to read: one that has lasted for a few
 // seconds, or is final; nil for others.

@@ -15,8 +15,10 @@ type About struct {
 	UserString string
 	Blueprint  string // empty for what is not a workspace
 	Origin     string // file:line of the blueprint
-	Controlled bool   // a controller replaces the pod when it is gone
-	Job        bool   // that is a Job, whose template cannot be changed
+	// Set are the fields that flags have set in place of the blueprint, with the name of the flag.
+	Set        map[string]string
+	Controlled bool // a controller replaces the pod when it is gone
+	Job        bool // that is a Job, whose template cannot be changed
 	Namespace  string
 	Image      string
 	Memory     string // the limit of the container that the cause is about

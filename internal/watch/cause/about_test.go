@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -65,7 +66,7 @@ func TestAboutOf(t *testing.T) {
 		"of one that is not": {&v1.Cause{Container: "gone"}, About{Origin: "x"}},
 	} {
 		c.want.Requests = "1 cpu and 2Gi memory"
-		if got := (About{Origin: "x"}).Of(spec, c.cause); got != c.want {
+		if got := (About{Origin: "x"}).Of(spec, c.cause); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}

@@ -165,11 +165,17 @@ func outOfMemoryWait(c evidence.Container) (Finding, bool) {
 	return of(c, OutOfMemory, reason, "%s", memoryText(c)), reason == evidence.OOMKilled
 }
 
+// What is said of the memory that a container may use.
+const (
+	limitIs = ", its limit is "
+	noLimit = "it has no memory limit of its own"
+)
+
 func memoryText(c evidence.Container) string {
 	if c.MemoryLimit == "" {
-		return "ran out of memory (OOMKilled); it has no memory limit of its own"
+		return "ran out of memory (OOMKilled); " + noLimit
 	}
-	return "ran out of memory (OOMKilled), its limit is " + c.MemoryLimit
+	return "ran out of memory (OOMKilled)" + limitIs + c.MemoryLimit
 }
 
 func exited(c evidence.Container, code string, t *corev1.ContainerStateTerminated, text string) Finding {

@@ -80,7 +80,9 @@ func TestCrashHints(t *testing.T) {
 	number := func(n int) *int { return &n }
 	checkHints(t, []hintTest{
 		{"out of memory", v1.Cause{Code: OutOfMemory, Container: "app"}, About{Memory: "16Mi"}, []string{"limit of 16Mi", `"resources.limits.memory" of container app`}},
-		{"out of memory without a limit", v1.Cause{Code: OutOfMemory}, About{}, []string{"more memory than the node could give it"}},
+		{"out of memory without a limit", v1.Cause{Code: OutOfMemory, Message: "container app: ran out of memory (OOMKilled); it has no memory limit of its own"}, About{}, []string{"more memory than the node could give it"}},
+		{"out of memory with a limit", v1.Cause{Code: OutOfMemory, Message: "container app: ran out of memory (OOMKilled), its limit is 512Mi; its last words: x"}, About{}, []string{"more memory than its limit of 512Mi, and"}},
+		{"out of memory, and nothing is known", v1.Cause{Code: OutOfMemory}, About{}, []string{"more memory than it could get"}},
 		{"killed", v1.Cause{Code: CrashLoop, ExitCode: number(137)}, About{}, []string{"137 is SIGKILL"}},
 		{"crashed", v1.Cause{Code: CrashLoop, ExitCode: number(139), Object: "pod/api", Container: "app", Restarts: number(3)}, About{}, []string{"139 is SIGSEGV", "`kubectl logs api --container app --previous`"}},
 		{

@@ -32,11 +32,27 @@ func Hint(c *v1.Cause, a About) string {
 		"{name}", c.Object[strings.Index(c.Object, "/")+1:],
 		"{ns}", a.option(),
 		"{container}", either(c.Container != "", "Container "+c.Container, "The container"),
-		"{limit}", either(a.Memory != "", "more memory than its limit of "+a.Memory, "more memory than the node could give it"),
+		"{limit}", a.memory(*c),
 		"{image}", either(a.Image != "", a.Image, "the image"),
 		"{last-words}", a.lastWords(*c),
 	).Replace(e.hint)
 	return strings.Join(strings.Fields(text), " ")
+}
+
+// memory says what a container used too much of. That it has no limit is said only where its pod
+// was read.
+func (a About) memory(c v1.Cause) string {
+	limit := a.Memory
+	if _, read, ok := strings.Cut(c.Message, limitIs); ok && limit == "" {
+		limit, _, _ = strings.Cut(read, ";")
+	}
+	switch {
+	case limit != "":
+		return "more memory than its limit of " + limit
+	case strings.Contains(c.Message, noLimit):
+		return "more memory than the node could give it"
+	}
+	return "more memory than it could get"
 }
 
 func either(first bool, a, b string) string {
@@ -60,13 +76,25 @@ func (a About) spec() string {
 // field names a field of the blueprint, or the one of the pod that it is; of the
 // container, where the cause is about one.
 func (a About) field(c v1.Cause, ofBlueprint, ofPod string) string {
-	switch {
+	switch flag := a.setBy(ofBlueprint); {
+	case flag != "":
+		return fmt.Sprintf("%q, which %s gave", ofBlueprint, flag)
 	case a.Blueprint != "":
 		return fmt.Sprintf("%q in %s", ofBlueprint, a.spec())
 	case c.Container != "":
 		return fmt.Sprintf("%q of container %s in %s", ofPod, c.Container, a.spec())
 	}
 	return fmt.Sprintf("%q in %s", ofPod, a.spec())
+}
+
+// setBy is the flag that has set a field of the blueprint, or something in it; empty if none has.
+func (a About) setBy(field string) string {
+	for path, flag := range a.Set {
+		if path == field || strings.HasPrefix(path, field+".") || strings.HasPrefix(field, path+".") {
+			return flag
+		}
+	}
+	return ""
 }
 
 // imageField is the field of a blueprint that has the image of a container; in a

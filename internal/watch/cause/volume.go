@@ -48,7 +48,7 @@ func volume() []entry {
 			code: VolumeNotMounted, reasons: []string{failedAttach, failedMount}, why: mountText, hint: "{why}",
 			explanation: explanation{
 				title:   "The node does not get a volume",
-				meaning: "A volume has to be attached to the node and mounted there before the containers start. The node, or the storage's driver, says why that fails; if only “unmounted volumes” is said, the node has waited for two minutes.",
+				meaning: "A volume has to be attached to the node and mounted there before the containers start. The node, or the storage's driver, says why that fails; if only “unmounted volumes” is said, the node still waits for them.",
 				signs: []string{
 					"events FailedAttachVolume or FailedMount about the pod",
 					"the containers stay in ContainerCreating",
@@ -98,7 +98,7 @@ func mountTrouble(p evidence.Pod) (specific, timedOut *corev1.Event) {
 		case e.Reason == attached:
 			arrived = true
 		case e.Reason != failedMount && e.Reason != failedAttach, e.Reason == failedAttach && arrived:
-		case unmounted.MatchString(text):
+		case unmounted.MatchString(text) && timeIsUp.MatchString(text):
 			if timedOut == nil {
 				timedOut = e
 				waited = strings.Fields(unmounted.FindStringSubmatch(text)[1])
@@ -114,6 +114,7 @@ func mountTrouble(p evidence.Pod) (specific, timedOut *corev1.Event) {
 const (
 	// The kubelet has waited for two minutes for volumes that it does not say more about.
 	unmounted    pattern.Expr = `unmounted volumes=\[([^\]]*)\]`
+	timeIsUp     pattern.Expr = `timed out|deadline exceeded`
 	failedVolume pattern.Expr = `failed for volume "([^"]+)"`
 	noSuchKey    pattern.Expr = `references non-existent (secret|config) key: (\S+)`
 	missingClaim pattern.Expr = `persistentvolumeclaims? "[^"]*" not found`
@@ -238,7 +239,7 @@ func mountTexts() []advice {
 		},
 		{
 			unmounted,
-			"The node has waited for more than two minutes for the volume, and nothing says why. See whether the claim is bound (`kubectl get pvc{ns}`), whether it is attached (`kubectl get volumeattachments`), and what the storage's driver on the node logs.",
+			"The node waits for the volume, and nothing says why. See whether the claim is bound (`kubectl get pvc{ns}`), whether it is attached (`kubectl get volumeattachments`), and what the storage's driver on the node logs.",
 		},
 	}
 }

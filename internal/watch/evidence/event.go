@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // LastSeen is when an event happened last. The scheduler's events have no
@@ -54,8 +55,17 @@ func exactly(e *corev1.Event) time.Time {
 }
 
 // Text is an event's message without what the recorder puts before it when there
-// were many that are alike.
-func Text(e *corev1.Event) string { return strings.TrimSpace(WithoutCombined(e.Message)) }
+// were many that are alike. What a container runtime says of a probe that came when the
+// container did not run is an answer between programs: it is said in words.
+func Text(e *corev1.Event) string {
+	text := strings.TrimSpace(WithoutCombined(e.Message))
+	if m := probedTooSoon.FindStringSubmatch(text); m != nil {
+		return m[1] + " probe could not run: the container did not run at that moment"
+	}
+	return text
+}
+
+const probedTooSoon pattern.Expr = `^(\w+) probe errored.*rpc error: .*(?:no running task found|container not created|container not running|is not running|not in running state|in a stopped state)`
 
 // WithoutCombined is a message without what the recorder puts before it when it
 // combines several.
