@@ -131,3 +131,13 @@ func TestAPullCountsFromItsBegin(t *testing.T) {
 		}
 	}
 }
+
+// What a stage was waiting for is not left behind it as what it did.
+func TestAStageThatWentOn(t *testing.T) {
+	s := &terminaltest.Script{}
+	s.Stage(0, v1.StageStarting, v1.Snapshot{Message: "k8shell-main: pulling slow:v1"})
+	s.Stage(9*sc, v1.StagePulling, v1.Snapshot{Message: "slow:v1"})
+	if m := modelOf(s, time.Hour); len(m.items) != 2 || m.items[0].message != "" || m.items[1].message != "slow:v1" {
+		t.Errorf("got %+v", m.items)
+	}
+}

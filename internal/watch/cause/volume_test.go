@@ -77,6 +77,7 @@ func TestMounts(t *testing.T) {
 		"among similar ones":              {[]*corev1.Event{timeout, mount(`(combined from similar events): MountVolume.MountDevice failed for volume "pvc-1" : bad superblock`, 5)}, "VolumeNotMounted: MountVolume.MountDevice failed"},
 		"of another volume, that came":    {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "cfg" : configmap "cfg" not found`, 1), timeout}, "VolumeNotMounted: the node waits for volume data (claim files): Unable to"},
 		"nothing but the generic":         {[]*corev1.Event{timeout}, "VolumeNotMounted: the node waits for volume data (claim files)"},
+		"generic, and the time is not up": {[]*corev1.Event{mount("Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: context canceled", 1)}, ""},
 		"it was attached since":           {[]*corev1.Event{warning("", "FailedAttachVolume", "AttachVolume.Attach failed: busy"), watchtest.Event("web", "1", "", "SuccessfulAttachVolume", "").Event, timeout}, "VolumeNotMounted: the node waits"},
 		"a key does not exist":            {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "cfg" : references non-existent config key: app.yaml`, 1)}, "VolumeMissingObject: app.yaml"},
 		"the claim does not exist":        {[]*corev1.Event{mount(`error processing PVC dev/files: failed to fetch PVC from API server: persistentvolumeclaims "files" not found`, 1)}, "ClaimMissing: persistentvolumeclaims"},
@@ -107,7 +108,7 @@ func TestVolumeHints(t *testing.T) {
 		{"a missing program", v1.Cause{Code: VolumeNotMounted, Message: "mount: wrong fs type, bad option, you might need a /sbin/mount.<type> helper program"}, About{}, []string{"nfs-common"}},
 		{"a Secret that is not a certificate's", v1.Cause{Code: VolumeMissingObject, Message: `secret "api-tls" not found`, Object: "pod/api"}, About{}, []string{"kubectl create secret generic api-tls"}},
 		{"a missing key", v1.Cause{Code: VolumeMissingObject, Message: "references non-existent config key: app.yaml"}, About{}, []string{"The ConfigMap has no key app.yaml"}},
-		{"nothing but time", v1.Cause{Code: VolumeNotMounted, Message: "Unable to attach or mount volumes: unmounted volumes=[data]"}, About{}, []string{"nothing says why"}},
+		{"nothing but time", v1.Cause{Code: VolumeNotMounted, Message: "Unable to attach or mount volumes: unmounted volumes=[data]"}, About{}, []string{"The node waits for the volume, and nothing says why"}},
 		{"a missing ConfigMap", v1.Cause{Code: VolumeMissingObject, Message: `configmap "cfg" not found`}, About{}, []string{"ConfigMap cfg does not exist", "kubectl create configmap cfg"}},
 	})
 }
