@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 // file that loads the script of completions/.
 type shell struct {
 	name, script string
+	options      string // that people set; empty for none
 	setup        string // of which %s is the script
 	start        func(setup string) []string
 	environment  func(setup string) []string
@@ -55,6 +56,13 @@ var shells = []shell{
 		listing:     "berth provision --on-failure \t",
 	},
 	{
+		name: "zsh", script: "berth.zsh", options: "EXTENDED_GLOB", // with which ~ is a pattern
+		setup:       "PS1='" + prompt + "'\nsetopt EXTENDED_GLOB\nautoload -U compinit && compinit -u -D\n. %s\n",
+		start:       func(string) []string { return []string{"zsh", "-d", "-i"} },
+		environment: func(setup string) []string { return []string{"ZDOTDIR=" + filepath.Dir(setup)} },
+		listing:     "berth provision --on-failure \t",
+	},
+	{
 		name: "fish", script: "berth.fish",
 		setup: "function fish_prompt; echo -n '" + prompt + "'; end\nsource %s\n",
 		start: func(setup string) []string {
@@ -70,7 +78,7 @@ const bashCompletion = "/usr/share/bash-completion/bash_completion"
 // In each shell, Tab completes what berth offers, with the script that is shipped.
 func TestShellsComplete(t *testing.T) {
 	for _, s := range shells {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.name+s.options, func(t *testing.T) {
 			cmdtest.Offline(t)
 			server := kubetest.Start(t, nil)
 			server.Put("/apis/apps/v1/namespaces/team/deployments/web", &kubetest.Object{Object: map[string]any{}})

@@ -61,7 +61,8 @@ a namespace. No two users have the same one; docs/identity.md has a table.
 
 Inside a value, write @ ~ + and = as %40 %7E %2B and %3D. Where such characters are a
 problem, as in editors and scp, write a whole user string as b64- and its base64url
-form.`
+form. No shell needs quotes around any of these: bash, fish and zsh, also with its
+option EXTENDED_GLOB, take them as they are.`
 
 const environment = `The configuration is read from $XDG_CONFIG_HOME/berth/config.yaml (usually
 ~/.config/berth/config.yaml). Environment variables take precedence over it, and
