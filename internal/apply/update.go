@@ -55,10 +55,8 @@ func (r *run) bring(ctx context.Context, it *item, current *unstructured.Unstruc
 		return true, nil
 	case current.GetDeletionTimestamp() != nil:
 		return false, nil
-	case isKind(current, kindClaim) && r.Anew != nil && r.Anew(ctx, current, it.object):
-		return r.anew(ctx, it, current)
 	case isKind(current, kindPod, kindClaim): // which cannot be changed in place
-		return r.markClaim(ctx, it)
+		return r.unchangeable(ctx, it, current)
 	}
 	wanted := it.object.DeepCopy()
 	if r.Live != nil {

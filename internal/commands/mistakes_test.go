@@ -58,7 +58,7 @@ func TestMistypedWorkspaces(t *testing.T) {
 	cmdtest.Must(t, 0, "stop", "bob~default")
 	for _, verb := range []string{"status", "exec", "logs", "diagnose", "stop", "start", "restart", "delete", "port-forward"} {
 		for typed, meant := range map[string]string{
-			"alise~default": "alice~default", "alice~defualt": "alice~default", "bbo~default": "bob~default", "alice~def": "alice~default",
+			"alise~default": "alice~default", "alice~defalt": "alice~default", "bbo~default": "bob~default", "alice~def": "alice~default",
 		} {
 			args := []string{verb, typed}
 			if verb == "port-forward" {

@@ -58,7 +58,8 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 				made.scratch = s.driverFor(ctx, made.composed)
 				return strings.Join(made.composed.Lineage(), " ← "), nil
 			}
-			if <-looked; s.spared(ctx, in.found, err) {
+			<-looked
+			if s.spared(ctx, in.found, err) {
 				made.missing = err
 				return "not known, and not needed", nil
 			}

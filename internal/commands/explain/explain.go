@@ -78,7 +78,7 @@ func Run(_ context.Context, o *Options) error {
 // unknown refuses what is not a cause, and suggests the one that is meant.
 func unknown(name string) error {
 	codes, kubernetes := cause.Reasons()
-	all := append(codes, kubernetes...)
+	all := slices.Concat(codes, kubernetes)
 	err := fault.New(fault.InvalidArgument, "unknown cause %q", name)
 	if nearest := cmdutil.NearestName(name, all); nearest != "" {
 		return err.WithHint("did you mean `berth explain %s`?", nearest)

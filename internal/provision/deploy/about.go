@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch/cause"
@@ -18,10 +17,11 @@ import (
 // About is what is known about the pod that a cause is about, for hints.
 type About func(*v1.Cause) cause.About
 
-// SetByFlags are the fields of a blueprint that flags have set, with the flags.
-func SetByFlags(b blueprint.Blueprint) map[string]string {
+// SetByFlags are the fields of a blueprint that flags have set, with the flags, by the origins of
+// all fields.
+func SetByFlags(origins map[string]string) map[string]string {
 	set := map[string]string{}
-	for path, origin := range b.Origins {
+	for path, origin := range origins {
 		if strings.HasPrefix(origin, "--") {
 			set[path] = origin
 		}

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
@@ -52,8 +51,8 @@ func TestAboutPods(t *testing.T) {
 
 // What a flag has set is not looked for in the blueprint.
 func TestSetByFlags(t *testing.T) {
-	b := blueprint.Blueprint{Origins: map[string]string{"image": "--image", "resources.memory": "--set", "resources.cpu": "team.yaml:3"}}
-	about := cause.About{Blueprint: "dev", UserString: "alice~dev", Set: SetByFlags(b)}
+	origins := map[string]string{"image": "--image", "resources.memory": "--set", "resources.cpu": "team.yaml:3"}
+	about := cause.About{Blueprint: "dev", UserString: "alice~dev", Set: SetByFlags(origins)}
 	for code, says := range map[string]string{
 		"ImageNotFound": `Check "image", which --image gave. Then`,
 		"OOMKilled":     `Raise "resources.memory", which --set gave. Then`,

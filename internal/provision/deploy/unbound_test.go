@@ -43,7 +43,7 @@ func TestAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
 			client.PrependReactor("create", "persistentvolumeclaims", func(action clienttesting.Action) (bool, runtime.Object, error) {
-				made := action.(clienttesting.CreateAction).GetObject().(*unstructured.Unstructured) //nolint:forcetypeassert // it is what was sent
+				made := action.(clienttesting.CreateAction).GetObject().(*unstructured.Unstructured)
 				_ = unstructured.SetNestedField(made.Object, given, "spec", "storageClassName")
 				return true, made, nil
 			})
