@@ -92,4 +92,6 @@ func notFound(id string) error {
 }
 
 // MayBeID is false for what is no beginning of a job's ID, which is a UUID.
-func MayBeID(typed string) bool { return strings.Trim(strings.ToLower(typed), "0123456789abcdef-") == "" }
+func MayBeID(typed string) bool {
+	return strings.Trim(strings.ToLower(typed), "0123456789abcdef-") == ""
+}
