@@ -95,6 +95,7 @@ func TestShellsComplete(t *testing.T) {
 				{"berth status -n te\t", `ran ["status" "-n" "team"]`},
 				{"berth diagnose deploym\tw\t", `ran ["diagnose" "deployment/web"]`},
 				{"berth provision alice~de\t", `ran ["provision" "alice~default"]`},
+				{"berth provision 'alice~default' --on-failure k\t", `ran ["provision" "alice~default" "--on-failure" "keep"]`},
 			} {
 				u.types(c.typed + "\r")
 				u.sees(c.want)
