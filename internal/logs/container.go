@@ -43,7 +43,7 @@ func readable(pod *corev1.Pod, r Request) error {
 			WithHint("see why: %s", kube.Command("status", kube.IDOf(&pod.ObjectMeta), pod.Namespace))
 	case !r.Previous && !started(status):
 		return fault.New(fault.Failed, "container %s of workspace %s has not started yet: %s", r.Container, pod.Name, state(pod, status)).
-			WithHint("-f waits until it has; see why it has not: %s", kube.Command("status", kube.IDOf(&pod.ObjectMeta), pod.Namespace))
+			WithHint("-f waits for it unless the workspace has failed; see why it has not started: %s", kube.Command("status", kube.IDOf(&pod.ObjectMeta), pod.Namespace))
 	}
 	return nil
 }

@@ -114,23 +114,31 @@ func TestLogsAreFollowed(t *testing.T) {
 // A container that has not started has no log; -f waits, until the pod is gone.
 func TestLogsOfWhatHasNotStarted(t *testing.T) {
 	w := newWorld(t)
-	w.must(3, "provision", "alice~wrong-tag")
-	r := w.must(3, "logs", "alice~wrong-tag")
+	w.must(0, "provision", "alice~huge", "--no-wait")
+	r := w.must(3, "logs", "alice~huge")
 	w.contains(r.stderr, "k8shell-main", "has not started yet: ", "-f waits")
 
-	cmd, to := w.command("logs", "--follow", "alice~wrong-tag"), &asked{}
+	cmd, to := w.command("logs", "--follow", "alice~huge"), &asked{}
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+w.record(to, ""))
-	waiting, ended := w.followWith(cmd), w.follow("alice~wrong-tag")
+	waiting, ended := w.followWith(cmd), w.follow("alice~huge")
 	w.eventually("it waits", func() bool { return to.has("watch pods") })
 	if status := waiting.interrupt(); status != 130 || waiting.stderr.String() != "" {
 		t.Errorf("exit status %d, stderr %q; want 130 and nothing", status, waiting.stderr.String())
 	}
-	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("alice~wrong-tag"), metav1.DeleteOptions{}); err != nil {
+	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("alice~huge"), metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if status := ended.end(); status != 7 {
 		t.Errorf("exit status %d when the pod was gone: %s", status, ended.stderr.String())
 	}
+}
+
+// The log of what has failed is not waited for.
+func TestLogsOfWhatHasFailed(t *testing.T) {
+	w := newWorld(t)
+	w.must(3, "provision", "alice~wrong-tag")
+	r := w.must(3, "logs", "--follow", "alice~wrong-tag")
+	w.contains(r.stderr, "container k8shell-main", "does not start: ", "no-such-tag not found", "see what to do: berth status ")
 }
 
 // What a container said before it was restarted can still be read.

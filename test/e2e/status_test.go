@@ -86,15 +86,15 @@ func TestStatusOfMany(t *testing.T) {
 	close(next)
 	group.Wait()
 	for _, test := range []struct {
-		args                    []string
-		pods, events, workspace int
+		args                               []string
+		pods, events, namespace, workspace int // where nothing is listed, the namespace may not exist
 	}{
-		{[]string{"-o", "jsonl"}, 2, 1, many},
-		{[]string{"-o", "name"}, 2, 0, many},
-		{[]string{"--no-headers"}, 2, 1, many},
-		{[]string{"--no-headers", "--owner", "alice,bob", "--sort-by", "age"}, 2, 1, many},
-		{[]string{"-o", "name", "--owner", "bob"}, 1, 0, 0},
-		{[]string{"-o", "name", "--stage", "running"}, 2, 1, 0},
+		{[]string{"-o", "jsonl"}, 2, 1, 0, many},
+		{[]string{"-o", "name"}, 2, 0, 0, many},
+		{[]string{"--no-headers"}, 2, 1, 0, many},
+		{[]string{"--no-headers", "--owner", "alice,bob", "--sort-by", "age"}, 2, 1, 0, many},
+		{[]string{"-o", "name", "--owner", "bob"}, 1, 0, 1, 0},
+		{[]string{"-o", "name", "--stage", "running"}, 2, 1, 1, 0},
 	} {
 		var mu sync.Mutex
 		asked := map[string]int{}
@@ -109,7 +109,8 @@ func TestStatusOfMany(t *testing.T) {
 		r := w.finish(cmd)
 		r.mustBe(w, 0)
 		mu.Lock()
-		if lines := strings.Count(r.stdout, "\n"); lines != test.workspace || asked["pods"] != test.pods || asked["events"] != test.events || asked["configmaps"] != 1 || len(asked) > 3 {
+		if lines := strings.Count(r.stdout, "\n"); lines != test.workspace || asked["pods"] != test.pods || asked["events"] != test.events || asked["configmaps"] != 1 ||
+			asked[w.namespace] != test.namespace || len(asked) > 3+test.namespace {
 			t.Errorf("%s: %d lines after requests %v; want %+v", test.args, lines, asked, test)
 		}
 		mu.Unlock()
