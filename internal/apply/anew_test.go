@@ -11,7 +11,7 @@ import (
 )
 
 // A claim that is to be made again is deleted and created, and nothing else is. A dry run says
-// so, and who may not delete it uses it as it is.
+// so, and without the right to delete it, it is used as it is.
 func TestClaimsMadeAgain(t *testing.T) {
 	const create, remove = "create persistentvolumeclaims", "delete persistentvolumeclaims"
 	claim := schema.GroupResource{Resource: "persistentvolumeclaims"}

@@ -12,8 +12,8 @@ import (
 )
 
 // The lookup comes before the blueprint: what runs stays, and what is stopped starts as it
-// was, although nothing can be made of the blueprint any more. Who asks for something that
-// takes it is told what is wrong with it.
+// was, although nothing can be made of the blueprint any more. What takes it says what is
+// wrong with it.
 func TestProvisionWithoutTheBlueprint(t *testing.T) {
 	for name, gone := range map[string]struct {
 		blueprints string // the file from then on; removed if empty

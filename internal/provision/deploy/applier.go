@@ -45,7 +45,7 @@ func WarnOfClaims(d Deployment, there apply.Changes, steps *Steps) {
 		}
 		text := fmt.Sprintf("storage %s stays as it is: %s", storage, strings.Join(changes, "; "))
 		if neverBound(have.Object) {
-			text += "; it never had a volume, so that somebody who may delete it can run `" +
+			text += "; it never had a volume: with the right to delete it, run `" +
 				fault.Command("kubectl", "delete", "pvc", claim.GetName(), "--namespace", d.Spec.Namespace) + "`"
 		}
 		steps.Warn("ClaimSpecChanged", kube.Object("persistentvolumeclaim", claim.GetName()), text)

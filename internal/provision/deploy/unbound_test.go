@@ -13,8 +13,8 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
-// A claim that never had a volume is made again if its blueprint asks for something else by
-// now. One that has or had a volume may hold data.
+// A claim that never had a volume is made again if its blueprint has come to ask for something
+// else. One that has or had a volume may hold data.
 func TestAnew(t *testing.T) {
 	const given = "standard" // to a claim that names no class
 	for name, c := range map[string]struct {
