@@ -4,6 +4,7 @@ package chart_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing/fstest"
 )
@@ -12,6 +13,7 @@ import (
 // Before functions were charged, the first ones took 7 GB.
 func attacks() map[string]func() fstest.MapFS {
 	all := memoryAttacks()
+	maps.Copy(all, valueAttacks())
 	for name, text := range map[string]string{
 		"time: a loop":              `{{ range 1000000000000 }}{{ end }}`,
 		"time: loops that count":    `{{ $n := 0 }}{{ range until 100000 }}{{ range until 100000 }}{{ $n = add $n 1 }}{{ end }}{{ end }}`,

@@ -3,7 +3,6 @@ package chart
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -15,6 +14,7 @@ import (
 	helmchart "helm.sh/helm/v3/pkg/chart"
 
 	"github.com/berthdev/berth/internal/bundle/chart/budget"
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // source is a template with what it sees.
@@ -168,7 +168,9 @@ func (e *engine) own(t *template.Template) template.FuncMap {
 		},
 		tickFunction:   func() string { return "" },
 		outFunction:    func(v any) any { return v },
+		rangeFunction:  func(v any) any { return v },
 		layoutFunction: func(v any) (any, error) { return v, e.layout(v) },
+		pathFunction:   func(v any) (any, error) { return v, e.path(v) },
 		methodFunction: func(name string, v any) (any, error) { return v, e.method(name, v) },
 	}
 }
@@ -193,6 +195,19 @@ func (e *engine) layout(v any) error {
 	return e.guard.budget.Make(methodFormat, ofLayout*float64(len(text)))
 }
 
+// path charges the error of a path that leads nowhere.
+func (e *engine) path(v any) error {
+	text, _ := v.(string)
+	done, err := e.guard.budget.Pass("a path", ofQuoted*float64(len(text)))
+	if err == nil {
+		done()
+	}
+	return err
+}
+
+// ofQuoted are the bytes for each of a text that is quoted in an error, which others quote.
+const ofQuoted = 32
+
 // ofLayout are the bytes for each of a layout: January is one of them, and 2 is a day.
 const ofLayout = 8
 
@@ -214,7 +229,7 @@ func (e *engine) inline(t *template.Template, text string, data any) (string, er
 	clone.Option("missingkey=zero").Funcs(e.guard.wrap(e.own(clone)))
 	inner, err := clone.New(t.Name()).Parse(text)
 	if err != nil {
-		return "", fmt.Errorf("cannot parse template %q: %w", text, err)
+		return "", fmt.Errorf("cannot parse template %q: %w", fault.Shorten(text, maxProblem), err)
 	}
 	added, err := e.preparation.all(inner)
 	defer e.preparation.forget(added)
@@ -240,7 +255,10 @@ const (
 // execute runs a template by its name.
 func (e *engine) execute(t *template.Template, name string, data any) (string, error) {
 	blocks := 0
-	if found := t.Lookup(name); found != nil && found.Tree != nil {
+	switch found := t.Lookup(name); {
+	case found == nil:
+		return "", fmt.Errorf("template: no template %q associated with template %q", fault.Shorten(name, maxProblem), t.Name())
+	case found.Tree != nil:
 		blocks = e.preparation.done[found.Tree]
 	}
 	done, err := e.guard.budget.Pass(name, ofExecution+ofBlock*float64(blocks))
@@ -255,7 +273,7 @@ func (e *engine) execute(t *template.Template, name string, data any) (string, e
 	}
 	out := &output{guard: e.guard}
 	err = t.ExecuteTemplate(out, name, data)
-	return out.text.String(), err
+	return out.text.String(), shortened(err)
 }
 
 // output is what a template writes.
@@ -280,28 +298,3 @@ const ofWritten = 1.5
 
 // withoutMissing leaves out what text/template writes for a value that is missing.
 func withoutMissing(text string) string { return strings.ReplaceAll(text, "<no value>", "") }
-
-// explain is an error of a template, with its place. What a chart itself says, by required
-// and fail, stands for itself, and so does a limit.
-func explain(err error) string {
-	text := strings.TrimPrefix(err.Error(), "template: ")
-	var cause string
-	if said, ok := errors.AsType[messageError](err); ok {
-		cause = string(said)
-	} else if limit, ok := errors.AsType[budget.LimitError](err); ok {
-		cause = string(limit)
-	} else if late, ok := errors.AsType[timeError](err); ok {
-		cause = late.Error()
-	} else {
-		return text
-	}
-	place, rest, ok := strings.Cut(text, ": ")
-	if strings.HasPrefix(place, ownName+":") {
-		_, rest, _ = strings.Cut(rest, `"`)
-		place, _, _ = strings.Cut(rest, `"`)
-	}
-	if !ok {
-		return cause
-	}
-	return place + ": " + cause
-}

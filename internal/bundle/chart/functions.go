@@ -33,6 +33,8 @@ func functions(ctx context.Context, lookup Lookup) template.FuncMap {
 	f := sprig.TxtFuncMap()
 	delete(f, "env")
 	delete(f, "expandenv")
+	maps.Copy(f, merging(f))
+	maps.Copy(f, comparisons())
 	maps.Copy(f, template.FuncMap{
 		// These are text/template's own: named here, they are bounded as the others are.
 		"print": fmt.Sprint, "printf": fmt.Sprintf, "println": fmt.Sprintln,

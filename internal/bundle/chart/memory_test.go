@@ -35,7 +35,7 @@ const (
 
 // The variables of the process that renders.
 const (
-	envCharts = "BERTH_TEST_RENDER"   // what to render: attacks or programs
+	envCharts = "BERTH_TEST_RENDER"   // what to render: attacks, calls or programs
 	envFrom   = "BERTH_TEST_PROGRAMS" // the number of programs, of an ordinary test if it is empty
 )
 
@@ -51,6 +51,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(envCharts) {
 	case "attacks":
 		renderAll(attacks(), 10*time.Second)
+	case "calls":
+		renderAll(calls(), 2*time.Second)
 	case "programs":
 		renderAll(programs(count()), time.Second)
 	default:
@@ -150,6 +152,18 @@ func TestAttacks(t *testing.T) {
 	reports := inProcess(t, "attacks")
 	if len(reports) != len(attacks()) {
 		t.Errorf("%d of %d charts", len(reports), len(attacks()))
+	}
+	for _, r := range reports {
+		r.check(t)
+	}
+}
+
+// Whatever values a function is given, it ends as well.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	reports := inProcess(t, "calls")
+	if len(reports) != len(calls()) {
+		t.Errorf("%d of %d charts", len(reports), len(calls()))
 	}
 	for _, r := range reports {
 		r.check(t)

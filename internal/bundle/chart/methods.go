@@ -11,6 +11,7 @@ import (
 const (
 	methodFunction = "berth_method"
 	layoutFunction = "berth_layout"
+	pathFunction   = "berth_path"
 )
 
 // makers are the methods that make something of what they belong to: files, values and times.
@@ -32,23 +33,33 @@ func (p preparation) methods(tree *parse.Tree, pipe *parse.PipeNode) {
 		for j, arg := range command.Args {
 			command.Args[j] = through(tree, pipe.Line, arg)
 		}
-		if !formats(command.Args[0]) {
+		function := ofArguments(command.Args[0])
+		if function == "" {
 			continue
 		}
 		for j, arg := range command.Args[1:] {
-			command.Args[j+1] = checked(tree, pipe.Line, layoutFunction, arg)
+			command.Args[j+1] = checked(tree, pipe.Line, function, arg)
 		}
 		if i > 0 {
-			pipe.Cmds = slices.Insert(pipe.Cmds, i, placed(tree, pipe.Line, layoutFunction).Pipe.Cmds...)
+			pipe.Cmds = slices.Insert(pipe.Cmds, i, placed(tree, pipe.Line, function).Pipe.Cmds...)
 			i++
 		}
 	}
 }
 
-// formats says whether a node is the call of a method that makes something of its argument.
-func formats(node parse.Node) bool {
-	chain, ok := node.(*parse.ChainNode)
-	return ok && slices.Contains([]string{methodFormat, methodAppend}, chain.Field[len(chain.Field)-1])
+// ofArguments is the function that the arguments of a method pass through, empty for none.
+func ofArguments(node parse.Node) string {
+	_, fields := parted(node)
+	if len(fields) == 0 {
+		return ""
+	}
+	switch fields[len(fields)-1] {
+	case methodFormat, methodAppend:
+		return layoutFunction
+	case "Table", "PathValue": // what is not found is quoted in an error
+		return pathFunction
+	}
+	return ""
 }
 
 // through is a node whose methods are called on what has passed through the function.

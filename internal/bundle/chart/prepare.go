@@ -11,11 +11,12 @@ import (
 	"github.com/berthdev/berth/internal/bundle/chart/budget"
 )
 
-// The names of functions that are put into templates: a step of a loop, what is printed, and
-// the execution of a template by its name.
+// The names of functions that are put into templates: a step of a loop, what is printed, what a
+// loop is over, and the execution of a template by its name.
 const (
 	tickFunction     = "berth_tick"
 	outFunction      = "berth_out"
+	rangeFunction    = "berth_range"
 	templateFunction = "berth_template"
 )
 
@@ -76,6 +77,7 @@ func (p preparation) list(tree *parse.Tree, list *parse.ListNode, depth int) err
 			err = p.branch(tree, &node.BranchNode, depth)
 		case *parse.RangeNode:
 			if err = p.branch(tree, &node.BranchNode, depth); err == nil {
+				node.Pipe.Cmds = append(node.Pipe.Cmds, placed(tree, node.Line, rangeFunction).Pipe.Cmds...)
 				node.List.Nodes = append([]parse.Node{placed(tree, node.Line, tickFunction)}, node.List.Nodes...)
 			}
 		case *parse.TemplateNode:
@@ -160,7 +162,7 @@ func call(text string) *parse.ActionNode { return callAt(ownName, 1, text) }
 // callAt is an action in a line of a template.
 func callAt(name string, line int, text string) *parse.ActionNode {
 	function := map[string]any{}
-	for _, name := range []string{tickFunction, outFunction, templateFunction, methodFunction, layoutFunction} {
+	for _, name := range []string{tickFunction, outFunction, rangeFunction, templateFunction, methodFunction, layoutFunction, pathFunction} {
 		function[name] = reflect.ValueOf
 	}
 	trees, err := parse.Parse(name, strings.Repeat("\n", line-1)+"{{"+text+"}}", "", "", function)

@@ -72,7 +72,7 @@ func (p *program) statement(depth int) string {
 		return fmt.Sprintf("{{ $l = %s }}", p.pick("append $l $d", "append $l $s", "concat $l $l", "list $l $l", "prepend $l (deepCopy $d)",
 			"splitList \",\" $s", "until "+p.number(), "values $d", "keys $d", "sortAlpha $l", "chunk 2 $l", "uniq $l"))
 	case n == 6:
-		return fmt.Sprintf("{{ $_ := set $d (%s) (%s) }}", p.pick("toString (len $d)", "trunc 50 $s", "randAlpha 5"), p.pick("$l", "$s", "list $s $l", "dict \"x\" $l", "split \"b\" $s", "toYaml $l"))
+		return fmt.Sprintf("{{ $_ := set $d (%s) (%s) }}", p.pick("toString (len $d)", "trunc 50 $s", "randAlpha 5"), p.pick("$l", "$s", "list $s $l", "dict \"x\" $l", "split \"b\" $s", "toYaml $l", "$d", "list $d"))
 	case n == 7:
 		return fmt.Sprintf("{{ $s = %s }}", p.pick("repeat 9 $s", "toYaml $d", "toJson $l", "quote $l", "js $s", "html $s", "b64enc $s", "indent 20 $s",
 			"wrapWith 2 $s $s", "join $s $l", "regexReplaceAll \"a\" $s \"$0$0b\"", "replace \"a\" \"aaa\" $s", "tpl \"{{ toYaml . }}\" $l", "include \"a\" $s",

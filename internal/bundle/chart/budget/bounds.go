@@ -97,8 +97,36 @@ func elements(v reflect.Value) (all []reflect.Value) {
 // nothing is the bound of what gives a number, a boolean, or a part of what it was given.
 func nothing(Args) Need { return Need{} }
 
+// said is that of functions of numbers, and of what else prints a value in an error.
+func said(a Args) Need {
+	size := a.size()
+	return Need{Pass: 8*size.Text + 64*size.Nodes}
+}
+
+// The bytes for each key that is sorted, of mappings with more than a few.
+const (
+	ofSorted = 64
+	fewKeys  = 1000
+)
+
+// looped is that of a value that a loop is over: the keys of a mapping are sorted, and what has
+// no items is printed in an error.
+func looped(a Args) Need {
+	v := a[0]
+	for (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && !v.IsNil() {
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.Map:
+		return Need{Keep: ofSorted * max(0, float64(v.Len()-fewKeys))}
+	case reflect.Slice:
+		return Need{}
+	}
+	return said(a)
+}
+
 // small is that of short texts: sums, identifiers, dates.
-func small(Args) Need { return Need{Keep: 256} }
+func small(a Args) Need { return Need{Keep: 256, Pass: said(a).Pass} }
 
 // charged is that of what charges while it works: templates, as they write.
 func charged(Args) Need { return Need{} }
@@ -113,7 +141,9 @@ const MaxAnswer = 32 << 20
 func measured(a Args) Need { return Need{Steps: a.size().Nodes} }
 
 // decimals is that of numbers as exact as their product is long.
-func decimals(a Args) Need { return Need{Keep: 64, Steps: 128 * a.items() * a.items()} }
+func decimals(a Args) Need {
+	return Need{Keep: 64, Pass: said(a).Pass, Steps: 128 * a.items() * a.items()}
+}
 
 // text is that of functions of texts, which make so many bytes of each at most.
 func text(times float64) Bound {
@@ -148,6 +178,13 @@ func list(each float64) Bound {
 	return func(a Args) Need { return Need{Keep: ofMap + each*a.items()} }
 }
 
+// sliced is a part of a list; the indices may be anything.
+func sliced(a Args) Need {
+	n := list(ofItem)(a)
+	n.Pass += said(a[1:]).Pass
+	return n
+}
+
 // whole is that of functions which copy or write everything: so many bytes for each byte of
 // text, and for each value.
 func whole(keep, pass, node float64) Bound {
@@ -177,7 +214,7 @@ func compared(a Args) Need {
 func slow(pass float64) Bound {
 	return func(a Args) Need {
 		n := text(4)(a)
-		return Need{Keep: n.Keep + 16<<10, Pass: n.Keep + pass, Slow: true}
+		return Need{Keep: n.Keep + 16<<10, Pass: n.Keep + pass + said(a).Pass, Slow: true}
 	}
 }
 
@@ -315,7 +352,7 @@ func formatted(a Args) Need {
 	if strings.Contains(format, "[") {
 		n.Keep = float64(len(format)) + max(1, verbs)*(8*s.Text+64*(s.Nodes+1))
 	}
-	return Need{Keep: n.Keep + verbs*width(format)*(s.Nodes+1)}
+	return Need{Keep: n.Keep + verbs*width(format)*(s.Nodes+s.Bytes+1)}
 }
 
 // width is the largest number in a format; * stands for fmt's largest.

@@ -15,6 +15,8 @@ const (
 // so it is when they are printed.
 type Size struct {
 	Nodes, Text float64
+	// Bytes are those of texts that are lists of bytes, each of which may be printed by itself.
+	Bytes float64
 	// Indent is the depth of all nodes together, and Path the text of all keys on the way to
 	// each node: formats repeat them.
 	Indent, Path float64
@@ -55,6 +57,7 @@ func (m *measurer) value(v reflect.Value, depth, path int) bool {
 	case reflect.Slice, reflect.Array:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			m.size.Text += float64(v.Len())
+			m.size.Bytes += float64(v.Len())
 			m.left -= v.Len()
 			return m.left >= 0
 		}
@@ -105,7 +108,13 @@ const (
 func Held(values ...any) float64 {
 	h := holder{seen: map[reference]bool{}}
 	for _, v := range values {
-		h.value(reflect.ValueOf(v))
+		h.add(reflect.ValueOf(v))
+	}
+	for len(h.rest) > 0 {
+		last := len(h.rest) - 1
+		v := h.rest[last]
+		h.rest = h.rest[:last]
+		h.value(v)
 	}
 	return h.bytes
 }
@@ -119,6 +128,7 @@ type reference struct {
 type holder struct {
 	bytes float64
 	seen  map[reference]bool
+	rest  []reflect.Value // a list in lists may be deeper than a stack
 }
 
 // first says whether something is met for the first time.
@@ -131,15 +141,18 @@ func (h *holder) first(v reflect.Value, size int) bool {
 	return true
 }
 
+// add notes a value to be looked at.
+func (h *holder) add(v reflect.Value) { h.rest = append(h.rest, v) }
+
 func (h *holder) value(v reflect.Value) {
 	h.bytes += ofBoolean
 	switch v.Kind() {
 	case reflect.Interface:
 		h.bytes += word
-		h.value(v.Elem())
+		h.add(v.Elem())
 	case reflect.Pointer:
 		if !v.IsNil() && h.first(v, -1) {
-			h.value(v.Elem())
+			h.add(v.Elem())
 		}
 	case reflect.String:
 		h.bytes += ofString + float64(v.Len())
@@ -150,13 +163,13 @@ func (h *holder) value(v reflect.Value) {
 			h.bytes += ofMap
 			for entries := v.MapRange(); entries.Next(); {
 				h.bytes += ofEntry - 2*ofAny
-				h.value(entries.Key())
-				h.value(entries.Value())
+				h.add(entries.Key())
+				h.add(entries.Value())
 			}
 		}
 	case reflect.Struct:
 		for _, field := range v.Fields() {
-			h.value(field)
+			h.add(field)
 		}
 	}
 }
@@ -170,7 +183,7 @@ func (h *holder) slice(v reflect.Value) {
 	switch v.Type().Elem().Kind() {
 	case reflect.Interface, reflect.String, reflect.Slice, reflect.Map, reflect.Pointer, reflect.Struct:
 		for i := range v.Len() {
-			h.value(v.Index(i))
+			h.add(v.Index(i))
 		}
 	default:
 		h.bytes += float64(v.Len()) * float64(v.Type().Elem().Size())
