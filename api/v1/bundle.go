@@ -135,6 +135,8 @@ type BundleObject struct {
 	// State is Current, InProgress, Failed or Missing.
 	State   string `json:"state"`
 	Message string `json:"message,omitempty"`
+	// Cause is what keeps the pods of a workload from running, where that is known.
+	Cause *Cause `json:"cause,omitempty"`
 }
 
 // BundleStateList is a list of instances.

@@ -89,5 +89,6 @@ const (
 	ReasonInstallationSucceeded    = "InstallationSucceeded"
 	ReasonInstallationStatusFalse  = "InstallationStatusFalse"
 	ReasonUnhealthy                = "Unhealthy"
+	ReasonObjectsFailed            = "ObjectsFailed" // what will not pass keeps one of them from being healthy
 	ReasonHealthy                  = "Healthy"
 )

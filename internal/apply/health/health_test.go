@@ -112,7 +112,7 @@ const (
 func TestWait(t *testing.T) {
 	server, view, objects := start(t)
 	var told []string
-	rest, err := Wait(t.Context(), view, objects, time.Minute, func(r Reading) {
+	rest, err := Wait(t.Context(), view, objects, time.Minute, nil, func(r Reading) {
 		told = append(told, r.Object.GetName()+" "+string(r.State))
 		if len(told) == 2 { // both are known to be on their way
 			server.Put(at+"a", deployment(t, available))
@@ -133,7 +133,7 @@ func TestWait(t *testing.T) {
 func TestWaitForAFailure(t *testing.T) {
 	server, view, objects := start(t)
 	server.Put(at+"b", deployment(t, exceeded))
-	rest, err := Wait(t.Context(), view, objects, time.Minute, func(Reading) {})
+	rest, err := Wait(t.Context(), view, objects, time.Minute, nil, func(Reading) {})
 	if fault.CodeOf(err) != fault.Failed || len(rest) != 2 || !strings.Contains(err.Error(), "deployment/b in namespace team: Progress deadline exceeded: it hangs") || strings.Contains(err.Error(), "deployment/a") {
 		t.Errorf("%v: %v", rest, err)
 	}
@@ -144,14 +144,14 @@ func TestWaitInVain(t *testing.T) {
 	server, view, objects := start(t)
 	server.Put(at+"a", deployment(t, available))
 	objects = append(objects, parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: c, namespace: team}}`))
-	rest, err := Wait(t.Context(), view, objects, 50*time.Millisecond, func(Reading) {})
+	rest, err := Wait(t.Context(), view, objects, 50*time.Millisecond, nil, func(Reading) {})
 	problems := fault.From(err).Problems
 	if fault.CodeOf(err) != fault.DeadlineExceeded || len(rest) != 2 || len(problems) != 2 || !strings.Contains(problems[1], "deployment/c in namespace team: it does not exist") {
 		t.Errorf("%v: %q", err, problems)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Wait(ctx, view, objects, time.Minute, func(Reading) {}); err != context.Canceled { //nolint:errorlint // it is this very value
+	if _, err := Wait(ctx, view, objects, time.Minute, nil, func(Reading) {}); err != context.Canceled { //nolint:errorlint // it is this very value
 		t.Errorf("%v", err)
 	}
 }

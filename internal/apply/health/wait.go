@@ -2,12 +2,13 @@ package health
 
 import (
 	"context"
+	"fmt"
 	"time"
 
-	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -18,6 +19,21 @@ type Reading struct {
 	Object  *unstructured.Unstructured // as the cluster has it; as it was given if it has none
 	State   State
 	Message string
+	// Cause is what keeps it from being Current, where an Inspector knows that.
+	Cause *v1.Cause
+	// MayPass is true for a failure that another object of the set may end.
+	MayPass bool
+}
+
+// Inspector looks behind objects that are not Current, such as at the pods of a Deployment.
+type Inspector interface {
+	// Open begins to look behind the objects that are not Current, of all that are waited for.
+	Open(ctx context.Context, readings []Reading)
+	// Inspect makes a reading more exact, and says when time alone may change it; zero if it
+	// will not.
+	Inspect(r Reading) (Reading, time.Time)
+	// Changed is closed with the next change of what it knows.
+	Changed() <-chan struct{}
 }
 
 // Describe names the object.
@@ -39,97 +55,76 @@ func referenceTo(o *unstructured.Unstructured) reference {
 	return reference{o.GroupVersionKind().GroupKind(), o.GetNamespace(), o.GetName()}
 }
 
-// set is what is known of a set of objects.
-type set struct {
-	order    []reference
-	given    map[reference]*unstructured.Unstructured // as they were applied
-	readings map[reference]Reading
-}
+// inspectAfter is how long objects may take to be Current before it is looked behind them:
+// most of what starts at once does within that, and costs no request more.
+const inspectAfter = time.Second
 
 // Wait waits until every object of a set, with its namespace, is Current. The view has
-// to watch their kinds already (apply.Applier.Watch). changed is called with each
-// reading that is new, one after the other. It ends early with the first object that
-// Failed, and returns those that are not Current, with an error that names them: FAILED,
-// or DEADLINE_EXCEEDED after the time-out.
-func Wait(ctx context.Context, view *live.View, objects []*unstructured.Unstructured, timeout time.Duration, changed func(Reading)) ([]Reading, error) {
-	s := &set{readings: map[reference]Reading{}, given: map[reference]*unstructured.Unstructured{}}
-	for _, object := range objects {
-		s.order = append(s.order, referenceTo(object))
-		s.readings[referenceTo(object)], s.given[referenceTo(object)] = Reading{Object: object}, object
-	}
+// to watch their kinds already (apply.Applier.Watch). The inspector may be nil. changed is
+// called with each reading that is new, one after the other. It ends early with the first
+// object that Failed, unless another one may end that, and returns those that are not
+// Current, with an error that names them: FAILED, or DEADLINE_EXCEEDED after the time-out.
+func Wait(
+	ctx context.Context, view *live.View, objects []*unstructured.Unstructured, timeout time.Duration, behind Inspector, changed func(Reading),
+) ([]Reading, error) {
+	s := newSet(objects, behind)
 	timely, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	inspect := time.Now().Add(inspectAfter)
 	for {
-		next := view.Changed()
+		next, deeper := view.Changed(), s.deeper()
 		again := s.read(view, changed)
-		rest := s.not(Current)
-		if failed := s.not(Current, InProgress); len(rest) == 0 || len(failed) > 0 {
-			return rest, problem(fault.New(fault.Failed, "%d objects have failed", len(failed)), failed)
+		rest, now := s.not(Current), time.Now()
+		failed := s.not(Current, InProgress)
+		until := s.failed(failed, now)
+		if len(rest) == 0 || len(failed) > 0 && !now.Before(until) {
+			return rest, problem(fault.New(fault.Failed, "%s failed", have(len(failed))), failed)
 		}
-		var later <-chan time.Time
-		if again {
-			later = time.After(status.ScheduleWindow)
+		if behind != nil && !now.Before(inspect) {
+			behind.Open(ctx, s.not())
+		} else if behind != nil {
+			again = earlier(again, inspect)
 		}
+		later := time.NewTimer(time.Until(earlier(earlier(again, until), now.Add(longest))))
 		select {
 		case <-next:
-		case <-later:
+		case <-deeper:
+		case <-later.C:
 		case <-timely.Done():
+			later.Stop()
 			if ctx.Err() != nil {
 				return rest, ctx.Err()
 			}
 			return rest, problem(fault.New(fault.DeadlineExceeded, "timed out after %s: %d objects are not ready", timeout, len(rest)), rest)
 		}
+		later.Stop()
 		if err := view.Err(); err != nil {
 			return rest, err
 		}
 	}
 }
 
-// read reads the view anew. It has to be read again in a while if a pod waits for a node:
-// kstatus takes that for a failure after some time.
-func (s *set) read(view *live.View, changed func(Reading)) (again bool) {
-	found := map[reference]*unstructured.Unstructured{}
-	for _, object := range view.Objects() {
-		found[referenceTo(object)] = object
+// longest is after what time objects are read again that have not changed.
+const longest = time.Hour
+
+// earlier is the first of two times, of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
 	}
-	for _, at := range s.order {
-		before, object := s.readings[at], found[at]
-		now := before
-		switch {
-		case object == nil:
-			now.State, now.Message = InProgress, "it does not exist"
-		case isOlder(object, s.given[at]):
-			now.State, now.Message = InProgress, "it has just been applied"
-		case object != before.Object || before.State == "" || at.Kind == "Pod":
-			now.Object = object
-			now.State, now.Message = StateOf(object)
-		}
-		again = again || at.Kind == "Pod" && now.State == InProgress
-		s.readings[at] = now
-		if now.State != before.State || now.Message != before.Message {
-			changed(now)
-		}
+	return a
+}
+
+func have(n int) string {
+	if n == 1 {
+		return "1 object has"
 	}
-	return again
+	return fmt.Sprintf("%d objects have", n)
 }
 
 // isOlder is true for an object of a view that does not know yet what was applied.
 func isOlder(seen, applied *unstructured.Unstructured) bool {
 	return applied.GetUID() != "" && seen.GetUID() != applied.GetUID() || seen.GetGeneration() < applied.GetGeneration()
-}
-
-// not are the readings with none of these states, in the order of the set.
-func (s *set) not(states ...State) (rest []Reading) {
-next:
-	for _, at := range s.order {
-		for _, state := range states {
-			if s.readings[at].State == state {
-				continue next
-			}
-		}
-		rest = append(rest, s.readings[at])
-	}
-	return rest
 }
 
 // problem names what is not ready; nil if everything is.
@@ -143,7 +138,15 @@ func problem(err *fault.Error, readings []Reading) error {
 	if len(readings) == 1 {
 		err.Message, err.Problems = err.Message+": "+err.Problems[0], nil
 	}
-	return err.WithHint("see why: %s", readings[0].Command())
+	return err.WithHint("%s", readings[0].Hint())
+}
+
+// Hint is what to do about the object, or where one sees more of it.
+func (r Reading) Hint() string {
+	if r.Cause != nil && r.Cause.Hint != "" {
+		return r.Cause.Hint
+	}
+	return "see why: " + r.Command()
 }
 
 // Command is the command that says more of the object.

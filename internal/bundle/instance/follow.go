@@ -135,6 +135,9 @@ func (p *pass) arrived(now *v1alpha1.Instance) (bool, error) {
 		if c != nil && c.Reason == v1alpha1.ReasonReconcileFailed {
 			return true, fault.New(fault.Failed, "%s: %s", c.Reason, c.Message)
 		}
+		if c != nil && c.Reason == v1alpha1.ReasonObjectsFailed {
+			return true, fault.New(fault.Failed, "%s", c.Message).WithHint("`berth bundle status %s` shows all of its objects", p.in.Name)
+		}
 		if c != nil {
 			p.steps.Note("%s", c.Message)
 		}

@@ -3,16 +3,22 @@ package instance
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/apply/health"
+	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/bundle/rollout"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // never is longer than anybody waits: the context ends sooner.
@@ -31,19 +37,15 @@ func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstr
 			return err
 		}
 	}
-	patience := never
-	if p.until == UntilLookedAt {
-		patience = 0
-	}
 	return p.steps.Do("health", func() (string, error) {
 		if err := applier.Watch(ctx, objects); err != nil {
 			err = p.denied(err)
 			p.verdicts.healthy = unknown(v1alpha1.ReasonReconcileFailed, "whether the objects are as they should be cannot be seen: "+why(err))
 			return "", err
 		}
-		rest, err := health.Wait(ctx, applier.Live, objects, patience, p.healthReporter(len(objects)))
+		rest, err := p.waitForHealth(ctx, applier.Live, objects)
 		if err != nil {
-			p.verdicts.healthy = no(v1alpha1.ReasonUnhealthy, unhealthy(rest, err))
+			p.verdicts.healthy = no(p.reasonOf(rest), unhealthy(rest, err))
 			if ctx.Err() != nil {
 				return "", p.givenUp(ctx, rest)
 			}
@@ -59,6 +61,50 @@ func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstr
 		}
 		return english.Plural(len(objects), "object") + " as they should be", nil
 	})
+}
+
+// waitForHealth waits until the objects are healthy if the pass does, and gives those that are
+// not; what keeps their pods from running is read with the rights by which they are installed.
+func (p *pass) waitForHealth(ctx context.Context, view *live.View, objects []*unstructured.Unstructured) ([]health.Reading, error) {
+	report := p.healthReporter(len(objects))
+	if p.until == UntilLookedAt {
+		rest, err := health.Wait(ctx, view, objects, 0, nil, report)
+		if err != nil && ctx.Err() == nil && p.verdicts.healthy.status != metav1.ConditionUnknown {
+			rest, _ = p.looker().Look(ctx, rest) // what has just been applied is looked at again in a second
+		}
+		return rest, err
+	}
+	l := p.looker()
+	l.Policy = l.Policy.Waiting(p.Now())
+	behind := l.Follow(func(unseen string) { p.steps.Note("%s", unseen) })
+	defer behind.Close()
+	return health.Wait(ctx, view, objects, never, behind, report)
+}
+
+// looker looks behind workloads as who has installed them.
+func (r Reconciler) looker() rollout.Looker {
+	p := r.Policy
+	if p.Name == "" {
+		p = cause.DefaultPolicy()
+	}
+	return rollout.Looker{Client: r.Installs, Policy: p, Now: r.Now}
+}
+
+// reasonOf is the reason for which an instance is not healthy: objects that are on their way, or
+// one that will not get there.
+func (p *pass) reasonOf(rest []health.Reading) string {
+	lasted := never // who waits has waited for what may pass
+	if p.until == UntilLookedAt {
+		lasted = 0
+		c := meta.FindStatusCondition(p.in.Status.Conditions, v1alpha1.ConditionHealthy)
+		if c != nil && c.Status == metav1.ConditionFalse {
+			lasted = p.Now().Sub(c.LastTransitionTime.Time)
+		}
+	}
+	if health.IsOver(rest, lasted) {
+		return v1alpha1.ReasonObjectsFailed
+	}
+	return v1alpha1.ReasonUnhealthy
 }
 
 // lookAgain is how long objects that are not healthy are left alone: as long as that has
@@ -90,7 +136,7 @@ func (p *pass) givenUp(ctx context.Context, rest []health.Reading) error {
 	defer cancel()
 	_ = p.write(writing) // it is said here in any case
 	if err.Hint == "" && len(rest) > 0 {
-		err.Hint = "see why: " + rest[0].Command()
+		err.Hint = failedFirst(rest)[0].Hint()
 	}
 	return err.WithDetail("still " + p.verdicts.healthy.message)
 }
@@ -128,9 +174,20 @@ func unhealthy(rest []health.Reading, err error) string {
 	return named(rest)
 }
 
-// named names the objects that are not as they should be, and why.
+// failedFirst are the readings, those before the others that will not get there by themselves.
+func failedFirst(rest []health.Reading) []health.Reading {
+	failed := func(r health.Reading) int {
+		if r.State == health.Failed {
+			return 0
+		}
+		return 1
+	}
+	return slices.SortedStableFunc(slices.Values(rest), func(a, b health.Reading) int { return failed(a) - failed(b) })
+}
+
+// named names the objects that are not as they should be, why, and what to do about it.
 func named(rest []health.Reading) (text string) {
-	for i, r := range rest {
+	for i, r := range failedFirst(rest) {
 		if i == shownUnhealthy {
 			return fmt.Sprintf("%s; and %d more", text, len(rest)-i)
 		}
@@ -138,6 +195,9 @@ func named(rest []health.Reading) (text string) {
 			text += "; "
 		}
 		text += r.Describe() + ": " + r.Message
+		if r.Cause != nil && r.Cause.Hint != "" {
+			text += " (" + r.Cause.Hint + ")"
+		}
 	}
 	return text
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // DefaultSystem is the namespace in which chunks, leases and releases live, unless
@@ -47,6 +48,9 @@ type Reconciler struct {
 	BaseURL string
 	// Trust says which other programs that serve content are sent the caller's token.
 	Trust server.Trust
+	// Policy says what of pods that do not run is a failure, and when; cause.DefaultPolicy if it
+	// is zero.
+	Policy cause.Policy
 	// Force takes over fields that other programs have set.
 	Force bool
 	Now   func() time.Time

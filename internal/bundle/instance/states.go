@@ -109,19 +109,27 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 		return err
 	}
 	var rest []health.Reading
+	var places []int // of the rest among the objects
 	for _, object := range objects {
-		o := v1.BundleObject{Object: kube.Object(object.GetKind(), object.GetName()), Namespace: object.GetNamespace(), State: missing, Message: "it does not exist"}
+		seen, o := object, v1.BundleObject{Object: kube.Object(object.GetKind(), object.GetName()), Namespace: object.GetNamespace(), State: missing, Message: "it does not exist"}
 		if resource, known, err := applier.ResourceOf(ctx, object.GroupVersionKind()); err == nil && known {
 			if current, _ := view.Get(resource, object.GetNamespace(), object.GetName()); current != nil {
+				seen = current
 				state, message := health.StateOf(current)
 				o.State, o.Message = string(state), message
 			}
 		}
 		s.Objects = append(s.Objects, o)
 		if o.State != string(health.Current) {
-			rest = append(rest, health.Reading{Object: object, State: health.State(o.State), Message: o.Message})
+			rest, places = append(rest, health.Reading{Object: seen, State: health.State(o.State), Message: o.Message}), append(places, len(s.Objects)-1)
 		}
 	}
+	rest, unseen := r.looker().Look(ctx, rest)
+	for i, reading := range rest {
+		o := &s.Objects[places[i]]
+		o.State, o.Message, o.Cause = string(reading.State), reading.Message, reading.Cause
+	}
+	s.Warnings = append(s.Warnings, unseen...)
 	settle(s, rest, r.Now())
 	return nil
 }

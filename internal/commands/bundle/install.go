@@ -36,13 +36,14 @@ type InstallOptions struct {
 	ForceConflicts  bool
 	NoWait          bool
 	Timeout         time.Duration
+	StuckAfter      time.Duration
 	DryRun          apply.DryRun
 	Output          printer.Format
 }
 
 // NewInstall makes `berth bundle install`.
 func NewInstall(f *cmdutil.Factory, runF func(context.Context, *InstallOptions) error) *cobra.Command {
-	o := &InstallOptions{IO: f.IO, Open: f.Bundles}
+	o := &InstallOptions{IO: f.IO}
 	cmd := &cobra.Command{
 		Use:        "install NAME SOURCE",
 		SuggestFor: []string{"add", "apply", "create", "upgrade"},
@@ -57,6 +58,15 @@ helm.sh/resource-policy: keep stay.
 A chart is upgraded with the values of its last installation. --values replaces them, all
 of them, and --reset-values installs with those of the chart alone; which values change
 is printed.
+
+The pods of a workload are followed as those of a workspace are: what will not pass, such
+as an image that does not exist, ends the wait with exit status 3, its cause and what to do.
+--policy and the other flags about it say what that is, as in "berth help policies". What
+another object of the bundle may still bring is waited for: a Secret that a Job makes, or
+what a program needs that is started again. That takes permission to list and watch pods,
+ReplicaSets, claims and events where the workloads are ("berth help rbac"); without it,
+the wait goes by what the workloads say of themselves. While a server does the work, its
+policy counts.
 
 If an upgrade is refused, or a hook after it fails, what was installed before is put
 back. If the new objects do not get healthy, they stay, and so does the old bundle,
@@ -90,6 +100,7 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 			return o.validate()
 		}),
 	}
+	o.Open = f.For(cmd).FollowedBundles
 	o.addInstallFlags(cmd)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace of --namespace if it does not exist; it outlives the bundle")
@@ -97,6 +108,8 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false, "take over what other programs have set in the objects")
 	cmd.Flags().BoolVar(&o.NoWait, "no-wait", false, "do not wait until the objects are healthy")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
+	cmdutil.AddPolicyFlags(cmd)
+	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
 	return cmd
 }
@@ -121,6 +134,9 @@ func (o *InstallOptions) validate() error {
 		return err
 	}
 	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
+		return err
+	}
+	if err := cmdutil.CheckStuckAfter(o.StuckAfter, o.NoWait); err != nil {
 		return err
 	}
 	return o.parse()

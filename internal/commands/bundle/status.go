@@ -22,6 +22,7 @@ func NewList(f *cmdutil.Factory, runF func(context.Context, *ClusterOptions) err
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	o := newCluster(f, cmd, "text", "wide", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
+	o.Open = f.For(cmd).FollowedBundles
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runF(cmd.Context(), o) }
 	return cmd
 }
@@ -45,13 +46,15 @@ func NewStatus(f *cmdutil.Factory, runF func(context.Context, *ClusterOptions) e
 		Use:   "status NAME",
 		Short: "Show what is installed, and its health",
 		Long: `Show an instance: what is wanted and what is installed, its conditions, its bundles,
-and how the cluster is with each of its objects.`,
+and how the cluster is with each of its objects. Of a workload that is not as it should
+be, its pods are looked at: what keeps them from running, and what to do.`,
 		Example: `  berth bundle status shop
   berth bundle status shop -o json | jq .conditions`,
 		Args:              cmdutil.OneArg("bundle"),
 		ValidArgsFunction: completeInstance(f),
 	}
 	o := newCluster(f, cmd, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
+	o.Open = f.For(cmd).FollowedBundles
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Name = args[0]
 		return runF(cmd.Context(), o)

@@ -29,6 +29,18 @@ func (f *Factory) Sources() (s source.Fetcher, err error) {
 	return source.Fetcher{Cache: cache, Limits: content.DefaultLimits(), Getenv: f.Getenv}, nil
 }
 
+// FollowedBundles works on the bundles of the cluster, and follows their pods under the
+// configured policy.
+func (d *Dependencies) FollowedBundles(ctx context.Context, system string) (r instance.Reconciler, err error) {
+	c, err := Await(ctx, d.Config)
+	if err != nil {
+		return r, err
+	}
+	r, err = d.Bundles(ctx, system)
+	r.Policy = c.Policy
+	return r, err
+}
+
 // Bundles works on the bundles of the cluster, with what is kept in a system namespace.
 func (f *Factory) Bundles(ctx context.Context, system string) (r instance.Reconciler, err error) {
 	client, err := Await(ctx, f.Client)

@@ -13,8 +13,9 @@ import (
 
 // NewCmd makes the commands.
 func NewCmd(f *cmdutil.Factory) *cobra.Command {
+	var cmd *cobra.Command
 	backend := func(ctx context.Context, o BackendOptions) (Backend, error) {
-		r, err := f.Bundles(ctx, o.Namespace)
+		r, err := f.For(cmd).FollowedBundles(ctx, o.Namespace)
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +30,7 @@ func NewCmd(f *cmdutil.Factory) *cobra.Command {
 		}
 		return instance.NewBackend(r), nil
 	}
-	cmd := cmdutil.Group(&cobra.Command{
+	cmd = cmdutil.Group(&cobra.Command{
 		Use:   "serve",
 		Short: "Run berth as a server, and print what runs it in a cluster",
 		Long: `Everything works from a terminal with nothing installed. What is worth running all
