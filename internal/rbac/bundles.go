@@ -9,12 +9,13 @@ const (
 	BundleStatus          = "bundle status"
 	BundleStatusInSystem  = "bundle status, in the system namespace"
 	BundleSources         = "sources of bundles, in the system namespace"
+	BundleCauses          = "what keeps pods of bundles from running"
 )
 
 // Bundles are the permissions of the commands about bundles. What a bundle contains is
 // not among them: who installs it has to be allowed to create that.
 func Bundles() []Command {
-	return []Command{bundleStatus(), bundleStatusInSystem(), bundleInstall(), bundleInstallInSystem(), bundleSources()}
+	return []Command{bundleStatus(), bundleStatusInSystem(), bundleInstall(), bundleInstallInSystem(), bundleSources(), bundleCauses()}
 }
 
 func bundleStatus() Command {
@@ -73,6 +74,21 @@ func bundleSources() Command {
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get"}, Why: "those that are a source"},
 			{Resource: "secrets", Verbs: []string{"get"}, Why: "the login that is named"},
+		},
+	}
+}
+
+// bundleCauses are what `bundle status` lists, and `bundle install` watches while it waits.
+func bundleCauses() Command {
+	const silent = "a workload is waited for until it gives up by itself, and its pods are not named"
+	return Command{
+		Name: BundleCauses, Feature: true,
+		About: "See why workloads of a bundle do not get on, with `berth bundle install`, `berth bundle status` and `berth bundle list`: a Role where they are. Whoever installs reads this, which is the ServiceAccount of an instance, or the installer of a server. It is read only of what is not as it should be.",
+		Rules: []Rule{
+			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "their state", Without: silent},
+			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the scheduler and the nodes say of them", Without: "a cause is known from their state alone"},
+			{Group: groupApps, Resource: "replicasets", Verbs: []string{"list", "watch"}, Why: "which of a Deployment's pods are of its newest revision", Without: "its own status has to say that"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"list", "watch"}, Why: "claims that they wait for", Without: "why a claim is not bound is not known"},
 		},
 	}
 }

@@ -353,7 +353,7 @@ func TestBundleOfAnOperator(t *testing.T) {
 	if upgraded.Action != v1.BundleUpgraded || upgraded.Objects.Updated != 1 {
 		t.Errorf("%+v", upgraded)
 	}
-	w.bundle(5, "install", operator("image: "+workspaceImage, "image: registry.example.com/none:v1"), "--timeout", "30s")
+	w.bundle(3, "install", operator("image: "+workspaceImage, "image: registry.example.com/none:v1"), "--timeout", "3m")
 	state(v1.BundleUnhealthy, 2)
 	w.bundle(0, "install", operator(), "--timeout", "3m")
 	state(v1.BundleHealthy, 1)

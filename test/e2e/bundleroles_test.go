@@ -35,6 +35,16 @@ func bundling() []duty {
 	contents := rbac.Command{Rules: []rbac.Rule{{Resource: "configmaps", Verbs: []string{"create", "get", "watch", "patch", "delete"}}}}
 	created := rbac.Command{Rules: []rbac.Rule{{Resource: "configmaps", Verbs: []string{"create", "watch"}}}}
 	ofConfigMaps := command(func(w *world) { w.immutable("content", configMap("a", "one")) }, "install", "b-NAMESPACE", "configmap/content=manifests")
+	waiting := func(w *world) {
+		w.bundle(5, "install", "testdata/bundles/waiting", "--timeout", "1s")
+	}
+	looking, following := command(waiting, "status", "b-NAMESPACE"), command(nothing, "install", "b-NAMESPACE", "testdata/bundles/waiting", "--timeout", "20s")
+	following.status = 5
+	deployed := rbac.Command{Rules: []rbac.Rule{{Group: "apps", Resource: "deployments", Verbs: []string{"create", "get", "watch", "patch", "delete"}}}}
+	unread := map[string]use{}
+	for _, resource := range []string{"pods", "events", "replicasets.apps", "persistentvolumeclaims"} {
+		unread["list "+resource], unread["watch "+resource] = looking.telling("not seen in full"), following.telling("not seen in full")
+	}
 	ofASecret := command(nothing, "install", "b-NAMESPACE", "https://localhost/none.tgz", "--source-secret", "none")
 	ofASecret.status = 7
 	return []duty{
@@ -49,6 +59,10 @@ func bundling() []duty {
 		{
 			command: rbac.Named(rbac.BundleSources), with: []rbac.Command{rbac.Named(rbac.BundleInstallInSystem), created},
 			withAll: []rbac.Command{rbac.Named(rbac.BundleInstall)}, uses: []use{ofConfigMaps, ofASecret},
+		},
+		{
+			command: rbac.Named(rbac.BundleCauses), with: []rbac.Command{rbac.Named(rbac.BundleInstallInSystem), deployed},
+			withAll: []rbac.Command{rbac.Named(rbac.BundleInstall), rbac.Named(rbac.BundleStatus)}, uses: []use{looking, following}, without: unread,
 		},
 	}
 }

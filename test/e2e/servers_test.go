@@ -22,6 +22,7 @@ func TestServers(t *testing.T) {
 		{"serve", testServe},
 		{"content", testServeContent},
 		{"terminal", testServeAndTerminal},
+		{"causes", testServeCauses},
 		{"killed", testServeKilled},
 		{"narrow role", testServeWithANarrowRole},
 		{"endless charts", testServeEndlessCharts},
