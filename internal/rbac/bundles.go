@@ -83,7 +83,7 @@ func bundleCauses() Command {
 	const silent = "a workload is waited for until it gives up by itself, and its pods are not named"
 	return Command{
 		Name: BundleCauses, Feature: true,
-		About: "See why workloads of a bundle do not get on, with `berth bundle install`, `berth bundle status` and `berth bundle list`: a Role where they are. Whoever installs reads this, which is the ServiceAccount of an instance, or the installer of a server. It is read only of what is not as it should be.",
+		About: "See why workloads of a bundle do not get on, with `berth bundle install`, `berth bundle status` and `berth bundle list`: a Role where they are. The identity that installs needs it: the ServiceAccount of an instance, or the installer of a server. Only what is around workloads that are not ready is read.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "their state", Without: silent},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the scheduler and the nodes say of them", Without: "a cause is known from their state alone"},

@@ -97,7 +97,7 @@ func TestBundleThatRecovers(t *testing.T) {
 	w.uninstalled()
 }
 
-// Who may not read pods installs as before, and is told once what is not seen.
+// Without the right to read pods, a bundle installs as before, and it is said once what is not seen.
 func TestBundleWithoutPods(t *testing.T) {
 	w := newBundles(t)
 	if _, err := w.CoreV1().ServiceAccounts(w.namespace).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "deployer"}}, metav1.CreateOptions{}); err != nil {

@@ -44,7 +44,7 @@ func (s *set) deeper() <-chan struct{} {
 	return s.behind.Changed()
 }
 
-// read reads the view anew. The time is when it has to be read again though nothing has
+// read takes the view as it is now. The time is when it has to be read again though nothing has
 // changed, zero for never: kstatus takes a pod that waits for a node for a failure after some
 // time.
 func (s *set) read(view *live.View, changed func(Reading)) (again time.Time) {
@@ -148,8 +148,8 @@ func mayPassUntil(since, arrived time.Time, others bool) time.Time {
 	return since.Add(settleTime)
 }
 
-// IsOver says of objects that are not Current whether one of them has failed in a way that nobody
-// waits for any longer, if they have not been as they should be for a time.
+// IsOver reports whether one of the objects that are not Current has failed for good; lasted is
+// how long they have not been Current.
 func IsOver(rest []Reading, lasted time.Duration) bool {
 	return slices.ContainsFunc(rest, func(r Reading) bool {
 		return r.State == Failed && (!r.MayPass || lasted >= othersTime)

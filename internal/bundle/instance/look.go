@@ -81,7 +81,7 @@ func (p *pass) waitForHealth(ctx context.Context, view *live.View, objects []*un
 	return health.Wait(ctx, view, objects, never, behind, report)
 }
 
-// looker looks behind workloads as who has installed them.
+// looker looks behind workloads with the identity that has installed them.
 func (r Reconciler) looker() rollout.Looker {
 	p := r.Policy
 	if p.Name == "" {
@@ -93,7 +93,7 @@ func (r Reconciler) looker() rollout.Looker {
 // reasonOf is the reason for which an instance is not healthy: objects that are on their way, or
 // one that will not get there.
 func (p *pass) reasonOf(rest []health.Reading) string {
-	lasted := never // who waits has waited for what may pass
+	lasted := never // a pass that waits has waited for what may pass
 	if p.until == UntilLookedAt {
 		lasted = 0
 		c := meta.FindStatusCondition(p.in.Status.Conditions, v1alpha1.ConditionHealthy)

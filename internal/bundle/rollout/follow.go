@@ -106,7 +106,7 @@ func (f *Follower) around(namespace string) (objects []runtime.Object, known boo
 	return objects, known
 }
 
-// signal wakes whoever waits; the lock is held.
+// signal wakes what waits for a change; the lock is held.
 func (f *Follower) signal() {
 	close(f.changed)
 	f.changed = make(chan struct{})
