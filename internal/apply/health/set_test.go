@@ -14,16 +14,16 @@ import (
 // and a while after the last of them has come.
 func TestMayPassUntil(t *testing.T) {
 	since := time.Unix(1000, 0)
-	after := func(d time.Duration) time.Time { return since.Add(d) }
+	after := since.Add
 	for name, test := range map[string]struct {
 		arrived time.Time
 		others  bool
 		want    time.Time
 	}{
-		"alone":                            {want: after(time.Second)},
-		"others are on their way":          {others: true, want: after(2 * time.Minute)},
-		"the last has come":                {arrived: after(10 * time.Second), want: after(70 * time.Second)},
-		"the last has come late":           {arrived: after(100 * time.Second), want: after(2 * time.Minute)},
+		"alone":                             {want: after(time.Second)},
+		"others are on their way":           {others: true, want: after(2 * time.Minute)},
+		"the last has come":                 {arrived: after(10 * time.Second), want: after(70 * time.Second)},
+		"the last has come late":            {arrived: after(100 * time.Second), want: after(2 * time.Minute)},
 		"some have come, and some have not": {arrived: after(10 * time.Second), others: true, want: after(2 * time.Minute)},
 	} {
 		if got := mayPassUntil(since, test.arrived, test.others); !got.Equal(test.want) {

@@ -84,7 +84,9 @@ func TestAnalyze(t *testing.T) {
 		},
 		"without events": {
 			file: "image", policy: fast, state: health.Failed, code: cause.ImageNotFound, says: "not found",
-			change: func(_ *health.Reading, around []runtime.Object) []runtime.Object { return without[*corev1.Event](around) },
+			change: func(_ *health.Reading, around []runtime.Object) []runtime.Object {
+				return without[*corev1.Event](around)
+			},
 		},
 		"without ReplicaSets, which the Deployment names": {
 			file: "image", policy: fast, state: health.Failed, code: cause.ImageNotFound, says: "not found",

@@ -102,6 +102,12 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 	}
 	o.Open = f.For(cmd).FollowedBundles
 	o.addInstallFlags(cmd)
+	o.addFollowFlags(cmd)
+	return cmd
+}
+
+// addFollowFlags adds the flags about how it is written, followed and printed.
+func (o *InstallOptions) addFollowFlags(cmd *cobra.Command) {
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace of --namespace if it does not exist; it outlives the bundle")
 	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount, "install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first you, or the server's installer)")
@@ -111,7 +117,6 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 	cmdutil.AddPolicyFlags(cmd)
 	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
-	return cmd
 }
 
 // addInstallFlags adds the flags about what is fetched and where it goes.
