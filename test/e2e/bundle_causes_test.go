@@ -18,7 +18,7 @@ import (
 
 const missingImage = "registry.example.com/berth/workspace:no-such-tag"
 
-// program is a Deployment of one container, with what else is said of that.
+// program is a Deployment of one container, with the lines of that which differ.
 func program(name, image, container string) string {
 	return fmt.Sprintf(`
 apiVersion: apps/v1
@@ -30,12 +30,18 @@ spec:
     metadata: {labels: {app: %[1]s}}
     spec:
       terminationGracePeriodSeconds: 1
+      securityContext: {runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}
       volumes: [{name: state, emptyDir: {}}]
-      containers: [{name: app, image: %[2]q, volumeMounts: [{name: state, mountPath: /state}], %[3]s}]
+      containers:
+      - name: app
+        image: %[2]q
+        volumeMounts: [{name: state, mountPath: /state}]
+        securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+%[3]s
 `, name, image, container)
 }
 
-const sleeping = `command: [sleep, infinity]`
+const sleeping = "        command: [sleep, infinity]\n"
 
 // explained are the words in which a missing image is reported.
 func explained(w *world) []string {
@@ -85,9 +91,9 @@ func causeOf(s v1.BundleState) *v1.Cause {
 // Secret that comes while another object of the bundle is on its way.
 func TestBundleThatRecovers(t *testing.T) {
 	w := newBundles(t)
-	once := `command: [sh, -c, "test -e /state/started || { touch /state/started; exit 1; }; sleep infinity"]`
-	slow := sleeping + `, readinessProbe: {initialDelaySeconds: 20, exec: {command: ["true"]}}`
-	dir := w.plain(program("once", workspaceImage, once), program("slow", workspaceImage, slow), program("web", workspaceImage, sleeping+`, envFrom: [{secretRef: {name: made-later}}]`))
+	once := `        command: [sh, -c, "test -e /state/started || { touch /state/started; exit 1; }; sleep infinity"]`
+	slow := sleeping + `        readinessProbe: {initialDelaySeconds: 20, exec: {command: ["true"]}}`
+	dir := w.plain(program("once", workspaceImage, once), program("slow", workspaceImage, slow), program("web", workspaceImage, sleeping+`        envFrom: [{secretRef: {name: made-later}}]`))
 	install := w.start("bundle", "install", w.instance(), dir, "--system-namespace", w.namespace, "--timeout", "2m")
 	w.eventually("it says what is missing", func() bool { return strings.Contains(install.stderr.String(), "ConfigMissing") })
 	w.kubectl("create", "secret", "generic", "made-later", "--namespace", w.namespace)
