@@ -102,7 +102,6 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 	}
 	o.Open = f.For(cmd).FollowedBundles
 	o.addInstallFlags(cmd)
-	o.addFollowFlags(cmd)
 	return cmd
 }
 
@@ -119,13 +118,14 @@ func (o *InstallOptions) addFollowFlags(cmd *cobra.Command) {
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
 }
 
-// addInstallFlags adds the flags about what is fetched and where it goes.
+// addInstallFlags adds the flags: what is fetched and where it goes, and what is done there.
 func (o *InstallOptions) addInstallFlags(cmd *cobra.Command) {
 	o.addSourceFlags(cmd)
 	o.addSecretFlag(cmd)
 	o.addFormatFlags(cmd)
 	o.addResetFlag(cmd)
 	addSystemFlag(cmd, &o.System)
+	o.addFollowFlags(cmd)
 }
 
 // addSystemFlag adds --system-namespace.
