@@ -100,13 +100,14 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 			return o.validate()
 		}),
 	}
-	o.Open = f.For(cmd).FollowedBundles
 	o.addInstallFlags(cmd)
+	o.addFollowFlags(f, cmd)
 	return cmd
 }
 
 // addFollowFlags adds the flags about how it is written, followed and printed.
-func (o *InstallOptions) addFollowFlags(cmd *cobra.Command) {
+func (o *InstallOptions) addFollowFlags(f *cmdutil.Factory, cmd *cobra.Command) {
+	o.Open = f.For(cmd).FollowedBundles
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace of --namespace if it does not exist; it outlives the bundle")
 	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount, "install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first you, or the server's installer)")
@@ -118,14 +119,13 @@ func (o *InstallOptions) addFollowFlags(cmd *cobra.Command) {
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
 }
 
-// addInstallFlags adds the flags: what is fetched and where it goes, and what is done there.
+// addInstallFlags adds the flags about what is fetched and where it goes.
 func (o *InstallOptions) addInstallFlags(cmd *cobra.Command) {
 	o.addSourceFlags(cmd)
 	o.addSecretFlag(cmd)
 	o.addFormatFlags(cmd)
 	o.addResetFlag(cmd)
 	addSystemFlag(cmd, &o.System)
-	o.addFollowFlags(cmd)
 }
 
 // addSystemFlag adds --system-namespace.
