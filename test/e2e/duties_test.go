@@ -131,8 +131,12 @@ func reading() []duty {
 				{args: []string{"logs", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}, optional: []string{"list events"}},
 				{args: []string{"logs", "alice~huge", "--follow"}, until: "watch pods", status: 130, optional: []string{"list events"}},
 				{args: []string{"logs", "gone~plain"}, status: 7},
+				{args: []string{"logs", "stopped~plain"}, status: 3, says: "is stopped"},
 			},
-			without: map[string]use{"list secrets": {args: []string{"logs", "gone~plain"}, status: 7, says: unseen}},
+			without: map[string]use{
+				"list secrets":   {args: []string{"logs", "gone~plain"}, status: 7, says: unseen},
+				"get configmaps": {args: []string{"logs", "stopped~plain"}, status: 3, says: "has no pod"},
+			},
 		},
 		{
 			command: rbac.Named("diagnose"),
