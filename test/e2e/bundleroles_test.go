@@ -38,7 +38,7 @@ func bundling() []duty {
 	waiting := func(w *world) {
 		w.bundle(5, "install", "testdata/bundles/waiting", "--timeout", "1s")
 	}
-	looking, following := command(waiting, "status", "b-NAMESPACE"), command(nothing, "install", "b-NAMESPACE", "testdata/bundles/waiting", "--timeout", "20s")
+	looking, following := command(waiting, "status", "b-NAMESPACE"), command(nothing, "install", "b-NAMESPACE", "testdata/bundles/waiting", "--timeout", "40s")
 	following.status = 5
 	deployed := rbac.Command{Rules: []rbac.Rule{{Group: "apps", Resource: "deployments", Verbs: []string{"create", "get", "watch", "patch", "delete"}}}}
 	unread := map[string]use{}

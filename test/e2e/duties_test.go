@@ -135,7 +135,7 @@ func reading() []duty {
 			},
 			without: map[string]use{
 				"list secrets":   {args: []string{"logs", "gone~plain"}, status: 7, says: unseen},
-				"get configmaps": {args: []string{"logs", "stopped~plain"}, status: 3, says: "has no pod"},
+				"get configmaps": {args: []string{"logs", "stopped~plain"}, status: 7, says: "has no pod"},
 			},
 		},
 		{
