@@ -15,7 +15,8 @@ import (
 )
 
 // endless are templates that compute for ever, or would take all memory; some did in a few
-// seconds before a rendering had bounds.
+// seconds before a rendering had bounds. An error that printed a value in itself took the stack
+// of the server, which nothing recovers.
 func endless() []string {
 	return []string{
 		`{{ range 1000000000000 }}{{ end }}`,
@@ -28,6 +29,9 @@ func endless() []string {
 		`{{ $x := split "," (repeat 16000000 ",") }}`,
 		`{{ $l := list }}{{ range until 100 }}{{ $l = append $l (split "," (repeat 900000 ",")) }}{{ end }}`,
 		`{{ $l := list }}{{ range until 10000 }}{{ $l = append $l (repeat 1000000 "x") }}{{ end }}`,
+		`{{ $d := dict }}{{ $_ := set $d "a" $d }}{{ eq $d $d }}`,
+		`{{ $d := dict }}{{ $_ := set $d "a" (list $d) }}{{ range until 3 }}{{ $x := add1 $d }}{{ end }}`,
+		`{{ $d := dict }}{{ range until 40 }}{{ $d = dict "a" $d "b" $d }}{{ end }}{{ $x := int $d }}`,
 	}
 }
 

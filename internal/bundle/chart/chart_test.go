@@ -295,6 +295,7 @@ func FuzzChart(f *testing.F) {
 	}
 	f.Add([]byte("a: x"), `{{ range $k, $v := .Values }}{{ $k }}: {{ $v | quote }}{{ end }}`)
 	f.Add([]byte("a: x"), `{{ template "x" . }}{{ define "x" }}{{ include "y" . }}{{ end }}{{ with .Values }}{{ .a }}{{ else }}b{{ end }}`)
+	f.Add([]byte("a: x"), `{{ $_ := set .Values "a" . }}{{ $_ = set .Values "b" (list .) }}{{ with .Values }}{{ .a.Values | toString | trunc 9 }}{{ end }}{{ eq . . }}`)
 	f.Fuzz(func(t *testing.T, values []byte, text string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
