@@ -43,9 +43,14 @@ func equal(a any, others []any) (bool, error) {
 	return false, nil
 }
 
-// equalPlain compares texts, booleans and numbers of one kind, which most comparisons are of.
+// equalPlain compares texts, booleans and numbers of one kind, and what is missing, which most
+// comparisons are of.
 func equalPlain(a, b reflect.Value) (same, plain bool) {
 	switch {
+	case !a.IsValid():
+		return isNil(b), true
+	case !b.IsValid():
+		return isNil(a), true
 	case a.Kind() == reflect.String && b.Kind() == reflect.String:
 		return a.String() == b.String(), true
 	case a.Kind() == reflect.Bool && b.Kind() == reflect.Bool:
@@ -56,6 +61,17 @@ func equalPlain(a, b reflect.Value) (same, plain bool) {
 		return a.Float() == b.Float(), true
 	}
 	return false, false
+}
+
+// isNil says whether a value is missing, or nil of its type.
+func isNil(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Map, reflect.Pointer, reflect.Slice, reflect.Func, reflect.Chan:
+		return v.IsNil()
+	}
+	return false
 }
 
 // equalAny asks text/template, which does not export its function.
