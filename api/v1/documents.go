@@ -16,6 +16,11 @@ type Workspace struct {
 	JobID     string    `json:"jobId,omitempty"`
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	Snapshot
+	// Startable is true where there is no pod, or one that is over, and `berth start` brings
+	// the workspace back with its storage.
+	Startable bool `json:"startable,omitempty"`
+	// Kept is true for a workspace that is deleted, and of which only storage is kept.
+	Kept bool `json:"kept,omitempty"`
 	// Scripts are its init scripts and what has become of them, as far as they have come.
 	// They are not in lists.
 	Scripts []Script `json:"scripts,omitempty"`

@@ -12,7 +12,10 @@ type Snapshot struct {
 	// Message is what the stage is about, in a few words: the node, the image.
 	Message string `json:"message,omitempty"`
 	// Gone is true once a pod that existed has been deleted.
-	Gone       bool        `json:"gone,omitempty"`
+	Gone bool `json:"gone,omitempty"`
+	// Ended is true for a pod that is over, with or without an error, and does not start
+	// again: it has ended, was evicted, or its node was shut down.
+	Ended      bool        `json:"ended,omitempty"`
 	Node       string      `json:"node,omitempty"`
 	Containers []Container `json:"containers,omitempty"`
 	// Replicas are the pods of a workload, where the workspace is a part of one.

@@ -53,6 +53,11 @@ type reading struct {
 	judged cause.Judgement
 }
 
+// isOver is true for a pod whose phase is final.
+func isOver(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && (pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed)
+}
+
 func newReading(s State, pod *corev1.Pod, p cause.Policy, now time.Time) *reading {
 	r := &reading{Pod: s.evidenceOf(pod), policy: p, clock: clock{now: now}}
 	r.findPulls()
@@ -68,6 +73,7 @@ func (r *reading) snapshot() v1.Snapshot {
 		Since:   is.since.UTC(),
 		Message: is.message,
 		Node:    r.Spec.NodeName,
+		Ended:   isOver(r.Pod.Pod),
 		Ignored: r.judged.IgnoredCodes(),
 	}
 	if is.why != nil {
