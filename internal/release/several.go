@@ -1,0 +1,45 @@
+package release
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	helm "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// atOnce is how many releases are asked for in one request: their names are in its address.
+const atOnce = 50
+
+// Newest is the newest record of a release, or why that cannot be read.
+type Newest struct {
+	Release *helm.Release
+	Err     error
+}
+
+// Several are the newest records of releases, by namespace and name, in a request for every 50
+// of them. A release without a record is left out.
+func (r Records) Several(ctx context.Context, names []string) (map[types.NamespacedName]Newest, error) {
+	all := map[types.NamespacedName]Newest{}
+	for chunk := range slices.Chunk(names, atOnce) {
+		newest := map[types.NamespacedName]*corev1.Secret{}
+		err := r.each(ctx, "owner=helm,name in ("+strings.Join(chunk, ",")+")", func(s *corev1.Secret) {
+			of := types.NamespacedName{Namespace: s.Namespace, Name: s.Labels["name"]}
+			if newest[of] == nil || version(s) > version(newest[of]) {
+				newest[of] = s
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for of, secret := range newest {
+			own := r
+			own.Namespace = of.Namespace
+			release, err := own.open(ctx, secret, of.Name)
+			all[of] = Newest{release, err}
+		}
+	}
+	return all, nil
+}
