@@ -33,7 +33,7 @@ func SetByFlags(origins map[string]string) map[string]string {
 // also containers that no blueprint is responsible for.
 func AboutPods(id, namespace, userString string, pods []*corev1.Pod) About {
 	if len(pods) == 0 {
-		return AboutPod(namespace, userString)
+		return AboutPod(namespace, userString, "")
 	}
 	return func(c *v1.Cause) cause.About {
 		pod := pods[0] // they are alike
@@ -45,9 +45,10 @@ func AboutPods(id, namespace, userString string, pods []*corev1.Pod) About {
 	}
 }
 
-// AboutPod knows of a pod nothing but its namespace, and whose workspace it is if that is known.
-func AboutPod(namespace, userString string) About {
-	about := cause.About{Namespace: namespace, UserString: userString}
+// AboutPod knows of a pod nothing but its namespace, and of which workspace and blueprint it is
+// if that is known.
+func AboutPod(namespace, userString, blueprint string) About {
+	about := cause.About{Namespace: namespace, UserString: userString, Blueprint: blueprint}
 	return func(c *v1.Cause) cause.About { return about.Of(corev1.PodSpec{}, c) }
 }
 

@@ -79,7 +79,7 @@ func (t Target) AwaitGone(ctx context.Context, removal deploy.Removal) (deploy.L
 		c.Snapshot.Warnings, c.Warnings, c.Objects = nil, nil, nil
 		verdict := c.Snapshot.Verdict()
 		c.Changed = c.Changed && (verdict == v1.VerdictTerminating || verdict == v1.VerdictGone)
-		t.Steps.Changed(c, deploy.AboutPod(t.Client.Namespace, ""))
+		t.Steps.Changed(c, deploy.AboutPod(t.Client.Namespace, "", ""))
 		return verdict == v1.VerdictGone
 	})
 	left := deploy.Left{Gone: err == nil}

@@ -295,7 +295,7 @@ func provisioningText(c v1.Cause, a About) string {
 
 // class is where the storage class of a claim is named.
 func class(_ v1.Cause, a About) string {
-	if a.Blueprint != "" {
+	if a.isWorkspace() {
 		return `"storageClassName" of the storage's claimSpec in ` + a.spec()
 	}
 	return `"storageClassName" of a new claim (that of an existing one cannot be changed)`

@@ -19,6 +19,10 @@ func Hint(c *v1.Cause, a About) string {
 	if e.why != nil {
 		why = e.why(*c, a)
 	}
+	hint := e.hint
+	if a.isWorkspace() && strings.Contains(hint, "{anew}") { // what brings it back comes first
+		hint = "{anew} " + strings.Replace(hint, "{anew}", "", 1)
+	}
 	text := strings.NewReplacer(
 		"{why}", why,
 		"{spec}", a.spec(),
@@ -35,7 +39,7 @@ func Hint(c *v1.Cause, a About) string {
 		"{limit}", a.memory(*c),
 		"{image}", either(a.Image != "", a.Image, "the image"),
 		"{last-words}", a.lastWords(*c),
-	).Replace(e.hint)
+	).Replace(hint)
 	return strings.Join(strings.Fields(text), " ")
 }
 
@@ -65,8 +69,10 @@ func either(first bool, a, b string) string {
 // spec says where to make a change.
 func (a About) spec() string {
 	switch {
-	case a.Blueprint == "":
+	case !a.isWorkspace():
 		return "the pod's spec"
+	case a.Blueprint == "":
+		return "its blueprint"
 	case a.Origin == "" || strings.HasPrefix(a.Origin, "built in"):
 		return "blueprint " + a.Blueprint
 	}
@@ -79,7 +85,7 @@ func (a About) field(c v1.Cause, ofBlueprint, ofPod string) string {
 	switch flag := a.setBy(ofBlueprint); {
 	case flag != "":
 		return fmt.Sprintf("%q, which %s gave", ofBlueprint, flag)
-	case a.Blueprint != "":
+	case a.isWorkspace():
 		return fmt.Sprintf("%q in %s", ofBlueprint, a.spec())
 	case c.Container != "":
 		return fmt.Sprintf("%q of container %s in %s", ofPod, c.Container, a.spec())
@@ -113,7 +119,7 @@ func imageField(container string) string {
 // again is how a change takes effect.
 func (a About) again() string {
 	switch {
-	case a.Blueprint != "":
+	case a.isWorkspace():
 		return "Then " + a.Provision() + "."
 	case a.Job:
 		return "Then delete the job and apply it again."
@@ -143,12 +149,20 @@ func (a About) retried() string {
 // anew is what to do about a pod that is over, without any change.
 func (a About) anew() string {
 	switch {
-	case a.Blueprint != "":
-		return "If you still need it, " + a.Provision() + "."
+	case a.isWorkspace():
+		return a.back()
 	case a.Controlled:
 		return "Its controller makes another one."
 	}
 	return "If it is still needed, create it again."
+}
+
+// back is what brings a workspace back whose pod is over.
+func (a About) back() string {
+	if a.UserString == "" {
+		return "Start it again: its storage is kept."
+	}
+	return "Bring it back, its storage is kept: `" + fault.Command("berth", "start", a.UserString) + a.option() + "`."
 }
 
 // Provision is the command that brings the workspace up again, as a part of a

@@ -58,7 +58,7 @@ func node() []entry {
 			},
 		},
 		{
-			code: Preempted, reasons: []string{"Preempting"}, hint: "A pod of a higher priority took its place. Ask for a higher priorityClassName, or add a node. {anew}",
+			code: Preempted, reasons: []string{"Preempting"}, why: morePriority, hint: "A pod of a higher priority took its place. {why} {anew}",
 			explanation: explanation{
 				title:   "A more important pod took its place",
 				meaning: "There was no room for a pod of a higher priority, and this one was ended for it.",
@@ -89,7 +89,7 @@ func node() []entry {
 			},
 		},
 		{
-			code: NodeAffinity, hint: "The node's labels no longer fit what {spec} asks for. {anew}",
+			code: NodeAffinity, why: misfit, hint: "{why} {anew}",
 			explanation: explanation{
 				title:   "The node's labels do not fit any more",
 				meaning: "The node was chosen by its labels, which have changed by the time that its kubelet looked at the pod.",
@@ -104,7 +104,7 @@ func node() []entry {
 			},
 		},
 		{
-			code: DeadlineExceeded, hint: "It ran for longer than activeDeadlineSeconds permits. Raise that in {spec}. {again}",
+			code: DeadlineExceeded, why: tooLong, hint: "{why}",
 			explanation: explanation{
 				title:   "The pod ran for longer than it may",
 				meaning: "activeDeadlineSeconds limits how long a pod may run, and that time is over.",
@@ -145,6 +145,30 @@ func node() []entry {
 			},
 		},
 	}
+}
+
+// No blueprint has a priority, chooses nodes or limits how long a pod runs: of a workspace, the
+// cluster has added that to its pod.
+
+func morePriority(_ v1.Cause, a About) string {
+	if a.isWorkspace() {
+		return "If that happens again, ask your cluster administrator for a node more, or a higher priority for workspaces."
+	}
+	return "Ask for a higher priorityClassName, or add a node."
+}
+
+func misfit(_ v1.Cause, a About) string {
+	if a.isWorkspace() {
+		return "The node's labels have changed, and do not fit what the pod asks for."
+	}
+	return "The node's labels no longer fit what " + a.spec() + " asks for."
+}
+
+func tooLong(_ v1.Cause, a About) string {
+	if a.isWorkspace() {
+		return a.back() + " It ran for longer than activeDeadlineSeconds permits, which the cluster has added to its pod: ask your cluster administrator."
+	}
+	return "It ran for longer than activeDeadlineSeconds permits. Raise that in " + a.spec() + ". " + a.again()
 }
 
 // noSandbox is a node that cannot set up the pod's network. It fails nothing: the

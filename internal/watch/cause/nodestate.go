@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
@@ -263,12 +264,13 @@ func OfOverdue(p evidence.Pod) *Finding {
 }
 
 // elsewhere is what becomes of a pod whose node does not come back.
-func elsewhere(_ v1.Cause, a About) string {
+func elsewhere(c v1.Cause, a About) string {
 	switch {
 	case a.Controlled:
 		return "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller makes another one on another node."
-	case a.Blueprint != "":
-		return "Otherwise delete the workspace when you are sure that the node does not come back, and " + a.Provision() + "."
+	case a.isWorkspace():
+		remove := fault.Command("kubectl", "delete", "--force", c.Object) + a.option()
+		return "Otherwise, when you are sure that the node does not come back, delete its pod: `" + remove + "`. " + a.back()
 	}
 	return "Otherwise create the pod again, on another node."
 }

@@ -147,7 +147,7 @@ func startOther() []entry {
 
 // command says what to do about a program that is not there.
 func command(c v1.Cause, a About) string {
-	if a.Blueprint != "" {
+	if a.isWorkspace() {
 		return "a workspace needs a /bin/sh. Use another image: " + a.field(v1.Cause{}, imageField(c.Container), "image")
 	}
 	return `correct "command" in the pod's spec, or use an image that has the program`
@@ -186,7 +186,7 @@ func missing(c v1.Cause, a About) string {
 		return fmt.Sprintf("The %s has no key %s, which the volume in %s names: add it, or correct the key.", kind, m[2], a.spec())
 	}
 	if m := noObject.FindStringSubmatch(c.Message); m != nil {
-		if id := strings.TrimPrefix(c.Object, "pod/"); a.Blueprint != "" && m[2] == kube.CertificateSecret(id) {
+		if id := strings.TrimPrefix(c.Object, "pod/"); a.isWorkspace() && m[2] == kube.CertificateSecret(id) {
 			return fmt.Sprintf("The certificate of the workspace has not been issued yet: `kubectl describe certificate %s%s` says why.", id, a.option())
 		}
 		kind, create := "ConfigMap", "configmap"
