@@ -202,7 +202,8 @@ func (o *Options) find(ctx context.Context, e cmdutil.Entrance) (cmdutil.Entry, 
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	entry, err := e.Find(ctx, o.Workspace)
-	if fault.CodeOf(err) == fault.NotFound || o.Provision && fault.ReasonOf(err) == cmdutil.ReasonStopped {
+	reason := fault.ReasonOf(err)
+	if fault.CodeOf(err) == fault.NotFound || o.Provision && (reason == cmdutil.ReasonStopped || reason == pod.ReasonEnded) {
 		entry, err = o.missing(ctx, e, err)
 	}
 	if _, printed := errors.AsType[cmdutil.ExitError](err); printed {

@@ -15,6 +15,10 @@ import (
 // may, later.
 const ReasonNotRunning = "CONTAINER_NOT_RUNNING"
 
+// ReasonEnded is the reason of the error about a pod that is over, and does not start again by
+// itself.
+const ReasonEnded = "POD_ENDED"
+
 // Place says where in a workspace a command runs. The zero value is the main container
 // of the pod that is best to enter.
 type Place struct {
@@ -76,6 +80,10 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 		return r, fault.New(fault.InvalidArgument, "workspace %s has no container %s in pod %s", r.ID, r.Container, pod.Name).
 			WithHint("its containers are: %s", strings.Join(names, ", "))
 	}
+	if isOver(pod) {
+		return r, fault.New(fault.Failed, "workspace %s cannot be entered: its pod is over%s", pod.Name, whyOver(pod)).
+			WithHint("start it again, its storage is kept: %s", kube.Command("start", r.ID, pod.Namespace)).WithReason(ReasonEnded)
+	}
 	for _, status := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses, pod.Status.EphemeralContainerStatuses) {
 		switch {
 		case status.Name != r.Container || status.State.Running == nil:
@@ -88,6 +96,24 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 	}
 	return r, fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name, r.Container).
 		WithHint("see why: %s", kube.Command("status", r.ID, pod.Namespace)).WithReason(ReasonNotRunning)
+}
+
+// isOver is true for the own pod of a workspace that has ended, was evicted, or whose node was
+// shut down; those of a workload are replaced by its controller.
+func isOver(pod *corev1.Pod) bool {
+	phase := pod.Status.Phase
+	return (phase == corev1.PodFailed || phase == corev1.PodSucceeded) && pod.DeletionTimestamp == nil && pod.Labels[kube.LabelInjected] != "true"
+}
+
+// whyOver says why a pod is over, if the cluster has said so.
+func whyOver(pod *corev1.Pod) string {
+	switch reason, message := pod.Status.Reason, strings.TrimSpace(pod.Status.Message); {
+	case reason != "" && message != "":
+		return " (" + fault.Line(reason+": "+message) + ")"
+	case reason != "":
+		return " (" + fault.Line(reason) + ")"
+	}
+	return ""
 }
 
 // hasBeenReady is true for a container that runs and is ready, or has been: what is unready for a

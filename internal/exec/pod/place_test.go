@@ -42,6 +42,19 @@ func replica(name string, running ...string) *corev1.Pod {
 	return pod
 }
 
+// evicted is a pod of a workspace that its node has ended.
+func evicted() *corev1.Pod {
+	pod := replica("a")
+	delete(pod.Labels, "k8shell.io/injected")
+	pod.Status.Phase, pod.Status.Reason, pod.Status.Message = corev1.PodFailed, "Evicted", "The node was low on resource: memory."
+	return pod
+}
+
+func injected(pod *corev1.Pod) *corev1.Pod {
+	pod.Labels["k8shell.io/injected"] = "true"
+	return pod
+}
+
 func TestPlace(t *testing.T) {
 	const main = "alice-2bd806c-k8shell-main"
 	for name, c := range map[string]struct {
@@ -71,6 +84,12 @@ func TestPlace(t *testing.T) {
 			pods: []*corev1.Pod{replica("a"), replica("b")}, code: fault.Failed, reason: ReasonNotRunning,
 			message: "workspace a cannot be entered: container " + main + " is not running", hint: "see why: berth status id/alice-2bd806c --namespace dev",
 		},
+		"it was evicted": {
+			pods: []*corev1.Pod{evicted()}, code: fault.Failed, reason: ReasonEnded,
+			message: "workspace a cannot be entered: its pod is over (Evicted: The node was low on resource: memory.)",
+			hint:    "start it again, its storage is kept: berth start id/alice-2bd806c --namespace dev",
+		},
+		"one of a workload was evicted":      {pods: []*corev1.Pod{injected(evicted()), replica("b", main)}, pod: "b", container: main},
 		"the pod that is named does not run": {place: Place{Pod: "b"}, pods: []*corev1.Pod{replica("a", main), replica("b")}, code: fault.Failed, reason: ReasonNotRunning},
 		"no such container": {
 			place: Place{Container: "main"}, pods: []*corev1.Pod{replica("a", main)}, code: fault.InvalidArgument,
