@@ -30,6 +30,7 @@ type Recorder struct {
 	problem error         // set by then: why the record is not where it belongs
 	resumed bool          // what an earlier run has written is to be read
 	earlier Record        // what it has written
+	leaves  bool          // what has expired, to others
 
 	mu      sync.Mutex
 	record  Record // its entries are never changed in place
@@ -51,6 +52,15 @@ func NewRecorder(stores *Stores, now func() time.Time) *Recorder {
 		stores: stores, now: now, changed: make(chan struct{}, 1),
 		final: make(chan struct{}), written: make(chan struct{}),
 	}
+}
+
+// Leaving leaves the records that have expired to others: it takes a permission that what works
+// for everybody is not to have. It is for one that has not begun.
+func (r *Recorder) Leaving() *Recorder {
+	if r != nil {
+		r.leaves = true
+	}
+	return r
 }
 
 // Begin begins to write, at the latest once everything is created. It does not

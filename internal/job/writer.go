@@ -30,7 +30,9 @@ const (
 func (r *Recorder) write(ctx context.Context) error {
 	cleaning, stop := context.WithCancel(ctx)
 	defer stop()
-	go r.stores.CleanUp(cleaning)
+	if !r.leaves {
+		go r.stores.CleanUp(cleaning)
+	}
 	err := r.keep(ctx)
 	if err == nil {
 		return nil
