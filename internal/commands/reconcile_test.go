@@ -117,9 +117,9 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-// One that is installed and has neither a pod nor a record is taken up as stopped by a full
-// exchange, unless it is being worked on; releases of others are left alone.
-func TestReconcileStoppedWithoutRecord(t *testing.T) {
+// One that is installed and has neither a pod nor a record was not stopped, which would be
+// recorded: it is started, unless it is being worked on; releases of others are left alone.
+func TestReconcilePodlessWithoutRecord(t *testing.T) {
 	s := newStanding(t)
 	s.deletePod()
 	chart, err := release.Chart()
@@ -131,10 +131,6 @@ func TestReconcileStoppedWithoutRecord(t *testing.T) {
 	if err := (release.Records{Secrets: s.client.CoreV1().Secrets("team"), Namespace: "team"}).Create(t.Context(), foreign); err != nil {
 		t.Fatal(err)
 	}
-	s.reconcile(0)
-	if r := s.record(); r.ID != "" {
-		t.Fatalf("a partial exchange has taken up %s", r)
-	}
 	somebody := lock.Locker{
 		Leases: s.client.CoordinationV1().Leases("team"), Namespace: "team", Now: time.Now,
 		Self: lock.Holder{User: "somebody", Host: "elsewhere", PID: 1, Started: "1", Nonce: "1"},
@@ -143,18 +139,19 @@ func TestReconcileStoppedWithoutRecord(t *testing.T) {
 	if err != nil || held == nil {
 		t.Fatal(held, err)
 	}
-	s.reconcile(0, "--full")
-	if r := s.record(); r.ID != "" {
-		t.Fatalf("somebody works on it, and it is %s", r)
+	for _, args := range [][]string{nil, {"--full"}} {
+		s.reconcile(0, args...)
+		if r := s.record(); r.ID != "" {
+			t.Fatalf("somebody works on it, and it is %s", r)
+		}
 	}
 	held.Release(t.Context())
-	s.expect("in full", s.reconcile(0, "--full"), "", v1.DesiredStopped, v1.ActualStopped)
+	s.expect("its pod is gone", s.reconcile(0), "start", v1.DesiredRunning, v1.ActualRunning)
 	all, _, err := s.records.List(t.Context())
 	if err != nil || len(all) != 1 {
 		t.Errorf("%v is recorded, error %v", all, err)
 	}
-	cmdtest.Must(t, 0, "start", "alice")
-	s.expect("started", s.reconcile(0), "", v1.DesiredRunning, v1.ActualRunning)
+	s.expect("again", s.reconcile(0), "", v1.DesiredRunning, v1.ActualRunning)
 }
 
 // A workspace that somebody else has removed is an error that says so, until it is deleted

@@ -72,15 +72,16 @@ func New(id, incarnation string, now time.Time) Record {
 	return r.noted(now)
 }
 
-// TakenUp is the record of a workspace that was made before it had one: it is meant to be
-// as it stands.
+// TakenUp is the record of a workspace that has none: it is meant to be as it stands. A stop is
+// recorded before it is brought about, so that one whose pod is gone or over was not stopped:
+// it is meant to run, which is still to be brought about.
 func TakenUp(id, incarnation string, created time.Time, actual v1.ActualState, now time.Time) Record {
 	r := New(id, incarnation, created)
 	r.History = nil
-	if r.Actual, r.ActualAt = actual, now; actual == v1.ActualStopped {
-		r.Desired = v1.DesiredStopped
+	r.Actual, r.ActualAt, r.DesiredAt = actual, now, now
+	if actual != v1.ActualStopped {
+		r.Answered = r.Changed
 	}
-	r.DesiredAt, r.Answered = now, r.Changed
 	return r.noted(now)
 }
 

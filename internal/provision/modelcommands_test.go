@@ -205,8 +205,8 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 			_, err := c.TakeUp(ctx, t)
 			return err
 		}),
-		"take up stopped": func(ctx context.Context, c modelCommand) error {
-			_, err := c.TakeUpStopped(ctx, "dev", c.parsed().ID())
+		"take up without a pod": func(ctx context.Context, c modelCommand) error {
+			_, err := c.TakeUpPodless(ctx, "dev", c.parsed().ID())
 			return err
 		},
 		"inspect": func(ctx context.Context, c modelCommand) error {

@@ -80,7 +80,7 @@ func undertakings() []undertaking {
 		{[]string{"provision", "stop"}, "measure its storage"},
 		{[]string{"provision"}, "preview of a deletion without storage"},
 		{[]string{"provision", "forget"}, "take up"},
-		{[]string{"provision", "stop", "forget"}, "take up stopped"},
+		{[]string{"provision", "stop", "forget"}, "take up without a pod"},
 	}
 }
 

@@ -32,11 +32,11 @@ func (p *Provisioner) TakeUp(ctx context.Context, t *inventory.Target) (lifecycl
 	})
 }
 
-// TakeUpStopped records a workspace that is installed, has no pod and no record: it is meant
-// to be stopped. That takes its lock, as whoever provisions it has recorded nothing yet; one
-// that somebody works on is left to them (IsLocked). It is NOT_FOUND if what is installed
-// under that name is no such workspace.
-func (p *Provisioner) TakeUpStopped(ctx context.Context, namespace, id string) (r lifecycle.Record, err error) {
+// TakeUpPodless records a workspace that is installed, has no pod and no record: it is meant
+// to run. That takes its lock, as whoever provisions it has recorded nothing yet; one that
+// somebody works on is left to them (IsLocked). It is NOT_FOUND if what is installed under
+// that name is no such workspace.
+func (p *Provisioner) TakeUpPodless(ctx context.Context, namespace, id string) (r lifecycle.Record, err error) {
 	p = p.in(namespace)
 	stream := event.NewStream(id, p.Now)
 	defer stream.Finish(v1.Result{})
@@ -55,7 +55,7 @@ func (p *Provisioner) TakeUpStopped(ctx context.Context, namespace, id string) (
 		return r, err
 	}
 	if !stands(id, found) {
-		return r, fault.New(fault.NotFound, "%s is not a workspace that is stopped", id)
+		return r, fault.New(fault.NotFound, "%s is not a workspace without a pod", id)
 	}
 	if err := held.Confirm(ctx); err != nil {
 		return r, err

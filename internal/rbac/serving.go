@@ -142,7 +142,7 @@ func serveWorkspaces() Command {
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the locks, against commands at the same time"},
 			{Resource: "secrets", Verbs: []string{"list", "create", "update", "delete"}, Why: "Helm's records of the releases"},
 			{Resource: "secrets", Verbs: []string{"get", "patch"}, Why: "credentials of private registries and repositories, which are deleted with a workspace"},
-			{Resource: "configmaps", Verbs: append([]string{"list", "watch"}, whole...), Why: "what workspaces are meant to be, where no NATS keeps it; their scripts and identities"},
+			{Resource: "configmaps", Verbs: append([]string{"list", "watch"}, whole...), Why: "what workspaces are meant to be, and the jobs of their starts, where no NATS keeps that; their scripts and identities"},
 			{Resource: "services", Verbs: whole, Why: "their addresses"},
 			{Resource: "persistentvolumeclaims", Verbs: append([]string{"list", "watch"}, whole...), Why: "their storages"},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "their network policies"},

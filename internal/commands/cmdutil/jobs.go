@@ -158,6 +158,10 @@ func (r *Recorders) New() (*job.Recorder, []event.Sink) {
 	return recorder, []event.Sink{recorder}
 }
 
+// Single is New for a loop, which says itself why a record could not be kept, and leaves those
+// that have expired to the commands of users. It is nil if no records are kept.
+func (r *Recorders) Single() *job.Recorder { return job.NewRecorder(r.stores, time.Now).Leaving() }
+
 // Warn prints why records could not be kept, each reason once. That is never a
 // failure.
 func (r *Recorders) Warn(s terminal.Streams) {

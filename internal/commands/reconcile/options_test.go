@@ -11,7 +11,7 @@ import (
 
 func TestOptions(t *testing.T) {
 	forget := func(o *reconcile.Options) {
-		o.IO, o.Provisioner, o.States, o.Limits = terminal.Streams{}, nil, nil, nil
+		o.IO, o.Provisioner, o.Recorders, o.Limits = terminal.Streams{}, nil, nil, nil
 	}
 	cmdtest.Options(t, reconcile.NewCmd, forget, map[string]cmdtest.Case[reconcile.Options]{
 		"the defaults": {Want: reconcile.Options{Parallel: 4}},

@@ -24,7 +24,7 @@ import (
 type Options struct {
 	IO          terminal.Streams
 	Provisioner func() (*provision.Provisioner, error)
-	States      func(context.Context) (lifecycle.Place, func(), error)
+	Recorders   func(context.Context) (*cmdutil.Recorders, error)
 	Limits      func() (lifecycle.Limits, error)
 
 	AllNamespaces bool
@@ -44,8 +44,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Long: `Compare the workspaces of the namespace with what is recorded that they are meant to be,
 and complete what is not so yet: a stop, start, restart or deletion that was interrupted,
 and what a limit says ("limits" in blueprints and in the configuration). A workspace
-whose pod somebody has deleted is started again. It is what "berth serve workspaces" does
-all the time.
+whose pod is gone, or over, is started again with its storage: after a drain, an eviction
+or the end of its node. It is what "berth serve workspaces" does all the time.
 
 What is recorded is done only if its author could do it, too: an admission policy of the
 cluster sees to that ("berth serve manifests workspaces" prints it). Without the policy, or
@@ -53,8 +53,9 @@ if you may not see it, nothing is done unless you trust everybody who may write 
 and Secrets in the namespace: with --trust-records whatever is recorded is done, and the
 storage of workspaces that are deleted is kept.
 
-Workspaces that have no record get one: they are meant to be as they stand. With --full,
-what was to be done before and was done is looked at again, too.
+Workspaces that have no record get one: they are meant to be as they stand, and to run if
+their pods are gone, as a stop is recorded. With --full, what was to be done before and was
+done is looked at again, too.
 
 Nothing is waited for: "berth status" tells what becomes of it, and a restart may take two
 runs. The exit status is 3 if something could not be done.`,
@@ -71,7 +72,7 @@ runs. The exit status is 3 if something could not be done.`,
 		}),
 	}
 	deps, flags := f.For(cmd), cmd.Flags()
-	o.Provisioner, o.States, o.Limits = deps.Remover, deps.States, deps.Limits
+	o.Provisioner, o.Recorders, o.Limits = deps.Remover, deps.Recorders, deps.Limits
 	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "the workspaces of all namespaces")
 	flags.BoolVar(&o.Full, "full", false, "compare everything, not only what has changed")
 	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)
@@ -125,23 +126,24 @@ func (o *Options) controller(ctx context.Context, log *slog.Logger) (*controller
 	if err != nil {
 		return nil, nil, err
 	}
-	place, done, err := o.States(ctx)
+	recorders, err := o.Recorders(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	p.States = place
-	guarded, err := cmdutil.Guarded(place, o.TrustRecords)
+	p.States = recorders.States(p.Client)
+	guarded, err := cmdutil.Guarded(p.States, o.TrustRecords)
 	if err != nil {
-		done()
+		recorders.Close()
 		return nil, nil, err
 	}
 	c := &controller.Controller{
 		Guarded: guarded, Provisioner: p, Namespace: p.Client.Namespace, Limits: limits.For, Workers: o.Parallel, Timeout: workTime, Log: log,
+		Jobs: recorders.Single,
 	}
 	if o.AllNamespaces {
 		c.Namespace = ""
 	}
-	return c, done, nil
+	return c, recorders.Close, nil
 }
 
 // item is what became of a workspace.

@@ -26,7 +26,7 @@ const roleWorkspaces = "workspaces"
 type WorkspacesOptions struct {
 	IO          terminal.Streams
 	Provisioner func() (*provision.Provisioner, error)
-	States      func(context.Context) (lifecycle.Place, func(), error)
+	Recorders   func(context.Context) (*cmdutil.Recorders, error)
 	// Limits reads those of the configuration anew.
 	Limits func() (lifecycle.Limits, error)
 
@@ -47,12 +47,15 @@ func NewWorkspaces(f *cmdutil.Factory, runF func(context.Context, *WorkspacesOpt
 		Short: "Keep workspaces what they are meant to be",
 		Long: `Keep the workspaces of the cluster what they are meant to be: what "berth stop", "start",
 "restart" and "delete" have recorded is completed if they were interrupted, a workspace
-whose pod somebody has deleted is started again, and what a limit says is done
-("limits" in blueprints and in the configuration).
+whose pod is gone, or over, is started again with its storage (after a drain, an eviction
+or the end of its node), and what a limit says is done ("limits" in blueprints and in the
+configuration). A pod that is over again right after that is left for longer each time, up
+to five minutes.
 
 Every --partial, what has changed is compared; every --full, at the start, and when the
 limits of the configuration change, everything. Workspaces that have no record get one:
-they are meant to be as they stand. Of several of these processes one at a time works.
+they are meant to be as they stand, and to run if their pods are gone, as a stop is
+recorded. Of several of these processes one at a time works.
 
 What is recorded is done only if its author could do it, too: an admission policy of the
 cluster, which "berth serve manifests workspaces" prints, sees to that, and without it
@@ -69,7 +72,7 @@ a certificate only this host is listened on. What is done is logged with "msg":"
 		RunE:              cmdutil.RunE(o, runF, func(*cobra.Command, []string) error { return o.validate() }),
 	}
 	deps := f.For(cmd)
-	o.Provisioner, o.States, o.Limits = deps.Remover, deps.States, deps.LimitsNow
+	o.Provisioner, o.Recorders, o.Limits = deps.Remover, deps.Recorders, deps.LimitsNow
 	o.flags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Only, flagOnly, "", "keep the workspaces of this namespace alone")
@@ -108,12 +111,12 @@ func Workspaces(ctx context.Context, o *WorkspacesOptions) error {
 	if err != nil {
 		return err
 	}
-	place, done, err := o.States(ctx)
+	recorders, err := o.Recorders(ctx)
 	if err != nil {
 		return err
 	}
-	defer done()
-	p.States = place
+	defer recorders.Close()
+	p.States = recorders.States(p.Client)
 	host, err := os.Hostname()
 	if err != nil {
 		return fault.New(fault.Internal, "the name of this host: %w", err)
@@ -123,14 +126,14 @@ func Workspaces(ctx context.Context, o *WorkspacesOptions) error {
 	if err != nil {
 		return err
 	}
-	guarded, err := cmdutil.Guarded(place, o.TrustRecords)
+	guarded, err := cmdutil.Guarded(p.States, o.TrustRecords)
 	if err != nil {
 		return err
 	}
 	metrics, health := serve.NewMetrics(), &serve.Health{}
 	work := &controller.Controller{
 		Provisioner: p, Namespace: o.Only, Limits: limits.of, Changed: limits.changed, Workers: o.Workers, Timeout: o.Timeout,
-		Partial: o.Partial, Full: o.Full, Log: log, Guarded: guarded,
+		Partial: o.Partial, Full: o.Full, Log: log, Guarded: guarded, Jobs: recorders.Single,
 		Done: func(did controller.Action, took time.Duration, err error) { metrics.Reconciled(string(did), took, err) },
 	}
 	return serve.Role(serve.WithLog(ctx, log), serve.Config{

@@ -11,7 +11,7 @@ import (
 
 func TestWorkspacesOptions(t *testing.T) {
 	forget := func(o *serve.WorkspacesOptions) {
-		o.IO, o.Provisioner, o.States, o.Limits = terminal.Streams{}, nil, nil, nil
+		o.IO, o.Provisioner, o.Recorders, o.Limits = terminal.Streams{}, nil, nil, nil
 	}
 	defaults := func(change func(*serve.WorkspacesOptions)) serve.WorkspacesOptions {
 		o := serve.WorkspacesOptions{

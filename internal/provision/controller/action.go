@@ -38,11 +38,17 @@ func Decide(desired v1.DesiredState, seen lifecycle.Seen) Action {
 		switch {
 		case gone:
 			return Lost
-		case !seen.Pods:
+		case !seen.Pods, isOver(seen):
 			return Start
 		}
 	}
 	return Nothing
+}
+
+// isOver is true for a pod that has ended by itself, or by its node, and does not start again:
+// it is replaced. One that somebody has asked to stop is left to them.
+func isOver(seen lifecycle.Seen) bool {
+	return seen.Pods && seen.Reading.Ended && !isEnding(seen.Reading) && seen.Reading.Status != v1.StatusStopping
 }
 
 // isEnding is true for pods that are on their way out.

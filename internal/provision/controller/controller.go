@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision"
 )
@@ -25,6 +26,8 @@ type Controller struct {
 	// vouch for, and is asked before each exchange; nil if whatever is recorded is done, but
 	// for deleting storage.
 	Guarded func(context.Context) error
+	// Jobs makes what keeps the record of a start; nil, or what it returns, keeps none.
+	Jobs    func() *job.Recorder
 	Workers int           // at most this many workspaces are worked on at once
 	Timeout time.Duration // of the work on one workspace
 	Log     *slog.Logger

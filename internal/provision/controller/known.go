@@ -23,12 +23,18 @@ type known struct {
 	worked map[string]bool
 	// touched are those whose pods have changed since they were last looked at.
 	touched map[string]bool
+	// replaced is how often pods that were over were replaced, and when last.
+	replaced map[string]replacement
+	// looked is true once workspaces that are installed without pods were looked for. Only
+	// exchanges have it.
+	looked bool
 }
 
 func newKnown() *known {
 	return &known{
 		records: map[string]lifecycle.Record{}, seen: map[string]v1.Workspace{}, remains: map[string]bool{},
 		failures: map[string]lifecycle.Failure{}, worked: map[string]bool{}, touched: map[string]bool{},
+		replaced: map[string]replacement{},
 	}
 }
 
@@ -91,6 +97,7 @@ func (k *known) drop(key string) {
 	delete(k.failures, key)
 	delete(k.remains, key)
 	delete(k.worked, key)
+	delete(k.replaced, key)
 }
 
 // setRecord notes one; an empty one does not exist.

@@ -19,21 +19,31 @@ import (
 const readers = 8
 
 // takeUp records the workspaces that have no record: those that have pods, and in a full
-// exchange those that are installed without any. One that cannot be recorded is left to the
-// next exchange.
+// exchange, and the first, those that are installed without any. One that cannot be recorded is
+// left to the next exchange.
 func (c *Controller) takeUp(ctx context.Context, k *known, full bool) {
 	c.takeUpEach(ctx, k, k.without(), c.takeUpOne)
-	if !full {
+	if k.looked && !full {
 		return
 	}
-	installed, err := fleet.Installed(ctx, c.Provisioner.Reader, c.Namespace)
+	k.looked = true
+	installed, err := c.deployed(ctx)
 	if err != nil {
-		c.Log.Warn("workspaces that stand stopped cannot be looked for", slog.String("error", message(err)))
+		c.Log.Warn("workspaces without a pod cannot be looked for", slog.String("error", message(err)))
 		return
 	}
 	c.takeUpEach(ctx, k, k.unknownOf(installed), func(ctx context.Context, w v1.Workspace) (lifecycle.Record, error) {
-		return c.Provisioner.TakeUpStopped(ctx, w.Namespace, w.ID)
+		return c.Provisioner.TakeUpPodless(ctx, w.Namespace, w.ID)
 	})
+}
+
+// deployed names the workspaces that are installed as a whole.
+func (c *Controller) deployed(ctx context.Context) ([]v1.Workspace, error) {
+	belongings, err := fleet.ReadRecords(ctx, c.Provisioner.Reader, c.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	return belongings.Deployed(), nil
 }
 
 func (c *Controller) takeUpEach(ctx context.Context, k *known, all []v1.Workspace, takeUp func(context.Context, v1.Workspace) (lifecycle.Record, error)) {

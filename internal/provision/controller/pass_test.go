@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kubetest"
 	"github.com/berthdev/berth/internal/lifecycle"
@@ -27,7 +29,7 @@ func scenarios() map[string]scenario {
 	return map[string]scenario{
 		"a pod without a record": {func(*world, string) {}, Nothing, true, v1.DesiredRunning, v1.ActualRunning},
 		"a release without a pod or a record": {
-			func(w *world, id string) { w.deletePod(id) }, Nothing, false, v1.DesiredStopped, v1.ActualStopped,
+			func(w *world, id string) { w.deletePod(id) }, Start, true, v1.DesiredRunning, v1.ActualRunning,
 		},
 		"one that is to be stopped": {
 			func(w *world, id string) { w.want(id, v1.DesiredStopped) }, Stop, false, v1.DesiredStopped, v1.ActualStopped,
@@ -50,6 +52,14 @@ func scenarios() map[string]scenario {
 		},
 		"one that is to be deleted": {
 			func(w *world, id string) { w.want(id, v1.DesiredTerminated) }, Delete, false, "", "",
+		},
+		"one whose pod was evicted": {func(w *world, id string) { w.endPod(id, corev1.PodFailed, "Evicted") }, Start, true, v1.DesiredRunning, v1.ActualRunning},
+		"one whose pod has ended":   {func(w *world, id string) { w.endPod(id, corev1.PodSucceeded, "") }, Start, true, v1.DesiredRunning, v1.ActualRunning},
+		"one whose pod is over and is to stop": {
+			func(w *world, id string) {
+				w.endPod(id, corev1.PodFailed, "Evicted")
+				w.want(id, v1.DesiredStopped)
+			}, Stop, false, v1.DesiredStopped, v1.ActualStopped,
 		},
 		"one whose pod somebody has deleted": {
 			func(w *world, id string) {
@@ -93,6 +103,17 @@ func TestPass(t *testing.T) {
 				t.Errorf("%s: did %q, want %q", name, did, want)
 			}
 		}
+	}
+}
+
+// What has lost its pod is started without a full comparison, too.
+func TestPassOfWhatIsNew(t *testing.T) {
+	w := newWorld(t)
+	id := w.provision("alice")
+	w.deletePod(id)
+	results, err := w.Pass(t.Context(), false)
+	if r := w.record(id); err != nil || len(results) != 1 || results[0].Did != Start || len(w.pods()) != 1 || r.Desired != v1.DesiredRunning || r.Actual != v1.ActualRunning {
+		t.Errorf("%+v, %s, %v", results, r, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/deploy"
@@ -31,6 +32,9 @@ func (c *Controller) one(ctx context.Context, k *known, key string) (did Action,
 		return did, nil
 	}
 	begun := c.now()
+	if did == Start && isOver(seen) {
+		k.replacedAt(key, begun)
+	}
 	did, err = c.do(ctx, r, did)
 	switch {
 	case did == Nothing && err == nil: // somebody else has done it
@@ -53,6 +57,9 @@ func (c *Controller) one(ctx context.Context, k *known, key string) (did Action,
 
 // work is one for a loop, which tries again what failed.
 func (c *Controller) work(ctx context.Context, k *known, key string) error {
+	if wait := k.wait(key, c.now()); wait > 0 {
+		return reconcile.Again(wait)
+	}
 	_, err := c.one(ctx, k, key)
 	if provision.IsLocked(err) {
 		return reconcile.Again(lockPause)
@@ -62,7 +69,7 @@ func (c *Controller) work(ctx context.Context, k *known, key string) error {
 
 // do carries an action out, unless somebody else has by now. Nobody waits for what comes of
 // it: that is seen.
-func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (Action, error) {
+func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (_ Action, err error) {
 	if did == Lost {
 		return did, lost(r)
 	}
@@ -83,8 +90,15 @@ func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (Ac
 	if did = Decide(r.Desired, standing(target)); did == Nothing {
 		return did, nil
 	}
-	stream := event.NewStream(r.ID, c.Provisioner.Now)
-	defer stream.Finish(v1.Result{})
+	var sinks []event.Sink
+	if did == Start && c.Jobs != nil {
+		if p.Jobs = c.Jobs(); p.Jobs != nil {
+			sinks = []event.Sink{p.Jobs}
+			defer c.warnOfJob(p.Jobs, r)
+		}
+	}
+	stream := event.NewStream(r.ID, c.Provisioner.Now, sinks...)
+	defer func() { stream.Finish(resultOf(err)) }()
 	switch did {
 	case Stop:
 		_, err = p.Stop(ctx, target, false, stream)
@@ -96,6 +110,21 @@ func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (Ac
 		}
 	}
 	return did, err
+}
+
+// resultOf is how the work ended, for the record of the job.
+func resultOf(err error) (r v1.Result) {
+	if err != nil {
+		r.Error = &v1.Error{Code: string(fault.CodeOf(err)), Message: fault.From(err).Message}
+	}
+	return r
+}
+
+// warnOfJob says why the record of a job could not be kept, which is no failure.
+func (c *Controller) warnOfJob(jobs *job.Recorder, r lifecycle.Record) {
+	if err := jobs.Problem(); err != nil {
+		c.Log.Warn("the record of a job is not kept", slog.String("workspace", r.Key()), slog.String("error", message(err)))
+	}
 }
 
 // standing is a workspace that was found, and of which something is left therefore.

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/event"
@@ -152,6 +155,19 @@ func (w *world) deletePod(id string) {
 		w.t.Fatal(err)
 	}
 	_ = answer.Body.Close()
+}
+
+// endPod makes the pod of a workspace one that is over.
+func (w *world) endPod(id string, phase corev1.PodPhase, reason string) {
+	w.t.Helper()
+	at := "/api/v1/namespaces/team/pods/" + id
+	pod := w.server.Get(at).DeepCopy()
+	for field, value := range map[string]string{"phase": string(phase), "reason": reason} {
+		if err := unstructured.SetNestedField(pod.Object, value, "status", field); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.server.Put(at, pod)
 }
 
 // pods are the names of the pods that there are.

@@ -57,8 +57,7 @@ func (r Reader) inspect(ctx context.Context, arg Argument) (*v1.Workspace, Objec
 	case f.Pod != nil && len(f.objects.Around) == 0:
 		f, err = r.explain(ctx, f)
 	case f.Pod == nil && f.Workload == nil:
-		pod, reading := target.Podless()
-		w := Describe(&pod.ObjectMeta, reading)
+		w, _ := target.Installed()
 		return &w, f.objects, nil
 	case f.Pod == nil && !f.Workload.Injected():
 		if f.objects, err = r.podsOf(ctx, target.ID); err == nil && len(f.objects.Pods) == 0 {

@@ -1,12 +1,18 @@
 package inventory
 
 import (
+	"cmp"
+
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
 )
 
@@ -20,7 +26,70 @@ func (t *Target) Podless() (*corev1.Pod, v1.Snapshot) {
 		pod, reading = wanted(t.Found.Record), missing(t.Found.Record)
 	}
 	pod.Name, pod.Namespace = t.ID, t.Namespace
+	if reading.Gone {
+		reading.Message = PodGone(t.ID, t.Namespace, UserStringOf(pod.Annotations))
+	}
 	return pod, reading
+}
+
+// PodGone says of a workspace that its pod is gone, and what brings it back.
+func PodGone(id, namespace, userString string) string {
+	return "pod gone; start it: " + fault.Command("berth", "start", cmp.Or(userString, "id/"+id), "--namespace", namespace)
+}
+
+// Installed is the document of a workspace that is installed without its pod. It is false of
+// the release of something else, and of one that claims to be another workspace.
+func (t *Target) Installed() (v1.Workspace, bool) {
+	pod, reading := t.Podless()
+	w := Describe(&pod.ObjectMeta, reading)
+	if t.Found.Unreadable != nil {
+		return w, true
+	}
+	w.Startable = reading.Gone || reading.Stage == v1.StageFailed // which was refused
+	w.CreatedAt = t.Found.Record.Info.FirstDeployed.Time.UTC()
+	u, err := userstring.ParseCanonical(w.UserString)
+	return w, pod.Labels[kube.LabelCanonicalID] == kube.LabelValue(t.ID) && (w.UserString == "" || err == nil && u.ID() == t.ID)
+}
+
+// OfClaim is the document of a workspace of which a claim is left; sees is false for who may
+// not see whether it is installed.
+func OfClaim(claim *metav1.ObjectMeta, sees bool) v1.Workspace {
+	w := Describe(claim, v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown})
+	if w.UserString == "" {
+		w.UserString = plain(w)
+	}
+	again := fault.Command("berth", "provision", w.UserString, "--namespace", w.Namespace)
+	switch w.Kept = claim.Labels[kube.LabelKept] == "true"; {
+	case w.Kept && w.UserString != "":
+		w.Message = "deleted, its storage is kept; use it again: " + again
+	case w.Kept:
+		w.Message = "deleted, its storage is kept"
+	case !sees:
+		w.Message = "it has no pod, and you may not see whether it is installed"
+	case w.UserString != "":
+		w.Message = "only its storage is left; use it again: " + again
+	default:
+		w.Message = "only its storage is left"
+	}
+	w.Gone = w.Kept || sees
+	return w
+}
+
+// plain is the user string of a workspace by its owner and blueprint, which its claims have as
+// labels, if that is what it was made by: the ID says so. It is empty otherwise.
+func plain(w v1.Workspace) string {
+	u, err := userstring.Parse(w.Owner + "~" + w.Blueprint)
+	if err != nil || u.ID() != w.ID {
+		return ""
+	}
+	return u.String()
+}
+
+// NamedBy is a workspace with what an object of it says about whose it is.
+func NamedBy(w v1.Workspace, object *metav1.ObjectMeta) v1.Workspace {
+	named := Describe(object, w.Snapshot)
+	w.UserString, w.Owner, w.Blueprint = named.UserString, named.Owner, named.Blueprint
+	return w
 }
 
 // wanted is the pod of a record; empty if there is none that can be read.
@@ -48,6 +117,6 @@ func missing(record *helm.Release) v1.Snapshot {
 		s.Message = "being installed; if that was interrupted, provision it again"
 		return s
 	}
-	s.Gone, s.Message = true, "installed, but its pod is gone: provision it again"
+	s.Gone = true
 	return s
 }

@@ -27,10 +27,10 @@ func TestPodless(t *testing.T) {
 		cause   string
 		message string
 	}{
-		{"the pod was deleted", record(helm.StatusDeployed), v1.VerdictGone, "", "installed, but its pod is gone"},
+		{"the pod was deleted", record(helm.StatusDeployed), v1.VerdictGone, "", "pod gone; start it: berth start id/alice-1 --namespace team"},
 		{"the installation is not complete", record(helm.StatusPendingInstall), v1.VerdictWaiting, "", "being installed"},
 		{"the pod was refused", refused, v1.VerdictFailed, "QuotaExceeded", ""},
-		{"helm failed", by, v1.VerdictGone, "", "installed, but its pod is gone"},
+		{"helm failed", by, v1.VerdictGone, "", "pod gone; start it: berth start id/alice-1 --namespace team"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			target := &Target{ID: "alice-1", Namespace: "team", Found: Found{Record: test.record}}

@@ -114,7 +114,7 @@ func TestRead(t *testing.T) {
 		"a pod that runs":          {it + " pod=" + fmt.Sprintf(alone, true), "1 pods", it + ` Running in "", 0 replicas, `},
 		"a pod that waits":         {it + " pod=" + fmt.Sprintf(alone, true), "1 pods", it + ` Scheduling in "", 0 replicas, `},
 		"by its ID":                {it + " pod=" + fmt.Sprintf(alone, false), "1 pods", it + ` Running in "", 0 replicas, `},
-		"no pod":                   {it + " pod=" + podless, "0 pods: has no pod", it + ` Unknown in "", 0 replicas, installed, but its pod is gone: provision it again`},
+		"no pod":                   {it + " pod=" + podless, "0 pods: has no pod", it + ` Unknown in "", 0 replicas, pod gone; start it: berth start alice~dev --namespace team`},
 		"in a workload":            {theirs + " pod=" + injected, "2 pods", rolling},
 		"in a workload, by its ID": {theirs + " pod=" + injected, "2 pods", rolling},
 		"in a workload, by a pod":  {theirs + " pod=web-1" + injected, "1 pods", rolling},

@@ -153,6 +153,7 @@ func Describe(pod *metav1.ObjectMeta, reading v1.Snapshot) v1.Workspace {
 	if ref := WorkloadOf(pod); !ref.IsZero() {
 		w.Workload = ref.String()
 	}
+	w.Startable = reading.Ended && w.Workload == ""
 	w.UserString = UserStringOf(pod.Annotations)
 	return w
 }

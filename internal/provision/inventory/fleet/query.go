@@ -29,6 +29,12 @@ type Query struct {
 	// Claims has those that the pods mount watched as well, and the events about them: for
 	// who has to know why a pod waits before anybody asks.
 	Claims bool
+	// Installed leaves out those of which nothing but storage is left, where workspaces without
+	// pods are asked for: what can be started, stopped or deleted is left.
+	Installed bool
+	// Kept has those that are deleted, and of which storage is kept, where workspaces without
+	// pods are asked for.
+	Kept bool
 }
 
 // watchesClaims is true for one workspace, too.

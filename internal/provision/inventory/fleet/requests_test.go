@@ -113,9 +113,15 @@ func reads(t *testing.T) map[string]struct {
 		read func(ctx context.Context, w *world) ([]v1.Workspace, error)
 		want []string
 	}{
-		"a list":    {list(List), []string{"alice-1 Running", idOf(t) + " Scheduling", "carol-1 Scheduling"}},
-		"names":     {list(Names), []string{"alice-1 Unknown", idOf(t) + " Unknown", "carol-1 Unknown"}},
-		"installed": {func(ctx context.Context, w *world) ([]v1.Workspace, error) { return Installed(ctx, w.Reader, "dev") }, []string{"bob-1234567 "}},
+		"a list": {list(List), []string{"alice-1 Running", idOf(t) + " Scheduling", "carol-1 Scheduling"}},
+		"names":  {list(Names), []string{"alice-1 Unknown", idOf(t) + " Unknown", "carol-1 Unknown"}},
+		"installed": {func(ctx context.Context, w *world) ([]v1.Workspace, error) {
+			b, err := ReadRecords(ctx, w.Reader, "dev")
+			if err != nil {
+				return nil, err
+			}
+			return b.Deployed(), nil
+		}, []string{"bob-1234567 "}},
 	}
 }
 
