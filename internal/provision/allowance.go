@@ -59,7 +59,8 @@ func (a *Allowance) refuses(user userstring.UserString, namespace string, there 
 	if own == 0 {
 		return err.WithHint("raise the limit in the configuration, or ask who administers it")
 	}
-	return err.WithHint("delete one of them, stopped ones count as well: `%s`", fault.Command("berth", "status", "--owner", userstring.Owner(user.User), "--namespace", namespace))
+	return err.WithHint("delete one of them, those without pods and kept storage count as well: `%s`",
+		fault.Command("berth", "status", "--owner", userstring.Owner(user.User), "--namespace", namespace, "--all"))
 }
 
 // ownedBy reports whether a workspace is a user's.

@@ -29,14 +29,20 @@ func (s provisioning) counting(ctx context.Context, c *census) []event.Step {
 	}}}
 }
 
-// workspaces are those of the namespace: with pods, and without by what is recorded of them.
+// workspaces are those of the namespace: with pods, and without by what there is of them, kept
+// storage as well.
 func (p *Provisioner) workspaces(ctx context.Context) ([]v1.Workspace, error) {
 	var seen *v1.WorkspaceList
 	var records []lifecycle.Record
-	query := fleet.Query{Namespace: p.Client.Namespace}
+	var belongings *fleet.Belongings
+	query := fleet.Query{Namespace: p.Client.Namespace, Kept: true}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		seen, err = fleet.Names(groupCtx, p.Reader, query)
+		return err
+	})
+	group.Go(func() (err error) {
+		belongings, err = fleet.ReadBelongings(groupCtx, p.Reader, query.Namespace)
 		return err
 	})
 	if p.keepsStates() {
@@ -53,5 +59,9 @@ func (p *Provisioner) workspaces(ctx context.Context) ([]v1.Workspace, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return recorded.Complete(seen.Items, records, lifecycle.Limits{}, query), nil
+	others, err := belongings.Podless(ctx, recorded.KnownIn(seen.Items, records))
+	if err != nil {
+		return nil, err
+	}
+	return recorded.Complete(seen.Items, others, records, lifecycle.Limits{}, query), nil
 }

@@ -170,10 +170,10 @@ func status() Command {
 		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"get", "list", "watch"}, Why: "whether their storages are there"},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"get", "list", "watch"}, Why: "whether their storages are there; storage that is left, or kept"},
 			{Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "what they are meant to be, where no NATS keeps it", Without: "those that are stopped are not listed"},
 			{Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of one have done", Without: "it says that this cannot be read"},
-			record(),
+			{Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are installed and have no pod", Without: "they are known by their storage alone, and not found by name"},
 		}, append(injected(), followed()...)...),
 	}
 }

@@ -67,7 +67,7 @@ func (w *world) replicas(deployment string, n int32, labels map[string]string) {
 }
 
 // A long list is read page by page, in one request for each, and the names of
-// it without the pods; and in one what is recorded.
+// it without the pods; and in one of each kind what is there of those without pods.
 func TestStatusOfMany(t *testing.T) {
 	const many = 600 // two pages
 	w := newWorld(t)
@@ -109,8 +109,9 @@ func TestStatusOfMany(t *testing.T) {
 		r := w.finish(cmd)
 		r.mustBe(w, 0)
 		mu.Lock()
-		if lines := strings.Count(r.stdout, "\n"); lines != test.workspace || asked["pods"] != test.pods || asked["events"] != test.events || asked["configmaps"] != 1 ||
-			asked[w.namespace] != test.namespace || len(asked) > 3+test.namespace {
+		if lines := strings.Count(r.stdout, "
+"); lines != test.workspace || asked["pods"] != test.pods || asked["events"] != test.events || asked["configmaps"] != 1 ||
+			asked["secrets"] != 1 || asked["persistentvolumeclaims"] != 1 || asked[w.namespace] != test.namespace || len(asked) > 5+test.namespace {
 			t.Errorf("%s: %d lines after requests %v; want %+v", test.args, lines, asked, test)
 		}
 		mu.Unlock()

@@ -60,9 +60,20 @@ func (f *Factory) workspaceNames(cmd *cobra.Command) (names []cobra.Completion, 
 		if name == "" {
 			name = "id/" + w.ID
 		}
-		names = append(names, cobra.CompletionWithDesc(name, string(w.Stage)+", "+w.Blueprint))
+		names = append(names, cobra.CompletionWithDesc(name, strings.TrimSuffix(stage(w)+", "+w.Blueprint, ", ")))
 	}
 	return names, nil
+}
+
+// stage says of a workspace how it is, in a word or two.
+func stage(w v1.Workspace) string {
+	switch {
+	case w.Kept:
+		return "deleted, storage kept"
+	case w.Gone && w.Startable:
+		return "pod gone"
+	}
+	return string(w.Stage)
 }
 
 // CompleteFrom completes a flag with what the workspaces of the namespace have.
@@ -83,8 +94,9 @@ func (f *Factory) CompleteFrom(cmd *cobra.Command, flag string, value func(v1.Wo
 	}))
 }
 
-// list reads the workspaces of the namespace. Those that are stopped are among them if what is
-// recorded can be read: a broken configuration does not keep the others from being completed.
+// list reads the workspaces of the namespace, kept storage as well. Those without pods are among
+// them if the place of the records is known: a broken configuration does not keep the others
+// from being completed.
 func (f *Factory) list(cmd *cobra.Command, read recorded.Read) (*v1.WorkspaceList, error) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
 	defer cancel()
@@ -92,7 +104,7 @@ func (f *Factory) list(cmd *cobra.Command, read recorded.Read) (*v1.WorkspaceLis
 	if err != nil {
 		return nil, err
 	}
-	query := fleet.Query{Namespace: reader.Client.Namespace}
+	query := fleet.Query{Namespace: reader.Client.Namespace, Kept: true}
 	place, done, err := f.For(cmd).States(ctx)
 	if err != nil {
 		return read(ctx, reader, query)

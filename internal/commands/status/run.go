@@ -94,7 +94,7 @@ func (o *Options) watch(ctx context.Context, reader inventory.Reader, query flee
 	defer display.Close()
 	err = fleet.Watch(ctx, reader, query, &sorted{
 		Display: display, order: o.SortBy, known: known,
-		stopped: recorded.Stopped{Place: place, Limits: limits, Query: query}, ctx: ctx, io: o.IO,
+		podless: recorded.Podless{Reader: reader, Place: place, Limits: limits, Query: query}, ctx: ctx, io: o.IO,
 	})
 	display.Close()
 	if err != nil && ctx.Err() == nil && o.Output.IsJSON() {
@@ -114,12 +114,12 @@ func (o *Options) printLine(err error) error {
 }
 
 // sorted sorts what there is at first. What is known of a workspace without a pod
-// is shown where nothing else is, and what has been stopped as that.
+// is shown where nothing else is, and what has been stopped, or has lost its pod, as that.
 type sorted struct {
 	watching.Display
 	order   fleet.Order
 	known   *v1.Workspace
-	stopped recorded.Stopped
+	podless recorded.Podless
 	ctx     context.Context //nolint:containedctx // of the watch that calls it
 	io      terminal.Streams
 	begun   bool
@@ -129,9 +129,9 @@ type sorted struct {
 func (s *sorted) Changed(ws []v1.Workspace) {
 	switch {
 	case s.begun:
-		ws = s.stopped.InsteadOfGone(s.ctx, ws)
+		ws = s.podless.InsteadOfGone(s.ctx, ws)
 	case s.known == nil:
-		ws = s.withStopped(ws)
+		ws = s.withPodless(ws)
 	case len(ws) == 0:
 		ws = []v1.Workspace{*s.known}
 	}
@@ -142,9 +142,9 @@ func (s *sorted) Changed(ws []v1.Workspace) {
 	s.Display.Changed(ws)
 }
 
-// withStopped adds those that are stopped to what there is at first.
-func (s *sorted) withStopped(ws []v1.Workspace) []v1.Workspace {
-	all, missing := s.stopped.Add(s.ctx, ws)
+// withPodless adds those without pods to what there is at first.
+func (s *sorted) withPodless(ws []v1.Workspace) []v1.Workspace {
+	all, missing := s.podless.AddToSome(s.ctx, ws)
 	warnMissing(s.io, missing)
 	return all
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
-// list reads the workspaces that match, those that are stopped as well. A warning says which
-// records of them cannot be read.
+// list reads the workspaces that match, those without pods as well. A warning says why some
+// of these cannot be read.
 func (o *Options) list(ctx context.Context, reader inventory.Reader, q fleet.Query, read recorded.Read) (*v1.WorkspaceList, error) {
 	place, done, err := o.States(ctx)
 	if err != nil {
@@ -30,10 +30,10 @@ func (o *Options) list(ctx context.Context, reader inventory.Reader, q fleet.Que
 	return list, err
 }
 
-// warnMissing says which records cannot be read.
+// warnMissing says what cannot be read.
 func warnMissing(io terminal.Streams, missing []error) {
 	for _, problem := range missing {
-		printer.PrintWarning(io, "not all workspaces that are stopped are listed: "+problem.Error())
+		printer.PrintWarning(io, "not all workspaces without a pod are listed: "+problem.Error())
 	}
 }
 

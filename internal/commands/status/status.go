@@ -32,6 +32,7 @@ type Options struct {
 
 	// Of a list.
 	AllNamespaces      bool
+	Kept               bool
 	Owners, Blueprints []string
 	Stages             []v1.Stage
 	Selector           string
@@ -48,8 +49,10 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Short:      "Show a workspace, or list all",
 		Long: `Show one workspace in full: its stage, its containers, what went wrong, and which
 command to run next. Without an argument, list the workspaces of the namespace, including
-those that are injected into a workload, and those that are stopped. With --sort-by age
-the youngest come first, with --sort-by restarts those with the most.
+those that are injected into a workload, those that are stopped, and those whose pod is
+gone, with the command that brings it back; with --all also those that are deleted and
+whose storage is kept. With --sort-by age the youngest come first, with --sort-by restarts
+those with the most.
 
 With --history, show where the time of its provisionings went, at a terminal as bars on
 one time axis: a heavy bar is a stage, a light one a step, a container or an init script,
@@ -58,11 +61,13 @@ a dotted one has not ended. "berth jobs stats" counts all provisionings.
 With --watch, keep the answer up to date until Ctrl-C, of those that have pods: on a
 terminal it is redrawn in place, elsewhere each change is another line. As JSON, each
 line is one workspace: first all that exist, then each that changes; a deleted one has
-"gone": true. ` + "`berth help output`" + ` has the details.`,
+"gone": true, and one that has only lost its pod "startable": true as well.
+` + "`berth help output`" + ` has the details.`,
 		Example: `  berth status
   berth status alice~dev --events
   berth status --all-namespaces --stage Failed,Pulling --sort-by age
   berth status --owner alice --watch
+  berth status --all --owner alice
   berth status -A -o jsonpath='{range .items[*]}{.id}{"\n"}{end}'`,
 		Args:              cmdutil.MaxOneArg("workspace"),
 		ValidArgsFunction: f.CompleteWorkspace,
@@ -76,6 +81,7 @@ line is one workspace: first all that exist, then each that changes; a deleted o
 	flags := cmd.Flags()
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "wide", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "list the workspaces of all namespaces")
+	flags.BoolVar(&o.Kept, "all", false, "also list workspaces that are deleted and whose storage is kept")
 	flags.StringSliceVar(&o.Owners, "owner", nil, "list only workspaces of these users")
 	flags.StringSliceVar(&o.Blueprints, "blueprint", nil, "list only workspaces from these blueprints")
 	cmdutil.EnumSliceVar(cmd, &o.Stages, "stage", "list only workspaces in these stages", fleet.Stages()...)
@@ -101,7 +107,7 @@ func (o *Options) validate(given func(flag string) bool) error {
 		}
 		return nil
 	}
-	for _, name := range []string{"owner", "blueprint", "stage", "selector", "sort-by", "all-namespaces"} {
+	for _, name := range []string{"owner", "blueprint", "stage", "selector", "sort-by", "all-namespaces", "all"} {
 		if given(name) {
 			return fault.New(fault.InvalidArgument, "--%s and the workspace %q are mutually exclusive", name, o.Workspace)
 		}
@@ -114,7 +120,7 @@ func (o *Options) query(namespace string) fleet.Query {
 	if o.AllNamespaces {
 		namespace = "" // metav1.NamespaceAll
 	}
-	return fleet.Query{Namespace: namespace, Owners: o.Owners, Blueprints: o.Blueprints, Stages: o.Stages, Labels: o.Selector}
+	return fleet.Query{Namespace: namespace, Owners: o.Owners, Blueprints: o.Blueprints, Stages: o.Stages, Labels: o.Selector, Kept: o.Kept}
 }
 
 // needsStages says whether the list takes more than the metadata of pods.

@@ -31,8 +31,9 @@ A list (status) prints one Workspace per line. With --watch, also in json, that 
 on: first all that exist, then each one again whenever anything about it changes. No
 change that the API server reports is left out; of what happens while it cannot be
 reached, only the result is seen. One that was deleted, or that is no longer in a
-stage that --stage asks for, is printed a last time; a deleted one has "gone": true.
-YAML documents are separated by ---, and expressions are evaluated for each Workspace
+stage that --stage asks for, is printed a last time; a deleted one has "gone": true,
+and one of which only the pod is gone "startable": true as well, as berth start brings it
+back. YAML documents are separated by ---, and expressions are evaluated for each Workspace
 instead of the list. There is no last document: Ctrl-C ends it with status 130.
 
 The exit status never depends on the format: see ` + "`berth help exit-codes`" + `.

@@ -76,3 +76,31 @@ func TestProposedAfterADeletion(t *testing.T) {
 		}
 	}
 }
+
+// What has no pod, or one that is over, is brought back first: nothing of it is lost. What fails
+// with a pod that goes on is looked at.
+func TestProposalsForWhatCanBeStarted(t *testing.T) {
+	of := func(stage v1.Stage, gone, startable bool) Workspace {
+		w := terminaltest.Workspace(stage, v1.Snapshot{Stage: stage, Gone: gone})
+		w.Startable = startable
+		return Workspace{w}
+	}
+	for name, test := range map[string]struct {
+		w    Workspace
+		want []string
+	}{
+		"its pod is gone":        {of(v1.StageUnknown, true, true), []string{"start"}},
+		"nothing of it is left":  {of(v1.StageUnknown, true, false), nil},
+		"its pod is over":        {of(v1.StageFailed, false, true), []string{"start", "diagnose", "delete"}},
+		"its pod crashes":        {of(v1.StageFailed, false, false), []string{"diagnose", "delete"}},
+		"its pod has ended well": {of(v1.StageStopped, false, true), []string{"start"}},
+	} {
+		var got []string
+		for _, line := range proposed(test.w.next(nil)) {
+			got = append(got, strings.Fields(line)[1])
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

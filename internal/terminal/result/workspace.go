@@ -65,7 +65,7 @@ func (w Workspace) stage(p style.Page) string {
 	if w.Status == v1.StatusStopping {
 		text += ", stopping on request"
 	}
-	if w.Gone {
+	if w.Gone && !w.Startable && !w.Kept {
 		text += " (its pod is gone)"
 	}
 	if w.Message != "" && (w.Cause == nil || w.Message != w.Cause.Message) {
@@ -94,13 +94,22 @@ func created(at time.Time, p style.Page) string {
 func (w Workspace) next(flags []string) []wording.Command {
 	t := wording.Title{UserString: w.UserString, ID: w.ID, Flags: flags}
 	diagnose := wording.Command{Line: t.Command("diagnose"), Why: "everything that is known about it"}
+	start := wording.Command{Line: t.Command("start"), Why: "bring it back, with its storage"}
 	switch w.Verdict() {
 	case v1.VerdictRunning:
 		return []wording.Command{{Line: t.Command("exec")}}
 	case v1.VerdictStopped:
 		return []wording.Command{{Line: t.Command("start"), Why: "start it"}}
+	case v1.VerdictGone:
+		if w.Startable {
+			return []wording.Command{start}
+		}
 	case v1.VerdictFailed:
-		return []wording.Command{diagnose, {Line: t.Command("delete"), Why: "delete it"}}
+		remove := wording.Command{Line: t.Command("delete"), Why: "delete it"}
+		if w.Startable {
+			return []wording.Command{start, diagnose, remove}
+		}
+		return []wording.Command{diagnose, remove}
 	case v1.VerdictWaiting:
 		if w.UserString == "" { // what to provision is not known
 			return []wording.Command{diagnose}

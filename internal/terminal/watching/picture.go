@@ -73,7 +73,7 @@ func (p *picture) Changed(ws []v1.Workspace) {
 	defer p.mu.Unlock()
 	for _, w := range ws {
 		name := w.Namespace + "/" + w.ID
-		if p.rows[name] = w; !p.view.One && (w.Gone || !p.view.Keep(w)) {
+		if p.rows[name] = w; !p.view.One && (w.Gone && !w.Startable || !p.view.Keep(w)) {
 			delete(p.rows, name)
 		}
 	}

@@ -123,9 +123,9 @@ func unique(found []Workspace, done string) (all []Workspace, err error) {
 	return all, invalid(errs, len(found), done)
 }
 
-// Owned lists the workspaces of the owner, those that are stopped as well.
+// Owned lists the workspaces of the owner, those without pods as well.
 func (c Choice) Owned(ctx context.Context, r inventory.Reader, place lifecycle.Place) (*v1.WorkspaceList, []Workspace, error) {
-	query := fleet.Query{Namespace: r.Client.Namespace, Owners: []string{c.Owner}}
+	query := fleet.Query{Namespace: r.Client.Namespace, Owners: []string{c.Owner}, Installed: true}
 	where := "in namespace " + query.Namespace
 	if c.AllNamespaces {
 		query.Namespace, where = metav1.NamespaceAll, "in any namespace"

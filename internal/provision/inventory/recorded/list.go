@@ -19,14 +19,17 @@ const Timeout = 5 * time.Second
 // Read reads the workspaces that are seen: fleet.List, or fleet.Names.
 type Read func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceList, error)
 
-// List reads the workspaces that match a query, and what is recorded of them, with what a
-// limit will make of each; the limits are those of the configuration. What is missing
-// are the records that cannot be read; for who may not read them there are none.
+// List reads the workspaces that match a query, those without pods as well, and what is
+// recorded of them, with what a limit will make of each; the limits are those of the
+// configuration. What is missing are those without pods that cannot be read; for who may not
+// read what there is of them there are none.
 func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, limits lifecycle.Limits, q fleet.Query, read Read) (list *v1.WorkspaceList, missing []error, err error) {
-	if list, err = read(ctx, r, q); err != nil { // not beside it: a login that fails is tried once
+	all := q
+	all.Stages = nil                               // what has pods in another stage is not without pods
+	if list, err = read(ctx, r, all); err != nil { // not beside it: a login that fails is tried once
 		return nil, nil, err
 	}
-	list.Items, missing = Stopped{Place: place, Limits: limits, Query: q}.Add(ctx, list.Items)
+	list.Items, missing = Podless{Reader: r, Place: place, Limits: limits, Query: q}.Add(ctx, list.Items)
 	return list, missing, nil
 }
 
@@ -60,26 +63,32 @@ func Find(ctx context.Context, place lifecycle.Place, namespace string, arg inve
 	return lifecycle.Record{}, unreadable
 }
 
-// Complete adds to a list of workspaces that were seen what is recorded of them, and those
-// that match the query and are only recorded.
-func Complete(seen []v1.Workspace, records []lifecycle.Record, limits lifecycle.Limits, q fleet.Query) []v1.Workspace {
-	type key struct{ namespace, id string }
+// Complete adds to the workspaces that are seen what is recorded of them, and others without
+// pods: those that are only recorded, and those that are known otherwise. What does not match
+// the query is left out; of what is seen, that is only decided by its stage.
+func Complete(seen, others []v1.Workspace, records []lifecycle.Record, limits lifecycle.Limits, q fleet.Query) []v1.Workspace {
 	left := make(map[key]lifecycle.Record, len(records))
 	for _, r := range records {
 		left[key{r.Namespace, r.ID}] = r
 	}
-	for i, w := range seen {
-		k := key{w.Namespace, w.ID}
-		seen[i] = Due(With(w, left[k]), left[k], limits)
-		delete(left, k)
-	}
-	for _, r := range left {
-		if w := Due(Of(r, r.Namespace), r, limits); matches(w, q) {
-			seen = append(seen, w)
+	all := make([]v1.Workspace, 0, len(seen)+len(others)+len(records))
+	for _, w := range seen {
+		r := left[keyOf(w)]
+		delete(left, keyOf(w))
+		if isIn(q.Stages, w.Stage) {
+			all = append(all, Due(With(w, r), r, limits))
 		}
 	}
-	fleet.Sort(seen, fleet.ByDefault)
-	return seen
+	for _, r := range left {
+		others = append(others, Due(Of(r, r.Namespace), r, limits))
+	}
+	for _, w := range others {
+		if matches(w, q) {
+			all = append(all, w)
+		}
+	}
+	fleet.Sort(all, fleet.ByDefault)
+	return all
 }
 
 // matches is true for a workspace without pods that is meant. It has no labels.
@@ -87,6 +96,9 @@ func matches(w v1.Workspace, q fleet.Query) bool {
 	is := func(values []string, value string) bool {
 		return len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, value) })
 	}
-	return q.Labels == "" && q.IsOwned(w) && is(q.Blueprints, w.Blueprint) &&
-		(len(q.Stages) == 0 || slices.Contains(q.Stages, w.Stage))
+	return q.Labels == "" && q.IsOwned(w) && is(q.Blueprints, w.Blueprint) && isIn(q.Stages, w.Stage) && (q.Kept || !w.Kept)
+}
+
+func isIn(stages []v1.Stage, stage v1.Stage) bool {
+	return len(stages) == 0 || slices.Contains(stages, stage)
 }

@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -20,7 +21,8 @@ func With(w v1.Workspace, r lifecycle.Record) v1.Workspace {
 	seen := lifecycle.Seen{Pods: hasPods(w), Reading: w.Snapshot, Kept: true}
 	if !seen.Pods {
 		w = named(w, r)
-		w.Snapshot = withoutPods(w.Snapshot, r)
+		w.Snapshot = withoutPods(w.Snapshot, w, r)
+		w.Startable = w.Stage == v1.StageStopped || w.Gone && r.Desired == v1.DesiredRunning
 	}
 	actual, cause := seen.Of(r)
 	if r.Actual == v1.ActualError && (r.Pending() || !seen.Pods) {
@@ -55,7 +57,7 @@ func hasPods(w v1.Workspace) bool {
 }
 
 // withoutPods is the reading of a workspace without pods that is meant to be something.
-func withoutPods(reading v1.Snapshot, r lifecycle.Record) v1.Snapshot {
+func withoutPods(reading v1.Snapshot, w v1.Workspace, r lifecycle.Record) v1.Snapshot {
 	if r.Actual == v1.ActualError && r.Desired != v1.DesiredTerminated {
 		return v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown, Since: r.ActualAt, Message: r.Cause}
 	}
@@ -72,7 +74,7 @@ func withoutPods(reading v1.Snapshot, r lifecycle.Record) v1.Snapshot {
 		reading = v1.Snapshot{Stage: v1.StageStopped, Status: v1.StageStopped.Status(), Since: stoppedAt(r), Message: "its restart was interrupted; start it"}
 	case v1.DesiredRunning:
 		if reading.Stage == v1.StageUnknown && reading.Message == "" {
-			reading.Message = "its pod is gone; start it"
+			reading.Message = inventory.PodGone(w.ID, w.Namespace, w.UserString)
 		}
 	}
 	return reading

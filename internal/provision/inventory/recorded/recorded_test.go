@@ -66,7 +66,7 @@ func TestWith(t *testing.T) {
 		"its pod was deleted": {
 			seen(v1.StageUnknown), record(v1.DesiredRunning, v1.ActualRunning), v1.StageUnknown,
 			time.Time{},
-			"its pod is gone; start it",
+			"pod gone; start it: berth start alice~dev --namespace team",
 			&v1.State{Desired: v1.DesiredRunning, DesiredAt: at(9), Actual: v1.ActualStopped},
 		},
 		"it was removed by somebody": {
@@ -110,7 +110,7 @@ func TestComplete(t *testing.T) {
 		"by labels of a pod": {fleet.Query{Labels: "a=b"}, []string{"team/alice-1 Running"}},
 	} {
 		// What was seen matched already.
-		all := recorded.Complete([]v1.Workspace{seen(v1.StageRunning)}, []lifecycle.Record{stopped, other, elsewhere}, lifecycle.Limits{}, c.query)
+		all := recorded.Complete([]v1.Workspace{seen(v1.StageRunning)}, nil, []lifecycle.Record{stopped, other, elsewhere}, lifecycle.Limits{}, c.query)
 		var got []string
 		for _, w := range all {
 			got = append(got, w.Namespace+"/"+w.ID+" "+string(w.Stage))
