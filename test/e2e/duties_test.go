@@ -77,11 +77,11 @@ func reading() []duty {
 				{args: []string{"status", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, optional: []string{"list persistentvolumeclaims"}},
 				{args: []string{"status", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}},
 				{args: []string{"status", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}},
-				{args: []string{"status"}}, // which reads less where it may not read a workload
-				watch,
-				watchOld,
 				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130},
 				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130, api: old},
+				{args: []string{"status"}}, // which reads less where it may not read a workload, or claims
+				watch,
+				watchOld,
 			},
 			without: map[string]use{
 				"list secrets":            {args: []string{"status", "gone~plain"}, status: 7, says: unseen},

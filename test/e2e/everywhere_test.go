@@ -25,7 +25,7 @@ func everywhere() []duty {
 		if a.Group != "" || a.Resource == "persistentvolumeclaims" {
 			ofWorkloads[a.String()] = "TestRolesOfReading"
 		}
-		if a.Group != "" || a.Resource == "persistentvolumeclaims" || a.Resource == "configmaps" {
+		if a.Group != "" || a.Resource == "persistentvolumeclaims" || a.Resource == "configmaps" || a.Resource == "secrets" {
 			without[a.String()] = all
 		}
 	}
@@ -41,7 +41,7 @@ func everywhere() []duty {
 		{
 			command: rbac.Named(rbac.DeleteOfAll), with: []rbac.Command{rbac.Named(rbac.Delete)},
 			uses:    []use{deletion},
-			without: map[string]use{"list configmaps": deletion},
+			without: map[string]use{"list configmaps": deletion, "list secrets": deletion},
 		},
 		{
 			command: rbac.Named(rbac.CreateNamespace), withAll: []rbac.Command{rbac.Named(rbac.Provision)},
