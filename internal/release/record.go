@@ -118,12 +118,20 @@ func (r Records) newest(ctx context.Context, name, selector string) (*helm.Relea
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	latest, last := slices.MaxFunc(trusted(all), byVersion), slices.MaxFunc(all, byVersion)
+	latest, last := slices.MaxFunc(all, byTrust), slices.MaxFunc(all, byVersion)
 	release, err := r.open(ctx, &latest, name)
 	if err == nil && version(&last) > version(&latest) {
 		release.Labels[labelLast] = last.Labels["version"]
 	}
 	return release, err
+}
+
+// byTrust orders records by what counts: the newest of those that are trusted is the last.
+func byTrust(a, b corev1.Secret) int {
+	if isA, isB := a.Labels[LabelGuarded] != "", b.Labels[LabelGuarded] != ""; isA != isB {
+		return map[bool]int{true: 1, false: -1}[isA]
+	}
+	return byVersion(a, b)
 }
 
 func byVersion(a, b corev1.Secret) int { return cmp.Compare(version(&a), version(&b)) }

@@ -27,7 +27,7 @@ func (r Records) Several(ctx context.Context, names []string) (map[types.Namespa
 		newest := map[types.NamespacedName]*corev1.Secret{}
 		err := r.each(ctx, "owner=helm,name in ("+strings.Join(chunk, ",")+")", func(s *corev1.Secret) {
 			of := types.NamespacedName{Namespace: s.Namespace, Name: s.Labels["name"]}
-			if newest[of] == nil || version(s) > version(newest[of]) {
+			if newest[of] == nil || byTrust(*s, *newest[of]) > 0 {
 				newest[of] = s
 			}
 		})
