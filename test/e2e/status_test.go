@@ -109,8 +109,7 @@ func TestStatusOfMany(t *testing.T) {
 		r := w.finish(cmd)
 		r.mustBe(w, 0)
 		mu.Lock()
-		if lines := strings.Count(r.stdout, "
-"); lines != test.workspace || asked["pods"] != test.pods || asked["events"] != test.events || asked["configmaps"] != 1 ||
+		if lines := strings.Count(r.stdout, "\n"); lines != test.workspace || asked["pods"] != test.pods || asked["events"] != test.events || asked["configmaps"] != 1 ||
 			asked["secrets"] != 1 || asked["persistentvolumeclaims"] != 1 || asked[w.namespace] != test.namespace || len(asked) > 5+test.namespace {
 			t.Errorf("%s: %d lines after requests %v; want %+v", test.args, lines, asked, test)
 		}

@@ -25,7 +25,7 @@ func failure(err error, client *kube.Client, r Request) error {
 		return fault.New(fault.Unavailable, "the connection to the API server was lost, and with it the command in workspace %s: %w", r.Pod, err).
 			WithHint("it may still be running there: `%s` shows its processes", kube.Command("exec", cmp.Or(r.ID, r.Pod), client.Namespace, "--", "ps"))
 	}
-	if isOver(err) {
+	if isGone(err) {
 		return fault.New(fault.Failed, "%s does not run any more, or not yet", r.title()).WithReason(ReasonNotRunning).
 			WithHint("see its state: %s", kube.Command("status", cmp.Or(r.ID, r.Pod), client.Namespace))
 	}
@@ -39,9 +39,9 @@ func failure(err error, client *kube.Client, r Request) error {
 	return failed
 }
 
-// isOver is true if the container runtime says that the container's process is not there: it has
+// isGone is true if the container runtime says that the container's process is not there: it has
 // ended, or is being restarted, since the pod was read.
-func isOver(err error) bool {
+func isGone(err error) bool {
 	said := strings.ToLower(err.Error())
 	return slices.ContainsFunc([]string{
 		"no running task found", "container not running", "container is not running", "not in running state",
