@@ -44,4 +44,3 @@ func TestNewest(t *testing.T) {
 		}
 	}
 }
-

@@ -28,8 +28,8 @@ func TestPausesBetweenReplacements(t *testing.T) {
 		}
 		now = now.Add(pause)
 	}
-	for _, pause := range []time.Duration{10, 20, 40, 80, 160, 300, 300} {
-		replaced(pause * time.Second)
+	for _, seconds := range []int{10, 20, 40, 80, 160, 300, 300} {
+		replaced(time.Duration(seconds) * time.Second)
 	}
 	now = now.Add(provenAfter)
 	replaced(leastReplacePause)

@@ -48,7 +48,8 @@ func ReadBelongings(ctx context.Context, r inventory.Reader, namespace string) (
 // Helm's records.
 func ReadRecords(ctx context.Context, r inventory.Reader, namespace string) (*Belongings, error) {
 	b := newBelongings(r, namespace)
-	return b, b.records(ctx)
+	err := b.records(ctx)
+	return b, err
 }
 
 func newBelongings(r inventory.Reader, namespace string) *Belongings {

@@ -71,7 +71,8 @@ func (c *cluster) install(text, as string, refused bool) {
 		kube.LabelCanonicalID, id, kube.LabelUsername, meta.Labels[kube.LabelUsername], kube.LabelBlueprint, meta.Labels[kube.LabelBlueprint],
 		kube.AnnotationUserString, meta.Annotations[kube.AnnotationUserString])
 	record := release.NewRecord(id, "team", &release.Rendered{Manifest: manifest}, at(8))
-	if release.Deployed(record, at(8)); refused {
+	release.Deployed(record, at(8))
+	if refused {
 		release.Refused(record, "pod/"+id, `pods "`+id+`" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`)
 	}
 	if err := c.Reader.Records().Create(c.Context(), record); err != nil {
