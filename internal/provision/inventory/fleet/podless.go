@@ -22,10 +22,16 @@ import (
 type Belongings struct {
 	reader    inventory.Reader
 	namespace string
-	installed map[key]bool // whether it was ever deployed as a whole
+	installed map[key]installation
 	claims    map[key]metav1.ObjectMeta
 	// blind is true if Helm's records may not be listed.
 	blind bool
+}
+
+// installation is what Helm's records of a release say of it, by their labels.
+type installation struct {
+	guarded  bool // beside such a record, others do not count
+	deployed bool // as a whole, ever
 }
 
 // ReadBelongings lists Helm's records and the claims of a namespace, or of all, side by side:
@@ -53,7 +59,7 @@ func ReadRecords(ctx context.Context, r inventory.Reader, namespace string) (*Be
 }
 
 func newBelongings(r inventory.Reader, namespace string) *Belongings {
-	return &Belongings{reader: r, namespace: namespace, installed: map[key]bool{}, claims: map[key]metav1.ObjectMeta{}}
+	return &Belongings{reader: r, namespace: namespace, installed: map[key]installation{}, claims: map[key]metav1.ObjectMeta{}}
 }
 
 // orDenied tells what may not be read from what cannot be.
@@ -87,9 +93,18 @@ func (b *Belongings) list(ctx context.Context, resource, selector string, add fu
 }
 
 func (b *Belongings) addRecord(secret metav1.ObjectMeta) {
-	if name := secret.Labels["name"]; userstring.LooksLikeID(name) {
-		k := key{secret.Namespace, name}
-		b.installed[k] = b.installed[k] || secret.Labels["status"] == "deployed"
+	name := secret.Labels["name"]
+	if !userstring.LooksLikeID(name) {
+		return
+	}
+	k := key{secret.Namespace, name}
+	is := installation{guarded: secret.Labels[release.LabelGuarded] != "", deployed: secret.Labels["status"] == "deployed"}
+	switch before, ok := b.installed[k]; {
+	case !ok || is.guarded && !before.guarded:
+		b.installed[k] = is
+	case is.guarded == before.guarded:
+		is.deployed = is.deployed || before.deployed
+		b.installed[k] = is
 	}
 }
 
@@ -107,8 +122,8 @@ func isKept(claim metav1.ObjectMeta) bool { return claim.Labels[kube.LabelKept] 
 // Deployed names the workspaces that were installed as a whole, whether they have pods or not.
 // Releases of others may have a name like them.
 func (b *Belongings) Deployed() (all []v1.Workspace) {
-	for k, deployed := range b.installed {
-		if deployed {
+	for k, is := range b.installed {
+		if is.deployed {
 			all = append(all, v1.Workspace{ID: k.name, Namespace: k.namespace})
 		}
 	}
