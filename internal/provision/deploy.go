@@ -129,7 +129,7 @@ func (s provisioning) complete(ctx context.Context, d deploy.Deployment, plan de
 	}
 	recorded := make(chan error, 1)
 	go func() {
-		_, err := s.wantRunning(ctx, nil, plan, d)
+		_, err := s.wantRunning(ctx, deploy.Turn{Plan: plan}, d)
 		recorded <- err
 	}()
 	err := s.target.Complete(ctx, d, result)

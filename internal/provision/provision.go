@@ -100,7 +100,7 @@ func (s provisioning) carryOut(ctx context.Context, in inputs, turn deploy.Turn,
 	var wanted lifecycle.Record
 	var err error
 	if turn.Plan != deploy.Create { // one that is created is recorded beside the rest
-		if wanted, err = s.wantRunning(ctx, turn.Lock, turn.Plan, in.deployment); err != nil {
+		if wanted, err = s.wantRunning(ctx, turn, in.deployment); err != nil {
 			s.release(ctx, turn.Lock)
 			return s.end(ctx, in, seen, err)
 		}

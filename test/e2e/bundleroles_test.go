@@ -63,6 +63,7 @@ func bundling() []duty {
 		{
 			command: rbac.Named(rbac.BundleCauses), with: []rbac.Command{rbac.Named(rbac.BundleInstallInSystem), deployed},
 			withAll: []rbac.Command{rbac.Named(rbac.BundleInstall), rbac.Named(rbac.BundleStatus)}, uses: []use{looking, following}, without: unread,
+			elsewhere: map[string]string{"watch persistentvolumeclaims": "the Role to install has it, too"},
 		},
 	}
 }

@@ -175,6 +175,21 @@ func TestReconcileOfLostPods(t *testing.T) {
 	}
 }
 
+// What cannot be started for a while is still meant to run: nothing of that start is lost.
+func TestReconcileOfARefusedStart(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	w.drained("alice~plain")
+	w.withoutPods()
+	r := w.must(3, "start", "alice~plain")
+	if strings.Contains(r.stderr, "what was created") {
+		t.Errorf("it proposes to delete what was there before:\n%s", r.stderr)
+	}
+	w.kubectl("delete", "resourcequotas", "--all", "--namespace", w.namespace)
+	w.asLoop().must(0, "reconcile", "--full")
+	w.eventually("it runs", func() bool { return w.listed()["alice~plain"].Stage == v1.StageRunning })
+}
+
 // A pod that is over is replaced, with its storage, by whatever brings a workspace up; what is
 // proposed says so first.
 func TestPodsThatAreOver(t *testing.T) {
@@ -198,7 +213,8 @@ func TestPodsThatAreOver(t *testing.T) {
 	}
 	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "its pod is over", "berth start")
 	diagnosis := w.must(0, "diagnose", "alice~dev").stdout
-	if w.contains(diagnosis, "berth start alice~dev"); strings.Contains(diagnosis, "the pod's spec") {
+	w.contains(diagnosis, "berth start alice~dev")
+	if strings.Contains(diagnosis, "the pod's spec") {
 		t.Errorf("it speaks of what berth makes:\n%s", diagnosis)
 	}
 	for _, args := range [][]string{{"start", "alice~dev"}, {"provision", "alice~dev"}, {"exec", "alice~dev", "--provision", "--", "true"}} {

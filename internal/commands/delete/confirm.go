@@ -19,28 +19,29 @@ import (
 // asks says whether there is somebody to ask, and something to ask for.
 func (o *Options) asks() bool { return !o.Yes && o.DryRun == "" && o.IO.CanAsk() }
 
-// confirm names the storage that would be deleted, and asks; of an owner's workspaces,
-// which have been listed, in any case. A workspace whose storage cannot be read gets the
-// error, and is not deleted.
+// confirm says which files are in no storage, names the storage that would be deleted, and asks; of
+// an owner's workspaces, which have been listed, in any case. Where nobody can be asked, it only says
+// the former. A workspace whose storage cannot be read gets the error, and is not deleted.
 func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removals []chosen.Workspace) error {
+	known := slices.DeleteFunc(slices.Clone(removals), func(m chosen.Workspace) bool { return m.Target == nil || m.Err != nil })
+	losing := slices.DeleteFunc(slices.Clone(known), func(m chosen.Workspace) bool { return !provision.LosesFiles(m.Target) })
+	if len(losing) > 0 && o.DryRun == "" {
+		printer.PrintNote(o.IO, chosen.Lost(losing, o.KeepStorage))
+	}
 	if !o.asks() {
 		return nil
 	}
 	all := o.storage(ctx, p, removals)
-	removals = slices.DeleteFunc(slices.Clone(removals), func(m chosen.Workspace) bool { return m.Target == nil || m.Err != nil })
-	losing := slices.DeleteFunc(slices.Clone(removals), func(m chosen.Workspace) bool { return !provision.LosesFiles(m.Target) })
-	if len(all)+len(losing) == 0 && !o.ByOwner || len(removals) == 0 {
+	known = slices.DeleteFunc(slices.Clone(removals), func(m chosen.Workspace) bool { return m.Target == nil || m.Err != nil })
+	if len(all)+len(losing) == 0 && !o.ByOwner || len(known) == 0 {
 		return nil
-	}
-	if len(losing) > 0 {
-		printer.PrintNote(o.IO, chosen.Lost(losing, o.KeepStorage))
 	}
 	if len(all) > 0 {
 		if err := o.show(listing{all, o.many()}); err != nil {
 			return err
 		}
 	}
-	yes, err := terminal.Confirm(ctx, o.IO, o.question(removals, len(all) > 0))
+	yes, err := terminal.Confirm(ctx, o.IO, o.question(known, len(all) > 0))
 	if err == nil && !yes {
 		err = fault.New(fault.Interrupted, "not confirmed: nothing was deleted")
 	}

@@ -231,7 +231,7 @@ func (e Error) Entries(p style.Page, t wording.Title, between time.Duration, alo
 	switch {
 	case e.updated():
 	case e.Left == v1.LeftKept:
-		add("kept", t.Command("delete")+" deletes what was created")
+		add("kept", t.Command("delete")+" deletes the workspace and its storage")
 	case e.Left == v1.LeftDeleted:
 		add("deleted", "what was created")
 	}
@@ -285,9 +285,9 @@ func (e Error) afterProvision(t wording.Title) []wording.Command {
 		commands = append(commands, wording.Command{Line: t.Command("update") + " --rollback", Why: "go back to what it was"})
 	case e.updated():
 	case e.Left == v1.LeftKept:
-		add("delete", "delete what was created; it was kept")
+		add("delete", "delete the workspace and its storage")
 	case e.isLeft():
-		add("delete", "delete what was created")
+		add("delete", "delete the workspace and its storage")
 	}
 	return commands
 }

@@ -86,7 +86,7 @@ func static(path string) bool {
 	if err != nil {
 		return false
 	}
-	defer program.Close()
+	defer func() { _ = program.Close() }()
 	return !slices.ContainsFunc(program.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
