@@ -192,9 +192,10 @@ func (w *world) suspendedAt(args []string, m moment) (run *process, resume func(
 		}
 	}))
 	started <- run.cmd.Process
+	suspended := run.cmd.Process // run is nil for one that has ended
 	resume = sync.OnceFunc(func() {
 		close(goesOn)
-		_ = run.cmd.Process.Signal(syscall.SIGCONT)
+		_ = suspended.Signal(syscall.SIGCONT)
 	})
 	w.Cleanup(resume) // a proxy with an open request does not close
 	select {
