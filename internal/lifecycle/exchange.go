@@ -26,7 +26,8 @@ type Reported struct {
 	Incarnation string
 	Actual      v1.ActualState
 	Cause       string
-	Version     string
+	// Version is the job that has brought up what runs.
+	Version string
 }
 
 // Answer is what has to be done.

@@ -41,7 +41,8 @@ type Record struct {
 	ActualAt time.Time `json:"actualAt"`
 	// Cause is why the workspace is Failed or Error.
 	Cause string `json:"cause,omitempty"`
-	// Version is that of the workspace's object on the cluster, as it was last reported.
+	// Version is that of what runs on the cluster, as it was last reported: the job that has brought
+	// it up.
 	Version string `json:"version,omitempty"`
 
 	// Limits are those of its blueprint.

@@ -9,8 +9,6 @@ type Seen struct {
 	Reading v1.Snapshot
 	// Kept is true if what it starts from is there: its record and its configuration.
 	Kept bool
-	// Going is true while all of it is being deleted.
-	Going bool
 	// Failure is why a change could not be applied; nil if it was, or is still to be.
 	Failure *Failure
 }
@@ -29,8 +27,6 @@ func (s Seen) Of(r Record) (actual v1.ActualState, cause string) {
 		return v1.ActualTerminated, ""
 	case s.Failure != nil && s.Failure.Incarnation == r.Incarnation && s.Failure.Changed == r.Changed: // one of an earlier change is over
 		return v1.ActualError, s.Failure.Message
-	case s.Going:
-		return v1.ActualTerminating, ""
 	case !s.Pods && !s.Kept:
 		return v1.ActualUnknown, "nothing of it is on the cluster"
 	case !s.Pods:

@@ -27,7 +27,6 @@ func TestSeen(t *testing.T) {
 		"could not be applied":         {v1.DesiredRunning, with(lifecycle.Seen{Kept: true}, failed(7)), v1.ActualError, "quota"},
 		"an earlier change failed":     {v1.DesiredRunning, with(pods(v1.StageRunning), failed(6)), v1.ActualRunning, ""},
 		"could not be deleted":         {v1.DesiredTerminated, with(pods(v1.StageRunning), failed(7)), v1.ActualError, "quota"},
-		"going":                        {v1.DesiredTerminated, with(pods(v1.StageRunning), func(s *lifecycle.Seen) { s.Going = true }), v1.ActualTerminating, ""},
 		"nothing of it is there":       {v1.DesiredRunning, lifecycle.Seen{}, v1.ActualUnknown, "nothing of it is on the cluster"},
 		"stopped and nothing is there": {v1.DesiredStopped, lifecycle.Seen{}, v1.ActualUnknown, "nothing of it is on the cluster"},
 		"no pod":                       {v1.DesiredStopped, lifecycle.Seen{Kept: true}, v1.ActualStopped, ""},

@@ -67,6 +67,9 @@ func (c *Controller) exchange(ctx context.Context, k *known, full bool) (todo []
 		return nil, false, err
 	}
 	k.exchanged(pass.Written)
+	for _, id := range pass.Answer.Orphans {
+		c.Log.Debug("a workspace without a record is left alone", slog.String("workspace", id))
+	}
 	for _, w := range pass.Answer.Workspaces {
 		if r := pass.Written[w.ID]; w.Desired != records[w.ID].Desired && r.Reason != "" {
 			c.Log.Info("a limit is reached", slog.String("workspace", w.ID), slog.String("limit", r.Reason), slog.String("desired", string(w.Desired)))

@@ -79,7 +79,7 @@ func TestReport(t *testing.T) {
 	k.seeAll([]v1.Workspace{seen("a", v1.StageRunning), seen("x", v1.StageRunning), seen("y", v1.StageTerminating)})
 	k.setRemains("team.b", true)
 	expect(t, "as recorded", k.reports(false))
-	expect(t, "in full", k.reports(true), "team.a Running", "team.b Stopped")
+	expect(t, "in full, also what has no record", k.reports(true), "team.a Running", "team.b Stopped", "team.x Running", "team.y Terminating")
 	k.see([]v1.Workspace{seen("a", v1.StageFailed)})
 	expect(t, "a change", k.reports(false), "team.a Failed")
 	k.exchanged(map[string]lifecycle.Record{"team.a": recordOf("a", v1.DesiredRunning, v1.ActualFailed)})

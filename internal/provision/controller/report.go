@@ -57,17 +57,24 @@ func (k *known) standing(key string) lifecycle.Seen {
 	return s
 }
 
-// report is what is so: of all recorded workspaces, or of those that are not as they are
+// report is what is so: of all workspaces, recorded or not, or of those that are not as they are
 // recorded.
 func (k *known) report(full bool) lifecycle.Report {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	report := lifecycle.Report{Full: full}
-	for _, key := range slices.Sorted(maps.Keys(k.records)) {
+	keys := slices.Collect(maps.Keys(k.records))
+	if full {
+		keys = slices.AppendSeq(keys, maps.Keys(k.seen))
+	}
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
 		r := k.records[key]
 		actual, cause := k.standing(key).Of(r)
 		if full || k.worked[key] || actual != r.Actual || cause != r.Cause {
-			report.Workspaces = append(report.Workspaces, lifecycle.Reported{ID: key, Incarnation: r.Incarnation, Actual: actual, Cause: cause})
+			report.Workspaces = append(report.Workspaces, lifecycle.Reported{
+				ID: key, Incarnation: r.Incarnation, Actual: actual, Cause: cause, Version: k.seen[key].JobID,
+			})
 		}
 	}
 	return report
