@@ -133,12 +133,16 @@ func (p *Provisioner) unrecord(ctx context.Context, r lifecycle.Record) {
 	}
 }
 
+// lostPod is true for a workspace that was installed and has no pod of its own any more.
+func lostPod(turn deploy.Turn, d deploy.Deployment) bool {
+	return d.OwnPod && turn.Found.Record != nil && turn.Found.Pod == nil
+}
+
 // wantRunning records that the workspace is meant to run, its limits, and of an injected one
 // what it is made of. One with a pod of its own that was never stopped and that its blueprint
 // does not limit has no record, and needs none as long as it has that pod.
 func (s provisioning) wantRunning(ctx context.Context, turn deploy.Turn, d deploy.Deployment) (r lifecycle.Record, err error) {
 	held, plan := turn.Lock, turn.Plan
-	lostPod := d.OwnPod && turn.Found.Record != nil && turn.Found.Pod == nil
 	switch {
 	case !s.keepsStates():
 		return r, nil
@@ -159,7 +163,7 @@ func (s provisioning) wantRunning(ctx context.Context, turn deploy.Turn, d deplo
 	now := s.Now().UTC()
 	return s.record(ctx, held, func(r lifecycle.Record) (lifecycle.Record, error) {
 		switch {
-		case r.ID == "" && values == "" && limits == lifecycle.Hours{} && !lostPod:
+		case r.ID == "" && values == "" && limits == lifecycle.Hours{} && !lostPod(turn, d):
 			return r, nil // as it stands, it is meant to run
 		case plan == deploy.Update && r.Desired == v1.DesiredTerminated:
 			return r, lifecycle.BeingDeleted(r)
