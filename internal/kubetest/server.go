@@ -97,8 +97,10 @@ func (s *Server) put(at string, o *Object) {
 	kind := "MODIFIED"
 	if s.objects[at] == nil {
 		kind = "ADDED"
-		o.SetUID(uid(s.version))
-		o.SetCreationTimestamp(now())
+		if o.GetUID() == "" {
+			o.SetUID(uid(s.version))
+			o.SetCreationTimestamp(now())
+		}
 	}
 	s.version++
 	o.SetName(path.Base(at))

@@ -199,7 +199,7 @@ func TestStatesInNATS(t *testing.T) {
 	w.contains(berth(0, "status").stdout, "Stopped")
 	w.scaleNATS(0)
 	w.contains(berth(8, "start", "alice~plain").stderr, "UNAVAILABLE", "NATS")
-	w.contains(berth(0, "status").stderr, "not all workspaces that are stopped are listed", "NATS")
+	w.contains(berth(0, "status").stderr, "not all workspaces without a pod are listed", "NATS")
 	if w.pod(w.idOf("alice~plain")) != nil {
 		t.Error("it was started")
 	}
