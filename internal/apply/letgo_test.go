@@ -4,9 +4,12 @@ import (
 	"maps"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -50,5 +53,41 @@ func TestLetGo(t *testing.T) {
 		if !maps.Equal(got.GetAnnotations(), objects[i].GetAnnotations()) {
 			t.Errorf("%s has the annotations %v", got.GetKind(), got.GetAnnotations())
 		}
+	}
+}
+
+// A claim that was let go is its owner's again once it is wanted: it gets the tags back by
+// which it is found. What may not be marked is refused, for it would be missed for ever.
+func TestClaimThatWasLetGo(t *testing.T) {
+	tagged := func(c *cluster) Applier {
+		a := c.under(1)
+		a.Owner.Tags = map[string]string{"tag": "a"}
+		return a
+	}
+	c := newCluster()
+	wanted := Objects(workspace(t)[1:2])
+	made, err := tagged(c).Apply(t.Context(), wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tagged(c).LetGo(t.Context(), made.Objects(), ""); err != nil {
+		t.Fatal(err)
+	}
+	c.answers["patch persistentvolumeclaims"] = apierrors.NewForbidden(schema.GroupResource{}, "data", nil)
+	if _, err := tagged(c).Apply(t.Context(), wanted); fault.CodeOf(err) != fault.PermissionDenied {
+		t.Errorf("without the permission to mark it: %v", err)
+	}
+	delete(c.answers, "patch persistentvolumeclaims")
+	again, err := tagged(c).Apply(t.Context(), wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, actions(again), "unchanged PersistentVolumeClaim")
+	if tag := again.Objects()[0].GetLabels()["tag"]; tag != "a" {
+		t.Errorf("it is tagged %q", tag)
+	}
+	c.answers["patch persistentvolumeclaims"] = apierrors.NewForbidden(schema.GroupResource{}, "data", nil)
+	if _, err := tagged(c).Apply(t.Context(), wanted); err != nil {
+		t.Errorf("one that has its tags is used as it is: %v", err)
 	}
 }

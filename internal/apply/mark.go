@@ -70,25 +70,29 @@ func (r *run) rewrite(ctx context.Context, it *item, change func(current *unstru
 
 // markClaim marks a claim that exists, of which nothing else is changed: a run that
 // has lost its lock must not delete it any more. One that was kept belongs to a
-// workspace again. Who may not mark a claim uses it as it is, unless it was kept.
+// workspace again, and one that was let go gets the owner's tags back, by which it is
+// found. Without the permission to mark it, a claim is used as it is, unless it was kept
+// or let go.
 func (r *run) markClaim(ctx context.Context, it *item) (done bool, err error) {
 	current := it.change.Before
 	if r.Fence == nil || r.DryRun != DryRunNone || !isKind(current, kindClaim) {
 		return true, nil
 	}
 	labels := map[string]any{}
-	_, kept := current.GetLabels()[kube.LabelKept]
-	if kept {
+	if _, kept := current.GetLabels()[kube.LabelKept]; kept {
 		labels[kube.LabelKept] = nil
 	}
-	if _, mark := r.Fence.Mark(); mark == "" && !kept {
+	if !has(current.GetLabels(), r.Owner.Tags) {
+		maps.Copy(labels, values(r.Owner.Tags))
+	}
+	if _, mark := r.Fence.Mark(); mark == "" && len(labels) == 0 {
 		return true, nil
 	}
 	made, err := r.patchMetadata(ctx, it, current, map[string]any{"labels": labels})
 	switch {
 	case isStale(err):
 		return false, nil
-	case apierrors.IsForbidden(err) && !kept:
+	case apierrors.IsForbidden(err) && len(labels) == 0:
 		return true, nil
 	case err != nil:
 		return true, kube.Fault(err, it.call("patch"))

@@ -97,7 +97,7 @@ func TestBundleKeepsStorage(t *testing.T) {
 	uid := w.claimUID("data")
 	w.contains(w.bundle(0, "uninstall", "--keep-storage").stderr, "persistentvolumeclaim/data", "--keep-storage keeps")
 	w.says(map[string]string{})
-	w.bundle(0, "install", dir, "--no-wait")
+	w.bundle(0, "install", dir, "--timeout", "2m") // which waits for the claim it has kept
 	if again := w.claimUID("data"); again != uid {
 		t.Errorf("the claim was %s and is %s", uid, again)
 	}
