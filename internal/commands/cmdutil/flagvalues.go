@@ -67,6 +67,32 @@ func (w *words[T]) Set(text string) error {
 	return nil
 }
 
+// AddOwnerFlag adds --owner of a command that changes the workspaces of one user. Given twice, it is
+// refused: the last one alone would count.
+func AddOwnerFlag(cmd *cobra.Command, owner *string, usage string) {
+	cmd.Flags().Var(&ownerFlag{owner: owner}, "owner", usage)
+}
+
+// ownerFlag is a pflag.Value.
+type ownerFlag struct {
+	owner *string
+	given bool
+}
+
+func (o *ownerFlag) String() string { return *o.owner }
+
+// Set takes the first one.
+func (o *ownerFlag) Set(text string) error {
+	if o.given {
+		return fmt.Errorf("is given twice; run the command for one user after the other")
+	}
+	*o.owner, o.given = text, true
+	return nil
+}
+
+// Type is what help shows as the value.
+func (o *ownerFlag) Type() string { return "string" }
+
 func choose[T ~string](text string, allowed []T) (T, error) {
 	for _, word := range allowed {
 		if strings.EqualFold(string(word), strings.TrimSpace(text)) {

@@ -105,7 +105,7 @@ func (o *Options) addFlags(f *cmdutil.Factory, cmd *cobra.Command) {
 	flags.BoolVar(&o.NoWait, "no-wait", false, "do not wait until the pod is gone")
 	flags.BoolVar(&o.Wait, "wait", false, "if the workspace is being provisioned, wait for that instead of failing")
 	flags.BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "succeed if there is no such workspace")
-	flags.StringVar(&o.Owner, "owner", "", "delete all workspaces of this user")
+	cmdutil.AddOwnerFlag(cmd, &o.Owner, "delete all workspaces of this user")
 	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "with --owner: in all namespaces")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	flags.BoolVar(&o.KeepStorage, "keep-storage", false, "keep the storage for the next workspace of the same user string")

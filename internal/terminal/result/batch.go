@@ -264,7 +264,9 @@ func (f failure) lines(p style.Page) []string {
 	switch f.Left {
 	case v1.LeftKept:
 		for _, t := range f.titles {
-			lines = append(lines, p.Indent(p.Text("kept: "+t.Command("delete")))...)
+			if t.Verb != "start" && t.Verb != "restart" { // it was there before
+				lines = append(lines, p.Indent(p.Text("kept: "+t.Command("delete")))...)
+			}
 		}
 	case v1.LeftDeleted:
 		lines = append(lines, p.Indent("deleted what was created")...)

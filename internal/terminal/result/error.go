@@ -229,7 +229,7 @@ func (e Error) Entries(p style.Page, t wording.Title, between time.Duration, alo
 		add("hint", p.Paragraphs(e.Hint)...)
 	}
 	switch {
-	case e.updated():
+	case e.updated(), t.Verb == "start", t.Verb == "restart": // it was there before
 	case e.Left == v1.LeftKept:
 		add("kept", t.Command("delete")+" deletes the workspace and its storage")
 	case e.Left == v1.LeftDeleted:

@@ -14,7 +14,7 @@ import (
 // addFlags adds the flags that choose workspaces.
 func (c *Choice) addFlags(f *cmdutil.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&c.Owner, "owner", "", cmd.Name()+" all workspaces of this user")
+	cmdutil.AddOwnerFlag(cmd, &c.Owner, cmd.Name()+" all workspaces of this user")
 	flags.BoolVarP(&c.AllNamespaces, "all-namespaces", "A", false, "with --owner: in all namespaces")
 	f.CompleteFrom(cmd, "owner", func(w v1.Workspace) string { return w.Owner })
 	cmdutil.AddParallelFlag(cmd, &c.Parallel)

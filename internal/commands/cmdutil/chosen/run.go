@@ -97,12 +97,11 @@ func (o *Options) confirm(ctx context.Context, c Change, all []Workspace) error 
 	if len(losing) == 0 {
 		return nil
 	}
-	what := Lost(losing, true)
+	printer.PrintNote(o.IO, Lost(losing, true))
 	if o.Yes || !o.IO.CanAsk() {
-		printer.PrintNote(o.IO, what)
 		return nil
 	}
-	yes, err := terminal.Confirm(ctx, o.IO, what+". "+strings.ToUpper(c.Verb[:1])+c.Verb[1:]+"?")
+	yes, err := terminal.Confirm(ctx, o.IO, strings.ToUpper(c.Verb[:1])+c.Verb[1:]+"?")
 	if err == nil && !yes {
 		err = fault.New(fault.Interrupted, "not confirmed: nothing was %s", c.Done)
 	}
