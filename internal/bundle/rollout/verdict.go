@@ -145,7 +145,7 @@ func isAbout(workload *unstructured.Unstructured, other runtime.Object) bool {
 
 // about is what a hint may name: the pod that the cause is about, and what makes it.
 func about(s watch.State, subject watch.Subject, c *v1.Cause) cause.About {
-	a := cause.About{Namespace: subject.Namespace, Controlled: subject.Kind != watch.KindPod, Job: subject.Kind == watch.KindJob}
+	a := cause.About{Namespace: subject.Namespace, Bundle: true, Controlled: subject.Kind != watch.KindPod, Job: subject.Kind == watch.KindJob}
 	for _, pod := range s.Pods() {
 		if c.Object == "pod/"+pod.Name {
 			return a.Of(pod.Spec, c)

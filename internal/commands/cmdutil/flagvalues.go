@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ func (o *ownerFlag) String() string { return *o.owner }
 // Set takes the first one.
 func (o *ownerFlag) Set(text string) error {
 	if o.given {
-		return fmt.Errorf("is given twice; run the command for one user after the other")
+		return errors.New("is given twice; run the command for one user after the other")
 	}
 	*o.owner, o.given = text, true
 	return nil

@@ -19,6 +19,7 @@ type About struct {
 	Set        map[string]string
 	Controlled bool // a controller replaces the pod when it is gone
 	Job        bool // that is a Job, whose template cannot be changed
+	Bundle     bool // a bundle has installed what makes the pod
 	Namespace  string
 	Image      string
 	Memory     string // the limit of the container that the cause is about

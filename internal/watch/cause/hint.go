@@ -69,6 +69,8 @@ func either(first bool, a, b string) string {
 // spec says where to make a change.
 func (a About) spec() string {
 	switch {
+	case a.Bundle:
+		return "the bundle"
 	case !a.isWorkspace():
 		return "the pod's spec"
 	case a.Blueprint == "":
@@ -121,6 +123,8 @@ func (a About) again() string {
 	switch {
 	case a.isWorkspace():
 		return "Then " + a.Provision() + "."
+	case a.Bundle:
+		return "Then install the bundle again."
 	case a.Job:
 		return "Then delete the job and apply it again."
 	case a.Controlled:
