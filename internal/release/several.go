@@ -28,7 +28,8 @@ func (r Records) Several(ctx context.Context, names []string) (map[types.Namespa
 		err := r.each(ctx, "owner=helm,name in ("+strings.Join(chunk, ",")+")", func(s *corev1.Secret) {
 			of := types.NamespacedName{Namespace: s.Namespace, Name: s.Labels["name"]}
 			if newest[of] == nil || byTrust(*s, *newest[of]) > 0 {
-				newest[of] = s
+				one := *s // without the page that it came with
+				newest[of] = &one
 			}
 		})
 		if err != nil {

@@ -26,12 +26,12 @@ func (c *Controller) takeUp(ctx context.Context, k *known, full bool) {
 	if k.looked && !full {
 		return
 	}
-	k.looked = true
 	installed, err := c.deployed(ctx)
 	if err != nil {
 		c.Log.Warn("workspaces without a pod cannot be looked for", slog.String("error", message(err)))
 		return
 	}
+	k.looked = true
 	c.takeUpEach(ctx, k, k.unknownOf(installed), func(ctx context.Context, w v1.Workspace) (lifecycle.Record, error) {
 		return c.Provisioner.TakeUpPodless(ctx, w.Namespace, w.ID)
 	})

@@ -100,7 +100,7 @@ func nothing(Args) Need { return Need{} }
 // said is that of functions of numbers, and of what else prints a value in an error.
 func said(a Args) Need {
 	size := a.size()
-	return Need{Pass: 8*size.Text + 64*size.Nodes}
+	return Need{Pass: 8*size.Text + 8*size.Bytes + 64*size.Nodes}
 }
 
 // The bytes for each key that is sorted, of mappings with more than a few.
@@ -169,7 +169,7 @@ func printed(times float64) Bound {
 // shown is that of a value that a template writes: what is written is charged where it is kept.
 func shown(a Args) Need {
 	size := a.size()
-	return Need{Pass: 2*size.Text + 64*size.Nodes}
+	return Need{Pass: 2*size.Text + 8*size.Bytes + 64*size.Nodes} // a list of bytes is printed as numbers
 }
 
 // list is that of functions which make a list or mapping of the items of others: so many bytes
@@ -319,7 +319,7 @@ func wrapped(width, separator, in int) Bound {
 // joined has the separator between all items.
 func joined(a Args) Need {
 	s := a.size()
-	return exactly(s.Text+64*s.Nodes+a.text(0)*(a.inner()+1), ofItem*s.Nodes)
+	return exactly(s.Text+4*s.Bytes+64*s.Nodes+a.text(0)*(a.inner()+1), ofItem*s.Nodes)
 }
 
 // trimmed looks at each character of one text for each of another.

@@ -29,7 +29,7 @@ func rows() []row {
 		{nothing, `all any coalesce contains default empty first fail get getHostByName hasKey hasPrefix hasSuffix
 			isAbs kindIs kindOf last mustFirst mustLast now osIsAbs randInt required substr ternary trim
 			trimPrefix trimSuffix trunc typeIs typeIsLike typeOf unset dig berth_tick`},
-		{said, `add add1 add1f atoi biggest ceil div eq float64 floor int int64 max maxf min minf mod mul ne round sub
+		{said, `add add1 add1f atoi biggest ceil div eq float64 floor int int64 max maxf min minf mod mul ne round sub toDecimal
 			toDate mustToDate dateModify date_modify mustDateModify must_date_modify`},
 		{looped, "berth_range"},
 		{small, `adler32sum ago duration durationRound hello htmlDate htmlDateInZone plural sha1sum sha256sum sha512sum
@@ -37,7 +37,7 @@ func rows() []row {
 		{charged, "include tpl berth_template berth_method berth_layout berth_path"},
 		{asked, "lookup"},
 		{decimals, "addf divf mulf subf"},
-		{measured, "deepEqual has mustHas toDecimal"},
+		{measured, "deepEqual has mustHas"},
 		{entry, "set"},
 		{keyed, "dict"},
 		{counted(24, ofUntil), "until"},
