@@ -6,10 +6,12 @@ import (
 
 	"github.com/google/uuid"
 	helm "helm.sh/helm/v3/pkg/release"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
@@ -57,10 +59,32 @@ func (p *Provisioner) TakeUpPodless(ctx context.Context, namespace, id string) (
 	if !stands(id, found) {
 		return r, fault.New(fault.NotFound, "%s is not a workspace without a pod", id)
 	}
+	if err := s.isWhole(ctx, found); err != nil {
+		return r, err
+	}
 	if err := held.Confirm(ctx); err != nil {
 		return r, err
 	}
 	return p.TakeUp(ctx, &inventory.Target{ID: id, Namespace: p.Client.Namespace, Found: found})
+}
+
+// isWhole is NOT_FOUND for a workspace whose deletion was interrupted: what its pod starts from goes
+// before Helm's record, and it is not started again.
+func (s session) isWhole(ctx context.Context, found inventory.Found) error {
+	objects, err := release.Objects(found.Record.Manifest)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if object.GetKind() != "ConfigMap" {
+			continue
+		}
+		_, err := s.Client.CoreV1().ConfigMaps(s.Client.Namespace).Get(ctx, object.GetName(), metav1.GetOptions{})
+		if err != nil {
+			return kube.Fault(err, kube.Call{Verb: "get", Resource: "configmaps", Namespace: s.Client.Namespace, Name: object.GetName()})
+		}
+	}
+	return nil
 }
 
 // stands is true for a workspace that was installed as a whole and has no pod. Releases of

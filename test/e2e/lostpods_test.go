@@ -190,6 +190,21 @@ func TestReconcileOfARefusedStart(t *testing.T) {
 	w.eventually("it runs", func() bool { return w.listed()["alice~plain"].Stage == v1.StageRunning })
 }
 
+// What is left of a deletion that was interrupted before Helm's record was gone is not started again.
+func TestReconcileOfAnInterruptedDelete(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	id := w.drained("alice~plain")
+	w.kubectl("delete", "configmap", id+"-config", "--namespace", w.namespace)
+	loop := w.asLoop()
+	loop.berth("reconcile", "--full")
+	if pod := w.pod(id); pod != nil {
+		t.Errorf("it is started again: %s", pod.Name)
+	}
+	w.must(0, "delete", "alice~plain")
+	w.nothingIsLeft()
+}
+
 // A pod that is over is replaced, with its storage, by whatever brings a workspace up; what is
 // proposed says so first.
 func TestPodsThatAreOver(t *testing.T) {
