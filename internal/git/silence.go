@@ -43,13 +43,10 @@ func rest(ctx context.Context) {
 
 // heard is a reader of what the remote sends.
 func heard(ctx context.Context, r io.Reader) io.Reader {
-	return readFunc(func(p []byte) (int, error) {
-		n, err := r.Read(p)
-		if w, ok := ctx.Value(watchKey{}).(*pace.Watch); ok {
-			w.Heard(n)
-		}
-		return n, err
-	})
+	if w, ok := ctx.Value(watchKey{}).(*pace.Watch); ok {
+		return w.Reader(r)
+	}
+	return r
 }
 
 type readFunc func([]byte) (int, error)

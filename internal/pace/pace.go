@@ -4,6 +4,7 @@ package pace
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"time"
 )
@@ -35,6 +36,21 @@ func (w *Watch) Heard(bytes int) {
 	}
 }
 
+// Reader is r, of which the watch hears what comes.
+func (w *Watch) Reader(r io.Reader) io.Reader { return heard{r, w} }
+
+type heard struct {
+	io.Reader
+	watch *Watch
+}
+
+// Read implements io.Reader.
+func (h heard) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	h.watch.Heard(n)
+	return n, err
+}
+
 // Expect counts the time from now: something else is waited for.
 func (w *Watch) Expect() {
 	w.mu.Lock()
@@ -49,7 +65,7 @@ func (w *Watch) Rest() { w.late.Stop() }
 // enough is what has to come within this time.
 func enough(within time.Duration) int64 { return max(1, int64(within.Seconds()*least)) }
 
-// TooLittle says what was wrong, after who has sent it: "the server".
+// TooLittle is the end of a sentence about the sender: "the server " + TooLittle(within).
 func TooLittle(within time.Duration) string {
 	return fmt.Sprintf("has sent nothing for too long, or less than %d bytes in %s", enough(within), within)
 }

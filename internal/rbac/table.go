@@ -201,7 +201,7 @@ func exec() Command {
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the command in it"},
 			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
-			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "that it is stopped is not said"},
+			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "a stopped one is not told from one whose pod is gone"},
 			record(),
 		}, append(injected(), awaited()...)...),
 	}
@@ -215,7 +215,7 @@ func cp() Command {
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the tar in it"},
 			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
-			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "that it is stopped is not said"},
+			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "a stopped one is not told from one whose pod is gone"},
 			record(),
 		}, injected()...),
 	}
@@ -242,7 +242,7 @@ func logs() Command {
 		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "get", "watch"}, Why: "the workspace; with --follow, when its containers start"},
 			{Resource: "pods/log", Verbs: []string{"get"}, Why: "the logs"},
-			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "that it is stopped is not said"},
+			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "a stopped one is not told from one whose pod is gone"},
 			record(),
 		}, injected()...),
 	}

@@ -152,17 +152,5 @@ func downloadFault(ctx context.Context, address *url.URL, silence time.Duration,
 func watchdog(ctx context.Context, silence time.Duration) (_ context.Context, alive func(io.Reader) io.Reader, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watch := pace.New(silence, func() { cancel(errSilent) })
-	alive = func(r io.Reader) io.Reader {
-		return readFunc(func(p []byte) (int, error) {
-			n, err := r.Read(p)
-			watch.Heard(n)
-			return n, err
-		})
-	}
-	return ctx, alive, func() { watch.Rest(); cancel(nil) }
+	return ctx, watch.Reader, func() { watch.Rest(); cancel(nil) }
 }
-
-type readFunc func([]byte) (int, error)
-
-// Read implements io.Reader.
-func (f readFunc) Read(p []byte) (int, error) { return f(p) }

@@ -23,7 +23,7 @@ func (o *Options) asks() bool { return !o.Yes && o.DryRun == "" && o.IO.CanAsk()
 // an owner's workspaces, which have been listed, in any case. Where nobody can be asked, it only says
 // the former. A workspace whose storage cannot be read gets the error, and is not deleted.
 func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removals []chosen.Workspace) error {
-	known := slices.DeleteFunc(slices.Clone(removals), func(m chosen.Workspace) bool { return m.Target == nil || m.Err != nil })
+	known := readable(removals)
 	losing := slices.DeleteFunc(slices.Clone(known), func(m chosen.Workspace) bool { return !provision.LosesFiles(m.Target) })
 	if len(losing) > 0 && o.DryRun == "" {
 		printer.PrintNote(o.IO, chosen.Lost(losing, o.KeepStorage))
@@ -32,7 +32,7 @@ func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removal
 		return nil
 	}
 	all := o.storage(ctx, p, removals)
-	known = slices.DeleteFunc(slices.Clone(removals), func(m chosen.Workspace) bool { return m.Target == nil || m.Err != nil })
+	known = readable(removals) // the storage of some may not be
 	if len(all)+len(losing) == 0 && !o.ByOwner || len(known) == 0 {
 		return nil
 	}
@@ -46,6 +46,11 @@ func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removal
 		err = fault.New(fault.Interrupted, "not confirmed: nothing was deleted")
 	}
 	return err
+}
+
+// readable are the workspaces that were found and read.
+func readable(all []chosen.Workspace) []chosen.Workspace {
+	return slices.DeleteFunc(slices.Clone(all), func(m chosen.Workspace) bool { return m.Target == nil || m.Err != nil })
 }
 
 // show prints what a question is about, where it is asked.

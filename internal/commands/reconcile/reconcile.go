@@ -53,7 +53,7 @@ if you may not see it, nothing is done unless you trust everybody who may write 
 and Secrets in the namespace: with --trust-records whatever is recorded is done, and the
 storage of workspaces that are deleted is kept.
 
-Workspaces that have no record get one: they are meant to be as they stand, and to run if
+Workspaces that have no record get one: their desired state is the observed one, and Running if
 their pods are gone, as a stop is recorded. With --full, what was to be done before and was
 done is looked at again, too.
 

@@ -54,7 +54,7 @@ to five minutes.
 
 Every --partial, what has changed is compared; every --full, at the start, and when the
 limits of the configuration change, everything. Workspaces that have no record get one:
-they are meant to be as they stand, and to run if their pods are gone, as a stop is
+their desired state is the observed one, and Running if their pods are gone, as a stop is
 recorded. Of several of these processes one at a time works.
 
 What is recorded is done only if its author could do it, too: an admission policy of the

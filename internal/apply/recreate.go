@@ -12,15 +12,15 @@ import (
 // unchangeable uses a pod or a claim as it is, or makes a claim again.
 func (r *run) unchangeable(ctx context.Context, it *item, current *unstructured.Unstructured) (done bool, err error) {
 	if isKind(current, kindClaim) && r.Anew != nil && r.Anew(ctx, current, it.object) {
-		return r.anew(ctx, it, current)
+		return r.recreate(ctx, it, current)
 	}
 	return r.markClaim(ctx, it)
 }
 
-// anew deletes a claim in the very version that was read, which nothing is in, so that it is
+// recreate deletes a claim in the very version that was read, which nothing is in, so that it is
 // created again. It is not done, but in a dry run: the next try waits until it is gone. Without
 // the right to delete it, it is used as it is.
-func (r *run) anew(ctx context.Context, it *item, current *unstructured.Unstructured) (done bool, err error) {
+func (r *run) recreate(ctx context.Context, it *item, current *unstructured.Unstructured) (done bool, err error) {
 	if r.DryRun != DryRunNone {
 		it.change = &Change{Action: Created, Object: it.object, InPlaceOf: current}
 		return true, nil
