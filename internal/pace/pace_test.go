@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,18 +24,18 @@ func TestWatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
-				var ended time.Duration
-				w := New(within, func() { ended = time.Since(begun) })
+				var ended atomic.Int64
+				w := New(within, func() { ended.Store(int64(time.Since(begun))) })
 				defer w.Rest()
-				for time.Since(begun) < 10*time.Minute && ended == 0 {
+				for time.Since(begun) < 10*time.Minute && ended.Load() == 0 {
 					time.Sleep(c.every)
 					synctest.Wait()
-					if ended == 0 {
+					if ended.Load() == 0 {
 						w.Heard(c.bytes)
 					}
 				}
-				if ended != c.ends {
-					t.Errorf("it ended after %s, not after %s", ended, c.ends)
+				if got := time.Duration(ended.Load()); got != c.ends {
+					t.Errorf("it ended after %s, not after %s", got, c.ends)
 				}
 			})
 		})
@@ -44,19 +45,19 @@ func TestWatch(t *testing.T) {
 // What is done with what has come takes its time, and what is expected then has its own.
 func TestRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ended := false
-		w := New(time.Second, func() { ended = true })
+		var ended atomic.Bool
+		w := New(time.Second, func() { ended.Store(true) })
 		w.Rest()
 		time.Sleep(time.Hour)
 		w.Expect()
 		time.Sleep(900 * time.Millisecond)
 		synctest.Wait()
-		if ended {
+		if ended.Load() {
 			t.Error("it ended while nothing was expected")
 		}
 		time.Sleep(200 * time.Millisecond)
 		synctest.Wait()
-		if !ended {
+		if !ended.Load() {
 			t.Error("it has not ended")
 		}
 	})
