@@ -88,6 +88,9 @@ func TestRecordsOfConfigMaps(t *testing.T) {
 	if _, err := theirs.Create(t.Context(), plain, metav1.CreateOptions{}); err != nil {
 		t.Errorf("a ConfigMap that is no record: %v", err)
 	}
+	if err := theirs.Delete(t.Context(), plain.Name, metav1.DeleteOptions{}); err != nil {
+		t.Errorf("deleting one that is no record: %v", err)
+	}
 
 	// The permission to stop is enough to record that, and for nothing else.
 	stopper := w.as(w.role(rbac.Named(rbac.Stop)))
@@ -121,7 +124,21 @@ func TestRecordsOfConfigMaps(t *testing.T) {
 	if err != nil || len(claims.Items) == 0 || claims.Items[0].DeletionTimestamp != nil {
 		t.Errorf("%d claims, %v", len(claims.Items), err)
 	}
-	w.must(0, "delete", "alice~dev") // the owner is not kept from it
+
+	// Without its record it would be taken up and started.
+	forgetter := w.as(w.role(rbac.Named(rbac.Delete)))
+	if client, err = kubernetes.NewForConfig(forgetter.limited); err != nil {
+		t.Fatal(err)
+	}
+	w.refusedByGuard("deleting it, to have it started", client.CoreV1().ConfigMaps(w.namespace).Delete(t.Context(), name, metav1.DeleteOptions{}))
+
+	// The permission to delete is enough for that; the loop deletes the record.
+	forgetter.must(0, "delete", "alice~dev", "--yes")
+	w.eventually("its record is gone", func() bool {
+		_, err := w.CoreV1().ConfigMaps(w.namespace).Get(t.Context(), name, metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
+	w.nothingIsLeft()
 }
 
 // Who may write Secrets alone has no pod started from what they write into Helm's record.
