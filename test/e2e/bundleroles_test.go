@@ -36,7 +36,7 @@ func bundling() []duty {
 	created := rbac.Command{Rules: []rbac.Rule{{Resource: "configmaps", Verbs: []string{"create", "watch"}}}}
 	ofConfigMaps := command(func(w *world) { w.immutable("content", configMap("a", "one")) }, "install", "b-NAMESPACE", "configmap/content=manifests")
 	waiting := func(w *world) {
-		w.bundle(5, "install", "testdata/bundles/waiting", "--timeout", "1s")
+		w.bundle(5, "install", "testdata/bundles/waiting", "--timeout", "15s")
 	}
 	looking, following := command(waiting, "status", "b-NAMESPACE"), command(nothing, "install", "b-NAMESPACE", "testdata/bundles/waiting", "--timeout", "40s")
 	following.status = 5
