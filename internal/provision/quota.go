@@ -11,6 +11,9 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
+// exceededQuota is how the API server begins to say that a quota is used up.
+const exceededQuota = "exceeded quota: "
+
 // mayBeInPlaceOf says whether a pod that a quota refuses fits once the old one, which counts
 // as well, is gone; not known if the refusal is about something else.
 func mayBeInPlaceOf(err error, old *corev1.Pod) (room, known bool) {
@@ -18,7 +21,7 @@ func mayBeInPlaceOf(err error, old *corev1.Pod) (room, known bool) {
 	if !refused || old == nil || by.Call.Resource != "pods" {
 		return false, false
 	}
-	_, text, exceeded := strings.Cut(by.Message, "exceeded quota: ")
+	_, text, exceeded := strings.Cut(by.Message, exceededQuota)
 	requested, used, limited := quantities(text, "requested: "), quantities(text, "used: "), quantities(text, "limited: ")
 	if !exceeded || len(requested) == 0 {
 		return false, false
@@ -63,20 +66,28 @@ func usage(pod *corev1.Pod, name string) resource.Quantity {
 		}
 		return r.Requests[corev1.ResourceName(strings.TrimPrefix(name, "requests."))]
 	}
-	var sum, most resource.Quantity
+	var sum, beside, most resource.Quantity
 	for _, c := range pod.Spec.Containers {
 		sum.Add(of(c.Resources))
 	}
 	for _, c := range pod.Spec.InitContainers {
 		amount := of(c.Resources)
+		amount.Add(beside)
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			sum.Add(amount)
-		} else if amount.Cmp(most) > 0 {
+			beside = amount.DeepCopy()
+		}
+		if amount.Cmp(most) > 0 {
 			most = amount
 		}
 	}
-	if most.Cmp(sum) > 0 {
-		return most
+	if sum.Add(beside); most.Cmp(sum) > 0 {
+		sum = most
 	}
+	if pod.Spec.Resources != nil { // the pod's own counts in place of those of its containers
+		if own := of(*pod.Spec.Resources); !own.IsZero() {
+			sum = own
+		}
+	}
+	sum.Add(of(corev1.ResourceRequirements{Requests: pod.Spec.Overhead, Limits: pod.Spec.Overhead}))
 	return sum
 }

@@ -60,6 +60,10 @@ func TestUsage(t *testing.T) {
 		"4": {Containers: []corev1.Container{container("1", nil)}, InitContainers: []corev1.Container{sidecar("2"), sidecar("1")}},
 		"2": {Containers: []corev1.Container{container("2", nil)}, InitContainers: []corev1.Container{container("1", nil), container("2", nil)}},
 		"5": {Containers: []corev1.Container{container("2", nil)}, InitContainers: []corev1.Container{container("5", nil), container("1", nil)}},
+		// What runs alone before runs beside the sidecars that have begun.
+		"6": {Containers: []corev1.Container{container("1", nil)}, InitContainers: []corev1.Container{sidecar("2"), container("4", nil)}},
+		"7": {Containers: []corev1.Container{container("6", nil)}, Overhead: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}},
+		"8": {Containers: []corev1.Container{container("1", nil)}, Resources: new(container("8", nil).Resources)},
 	} {
 		if got := usage(&corev1.Pod{Spec: spec}, "requests.cpu"); got.String() != want {
 			t.Errorf("%s, want %s", &got, want)

@@ -3,7 +3,6 @@ package provision
 import (
 	"context"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/deploy"
@@ -19,17 +18,9 @@ func (p *Provisioner) Start(ctx context.Context, t *inventory.Target, stream *ev
 
 // start is Start of the workspace of a user string; if that is empty, what is recorded says it.
 func (p *Provisioner) start(ctx context.Context, t *inventory.Target, user string, stream *event.Stream) (Outcome, error) {
-	if user == "" && p.keepsStates() {
-		r, err := p.states().Get(ctx, t.ID)
-		if err != nil {
-			return Outcome{}, interrupted(ctx, nil, ending{}, err)
-		}
-		user = r.UserString
-	}
-	u, err := userstring.ParseCanonical(user)
+	u, err := p.userOf(ctx, t.ID, user)
 	if err != nil {
-		return Outcome{}, fault.New(fault.Failed, "the user string of workspace %s is not known: %w", t.ID, err).
-			WithHint("provision it again by its user string")
+		return Outcome{}, interrupted(ctx, nil, ending{}, err)
 	}
 	s := p.begin(u, stream)
 	ctx, stop := context.WithCancel(ctx) // the watches end with the run
@@ -44,17 +35,19 @@ func (p *Provisioner) start(ctx context.Context, t *inventory.Target, user strin
 	return s.run(ctx, in)
 }
 
-// Restart stops a workspace and starts it again, as it was. What it is meant to be says so
-// in between, so that whoever is killed leaves a restart rather than a stop.
-func (p *Provisioner) Restart(ctx context.Context, t *inventory.Target, stream *event.Stream) (Outcome, error) {
-	p = p.in(t.Namespace)
-	if _, err := p.halt(ctx, t, v1.DesiredRestart, true, stream); err != nil {
-		return Outcome{}, err
+// userOf is the user string of a workspace, as its objects say; if that is empty, as is recorded.
+func (p *Provisioner) userOf(ctx context.Context, id, user string) (userstring.UserString, error) {
+	if user == "" && p.keepsStates() {
+		r, err := p.states().Get(ctx, id)
+		if err != nil {
+			return userstring.UserString{}, err
+		}
+		user = r.UserString
 	}
-	stopped := *t
-	var err error
-	if stopped.Found, err = p.session(t.ID, t.Found.WorkloadRef(), stream).target.Lookup(ctx); err != nil {
-		return Outcome{}, err
+	u, err := userstring.ParseCanonical(user)
+	if err != nil {
+		err = fault.New(fault.Failed, "the user string of workspace %s is not known: %w", id, err).
+			WithHint("provision it again by its user string")
 	}
-	return p.start(ctx, &stopped, t.Found.UserString(), stream)
+	return u, err
 }

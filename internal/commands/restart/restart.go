@@ -20,7 +20,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) erro
 		Use:   "restart USERSTR|ID...",
 		Short: "Stop workspaces and start them again",
 		Long: `Stop workspaces and start them again, as "berth stop" and "berth start" do. One that is
-stopped is started.
+stopped is started. One whose next pod the cluster would refuse, by a quota for example, is
+not stopped.
 
 Only files in its storages are kept. Of a workspace whose home directory is in none, that
 is said first, and at a terminal you are asked to confirm; --yes skips the question.`,
