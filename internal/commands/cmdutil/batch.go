@@ -99,9 +99,10 @@ func NotStarted(ctx context.Context) v1.Result {
 }
 
 // Totals counts how several workspaces ended, and decides the exit status: that of
-// an interruption, else 3 if any failed, else that of one that runs already.
+// an interruption, else 3 if any failed, else that of the time-out, else that of one that
+// runs already.
 func Totals(results []v1.Result, took time.Duration, requests int) v1.Totals {
-	t := v1.Totals{Seconds: took.Seconds(), Requests: requests}
+	t, timedOut := v1.Totals{Seconds: took.Seconds(), Requests: requests}, false
 	for _, r := range results {
 		switch {
 		case r.Error == nil:
@@ -111,12 +112,18 @@ func Totals(results []v1.Result, took time.Duration, requests int) v1.Totals {
 			t.ExitStatus = r.Error.ExitStatus
 		case fault.Code(r.Error.Code) == fault.AlreadyExists:
 			t.AlreadyRunning++
+		case fault.Code(r.Error.Code) == fault.DeadlineExceeded:
+			timedOut = true
 		default:
 			t.ExitStatus = max(t.ExitStatus, fault.Failed.Exit())
 		}
 		t.Failed++
 	}
-	if t.ExitStatus == 0 && t.AlreadyRunning > 0 {
+	switch {
+	case t.ExitStatus != 0:
+	case timedOut:
+		t.ExitStatus = fault.DeadlineExceeded.Exit()
+	case t.AlreadyRunning > 0:
 		t.ExitStatus = fault.AlreadyExists.Exit()
 	}
 	return t

@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
-// The exit status of a batch: any failure is 3; an interruption is its own. One that runs
+// The exit status of a batch: any failure is 3, a time-out alone 5; an interruption is its own. One that runs
 // already has not failed: that ends as it does alone.
 func TestTotals(t *testing.T) {
 	ok := v1.Result{Workspace: &v1.Workspace{}}
@@ -27,7 +27,10 @@ func TestTotals(t *testing.T) {
 		{[]v1.Result{ok, ok}, 0},
 		{[]v1.Result{ok, failed(fault.Failed)}, 3},
 		{[]v1.Result{ok, failed(fault.NotFound)}, 3},
-		{[]v1.Result{failed(fault.DeadlineExceeded), failed(fault.DeadlineExceeded)}, 3},
+		{[]v1.Result{failed(fault.DeadlineExceeded), failed(fault.DeadlineExceeded)}, 5},
+		{[]v1.Result{failed(fault.DeadlineExceeded), ok, failed(fault.AlreadyExists)}, 5},
+		{[]v1.Result{failed(fault.DeadlineExceeded), failed(fault.Failed)}, 3},
+		{[]v1.Result{failed(fault.Interrupted), failed(fault.DeadlineExceeded)}, 130},
 		{[]v1.Result{failed(fault.Unavailable), ok, failed(fault.AlreadyExists)}, 3},
 		{[]v1.Result{ok, failed(fault.AlreadyExists), failed(fault.AlreadyExists)}, 6},
 		{[]v1.Result{failed(fault.AlreadyExists)}, 6},

@@ -15,7 +15,6 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
-	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // Run deletes the workspaces; one alone is a list of one.
@@ -47,7 +46,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	defer recorders.CleanUp(ctx)()
-	batch := o.choice().Batch(p.Client.Namespace, removals, "delete", o.again(), o.Flags)
+	batch := o.choice().Batch(p.Client.Namespace, removals, "delete", o.again, o.Flags)
 	view := progress.New(o.IO, o.Output, batch)
 	all := cmdutil.NewBatch(batch, view)
 	cmdutil.ForEach(len(removals), o.Parallel, func(i int) {
@@ -64,22 +63,12 @@ func Run(ctx context.Context, o *Options) error {
 	return cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
 }
 
-// again is the command that deletes what is left.
-func (o *Options) again() string {
-	words := []string{"berth delete"}
-	for _, arg := range o.Args {
-		words = append(words, fault.Word(arg))
-	}
-	if o.ByOwner {
-		words = append(words, wording.Flag("--owner", o.Owner))
-	}
-	if o.AllNamespaces {
-		words = append(words, "--all-namespaces")
-	}
+// again is the command that deletes what is left of a choice.
+func (o *Options) again(of chosen.Choice) string {
+	words := append([]string{"berth delete"}, of.Words()...)
 	if o.KeepStorage {
 		words = append(words, "--keep-storage")
 	}
-	words = append(words, cmdutil.ParallelFlag(o.Parallel)...)
 	return strings.Join(append(append(words, "--ignore-not-found"), o.Flags...), " ")
 }
 

@@ -91,8 +91,8 @@ With --filename, bring up many at once, --parallel at a time. The file has a use
 string per line, with # comments, or is a YAML or JSON list of user strings or of
 {userString: ...}. All problems in it are reported together before the cluster is
 asked. --timeout is for all of them together. If one fails, the others go on. The
-exit status is 3 if any of them failed, and 6 if some of them only ran already; each
-one's own code is in the document. Ctrl-C stops following all of them.`
+exit status is 3 if any of them failed, 5 if some only timed out, and 6 if some only ran
+already; each one's own code is in the document. Ctrl-C stops following all of them.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {

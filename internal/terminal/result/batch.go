@@ -159,7 +159,7 @@ func (b batch) headline() (head, rest string) {
 
 // next is the command to type next.
 func (b batch) next() []wording.Command {
-	t, again := b.tally(), wording.Command{Line: b.Again}
+	t, again := b.tally(), wording.Command{Line: b.again()}
 	switch {
 	case t.interrupted > 0:
 		again.Why = b.repeat
@@ -176,6 +176,23 @@ func (b batch) next() []wording.Command {
 		return nil
 	}
 	return []wording.Command{again}
+}
+
+// again is the command that continues with what is not done.
+func (b batch) again() string {
+	var left []int
+	for i, m := range b.members {
+		if m.err != nil && !m.err.Runs() {
+			left = append(left, i)
+		}
+	}
+	switch {
+	case len(left) == 0:
+		return ""
+	case b.AgainFor == nil || len(left) == len(b.members):
+		return b.Again
+	}
+	return b.AgainFor(left)
 }
 
 // failure is one or more workspaces that failed alike: a cluster that is out of

@@ -96,4 +96,6 @@ type Batch struct {
 	Flags []string
 	// Again is the command that continues with what is not done.
 	Again string
+	// AgainFor is Again for some of the members alone; nil where the command is for all.
+	AgainFor func(members []int) string
 }

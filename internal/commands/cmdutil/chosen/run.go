@@ -59,7 +59,7 @@ func (o *Options) Run(ctx context.Context, c Change) error {
 	if !c.Starts {
 		defer recorders.CleanUp(ctx)()
 	}
-	batch := o.Batch(p.Client.Namespace, all, c.Verb, o.Again(c.Verb, o.Flags), o.Flags)
+	batch := o.Batch(p.Client.Namespace, all, c.Verb, func(some Choice) string { return some.Again(c.Verb, o.Flags) }, o.Flags)
 	view := progress.New(o.IO, o.Output, batch)
 	work := cmdutil.NewBatch(batch, view)
 	cmdutil.ForEach(len(all), o.Parallel, func(i int) {
