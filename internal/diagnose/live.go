@@ -38,18 +38,15 @@ func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p c
 }
 
 // Podless is the diagnosis of a workspace that is installed without its pod: the
-// pod as it would be, and the reading of why it is not there.
+// pod as it would be, and the reading of why it is not there,
+// which says what brings back one that is gone.
 func Podless(pod *corev1.Pod, reading v1.Snapshot, now time.Time) v1.Diagnosis {
 	about := aboutPod(pod).Of(pod.Spec, reading.Cause)
-	d := v1.Diagnosis{
+	return v1.Diagnosis{
 		Subject: kube.Object(strings.ToLower(watch.KindPod), pod.Name), Namespace: pod.Namespace,
 		UserString: about.UserString, Blueprint: about.Blueprint,
 		At: now.UTC(), Verdict: reading.Verdict(), Stage: reading.Stage, Status: reading.Status, Since: reading.Since,
 		Message: reading.Message, Cause: reading.Cause,
 		Hint: cause.Hint(reading.Cause, about),
 	}
-	if d.Verdict == v1.VerdictGone {
-		d.Hint = "If the pod was deleted, " + about.Provision() + ", or delete the workspace."
-	}
-	return d
 }

@@ -106,7 +106,10 @@ func TestPodsAreGone(t *testing.T) {
 		t.Errorf("the one that was refused: %+v", all["dave~plain"])
 	}
 	w.contains(w.must(0, "status").stdout, "alice", "pod gone; start it")
-	w.contains(w.must(0, "status", "alice~dev").stdout, "pod gone; start it", "berth start alice~dev")
+	for _, of := range [][]string{{"status", "alice~dev"}, {"diagnose", "alice~dev"}} {
+		w.contains(w.must(0, of...).stdout, "pod gone; start it", "berth start alice~dev")
+	}
+	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "start it: berth start alice~dev -n "+w.namespace)
 	if got := names(w.listed("--owner", "alice")); got != "alice~dev alice~plain" {
 		t.Errorf("alice has %s", got)
 	}

@@ -75,10 +75,16 @@ const ReasonStopped = "STOPPED"
 const stateTimeout = 3 * time.Second
 
 // OrStopped is the error about the pods of a workspace: that it is stopped, if it has none and
-// that is recorded. What keeps the record from being read is no news here.
+// that is recorded. What keeps the record from being read is no news here. Either says what
+// brings it back, as the workspace was typed.
 func OrStopped(ctx context.Context, states func(context.Context) (lifecycle.Place, func(), error), flags []string, target *inventory.Target, workspace string, err error) error {
 	if fault.CodeOf(err) != fault.NotFound && fault.ReasonOf(err) != inventory.ReasonNoPod {
 		return err
+	}
+	start := strings.Join(append([]string{inventory.StartIt(workspace)}, flags...), " ")
+	if fault.ReasonOf(err) == inventory.ReasonPodGone {
+		gone := *fault.From(err)
+		gone.Hint, err = start, &gone
 	}
 	limited, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
@@ -91,8 +97,9 @@ func OrStopped(ctx context.Context, states func(context.Context) (lifecycle.Plac
 	if readErr != nil || r.Desired != v1.DesiredStopped {
 		return err
 	}
-	return fault.New(fault.Failed, "workspace %s is stopped", target.ID).
-		WithHint("start it: %s", strings.Join(append([]string{"berth", "start", fault.Word(workspace)}, flags...), " ")).WithReason(ReasonStopped)
+	stopped := fault.New(fault.Failed, "workspace %s is stopped", target.ID).WithReason(ReasonStopped)
+	stopped.Hint = start
+	return stopped
 }
 
 // mayComeTo is true for the error about what cannot be entered and may be, later.

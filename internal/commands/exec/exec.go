@@ -215,7 +215,7 @@ func (o *Options) find(ctx context.Context, e cmdutil.Entrance) (cmdutil.Entry, 
 // missing provisions a workspace that is not there, if that is wanted.
 func (o *Options) missing(ctx context.Context, e cmdutil.Entrance, missing error) (cmdutil.Entry, error) {
 	u, err := cmdutil.ParseNewUser(o.Workspace)
-	if err == nil && !o.Provision && fault.ReasonOf(missing) == inventory.ReasonMeant {
+	if reason := fault.ReasonOf(missing); !o.Provision && (reason == inventory.ReasonMeant || reason == inventory.ReasonPodGone) {
 		return cmdutil.Entry{}, missing
 	}
 	if err == nil && !o.Provision {

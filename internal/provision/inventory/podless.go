@@ -34,8 +34,18 @@ func (t *Target) Podless() (*corev1.Pod, v1.Snapshot) {
 
 // PodGone says of a workspace that its pod is gone, and what brings it back.
 func PodGone(id, namespace, userString string) string {
-	return "pod gone; start it: " + fault.Command("berth", "start", cmp.Or(userString, "id/"+id), "--namespace", namespace)
+	return "pod gone; " + StartIt(cmp.Or(userString, "id/"+id), "--namespace", namespace)
 }
+
+// StartIt is what brings a workspace back that has no pod, as one calls it, with the flags that
+// lead to it.
+func StartIt(workspace string, flags ...string) string {
+	return "start it: " + fault.Command(append([]string{"berth", "start", workspace}, flags...)...)
+}
+
+// ReasonPodGone is the reason of the error about a workspace that has no pod: it is stopped, or
+// its pod is gone.
+const ReasonPodGone = "POD_GONE"
 
 // Installed is the document of a workspace that is installed without its pod. It is false of
 // the release of something else, and of one that claims to be another workspace.

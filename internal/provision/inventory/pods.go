@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -44,15 +45,12 @@ func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
 	return pods, err
 }
 
-// withoutPod is the error about a workspace whose pod is not there. Why is for who reads what
-// is recorded.
+// withoutPod is the error about a workspace whose pod is not there. Which of the two it
+// is, the record of its state says.
 func (t *Target) withoutPod() error {
-	name := t.Found.UserString()
-	if name == "" {
-		name = "id/" + t.ID
-	}
-	return fault.New(fault.NotFound, "workspace %s has no pod: it is stopped, or its pod was deleted", t.ID).
-		WithHint("start it: %s", fault.Command("berth", "start", name, "--namespace", t.Namespace))
+	err := fault.New(fault.NotFound, "workspace %s has no pod: it is stopped, or its pod was deleted", t.ID).WithReason(ReasonPodGone)
+	err.Hint = StartIt(cmp.Or(t.Found.UserString(), "id/"+t.ID), "--namespace", t.Namespace)
+	return err
 }
 
 // Subject is what explains the state of the workspace: its pod, or its workload.

@@ -149,6 +149,9 @@ func (d Diagnosis) next(flags []string) []wording.Command {
 		return []wording.Command{{Line: line, Why: "what Kubernetes says about it"}}
 	}
 	t := wording.Title{UserString: d.UserString, ID: name, Flags: flags}
+	if d.Verdict == v1.VerdictGone {
+		return []wording.Command{startAgain(t), {Line: t.Command("delete"), Why: "delete it"}}
+	}
 	provision := wording.Command{Line: t.Command("provision"), Why: "recreate it"}
 	remove := wording.Command{Line: t.Command("delete"), Why: "delete it"}
 	switch d.Verdict {

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +74,20 @@ func TestProposedAfterADeletion(t *testing.T) {
 	} {
 		if got := proposed(Deletion{test.d}.next(wording.Title{UserString: test.typed, ID: "alice-1"})); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// A diagnosis proposes the same as a status for a workspace whose pod is gone.
+func TestProposalsOfADiagnosisWithoutAPod(t *testing.T) {
+	for _, d := range []v1.Diagnosis{
+		{Subject: "pod/alice-1", UserString: "alice", Blueprint: "default", Verdict: v1.VerdictGone},
+		{Subject: "pod/alice-1", Blueprint: "default", Verdict: v1.VerdictGone},
+	} {
+		name := cmp.Or(d.UserString, "alice-1")
+		want := []string{"berth start " + name + " -n t", "berth delete " + name + " -n t"}
+		if got := proposed(Diagnosis{Diagnosis: d}.next([]string{"-n t"})); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func created(at time.Time, p style.Page) string {
 func (w Workspace) next(flags []string) []wording.Command {
 	t := wording.Title{UserString: w.UserString, ID: w.ID, Flags: flags}
 	diagnose := wording.Command{Line: t.Command("diagnose"), Why: "everything that is known about it"}
-	start := wording.Command{Line: t.Command("start"), Why: "bring it back, with its storage"}
+	start := startAgain(t)
 	switch w.Verdict() {
 	case v1.VerdictRunning:
 		return []wording.Command{{Line: t.Command("exec")}}
@@ -117,6 +117,11 @@ func (w Workspace) next(flags []string) []wording.Command {
 		return []wording.Command{{Line: t.Command("provision"), Why: "follow it"}, diagnose}
 	}
 	return nil
+}
+
+// startAgain brings back a workspace whose pod is gone, or over.
+func startAgain(t wording.Title) wording.Command {
+	return wording.Command{Line: t.Command("start"), Why: "bring it back"}
 }
 
 // Exit is that of success.
