@@ -23,3 +23,33 @@ func TestProposedCommandsHaveTheNamespace(t *testing.T) {
 		}
 	}
 }
+
+// A namespace that does not exist is named by every command that finds nothing in it, and what it
+// proposes is for the namespace that was asked for.
+func TestNamespaceThatDoesNotExist(t *testing.T) {
+	cmdtest.Offline(t)
+	cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
+	for _, line := range []string{"status", "jobs", "jobs stats", "reconcile --trust-records", "status alice", "logs alice", "exec alice", "stop alice"} {
+		_, _, stderr := cmdtest.Run(t, "", append(strings.Fields(line), "--namespace", "nowhere")...)
+		if text := strings.Join(strings.Fields(stderr), " "); !strings.Contains(text, "namespace nowhere") || !strings.Contains(text, "does not exist") {
+			t.Errorf("%s:\n%s", line, stderr)
+		}
+		if _, _, stderr = cmdtest.Run(t, "", append(strings.Fields(line), "--namespace", "team")...); strings.Contains(stderr, "does not exist") {
+			t.Errorf("%s:\n%s", line, stderr)
+		}
+	}
+	for line, want := range map[string]string{
+		"logs alice -n team":                       "`berth status -n team` lists",
+		"stop --owner alice -n team":               "`berth status -n team` lists",
+		"stop --owner alice -A -n team":            "`berth status --all-namespaces` lists",
+		"delete --owner alice -n team":             "`berth status --owner alice -n team` lists",
+		"delete --owner alice --all-namespaces":    "`berth status --owner alice --all-namespaces` lists",
+		"status alice --history -n team":           "`berth jobs -n team` lists",
+		"update alice -n team --output=json --yes": "`berth provision alice -n team`",
+	} {
+		_, stdout, stderr := cmdtest.Run(t, "", strings.Fields(line)...)
+		if text := strings.Join(strings.Fields(stdout+stderr), " "); !strings.Contains(text, want) {
+			t.Errorf("%s: no %s in\n%s", line, want, text)
+		}
+	}
+}

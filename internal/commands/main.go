@@ -29,7 +29,7 @@ func Main(args []string, streams terminal.Streams, exit func(status int)) int {
 	root := newRoot(f)
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
-	status, own := f.Exit(ctx, args, err), fault.OutputFailed.Exit()
+	status, own := f.Exit(ctx, command, args, err), fault.OutputFailed.Exit()
 	if _, passes := command.Annotations[cmdutil.PassesStatus]; passes {
 		own = cmdutil.ExecFailed
 		if isOwn(ctx, err) {

@@ -42,7 +42,7 @@ func Fits(a Asks, quotas []corev1.ResourceQuota, ranges []corev1.LimitRange) Fin
 	case len(never) > 0:
 		f = Failed(what+" would be refused in this namespace", "change resources in the blueprint, or ask the namespace's administrator for other quotas or limits")
 	case len(now) > 0:
-		f = Warning("there is no room for another "+strings.TrimPrefix(what, "a ")+" now", "delete what is not needed (`berth status`), or ask for more")
+		f = Warning("there is no room for another "+strings.TrimPrefix(what, "a ")+" now", makeRoom(quotas))
 	}
 	f.Problems = slices.Concat(never, now)
 	return f

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 const enforce = "pod-security.kubernetes.io/enforce"
@@ -44,11 +46,11 @@ func Quotas(quotas []corev1.ResourceQuota) Finding {
 			text := fmt.Sprintf("%s: %s of %s %s in use", q.Name, used.String(), hard.String(), name)
 			switch {
 			case used.Cmp(hard) >= 0:
-				worst = Failed("a quota is used up", "delete what is not needed (`berth status`), or ask for more")
+				worst = Failed("a quota is used up", makeRoom(quotas))
 				problems = append(problems, text)
 			case percent(used, hard) >= nearly:
 				if len(worst.Hint) == 0 {
-					worst = Warning("a quota is nearly used up", "delete what is not needed (`berth status`), or ask for more")
+					worst = Warning("a quota is nearly used up", makeRoom(quotas))
 				}
 				problems = append(problems, text)
 			}
@@ -58,6 +60,11 @@ func Quotas(quotas []corev1.ResourceQuota) Finding {
 		worst.Problems = problems
 	}
 	return worst
+}
+
+// makeRoom says what to do about a quota of a namespace.
+func makeRoom(quotas []corev1.ResourceQuota) string {
+	return "delete what is not needed (`" + fault.Command("berth", "status", "--namespace", quotas[0].Namespace) + "`), or ask for more"
 }
 
 func percent(used, hard resource.Quantity) float64 {

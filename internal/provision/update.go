@@ -74,7 +74,7 @@ func (p *Provisioner) PlanUpdate(ctx context.Context, u userstring.UserString, h
 		return plan, err
 	case !exists:
 		return nil, fault.New(fault.NotFound, "workspace %s not found in namespace %s", s.id, s.Client.Namespace).
-			WithHint("bring it up: %s", fault.Command("berth", "provision", u.String()))
+			WithHint("bring it up: `%s`", fault.Command("berth", "provision", u.String()))
 	}
 	if err := plan.compare(ctx, how); err != nil {
 		return nil, err

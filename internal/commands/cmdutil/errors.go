@@ -5,9 +5,12 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // ExitError is an exit status whose reason has been printed.
@@ -19,9 +22,9 @@ func (ExitError) Error() string { return "the command failed" }
 // status of its own failures is ExecStatus.
 const PassesStatus = "passes-status"
 
-// Exit prints the error that a command line ended with, unless it has been
-// printed, and gives the exit status.
-func (f *Factory) Exit(ctx context.Context, args []string, err error) int {
+// Exit prints the error that a command line ended with, unless it has been printed, and gives
+// the exit status. Commands that its hint quotes get the flags that led to the cluster.
+func (f *Factory) Exit(ctx context.Context, command *cobra.Command, args []string, err error) int {
 	if err == nil {
 		return 0
 	}
@@ -32,7 +35,9 @@ func (f *Factory) Exit(ctx context.Context, args []string, err error) int {
 		err = context.Cause(ctx)
 	}
 	if code := fault.CodeOf(err); code != fault.OutputFailed { // which is printed where all of them are
-		_ = printer.PrintError(f.IO, formatOf(args), *result.NewError(err)) // the stream remembers it
+		document := *result.NewError(err)
+		document.Hint = wording.Title{Flags: ClusterFlags(command)}.Located(document.Hint)
+		_ = printer.PrintError(f.IO, formatOf(args), document) // the stream remembers it
 		return code.Exit()
 	}
 	return fault.OutputFailed.Exit()

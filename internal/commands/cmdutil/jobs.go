@@ -17,32 +17,35 @@ import (
 )
 
 // Jobs are the records of provisionings that are kept.
-type Jobs struct{ *job.Stores }
+type Jobs struct {
+	*job.Stores
+	client *kube.Client
+}
 
 // jobsTimeout is how long a store may take to answer a reader.
 const jobsTimeout = 5 * time.Second
 
 // OpenJobs opens the records for reading.
 func (d *Dependencies) OpenJobs(ctx context.Context) (Jobs, error) {
-	stores, err := d.jobStores(ctx)
+	stores, client, err := d.jobStores(ctx)
 	if err == nil && stores == nil {
 		err = fault.New(fault.InvalidArgument, "job records are disabled (jobs.store: none)").
 			WithHint("set jobs.store to auto, nats or cluster in the configuration")
 	}
-	return Jobs{stores}, err
+	return Jobs{stores, client}, err
 }
 
 // jobStores opens where records are kept; nil for nowhere.
-func (d *Dependencies) jobStores(ctx context.Context) (*job.Stores, error) {
+func (d *Dependencies) jobStores(ctx context.Context) (*job.Stores, *kube.Client, error) {
 	client, err := Await(ctx, func() (*kube.Client, error) {
 		_, client, err := d.configured()
 		return client, err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c, _ := d.Config() // it is valid
-	return job.Open(ctx, c.Jobs, client, time.Now), nil
+	return job.Open(ctx, c.Jobs, client, time.Now), client, nil
 }
 
 // Read reads the record of the job that an argument means.
@@ -90,6 +93,9 @@ func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string)
 			list.Items = append(list.Items, r.Document(time.Now()))
 		}
 	}
+	if len(records) == 0 {
+		WarnOfNamespace(ctx, s, j.client, j.client.Namespace)
+	}
 	slices.SortFunc(list.Items, func(a, b v1.Job) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return list, job.ShortIDs(records), nil
 }
@@ -131,7 +137,7 @@ type Recorders struct {
 // Close.
 func (d *Dependencies) Recorders(ctx context.Context) (*Recorders, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stores, err := d.jobStores(ctx)
+	stores, _, err := d.jobStores(ctx)
 	if err != nil {
 		cancel()
 		return nil, err

@@ -22,7 +22,7 @@ func (d *Dependencies) Limits() (lifecycle.Limits, error) {
 
 // States opens that place, and says how to close it.
 func (d *Dependencies) States(ctx context.Context) (place lifecycle.Place, done func(), err error) {
-	stores, err := d.jobStores(ctx)
+	stores, _, err := d.jobStores(ctx)
 	if err != nil {
 		return place, nil, err
 	}

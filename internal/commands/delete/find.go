@@ -30,12 +30,21 @@ func (o *Options) find(ctx context.Context, p *provision.Provisioner, removals [
 	return o.choice().Find(ctx, p.Client.Namespace, removals, done, find)
 }
 
+// list is the command that lists what --owner would delete.
+func (o *Options) list() string {
+	words := []string{"berth", "status", "--owner", o.Owner}
+	if o.AllNamespaces {
+		words = append(words, "--all-namespaces")
+	}
+	return fault.Command(words...)
+}
+
 // ownedBy lists the workspaces of the owner, also to who is asked whether to delete
 // them.
 func (o *Options) ownedBy(ctx context.Context, p *provision.Provisioner) ([]chosen.Workspace, error) {
 	if !o.Yes && !o.IO.CanAsk() {
 		return nil, fault.New(fault.InvalidArgument, "--yes is required to delete all workspaces of %s without a terminal", o.Owner).
-			WithHint("pass --yes to delete them without confirmation; `berth status --owner %s` lists them", o.Owner)
+			WithHint("pass --yes to delete them without confirmation; `%s` lists them", o.list())
 	}
 	list, removals, err := o.choice().Owned(ctx, p.Reader, p.States)
 	if o.IgnoreNotFound && fault.CodeOf(err) == fault.NotFound {

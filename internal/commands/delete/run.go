@@ -105,7 +105,7 @@ func notThere(err error) error {
 		return err
 	}
 	missing := *fault.From(err)
-	if missing.Reason == inventory.ReasonMeant {
+	if missing.Reason == inventory.ReasonMeant || missing.Reason == inventory.ReasonNoNamespace {
 		return err
 	}
 	return missing.WithHint("with --ignore-not-found that is no error; `berth status` lists the workspaces of a namespace, and --namespace chooses another one")

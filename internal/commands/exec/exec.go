@@ -215,8 +215,11 @@ func (o *Options) find(ctx context.Context, e cmdutil.Entrance) (cmdutil.Entry, 
 // missing provisions a workspace that is not there, if that is wanted.
 func (o *Options) missing(ctx context.Context, e cmdutil.Entrance, missing error) (cmdutil.Entry, error) {
 	u, err := cmdutil.ParseNewUser(o.Workspace)
-	if reason := fault.ReasonOf(missing); !o.Provision && (reason == inventory.ReasonMeant || reason == inventory.ReasonPodGone) {
-		return cmdutil.Entry{}, missing
+	switch fault.ReasonOf(missing) {
+	case inventory.ReasonMeant, inventory.ReasonPodGone, inventory.ReasonNoNamespace: // which says what helps
+		if !o.Provision {
+			return cmdutil.Entry{}, missing
+		}
 	}
 	if err == nil && !o.Provision {
 		command := append([]string{"berth", "exec", fault.Word(o.Workspace), "--provision"}, o.Flags...)

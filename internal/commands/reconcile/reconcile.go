@@ -108,6 +108,9 @@ func Run(ctx context.Context, o *Options) error {
 		document.Items = append(document.Items, w)
 		failed = failed || w.Error != nil
 	}
+	if len(results) == 0 {
+		cmdutil.WarnOfNamespace(ctx, o.IO, work.Provisioner.Client, work.Namespace)
+	}
 	if err := printer.Print(o.IO, o.Output, document); err != nil {
 		return err
 	}

@@ -37,6 +37,10 @@ func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
 	switch {
 	case first < 0:
 		err := fault.New(fault.NotFound, "workspace %s not found in namespace %s", all[0].id, r.Client.Namespace)
+		if r.Client.LacksNamespace(ctx, r.Client.Namespace) {
+			return nil, fault.New(fault.NotFound, "workspace %s not found in namespace %s, which does not exist", all[0].id, r.Client.Namespace).
+				WithHint("choose another one with --namespace").WithReason(ReasonNoNamespace)
+		}
 		if meant := r.meant(ctx, arg.Text); meant != "" {
 			return nil, err.WithReason(ReasonMeant).WithHint("did you mean %s? %s", fault.Word(meant), listsThem)
 		}
@@ -51,6 +55,9 @@ func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
 // ReasonMeant is the reason of the error about a workspace that does not exist, where another
 // one has a name like it.
 const ReasonMeant = "ANOTHER_NAME"
+
+// ReasonNoNamespace is the reason of the error about a workspace whose namespace does not exist.
+const ReasonNoNamespace = "NO_NAMESPACE"
 
 // meant is the name of the workspace that is meant by what was typed; empty if it is not known.
 func (r Reader) meant(ctx context.Context, typed string) string {

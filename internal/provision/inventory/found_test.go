@@ -59,7 +59,7 @@ func TestFindWhatIsMeant(t *testing.T) {
 		"both":                            {both, "alice", "", fault.InvalidArgument, `"alice" is ambiguous: alice-a975fae or alice`, "use id/alice-a975fae or id/alice"},
 		"nothing":                         {func(*world) {}, own, "", fault.NotFound, "workspace alice-59936c3 not found", "berth provision alice~dev --namespace team"},
 		"nothing, by a pod":               {func(*world) {}, "alice~pod=x", "", fault.NotFound, "workspace x not found", "berth status"},
-		"nothing, in another namespace":   {mine, "alice~pod=alice-1234567+ns=other", "", fault.NotFound, "in namespace other", "berth status"},
+		"nothing, in another namespace":   {mine, "alice~pod=alice-1234567+ns=other", "", fault.NotFound, "in namespace other, which does not exist", "--namespace"},
 		"a record that cannot be read":    {func(w *world) { w.unreadable("alice-59936c3") }, own, "alice-59936c3", "", "", ""},
 		"a workload whose record is none": {func(w *world) { w.deployment(":", injected) }, injected, "", fault.Conflict, "cannot be read", "restore the annotation"},
 	} {

@@ -47,7 +47,7 @@ func (t Title) Located(hint string) string {
 	}
 	parts := strings.Split(hint, "`") // those with odd numbers are quoted
 	for i := 1; i < len(parts)-1; i += 2 {
-		if strings.HasPrefix(parts[i], "berth ") && !strings.HasPrefix(parts[i], "berth help ") {
+		if strings.HasPrefix(parts[i], "berth ") && !strings.HasPrefix(parts[i], "berth help ") && !strings.HasPrefix(parts[i], "berth explain") {
 			parts[i] = strings.Join(append([]string{parts[i]}, t.missingIn(parts[i])...), " ")
 		}
 	}
@@ -55,12 +55,12 @@ func (t Title) Located(hint string) string {
 }
 
 // missingIn are the flags that a command does not have. It may name its namespace
-// itself.
+// itself, or be about all of them.
 func (t Title) missingIn(command string) []string {
 	isNamespace := func(flag string) bool {
 		return strings.HasPrefix(flag, "-n ") || strings.HasPrefix(flag, "--namespace ")
 	}
-	if !strings.Contains(command, " -n ") && !strings.Contains(command, " --namespace ") {
+	if !strings.Contains(command, " -n ") && !strings.Contains(command, " --namespace ") && !strings.Contains(command, " --all-namespaces") {
 		return t.Flags
 	}
 	return slices.DeleteFunc(slices.Clone(t.Flags), isNamespace)

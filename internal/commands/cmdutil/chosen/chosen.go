@@ -126,9 +126,9 @@ func unique(found []Workspace, done string) (all []Workspace, err error) {
 // Owned lists the workspaces of the owner, those without pods as well.
 func (c Choice) Owned(ctx context.Context, r inventory.Reader, place lifecycle.Place) (*v1.WorkspaceList, []Workspace, error) {
 	query := fleet.Query{Namespace: r.Client.Namespace, Owners: []string{c.Owner}, Installed: true}
-	where := "in namespace " + query.Namespace
+	where, everywhere := "in namespace "+query.Namespace, []string(nil)
 	if c.AllNamespaces {
-		query.Namespace, where = metav1.NamespaceAll, "in any namespace"
+		query.Namespace, where, everywhere = metav1.NamespaceAll, "in any namespace", []string{"--all-namespaces"}
 	}
 	list, missing, err := recorded.List(ctx, r, place, lifecycle.Limits{}, query, fleet.List)
 	switch {
@@ -138,7 +138,7 @@ func (c Choice) Owned(ctx context.Context, r inventory.Reader, place lifecycle.P
 		return nil, nil, cmdutil.Because(ctx, missing[0])
 	case len(list.Items) == 0:
 		return list, nil, fault.New(fault.NotFound, "no workspaces of %s found %s", c.Owner, where).
-			WithHint("`berth status` lists all workspaces")
+			WithHint("`%s` lists all workspaces", strings.Join(append([]string{"berth status"}, everywhere...), " "))
 	}
 	all := make([]Workspace, len(list.Items))
 	for i, w := range list.Items {
