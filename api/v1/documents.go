@@ -12,12 +12,13 @@ type Workspace struct {
 	Owner      string `json:"owner,omitempty"`
 	Blueprint  string `json:"blueprint,omitempty"`
 	// Workload is kind/name of what the workspace is injected into, if it is.
-	Workload  string    `json:"workload,omitempty"`
-	JobID     string    `json:"jobId,omitempty"`
+	Workload string `json:"workload,omitempty"`
+	JobID    string `json:"jobId,omitempty"`
+	// CreatedAt is when the workspace was created; where that is not recorded, when its pod was.
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	Snapshot
 	// Startable is true where there is no pod, or one that is over, and `berth start` brings
-	// the workspace back with its storage.
+	// the workspace back.
 	Startable bool `json:"startable,omitempty"`
 	// Kept is true for a workspace that is deleted, and of which only storage is kept.
 	Kept bool `json:"kept,omitempty"`

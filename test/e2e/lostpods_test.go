@@ -109,6 +109,10 @@ func TestPodsAreGone(t *testing.T) {
 	for _, of := range [][]string{{"status", "alice~dev"}, {"diagnose", "alice~dev"}} {
 		w.contains(w.must(0, of...).stdout, "pod gone; start it", "berth start alice~dev")
 	}
+	w.must(3, "start", "alice~plain") // is refused as what is new
+	if item := w.listed()["alice~plain"]; item.Stage != v1.StageFailed || item.Cause == nil || item.Cause.Code != "QuotaExceeded" || !item.Startable {
+		t.Errorf("one whose start was refused: %+v", item)
+	}
 	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "start it: berth start alice~dev -n "+w.namespace)
 	if got := names(w.listed("--owner", "alice")); got != "alice~dev alice~plain" {
 		t.Errorf("alice has %s", got)
@@ -228,6 +232,10 @@ func TestPodsThatAreOver(t *testing.T) {
 	text := w.must(0, "status", "alice~dev").stdout
 	if start, remove := strings.Index(text, "berth start alice~dev"), strings.Index(text, "berth delete alice~dev"); start < 0 || start > remove {
 		t.Errorf("it proposes\n%s", text)
+	}
+	w.must(3, "start", "alice~plain") // is refused as what is new
+	if item := w.listed()["alice~plain"]; item.Stage != v1.StageFailed || item.Cause == nil || item.Cause.Code != "QuotaExceeded" || !item.Startable {
+		t.Errorf("one whose start was refused: %+v", item)
 	}
 	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "its pod is over", "berth start")
 	diagnosis := w.must(0, "diagnose", "alice~dev").stdout

@@ -51,7 +51,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 command to run next. Without an argument, list the workspaces of the namespace, including
 those that are injected into a workload, those that are stopped, and those whose pod is
 gone, with the command that brings it back; with --all also those that are deleted and
-whose storage is kept. With --sort-by age the youngest come first, with --sort-by restarts
+whose storage is kept. AGE is since a workspace was created; where that is not recorded,
+since its pod was. With --sort-by age the youngest come first, with --sort-by restarts
 those with the most.
 
 With --history, show where the time of its provisionings went, at a terminal as bars on

@@ -4,12 +4,15 @@ package recorded
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // With adds to a workspace what is recorded of it. The reading is that of its pods, or of
@@ -22,8 +25,9 @@ func With(w v1.Workspace, r lifecycle.Record) v1.Workspace {
 	if !seen.Pods {
 		w = named(w, r)
 		w.Snapshot = withoutPods(w.Snapshot, w, r)
-		w.Startable = w.Stage == v1.StageStopped || w.Gone && r.Desired == v1.DesiredRunning
+		w.Startable = w.Stage == v1.StageStopped || w.Stage == v1.StageFailed || w.Gone && r.Desired == v1.DesiredRunning
 	}
+	w.CreatedAt = earlier(w.CreatedAt, r.CreatedAt)
 	actual, cause := seen.Of(r)
 	if r.Actual == v1.ActualError && (r.Pending() || !seen.Pods) {
 		actual, cause = r.Actual, r.Cause
@@ -42,13 +46,19 @@ func Of(r lifecycle.Record, namespace string) v1.Workspace {
 // named is a workspace with what its record says about whose it is, where nothing else does.
 func named(w v1.Workspace, r lifecycle.Record) v1.Workspace {
 	w.UserString, w.Blueprint = cmp.Or(w.UserString, r.UserString), cmp.Or(w.Blueprint, r.Blueprint)
-	if w.CreatedAt.IsZero() {
-		w.CreatedAt = r.CreatedAt
-	}
 	if u, err := userstring.ParseCanonical(w.UserString); err == nil {
 		w.Owner, w.Workload = cmp.Or(w.Owner, userstring.Owner(u.User)), cmp.Or(w.Workload, u.Workload.String())
 	}
 	return w
+}
+
+// earlier is the earlier of two times that may not be known. The pod of a workspace may be a later
+// one than its first.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // hasPods is false for a workspace without a pod.
@@ -59,6 +69,9 @@ func hasPods(w v1.Workspace) bool {
 // withoutPods is the reading of a workspace without pods that is meant to be something.
 func withoutPods(reading v1.Snapshot, w v1.Workspace, r lifecycle.Record) v1.Snapshot {
 	if r.Actual == v1.ActualError && r.Desired != v1.DesiredTerminated {
+		if object, refused := refusedIn(r); refused {
+			return watch.Refused(r.Cause, object, r.ActualAt)
+		}
 		return v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown, Since: r.ActualAt, Message: r.Cause}
 	}
 	switch r.Desired {
@@ -78,6 +91,20 @@ func withoutPods(reading v1.Snapshot, w v1.Workspace, r lifecycle.Record) v1.Sna
 		}
 	}
 	return reading
+}
+
+// refusedIn is the object that the API server has refused to create, if that is why a workspace
+// has no pod: the cause that is recorded has its words.
+func refusedIn(r lifecycle.Record) (object string, is bool) {
+	if strings.HasPrefix(r.Cause, "admission webhook ") {
+		return kube.Object("pod", r.ID), true
+	}
+	resource, rest, _ := strings.Cut(r.Cause, ` "`)
+	name, _, is := strings.Cut(rest, `" is forbidden: `)
+	if !is || strings.ContainsAny(resource, " :") || strings.Contains(name, `"`) {
+		return "", false
+	}
+	return kube.Object(strings.TrimSuffix(resource, "s"), name), true
 }
 
 // stoppedAt is since when it is stopped; if that is not recorded, since when it is meant to be.

@@ -92,6 +92,51 @@ func TestWith(t *testing.T) {
 	}
 }
 
+// One that was refused is Failed with the cause, as it is where Helm's record says so, and can be
+// started again.
+func TestRefused(t *testing.T) {
+	for said, want := range map[string]string{
+		`pods "alice-1" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1`:    "QuotaExceeded pod/alice-1",
+		`persistentvolumeclaims "pvc-1" is forbidden: exceeded quota: q, requested: requests.storage=1Gi`:     "QuotaExceeded persistentvolumeclaim/pvc-1",
+		`pods "alice-1" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation`:     "PodRefused pod/alice-1",
+		`admission webhook "p" denied the request: no`:                                                        "PodRefused pod/alice-1",
+		`you may not create pods: pods is forbidden: User "alice" cannot create resource "pods" in API group`: "",
+		"nothing of it is left": "",
+	} {
+		w := recorded.Of(failed(record(v1.DesiredRunning, v1.ActualError), said), "team")
+		got := ""
+		if w.Cause != nil {
+			got = w.Cause.Code + " " + w.Cause.Object
+		}
+		if got != want || (w.Stage == v1.StageFailed) != (want != "") || want != "" && (!w.Startable || w.Cause.Message != said) {
+			t.Errorf("%s: %+v", said, w)
+		}
+	}
+}
+
+// A workspace is as old as is recorded, whichever pod it has.
+func TestAge(t *testing.T) {
+	young, r := seen(v1.StageRunning), record(v1.DesiredRunning, v1.ActualRunning)
+	young.CreatedAt = at(12)
+	old := seen(v1.StageRunning)
+	old.CreatedAt = at(7)
+	for name, c := range map[string]struct {
+		w    v1.Workspace
+		r    lifecycle.Record
+		want time.Time
+	}{
+		"its second pod":          {young, r, at(8)},
+		"nothing is recorded":     {young, lifecycle.Record{}, at(12)},
+		"it is recorded later":    {old, r, at(7)},
+		"stopped":                 {seen(v1.StageUnknown), record(v1.DesiredStopped, v1.ActualStopped), at(8)},
+		"a record without a time": {young, lifecycle.Record{ID: "alice-1"}, at(12)},
+	} {
+		if got := recorded.With(c.w, c.r).CreatedAt; !got.Equal(c.want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // A list has the workspaces that are only recorded beside those that were seen, if they
 // match.
 func TestComplete(t *testing.T) {
