@@ -197,7 +197,7 @@ func (s provisioning) wayBack(o Outcome, err error) error {
 		return err
 	}
 	why := *fault.From(err)
-	back := "go back to what it was with `" + fault.Command("berth", "update", s.user.String(), "--rollback") + "`: the storage stands, and so does Helm's record of it"
+	back := "go back to what it was with `" + fault.Command("berth", "update", s.user.String(), "--rollback") + "`: Helm's record of that stands, and any storage it has"
 	why.Hint = strings.TrimPrefix(strings.TrimSuffix(why.Hint, ".")+"; or "+back, "; or ")
 	return &why
 }

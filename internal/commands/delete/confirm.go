@@ -72,7 +72,7 @@ func (o *Options) question(removals []chosen.Workspace, storage bool) string {
 	case storage:
 		question += " and the storage"
 	case o.KeepStorage:
-		question += " and keep the storage"
+		question += " and keep any storage"
 	}
 	return question + "?"
 }

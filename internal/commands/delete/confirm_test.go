@@ -21,7 +21,7 @@ func TestQuestion(t *testing.T) {
 		"Delete 3 workspaces and the storage?":               {Options{Args: []string{"alice~dev", "bob", "id/x"}}, three, true},
 		"Delete 3 workspaces of alice and the storage?":      {Options{ByOwner: true, Owner: "alice"}, three, true},
 		"Delete 1 workspace of alice?":                       {Options{ByOwner: true, Owner: "alice"}, []chosen.Workspace{{ID: "alice-1"}}, false},
-		"Delete 3 workspaces of alice and keep the storage?": {Options{ByOwner: true, Owner: "alice", KeepStorage: true}, three, false},
+		"Delete 3 workspaces of alice and keep any storage?": {Options{ByOwner: true, Owner: "alice", KeepStorage: true}, three, false},
 	} {
 		if got := test.o.question(test.removals, test.storage); got != want {
 			t.Errorf("%q, want %q", got, want)

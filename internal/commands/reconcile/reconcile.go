@@ -44,8 +44,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Long: `Compare the workspaces of the namespace with what is recorded that they are meant to be,
 and complete what is not so yet: a stop, start, restart or deletion that was interrupted,
 and what a limit says ("limits" in blueprints and in the configuration). A workspace
-whose pod is gone, or over, is started again with its storage: after a drain, an eviction
-or the end of its node. It is what "berth serve workspaces" does all the time.
+whose pod is gone, or over, is started again with any storage it has: after a drain, an
+eviction or the end of its node. It is what "berth serve workspaces" does all the time.
 
 What is recorded is done only if its author could do it, too: an admission policy of the
 cluster sees to that ("berth serve manifests workspaces" prints it). Without the policy, or

@@ -47,9 +47,9 @@ func NewWorkspaces(f *cmdutil.Factory, runF func(context.Context, *WorkspacesOpt
 		Short: "Keep workspaces what they are meant to be",
 		Long: `Keep the workspaces of the cluster what they are meant to be: what "berth stop", "start",
 "restart" and "delete" have recorded is completed if they were interrupted, a workspace
-whose pod is gone, or over, is started again with its storage (after a drain, an eviction
-or the end of its node), and what a limit says is done ("limits" in blueprints and in the
-configuration). A pod that is over again right after that is left for longer each time, up
+whose pod is gone, or over, is started again with any storage it has (after a drain, an
+eviction or the end of its node), and what a limit says is done ("limits" in blueprints and
+in the configuration). A pod that is over again right after that is left for longer each time, up
 to five minutes.
 
 Every --partial, what has changed is compared; every --full, at the start, and when the

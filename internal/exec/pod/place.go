@@ -82,7 +82,7 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 	}
 	if isOver(pod) {
 		return r, fault.New(fault.Failed, "workspace %s cannot be entered: its pod is over%s", pod.Name, whyOver(pod)).
-			WithHint("start it again, its storage is kept: %s", kube.Command("start", r.ID, pod.Namespace)).WithReason(ReasonEnded)
+			WithHint("start it again, any storage it has is kept: %s", kube.Command("start", r.ID, pod.Namespace)).WithReason(ReasonEnded)
 	}
 	for _, status := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses, pod.Status.EphemeralContainerStatuses) {
 		switch {

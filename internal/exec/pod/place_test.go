@@ -87,7 +87,7 @@ func TestPlace(t *testing.T) {
 		"it was evicted": {
 			pods: []*corev1.Pod{evicted()}, code: fault.Failed, reason: ReasonEnded,
 			message: "workspace a cannot be entered: its pod is over (Evicted: The node was low on resource: memory.)",
-			hint:    "start it again, its storage is kept: berth start id/alice-2bd806c --namespace dev",
+			hint:    "start it again, any storage it has is kept: berth start id/alice-2bd806c --namespace dev",
 		},
 		"one of a workload was evicted":      {pods: []*corev1.Pod{injected(evicted()), replica("b", main)}, pod: "b", container: main},
 		"the pod that is named does not run": {place: Place{Pod: "b"}, pods: []*corev1.Pod{replica("a", main), replica("b")}, code: fault.Failed, reason: ReasonNotRunning},

@@ -35,7 +35,7 @@ func TestRemovalsAtATerminal(t *testing.T) {
 // proposed for removal.
 func TestLeft(t *testing.T) {
 	for left, test := range map[v1.Left]struct{ says, notSays string }{
-		v1.LeftKept:    {"delete the workspace and its storage", "deleted what was created"},
+		v1.LeftKept:    {"delete the workspace and all it has", "deleted what was created"},
 		v1.LeftDeleted: {"deleted what was created", "berth delete"},
 	} {
 		e := v1.Error{Code: "FAILED", Message: "no", Left: left, Workspace: &v1.Workspace{CreatedAt: terminaltest.T0}}

@@ -231,7 +231,7 @@ func (e Error) Entries(p style.Page, t wording.Title, between time.Duration, alo
 	switch {
 	case e.updated(), t.Verb == "start", t.Verb == "restart": // it was there before
 	case e.Left == v1.LeftKept:
-		add("kept", t.Command("delete")+" deletes the workspace and its storage")
+		add("kept", t.Command("delete")+" deletes the workspace and all it has")
 	case e.Left == v1.LeftDeleted:
 		add("deleted", "what was created")
 	}
@@ -253,7 +253,7 @@ func (e Error) isLeft() bool {
 	return e.Workspace != nil && !e.Workspace.CreatedAt.IsZero() && e.Left != v1.LeftDeleted
 }
 
-// updated is true for a workspace that existed before, with its storage: what the command has
+// updated is true for a workspace that existed before, with any storage it has: what the command has
 // created is not all that there is.
 func (e Error) updated() bool {
 	return e.Workspace != nil && e.Workspace.Update != nil && len(e.Workspace.Update.Changes)+len(e.Workspace.Update.Storage) > 0
@@ -285,9 +285,9 @@ func (e Error) afterProvision(t wording.Title) []wording.Command {
 		commands = append(commands, wording.Command{Line: t.Command("update") + " --rollback", Why: "go back to what it was"})
 	case e.updated():
 	case e.Left == v1.LeftKept:
-		add("delete", "delete the workspace and its storage")
+		add("delete", "delete the workspace and all it has")
 	case e.isLeft():
-		add("delete", "delete the workspace and its storage")
+		add("delete", "delete the workspace and all it has")
 	}
 	return commands
 }

@@ -12,14 +12,14 @@ import (
 func TestHintsOfPodsThatAreOver(t *testing.T) {
 	workspace := About{UserString: "alice~dev", Blueprint: "dev", Namespace: "team"}
 	unnamed := About{UserString: "alice~dev", Namespace: "team"}
-	const back = "Bring it back, its storage is kept: `berth start alice~dev --namespace team`."
+	const back = "Bring it back, any storage it has is kept: `berth start alice~dev --namespace team`."
 	for _, code := range []string{Evicted, Preempted, NodeOutOfResources, NodeAffinity, DeadlineExceeded, PodFailed, PodDeleted} {
 		for name, about := range map[string]About{"of a blueprint": workspace, "of no known blueprint": unnamed} {
 			if got := Hint(&v1.Cause{Code: code}, about); !strings.HasPrefix(got, back) || strings.Count(got, back) != 1 {
 				t.Errorf("%s, %s: %s", code, name, got)
 			}
 		}
-		if got := Hint(&v1.Cause{Code: code}, About{Blueprint: "dev"}); !strings.HasPrefix(got, "Start it again: its storage is kept.") {
+		if got := Hint(&v1.Cause{Code: code}, About{Blueprint: "dev"}); !strings.HasPrefix(got, "Start it again: any storage it has is kept.") {
 			t.Errorf("%s, of an unknown user: %s", code, got)
 		}
 		if got := Hint(&v1.Cause{Code: code}, About{}); strings.Contains(got, "berth") {

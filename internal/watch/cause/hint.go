@@ -164,9 +164,9 @@ func (a About) anew() string {
 // back is what brings a workspace back whose pod is over.
 func (a About) back() string {
 	if a.UserString == "" {
-		return "Start it again: its storage is kept."
+		return "Start it again: any storage it has is kept."
 	}
-	return "Bring it back, its storage is kept: `" + fault.Command("berth", "start", a.UserString) + a.option() + "`."
+	return "Bring it back, any storage it has is kept: `" + fault.Command("berth", "start", a.UserString) + a.option() + "`."
 }
 
 // Provision is the command that brings the workspace up again, as a part of a
