@@ -8,9 +8,11 @@ type Job struct {
 	// ID is a UUID: the label job-id of the pod.
 	ID string `json:"id"`
 	// WorkspaceName is the canonical ID of the workspace.
-	WorkspaceName string    `json:"workspaceName"`
-	Username      string    `json:"username"`
-	Status        JobStatus `json:"status"`
+	WorkspaceName string `json:"workspaceName"`
+	// UserString is that of the workspace; records of earlier versions have none.
+	UserString string    `json:"userString,omitempty"`
+	Username   string    `json:"username"`
+	Status     JobStatus `json:"status"`
 	// State says how the job ended or, if it has not, whether a command is still
 	// working on it.
 	State JobState `json:"state"`

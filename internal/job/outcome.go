@@ -97,7 +97,7 @@ func (r Record) Err(now time.Time) error {
 // Document is the record as it is printed.
 func (r Record) Document(now time.Time) v1.Job {
 	job := v1.Job{
-		ID: r.ID, WorkspaceName: r.WorkspaceName, Username: r.Username,
+		ID: r.ID, WorkspaceName: r.WorkspaceName, UserString: r.UserString, Username: r.Username,
 		Status: r.Status, State: r.State(now), Stage: r.Stage(),
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Events: slices.Clone(r.Events),
 		Blueprint: r.Blueprint, Node: r.Node, Image: r.Image, Cause: r.Cause, Timeline: r.timeline(),

@@ -82,7 +82,7 @@ func TestErr(t *testing.T) {
 func TestDocument(t *testing.T) {
 	far := time.FixedZone("far", 3600)
 	r := Record{
-		ID: "a", WorkspaceName: "alice-1", Username: "alice", Status: v1.JobStatusRunning, CreatedAt: at(0).In(far), UpdatedAt: at(5).In(far),
+		ID: "a", WorkspaceName: "alice-1", UserString: "alice~dev", Username: "alice", Status: v1.JobStatusRunning, CreatedAt: at(0).In(far), UpdatedAt: at(5).In(far),
 		Blueprint: "dev", Node: "node-1", Image: "dev:v1", Cause: "CrashLoop",
 		Events: []v1.JobEvent{
 			{ID: "1", Type: v1.JobEventStatus, Timestamp: at(1).In(far), BeganAt: at(0).In(far), Message: "Pulling"},
@@ -90,7 +90,7 @@ func TestDocument(t *testing.T) {
 		},
 	}
 	want := v1.Job{
-		ID: "a", WorkspaceName: "alice-1", Username: "alice", Status: v1.JobStatusRunning, State: v1.JobRunning, Stage: v1.StagePulling,
+		ID: "a", WorkspaceName: "alice-1", UserString: "alice~dev", Username: "alice", Status: v1.JobStatusRunning, State: v1.JobRunning, Stage: v1.StagePulling,
 		CreatedAt: at(0), UpdatedAt: at(5), Blueprint: "dev", Node: "node-1", Image: "dev:v1", Cause: "CrashLoop",
 		Events: []v1.JobEvent{
 			{ID: "1", Type: v1.JobEventStatus, Timestamp: at(1), BeganAt: at(0), Message: "Pulling"},

@@ -2,6 +2,7 @@ package result
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ func (j Job) story(p style.Page) []string {
 	}
 	lines := p.Labels([][2]string{
 		{"Job", style.Paint(p.Bold, p.Text(j.ID))},
+		{"User string", p.Text(j.UserString)},
 		{"Workspace", p.Text(j.WorkspaceName)},
 		{"User", p.Text(j.Username)},
 		{"Blueprint", p.Text(j.Blueprint)},
@@ -137,25 +139,33 @@ func (l Jobs) Text(p style.Page) ([]string, error) {
 	}
 	cols := []style.Column{
 		{Title: "JOB"},
+		{Title: "USERSTRING", DropOrder: 2},
 		{Title: "WORKSPACE", Name: true, Least: 12},
-		{Title: "USER", Name: true, Least: 6, DropOrder: 2},
+		{Title: "USER", Name: true, Least: 6, DropOrder: 3}, // most user strings have it
 		{Title: "STATUS", Style: func(row int) lipgloss.Style { return Job{l.Items[row]}.colour(p) }},
 		{Title: "AGE"},
 		{Title: "DURATION", DropOrder: 1},
 		{Title: "STAGE"},
 	}
 	if p.Wide {
-		cols = append(cols, style.Column{Title: "CODE", DropOrder: 3}, style.Column{Title: "UPDATED", DropOrder: 4})
+		cols = append(cols, style.Column{Title: "CODE", DropOrder: 4}, style.Column{Title: "UPDATED", DropOrder: 5})
+	}
+	known := slices.ContainsFunc(l.Items, func(j v1.Job) bool { return j.UserString != "" })
+	if !known {
+		cols = slices.Delete(cols, 1, 2)
 	}
 	return table(cols, l.Items, p, func(j v1.Job) []string {
 		id := j.ID
 		if !p.Wide {
 			id = cmp.Or(l.Short[id], id)
 		}
-		return []string{
-			id, j.WorkspaceName, style.OrDash(j.Username), string(j.State), style.Age(j.CreatedAt, p.Now),
-			style.Brief(Job{j}.took(p.Now)), string(j.Stage), style.OrDash(j.Code), style.Age(j.UpdatedAt, p.Now),
+		names := []string{id, style.OrDash(j.UserString), j.WorkspaceName}
+		if !known {
+			names = slices.Delete(names, 1, 2)
 		}
+		return append(names,
+			style.OrDash(j.Username), string(j.State), style.Age(j.CreatedAt, p.Now),
+			style.Brief(Job{j}.took(p.Now)), string(j.Stage), style.OrDash(j.Code), style.Age(j.UpdatedAt, p.Now))
 	}), nil
 }
 

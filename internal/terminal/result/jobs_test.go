@@ -135,3 +135,28 @@ func TestReach(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A list has the user strings before the IDs, as they are typed, if there is room; of records of
+// earlier versions they are not known.
+func TestJobsHaveUserStrings(t *testing.T) {
+	j, old := provisioned(), provisioned()
+	j.UserString = "alice~dev"
+	old.ID, old.WorkspaceName = "0b8e1a52-9d7b-4c55-a3b1-2a8c0f6f1e77", "bob-1234567"
+	list := func(items ...v1.Job) result.Jobs {
+		return result.Jobs{JobList: v1.JobList{Items: items}, Short: map[string]string{j.ID: "5f0c1a52", old.ID: "0b8e1a52"}}
+	}
+	for width, want := range map[int][2]string{
+		0:   {"JOB USERSTRING WORKSPACE USER STATUS AGE DURATION STAGE", "5f0c1a52 alice~dev alice-3f9c2e1 alice Succeeded"},
+		100: {"JOB USERSTRING WORKSPACE USER STATUS AGE DURATION STAGE", "0b8e1a52 - bob-1234567 alice Succeeded"},
+		80:  {"JOB USERSTRING WORKSPACE STATUS", "5f0c1a52 alice~dev "},
+		60:  {"JOB WORKSPACE STATUS", "5f0c1a52 alice-3f9c2e1 Succeeded"},
+	} {
+		got := strings.Join(strings.Fields(printed(t, "text", list(j, old), width, style.NoColour)), " ")
+		if !strings.HasPrefix(got, want[0]) || !strings.Contains(got, want[1]) {
+			t.Errorf("%d columns: %s", width, got)
+		}
+	}
+	if got := printed(t, "text", list(old), 0, style.NoColour); strings.Contains(got, "USERSTRING") {
+		t.Errorf("none is known:\n%s", got)
+	}
+}
