@@ -12,7 +12,7 @@ import (
 
 // Report is what is so on the cluster.
 type Report struct {
-	// Full is true at the start of who reports, and once in a while: everything is
+	// Full is true at the start of a reporter, and once in a while: everything is
 	// compared then.
 	Full       bool
 	Workspaces []Reported
@@ -46,7 +46,7 @@ type Answered struct {
 	Desired     v1.DesiredState
 	// Apply is true if Desired has to be brought about now.
 	Apply bool
-	// Changed is the revision of Desired: who could not apply it reports that for this
+	// Changed is the revision of Desired: a reporter that could not apply it reports that for this
 	// change only.
 	Changed Revision
 	// Version is the one that was reported last, if HasVersion.

@@ -17,7 +17,7 @@ import (
 type Records struct{ Store store.Store }
 
 // How often a record is read again that others change at the same time, and the pause
-// before the first time. Pauses are random: who changes records all the time would be met
+// before the first time. Pauses are random: a client that changes records all the time would be met
 // again and again.
 const (
 	attempts = 20

@@ -56,7 +56,7 @@ func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, erro
 		return a, nil
 	case held != nil:
 		return s.lookAgain(ctx, in, a)
-	case s.Order != nil: // who works on it has recorded what is wanted, or will be asked again
+	case s.Order != nil: // the holder has recorded what is wanted, or will be asked again
 	case holder.Purpose == forProvisioning && s.NoWait:
 		return s.leaveTo(ctx, in, a, holder)
 	case holder.Purpose == forProvisioning, s.WaitForLock:
@@ -68,7 +68,7 @@ func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, erro
 	return s.lookAgain(ctx, in, a)
 }
 
-// expire takes a lock that should have been renewed by now, unless its holder
+// expire takes a lock that should have been renewed, unless its holder
 // comes back within the time that the lock lasts.
 func (s session) expire(ctx context.Context, locker lock.Locker, holder *lock.Observed) (*lock.Lock, error) {
 	if !holder.Overdue {

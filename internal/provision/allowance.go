@@ -57,7 +57,7 @@ func (a *Allowance) refuses(user userstring.UserString, namespace string, there 
 		err.Problems = problems
 	}
 	if own == 0 {
-		return err.WithHint("raise the limit in the configuration, or ask who administers it")
+		return err.WithHint("raise the limit in the configuration, or ask your administrator")
 	}
 	return err.WithHint("delete one of them, those without pods and kept storage count as well: `%s`",
 		fault.Command("berth", "status", "--owner", userstring.Owner(user.User), "--namespace", namespace, "--all"))

@@ -32,7 +32,7 @@ type growing struct {
 // error about all that cannot follow. before are the values that they were made of; nil if
 // these are not known. A claim that differs although its storage was not changed is left.
 // Anew are the storages whose claims are made again, as they never had a volume.
-func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before map[string]any) (all []growing, anew []string, err error) {
+func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before map[string]any) (all []growing, again []string, err error) {
 	wanted := deploy.Claims(d.Objects)
 	there, err := s.claims(ctx, wanted)
 	if err != nil {
@@ -52,14 +52,14 @@ func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before ma
 		changed := before == nil || !reflect.DeepEqual(manifest.ClaimSpec(before, name), manifest.ClaimSpec(d.Chart.Values, name))
 		switch {
 		case deploy.Anew(ctx, s.Reader, have, claim):
-			anew = append(anew, storage)
+			again = append(again, storage)
 		case changed && len(g.Problems) > 0:
 			problems = append(problems, fmt.Sprintf("storage %s cannot be changed: %s", storage, strings.Join(g.Problems, "; ")))
 		case g.To != "":
 			all = append(all, growing{v1.GrownStorage{Name: storage, Claim: name, From: g.From, To: g.To}, there[i]})
 		}
 	}
-	return all, anew, unchangeable(problems)
+	return all, again, unchangeable(problems)
 }
 
 // unchangeable is the error of claims that cannot follow; nil without any.

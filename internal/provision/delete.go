@@ -25,7 +25,7 @@ func (p *Provisioner) FindToDelete(ctx context.Context, arg inventory.Argument) 
 	}
 	kept, keptErr := p.FindKept(ctx, arg)
 	switch fault.CodeOf(keptErr) {
-	case fault.NotFound, fault.PermissionDenied: // who may not list claims is told of the workspace
+	case fault.NotFound, fault.PermissionDenied: // without the right to list claims, the error is about the workspace
 		return p.onlyRecorded(ctx, arg, err)
 	}
 	return kept, keptErr

@@ -45,7 +45,7 @@ func (s session) ordered(ctx context.Context) (lifecycle.Record, error) {
 	defer cancel()
 	r, err := s.states().Get(ctx, s.id)
 	if err == nil && OrderOf(r, s.Order.Guarded) != *s.Order {
-		err = fault.New(fault.Conflict, "something else is wanted of workspace %s by now", s.id).WithReason(reasonSuperseded)
+		err = fault.New(fault.Conflict, "something else is wanted of workspace %s now", s.id).WithReason(reasonSuperseded)
 	}
 	if err == nil {
 		err = s.vouched(r)

@@ -83,7 +83,7 @@ func (s session) wantGone(ctx context.Context, held *lock.Lock, keepStorage bool
 		return r.Set(v1.DesiredTerminated, s.Now().UTC())
 	})
 	switch {
-	case fault.CodeOf(err) == fault.PermissionDenied: // who may delete it need not record that
+	case fault.CodeOf(err) == fault.PermissionDenied: // a right to delete is enough without one to record
 		err = nil
 	case fault.ReasonOf(err) == lifecycle.ReasonUnreadable: // it goes with the workspace
 		r, err = lifecycle.Record{ID: s.id}, nil

@@ -26,7 +26,7 @@ type Storage struct {
 const usageTime = 2 * time.Second
 
 // Storage is the storage that Delete would remove. How much of it is used is known only
-// while the workspace runs, and to who may run commands in it.
+// while the workspace runs, and to callers that may run commands in it.
 func (p *Provisioner) Storage(ctx context.Context, t *inventory.Target) ([]Storage, error) {
 	changes, err := p.PreviewDelete(ctx, t, deploy.Removing{DryRun: apply.DryRunClient})
 	if err != nil {

@@ -100,11 +100,11 @@ func (u *Update) compare(ctx context.Context, how Updating) error {
 		return err
 	}
 	u.Changes = differences(s.target, u.in, before)
-	grown, anew, err := s.growth(ctx, u.in.deployment, before)
+	grown, again, err := s.growth(ctx, u.in.deployment, before)
 	if err != nil {
 		return err
 	}
-	u.grown, u.Changes = grown, withStorages(u.Changes, anew)
+	u.grown, u.Changes = grown, withStorages(u.Changes, again)
 	for _, g := range u.grown {
 		u.Storage = append(u.Storage, g.GrownStorage)
 	}
@@ -151,8 +151,8 @@ func differences(t target, in inputs, before map[string]any) []string {
 
 // withStorages adds the storages that are made again to the settings that differ, unless one of
 // these says so.
-func withStorages(changes, anew []string) []string {
-	for _, storage := range anew {
+func withStorages(changes, again []string) []string {
+	for _, storage := range again {
 		field := "storages." + storage
 		if !slices.ContainsFunc(changes, func(change string) bool { return strings.HasPrefix(change, field) }) {
 			changes = append(changes, field+".claimSpec")

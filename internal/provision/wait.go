@@ -41,7 +41,7 @@ func (s provisioning) refusedBefore(d deploy.Deployment, found inventory.Found) 
 }
 
 // leaveTo ends a run that does not wait while another one provisions the workspace.
-// It reports how the workspace is doing by now, and their job.
+// It reports how the workspace is doing, and their job.
 func (s provisioning) leaveTo(ctx context.Context, in inputs, a acquired, holder *lock.Observed) (acquired, error) {
 	s.steps.Note("%s is already provisioning it", holder.Holder.Human())
 	found, err := s.lookup(ctx)

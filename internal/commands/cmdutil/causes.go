@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// Causes are the names of causes, for who pressed Tab: each code with what it means, and
+// Causes are the names of causes, for completion: each code with what it means, and
 // each of Kubernetes' own reasons with the codes that it may be.
 func Causes(*cobra.Command) (names []cobra.Completion, err error) {
 	meant := map[string][]string{}

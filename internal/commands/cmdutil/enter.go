@@ -115,7 +115,7 @@ func (e Entrance) choose(ctx context.Context, reader inventory.Reader, target *i
 		return Entry{}, err
 	}
 	place := e.Place
-	place.Ready = place.Container == "" // who names one may want to see why it does not get ready
+	place.Ready = place.Container == "" // one that is named is entered to see why it does not get ready
 	r, err := place.In(pods)
 	if err != nil {
 		return Entry{}, err

@@ -53,7 +53,7 @@ type Provisioning struct {
 	Flags       []string
 }
 
-// Run brings the workspace up, or follows who does. One that runs already is no error.
+// Run brings the workspace up, or follows the run that does. One that runs already is no error.
 func (o Provisioning) Run(ctx context.Context, u userstring.UserString) error {
 	p, err := Await(ctx, o.Provisioner)
 	if err != nil {

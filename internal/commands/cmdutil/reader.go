@@ -50,7 +50,7 @@ func reader(client *kube.Client, policy cause.Policy, states openStates) invento
 	return r
 }
 
-// workspaceMeant is the workspace that is meant by what somebody typed, who may have left out
+// workspaceMeant is the workspace that is meant by what was typed, which may have left out
 // that it is an ID.
 func workspaceMeant(typed string, names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" || name == typed })

@@ -31,7 +31,7 @@ func UsageError(cmd *cobra.Command, err error) error {
 	return usage.WithHint("%s", hint)
 }
 
-// flagMeant is the flag that somebody meant who typed one that there is not. What begins with
+// flagMeant is the flag that is meant by one that does not exist. What begins with
 // a dash may also be a name.
 func flagMeant(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	typed := "--" + unknown.GetSpecifiedName()
@@ -60,7 +60,7 @@ func flagMeant(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 // takesNames says whether a command has arguments that may begin with anything.
 func takesNames(cmd *cobra.Command) bool { return len(strings.Fields(cmd.Use)) > 1 }
 
-// NearestName is the name that somebody meant who typed another one: one that is spelled like
+// NearestName is the name that is meant by another one: one that is spelled like
 // it, with two letters swapped too, or the only one that begins so. Empty if there is none.
 func NearestName(typed string, names []string) string {
 	var begin []string

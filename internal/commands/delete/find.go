@@ -20,7 +20,7 @@ func (o *Options) choice() chosen.Choice {
 // find looks the workspaces up.
 func (o *Options) find(ctx context.Context, p *provision.Provisioner, removals []chosen.Workspace) ([]chosen.Workspace, error) {
 	find := p.FindToDelete
-	if o.ByOwner { // a workspace that is gone by now is not to take with it what was kept
+	if o.ByOwner { // a workspace that is gone meanwhile is not to take with it what was kept
 		var err error
 		if removals, err = o.ownedBy(ctx, p); err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func (o *Options) list() string {
 	return fault.Command(words...)
 }
 
-// ownedBy lists the workspaces of the owner, also to who is asked whether to delete
+// ownedBy lists the workspaces of the owner, also where a question is asked about
 // them.
 func (o *Options) ownedBy(ctx context.Context, p *provision.Provisioner) ([]chosen.Workspace, error) {
 	if !o.Yes && !o.IO.CanAsk() {

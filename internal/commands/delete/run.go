@@ -82,7 +82,7 @@ func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m cho
 		if !o.ByOwner {
 			p.Forget(ctx, m.Argument)
 		}
-		if o.IgnoreNotFound || o.ByOwner { // one of an owner's that is gone by now is as wanted
+		if o.IgnoreNotFound || o.ByOwner { // one of an owner's that is gone meanwhile is as wanted
 			return v1.Result{Deletion: &v1.Deletion{
 				ID: m.ID, Namespace: m.Namespace, Gone: true, NotFound: true,
 			}}
@@ -98,7 +98,7 @@ func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m cho
 	return v1.Result{Deletion: deletion}
 }
 
-// notThere is the error about a workspace that does not exist, for who wants it gone: it does not
+// notThere is the error about a workspace that does not exist, for a caller that wants it gone: it does not
 // say how to create it.
 func notThere(err error) error {
 	if fault.CodeOf(err) != fault.NotFound {

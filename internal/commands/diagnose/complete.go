@@ -18,7 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/watch"
 )
 
-// maxNames is how many names of a kind are read for who pressed Tab.
+// maxNames is how many names of a kind are read for completion.
 const maxNames = 500
 
 // completeSubject completes a workspace, or a kind and, after its slash, the name of one.
@@ -39,7 +39,7 @@ func completeSubject(f *cmdutil.Factory) cobra.CompletionFunc {
 	}
 }
 
-// kindsLike are the kinds that begin so. Who has typed nothing is asked for a workspace.
+// kindsLike are the kinds that begin so. Nothing typed stands for a workspace.
 func kindsLike(typed string) (words []cobra.Completion) {
 	for _, kind := range diagnose.Kinds() {
 		if word := strings.ToLower(kind); typed != "" && strings.HasPrefix(word, typed) {

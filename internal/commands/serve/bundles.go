@@ -106,7 +106,7 @@ a certificate only this host is listened on.`,
 	flags.StringVar(&o.BaseURL, "base-url", "", "where content is reached by others: https://HOST[:PORT]")
 	flags.StringVar(&o.Namespace, "system-namespace", systemNamespace, "the namespace of records, uploads, logins and leases")
 	cmdutil.AddServiceAccountFlag(cmd, &o.Installer, flagInstaller, "the ServiceAccount as which instances are installed that name none (default: with the rights of the kubeconfig)")
-	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false, "let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the rights of who installs them go")
+	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false, "let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the rights of the installer go")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 	cmdutil.AddFetchFlag(cmd, &o.FetchTimeout)

@@ -24,7 +24,7 @@ func NewCmd(f *cmdutil.Factory) *cobra.Command {
 			r.Reserved = installer.Reserved{System: o.Namespace}
 		}
 		r.Fetcher.Time = o.FetchTimeout
-		r.Fetcher.Getenv = nil // others say what is fetched: not with the logins of who runs this
+		r.Fetcher.Getenv = nil // others say what is fetched: not with the logins of this process
 		if r, err = r.As(o.Installer); err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ type WorkspacesOptions struct {
 	IO          terminal.Streams
 	Provisioner func() (*provision.Provisioner, error)
 	Recorders   func(context.Context) (*cmdutil.Recorders, error)
-	// Limits reads those of the configuration anew.
+	// Limits reads those of the configuration again.
 	Limits func() (lifecycle.Limits, error)
 
 	About

@@ -26,7 +26,7 @@ exist; a quota or a rule that refuses the pods of a workload. They are waited fo
 without end, and after a minute without any change you are told so. With --stuck-after,
 the waiting ends once that has lasted for its time: the exit status is 3, and nothing
 is deleted, whatever --on-failure says. The time is counted from when the cause began, and
-anew after each change of the pod's status; at the earliest from the start of the
+again after each change of the pod's status; at the earliest from the start of the
 command. It holds for all commands that wait until a workspace runs, and not for
 ignored causes.
 

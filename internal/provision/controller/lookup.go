@@ -57,7 +57,7 @@ func (c *Controller) takeUpEach(ctx context.Context, k *known, all []v1.Workspac
 				return err
 			})
 			switch {
-			case fault.CodeOf(err) == fault.NotFound, provision.IsLocked(err): // gone by now, or not done yet
+			case fault.CodeOf(err) == fault.NotFound, provision.IsLocked(err): // gone meanwhile, or not done yet
 			case err != nil:
 				c.Log.Warn("a workspace cannot be taken up", slog.String("workspace", keyOf(w)), slog.String("error", message(err)))
 			default:

@@ -67,7 +67,7 @@ func (c *Controller) work(ctx context.Context, k *known, key string) error {
 	return err
 }
 
-// do carries an action out, unless somebody else has by now. Nobody waits for what comes of
+// do carries an action out, unless it was done meanwhile. Nobody waits for what comes of
 // it: that is seen.
 func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (_ Action, err error) {
 	if did == Lost {

@@ -151,7 +151,7 @@ type Left struct {
 }
 
 // DeletePod deletes this very pod. It is no error if it is gone, or if another one
-// has its name by now.
+// has its name now.
 func DeletePod(ctx context.Context, r inventory.Reader, pod *corev1.Pod) error {
 	err := r.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
 	err = kube.Fault(err, kube.Call{Verb: "delete", Resource: "pods", Namespace: pod.Namespace, Name: pod.Name})

@@ -12,7 +12,7 @@ const (
 	Heal    Plan = "heal"    // it is there, and something that belongs to it is gone: create that, and follow it
 	Replace Plan = "replace" // it failed, stopped or was asked to stop: make a new one
 	Await   Plan = "await"   // its pod is terminating: wait for that, then install
-	Update  Plan = "update"  // it is not what it is to be: make it anew, as a revision of its own
+	Update  Plan = "update"  // it is not what it is to be: make it again, as a revision of its own
 )
 
 // String describes the plan in a few words; it is empty if there is nothing to say.

@@ -68,7 +68,7 @@ func (t Target) inject(ctx context.Context, turn deploy.Turn, d deploy.Deploymen
 }
 
 // injection is the change that puts the workspace into its workload. One that is there
-// and only lacks objects is marked: who took it out now would leave those.
+// and only lacks objects is marked: to take it out now would leave those.
 func (t Target) injection(turn deploy.Turn, parts injection.Parts) change {
 	_, mark := turn.Lock.Mark()
 	parts.Lock = mark

@@ -19,7 +19,7 @@ import (
 )
 
 // How long a patch is tried on a workload that others change all the time, and the
-// longest pause between two attempts. The pauses are random: who writes at intervals
+// longest pause between two attempts. The pauses are random: a client that writes at intervals
 // would be met again and again.
 const (
 	patchTime  = 30 * time.Second
@@ -30,7 +30,7 @@ const (
 type change func(object map[string]any) (injection.Change, error)
 
 // patch changes the workload as it was read, or as it is by then: the change is
-// computed anew from each version, and applies to that one alone. The lock is confirmed
+// computed from each version, and applies to that one alone. The lock is confirmed
 // between the two, so that whoever takes it later writes after the version was read.
 // It returns the newest version, and what was done; no version with an error if the
 // workload has certainly not been patched.

@@ -154,7 +154,7 @@ func (r Reader) whereInjected(ctx context.Context, id string) (userstring.Worklo
 	core, ns, opts := r.Client.CoreV1(), r.Client.Namespace, metav1.ListOptions{LabelSelector: workload.Selector(id).String(), Limit: 1}
 	maps, err := core.ConfigMaps(ns).List(ctx, opts)
 	if apierrors.IsForbidden(err) {
-		return userstring.Workload{}, nil // only who may delete it needs what a killed run left
+		return userstring.Workload{}, nil // only a deletion needs what a killed run left
 	}
 	if err != nil {
 		return userstring.Workload{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "configmaps", Namespace: ns})

@@ -28,8 +28,8 @@ type Reader struct {
 	// Former returns an error if berth once took the caller for the user of that name, who
 	// can be somebody else; nil asks nobody.
 	Former func(ctx context.Context, username string) error
-	// Meant is the name of a workspace of the namespace that somebody meant who typed one that
-	// there is not; empty if none is near. Nil asks nobody.
+	// Meant is the name of the workspace of the namespace that is meant by one that does not
+	// exist; empty if no name is near. Nil asks nobody.
 	Meant func(ctx context.Context, namespace, typed string) string
 }
 

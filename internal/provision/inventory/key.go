@@ -51,7 +51,7 @@ func (f Found) userStrings() (all []string) {
 }
 
 // collision compares the canonical key of a user string with that of a text that an
-// object carries. Who asks for an ID has no user string, and a text that is none says
+// object carries. An ID comes without a user string, and a text that is no user string says
 // nothing.
 func collision(asked userstring.UserString, text string) error {
 	if asked.User == "" || text == "" {

@@ -37,7 +37,7 @@ type workspaceCache struct {
 	mu      sync.Mutex
 	opened  bool
 	pending map[*input]bool // have not passed on a list yet
-	kinds   map[string]bool // of workloads, and claims, that are watched by now
+	kinds   map[string]bool // of workloads, and claims, that are watched
 
 	pods      map[key]map[types.UID]*corev1.Pod
 	keys      map[types.UID]key // of the pods

@@ -126,7 +126,7 @@ func (c completion) fault(err error, resource string) error {
 	return kube.Fault(err, kube.Call{Verb: "list", Resource: resource, Namespace: c.namespace})
 }
 
-// events adds those about anything that is known by now.
+// events adds those about anything that is known.
 func (c completion) events(ctx context.Context) error {
 	about := map[types.UID][]*inventory.Objects{}
 	pods := true // nothing but pods

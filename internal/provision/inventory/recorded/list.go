@@ -21,8 +21,8 @@ type Read func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceLis
 
 // List reads the workspaces that match a query, those without pods as well, and what is
 // recorded of them, with what a limit will make of each; the limits are those of the
-// configuration. What is missing are those without pods that cannot be read; for who may not
-// read what there is of them there are none.
+// configuration. What is missing are those without pods that cannot be read; without the
+// right to read what there is of them there are none.
 func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, limits lifecycle.Limits, q fleet.Query, read Read) (list *v1.WorkspaceList, missing []error, err error) {
 	all := q
 	all.Stages = nil                               // what has pods in another stage is not without pods
@@ -33,7 +33,7 @@ func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, limits
 	return list, missing, nil
 }
 
-// Get reads what is recorded of one workspace; an empty record for who may not read it.
+// Get reads what is recorded of one workspace; an empty record without the right to read it.
 func Get(ctx context.Context, place lifecycle.Place, namespace, id string) (lifecycle.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -45,7 +45,7 @@ func Get(ctx context.Context, place lifecycle.Place, namespace, id string) (life
 }
 
 // Find reads the record of the workspace that an argument means; an empty one if there is
-// none, or for who may not read it. One that cannot be read is an error if no other is meant.
+// none, or no right to read it. One that cannot be read is an error if no other is meant.
 func Find(ctx context.Context, place lifecycle.Place, namespace string, arg inventory.Argument) (lifecycle.Record, error) {
 	var unreadable error
 	for _, id := range arg.IDs() {

@@ -122,7 +122,7 @@ func (p Podless) InsteadOfGone(ctx context.Context, changed []v1.Workspace) []v1
 	if len(unrecorded) == 0 || len(p.installed(ctx, unrecorded)) == 0 {
 		return changed
 	}
-	select { // who deletes one deletes the record last
+	select { // a deletion deletes the record last
 	case <-ctx.Done():
 		return changed
 	case <-time.After(settling):
