@@ -80,7 +80,8 @@ func usage(pod *corev1.Pod, name string) resource.Quantity {
 			most = amount
 		}
 	}
-	if sum.Add(beside); most.Cmp(sum) > 0 {
+	sum.Add(beside)
+	if most.Cmp(sum) > 0 {
 		sum = most
 	}
 	if pod.Spec.Resources != nil { // the pod's own counts in place of those of its containers

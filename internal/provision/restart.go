@@ -3,6 +3,7 @@ package provision
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -71,8 +72,11 @@ const noDryRun = "does not support dry run"
 func (s provisioning) tryPod(ctx context.Context, d deploy.Deployment) error {
 	var pod corev1.Pod
 	object := kube.OfKind(d.Objects, watch.KindPod)
-	if object == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod) != nil {
-		return nil // the start says what is wrong with it
+	if object == nil {
+		return nil // the start says so
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod); err != nil {
+		return fmt.Errorf("pod: %w", err)
 	}
 	options := metav1.CreateOptions{FieldManager: kube.FieldManager, DryRun: []string{metav1.DryRunAll}}
 	_, err := s.Client.CoreV1().Pods(s.Client.Namespace).Create(ctx, &pod, options)

@@ -34,8 +34,10 @@ func TestOrDenied(t *testing.T) {
 func TestBatchGoesOnWithSome(t *testing.T) {
 	again := func(c chosen.Choice) string { return c.Again("stop", []string{"-n team"}) }
 	all := []chosen.Workspace{
-		{Typed: "alice", ID: "alice-1", Namespace: "team"}, {Typed: "id/bob-1", ID: "bob-1", Namespace: "team"},
-		{UserString: "alice~dev", ID: "alice-2", Namespace: "team"}, {ID: "alice-3", Namespace: "team"},
+		{Typed: "alice", ID: "alice-1", Namespace: "team"},
+		{Typed: "id/bob-1", ID: "bob-1", Namespace: "team"},
+		{UserString: "alice~dev", ID: "alice-2", Namespace: "team"},
+		{ID: "alice-3", Namespace: "team"},
 	}
 	typed := chosen.Choice{Args: []string{"alice", "id/bob-1"}, Parallel: 2}.Batch("team", all[:2], "stop", again, nil)
 	if got := typed.AgainFor([]int{1}); got != "berth stop id/bob-1 --parallel 2 -n team" {
