@@ -254,13 +254,20 @@ func TestBundleDeletedWithKubectl(t *testing.T) {
 	w.uninstalled()
 }
 
-// A namespace that does not exist is named, and created by who asks for it.
+// A namespace that does not exist is named before anything is written, and created with
+// --create-namespace. What a refused first installation leaves is named as well.
 func TestBundleIntoANewNamespace(t *testing.T) {
 	w := newBundles(t)
 	name := w.namespace + "-new"
 	t.Cleanup(func() { _ = w.CoreV1().Namespaces().Delete(context.Background(), name, metav1.DeleteOptions{}) })
 	args := []string{w.plain(configMap("a", "one")), "--namespace", name}
 	w.contains(w.bundle(7, "install", args...).stderr, "namespace "+name+" does not exist", "kubectl create namespace "+name, "--create-namespace")
+	if in, err := w.objects().Instance(t.Context(), w.instance()); in != nil || err != nil {
+		t.Errorf("%+v, %v", in, err)
+	}
+	broken := w.plain(`{apiVersion: v1, kind: Service, metadata: {name: broken}, spec: {type: Nonsense}}`)
+	w.contains(w.bundle(3, "install", broken).stderr, "Nonsense", "`berth bundle uninstall "+w.instance()+" ", " --system-namespace "+w.namespace+"`")
+	w.bundle(0, "uninstall")
 	w.bundle(0, "install", append(args, "--create-namespace")...)
 	if _, err := w.CoreV1().ConfigMaps(name).Get(t.Context(), "a", metav1.GetOptions{}); err != nil {
 		t.Error(err)

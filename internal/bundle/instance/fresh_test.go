@@ -16,6 +16,7 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -36,7 +37,8 @@ func fakeCluster(t *testing.T, in *v1alpha1.Instance, locked func(client *dynami
 		once()
 		return false, nil, nil
 	})
-	return Reconciler{Own: &kube.Client{Interface: core, Dynamic: client}, System: "ns", Now: time.Now}, client
+	own := &kube.Client{Interface: core, Dynamic: client}
+	return Reconciler{Own: own, Installs: own, System: "ns", Now: time.Now}, client
 }
 
 // put makes an object what the cluster has.
@@ -86,7 +88,7 @@ func TestInstallOfWhatWasChanged(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			q := Request{Name: "shop", Class: v1alpha1.ClassPlain, Content: &content.Content{Digest: "sha256:1"}}
+			q := Request{Name: "shop", Class: v1alpha1.ClassPlain, Content: &content.Content{Digest: "sha256:1"}, Package: &format.Package{}}
 			if test.planned != nil {
 				q.Source = test.planned.Spec.Template.Spec.Source
 			}

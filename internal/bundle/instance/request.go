@@ -46,6 +46,9 @@ func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *even
 		}
 	}
 	wanted, err := instanceOf(q)
+	if err == nil && (k.Instance == nil || k.Instance.Status.InstalledBundleName == "") {
+		err = r.checkPlaces(ctx, q)
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -57,7 +60,8 @@ func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *even
 			return Outcome{}, err
 		}
 		if leader != "" {
-			return p.leaveTo(ctx, leader, wanted, k.Instance)
+			out, err := p.leaveTo(ctx, leader, wanted, k.Instance)
+			return out, remains(p.in, err)
 		}
 	}
 	if p.held, err = r.lockDefined(ctx, q.Name, k); err != nil {
@@ -78,7 +82,8 @@ func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *even
 	if p.in, err = r.setInstance(ctx, wanted, now.Instance); err != nil {
 		return Outcome{}, err
 	}
-	return p.run(ctx)
+	out, err := p.run(ctx)
+	return out, remains(p.in, err)
 }
 
 // lockDefined takes the lock; in a cluster that has never seen a bundle, once the kinds and

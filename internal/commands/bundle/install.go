@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // InstallOptions are what the command line of install says.
@@ -95,7 +96,7 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 			if len(args) != 2 {
 				return fault.New(fault.InvalidArgument, "requires a name and a source, got %s", english.Plural(len(args), "argument"))
 			}
-			o.Name, o.Arg, o.Flags = args[0], args[1], cmdutil.ClusterFlags(cmd)
+			o.Name, o.Arg, o.Flags = args[0], args[1], clusterFlags(cmd, o.System)
 			o.Namespaced, o.AccountGiven = cmd.Flags().Changed("namespace"), cmd.Flags().Changed(cmdutil.FlagServiceAccount)
 			return o.validate()
 		}),
@@ -131,6 +132,15 @@ func (o *InstallOptions) addInstallFlags(cmd *cobra.Command) {
 // addSystemFlag adds --system-namespace.
 func addSystemFlag(cmd *cobra.Command, system *string) {
 	cmd.Flags().StringVar(system, "system-namespace", instance.DefaultSystem, "the namespace of releases, leases and uploads")
+}
+
+// clusterFlags say which cluster is meant, and where in it the records are.
+func clusterFlags(cmd *cobra.Command, system string) []string {
+	flags := cmdutil.ClusterFlags(cmd)
+	if system != instance.DefaultSystem {
+		flags = append(flags, wording.Flag("--system-namespace", system))
+	}
+	return flags
 }
 
 // validate finds what is wrong with the command line.

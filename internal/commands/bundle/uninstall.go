@@ -59,7 +59,7 @@ is listed, and you are asked to confirm; --yes skips the question. Without a ter
 	o.addServiceAccountFlag(cmd)
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmd.RunE = cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
-		o.Name, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
+		o.Name, o.Flags = args[0], clusterFlags(cmd, o.System)
 		if err := instance.CheckName(o.Name); err != nil {
 			return err
 		}
