@@ -64,7 +64,9 @@ func TestBundleOfAMissingImage(t *testing.T) {
 		t.Errorf("%+v", state)
 	}
 	w.contains(condition(w.wanted().Status.Conditions, v1alpha1.ConditionHealthy), append(explained(w), "False/ObjectsFailed")...)
-	w.contains(w.bundle(0, "status").stdout, "ImageNotFound")
+	if text := w.bundle(0, "status").stdout; strings.Count(text, "ImageNotFound") != 1 || strings.Contains(text, "SERVED") {
+		t.Errorf("a reason is said once, and nothing of a server that there is not:\n%s", text)
+	}
 	w.contains(w.must(0, "bundle", "list", "--system-namespace", w.namespace, "-o", "json").stdout, "ImageNotFound")
 
 	i := decode[v1.BundleInstallation](w, w.bundle(0, "install", w.plain(configMap("a", "one"), program("web", workspaceImage, sleeping)), "-o", "json"))

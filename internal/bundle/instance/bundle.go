@@ -52,7 +52,7 @@ func (r Reconciler) Bundle(ctx context.Context, name string, steps *event.Steps)
 	if err == nil && r.fetches != nil {
 		r.fetches.end(name, living(b))
 	}
-	if err != nil || b == nil || !IsOurs(b.Spec.ProvisionerClassName) || b.DeletionTimestamp != nil {
+	if err != nil || b == nil || !IsOurs(b.Spec.ProvisionerClassName) || b.DeletionTimestamp != nil || r.isElsewhere(b) {
 		return err
 	}
 	c, err := r.unpack(ctx, b, steps)

@@ -57,10 +57,18 @@ func installedAnnotations(annotations map[string]string) map[string]string {
 // namespace: in any other one, neither its release nor its lock would be found.
 func (r Reconciler) recordedHere(name string, bundles []v1alpha1.Bundle) error {
 	for i := range bundles {
-		if system := bundles[i].Annotations[v1alpha1.AnnotationSystemNamespace]; system != "" && system != r.System {
+		if b := &bundles[i]; r.isElsewhere(b) {
+			system := b.Annotations[v1alpha1.AnnotationSystemNamespace]
 			return fault.New(fault.Conflict, "bundle %s is recorded in the system namespace %s, not in %s", name, system, r.System).
 				WithHint("add --system-namespace %s", system)
 		}
 	}
 	return nil
+}
+
+// isElsewhere is true for a bundle whose instance is recorded in another system namespace, where
+// what was uploaded for it is as well.
+func (r Reconciler) isElsewhere(b *v1alpha1.Bundle) bool {
+	system := b.Annotations[v1alpha1.AnnotationSystemNamespace]
+	return system != "" && system != r.System
 }

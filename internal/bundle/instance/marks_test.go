@@ -8,6 +8,7 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -104,6 +105,34 @@ func TestAnotherSystemNamespace(t *testing.T) {
 	for _, action := range client.Actions() {
 		if verb := action.GetVerb(); verb != "get" && verb != "list" {
 			t.Errorf("%s %s", verb, action.GetResource().Resource)
+		}
+	}
+}
+
+// A bundle that is recorded in another system namespace is left alone: what was uploaded for it
+// is there, so that its status would say that it is waited for.
+func TestABundleOfAnotherSystemNamespaceIsLeftAlone(t *testing.T) {
+	for system, alone := range map[string]bool{"theirs": true, "ns": false} {
+		r, client := fakeCluster(t, nil, nil)
+		b := &v1alpha1.Bundle{Spec: v1alpha1.BundleSpec{ProvisionerClassName: v1alpha1.ClassPlain, Source: v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}}}}
+		b.TypeMeta, b.Name, b.UID = typeMeta(v1alpha1.KindBundle), "shop-1", "1"
+		b.Annotations = map[string]string{v1alpha1.AnnotationSystemNamespace: system}
+		b.Status.Phase = v1alpha1.PhaseUnpacked
+		object, err := untyped(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.Tracker().Create(v1alpha1.Bundles(), object, ""); err != nil {
+			t.Fatal(err)
+		}
+		r.BaseURL, r.Fetcher = "https://content.example.com", source.Fetcher{Cluster: &source.Cluster{Client: r.Own.CoreV1(), Namespace: r.System}, Cache: content.NewCache(t.TempDir(), 1<<20), Limits: content.DefaultLimits()}
+		_ = r.Bundle(t.Context(), b.Name, quiet()) // nothing was uploaded
+		now, err := r.objects().Bundle(t.Context(), b.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (now.Status.Phase == v1alpha1.PhaseUnpacked) != alone {
+			t.Errorf("recorded in %s: %s", system, now.Status.Phase)
 		}
 	}
 }

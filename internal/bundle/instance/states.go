@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	helm "helm.sh/helm/v3/pkg/release"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
@@ -48,7 +49,7 @@ func (r Reconciler) States(ctx context.Context) ([]v1.BundleState, error) {
 	group.SetLimit(lookedAt)
 	for i := range states {
 		s := &states[i]
-		if !isSettled(s.State) {
+		if !isSettled(s) {
 			continue
 		}
 		group.Go(func() error {
@@ -138,15 +139,18 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 const missing = "Missing"
 
 // isSettled is true for an instance of which only its objects say whether it is well: what is
-// wanted is installed.
-func isSettled(state v1.BundleStateName) bool {
-	return state == v1.BundleHealthy || state == v1.BundleUnhealthy
+// wanted is installed, also by somebody who has not waited for its health.
+func isSettled(s *v1.BundleState) bool {
+	installed := slices.ContainsFunc(s.Conditions, func(c v1.BundleCondition) bool {
+		return c.Type == v1alpha1.ConditionInstalled && c.Status == string(metav1.ConditionTrue)
+	})
+	return s.State == v1.BundleHealthy || s.State == v1.BundleUnhealthy || s.State == v1.BundlePending && installed
 }
 
 // settle makes the health of an instance what its objects say now, of which rest are not as they
 // should be: its condition says what they were when somebody last worked on it.
 func settle(s *v1.BundleState, rest []health.Reading, now time.Time) {
-	if !isSettled(s.State) || len(s.Objects) == 0 {
+	if !isSettled(s) || len(s.Objects) == 0 {
 		return
 	}
 	before := s.State
@@ -155,6 +159,9 @@ func settle(s *v1.BundleState, rest []health.Reading, now time.Time) {
 	if len(rest) > 0 {
 		healthy.Status, healthy.Reason, healthy.Message = "False", v1alpha1.ReasonUnhealthy, named(rest)
 		s.State, s.Message = v1.BundleUnhealthy, healthy.Message
+		if before == v1.BundlePending && !slices.ContainsFunc(rest, func(r health.Reading) bool { return r.State != health.InProgress }) {
+			s.State = before // it is on its way for the first time
+		}
 	}
 	if IsOurs(s.Class) && slices.ContainsFunc(rest, func(r health.Reading) bool { return r.State == missing }) {
 		s.Warnings = append(s.Warnings, "what is missing is installed again by `berth bundle reconcile`, or by `berth serve bundles` in the cluster")

@@ -1,8 +1,9 @@
 package bundle
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"charm.land/lipgloss/v2"
 
@@ -16,7 +17,8 @@ type State struct{ v1.BundleState }
 // Names are its name.
 func (s State) Names() []string { return []string{s.Name} }
 
-// Text is the instance, its conditions, its bundles, and the health of its objects.
+// Text is the instance, its conditions, its bundles, and the health of its objects. What it
+// says at first is not repeated.
 func (s State) Text(p style.Page) ([]string, error) {
 	revision := ""
 	if s.Revision > 0 {
@@ -41,26 +43,52 @@ func (s State) Text(p style.Page) ([]string, error) {
 		column[v1.BundleCondition]{style.Column{Title: "STATUS"}, func(c v1.BundleCondition) string { return c.Status }},
 		column[v1.BundleCondition]{style.Column{Title: "REASON", Name: true, Least: 10}, func(c v1.BundleCondition) string { return c.Reason }},
 		column[v1.BundleCondition]{style.Column{Title: "SINCE", DropOrder: 1}, func(c v1.BundleCondition) string { return style.Age(c.Since, p.Now) }},
-		column[v1.BundleCondition]{style.Column{Title: "MESSAGE", Least: 12}, func(c v1.BundleCondition) string { return c.Message }},
+		column[v1.BundleCondition]{style.Column{Title: "MESSAGE", Least: 12}, s.message},
 	))...)
-	lines = append(lines, style.Paragraph(table(p, s.Bundles,
-		column[v1.BundleOfInstance]{style.Column{Title: "BUNDLE", Name: true, Least: 12}, func(b v1.BundleOfInstance) string { return b.Name }},
-		column[v1.BundleOfInstance]{style.Column{Title: "PHASE"}, func(b v1.BundleOfInstance) string { return style.OrDash(b.Phase) }},
-		column[v1.BundleOfInstance]{style.Column{Title: "SOURCE", Least: 12}, func(b v1.BundleOfInstance) string { return b.Source }},
-		column[v1.BundleOfInstance]{style.Column{Title: "SERVED", DropOrder: 1}, func(b v1.BundleOfInstance) string { return cmp.Or(b.ContentURL, "by nobody") }},
-	))...)
+	lines = append(lines, style.Paragraph(table(p, s.Bundles, s.bundleColumns()...))...)
 	return append(lines, style.Paragraph(table(p, s.Objects,
 		column[v1.BundleObject]{style.Column{Title: "OBJECT", Name: true, Least: 16}, func(o v1.BundleObject) string { return o.Object }},
 		column[v1.BundleObject]{style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: 1}, func(o v1.BundleObject) string { return style.OrDash(o.Namespace) }},
 		column[v1.BundleObject]{style.Column{Title: "STATE"}, func(o v1.BundleObject) string { return o.State }},
-		column[v1.BundleObject]{style.Column{Title: "WHY", Least: 12}, because},
+		column[v1.BundleObject]{style.Column{Title: "WHY", Least: 12}, s.because},
 	))...), nil
 }
 
+// bundleColumns are those of its bundles. Where content is served is shown if a server does that.
+func (s State) bundleColumns() []column[v1.BundleOfInstance] {
+	columns := []column[v1.BundleOfInstance]{
+		{style.Column{Title: "BUNDLE", Name: true, Least: 12}, func(b v1.BundleOfInstance) string { return b.Name }},
+		{style.Column{Title: "PHASE"}, func(b v1.BundleOfInstance) string { return style.OrDash(b.Phase) }},
+		{style.Column{Title: "SOURCE", Least: 12}, func(b v1.BundleOfInstance) string { return b.Source }},
+	}
+	if slices.ContainsFunc(s.Bundles, func(b v1.BundleOfInstance) bool { return b.ContentURL != "" }) {
+		columns = append(columns, column[v1.BundleOfInstance]{style.Column{Title: "SERVED", DropOrder: 1}, func(b v1.BundleOfInstance) string { return style.OrDash(b.ContentURL) }})
+	}
+	return columns
+}
+
+// above is in a table instead of what is said before it.
+const above = "see above"
+
+// message is that of a condition.
+func (s State) message(c v1.BundleCondition) string {
+	if c.Message != "" && c.Message == s.Message {
+		return above
+	}
+	return c.Message
+}
+
 // because is why an object is not as it should be.
-func because(o v1.BundleObject) string {
-	if o.State == "Current" {
+func (s State) because(o v1.BundleObject) string {
+	name := o.Object
+	if o.Namespace != "" {
+		name += " in namespace " + o.Namespace
+	}
+	switch {
+	case o.State == "Current":
 		return ""
+	case strings.Contains(s.Message, name+": "+o.Message):
+		return above
 	}
 	return o.Message
 }

@@ -1,0 +1,97 @@
+package bundle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/goldentest"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/terminal/result/bundle"
+	"github.com/berthdev/berth/internal/terminal/terminaltest"
+)
+
+// printed prints to a terminal of a width, or to a pipe if it is 0.
+func printed(t *testing.T, output string, doc result.Kind, width int) string {
+	t.Helper()
+	s, b := terminal.Test("", terminaltest.Now)
+	if width > 0 {
+		s.Out.TTY, s.Out.Size = true, func() (int, int) { return width, 40 }
+	}
+	f, err := printer.ParseFormat(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := printer.Print(s, f, doc); err != nil {
+		t.Fatal(err)
+	}
+	return b.Out.String()
+}
+
+const (
+	notFound = "deployment/web in namespace team: ImageNotFound: container app: image registry.example.com/web:v9 not found"
+	remedy   = ` (The registry answered, but has no such image or tag. Check "image" of container app in the bundle.)`
+)
+
+// shop is an instance that was installed from a terminal, and is healthy.
+func shop() v1.BundleState {
+	since := terminaltest.Now.Add(-time.Minute)
+	return v1.BundleState{
+		Name: "shop", State: v1.BundleHealthy, Class: "berth-dev-plain", Source: "an upload", Namespace: "team", CreatedAt: since, Installed: "shop-h66bd3", Revision: 1,
+		Conditions: []v1.BundleCondition{
+			{Type: "HasValidBundle", Status: "True", Reason: "UnpackSuccessful", Message: "bundle shop-h66bd3 is unpacked", Since: since},
+			{Type: "Installed", Status: "True", Reason: "InstallationSucceeded", Message: "bundle shop-h66bd3 is installed", Since: since},
+			{Type: "Healthy", Status: "True", Reason: "Healthy", Message: "every object is as it should be", Since: since},
+		},
+		Bundles: []v1.BundleOfInstance{{Name: "shop-h66bd3", Phase: "Unpacked", Source: "an upload"}},
+		Objects: []v1.BundleObject{{Object: "deployment/web", Namespace: "team", State: "Current"}, {Object: "configmap/a", Namespace: "team", State: "Current"}},
+	}
+}
+
+// unhealthy is shop with a reason.
+func unhealthy(state v1.BundleStateName, object, why string) v1.BundleState {
+	s := shop()
+	s.State, s.Message = state, notFound+remedy
+	s.Conditions[2].Status, s.Conditions[2].Reason, s.Conditions[2].Message = "False", "ObjectsFailed", s.Message
+	s.Objects[0].State, s.Objects[0].Message = object, why
+	return s
+}
+
+// upgrading is shop with a second bundle that is on its way.
+func upgrading() v1.BundleState {
+	s := shop()
+	s.Message = "deployment/web in namespace team: Replicas: 0/1"
+	s.State, s.Installed, s.Revision = v1.BundlePending, "shop-k3vsqu", 2
+	s.Conditions[2].Status, s.Conditions[2].Reason, s.Conditions[2].Message = "False", "Unhealthy", s.Message
+	s.Bundles = append([]v1.BundleOfInstance{{Name: "shop-k3vsqu", Phase: "Unpacked", Source: "an upload"}}, s.Bundles...)
+	s.Objects[0].State, s.Objects[0].Message = "InProgress", "Replicas: 0/1"
+	return s
+}
+
+// byServer is shop whose bundle a server has unpacked and serves.
+func byServer() v1.BundleState {
+	s := shop()
+	s.Bundles[0].ContentURL = "https://berth-bundles.berth-system.svc/bundles/shop-h66bd3.tgz"
+	return s
+}
+
+// What is said of an instance: nothing of a server where there is none, and a reason once.
+func TestStateOfAnInstance(t *testing.T) {
+	for name, s := range map[string]v1.BundleState{
+		"healthy":   shop(),
+		"unhealthy": unhealthy(v1.BundleUnhealthy, "Failed", strings.TrimPrefix(notFound, "deployment/web in namespace team: ")),
+		"upgrading": upgrading(),
+		"served":    byServer(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := printed(t, "text", bundle.State{BundleState: s}, 0)
+			goldentest.Check(t, name+".txt", text)
+			if strings.Count(text, "ImageNotFound") > 1 {
+				t.Error("the reason is repeated")
+			}
+		})
+	}
+}
