@@ -116,7 +116,11 @@ func join[T ~string](words []T) string {
 // AddOutputFlag adds --output with the formats that a command has; one that ends
 // in = takes an expression. The value is checked when it is parsed.
 func AddOutputFlag(cmd *cobra.Command, format *printer.Format, allowed ...string) {
-	cmd.Flags().VarP(&outputFlag{text: "text", format: format, allowed: allowed}, "output", "o", "output format: "+join(allowed))
+	usage := "output format: " + join(allowed)
+	if slices.Contains(allowed, "wide") {
+		usage += "; wide cuts nothing, and may be wider than the terminal"
+	}
+	cmd.Flags().VarP(&outputFlag{text: "text", format: format, allowed: allowed}, "output", "o", usage)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 }
 

@@ -7,7 +7,8 @@ any command can be piped.
 --output (-o) chooses the format. Not every command has all of them; see its help.
 
   text            for people; may change with any version
-  wide            text with more columns
+  wide            text with more columns, and nothing is cut: as kubectl's, it may be
+                  wider than the terminal
   name            only the names, one per line
   json, yaml      exactly one document, also on failure: then it is an Error
   jsonl           JSON Lines: each line is a document

@@ -129,7 +129,7 @@ func (s JobStats) durations(groups []v1.JobGroup, p style.Page) []string {
 		cols = append(cols, percentileBars(rows, columns, colour, p))
 		legend = style.Paragraph([]string{style.Paint(p.Grey, p.Heavy+" median   "+p.Light+" 90%   "+p.Dotted+" longest")})
 	}
-	return append(style.Table(cols, p.Room, p.Styles), legend...)
+	return append(style.Table(cols, p.Table().Room, p.Styles), legend...)
 }
 
 func seconds(s float64) string { return style.Brief(style.Seconds(s)) }

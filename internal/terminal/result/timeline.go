@@ -41,7 +41,7 @@ func (j Job) timeline(p style.Page) []string {
 	if p.Room > 0 {
 		cols = j.withBars(cols, begin, colour, p)
 	}
-	return style.Table(cols, p.Room, p.Styles)
+	return style.Table(cols, p.Table().Room, p.Styles)
 }
 
 // begin is when the first of it began.
@@ -58,10 +58,13 @@ func (j Job) withBars(cols []style.Column, begin time.Time, colour func(int) lip
 	messages := cols[3]
 	cols = cols[:3]
 	columns := style.Spare(cols, p.Room)
-	if p.Room >= roomForMessages {
+	if p.Room >= roomForMessages || p.Wide {
 		columns = min(columns, barsAndMessages)
 	}
 	if columns < style.LeastBars {
+		if p.Wide {
+			cols = append(cols, messages)
+		}
 		return cols
 	}
 	axis := style.Axis{Time: j.CreatedAt.Add(j.took(p.Now)).Sub(begin), Columns: columns}
@@ -72,7 +75,7 @@ func (j Job) withBars(cols []style.Column, begin time.Time, colour func(int) lip
 	for _, s := range j.Timeline {
 		bars.Cells = append(bars.Cells, spanBar(s, axis, s.BeganAt.Sub(begin), p))
 	}
-	if cols = append(cols, bars); p.Room >= roomForMessages {
+	if cols = append(cols, bars); p.Room >= roomForMessages || p.Wide {
 		cols = append(cols, messages)
 	}
 	return cols

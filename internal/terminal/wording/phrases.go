@@ -24,7 +24,9 @@ func WarningLine(w v1.Warning, p style.Page, live bool) string {
 	if w.Count > 1 {
 		name += fmt.Sprintf(" %s%d", p.Times, w.Count)
 	}
-	name = p.CutMiddle(name, max(p.Width/2-6, 8))
+	if !p.Wide {
+		name = p.CutMiddle(name, max(p.Width/2-6, 8))
+	}
 	age := ""
 	if live && !w.At.IsZero() && p.Now.Sub(w.At) >= 1e9 {
 		age = "   " + style.Whole(p.Now.Sub(w.At)) + " ago"
@@ -33,7 +35,10 @@ func WarningLine(w v1.Warning, p style.Page, live bool) string {
 		age = ""
 	}
 	room := p.Width - 1 - 4 - style.Width(name) - 3 - style.Width(age)
-	text := p.Cut(p.Text(WarningText(w)), max(room, 0))
+	text := p.Text(WarningText(w))
+	if !p.Wide {
+		text = p.Cut(text, max(room, 0))
+	}
 	return "  " + style.Paint(p.Yellow, p.Warning+" "+name) + "   " + text + style.Paint(p.Grey, age)
 }
 

@@ -122,5 +122,5 @@ func table[T any](p style.Page, rows []T, columns ...column[T]) []string {
 		}
 		laid[i] = c.Column
 	}
-	return style.Table(laid, p.Room, p.Styles)
+	return style.Table(laid, p.Table().Room, p.Styles)
 }

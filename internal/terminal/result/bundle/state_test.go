@@ -95,3 +95,13 @@ func TestStateOfAnInstance(t *testing.T) {
 		})
 	}
 }
+
+// A wide list has all of the reason, however narrow the terminal is.
+func TestAWideListCutsNothing(t *testing.T) {
+	list := bundle.List{BundleStateList: v1.BundleStateList{Items: []v1.BundleState{unhealthy(v1.BundleUnhealthy, "Failed", "")}}}
+	for output, whole := range map[string]bool{"wide": true, "text": false} {
+		if text := printed(t, output, list, 80); strings.Contains(text, notFound+remedy) != whole {
+			t.Errorf("%s:\n%s", output, text)
+		}
+	}
+}
