@@ -8,6 +8,7 @@ import (
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
 // atOnce is how many releases are asked for in one request: their names are in its address.
@@ -19,13 +20,13 @@ type Newest struct {
 	Err     error
 }
 
-// Several are the newest records of releases, by namespace and name, in a request for every 50
-// of them. A release without a record is left out.
-func (r Records) Several(ctx context.Context, names []string) (map[types.NamespacedName]Newest, error) {
-	all := map[types.NamespacedName]Newest{}
+// Several are the newest records of releases of a namespace, or of all, by namespace and name, in
+// a request for every 50 of them. A release without a record is left out.
+func Several(ctx context.Context, secrets typedcorev1.SecretsGetter, namespace string, names []string) (map[types.NamespacedName]Newest, error) {
+	listed, all := Records{Secrets: secrets.Secrets(namespace), Namespace: namespace}, map[types.NamespacedName]Newest{}
 	for chunk := range slices.Chunk(names, atOnce) {
 		newest := map[types.NamespacedName]*corev1.Secret{}
-		err := r.each(ctx, "owner=helm,name in ("+strings.Join(chunk, ",")+")", func(s *corev1.Secret) {
+		err := listed.each(ctx, "owner=helm,name in ("+strings.Join(chunk, ",")+")", func(s *corev1.Secret) {
 			of := types.NamespacedName{Namespace: s.Namespace, Name: s.Labels["name"]}
 			if newest[of] == nil || byTrust(*s, *newest[of]) > 0 {
 				one := *s // without the page that it came with
@@ -36,8 +37,7 @@ func (r Records) Several(ctx context.Context, names []string) (map[types.Namespa
 			return nil, err
 		}
 		for of, secret := range newest {
-			own := r
-			own.Namespace = of.Namespace
+			own := Records{Secrets: secrets.Secrets(of.Namespace), Namespace: of.Namespace} // whose chunks are beside it
 			release, err := own.open(ctx, secret, of.Name)
 			all[of] = Newest{release, err}
 		}

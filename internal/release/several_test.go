@@ -36,11 +36,33 @@ func TestNewest(t *testing.T) {
 		if err != nil || latest.Version != test.want {
 			t.Errorf("%s: %v, revision %d, want %d", name, err, latest.Version, test.want)
 		}
-		records.Secrets = client.CoreV1().Secrets(corev1.NamespaceAll)
-		all, err := records.Several(t.Context(), []string{"a", "b"})
+		all, err := Several(t.Context(), client.CoreV1(), corev1.NamespaceAll, []string{"a", "b"})
 		one := all[types.NamespacedName{Namespace: "ns", Name: "a"}]
 		if err != nil || len(all) != 1 || one.Err != nil || one.Release.Version != test.want {
 			t.Errorf("%s, of several: %v, %+v, want %d", name, err, all, test.want)
+		}
+	}
+}
+
+// Records that are kept in chunks are read like all others, also those of all namespaces at once.
+func TestSeveralInChunks(t *testing.T) {
+	client := clientset.NewClientset()
+	for _, namespace := range []string{"ns", "other"} {
+		records := Records{Secrets: client.CoreV1().Secrets(namespace), Namespace: namespace, most: 200}
+		revision := NewRevision("a", namespace, bundleOf(t, 10), nil, time.Now())
+		if err := records.Create(t.Context(), revision); err != nil || !IsInChunks(revision) {
+			t.Fatal(IsInChunks(revision), err)
+		}
+	}
+	for namespace, want := range map[string]int{corev1.NamespaceAll: 2, "ns": 1} {
+		all, err := Several(t.Context(), client.CoreV1(), namespace, []string{"a"})
+		if err != nil || len(all) != want {
+			t.Fatalf("%q: %v, %v", namespace, all, err)
+		}
+		for of, one := range all {
+			if one.Err != nil || one.Release.Namespace != of.Namespace || !IsInChunks(one.Release) {
+				t.Errorf("%q: %s: %+v", namespace, of, one)
+			}
 		}
 	}
 }

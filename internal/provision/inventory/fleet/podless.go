@@ -141,8 +141,7 @@ func (b *Belongings) Podless(ctx context.Context, known func(namespace, id strin
 		}
 	}
 	slices.Sort(names)
-	records := release.Records{Secrets: b.reader.Client.CoreV1().Secrets(b.namespace), Namespace: b.namespace}
-	found, err := records.Several(ctx, slices.Compact(names))
+	found, err := release.Several(ctx, b.reader.Client.CoreV1(), b.namespace, slices.Compact(names))
 	if err != nil {
 		return nil, err
 	}
