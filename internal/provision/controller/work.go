@@ -32,10 +32,10 @@ func (c *Controller) one(ctx context.Context, k *known, key string) (did Action,
 		return did, nil
 	}
 	begun := c.now()
-	if did == Start && isOver(seen) {
-		k.replacedAt(key, begun)
-	}
 	did, err = c.do(ctx, r, did)
+	if did == Start && err == nil && isOver(seen) {
+		k.replacedAt(key, c.now())
+	}
 	switch {
 	case did == Nothing && err == nil: // somebody else has done it
 		return did, nil

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kubetest"
 	"github.com/berthdev/berth/internal/lifecycle"
@@ -147,6 +149,31 @@ func TestStartIsNotWaitedFor(t *testing.T) {
 	if did, err := w.one(ctx, k, "team."+id); did != Start || err != nil || len(w.pods()) != 1 {
 		t.Errorf("did %q, %v, and the pods are %q", did, err, w.pods())
 	}
+}
+
+// What counts for the pause before the next replacement of a pod is that it was replaced: what
+// was refused, or left to somebody else, was not.
+func TestOnlyReplacementsCount(t *testing.T) {
+	w := newWorld(t)
+	id := w.provision("alice")
+	w.endPod(id, corev1.PodFailed, "Evicted")
+	r := w.answered(id, v1.DesiredRunning)
+	k := knows(r, true)
+	over := seen(id, v1.StageFailed)
+	over.Ended = true
+	k.seeAll([]v1.Workspace{over})
+	counted := func(when string, want int) {
+		t.Helper()
+		if did, err := w.one(t.Context(), k, r.Key()); k.replaced[r.Key()].times != want {
+			t.Errorf("%s: %q, %v, and %d replacements count", when, did, err, k.replaced[r.Key()].times)
+		}
+	}
+	for _, code := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
+		w.requests.Set(code, func(_ int, request string) bool { return request == "delete pods" || request == "post pods" })
+		counted("refused", 0)
+	}
+	w.requests.Set(0, func(int, string) bool { return false })
+	counted("done", 1)
 }
 
 // lock lets somebody elsewhere work on a workspace.
