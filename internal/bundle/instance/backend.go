@@ -16,13 +16,12 @@ import (
 // them is on the objects.
 type Backend struct {
 	Reconciler
-	turn chan struct{} // has the one that opens content to be sent
 }
 
 // NewBackend makes the backend of a reconciler.
 func NewBackend(r Reconciler) Backend {
 	r.turns, r.fetches = newTurns(), newFetches(r.Fetcher.Cache)
-	return Backend{Reconciler: r, turn: make(chan struct{}, 1)}
+	return Backend{Reconciler: r}
 }
 
 // Bundle unpacks a bundle.
@@ -68,32 +67,24 @@ func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.Rea
 	return archive, digest, modified, err
 }
 
-// archive opens that of the cache. What is not there is fetched, and opened by one after the
-// other: it takes several times its size on disk, however many ask for it.
+// archive opens that of the cache. What is not there is fetched once, for all who ask for it.
 func (b Backend) archive(ctx context.Context, found *v1alpha1.Bundle) (archive io.ReadSeekCloser, digest string, err error) {
-	if archive := b.kept(ctx, found); archive != nil {
-		return archive, found.Status.Digest, nil
+	from := resolvedSource(found)
+	for {
+		if archive := b.kept(ctx, found); archive != nil {
+			return archive, found.Status.Digest, nil
+		}
+		c, err := b.fetches.send(ctx, found, sourceText(found, from), b.fetching(found, from))
+		if err == nil && c != nil {
+			c, err = asUnpacked(found, c)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		if c != nil {
+			return c.Archive(), c.Digest, nil
+		}
 	}
-	fetch := b.fetches.ask(ctx, found, sourceText(found, resolvedSource(found)), b.on, b.fetching(found, resolvedSource(found)))
-	if err := b.fetches.wait(ctx, fetch, false); err != nil {
-		return nil, "", err
-	}
-	select {
-	case b.turn <- struct{}{}:
-		defer func() { <-b.turn }()
-	case <-ctx.Done():
-		return nil, "", context.Cause(ctx)
-	}
-	if archive := b.kept(ctx, found); archive != nil {
-		return archive, found.Status.Digest, nil // the one before has fetched it
-	}
-	steps := b.unseen()
-	defer steps.Finish(v1.Result{})
-	c, err := b.Content(ctx, found, steps)
-	if err != nil {
-		return nil, "", err
-	}
-	return c.Archive(), c.Digest, nil
 }
 
 // kept is the archive of the cache; nil if it has none that can be read.

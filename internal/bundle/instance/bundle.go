@@ -144,6 +144,11 @@ func (r Reconciler) Content(ctx context.Context, b *v1alpha1.Bundle, steps *even
 	if err != nil {
 		return nil, err
 	}
+	return asUnpacked(b, c)
+}
+
+// asUnpacked is the content of a bundle, if it is what was unpacked.
+func asUnpacked(b *v1alpha1.Bundle, c *content.Content) (*content.Content, error) {
 	if digest := digestOf(b); digest != "" && digest != c.Digest {
 		_ = c.Close()
 		return nil, fault.New(fault.Failed, "the source of bundle %s has changed: its content was %s and is %s", b.Name, digest, c.Digest).

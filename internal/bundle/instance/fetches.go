@@ -26,7 +26,8 @@ const (
 	keptFor       = 30 * time.Second       // what was fetched, for those who have asked for it
 )
 
-// fetches are those of a server, one for each bundle. One that takes long goes on beside others
+// fetches are those of a server: one for each bundle, and one for those who are sent its content,
+// as workers may fetch it from elsewhere by then. One that takes long goes on beside others
 // as long as it is not the slowest of too many, by what has come of it in its time.
 type fetches struct {
 	cache *content.Cache
@@ -36,7 +37,7 @@ type fetches struct {
 	goingOn                      int
 
 	mu      sync.Mutex
-	bundles map[string]*fetch // by their names
+	bundles map[string]*fetch // by their keys
 }
 
 func newFetches(cache *content.Cache) *fetches {
@@ -48,7 +49,9 @@ func newFetches(cache *content.Cache) *fetches {
 
 // fetch is one of them.
 type fetch struct {
+	bundle string    // its name
 	of     types.UID // of the bundle
+	key    string
 	what   string    // is fetched
 	asked  time.Time
 	cancel context.CancelCauseFunc
@@ -84,49 +87,69 @@ func gaveWay() error {
 	return fault.New(fault.Unavailable, "fetching was ended for the sake of others, which come faster").WithHint("it is tried again in a while")
 }
 
-// get is the result of a fetch for who asks, which begins with that if nobody has asked. The
-// error is reconcile.After for somebody whose patience is over, who then asks again.
+// keyOf is that of the fetch of a bundle for a worker, and for those who are sent its content.
+func keyOf(bundle, who string) string {
+	if who == "" {
+		return "sent/" + bundle // which is no name
+	}
+	return bundle
+}
+
+// get is the result of a fetch for a worker, which begins with that if no worker has asked. The
+// error is reconcile.After for one whose patience is over, and who then asks again.
 func (s *fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) (*content.Content, v1alpha1.Source, error) {
 	for {
 		f := s.ask(ctx, b, what, who, do)
-		if err := s.wait(ctx, f, who != ""); err != nil {
+		if err := s.wait(ctx, f, true); err != nil {
 			return nil, v1alpha1.Source{}, err
 		}
-		if f.what != what {
-			continue // it is who serves content that has waited for another one
-		}
-		r, ok := s.take(b.Name, f, who)
+		r, ok := s.take(f, who)
 		if ok || r.err != nil {
 			return r.content, copyOf(r.resolved), r.err
 		}
 		if c, err := s.cache.Get(r.digest); err == nil {
 			return c, copyOf(r.resolved), nil
 		}
-		s.drop(b.Name, f) // another has taken it, and the cache has let it go
+		s.drop(f) // another has taken it, and the cache has let it go
 	}
 }
 
+// send is the result of a fetch for one who is sent the content. It is nil once a fetch has ended
+// whose content is in the cache, unless it was too large for that, or of another source: that of
+// a worker, which goes first, or one that others have shared, of whom one has the content.
+func (s *fetches) send(ctx context.Context, b *v1alpha1.Bundle, what string, do doFetch) (*content.Content, error) {
+	s.mu.Lock()
+	f := s.bundles[keyOf(b.Name, v1alpha1.KindBundle)]
+	s.mu.Unlock()
+	if f != nil && !f.ended() {
+		return nil, s.wait(ctx, f, false)
+	}
+	f = s.ask(ctx, b, what, "", do)
+	if err := s.wait(ctx, f, false); err != nil {
+		return nil, err
+	}
+	r, _ := s.take(f, "")
+	return r.content, r.err
+}
+
 // ask finds the fetch that is under way, or that has ended since who has asked for it. Any
-// other one of the bundle ends: its source has changed. Who serves content (nobody's pass) ends
-// none, and waits for the other one first.
+// other one of that key ends: its source has changed.
 func (s *fetches) ask(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) *fetch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.bundles[b.Name]; f != nil && f.of == b.UID {
-		switch {
-		case f.what == what && (!f.ended() || f.waiting[who]):
-			f.waiting[who] = true
-			return f
-		case who == "" && !f.ended():
-			return f
-		}
+	key := keyOf(b.Name, who)
+	if f := s.bundles[key]; f != nil && f.of == b.UID && f.what == what && (!f.ended() || f.waiting[who]) {
+		f.waiting[who] = true
+		return f
 	}
-	s.forget(b.Name)
+	s.forget(key)
 	// It outlives the work on an object that has begun it; a source has a time of its own.
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	f := &fetch{of: b.UID, what: what, asked: time.Now(), cancel: cancel, done: make(chan struct{}), waiting: map[string]bool{who: true}}
-	s.bundles[b.Name] = f
-	go s.run(ctx, b.Name, f, do)
+	f := &fetch{
+		bundle: b.Name, of: b.UID, key: key, what: what, asked: time.Now(), cancel: cancel, done: make(chan struct{}), waiting: map[string]bool{who: true},
+	}
+	s.bundles[key] = f
+	go s.run(ctx, f, do)
 	return f
 }
 
@@ -154,42 +177,44 @@ func (s *fetches) wait(ctx context.Context, f *fetch, worker bool) error {
 }
 
 // take gives who has asked the result of a fetch; the first one the content as well.
-func (s *fetches) take(bundle string, f *fetch, who string) (r fetched, owner bool) {
+func (s *fetches) take(f *fetch, who string) (r fetched, owner bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, f.result.content = f.result, nil
 	delete(f.waiting, who)
-	if len(f.waiting) == 0 && s.bundles[bundle] == f {
-		delete(s.bundles, bundle)
+	if len(f.waiting) == 0 && s.bundles[f.key] == f {
+		delete(s.bundles, f.key)
 	}
 	return r, r.content != nil
 }
 
 // drop forgets a fetch.
-func (s *fetches) drop(bundle string, f *fetch) {
+func (s *fetches) drop(f *fetch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.bundles[bundle] == f {
-		s.forget(bundle)
+	if s.bundles[f.key] == f {
+		s.forget(f.key)
 	}
 }
 
-// end ends the fetch of a bundle that is gone, or is another one by that name.
+// end ends the fetches of a bundle that is gone, or is another one by that name.
 func (s *fetches) end(bundle string, now types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.bundles[bundle]; f != nil && f.of != now {
-		s.forget(bundle)
+	for _, who := range []string{v1alpha1.KindBundle, ""} {
+		if f := s.bundles[keyOf(bundle, who)]; f != nil && f.of != now {
+			s.forget(f.key)
+		}
 	}
 }
 
-// forget ends the fetch of a bundle, and lets go of what has come of it; s.mu is held.
-func (s *fetches) forget(bundle string) {
-	f := s.bundles[bundle]
+// forget ends the fetch of a key, and lets go of what has come of it; s.mu is held.
+func (s *fetches) forget(key string) {
+	f := s.bundles[key]
 	if f == nil {
 		return
 	}
-	delete(s.bundles, bundle)
+	delete(s.bundles, key)
 	f.cancel(gone())
 	if f.result.content != nil {
 		_ = f.result.content.Close()

@@ -205,22 +205,80 @@ func TestFetchesAreShared(t *testing.T) {
 	})
 }
 
-// Who serves content lets the fetch of a worker end before its own begins. A defect in one is the
-// error of that one.
-func TestFetchesBeside(t *testing.T) {
+// Content is sent once a worker's fetch has ended, which it neither ends nor takes the result of.
+// A defect in one is the error of that one.
+func TestFetchesOfWhatIsSent(t *testing.T) {
 	r, _ := withCache(t)
+	r.Fetcher.Cache = content.NewCache(t.TempDir(), 0) // which has let everything go
 	synctest.Test(t, func(t *testing.T) {
-		s, begun := newFetches(r.Fetcher.Cache), time.Now()
-		_ = s.asks(t, "b", func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+		s, begun, fetched := newFetches(r.Fetcher.Cache), time.Now(), 0
+		theirs := sealed(t, r, "a", "theirs")
+		slowly := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+			fetched++
 			time.Sleep(time.Minute)
-			return nil, v1alpha1.Source{}, fault.New(fault.NotFound, "none")
-		})
-		_, _, err := s.get(t.Context(), madeBundle("b", "1"), "resolved", "", func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
-			panic("a defect")
-		})
-		if fault.CodeOf(err) != fault.Internal || time.Since(begun) != time.Minute {
-			t.Errorf("after %s: %v", time.Since(begun), err)
+			return theirs, v1alpha1.Source{}, nil
+		}
+		if err := s.asks(t, "b", slowly); !reconcile.IsAfter(err) {
+			t.Fatal(err)
+		}
+		failing := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) { panic("a defect") }
+		if c, err := s.send(t.Context(), madeBundle("b", "1"), "resolved", failing); c != nil || err != nil || time.Since(begun) != time.Minute {
+			t.Errorf("after %s: %v, %v", time.Since(begun), c, err)
+		}
+		for _, what := range []string{"resolved", "source"} {
+			if c, err := s.send(t.Context(), madeBundle("b", "1"), what, failing); c != nil || fault.CodeOf(err) != fault.Internal {
+				t.Errorf("%v, %v", c, err)
+			}
+		}
+		if err := s.asks(t, "b", slowly); err != nil || fetched != 1 {
+			t.Errorf("the worker's was fetched %d times, %v", fetched, err)
 		}
 		time.Sleep(time.Hour)
+	})
+}
+
+// What is too large for the cache is fetched again for each who is sent it, and what comes slowly
+// keeps nobody waiting who is sent something else.
+func TestSendingKeepsNobodyWaiting(t *testing.T) {
+	r, _ := withCache(t)
+	r.Fetcher.Cache = content.NewCache(t.TempDir(), 0)
+	synctest.Test(t, func(t *testing.T) {
+		s, sent := newFetches(r.Fetcher.Cache), atomic.Int32{}
+		contents := make(chan *content.Content, 3)
+		for range cap(contents) {
+			contents <- sealed(t, r, "a", "text")
+		}
+		taking := func(took time.Duration) doFetch {
+			return func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+				time.Sleep(took)
+				return <-contents, v1alpha1.Source{}, nil
+			}
+		}
+		send := func(name string, took time.Duration) {
+			for {
+				c, err := s.send(t.Context(), madeBundle(name, "1"), "source", taking(took))
+				if err != nil {
+					t.Error(err)
+				}
+				if err != nil || c != nil {
+					sent.Add(1)
+					_ = c.Close()
+					return
+				}
+			}
+		}
+		for range 2 {
+			go send("slow", time.Minute)
+		}
+		time.Sleep(90 * time.Second) // the second of them is at it
+		begun := time.Now()
+		send("quick", time.Second)
+		if took := time.Since(begun); took != time.Second || sent.Load() != 2 {
+			t.Errorf("it took %s, and %d are sent", took, sent.Load())
+		}
+		time.Sleep(time.Hour)
+		if sent.Load() != 3 || len(s.bundles) != 0 {
+			t.Errorf("%d are sent, and left are %d fetches", sent.Load(), len(s.bundles))
+		}
 	})
 }

@@ -15,12 +15,12 @@ import (
 )
 
 // run is a fetch, from its place to its end.
-func (s *fetches) run(ctx context.Context, bundle string, f *fetch, do doFetch) {
+func (s *fetches) run(ctx context.Context, f *fetch, do doFetch) {
 	defer f.cancel(nil)
 	var r fetched
 	select {
 	case s.places <- struct{}{}:
-		r = s.do(ctx, bundle, f, do)
+		r = s.do(ctx, f, do)
 	case <-ctx.Done():
 		r.err = context.Cause(ctx)
 	}
@@ -35,11 +35,11 @@ func (s *fetches) run(ctx context.Context, bundle string, f *fetch, do doFetch) 
 	}
 	f.result = r
 	close(f.done)
-	time.AfterFunc(s.keptFor, func() { s.drop(bundle, f) })
+	time.AfterFunc(s.keptFor, func() { s.drop(f) })
 }
 
 // do fetches. After a time the place is another's.
-func (s *fetches) do(ctx context.Context, bundle string, f *fetch, do doFetch) (r fetched) {
+func (s *fetches) do(ctx context.Context, f *fetch, do doFetch) (r fetched) {
 	s.mu.Lock()
 	f.begun = time.Now()
 	s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *fetches) do(ctx context.Context, bundle string, f *fetch, do doFetch) (
 		f.came = max(f.came, p.Done)
 	}
 	log := slog.New(logr.ToSlogHandler(klog.FromContext(ctx)))
-	r.err = reconcile.Guard(log, kube.Object(v1alpha1.KindBundle, bundle), func() (err error) {
+	r.err = reconcile.Guard(log, kube.Object(v1alpha1.KindBundle, f.bundle), func() (err error) {
 		r.content, r.resolved, err = do(ctx, progress)
 		return err
 	})
