@@ -58,6 +58,17 @@ func ReadRecords(ctx context.Context, r inventory.Reader, namespace string) (*Be
 	return b, err
 }
 
+// Installed describes those of some workspaces without pods that are installed, by Helm's records
+// of these alone: a request for every 50.
+func Installed(ctx context.Context, r inventory.Reader, namespace string, some []v1.Workspace) ([]v1.Workspace, error) {
+	b, is := newBelongings(r, namespace), map[key]bool{}
+	for _, w := range some {
+		k := key{w.Namespace, w.ID}
+		b.installed[k], is[k] = installation{}, true
+	}
+	return b.Podless(ctx, func(namespace, id string) bool { return !is[key{namespace, id}] })
+}
+
 func newBelongings(r inventory.Reader, namespace string) *Belongings {
 	return &Belongings{reader: r, namespace: namespace, installed: map[key]installation{}, claims: map[key]metav1.ObjectMeta{}}
 }

@@ -135,14 +135,11 @@ func (p Podless) InsteadOfGone(ctx context.Context, changed []v1.Workspace) []v1
 
 // installed are those of the workspaces that are installed and can be started.
 func (p Podless) installed(ctx context.Context, those map[key]int) []v1.Workspace {
-	b, err := fleet.ReadRecords(ctx, p.Reader, p.Query.Namespace)
-	if err != nil {
-		return nil
+	some := make([]v1.Workspace, 0, len(those))
+	for k := range those {
+		some = append(some, v1.Workspace{Namespace: k.namespace, ID: k.id})
 	}
-	all, err := b.Podless(ctx, func(namespace, id string) bool {
-		_, is := those[key{namespace, id}]
-		return !is
-	})
+	all, err := fleet.Installed(ctx, p.Reader, p.Query.Namespace, some)
 	if err != nil {
 		return nil
 	}

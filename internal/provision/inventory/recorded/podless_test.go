@@ -247,3 +247,32 @@ func TestInsteadOfGone(t *testing.T) {
 		})
 	}
 }
+
+// However many pods go together, and whatever else is installed, Helm's records of these are read
+// in one request, and once more when those that are being deleted have had their time.
+func TestRequestsForWhatGoesTogether(t *testing.T) {
+	c := newCluster(t)
+	const many = 20
+	gone := make([]v1.Workspace, many)
+	for i := range many {
+		text := fmt.Sprintf("alice~dev%d", i)
+		c.install(text, "", false)
+		c.install("bob"+strings.TrimPrefix(text, "alice"), "", false)
+		gone[i] = v1.Workspace{Namespace: "team", ID: c.user(text).ID(), Snapshot: v1.Snapshot{Stage: v1.StageUnknown, Gone: true}}
+	}
+	asked := 0
+	c.requests.Set(http.StatusForbidden, func(_ int, request string) bool {
+		if request == "list secrets" {
+			asked++
+		}
+		return false
+	})
+	for i, w := range c.InsteadOfGone(t.Context(), slices.Clone(gone)) {
+		if !w.Startable || w.ID != gone[i].ID {
+			t.Errorf("%+v", w)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("%d requests", asked)
+	}
+}
