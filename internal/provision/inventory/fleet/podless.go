@@ -121,10 +121,12 @@ func (b *Belongings) addRecord(secret metav1.ObjectMeta) {
 
 // addClaim notes one claim of each workspace: those that are kept say whose it was as well.
 func (b *Belongings) addClaim(claim metav1.ObjectMeta) {
-	if k := (key{claim.Namespace, claim.Labels[kube.LabelCanonicalID]}); claim.DeletionTimestamp == nil {
-		if before, ok := b.claims[k]; !ok || isKept(before) {
-			b.claims[k] = claim
-		}
+	k := key{claim.Namespace, claim.Labels[kube.LabelCanonicalID]}
+	if !userstring.LooksLikeID(k.name) || claim.DeletionTimestamp != nil {
+		return
+	}
+	if before, ok := b.claims[k]; !ok || isKept(before) {
+		b.claims[k] = claim
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/release"
 )
@@ -44,6 +45,35 @@ func TestDeployed(t *testing.T) {
 			if got := b.Deployed(); len(got) == 1 != test.want {
 				t.Errorf("%s: %v of %v", name, got, slices.Collect(maps.Keys(b.installed)))
 			}
+		}
+	}
+}
+
+// A claim is of the workspace whose ID its label has. What can be no ID names none, and one that is
+// being deleted is not left.
+func TestClaimsOfWorkspaces(t *testing.T) {
+	claim := func(id string, change ...func(*metav1.ObjectMeta)) metav1.ObjectMeta {
+		meta := metav1.ObjectMeta{Namespace: "dev", Labels: map[string]string{kube.LabelCanonicalID: id}}
+		for _, c := range change {
+			c(&meta)
+		}
+		return meta
+	}
+	ending := func(m *metav1.ObjectMeta) { m.DeletionTimestamp = new(metav1.Now()) }
+	for name, test := range map[string]struct {
+		claim metav1.ObjectMeta
+		want  bool
+	}{
+		"of a workspace":      {claim("alice-2bd806c"), true},
+		"being deleted":       {claim("alice-2bd806c", ending), false},
+		"no label":            {claim(""), false},
+		"a name":              {claim("alice"), false},
+		"what a label allows": {claim("A.b_c"), false},
+	} {
+		b := newBelongings(inventory.Reader{}, "dev")
+		b.addClaim(test.claim)
+		if got := len(b.claims) == 1; got != test.want {
+			t.Errorf("%s: %v", name, b.claims)
 		}
 	}
 }

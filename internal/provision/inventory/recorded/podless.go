@@ -27,16 +27,20 @@ type key struct{ namespace, id string }
 
 func keyOf(w v1.Workspace) key { return key{w.Namespace, w.ID} }
 
-// Add is Complete with what there is now; seen are all that have pods and match the query, in
-// whatever stage. What is missing are those that cannot be read. What the caller may not list
-// says nothing.
-func (p Podless) Add(ctx context.Context, seen []v1.Workspace) (all []v1.Workspace, missing []error) {
-	var records []lifecycle.Record
-	var belongings *fleet.Belongings
-	var recordsErr, belongingsErr error
+// found is what there is of workspaces beside their pods.
+type found struct {
+	records      []lifecycle.Record
+	damaged      []error // of records that cannot be read
+	belongings   *fleet.Belongings
+	recordErr    error
+	belongingErr error
+}
+
+// read lists it, side by side.
+func (p Podless) read(ctx context.Context) (f found) {
 	var group errgroup.Group
 	group.Go(func() error {
-		records, missing, recordsErr = p.records(ctx)
+		f.records, f.damaged, f.recordErr = p.records(ctx)
 		return nil
 	})
 	read := fleet.ReadBelongings
@@ -45,21 +49,55 @@ func (p Podless) Add(ctx context.Context, seen []v1.Workspace) (all []v1.Workspa
 	}
 	if p.Query.Labels == "" { // a workspace without a pod has no labels
 		group.Go(func() error {
-			belongings, belongingsErr = read(ctx, p.Reader, p.Query.Namespace)
+			f.belongings, f.belongingErr = read(ctx, p.Reader, p.Query.Namespace)
 			return nil
 		})
 	}
 	_ = group.Wait() // each has its own error
-	var others []v1.Workspace
-	if belongings != nil && belongingsErr == nil {
-		others, belongingsErr = belongings.Podless(ctx, KnownIn(seen, records))
+	return f
+}
+
+// others describes those that are neither seen nor recorded.
+func (f *found) others(ctx context.Context, seen []v1.Workspace) (all []v1.Workspace) {
+	if f.belongings != nil && f.belongingErr == nil {
+		all, f.belongingErr = f.belongings.Podless(ctx, KnownIn(seen, f.records))
 	}
-	for _, err := range []error{recordsErr, belongingsErr} {
+	return all
+}
+
+// Add is Complete with what there is now; seen are all that have pods and match the query, in
+// whatever stage. What is missing are those that cannot be read. What the caller may not list
+// says nothing.
+func (p Podless) Add(ctx context.Context, seen []v1.Workspace) (all []v1.Workspace, missing []error) {
+	f := p.read(ctx)
+	others := f.others(ctx, seen)
+	missing = f.damaged
+	for _, err := range []error{f.recordErr, f.belongingErr} {
 		if err != nil && fault.CodeOf(err) != fault.PermissionDenied {
 			missing = append(missing, err)
 		}
 	}
-	return Complete(seen, others, records, p.Limits, p.Query), missing
+	return Complete(seen, others, f.records, p.Limits, p.Query), missing
+}
+
+// Count gives all that match the query, with pods or without, for a limit: that pods or records
+// cannot be listed is an error. Claims, or Helm's records, that the caller may not list are not
+// counted, so that there are at least these.
+func (p Podless) Count(ctx context.Context) ([]v1.Workspace, error) {
+	var seen *v1.WorkspaceList
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		seen, err = fleet.Names(ctx, p.Reader, p.Query)
+		return err
+	})
+	f := p.read(ctx)
+	for _, err := range []error{group.Wait(), f.recordErr} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	others := f.others(ctx, seen.Items)
+	return Complete(seen.Items, others, f.records, p.Limits, p.Query), f.belongingErr
 }
 
 // AddToSome is Add where those that are seen are only in the stages that are asked for.
@@ -80,10 +118,15 @@ func (p Podless) AddToSome(ctx context.Context, seen []v1.Workspace) (all []v1.W
 	return slices.DeleteFunc(all, func(w v1.Workspace) bool { return isOther(w.Namespace, w.ID) }), missing
 }
 
+// records are those of workspaces of which something is left, or should be.
 func (p Podless) records(ctx context.Context) (records []lifecycle.Record, damaged []error, err error) {
+	if p.Place.Client == nil {
+		return nil, nil, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	return p.Place.Of(p.Query.Namespace).List(ctx)
+	records, damaged, err = p.Place.Of(p.Query.Namespace).List(ctx)
+	return slices.DeleteFunc(records, lifecycle.Record.Done), damaged, err
 }
 
 // KnownIn is true for what is seen or recorded.

@@ -276,3 +276,40 @@ func TestRequestsForWhatGoesTogether(t *testing.T) {
 		t.Errorf("%d requests", asked)
 	}
 }
+
+// For a limit, what is recorded has to be known; what the caller may not list otherwise is not
+// counted. What is deleted counts no more, here and in lists.
+func TestCount(t *testing.T) {
+	for name, test := range map[string]struct {
+		denied string
+		want   int
+		fails  bool
+	}{
+		"everything may be read":         {want: 3},
+		"the records may not be listed":  {denied: "list configmaps", fails: true},
+		"the claims may not be listed":   {denied: "list persistentvolumeclaims", want: 2},
+		"the releases may not be listed": {denied: "list secrets", want: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.Query.Kept = true
+			c.install("alice~installed", "", false)
+			c.claim("alice~kept", true)
+			c.state("alice~stopped", v1.DesiredStopped)
+			r := record(v1.DesiredTerminated, v1.ActualTerminated)
+			r.ID, r.UserString = c.user("alice~deleted").ID(), "alice~deleted"
+			if _, err := c.Place.Of("team").Change(t.Context(), r.ID, func(lifecycle.Record) (lifecycle.Record, error) { return r, nil }); err != nil {
+				t.Fatal(err)
+			}
+			c.requests.Set(http.StatusForbidden, func(_ int, request string) bool { return request == test.denied })
+			all, err := c.Count(t.Context())
+			if (err != nil) != test.fails || len(all) != test.want {
+				t.Errorf("%q, %v", described(all), err)
+			}
+			listed, missing := c.Add(t.Context(), nil)
+			if len(missing) > 0 || slices.ContainsFunc(listed, func(w v1.Workspace) bool { return w.UserString == "alice~deleted" }) {
+				t.Errorf("%q, missing %v", described(listed), missing)
+			}
+		})
+	}
+}
