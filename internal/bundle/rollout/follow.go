@@ -78,10 +78,11 @@ func (f *Follower) Inspect(r health.Reading) (health.Reading, time.Time) {
 	if !known || !IsWorkload(r.Object) {
 		return r, time.Time{}
 	}
-	// A delay counts from a time that the cluster gave.
+	// A delay counts from a time that the cluster gave, so that it is read by the cluster's clock,
+	// as is since when it is waited. (A clock that is ahead shortens delays, and no waiting.)
 	s, _ := stateOf(r.Object, objects)
 	f.behind = max(f.behind, s.Newest().Sub(f.Now()))
-	r, next := Analyze(r, objects, f.Policy, f.Now().Add(f.behind))
+	r, next := Analyze(r, objects, f.Policy.By(f.behind), f.Now().Add(f.behind))
 	if !next.IsZero() {
 		next = next.Add(-f.behind)
 	}

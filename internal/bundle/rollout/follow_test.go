@@ -158,3 +158,30 @@ func TestFollowIsRefused(t *testing.T) {
 		t.Errorf("%q, and %d more", note, len(notes))
 	}
 }
+
+// How long is waited for what will not pass does not depend on whether the clocks of this machine
+// and of the cluster agree.
+func TestClocksThatDiffer(t *testing.T) {
+	for name, off := range map[string]time.Duration{"as the cluster's": 0, "minutes behind it": -10 * time.Minute, "minutes ahead of it": 10 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			r, around, at := scene(t, "claim")
+			c := newCluster(t, around, at)
+			now := at.Add(off)
+			c.Now = func() time.Time { return now }
+			c.Policy = c.Policy.Waiting(now)
+			c.Policy.StuckDelay, c.Policy.StuckAfter = time.Second, 5*time.Second
+			f := c.Follow(func(text string) { t.Error(text) })
+			defer f.Close()
+			f.Open(t.Context(), []health.Reading{r})
+			until(t, f, r, func(got health.Reading) bool { return got.Cause != nil && got.State == health.InProgress })
+			now = now.Add(4 * time.Second)
+			if got, next := f.Inspect(r); got.State != health.InProgress || next.IsZero() || next.Sub(now) > time.Second {
+				t.Errorf("after 4 seconds: %+v, and again in %s", got, next.Sub(now))
+			}
+			now = now.Add(time.Second)
+			if got, _ := f.Inspect(r); got.State != health.Failed {
+				t.Errorf("after 5 seconds: %+v", got)
+			}
+		})
+	}
+}

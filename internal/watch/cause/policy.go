@@ -89,6 +89,14 @@ func (p Policy) Waiting(since time.Time) Policy {
 	return p
 }
 
+// By is the policy by a clock that is ahead of the caller's, where a reading is made by that.
+func (p Policy) By(ahead time.Duration) Policy {
+	if !p.WaitingSince.IsZero() {
+		p.WaitingSince = p.WaitingSince.Add(ahead)
+	}
+	return p
+}
+
 // Patient is true for the policy Patient.
 func (p Policy) Patient() bool { return p.Name == Patient }
 

@@ -96,6 +96,39 @@ func TestAClockThatIsBehind(t *testing.T) {
 	})
 }
 
+// With a clock that is late, a caller who has just begun to wait waits for as long as with another.
+func TestWaitingByAClockThatIsBehind(t *testing.T) {
+	for _, late := range []time.Duration{0, 10 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			fw := start(t, t.Context())
+			fw.hold(watchtest.NewPod("web", "1", func(p *corev1.Pod) {
+				p.Status.Conditions = []corev1.PodCondition{{
+					Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+					Message: "0/3 nodes are available: 3 Insufficient cpu.", LastTransitionTime: metav1.Now(),
+				}}
+			}).Version(1).Pod)
+			time.Sleep(2 * time.Minute)
+			began := time.Now()
+			fw.events.add(watchtest.Event("web", "1", "", "Noted", "at this time").At(began).Version(2).Event)
+			synctest.Wait()
+			now := func() time.Time { return time.Now().Add(-late) }
+			p := cause.DefaultPolicy().Waiting(now())
+			p.StuckAfter = 90 * time.Second
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			var last v1.Snapshot
+			err := fw.f.Run(ctx, p, now, func(c Change) bool {
+				last = c.Snapshot
+				return last.Verdict() == v1.VerdictStuck
+			})
+			if waited := time.Since(began); err != nil || waited != p.StuckAfter {
+				t.Errorf("%s late: it waits for %s, %v, and reads %+v", late, waited, err, last)
+			}
+			fw.f.Close()
+		})
+	}
+}
+
 // Sources are made of client-go's typed clients.
 func podClient(c kubernetes.Interface) ListWatcher { return Client(c.CoreV1().Pods("dev")) }
 

@@ -40,7 +40,7 @@ func (f *Follower) Run(ctx context.Context, p cause.Policy, now func() time.Time
 	for first := true; ; first = false {
 		news := f.take()
 		clock := f.clusterTime(news, now)
-		next, done := f.read(news, p, clock, first, deliver)
+		next, done := f.read(news, p.By(f.behind), clock, first, deliver)
 		switch {
 		case done:
 			return nil
