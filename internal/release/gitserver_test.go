@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// serve serves the repository over HTTP to who knows the password, if there is one.
+// serve serves the repository over HTTP to those who know the password, if there is one.
 func (w workspace) serve(username, password string) (url string) {
 	w.Helper()
 	programs, err := exec.CommandContext(w.Context(), "git", "--exec-path").Output()

@@ -11,8 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Refuse answers with a status and one line that says why. Who asks for another protocol is a
-// client of Kubernetes, which reads a Status.
+// Refuse answers with a status and one line that says why. A request for another protocol is
+// that of a client of Kubernetes, which reads a Status.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 	why = fault.Line(why)
 	if r.Header.Get("Upgrade") == "" {

@@ -22,8 +22,8 @@ type Config struct {
 	// Listen is host:port of the role itself; empty for one that nobody asks anything, which
 	// has no Handler.
 	Listen string
-	// MetricsListen is host:port of /healthz, /readyz and /metrics, which anybody may
-	// ask who reaches it.
+	// MetricsListen is host:port of /healthz, /readyz and /metrics, which anybody
+	// who reaches it may ask.
 	MetricsListen string
 	// Cert and Key are files. Without them only loopback is listened on.
 	Cert, Key string
@@ -197,7 +197,7 @@ func listen(ctx context.Context, address, flag string, security *tls.Config) (ne
 
 // keepAlive finds a client that is gone without a word after a minute at most, if nothing is on
 // the way to it. If something is, the kernel gives up as it does with any connection, after about
-// a quarter of an hour: who keeps connections that long looks whether they are Silent.
+// a quarter of an hour: a server that keeps connections that long looks whether they are Silent.
 func keepAlive() net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 }

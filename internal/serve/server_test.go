@@ -243,7 +243,7 @@ func TestNothingIsLeftAfterLoad(t *testing.T) {
 		all.Wait()
 		return refused
 	}
-	load(8, 10) // what is made once is made by now
+	load(8, 10) // what is made once has been made
 	goroutines, memory := settle(t, 0), heap()
 	if refused := load(32, 40); refused == 0 {
 		t.Error("the load met no limit")

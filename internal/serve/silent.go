@@ -10,14 +10,14 @@ const (
 	// unanswered is how long the other end may leave what it has room for unacknowledged: as long
 	// as keep-alive takes where nothing is on the way.
 	unanswered = time.Minute
-	// unprobed is how long nothing at all may come. Who does not read answers the kernel's
+	// unprobed is how long nothing at all may come. A client that does not read answers the kernel's
 	// questions whether there is room, of which there is one in two minutes at least.
 	unprobed = 5 * time.Minute
 )
 
 // Silent is true if the other end of a connection is certainly gone: it acknowledges nothing any
 // more. Keep-alive notices that only where nothing is on the way, and TCP_USER_TIMEOUT ends those,
-// too, who are there and only do not read. False where the system does not tell.
+// too, that are there and only do not read. False where the system does not tell.
 func Silent(conn net.Conn) bool {
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()

@@ -63,7 +63,7 @@ type Input struct {
 type Output struct {
 	io.Writer
 	Capabilities
-	// Size measures the terminal, anew at each call: it can be resized. Height
+	// Size measures the terminal, again at each call: it can be resized. Height
 	// is 0 where there is no terminal.
 	Size func() (width, height int)
 }

@@ -278,7 +278,7 @@ func TestAnalyze(t *testing.T) {
 			events: []*corev1.Event{claimEvent("data", "FailedBinding", "no persistent volumes available")},
 			stage:  v1.StageFailed, cause: "VolumeUnbound: no persistent volumes available",
 		},
-		"the claim is bound by now": {
+		"the claim is bound meanwhile": {
 			pod: watchtest.NewPod("web", "1", mounts("data")), claim: pvc("data", corev1.ClaimBound),
 			events: []*corev1.Event{claimEvent("data", "FailedBinding", "no persistent volumes available")},
 			stage:  v1.StageScheduling, next: cause.SilentAfter,

@@ -10,7 +10,7 @@ import (
 // circumstances are the facts beside an event that decide what it means.
 type circumstances struct {
 	restarts int  // of the container that the event is about
-	bound    bool // the claim that the event is about is bound by now
+	bound    bool // the claim that the event is about is bound meanwhile
 	// tolerated is true if the failure that the event reports does not count: its
 	// cause is ignored, or in its grace period.
 	tolerated bool

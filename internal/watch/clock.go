@@ -49,7 +49,7 @@ func (c *clock) stuck(since time.Time, p cause.Policy) (reported, givenUp bool) 
 
 // correct is for a clock that is behind the cluster's: the time is that of the
 // newest object at least. How long a cause has lasted is not known then, so that
-// none is tentative.
+// no cause is tentative.
 func (s State) correct(p cause.Policy, now time.Time) (cause.Policy, time.Time) {
 	if newest := s.Newest(); now.Before(newest) {
 		p.CauseDelay, now = 0, newest

@@ -53,7 +53,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// Who waits is told what is stuck after a while, and gives up later, if at all; both count from
+// While somebody waits, what is stuck is said after a while, and given up later, if at all; both count from
 // when the waiting began.
 func TestStuckSince(t *testing.T) {
 	policy := cause.Policy{StuckDelay: time.Minute, StuckAfter: 5 * time.Minute, WaitingSince: watchtest.Epoch}

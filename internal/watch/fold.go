@@ -40,7 +40,7 @@ func (s State) withEvent(e *corev1.Event) State {
 		}
 	}
 	switch {
-	case len(alike) > firstEvents+newestEvents: // s.objects is a copy by now
+	case len(alike) > firstEvents+newestEvents: // s.objects is a copy already
 		last, folded := alike[firstEvents-1].DeepCopy(), alike[firstEvents]
 		last.Count, last.Series = int32(min(evidence.Count(last)+evidence.Count(folded), 1<<31-1)), nil
 		if seen := evidence.LastSeen(folded); seen.After(evidence.LastSeen(last)) {

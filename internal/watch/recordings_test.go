@@ -191,7 +191,7 @@ func TestTentativeInRecordings(t *testing.T) {
 }
 
 // What came up by itself did not fail at any moment, and was never stuck: neither for who
-// followed it, nor for who reads a dump that was made of it then, in which nothing is
+// followed it, nor for the reader of a dump that was made of it then, in which nothing is
 // tentative.
 func TestNothingLastsInWhatComesUp(t *testing.T) {
 	asked := 0

@@ -68,7 +68,7 @@ func renderAll(charts map[string]func() fstest.MapFS, limit time.Duration) {
 	for _, name := range slices.Sorted(maps.Keys(charts)) {
 		fsys := charts[name]()
 		debug.FreeOSMemory()
-		if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins anew
+		if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins again
 			panic(err)
 		}
 		fmt.Fprintln(os.Stderr, "rendering", name)

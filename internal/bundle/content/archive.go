@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// Archive opens the archive of a digest alone, for who passes it on: nothing is written for
+// Archive opens the archive of a digest alone, to be passed on: nothing is written for
 // it. It is verified the first time that its file is opened. The errors are those of Get.
 func (c *Cache) Archive(ctx context.Context, digest string) (io.ReadSeekCloser, error) {
 	return use(c, digest, func(_ *os.Root, file *os.File) (io.ReadSeekCloser, error) {
@@ -33,7 +33,7 @@ func (c *Content) Archive() io.ReadSeekCloser {
 	return alone{io.NewSectionReader(c.archive, 0, c.packed), c.archive}
 }
 
-// alone is an archive that is closed by who reads it.
+// alone is an archive that its reader closes.
 type alone struct {
 	*io.SectionReader
 	io.Closer

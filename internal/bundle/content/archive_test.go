@@ -60,8 +60,8 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// The first who opens an archive has it verified, the others do not; another file of its
-// name is verified anew.
+// An archive is verified when it is opened first, and not after that; another file of its
+// name is verified again.
 func TestArchiveIsVerifiedOnce(t *testing.T) {
 	dir := t.TempDir()
 	cache := content.NewCache(dir, 1<<20)

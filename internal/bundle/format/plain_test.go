@@ -80,7 +80,7 @@ func TestRecognizeNamesTheDirectory(t *testing.T) {
 	}
 }
 
-// Who gives a directory of manifests is told where these are to be.
+// For a directory of manifests, the error says where these are to be.
 func TestRecognizeSaysWhereManifestsBelong(t *testing.T) {
 	_, err := format.Recognize(bundle(map[string]string{"a.yaml": configMap, "README": ""}))
 	if hint := fault.From(err).Hint; !strings.HasPrefix(hint, "put manifests into a directory manifests/") {

@@ -120,7 +120,7 @@ func digestOf(b *v1alpha1.Bundle) string {
 }
 
 // checkDigest refuses a bundle whose annotation says since it was unpacked that its content
-// is another: who may change an annotation does not choose what is installed.
+// is another: the permission to change an annotation is not one to choose what is installed.
 func checkDigest(b *v1alpha1.Bundle) error {
 	wanted := b.Annotations[v1alpha1.AnnotationContent]
 	if wanted == "" || wanted == digestOf(b) {

@@ -99,7 +99,7 @@ func TestUnpackedByOneOfTwo(t *testing.T) {
 		"the other has seen less":     {func(b *v1alpha1.Bundle) { b.Status.Phase = v1alpha1.PhasePending }, "", "sha256:ours"},
 		"the other has unpacked, too": {func(b *v1alpha1.Bundle) { unpacked(b, "sha256:theirs") }, "", "sha256:theirs"},
 		"the bundle was changed":      {func(b *v1alpha1.Bundle) { b.Generation = 2 }, fault.Conflict, "sha256:ours"},
-		"the bundle was made anew":    {func(b *v1alpha1.Bundle) { b.UID = "2" }, fault.Conflict, "sha256:ours"},
+		"the bundle was made again":   {func(b *v1alpha1.Bundle) { b.UID = "2" }, fault.Conflict, "sha256:ours"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, client := fakeCluster(t, nil, nil)

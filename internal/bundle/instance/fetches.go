@@ -52,7 +52,7 @@ type fetch struct {
 	bundle string    // its name
 	of     types.UID // of the bundle
 	key    string
-	what   string    // is fetched
+	what   string // is fetched
 	asked  time.Time
 	cancel context.CancelCauseFunc
 	done   chan struct{} // is closed when it has ended
@@ -96,7 +96,7 @@ func keyOf(bundle, who string) string {
 }
 
 // get is the result of a fetch for a worker, which begins with that if no worker has asked. The
-// error is reconcile.After for one whose patience is over, and who then asks again.
+// error is reconcile.After for one whose patience is over; then it asks again.
 func (s *fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) (*content.Content, v1alpha1.Source, error) {
 	for {
 		f := s.ask(ctx, b, what, who, do)
@@ -114,7 +114,7 @@ func (s *fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string,
 	}
 }
 
-// send is the result of a fetch for one who is sent the content. It is nil once a fetch has ended
+// send is the result of a fetch of content that is to be sent. It is nil once a fetch has ended
 // whose content is in the cache, unless it was too large for that, or of another source: that of
 // a worker, which goes first, or one that others have shared, of whom one has the content.
 func (s *fetches) send(ctx context.Context, b *v1alpha1.Bundle, what string, do doFetch) (*content.Content, error) {
@@ -132,7 +132,7 @@ func (s *fetches) send(ctx context.Context, b *v1alpha1.Bundle, what string, do 
 	return r.content, r.err
 }
 
-// ask finds the fetch that is under way, or that has ended since who has asked for it. Any
+// ask finds the fetch that is under way, or that has ended since this worker has asked for it. Any
 // other one of that key ends: its source has changed.
 func (s *fetches) ask(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) *fetch {
 	s.mu.Lock()
@@ -176,7 +176,7 @@ func (s *fetches) wait(ctx context.Context, f *fetch, worker bool) error {
 	}
 }
 
-// take gives who has asked the result of a fetch; the first one the content as well.
+// take gives a worker that has asked the result of a fetch; the first one the content as well.
 func (s *fetches) take(f *fetch, who string) (r fetched, owner bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -237,8 +237,8 @@ func TestFetchesOfWhatIsSent(t *testing.T) {
 	})
 }
 
-// What is too large for the cache is fetched again for each who is sent it, and what comes slowly
-// keeps nobody waiting who is sent something else.
+// What is too large for the cache is fetched again each time that it is sent, and what comes slowly
+// does not delay what else is sent.
 func TestSendingKeepsNobodyWaiting(t *testing.T) {
 	r, _ := withCache(t)
 	r.Fetcher.Cache = content.NewCache(t.TempDir(), 0)

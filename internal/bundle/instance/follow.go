@@ -21,7 +21,7 @@ import (
 	"github.com/berthdev/berth/internal/serve"
 )
 
-// leader is who reconciles a class all the time; empty if nobody does.
+// leader names the server that reconciles a class all the time; empty if there is none.
 func (r Reconciler) leader(ctx context.Context, class string) (string, error) {
 	return serve.Leader(ctx, r.Own.CoordinationV1(), r.System, serve.LeaseName(class), r.Now)
 }
@@ -55,7 +55,7 @@ func (p *pass) leaveTo(ctx context.Context, leader string, wanted, current *v1al
 }
 
 // once has a server work once more on what is wanted already and has failed, whose cause
-// may be gone by now, or was being uninstalled: the instance says when that was requested.
+// may be gone, or was being uninstalled: the instance says when that was requested.
 func once(wanted, current *v1alpha1.Instance, now time.Time) error {
 	if current == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Who follows a server is told what became of their own request, and of no other.
+// A command that follows a server tells what became of its own request, and of no other.
 func TestArrived(t *testing.T) {
 	status := func(observed int64, valid, installed, healthy string) *v1alpha1.Instance {
 		in := &v1alpha1.Instance{}
@@ -60,7 +60,7 @@ func TestArrived(t *testing.T) {
 	}
 }
 
-// What has failed is asked for anew when it is wanted once more; what is well, or wanted
+// What has failed is asked for again when it is wanted once more; what is well, or wanted
 // otherwise, is not.
 func TestOnce(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -82,7 +82,7 @@ func TestOnce(t *testing.T) {
 		"it is well":                {instance(`{"namespace":"a"}`, metav1.ConditionTrue), `{"namespace":"a"}`},
 		"it has failed":             {instance(`{"namespace":"a"}`, metav1.ConditionFalse), `{"namespace":"a","requested":"2026-01-02T03:04:05Z"}`},
 		"it has failed again":       {instance(`{"namespace":"a","requested":"x"}`, metav1.ConditionFalse), `{"namespace":"a","requested":"2026-01-02T03:04:05Z"}`},
-		"it is well by now":         {instance(`{"namespace":"a","requested":"x"}`, metav1.ConditionTrue), `{"namespace":"a","requested":"x"}`},
+		"it is well already":        {instance(`{"namespace":"a","requested":"x"}`, metav1.ConditionTrue), `{"namespace":"a","requested":"x"}`},
 		"something else is wanted":  {instance(`{"namespace":"b"}`, metav1.ConditionFalse), `{"namespace":"a"}`},
 		"nobody can read it so far": {instance(`{"nonsense":1}`, metav1.ConditionFalse), `{"namespace":"a"}`},
 	} {

@@ -78,7 +78,7 @@ func TestInstallOfWhatWasChanged(t *testing.T) {
 		"another wants something else": {with("127.0.0.1:1/a:v1", 1), with("127.0.0.1:1/a:v2", 2)},
 		"another has created it":       {nil, with("127.0.0.1:1/a:v1", 1)},
 		"it was uninstalled":           {with("127.0.0.1:1/a:v1", 1), nil},
-		"it was installed anew":        {with("127.0.0.1:1/a:v1", 1), recreated},
+		"it was installed again":       {with("127.0.0.1:1/a:v1", 1), recreated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, client := fakeCluster(t, test.planned, func(client *dynamicfake.FakeDynamicClient) {

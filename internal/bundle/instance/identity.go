@@ -25,7 +25,7 @@ func (r Reconciler) As(account *v1alpha1.ServiceAccount) (Reconciler, error) {
 
 // identify has the pass do what the bundle chooses as the ServiceAccount that its instance
 // names. Of an instance that somebody else has written, its author must have been asked for
-// the permission; who requests an installation is asked with each request.
+// the permission; the caller of an installation is asked with each request.
 func (p *pass) identify(ctx context.Context) error {
 	account := p.in.Spec.ServiceAccount
 	if account == nil {
@@ -43,7 +43,7 @@ func (p *pass) identify(ctx context.Context) error {
 	return err
 }
 
-// denied says of a permission that is missing whose it is, and who can give it.
+// denied says of a permission that is missing whose it is, and how it is given.
 func (r Reconciler) denied(err error) error {
 	if r.account == nil || fault.CodeOf(err) != fault.PermissionDenied {
 		return err

@@ -68,7 +68,7 @@ const (
 )
 
 // decide compares the newest record of a release with what is wanted. One that was not
-// completed is done anew, whatever it says; installed says whether any ever was.
+// completed is done again, whatever it says; installed says whether any ever was.
 func decide(current, wanted *helm.Release, installed bool) change {
 	switch {
 	case current == nil, !installed:

@@ -167,7 +167,7 @@ func recordedHooks(record *helm.Release) (all []hooks.Hook, err error) {
 	return all, nil
 }
 
-// leftHooks is what is kept, with what the hooks have left by now: another one of them, of
+// leftHooks is what is kept, with what the hooks have left: another one of them, of
 // those that are recorded or of earlier ones, may have removed it or made it.
 func leftHooks(ctx context.Context, applier apply.Applier, recorded []hooks.Hook, keep []left) (all []left, err error) {
 	var made, earlier []*unstructured.Unstructured

@@ -45,7 +45,7 @@ func (r Reconciler) Know(ctx context.Context, name string) (k Known, err error) 
 
 // fresh reads an instance and its bundles again: what was read before the lock may have
 // been changed, or deleted, by whoever had it. The release is read by the pass. The bundles
-// come first: who wants another one changes the instance and then creates the bundle, which
+// come first: for another one, the instance is changed and then the bundle created, which
 // would be cleaned up as one that nobody wants if the instance were the older of the two.
 func (r Reconciler) fresh(ctx context.Context, name string) (k Known, err error) {
 	if k.Bundles, err = r.objects().Bundles(ctx, name); err == nil {
@@ -90,7 +90,7 @@ func (k Known) ServiceAccount() *v1alpha1.ServiceAccount {
 
 // Keep is where a request has its objects that name no namespace: where those of the
 // instance are, once something is installed. Another one that somebody has asked for, and
-// not only has in a context, is refused: all of it would be deleted and created anew.
+// not only has in a context, is refused: all of it would be deleted and created again.
 func (k Known) Keep(system, namespace string, asked bool) (string, error) {
 	if k.Instance == nil || k.Instance.Status.InstalledBundleName == "" || !IsOurs(k.Instance.Spec.ProvisionerClassName) {
 		return namespace, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// What is installed stays in its namespace; only who asks for another one is refused.
+// What is installed stays in its namespace; only a request for another one is refused.
 func TestKeep(t *testing.T) {
 	in := func(installed, namespace string) *v1alpha1.Instance {
 		in := instance(installed)

@@ -20,8 +20,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// What takes too long to unpack is said on the bundle and on its instance; who was
-// interrupted says nothing, and that it was begun is there.
+// What takes too long to unpack is said on the bundle and on its instance; a pass that
+// was interrupted says nothing, and that it was begun is there.
 func TestUnpackingEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		cause  error

@@ -117,7 +117,7 @@ func lookAgain(since, now time.Time) time.Duration {
 const writeTime = 2 * time.Second
 
 // afterwards is the context in which it is written that something took too long; nil if
-// that is not why ctx has ended: who was interrupted, or has lost the lock, knows nothing
+// that is not why ctx has ended: a pass that was interrupted, or has lost the lock, knows nothing
 // of the object that would be worth writing.
 func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	if fault.CodeOf(context.Cause(ctx)) != fault.DeadlineExceeded {

@@ -162,7 +162,7 @@ func setStatus(ctx context.Context, client dynamic.Interface, resource schema.Gr
 
 func remove(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, meta metav1.ObjectMeta) error {
 	err := client.Resource(resource).Delete(ctx, meta.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &meta.UID}})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // another one has its name by now
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // another one has its name
 		return nil
 	}
 	return kube.Fault(err, call("delete", resource, meta.Name))

@@ -51,7 +51,7 @@ type pass struct {
 	steps *event.Steps
 	held  *lock.Lock
 	until Until
-	// requested is true if who makes the pass has written the instance just now.
+	// requested is true for a pass of a command that has written the instance just now.
 	requested bool
 
 	in       *v1alpha1.Instance

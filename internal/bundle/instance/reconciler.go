@@ -111,7 +111,7 @@ const (
 	forUninstall = "uninstall"
 )
 
-// lock takes the lock of an instance, or says who holds it. An uninstallation waits for
+// lock takes the lock of an instance, or names its holder. An uninstallation waits for
 // the end of a pass, which a server may make at any time, and steps are told.
 func (r Reconciler) lock(ctx context.Context, name, purpose string, steps *event.Steps) (*lock.Lock, error) {
 	locker := r.locker(purpose)

@@ -19,7 +19,7 @@ const (
 	beside       = 2        // at once
 )
 
-// turns are who reads content of a server's workers, as that takes much memory for a while.
+// turns are those to read content, of a server's workers, as that takes much memory for a while.
 // All of them together stay within that of a server's pod.
 type turns struct {
 	parsing chan struct{} // has the one that reads what is no chart

@@ -160,7 +160,7 @@ func (u removal) leaving(applier apply.Applier) (objects []*unstructured.Unstruc
 	return objects
 }
 
-// waitGone waits until the objects are gone. Who gives up is told what is still there; the
+// waitGone waits until the objects are gone. If it gives up, it says what is still there; the
 // next run goes on from here.
 func (u removal) waitGone(ctx context.Context, objects []*unstructured.Unstructured) error {
 	rest, err := health.WaitGone(ctx, u.view, objects, func(rest []health.Reading) {

@@ -84,7 +84,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// Who may not read pods is told so, and the reading stays as it was; without the rest a cause is
+// A caller who may not read pods is told so, and the reading stays as it was; without the rest a cause is
 // found all the same.
 func TestLookIsRefused(t *testing.T) {
 	r, around, at := scene(t, "image")

@@ -35,7 +35,7 @@ func (c Client) Fetch(ctx context.Context, contentURL string, limit int64) (io.R
 	at, err := url.Parse(contentURL)
 	if err != nil || at.Scheme != "https" || at.Host == "" || at.User != nil {
 		return nil, fault.New(fault.InvalidArgument, "the content cannot be fetched from %q: it has to be an https URL without a login", contentURL).
-			WithHint("the provisioner that unpacked the bundle has set the URL; ask who runs it")
+			WithHint("the provisioner that unpacked the bundle has set the URL; ask its administrators")
 	}
 	if err := c.Trust.mayHaveToken(at); err != nil {
 		return nil, err
@@ -138,5 +138,5 @@ func problem(response *http.Response, host string) error {
 			WithHint("try again in a while")
 	}
 	return fault.New(fault.Unavailable, "the content server %s answers %s instead of the content", host, response.Status).
-		WithHint("the provisioner that unpacked the bundle has set the URL; ask who runs it")
+		WithHint("the provisioner that unpacked the bundle has set the URL; ask its administrators")
 }

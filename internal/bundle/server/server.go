@@ -48,7 +48,7 @@ func URL(base, bundle string) string {
 }
 
 // Handler answers requests for the content of bundles. The guard asks for get on the
-// path, whatever the method: who may not is told so before it is known whether there
+// path, whatever the method: a caller who may not is told so before it is known whether there
 // is anything.
 func Handler(store Store, guard *serve.Guard) http.Handler {
 	takes := func(r *http.Request) serve.Access { return serve.Get(r.URL.Path) }

@@ -47,7 +47,7 @@ func (t Trust) mayHaveToken(at *url.URL) error {
 		return nil
 	}
 	return fault.New(fault.PermissionDenied, "the content is at %s, which is no Service of the cluster: your token is not sent there", at.Host).
-		WithHint("if that is the server of who unpacked the bundle, add --%s %s", FlagHost, at.Host)
+		WithHint("if that is the server of the program that unpacked the bundle, add --%s %s", FlagHost, at.Host)
 }
 
 // address is a host with its port.

@@ -19,7 +19,7 @@ import (
 
 // configMaps makes a file of each key of ConfigMaps, which have to be immutable, or the
 // content of a bundle could change; and not those of an upload, whose content not everybody
-// may read who names sources. All that is wrong is reported together.
+// who names sources may read. All that is wrong is reported together.
 func (f Fetcher) configMaps(ctx context.Context, sources []v1alpha1.ConfigMapSource) (*content.Content, error) {
 	return f.build(ctx, func(b *content.Builder) error {
 		origins := map[string][]string{}

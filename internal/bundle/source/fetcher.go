@@ -25,8 +25,8 @@ type Fetcher struct {
 	// for any other source.
 	Bundle *v1alpha1.Bundle
 	// Getenv gives the variables by which the caller's own logins are found: those of
-	// Docker, of git's credential helpers and of SSH. Nil is for who fetches what others
-	// ask for: then a source has the login of its Secret or none.
+	// Docker, of git's credential helpers and of SSH. Nil is for a server, which fetches
+	// what others ask for: then a source has the login of its Secret or none.
 	Getenv func(string) string
 	// Progress is told what happens, with bytes so far, and in all if that is known;
 	// from one goroutine at a time. It may be nil.

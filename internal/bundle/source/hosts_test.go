@@ -50,7 +50,7 @@ func TestLoginIsForItsHosts(t *testing.T) {
 			!strings.Contains(err.Error(), "secret/login") || !strings.Contains(err.Error(), source.AnnotationHosts) || !strings.Contains(fault.From(err).Hint, source.AnnotationHosts+"="+host)) {
 			t.Errorf("%q: %v", hosts, err)
 		}
-		f.Getenv = os.Getenv // who is asked by nobody else reads the Secret anyway
+		f.Getenv = os.Getenv // a caller at a terminal reads the Secret anyway
 		if c, _, err = f.Fetch(t.Context(), overHTTP(url+"/b.tgz", withLogin())); err != nil {
 			t.Errorf("%q: %v", hosts, err)
 			continue

@@ -123,7 +123,7 @@ func statusFault(address *url.URL, response *http.Response, secret string) error
 			WithReason(credential.ReasonRejected).WithHint("correct the username and the password of the Secret, or name another")
 	case code == http.StatusForbidden:
 		return fault.New(fault.PermissionDenied, "%s: %s %s", name(address), status, with).
-			WithHint("ask who runs the server for access, or name a Secret with another login")
+			WithHint("ask the administrators of the server for access, or name a Secret with another login")
 	case code == http.StatusNotFound, code == http.StatusGone:
 		return fault.New(fault.NotFound, "%s: %s", name(address), status).WithHint("check the URL")
 	default:

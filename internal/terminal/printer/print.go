@@ -139,7 +139,7 @@ func write(w io.Writer, f Format, doc result.Kind) error {
 	}
 }
 
-// writeJSONLines writes a document as a line, or each part of a list: who reads
+// writeJSONLines writes a document as a line, or each part of a list: a program that reads
 // lines does not want to read a list first.
 func writeJSONLines(w io.Writer, doc result.Kind) error {
 	items := []result.Kind{doc}

@@ -12,7 +12,7 @@ type told struct {
 }
 
 // isNew notes a message and says whether its kind is new. Another thing that it is about
-// begins anew.
+// begins again.
 func (t *told) isNew(about any, message string) bool {
 	if t.kinds == nil || t.about != about {
 		t.about, t.kinds = about, map[string]bool{}

@@ -34,7 +34,7 @@ type Painter struct {
 }
 
 // Paint writes final lines above the region for good, and draws the region
-// anew from its first changed line on.
+// again from its first changed line on.
 func (p *Painter) Paint(final, region []string, width int) {
 	rows := p.rows(width)
 	keep := 0

@@ -60,7 +60,7 @@ func (b Blueprint) Tagged(text []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// annotate lets a node be laid out anew and puts the origin behind each field.
+// annotate lets a node be laid out again and puts the origin behind each field.
 // There is no place behind a text of several lines: there it is above.
 func annotate(n *yaml.Node, path string, origins map[string]string) {
 	n.Style = 0

@@ -70,7 +70,7 @@ func TestDiagnosis(t *testing.T) {
 	}
 }
 
-// Who wants to know more is told where to read on, of a cause that lasts.
+// Of a cause that lasts, it is said where there is more to read.
 func TestDiagnosisEndsWithTheExplanation(t *testing.T) {
 	const see = "\n    See `berth explain CrashLoop`.\n"
 	d := *diagnoses()["failed"]

@@ -15,7 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
-// ageTime is how often a picture is drawn anew for its ages alone.
+// ageTime is how often a picture is drawn again for its ages alone.
 const ageTime = time.Second
 
 // picture redraws a list, or one workspace in full, in place.

@@ -280,7 +280,7 @@ func provisioningText(c v1.Cause, a About) string {
 		},
 		{
 			pattern.Expr(`(?i)access ?modes?.*(?:not|un)\s?-?supported|(?:not|un)\s?-?support.*access ?mode|InvalidArgument|invalid (?:parameter|option)|Only support`),
-			"The storage class cannot make such a volume: compare the claim's access modes, size and class with what it offers (" + described + "), and create the claim anew.",
+			"The storage class cannot make such a volume: compare the claim's access modes, size and class with what it offers (" + described + "), and create the claim again.",
 		},
 		{
 			pattern.Expr(`(?i)topology|no available node|driver .*not (?:found|registered)`),

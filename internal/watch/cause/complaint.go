@@ -99,7 +99,7 @@ func meaningOf(words string) string {
 }
 
 // withWords quotes the last words in a finding of a container that ended, which makes a
-// case of their cause of it. Who killed it from outside, for a probe or for the time
+// case of their cause of it. What killed it from outside, for a probe or for the time
 // that it took, knows better than its log.
 func withWords(f Finding, t *corev1.ContainerStateTerminated) Finding {
 	words := lastWords(t)

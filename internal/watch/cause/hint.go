@@ -20,8 +20,8 @@ func Hint(c *v1.Cause, a About) string {
 		why = e.why(*c, a)
 	}
 	hint := e.hint
-	if a.isWorkspace() && strings.Contains(hint, "{anew}") { // what brings it back comes first
-		hint = "{anew} " + strings.Replace(hint, "{anew}", "", 1)
+	if a.isWorkspace() && strings.Contains(hint, "{bring-back}") { // what brings it back comes first
+		hint = "{bring-back} " + strings.Replace(hint, "{bring-back}", "", 1)
 	}
 	text := strings.NewReplacer(
 		"{why}", why,
@@ -32,7 +32,7 @@ func Hint(c *v1.Cause, a About) string {
 		"{again}", a.again(),
 		"{updated}", a.updated(),
 		"{retried}", a.retried(),
-		"{anew}", a.anew(),
+		"{bring-back}", a.bringBack(),
 		"{name}", c.Object[strings.Index(c.Object, "/")+1:],
 		"{ns}", a.option(),
 		"{container}", either(c.Container != "", "Container "+c.Container, "The container"),
@@ -142,7 +142,7 @@ func (a About) updated() string {
 	return "Then run `" + fault.Command("berth", "update", a.UserString) + a.option() + "`."
 }
 
-// retried is who creates a pod that was refused once it is accepted.
+// retried names what creates a pod that was refused, once it is accepted.
 func (a About) retried() string {
 	if a.Controlled {
 		return "Kubernetes keeps trying."
@@ -150,8 +150,8 @@ func (a About) retried() string {
 	return a.again()
 }
 
-// anew is what to do about a pod that is over, without any change.
-func (a About) anew() string {
+// bringBack is what to do about a pod that is over, without any change.
+func (a About) bringBack() string {
 	switch {
 	case a.isWorkspace():
 		return a.back()

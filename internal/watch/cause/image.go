@@ -212,7 +212,7 @@ func registry() []entry {
 				title:    "The registry refuses more pulls for now",
 				meaning:  "Public registries limit how much an address or an account may pull in some hours. All nodes behind one address count together.",
 				signs:    []string{"An event Failed with \"toomanyrequests\" or \"429 Too Many Requests\""},
-				remedies: []string{"Wait: the limit is counted anew after minutes to hours.", "Log in with a pull secret: accounts have higher limits.", "Use a mirror or a registry of your own."},
+				remedies: []string{"Wait: the limit ends after minutes to hours.", "Log in with a pull secret: accounts have higher limits.", "Use a mirror or a registry of your own."},
 				passes:   "When the registry's time is over.",
 				example:  "collected/b21p-toomanyrequests-patient",
 			},

@@ -42,7 +42,7 @@ func node() []entry {
 			},
 		},
 		{
-			code: Evicted, hint: "The node ran out of what the message names, or the pod used more than it may. Raise the limit in {spec}, or use less. {anew}",
+			code: Evicted, hint: "The node ran out of what the message names, or the pod used more than it may. Raise the limit in {spec}, or use less. {bring-back}",
 			explanation: explanation{
 				title:   "The node has put the pod out",
 				meaning: "The node ran short of memory or disk, or the pod has used more disk than it may, and the node has ended it to protect the others. The pod object stays, and does not start again.",
@@ -58,7 +58,7 @@ func node() []entry {
 			},
 		},
 		{
-			code: Preempted, reasons: []string{"Preempting"}, why: morePriority, hint: "A pod of a higher priority took its place. {why} {anew}",
+			code: Preempted, reasons: []string{"Preempting"}, why: morePriority, hint: "A pod of a higher priority took its place. {why} {bring-back}",
 			explanation: explanation{
 				title:   "A more important pod took its place",
 				meaning: "There was no room for a pod of a higher priority, and this one was ended for it.",
@@ -74,7 +74,7 @@ func node() []entry {
 		},
 		{
 			code: NodeOutOfResources, reasons: []string{"OutOfcpu", "OutOfmemory", "OutOfpods"},
-			hint: "The node had no room left when the pod arrived. Lower {requests-field}, or try again: another node may have room. {anew}",
+			hint: "The node had no room left when the pod arrived. Lower {requests-field}, or try again: another node may have room. {bring-back}",
 			explanation: explanation{
 				title:   "The node had no room when the pod arrived",
 				meaning: "Between the scheduler's choice and the pod's arrival, the room on the node was taken, or the pod was put there without the scheduler (nodeName).",
@@ -89,7 +89,7 @@ func node() []entry {
 			},
 		},
 		{
-			code: NodeAffinity, why: misfit, hint: "{why} {anew}",
+			code: NodeAffinity, why: misfit, hint: "{why} {bring-back}",
 			explanation: explanation{
 				title:   "The node's labels do not fit any more",
 				meaning: "The node was chosen by its labels, which have changed by the time that its kubelet looked at the pod.",
@@ -118,7 +118,7 @@ func node() []entry {
 			},
 		},
 		{
-			code: PodFailed, hint: "The pod has ended and is not restarted. {anew}",
+			code: PodFailed, hint: "The pod has ended and is not restarted. {bring-back}",
 			explanation: explanation{
 				title:   "The pod has ended",
 				meaning: "The pod's phase is Failed, and it does not start again. The message says why, as far as the node has said so.",
@@ -132,7 +132,7 @@ func node() []entry {
 			},
 		},
 		{
-			code: PodDeleted, hint: "The pod was deleted, or what it belonged to. {anew}",
+			code: PodDeleted, hint: "The pod was deleted, or what it belonged to. {bring-back}",
 			explanation: explanation{
 				title:   "The pod was deleted",
 				meaning: "Somebody has deleted the pod, or what it belonged to, or its node was drained.",

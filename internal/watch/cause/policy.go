@@ -54,7 +54,7 @@ type Policy struct {
 	// key of the file.
 	StuckAfterOrigin string
 	// WaitingSince is when the caller began to wait, from which both count at the
-	// earliest: who has just corrected something is not too late. Zero if nobody waits.
+	// earliest: what has just been corrected is not too late. Zero if nobody waits.
 	WaitingSince time.Time
 	// IgnoreReasons are causes that shall not fail anything, each by its code
 	// (ImageNotFound) or by Kubernetes' reason (ErrImagePull), in any case.

@@ -41,7 +41,7 @@ func rollout() []entry {
 				title:    "The job has given up",
 				meaning:  "Pods of the job failed more often than backoffLimit permits, a rule of its podFailurePolicy ended it, or it took longer than activeDeadlineSeconds. The job makes no more pods. Where the last pod is known, its end is the cause.",
 				signs:    []string{"`kubectl describe job`: condition Failed with BackoffLimitExceeded, PodFailurePolicy or DeadlineExceeded"},
-				remedies: []string{"Read the log of the last pod: `kubectl logs --selector job-name=NAME`.", "Correct the cause, delete the job and apply it again: a job cannot be started anew.", "With a deadline, raise activeDeadlineSeconds."},
+				remedies: []string{"Read the log of the last pod: `kubectl logs --selector job-name=NAME`.", "Correct the cause, delete the job and apply it again: a job cannot be started a second time.", "With a deadline, raise activeDeadlineSeconds."},
 				example:  "rollout/backoff-limit",
 			},
 		},
@@ -91,15 +91,15 @@ func OfRetriedJob(last evidence.Pod) *Finding {
 
 // gaveUp says why a job makes no more pods, and where to look.
 func gaveUp(c v1.Cause, a About) string {
-	anew := "Correct that, delete the job and apply it again."
+	redo := "Correct that, delete the job and apply it again."
 	name, isJob := strings.CutPrefix(c.Object, "job/")
 	switch {
 	case !isJob:
-		return exitText(c.ExitCode) + " " + a.lastWords(c) + " " + anew
+		return exitText(c.ExitCode) + " " + a.lastWords(c) + " " + redo
 	case strings.HasPrefix(c.Message, batchv1.JobReasonDeadlineExceeded):
 		return "The job took longer than activeDeadlineSeconds permits, and its pods were ended. Raise that, or see what it waited for; then delete the job and apply it again."
 	case strings.HasPrefix(c.Message, batchv1.JobReasonPodFailurePolicy):
-		return "A rule of the job's podFailurePolicy ends it at such an exit code, as trying again would not help: the program's documentation says what the code means. " + anew
+		return "A rule of the job's podFailurePolicy ends it at such an exit code, as trying again would not help: the program's documentation says what the code means. " + redo
 	}
-	return fmt.Sprintf("The job has given up after its retries (backoffLimit). `kubectl logs%s --selector job-name=%s` shows the logs of its pods, as long as they are there. %s", a.option(), name, anew)
+	return fmt.Sprintf("The job has given up after its retries (backoffLimit). `kubectl logs%s --selector job-name=%s` shows the logs of its pods, as long as they are there. %s", a.option(), name, redo)
 }

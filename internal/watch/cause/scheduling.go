@@ -45,7 +45,7 @@ func scheduling() []entry {
 		},
 		{
 			code: SchedulingGated,
-			hint: "The pod is held back on purpose until its scheduling gate is removed. Who sets such a gate removes it, such as a queue when there is room: see whether that runs.",
+			hint: "The pod is held back on purpose until its scheduling gate is removed. What sets such a gate removes it, such as a queue when there is room: see whether that runs.",
 			explanation: explanation{
 				title:   "The pod is held back on purpose",
 				meaning: "A scheduling gate in the pod's spec keeps the scheduler from looking at it. Whoever has set it, such as a queue for batch jobs, removes it when it is time.",
@@ -182,7 +182,7 @@ func schedulerOf(p evidence.Pod) string {
 
 const scheduler pattern.Expr = `scheduler (\S+) has`
 
-// silenceText says who should have answered.
+// silenceText names what should have answered.
 func silenceText(c v1.Cause, a About) string {
 	name := ""
 	if m := scheduler.FindStringSubmatch(c.Message); m != nil {

@@ -32,7 +32,7 @@ func TestClaims(t *testing.T) {
 		waiting string
 	}{
 		"no volume":                       {corev1.ClaimPending, []*corev1.Event{unbound}, "VolumeUnbound: volume claim data: no persistent volumes", ""},
-		"bound by now":                    {corev1.ClaimBound, []*corev1.Event{unbound}, "", ""},
+		"bound meanwhile":                 {corev1.ClaimBound, []*corev1.Event{unbound}, "", ""},
 		"provisioned after all":           {corev1.ClaimPending, []*corev1.Event{unbound, event("Provisioning", "x")}, "", ""},
 		"the class does not exist":        {corev1.ClaimPending, []*corev1.Event{event("ProvisioningFailed", `storageclass.storage.k8s.io "fast" not found`)}, "", "StorageClassMissing: fast"},
 		"the provisioner has trouble":     {corev1.ClaimPending, []*corev1.Event{event("ProvisioningFailed", "out of disks")}, "", "VolumePending: out of disks"},

@@ -145,7 +145,7 @@ func (flaky) Watch(context.Context, metav1.ListOptions) (apiwatch.Interface, err
 	return w, nil
 }
 
-// The pauses between attempts grow, up to a bound, and begin anew after one that was of use.
+// The pauses between attempts grow, up to a bound, and begin again after one that was of use.
 func TestPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

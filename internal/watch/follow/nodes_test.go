@@ -109,7 +109,7 @@ func TestNodesAreReadWhileAPodWaitsOnThem(t *testing.T) {
 	})
 }
 
-// Who may not read nodes is told once, and sees the rest.
+// A caller who may not read nodes is told once, and sees the rest.
 func TestNodesThatMayNotBeRead(t *testing.T) {
 	m := &machine{err: apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "node1", errors.New("no"))}
 	onMachine(t, m, func(t *testing.T, fw *follow) {

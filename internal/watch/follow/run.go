@@ -63,7 +63,7 @@ type news struct {
 }
 
 // take gives the states that were not read yet, or the present one, which may read
-// differently by now.
+// differently meanwhile.
 func (f *Follower) take() news {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package nodes reads the nodes that pods wait on. They are in no namespace, so that few
-// callers may read them; none is read as long as pods get on, or something else says why not.
+// callers may read them; no node is read as long as pods get on, or something else says why not.
 package nodes
 
 import (
