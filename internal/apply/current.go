@@ -128,7 +128,7 @@ func (r *run) checkAll(ctx context.Context) error {
 		}
 	}
 	err := sideBySide(ctx, doubtful, func(ctx, _ context.Context, it *item) (err error) {
-		problems[at[it]], err = r.foresee(ctx, it)
+		problems[at[it]], err = r.detectConflicts(ctx, it)
 		return err
 	})
 	if err != nil {

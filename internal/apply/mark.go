@@ -70,9 +70,9 @@ func (r *run) rewrite(ctx context.Context, it *item, change func(current *unstru
 
 // markClaim marks a claim that exists, of which nothing else is changed: a run that
 // has lost its lock must not delete it any more. One that was kept belongs to a
-// workspace again, and one that was let go gets the owner's tags back, by which it is
+// workspace again, and one that was orphaned gets the owner's tags back, by which it is
 // found. Without the permission to mark it, a claim is used as it is, unless it was kept
-// or let go.
+// or orphaned.
 func (r *run) markClaim(ctx context.Context, it *item) (done bool, err error) {
 	current := it.change.Before
 	if r.Fence == nil || r.DryRun != DryRunNone || !isKind(current, kindClaim) {

@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Withdraw deletes what a run has created and nobody has taken up since, after the run
+// Withdraw deletes what a run has created and nobody has adopted since, after the run
 // has lost its lock: the object is as it was created, or what others have written in it
 // has left the run's own mark. What the run may have created although the answer was
 // lost is asked for that mark. It returns what was deleted, also with an error, and

@@ -119,8 +119,8 @@ func recordOf(t *testing.T, server *kubetest.Server, method, id string) (r lifec
 	return r
 }
 
-// A workspace that has lost its record is taken up with the limits that it was made with.
-func TestLimitsAreTakenUp(t *testing.T) {
+// A workspace that has lost its record is adopted with the limits that it was made with.
+func TestLimitsOfAnAdoptedWorkspace(t *testing.T) {
 	cmdtest.Offline(t)
 	server := kubetest.Start(t, nil)
 	cmdtest.Cluster(t, server.URL)

@@ -96,7 +96,7 @@ func (s standing) expect(when string, w v1.ReconciledWorkspace, did string, desi
 // done twice.
 func TestReconcile(t *testing.T) {
 	s := newStanding(t)
-	s.expect("taken up", s.reconcile(0), "", v1.DesiredRunning, v1.ActualRunning)
+	s.expect("adopted", s.reconcile(0), "", v1.DesiredRunning, v1.ActualRunning)
 	s.expect("nothing to do", s.reconcile(0), "", v1.DesiredRunning, v1.ActualRunning)
 	s.want(v1.DesiredStopped)
 	s.expect("a stop that was killed", s.reconcile(0), "stop", v1.DesiredStopped, v1.ActualStopped)

@@ -13,7 +13,7 @@ func BenchmarkExchange(b *testing.B) {
 	for _, size := range []int{1000, 10_000} {
 		records := map[string]lifecycle.Record{}
 		for i := range size {
-			r := lifecycle.TakenUp(fmt.Sprintf("alice-%05d", i), "1", now(), v1.ActualRunning, now())
+			r := lifecycle.Adopted(fmt.Sprintf("alice-%05d", i), "1", now(), v1.ActualRunning, now())
 			r.Namespace = "team"
 			records[r.Key()] = r
 		}

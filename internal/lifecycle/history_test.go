@@ -29,7 +29,7 @@ func TestHistory(t *testing.T) {
 	if r, err = r.Set(v1.DesiredRestart, now()); err != nil {
 		t.Fatal(err)
 	}
-	r = r.Brought(v1.ActualStopped, "", now())
+	r = r.Observed(v1.ActualStopped, "", now())
 	report(v1.ActualRunning, "")
 	var steps []string
 	for _, c := range r.History {
@@ -47,7 +47,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	r := lifecycle.New("a", "1", now())
 	for i := range 100 {
 		before, copied := r, append([]v1.StateChange(nil), r.History...)
-		r = r.Brought(v1.ActualFailed, fmt.Sprint(i), now())
+		r = r.Observed(v1.ActualFailed, fmt.Sprint(i), now())
 		if fmt.Sprint(before.History) != fmt.Sprint(copied) {
 			t.Fatal("the history of an earlier record has changed")
 		}

@@ -73,10 +73,10 @@ func New(id, incarnation string, now time.Time) Record {
 	return r.noted(now)
 }
 
-// TakenUp is the record of a workspace that has none: it is meant to be as it stands. A stop is
+// Adopted is the record of a workspace that has none: it is meant to be as it stands. A stop is
 // recorded before it is brought about, so that one whose pod is gone or over was not stopped:
 // it is meant to run, which is still to be brought about.
-func TakenUp(id, incarnation string, created time.Time, actual v1.ActualState, now time.Time) Record {
+func Adopted(id, incarnation string, created time.Time, actual v1.ActualState, now time.Time) Record {
 	r := New(id, incarnation, created)
 	r.History = nil
 	r.Actual, r.ActualAt, r.DesiredAt = actual, now, now
@@ -124,9 +124,9 @@ func (r Record) desire(desired v1.DesiredState, reason string, now time.Time, at
 	return r.noted(now)
 }
 
-// Brought takes what has become of the newest change into the record. Whoever wanted it has
+// Observed takes what has become of the newest change into the record. Whoever wanted it has
 // brought it about, and nobody else has to, unless it is Error.
-func (r Record) Brought(actual v1.ActualState, cause string, now time.Time) Record {
+func (r Record) Observed(actual v1.ActualState, cause string, now time.Time) Record {
 	if r.Actual != actual {
 		r.ActualAt = now
 	}

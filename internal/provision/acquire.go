@@ -56,7 +56,7 @@ func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, erro
 		return a, nil
 	case held != nil:
 		return s.lookAgain(ctx, in, a)
-	case s.Order != nil: // the holder has recorded what is wanted, or will be asked again
+	case s.Intent != nil: // the holder has recorded what is wanted, or will be asked again
 	case holder.Purpose == forProvisioning && s.NoWait:
 		return s.leaveTo(ctx, in, a, holder)
 	case holder.Purpose == forProvisioning, s.WaitForLock:
@@ -99,7 +99,7 @@ const (
 	forProvisioning = "provision"
 	forDeleting     = "delete"
 	forStopping     = "stop"
-	forTakingUp     = "take up"
+	forAdopting     = "adopt"
 )
 
 func (p *Provisioner) locker(purpose string) lock.Locker {

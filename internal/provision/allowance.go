@@ -84,7 +84,7 @@ func atMost(n int) string {
 }
 
 // admit refuses a workspace that is not there yet if it is one too many.
-func (a *Allowance) admit(user userstring.UserString, namespace string, found inventory.Found, c census) error {
+func (a *Allowance) admit(user userstring.UserString, namespace string, found inventory.Found, c workspaceCount) error {
 	if a == nil || found.Pod != nil || found.Record != nil || found.Workload.Injected() {
 		return nil
 	}

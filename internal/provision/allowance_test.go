@@ -58,7 +58,7 @@ func TestAllowance(t *testing.T) {
 			"alice has 2 workspaces in namespace dev, and at most 2 are allowed (limits.workspacesPerUser)\nnamespace dev has 4 workspaces, and at most 2 are allowed (limits.workspaces)",
 		},
 	} {
-		err := c.allowance.admit(of(t, c.user), "dev", inventory.Found{}, census{there: c.there})
+		err := c.allowance.admit(of(t, c.user), "dev", inventory.Found{}, workspaceCount{there: c.there})
 		if err == nil || c.want == "" {
 			if err != nil || c.want != "" {
 				t.Errorf("%s: %v, want %q", name, err, c.want)
@@ -78,12 +78,12 @@ func TestAllowance(t *testing.T) {
 
 // Only who creates a workspace has to know how many there are.
 func TestAdmit(t *testing.T) {
-	unknown := census{err: errors.New("unknown")}
-	full := census{there: []v1.Workspace{{ID: "alice-1", UserString: "alice~a"}}}
+	unknown := workspaceCount{err: errors.New("unknown")}
+	full := workspaceCount{there: []v1.Workspace{{ID: "alice-1", UserString: "alice~a"}}}
 	for name, c := range map[string]struct {
 		allowance *Allowance
 		found     inventory.Found
-		census    census
+		census    workspaceCount
 		want      bool
 	}{
 		"no limit":                      {NewAllowance(nil, nil), inventory.Found{}, unknown, true},
@@ -103,7 +103,7 @@ func TestAdmit(t *testing.T) {
 // that is tried again is the same.
 func TestAllowanceOfABatch(t *testing.T) {
 	a := NewAllowance(new(2), nil)
-	there := census{there: []v1.Workspace{{ID: of(t, "alice~a").ID(), UserString: "alice~a"}}}
+	there := workspaceCount{there: []v1.Workspace{{ID: of(t, "alice~a").ID(), UserString: "alice~a"}}}
 	for _, c := range []struct {
 		user, namespace string
 		want            bool

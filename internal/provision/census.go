@@ -9,14 +9,14 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory/recorded"
 )
 
-// census is the workspaces that there are in a namespace, if that is limited.
-type census struct {
+// workspaceCount is the workspaces that there are in a namespace, if that is limited.
+type workspaceCount struct {
 	there []v1.Workspace
 	err   error // that kept them from being counted
 }
 
 // counting is the step that counts the workspaces; none if nothing limits them.
-func (s provisioning) counting(ctx context.Context, c *census) []event.Step {
+func (s provisioning) counting(ctx context.Context, c *workspaceCount) []event.Step {
 	if s.Allowance == nil {
 		return nil
 	}

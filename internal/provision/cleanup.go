@@ -48,7 +48,7 @@ func (s provisioning) cleanUpOnFailure(ctx context.Context, in inputs, turn depl
 	case err != nil:
 		o.Left, o.Problems = v1.LeftKept, []string{err.Error()}
 	case !in.found.Exists(): // nothing is to be there
-		s.sweep(context.WithoutCancel(ctx), s.id)
+		s.deleteStaleRecord(context.WithoutCancel(ctx), s.id)
 	}
 	return o, failure
 }

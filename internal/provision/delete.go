@@ -44,7 +44,7 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, how deplo
 	err := s.steps.Do("remove", func() (_ string, err error) {
 		removal, wanted, err = s.remove(ctx, t.Found, how)
 		if kube.IsNamespaceMissing(err) { // what is recorded in NATS has outlived it
-			p.sweep(ctx, t.ID)
+			p.deleteStaleRecord(ctx, t.ID)
 			removal.Gone, err = true, nil
 		}
 		return removal.Done, err
@@ -78,11 +78,11 @@ func (s session) remove(ctx context.Context, found inventory.Found, how deploy.R
 		return removal, wanted, err
 	}
 	defer s.release(ctx, held)
-	if wanted, err = s.wantGone(ctx, held, how.KeepStorage); err != nil {
+	if wanted, err = s.setDesiredGone(ctx, held, how.KeepStorage); err != nil {
 		return removal, wanted, err
 	}
-	if s.Order != nil {
-		how.KeepStorage = !s.Order.deletesStorage(wanted)
+	if s.Intent != nil {
+		how.KeepStorage = !s.Intent.deletesStorage(wanted)
 	}
 	removal, err = s.target.Remove(ctx, deploy.Turn{Lock: held, Found: found}, how)
 	return removal, wanted, err
@@ -129,6 +129,6 @@ func (s session) notRemoved(ctx context.Context, how deploy.Removing, left deplo
 func (p *Provisioner) Forget(ctx context.Context, arg inventory.Argument) {
 	for _, id := range arg.IDs() {
 		p.in(arg.Namespace).locker(forDeleting).Sweep(ctx, id)
-		p.in(arg.Namespace).sweep(ctx, id)
+		p.in(arg.Namespace).deleteStaleRecord(ctx, id)
 	}
 }

@@ -129,7 +129,7 @@ func (s provisioning) complete(ctx context.Context, d deploy.Deployment, plan de
 	}
 	recorded := make(chan error, 1)
 	go func() {
-		_, err := s.wantRunning(ctx, deploy.Turn{Plan: plan}, d)
+		_, err := s.setDesiredRunning(ctx, deploy.Turn{Plan: plan}, d)
 		recorded <- err
 	}()
 	err := s.target.Complete(ctx, d, result)
@@ -152,7 +152,7 @@ func (s session) report(ctx context.Context, about deploy.About, follower *follo
 		if changed = s.target.Still(state); changed != nil {
 			return true
 		}
-		if s.Order == nil { // or nobody would look at it
+		if s.Intent == nil { // or nobody would look at it
 			s.scripts.Look(following, state, job)
 		}
 		reading = s.steps.Changed(c, about)

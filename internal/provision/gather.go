@@ -32,7 +32,7 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 	var (
 		in      inputs
 		made    making
-		counted census
+		counted workspaceCount
 	)
 	looked := make(chan struct{})
 	err := s.steps.Parallel(append(s.counting(ctx, &counted),

@@ -174,11 +174,11 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 			if err != nil {
 				return err
 			}
-			c.Order = new(OrderOf(r, true))
+			c.Intent = new(IntentOf(r, true))
 			return c.outcome(c.Start(ctx, t, c.stream))
 		}),
 		"start as ordered before": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
-			c.Order = &Order{}
+			c.Intent = &Intent{}
 			return c.outcome(c.Start(ctx, t, c.stream))
 		}),
 		"start": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
@@ -201,12 +201,12 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 		"await": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			return c.outcome(c.Await(ctx, t, c.stream))
 		}),
-		"take up": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
-			_, err := c.TakeUp(ctx, t)
+		"adopt": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+			_, err := c.Adopt(ctx, t)
 			return err
 		}),
-		"take up without a pod": func(ctx context.Context, c modelCommand) error {
-			_, err := c.TakeUpPodless(ctx, "dev", c.parsed().ID())
+		"adopt without a pod": func(ctx context.Context, c modelCommand) error {
+			_, err := c.AdoptPodless(ctx, "dev", c.parsed().ID())
 			return err
 		},
 		"inspect": func(ctx context.Context, c modelCommand) error {

@@ -10,10 +10,10 @@ import (
 	"github.com/berthdev/berth/internal/release"
 )
 
-// Order is a change of what a workspace is meant to be that somebody else has recorded, and
+// Intent is a change of what a workspace is meant to be that somebody else has recorded, and
 // that is brought about for them. Nothing is recorded then, and nothing is done once there
 // is a newer change.
-type Order struct {
+type Intent struct {
 	Incarnation string
 	Changed     lifecycle.Revision
 	// Guarded is true where the cluster admits records only of authors who may do themselves
@@ -22,14 +22,14 @@ type Order struct {
 	Guarded bool
 }
 
-// OrderOf is the newest change of a record.
-func OrderOf(r lifecycle.Record, guarded bool) Order {
-	return Order{r.Incarnation, r.Changed, guarded}
+// IntentOf is the newest change of a record.
+func IntentOf(r lifecycle.Record, guarded bool) Intent {
+	return Intent{r.Incarnation, r.Changed, guarded}
 }
 
 // deletesStorage is false for a deletion that keeps the storage, as its record says so or
 // does not show that its author may delete it.
-func (o Order) deletesStorage(r lifecycle.Record) bool {
+func (o Intent) deletesStorage(r lifecycle.Record) bool {
 	return o.Guarded && !r.KeepStorage && r.VouchesForStorage()
 }
 
@@ -39,12 +39,12 @@ const reasonSuperseded = "SUPERSEDED"
 // IsSuperseded is true for the error of an order that is not the newest any more.
 func IsSuperseded(err error) bool { return fault.ReasonOf(err) == reasonSuperseded }
 
-// ordered reads the record, with the lock held, and makes sure that the order is its newest.
-func (s session) ordered(ctx context.Context) (lifecycle.Record, error) {
+// intended reads the record, with the lock held, and makes sure that the order is its newest.
+func (s session) intended(ctx context.Context) (lifecycle.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	r, err := s.states().Get(ctx, s.id)
-	if err == nil && OrderOf(r, s.Order.Guarded) != *s.Order {
+	if err == nil && IntentOf(r, s.Intent.Guarded) != *s.Intent {
 		err = fault.New(fault.Conflict, "something else is wanted of workspace %s now", s.id).WithReason(reasonSuperseded)
 	}
 	if err == nil {
@@ -55,7 +55,7 @@ func (s session) ordered(ctx context.Context) (lifecycle.Record, error) {
 
 // vouched returns an error for what is ordered and its record does not vouch for.
 func (s session) vouched(r lifecycle.Record) error {
-	if s.Order == nil || !s.Order.Guarded {
+	if s.Intent == nil || !s.Intent.Guarded {
 		return nil
 	}
 	return r.Vouched(s.in.String())
@@ -64,7 +64,7 @@ func (s session) vouched(r lifecycle.Record) error {
 // startable returns an error for what is ordered to be started and was recorded by somebody
 // who need not be able to start it, or has more rights than workspaces have.
 func (s session) startable(found inventory.Found) error {
-	if s.Order == nil || !s.Order.Guarded || found.Record == nil || release.IsGuarded(found.Record) {
+	if s.Intent == nil || !s.Intent.Guarded || found.Record == nil || release.IsGuarded(found.Record) {
 		return nil
 	}
 	return fault.New(fault.Failed, "Helm's record of workspace %s does not say that its author may create pods", s.id).

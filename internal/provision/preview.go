@@ -22,7 +22,7 @@ func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, dry 
 	if err != nil {
 		return nil, err
 	}
-	if in, err = s.asStopped(ctx, in); err != nil {
+	if in, err = s.restoreStopped(ctx, in); err != nil {
 		return nil, err
 	}
 	switch in.plan {

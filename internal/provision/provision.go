@@ -57,7 +57,7 @@ type Provisioner struct {
 	// States is where it is kept what workspaces are meant to be; zero for nowhere.
 	States lifecycle.Place
 	// Order is what is brought about for somebody else; nil for the caller's own wish.
-	Order *Order
+	Intent *Intent
 	// Jobs keeps the record of what a provisioning does; nil keeps none.
 	Jobs *job.Recorder
 }
@@ -77,9 +77,9 @@ func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, st
 		return Outcome{}, interrupted(ctx, nil, ending{}, err)
 	}
 	if in.plan == deploy.Refuse {
-		return s.stays(ctx, in)
+		return s.alreadyUpToDate(ctx, in)
 	}
-	if in, err = s.asStopped(ctx, in); err != nil {
+	if in, err = s.restoreStopped(ctx, in); err != nil {
 		return Outcome{}, interrupted(ctx, nil, ending{}, err)
 	}
 	return s.run(ctx, in)
@@ -92,15 +92,15 @@ func (s provisioning) run(ctx context.Context, in inputs) (Outcome, error) {
 		s.release(ctx, got.turn.Lock)
 		return s.end(ctx, in, got.seen, err)
 	}
-	return s.carryOut(ctx, in, got.turn, got.seen)
+	return s.execute(ctx, in, got.turn, got.seen)
 }
 
-// carryOut brings up what is to be brought up while it is this run's turn, and follows it.
-func (s provisioning) carryOut(ctx context.Context, in inputs, turn deploy.Turn, seen ending) (Outcome, error) {
+// execute brings up what is to be brought up while it is this run's turn, and follows it.
+func (s provisioning) execute(ctx context.Context, in inputs, turn deploy.Turn, seen ending) (Outcome, error) {
 	var wanted lifecycle.Record
 	var err error
 	if turn.Plan != deploy.Create { // one that is created is recorded beside the rest
-		if wanted, err = s.wantRunning(ctx, turn, in.deployment); err != nil {
+		if wanted, err = s.setDesiredRunning(ctx, turn, in.deployment); err != nil {
 			s.release(ctx, turn.Lock)
 			return s.end(ctx, in, seen, err)
 		}

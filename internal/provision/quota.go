@@ -14,9 +14,9 @@ import (
 // exceededQuota is how the API server begins to say that a quota is used up.
 const exceededQuota = "exceeded quota: "
 
-// mayBeInPlaceOf says whether a pod that a quota refuses fits once the old one, which counts
+// fitsAfterReplacing says whether a pod that a quota refuses fits once the old one, which counts
 // as well, is gone; not known if the refusal is about something else.
-func mayBeInPlaceOf(err error, old *corev1.Pod) (room, known bool) {
+func fitsAfterReplacing(err error, old *corev1.Pod) (room, known bool) {
 	by, refused := errors.AsType[*kube.RefusedError](err)
 	if !refused || old == nil || by.Call.Resource != "pods" {
 		return false, false

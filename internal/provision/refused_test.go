@@ -79,8 +79,8 @@ func undertakings() []undertaking {
 		{[]string{"provision"}, "preview of a deletion"},
 		{[]string{"provision", "stop"}, "measure its storage"},
 		{[]string{"provision"}, "preview of a deletion without storage"},
-		{[]string{"provision", "forget"}, "take up"},
-		{[]string{"provision", "stop", "forget"}, "take up without a pod"},
+		{[]string{"provision", "forget"}, "adopt"},
+		{[]string{"provision", "stop", "forget"}, "adopt without a pod"},
 	}
 }
 

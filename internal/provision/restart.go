@@ -57,7 +57,7 @@ func (p *Provisioner) startsAgain(ctx context.Context, t *inventory.Target, stre
 			return err
 		}
 	}
-	in, err := s.recall(ctx, found)
+	in, err := s.loadRecorded(ctx, found)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s provisioning) notAdmitted(d deploy.Deployment, old *corev1.Pod, err erro
 	if !refused {
 		return err
 	}
-	room, known := mayBeInPlaceOf(err, old)
+	room, known := fitsAfterReplacing(err, old)
 	if room || !known && strings.Contains(by.Message, exceededQuota) || strings.Contains(by.Message, noDryRun) {
 		return nil
 	}

@@ -42,7 +42,7 @@ func (s provisioning) withoutBlueprint(ctx context.Context, in inputs, made maki
 			return in, made.missing
 		}
 		if err == nil {
-			in, err = s.madeOf(values, in.found, made.may)
+			in, err = s.fromValues(values, in.found, made.may)
 		}
 		if err != nil {
 			return in, err

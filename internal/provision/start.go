@@ -25,12 +25,12 @@ func (p *Provisioner) start(ctx context.Context, t *inventory.Target, user strin
 	s := p.begin(u, stream)
 	ctx, stop := context.WithCancel(ctx) // the watches end with the run
 	defer stop()
-	in, err := s.recall(ctx, t.Found)
+	in, err := s.loadRecorded(ctx, t.Found)
 	if err != nil {
 		return Outcome{}, interrupted(ctx, nil, ending{}, err)
 	}
 	if in.plan == deploy.Refuse {
-		return s.stays(ctx, in)
+		return s.alreadyUpToDate(ctx, in)
 	}
 	return s.run(ctx, in)
 }

@@ -26,15 +26,15 @@ func (p *Provisioner) keepsStates() bool { return p.States.Client != nil }
 // states are the records of the namespace.
 func (p *Provisioner) states() lifecycle.Records { return p.States.Of(p.Client.Namespace) }
 
-// want records what a workspace that was found is meant to be.
-func (s session) want(ctx context.Context, held *lock.Lock, desired v1.DesiredState, found inventory.Found) (lifecycle.Record, error) {
-	if s.Order != nil {
-		return s.ordered(ctx)
+// setDesired records what a workspace that was found is meant to be.
+func (s session) setDesired(ctx context.Context, held *lock.Lock, desired v1.DesiredState, found inventory.Found) (lifecycle.Record, error) {
+	if s.Intent != nil {
+		return s.intended(ctx)
 	}
 	now := s.Now().UTC()
 	return s.record(ctx, held, func(r lifecycle.Record) (lifecycle.Record, error) {
 		if r.ID == "" {
-			r = takenUp(s.id, found, now)
+			r = adopted(s.id, found, now)
 		}
 		r.Namespace = s.Client.Namespace
 		return r.Set(desired, now)
@@ -67,13 +67,13 @@ func (s session) record(ctx context.Context, held *lock.Lock, decide func(lifecy
 	}
 }
 
-// wantGone records that a workspace is to be deleted, if anything is recorded of it.
-func (s session) wantGone(ctx context.Context, held *lock.Lock, keepStorage bool) (lifecycle.Record, error) {
+// setDesiredGone records that a workspace is to be deleted, if anything is recorded of it.
+func (s session) setDesiredGone(ctx context.Context, held *lock.Lock, keepStorage bool) (lifecycle.Record, error) {
 	switch {
 	case !s.keepsStates():
 		return lifecycle.Record{}, nil
-	case s.Order != nil:
-		return s.ordered(ctx)
+	case s.Intent != nil:
+		return s.intended(ctx)
 	}
 	r, err := s.record(ctx, held, func(r lifecycle.Record) (lifecycle.Record, error) {
 		if r.ID == "" {
@@ -94,16 +94,16 @@ func (s session) wantGone(ctx context.Context, held *lock.Lock, keepStorage bool
 // forget deletes the record of a workspace that is gone. If that fails, the loop does it, or
 // whoever provisions the workspace again.
 func (s session) forget(ctx context.Context, r lifecycle.Record) {
-	if r.ID == "" || s.Order != nil {
+	if r.ID == "" || s.Intent != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
-	s.unrecord(ctx, r)
+	s.deleteRecord(ctx, r)
 }
 
-// sweep deletes what is recorded of a workspace that is gone.
-func (p *Provisioner) sweep(ctx context.Context, id string) {
+// deleteStaleRecord deletes what is recorded of a workspace that is gone.
+func (p *Provisioner) deleteStaleRecord(ctx context.Context, id string) {
 	if !p.keepsStates() {
 		return
 	}
@@ -114,12 +114,12 @@ func (p *Provisioner) sweep(ctx context.Context, id string) {
 		r, err = lifecycle.Record{ID: id}, nil
 	}
 	if err == nil && r.ID != "" {
-		p.unrecord(ctx, r)
+		p.deleteRecord(ctx, r)
 	}
 }
 
-// unrecord deletes a record, also if a loop has written into it meanwhile what it sees.
-func (p *Provisioner) unrecord(ctx context.Context, r lifecycle.Record) {
+// deleteRecord deletes a record, also if a loop has written into it meanwhile what it sees.
+func (p *Provisioner) deleteRecord(ctx context.Context, r lifecycle.Record) {
 	const tries = 5
 	for range tries {
 		if fault.CodeOf(p.states().Delete(ctx, r)) != fault.Conflict {
@@ -138,16 +138,16 @@ func lostPod(turn deploy.Turn, d deploy.Deployment) bool {
 	return d.OwnPod && turn.Found.Record != nil && turn.Found.Pod == nil
 }
 
-// wantRunning records that the workspace is meant to run, its limits, and of an injected one
+// setDesiredRunning records that the workspace is meant to run, its limits, and of an injected one
 // what it is made of. One with a pod of its own that was never stopped and that its blueprint
 // does not limit has no record, and needs none as long as it has that pod.
-func (s provisioning) wantRunning(ctx context.Context, turn deploy.Turn, d deploy.Deployment) (r lifecycle.Record, err error) {
+func (s provisioning) setDesiredRunning(ctx context.Context, turn deploy.Turn, d deploy.Deployment) (r lifecycle.Record, err error) {
 	held, plan := turn.Lock, turn.Plan
 	switch {
 	case !s.keepsStates():
 		return r, nil
-	case s.Order != nil:
-		return s.ordered(ctx)
+	case s.Intent != nil:
+		return s.intended(ctx)
 	}
 	values, limits := "", lifecycle.Hours{}
 	if plan.Writes() {
@@ -176,16 +176,16 @@ func (s provisioning) wantRunning(ctx context.Context, turn deploy.Turn, d deplo
 			r.Limits = limits
 		}
 		if plan == deploy.Create { // it is recorded once everything is created
-			r = r.Brought(v1.ActualStarting, "", now)
+			r = r.Observed(v1.ActualStarting, "", now)
 		}
 		return r.Set(v1.DesiredRunning, now)
 	})
 }
 
-// brought records what has become of what was wanted, unless somebody has wanted something
+// setObserved records what has become of what was wanted, unless somebody has wanted something
 // else since. If that fails, the loop or the next command finds out.
-func (s session) brought(ctx context.Context, known lifecycle.Record, actual v1.ActualState, cause string) {
-	if known.ID == "" || s.Order != nil {
+func (s session) setObserved(ctx context.Context, known lifecycle.Record, actual v1.ActualState, cause string) {
+	if known.ID == "" || s.Intent != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
@@ -195,7 +195,7 @@ func (s session) brought(ctx context.Context, known lifecycle.Record, actual v1.
 		if r.Incarnation != known.Incarnation || r.Changed != known.Changed {
 			return r, nil
 		}
-		return r.Brought(actual, cause, now), nil
+		return r.Observed(actual, cause, now), nil
 	})
 }
 
@@ -203,13 +203,13 @@ func (s session) brought(ctx context.Context, known lifecycle.Record, actual v1.
 func (s provisioning) started(ctx context.Context, wanted lifecycle.Record, ownPod bool, e ending, err error) {
 	switch code := fault.CodeOf(err); {
 	case code == fault.Failed && ownPod && e.pod == nil: // it was refused: nothing is on the cluster
-		s.brought(ctx, wanted, v1.ActualError, fault.From(err).Message)
+		s.setObserved(ctx, wanted, v1.ActualError, fault.From(err).Message)
 	case e.reading.Stage != "" && (err == nil || code == fault.Failed):
 		seen := lifecycle.Seen{Pods: true, Reading: e.reading}
 		actual, cause := seen.Of(wanted)
-		s.brought(ctx, wanted, actual, cause)
+		s.setObserved(ctx, wanted, actual, cause)
 	case code == fault.Failed:
-		s.brought(ctx, wanted, v1.ActualError, fault.From(err).Message)
+		s.setObserved(ctx, wanted, v1.ActualError, fault.From(err).Message)
 	}
 }
 

@@ -31,7 +31,7 @@ func meant(t *testing.T, s provisioning, client *fake.Clientset, desired v1.Desi
 		return
 	}
 	_, err := s.states().Change(t.Context(), id, func(lifecycle.Record) (lifecycle.Record, error) {
-		r := lifecycle.TakenUp(id, "1", time.Time{}, v1.ActualRunning, time.Time{})
+		r := lifecycle.Adopted(id, "1", time.Time{}, v1.ActualRunning, time.Time{})
 		r.Namespace, r.UserString, r.Desired, r.Values = "dev", "alice", desired, values
 		return r, nil
 	})
@@ -92,7 +92,7 @@ func TestExists(t *testing.T) {
 }
 
 // What is made of a stopped workspace is what it was, and of any other what the blueprint says.
-func TestAsStopped(t *testing.T) {
+func TestRestoreStopped(t *testing.T) {
 	const unreadable = "not what it was made of"
 	for desired, asItWas := range map[v1.DesiredState]bool{
 		"": false, v1.DesiredRunning: false, v1.DesiredTerminated: false, v1.DesiredStopped: true, v1.DesiredRestart: true,
@@ -100,7 +100,7 @@ func TestAsStopped(t *testing.T) {
 		s, client, in := runOn(t)
 		in.plan = deploy.Install
 		meant(t, s, client, desired, unreadable)
-		if _, err := s.asStopped(t.Context(), in); (err != nil) != asItWas {
+		if _, err := s.restoreStopped(t.Context(), in); (err != nil) != asItWas {
 			t.Errorf("%q: %v", desired, err)
 		}
 	}
@@ -135,7 +135,7 @@ func TestUnrecord(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			p.unrecord(t.Context(), gone)
+			p.deleteRecord(t.Context(), gone)
 			if r, err := p.states().Get(t.Context(), id); err != nil || (r.ID != "") != c.stays {
 				t.Errorf("%s: there is %+v, %v", name, r, err)
 			}
@@ -151,15 +151,15 @@ func TestOrdered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newest := OrderOf(r, true)
+	newest := IntentOf(r, true)
 	older, another := newest, newest
 	older.Changed, another.Incarnation = newest.Changed-1, "2"
 	for name, test := range map[string]struct {
-		order      Order
+		order      Intent
 		superseded bool
 	}{"the newest": {newest, false}, "an older one": {older, true}, "of one that was deleted": {another, true}} {
-		s.Order = &test.order
-		if _, err := s.ordered(t.Context()); IsSuperseded(err) != test.superseded || (err != nil) != test.superseded {
+		s.Intent = &test.order
+		if _, err := s.intended(t.Context()); IsSuperseded(err) != test.superseded || (err != nil) != test.superseded {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -64,7 +64,7 @@ func (s session) stop(ctx context.Context, found inventory.Found, desired v1.Des
 			return removal, wanted, err
 		}
 	}
-	if wanted, err = s.want(ctx, held, desired, found); err != nil {
+	if wanted, err = s.setDesired(ctx, held, desired, found); err != nil {
 		return removal, wanted, err
 	}
 	removal, err = s.target.Stop(ctx, deploy.Turn{Lock: held, Found: found}, wait)
@@ -75,11 +75,11 @@ func (s session) stop(ctx context.Context, found inventory.Found, desired v1.Des
 func (s session) stopped(ctx context.Context, wanted lifecycle.Record, gone bool, err error) {
 	switch {
 	case gone:
-		s.brought(ctx, wanted, v1.ActualStopped, "")
+		s.setObserved(ctx, wanted, v1.ActualStopped, "")
 	case err == nil:
-		s.brought(ctx, wanted, v1.ActualStopping, "")
+		s.setObserved(ctx, wanted, v1.ActualStopping, "")
 	case fault.CodeOf(err) == fault.Failed:
-		s.brought(ctx, wanted, v1.ActualError, fault.From(err).Message)
+		s.setObserved(ctx, wanted, v1.ActualError, fault.From(err).Message)
 	}
 }
 

@@ -25,9 +25,9 @@ type target interface {
 	// Prepare renders the workspace, decides what to do about what was found, and
 	// makes every check that writes nothing.
 	Prepare(manifest.Spec, inventory.Found, deploy.Permissions) (deploy.Deployment, deploy.Plan, error)
-	// Recall is Prepare for a workspace that was brought up before, by the chart's values
+	// LoadRecorded is Prepare for a workspace that was brought up before, by the chart's values
 	// of then.
-	Recall(values map[string]any, spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error)
+	LoadRecorded(values map[string]any, spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error)
 	// Values are the chart's values that the workspace was made of, if it has them itself.
 	Values(inventory.Found) (values map[string]any, ok bool)
 	// Former are the values that it was made of before the last update.

@@ -133,7 +133,7 @@ func (u *Update) check(ctx context.Context, how Updating) (err error) {
 		return err
 	}
 	u.Objects, err = u.run.previewObjects(ctx, u.in, apply.DryRunServer)
-	if room, known := mayBeInPlaceOf(err, u.in.found.Pod); known && room {
+	if room, known := fitsAfterReplacing(err, u.in.found.Pod); known && room {
 		u.Objects, err = u.run.previewObjects(ctx, u.in, apply.DryRunClient)
 	}
 	return err
@@ -168,7 +168,7 @@ func (p *Provisioner) Update(ctx context.Context, u *Update, stream *event.Strea
 	ctx, stop := context.WithCancel(ctx) // the watches end with the run
 	defer stop()
 	if u.Idle() {
-		o, err := s.stays(ctx, u.in)
+		o, err := s.alreadyUpToDate(ctx, u.in)
 		if fault.CodeOf(err) != fault.AlreadyExists {
 			return o, err
 		}
@@ -181,18 +181,18 @@ func (p *Provisioner) Update(ctx context.Context, u *Update, stream *event.Strea
 	turn, err := s.turnToUpdate(ctx, u.in)
 	seen := ending{found: u.in.found, reading: u.in.found.Reading, pod: u.in.found.Pod, job: u.in.found.Job()}
 	if err == nil {
-		err = s.growUnder(ctx, turn, u.grown)
+		err = s.expandClaims(ctx, turn, u.grown)
 	}
 	if err != nil {
 		s.release(ctx, turn.Lock)
 		return s.end(ctx, u.in, seen, err)
 	}
-	o, err := s.carryOut(ctx, u.in, turn, seen)
-	return o, s.wayBack(o, err)
+	o, err := s.execute(ctx, u.in, turn, seen)
+	return o, s.addRollbackHint(o, err)
 }
 
-// wayBack adds to the failure of a pod that was updated how to get the former one again.
-func (s provisioning) wayBack(o Outcome, err error) error {
+// addRollbackHint adds to the failure of a pod that was updated how to get the former one again.
+func (s provisioning) addRollbackHint(o Outcome, err error) error {
 	if code := fault.CodeOf(err); code != fault.Failed && code != fault.DeadlineExceeded || o.Workspace == nil || o.Workspace.Update.Revision < 2 {
 		return err
 	}
@@ -254,8 +254,8 @@ func injectedAs(f inventory.Found) [2]string {
 	return [2]string{f.Workload.Record.Hash, f.Job()}
 }
 
-// growUnder lets the claims grow while the lock is held.
-func (s provisioning) growUnder(ctx context.Context, turn deploy.Turn, all []growing) error {
+// expandClaims lets the claims grow while the lock is held.
+func (s provisioning) expandClaims(ctx context.Context, turn deploy.Turn, all []growing) error {
 	if len(all) == 0 {
 		return nil
 	}

@@ -402,7 +402,7 @@ func TestLoopWithNATS(t *testing.T) {
 		}
 		return s
 	}
-	w.eventually("it is taken up", func() bool { return state().Actual == v1.ActualRunning })
+	w.eventually("it is adopted", func() bool { return state().Actual == v1.ActualRunning })
 	w.scaleNATS(0)
 	if err := w.CoreV1().Pods(other.namespace).Delete(t.Context(), id, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

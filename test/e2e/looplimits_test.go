@@ -21,7 +21,7 @@ import (
 // ages has a workspace be what it is meant to be for two hours already.
 func (w *world) ages(id string) {
 	w.Helper()
-	w.eventually("it is taken up", func() bool { return w.state(id).ID != "" })
+	w.eventually("it is adopted", func() bool { return w.state(id).ID != "" })
 	_, err := w.recorded().Change(w.Context(), id, func(r lifecycle.Record) (lifecycle.Record, error) {
 		r.DesiredAt = time.Now().UTC().Add(-2 * time.Hour)
 		return r, nil
@@ -95,7 +95,7 @@ func TestRoleOfWorkspaces(t *testing.T) {
 		}
 		return all
 	}
-	w.eventually("all are taken up", func() bool { return len(records()) == many })
+	w.eventually("all are adopted", func() bool { return len(records()) == many })
 	ended := w.deletions()
 	for _, r := range records() {
 		w.ages(r.ID)

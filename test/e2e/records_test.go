@@ -125,7 +125,7 @@ func TestRecordsOfConfigMaps(t *testing.T) {
 		t.Errorf("%d claims, %v", len(claims.Items), err)
 	}
 
-	// Without its record it would be taken up and started.
+	// Without its record it would be adopted and started.
 	forgetter := w.as(w.role(rbac.Named(rbac.Delete)))
 	if client, err = kubernetes.NewForConfig(forgetter.limited); err != nil {
 		t.Fatal(err)

@@ -104,7 +104,7 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 	err := p.plan(ctx, applier, b, pkg, &c)
 	if err == nil {
 		p.outcome.Action, p.outcome.Notes = c.todo.action(), pkg.Notes
-		err = p.carryOut(ctx, applier, pkg, c)
+		err = p.execute(ctx, applier, pkg, c)
 	}
 	if err != nil {
 		err = p.denied(err)
@@ -207,9 +207,9 @@ type changing struct {
 	before, objects, attempted []*unstructured.Unstructured
 }
 
-// carryOut makes a change: the record of an installation or an upgrade is written before
+// execute makes a change: the record of an installation or an upgrade is written before
 // and after the objects. A repair has none.
-func (p *pass) carryOut(ctx context.Context, applier apply.Applier, pkg *format.Package, c changing) error {
+func (p *pass) execute(ctx context.Context, applier apply.Applier, pkg *format.Package, c changing) error {
 	if c.todo == toRepair {
 		p.outcome.Revision = c.current.Version
 		return p.applyAll(ctx, applier, c)

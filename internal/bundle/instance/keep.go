@@ -79,7 +79,7 @@ func (u removal) find(ctx context.Context, applier apply.Applier, o Removing) (r
 	if err := u.watchUnnamed(ctx, applier, h); err != nil {
 		return nil, nil, err
 	}
-	remove, keep = divide(u.view.Objects(), h, applier, o)
+	remove, keep = partition(u.view.Objects(), h, applier, o)
 	return remove, keep, u.confirm(ctx, applier, remove, o)
 }
 
@@ -111,9 +111,9 @@ func (u removal) watchUnnamed(ctx context.Context, applier apply.Applier, h plac
 	return nil
 }
 
-// divide says what of the objects is removed, and what is left and why. Nothing is left of a
+// partition says what of the objects is removed, and what is left and why. Nothing is left of a
 // kind whose definition is removed.
-func divide(objects []*unstructured.Unstructured, h places, applier apply.Applier, o Removing) (remove []*unstructured.Unstructured, keep []left) {
+func partition(objects []*unstructured.Unstructured, h places, applier apply.Applier, o Removing) (remove []*unstructured.Unstructured, keep []left) {
 	for _, object := range objects {
 		switch because := because(object, h, applier, o); {
 		case object.GetDeletionTimestamp() != nil:
@@ -191,9 +191,9 @@ func leftHooks(ctx context.Context, applier apply.Applier, recorded []hooks.Hook
 	return all, err
 }
 
-// letGo unties what is left from the instance: the cluster would delete it with the
+// orphan unties what is left from the instance: the cluster would delete it with the
 // instance.
-func (u removal) letGo(ctx context.Context, applier apply.Applier, keep []left) error {
+func (u removal) orphan(ctx context.Context, applier apply.Applier, keep []left) error {
 	if u.known.Instance == nil {
 		return nil
 	}
@@ -201,5 +201,5 @@ func (u removal) letGo(ctx context.Context, applier apply.Applier, keep []left) 
 	for i := range keep {
 		objects[i] = keep[i].object
 	}
-	return applier.LetGo(ctx, objects, u.known.Instance.UID)
+	return applier.Orphan(ctx, objects, u.known.Instance.UID)
 }

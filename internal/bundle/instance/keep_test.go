@@ -94,7 +94,7 @@ func TestDivide(t *testing.T) {
 	for o, want := range map[*Removing]string{
 		{}: "goes data", {Definitions: true}: "goes data definition", {KeepStorage: true}: "goes",
 	} {
-		remove, keep := divide(objects, h, applier, *o)
+		remove, keep := partition(objects, h, applier, *o)
 		if names(remove) != want {
 			t.Errorf("removes %q, want %q", names(remove), want)
 		}
@@ -111,7 +111,7 @@ func TestDivideWithDefinitions(t *testing.T) {
 	objects := parsed(t, `{apiVersion: example.org/v1, kind: Boat, metadata: {name: kept, `+marks+`keep}}}
 {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: definition, `+marks+`none}}, spec: {group: example.org, names: {kind: Boat, plural: boats}, versions: [{name: v1}]}}`)
 	for definitions, want := range map[bool]int{false: 2, true: 0} {
-		if remove, keep := divide(objects, places{}, applier, Removing{Definitions: definitions}); len(keep) != want || len(remove) != map[bool]int{true: 1}[definitions] {
+		if remove, keep := partition(objects, places{}, applier, Removing{Definitions: definitions}); len(keep) != want || len(remove) != map[bool]int{true: 1}[definitions] {
 			t.Errorf("removes %q, keeps %v", names(remove), keep)
 		}
 	}

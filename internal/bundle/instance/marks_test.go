@@ -27,7 +27,7 @@ func TestBegin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer giveBack(t.Context(), held)
+	defer releaseLock(t.Context(), held)
 	for range 2 {
 		in, err := r.objects().Instance(t.Context(), "shop")
 		if err != nil {

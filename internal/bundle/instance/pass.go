@@ -83,7 +83,7 @@ func (r Reconciler) Instance(ctx context.Context, name string, until Until, step
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer giveBack(ctx, held)
+	defer releaseLock(ctx, held)
 	now, err := r.fresh(ctx, name)
 	if in = now.Instance; err != nil || in == nil || usable(in) != nil || isUninstalling(in) {
 		return Outcome{}, err

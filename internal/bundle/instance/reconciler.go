@@ -138,7 +138,7 @@ func (r Reconciler) lock(ctx context.Context, name, purpose string, steps *event
 // releaseTime is how long giving a lock back may take, also after an interruption.
 const releaseTime = 2 * time.Second
 
-func giveBack(ctx context.Context, held *lock.Lock) {
+func releaseLock(ctx context.Context, held *lock.Lock) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
 	held.Release(ctx)

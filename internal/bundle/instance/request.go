@@ -67,7 +67,7 @@ func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *even
 	if p.held, err = r.lockDefined(ctx, q.Name, k); err != nil {
 		return Outcome{}, err
 	}
-	defer giveBack(ctx, p.held)
+	defer releaseLock(ctx, p.held)
 	now, err := r.fresh(ctx, q.Name)
 	if k.Undefined && fault.CodeOf(err) == fault.NotFound { // the kinds have just been defined
 		now, err = Known{}, nil

@@ -131,7 +131,7 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 		o.State, o.Message, o.Cause = string(reading.State), reading.Message, reading.Cause
 	}
 	s.Warnings = append(s.Warnings, unseen...)
-	settle(s, rest, r.Now())
+	applyHealth(s, rest, r.Now())
 	return nil
 }
 
@@ -147,9 +147,9 @@ func isSettled(s *v1.BundleState) bool {
 	return s.State == v1.BundleHealthy || s.State == v1.BundleUnhealthy || s.State == v1.BundlePending && installed
 }
 
-// settle makes the health of an instance what its objects say now, of which rest are not as they
+// applyHealth makes the health of an instance what its objects say now, of which rest are not as they
 // should be: its condition says what they were when somebody last worked on it.
-func settle(s *v1.BundleState, rest []health.Reading, now time.Time) {
+func applyHealth(s *v1.BundleState, rest []health.Reading, now time.Time) {
 	if !isSettled(s) || len(s.Objects) == 0 {
 		return
 	}

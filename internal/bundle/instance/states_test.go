@@ -49,7 +49,7 @@ func TestSettle(t *testing.T) {
 			if test.class != "" {
 				s.Class = test.class
 			}
-			settle(&s, test.rest, now)
+			applyHealth(&s, test.rest, now)
 			c := s.Conditions[1]
 			if s.State != test.want || c.Status != test.condition || !c.Since.Equal(test.since) || s.Message != test.message {
 				t.Errorf("%s: %q, %+v", s.State, s.Message, c)

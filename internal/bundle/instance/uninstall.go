@@ -48,7 +48,7 @@ func (r Reconciler) Uninstall(ctx context.Context, name string, o Removing, step
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack(ctx, held)
+	defer releaseLock(ctx, held)
 	ctx, stop := held.Context(ctx)
 	defer stop()
 	k, err := r.removable(ctx, name) // again: whoever had the lock may have changed all of it
@@ -113,7 +113,7 @@ func (u removal) run(ctx context.Context, o Removing) (*v1.BundleRemoval, error)
 		keep, err = u.runHooks(ctx, applier, "post-delete", recorded, keep)
 	}
 	if err == nil {
-		err = u.letGo(ctx, applier, keep)
+		err = u.orphan(ctx, applier, keep)
 	}
 	if err != nil {
 		return nil, err

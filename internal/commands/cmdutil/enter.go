@@ -18,8 +18,8 @@ import (
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
-// Entrance enters workspaces.
-type Entrance struct {
+// Attach enters workspaces.
+type Attach struct {
 	Session
 	pod.Place
 	Workspaces func() (inventory.Reader, error)
@@ -42,7 +42,7 @@ type Entry struct {
 
 // Find finds a workspace and waits until it can be entered, unless that is not wanted.
 // It is NOT_FOUND if there is nothing that could be waited for.
-func (e Entrance) Find(ctx context.Context, workspace string) (Entry, error) {
+func (e Attach) Find(ctx context.Context, workspace string) (Entry, error) {
 	arg, err := inventory.ParseArgument(workspace)
 	if err != nil {
 		return Entry{}, err
@@ -59,7 +59,7 @@ func (e Entrance) Find(ctx context.Context, workspace string) (Entry, error) {
 	if err != nil {
 		err = OrStopped(ctx, e.States, e.Flags, target, workspace, err)
 	}
-	if err == nil || e.NoWait || !mayComeTo(err) {
+	if err == nil || e.NoWait || !isRetryable(err) {
 		return entry, err
 	}
 	if err := e.wait(ctx, target); err != nil {
@@ -102,14 +102,14 @@ func OrStopped(ctx context.Context, states func(context.Context) (lifecycle.Plac
 	return stopped
 }
 
-// mayComeTo is true for the error about what cannot be entered and may be, later.
-func mayComeTo(err error) bool {
+// isRetryable is true for the error about what cannot be entered and may be, later.
+func isRetryable(err error) bool {
 	reason := fault.ReasonOf(err)
 	return reason == pod.ReasonNotRunning || reason == inventory.ReasonNoPod
 }
 
 // choose finds the container to enter, as the pods are now.
-func (e Entrance) choose(ctx context.Context, reader inventory.Reader, target *inventory.Target, workspace string) (Entry, error) {
+func (e Attach) choose(ctx context.Context, reader inventory.Reader, target *inventory.Target, workspace string) (Entry, error) {
 	pods, err := reader.Pods(ctx, target)
 	if err != nil {
 		return Entry{}, err
@@ -130,7 +130,7 @@ func (e Entrance) choose(ctx context.Context, reader inventory.Reader, target *i
 }
 
 // wait follows the workspace on stderr until it runs.
-func (e Entrance) wait(ctx context.Context, target *inventory.Target) error {
+func (e Attach) wait(ctx context.Context, target *inventory.Target) error {
 	follower, err := Await(ctx, e.Follower)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func Failed(err error) error {
 }
 
 // Enter runs the command in the workspace, or its shell, and ends as that does.
-func (e Entrance) Enter(ctx context.Context, entry Entry) error {
+func (e Attach) Enter(ctx context.Context, entry Entry) error {
 	run := pod.Runner(entry.client, entry.request)
 	if len(e.Command) == 0 {
 		run = pod.HungUp(run)

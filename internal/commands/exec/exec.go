@@ -186,7 +186,7 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Machine.Name != "" {
 		return o.console(ctx)
 	}
-	e := cmdutil.Entrance{
+	e := cmdutil.Attach{
 		Session: cmdutil.Session{IO: o.IO, Command: o.Command, Stdin: o.Stdin, Terminal: o.Terminal}, Place: o.Place,
 		Workspaces: o.Workspaces, Follower: o.Follower, States: o.States, Flags: o.Flags, NoWait: o.NoWait,
 	}
@@ -198,7 +198,7 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // find finds the workspace, and waits for it as long as it may take.
-func (o *Options) find(ctx context.Context, e cmdutil.Entrance) (cmdutil.Entry, error) {
+func (o *Options) find(ctx context.Context, e cmdutil.Attach) (cmdutil.Entry, error) {
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	entry, err := e.Find(ctx, o.Workspace)
@@ -213,7 +213,7 @@ func (o *Options) find(ctx context.Context, e cmdutil.Entrance) (cmdutil.Entry, 
 }
 
 // missing provisions a workspace that is not there, if that is wanted.
-func (o *Options) missing(ctx context.Context, e cmdutil.Entrance, missing error) (cmdutil.Entry, error) {
+func (o *Options) missing(ctx context.Context, e cmdutil.Attach, missing error) (cmdutil.Entry, error) {
 	u, err := cmdutil.ParseNewUser(o.Workspace)
 	switch fault.ReasonOf(missing) {
 	case inventory.ReasonMeant, inventory.ReasonPodGone, inventory.ReasonNoNamespace: // which says what helps

@@ -87,7 +87,7 @@ func (o *Options) update(ctx context.Context, p *provision.Provisioner, u userst
 // enter runs the shell of a workspace that runs now. Whatever --timeout says, the
 // shell has as long as it takes. That it cannot be entered has exec's exit status.
 func (o *Options) enter(ctx context.Context, u userstring.UserString) error {
-	e := cmdutil.Entrance{Session: cmdutil.Session{IO: o.IO}, Workspaces: o.Workspaces, States: o.States, Flags: o.Flags, NoWait: true}
+	e := cmdutil.Attach{Session: cmdutil.Session{IO: o.IO}, Workspaces: o.Workspaces, States: o.States, Flags: o.Flags, NoWait: true}
 	entry, err := e.Find(ctx, u.String())
 	if err == nil {
 		err = e.Enter(ctx, entry)

@@ -255,7 +255,7 @@ func bundles(namespace string) (manifest.Role, error) {
 		Users: []manifest.UserRole{{
 			Name: server.ReaderRole, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{server.Paths}, Verbs: []string{"get"}}},
 		}},
-		Definitions: definitions, Cache: "4Gi", Sited: true,
+		Definitions: definitions, Cache: "4Gi", NeedsBaseURL: true,
 		Policies: installer.Policies(namespace), Installer: rbac.Named(rbac.ServeBundlesAsInstaller),
 	}, err
 }

@@ -33,7 +33,7 @@ func (o *ManifestsOptions) checkVolumes() error {
 // ofVolumes are the objects of the driver of scratch volumes.
 func (o *ManifestsOptions) ofVolumes(options manifest.Options) ([]byte, error) {
 	role := manifest.Role{
-		Name: roleVolumes, Unasked: true,
+		Name: roleVolumes, NoService: true,
 		Node: manifest.Node{Driver: o.Driver, Directory: path.Clean(o.Directory), Kubelet: path.Clean(o.Kubelet)},
 	}
 	options.Arguments = append(options.Arguments, "--"+flagNode+"=$("+manifest.EnvNode+")")

@@ -47,7 +47,7 @@ func (o *ManifestsOptions) checkWorkspaces() error {
 // ofWorkspaces are the objects of the role that keeps workspaces what they are meant to be.
 func (o *ManifestsOptions) ofWorkspaces(options manifest.Options) ([]byte, error) {
 	role := manifest.Role{
-		Name: roleWorkspaces, Everywhere: rbac.Named(rbac.ServeWorkspaces), InSystem: rbac.Named(rbac.ServeWorkspacesInSystem), Unasked: true,
+		Name: roleWorkspaces, Everywhere: rbac.Named(rbac.ServeWorkspaces), InSystem: rbac.Named(rbac.ServeWorkspacesInSystem), NoService: true,
 		Guard: rbac.Named(rbac.ServeWorkspacesGuard), Policies: []manifest.Policy{guard.Policy()},
 	}
 	options.Arguments = append(options.Arguments, "--system-namespace="+o.Namespace)

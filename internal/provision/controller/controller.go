@@ -57,7 +57,7 @@ func (c *Controller) exchange(ctx context.Context, k *known, full bool) (todo []
 			return nil, false, err
 		}
 	}
-	c.takeUp(ctx, k, full)
+	c.adopt(ctx, k, full)
 	if err := c.lookForRemains(ctx, k, full); err != nil {
 		return nil, false, err
 	}

@@ -18,7 +18,7 @@ func seen(id string, stage v1.Stage) v1.Workspace {
 }
 
 func recordOf(id string, desired v1.DesiredState, actual v1.ActualState) lifecycle.Record {
-	r := lifecycle.TakenUp(id, "1", time.Time{}, actual, time.Time{})
+	r := lifecycle.Adopted(id, "1", time.Time{}, actual, time.Time{})
 	r.Namespace, r.Desired, r.Answered = "team", desired, r.Changed
 	r.History[0].Desired = desired
 	return r

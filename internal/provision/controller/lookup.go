@@ -18,11 +18,11 @@ import (
 // readers is how many workspaces are looked up at once.
 const readers = 8
 
-// takeUp records the workspaces that have no record: those that have pods, and in a full
+// adopt records the workspaces that have no record: those that have pods, and in a full
 // exchange, and the first, those that are installed without any. One that cannot be recorded is
 // left to the next exchange.
-func (c *Controller) takeUp(ctx context.Context, k *known, full bool) {
-	c.takeUpEach(ctx, k, k.without(), c.takeUpOne)
+func (c *Controller) adopt(ctx context.Context, k *known, full bool) {
+	c.adoptEach(ctx, k, k.without(), c.adoptOne)
 	if k.looked && !full {
 		return
 	}
@@ -32,8 +32,8 @@ func (c *Controller) takeUp(ctx context.Context, k *known, full bool) {
 		return
 	}
 	k.looked = true
-	c.takeUpEach(ctx, k, k.unknownOf(installed), func(ctx context.Context, w v1.Workspace) (lifecycle.Record, error) {
-		return c.Provisioner.TakeUpPodless(ctx, w.Namespace, w.ID)
+	c.adoptEach(ctx, k, k.unknownOf(installed), func(ctx context.Context, w v1.Workspace) (lifecycle.Record, error) {
+		return c.Provisioner.AdoptPodless(ctx, w.Namespace, w.ID)
 	})
 }
 
@@ -46,22 +46,22 @@ func (c *Controller) deployed(ctx context.Context) ([]v1.Workspace, error) {
 	return belongings.Deployed(), nil
 }
 
-func (c *Controller) takeUpEach(ctx context.Context, k *known, all []v1.Workspace, takeUp func(context.Context, v1.Workspace) (lifecycle.Record, error)) {
+func (c *Controller) adoptEach(ctx context.Context, k *known, all []v1.Workspace, adopt func(context.Context, v1.Workspace) (lifecycle.Record, error)) {
 	var group errgroup.Group
 	group.SetLimit(readers)
 	for _, w := range all {
 		group.Go(func() error {
 			var r lifecycle.Record
 			err := reconcile.Guard(c.Log, keyOf(w), func() (err error) {
-				r, err = takeUp(ctx, w)
+				r, err = adopt(ctx, w)
 				return err
 			})
 			switch {
 			case fault.CodeOf(err) == fault.NotFound, provision.IsLocked(err): // gone meanwhile, or not done yet
 			case err != nil:
-				c.Log.Warn("a workspace cannot be taken up", slog.String("workspace", keyOf(w)), slog.String("error", message(err)))
+				c.Log.Warn("a workspace cannot be adopted", slog.String("workspace", keyOf(w)), slog.String("error", message(err)))
 			default:
-				c.Log.Info("taken up", slog.String("workspace", r.Key()), slog.String("desired", string(r.Desired)))
+				c.Log.Info("adopted", slog.String("workspace", r.Key()), slog.String("desired", string(r.Desired)))
 				k.setRecord(r.Key(), r)
 			}
 			return nil
@@ -70,7 +70,7 @@ func (c *Controller) takeUpEach(ctx context.Context, k *known, all []v1.Workspac
 	_ = group.Wait() // each has logged its own error
 }
 
-func (c *Controller) takeUpOne(ctx context.Context, w v1.Workspace) (lifecycle.Record, error) {
+func (c *Controller) adoptOne(ctx context.Context, w v1.Workspace) (lifecycle.Record, error) {
 	arg, err := inventory.ListedArgument(w)
 	if err != nil {
 		return lifecycle.Record{}, err
@@ -82,7 +82,7 @@ func (c *Controller) takeUpOne(ctx context.Context, w v1.Workspace) (lifecycle.R
 	if found := target.Found; isEnding(found.Reading) || found.Pod == nil && !found.Workload.Injected() {
 		return lifecycle.Record{}, fault.New(fault.NotFound, "it is being deleted")
 	}
-	return c.Provisioner.TakeUp(ctx, target)
+	return c.Provisioner.Adopt(ctx, target)
 }
 
 // lookForRemains finds out what is left of the workspaces without pods.

@@ -74,8 +74,8 @@ func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (_ 
 		return did, lost(r)
 	}
 	p := *c.Provisioner
-	order := provision.OrderOf(r, c.Guarded != nil)
-	p.Order, p.NoWait, p.Jobs = &order, true, nil
+	order := provision.IntentOf(r, c.Guarded != nil)
+	p.Intent, p.NoWait, p.Jobs = &order, true, nil
 	if order.Guarded && !r.IsVouched() { // where it is looked for is not known to be true either
 		return did, r.Vouched("")
 	}

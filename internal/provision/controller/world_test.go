@@ -113,7 +113,7 @@ func (w *world) provision(user string) (id string) {
 
 func (w *world) records() lifecycle.Records { return w.Provisioner.States.Of("team") }
 
-// change writes a record as others do. One that does not exist is taken up as running before.
+// change writes a record as others do. One that does not exist is adopted as running before.
 func (w *world) change(id string, change func(lifecycle.Record) (lifecycle.Record, error)) {
 	w.t.Helper()
 	_, err := w.records().Change(w.t.Context(), id, func(r lifecycle.Record) (lifecycle.Record, error) {

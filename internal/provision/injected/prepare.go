@@ -28,8 +28,8 @@ func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Pe
 	return t.prepare(spec, chart, leftOut, found, may)
 }
 
-// Recall renders what goes into the workload with the values of before.
-func (t Target) Recall(values map[string]any, spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
+// LoadRecorded renders what goes into the workload with the values of before.
+func (t Target) LoadRecorded(values map[string]any, spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
 	chart, err := release.Render(values)
 	if err != nil {
 		return deploy.Deployment{}, "", err

@@ -50,7 +50,7 @@ func (t Target) undo(ctx context.Context, held *lock.Lock, job string, changes d
 	return text, nil
 }
 
-// Withdraw deletes what this run has created and nobody has taken up since, where it
+// Withdraw deletes what this run has created and nobody has adopted since, where it
 // has lost the lock before the workload was patched.
 func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, d deploy.Deployment, result deploy.Result) error {
 	if result.Changes.Begun {

@@ -54,7 +54,7 @@ func (t Target) undo(ctx context.Context, turn deploy.Turn, d deploy.Deployment,
 // Still is nil: a pod that is deleted is a reading of its own.
 func (Target) Still(watch.State) error { return nil }
 
-// Withdraw deletes what this run has created and nobody has taken up since. As long as
+// Withdraw deletes what this run has created and nobody has adopted since. As long as
 // there is a record that another run has written, all of it is that run's.
 func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, d deploy.Deployment, result deploy.Result) error {
 	applier, changes := t.applier(turn.Lock, apply.DryRunNone), result.Changes.Objects

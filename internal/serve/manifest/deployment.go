@@ -116,7 +116,7 @@ func (r Role) scratch(name string) corev1.Volume {
 func (r Role) container(o Options) corev1.Container {
 	yes, no := true, false
 	ports := []corev1.ContainerPort{{Name: "metrics", ContainerPort: aboutPort, Protocol: corev1.ProtocolTCP}}
-	if !r.Unasked {
+	if !r.NoService {
 		ports = append([]corev1.ContainerPort{{Name: "https", ContainerPort: servingPort, Protocol: corev1.ProtocolTCP}}, ports...)
 	}
 	env := []corev1.EnvVar{
@@ -146,12 +146,12 @@ func (r Role) container(o Options) corev1.Container {
 
 func (r Role) arguments(o Options) []string {
 	all := []string{"serve", r.Name}
-	if !r.Unasked {
+	if !r.NoService {
 		all = append(all, fmt.Sprintf("--listen=:%d", servingPort))
 	}
 	all = append(all, fmt.Sprintf("--metrics-listen=:%d", aboutPort),
 		"--tls-cert="+pathTLS+"/"+corev1.TLSCertKey, "--tls-key="+pathTLS+"/"+corev1.TLSPrivateKeyKey)
-	if r.Sited {
+	if r.NeedsBaseURL {
 		all = append(all, "--base-url="+r.BaseURL(o.Namespace), "--system-namespace="+o.Namespace)
 	}
 	if r.installs() {

@@ -30,10 +30,10 @@ type Role struct {
 	Users []UserRole
 	// Ports are more ports on which it is reached, beside that of HTTPS.
 	Ports []Port
-	// Unasked is true if nobody asks it anything: it has health and metrics alone.
-	Unasked bool
-	// Sited is true if it is told its base URL and its namespace.
-	Sited bool
+	// NoService is true if nobody asks it anything: it has health and metrics alone.
+	NoService bool
+	// NeedsBaseURL is true if it is told its base URL and its namespace.
+	NeedsBaseURL bool
 	// Definitions are the CustomResourceDefinitions that it works on, as documents.
 	Definitions [][]byte
 	// Policies limit who may write what it acts upon, and Guard is what it may do to see that
@@ -141,7 +141,7 @@ func (r Role) objects(o Options) []runtime.Object {
 	}
 	objects := append([]runtime.Object{namespace(o)}, r.access(o)...)
 	objects = append(objects, r.trust(o)...)
-	if !r.Unasked {
+	if !r.NoService {
 		objects = append(objects, r.service(o))
 	}
 	return append(objects, r.disruptions(o), r.network(o), r.deployment(o))

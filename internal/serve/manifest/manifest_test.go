@@ -27,8 +27,8 @@ import (
 func role() Role {
 	return Role{
 		Name: "bundles", Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
-		Users: []UserRole{{Name: "bundle-reader", Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/bundles/*"}, Verbs: []string{"get"}}}}},
-		Sited: true, Cache: "4Gi", Installer: rbac.Named(rbac.ServeBundlesAsInstaller),
+		Users:        []UserRole{{Name: "bundle-reader", Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/bundles/*"}, Verbs: []string{"get"}}}}},
+		NeedsBaseURL: true, Cache: "4Gi", Installer: rbac.Named(rbac.ServeBundlesAsInstaller),
 	}
 }
 

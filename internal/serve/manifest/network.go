@@ -41,7 +41,7 @@ func (r Role) network(o Options) *networkingv1.NetworkPolicy {
 		{PodSelector: &metav1.LabelSelector{}},
 		{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{labelMetrics: "true"}}},
 	}}}
-	if !r.Unasked {
+	if !r.NoService {
 		rules = append([]networkingv1.NetworkPolicyIngressRule{{Ports: port(servingPort)}}, rules...)
 	}
 	types := []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}

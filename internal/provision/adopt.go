@@ -19,31 +19,31 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// TakeUp records a workspace that was found and has no record: it is meant to be as it
+// Adopt records a workspace that was found and has no record: it is meant to be as it
 // stands. One that somebody else has recorded meanwhile stays as it is.
-func (p *Provisioner) TakeUp(ctx context.Context, t *inventory.Target) (lifecycle.Record, error) {
+func (p *Provisioner) Adopt(ctx context.Context, t *inventory.Target) (lifecycle.Record, error) {
 	p = p.in(t.Namespace)
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	return p.states().Change(ctx, t.ID, func(r lifecycle.Record) (lifecycle.Record, error) {
 		if r.ID == "" {
-			r = takenUp(t.ID, t.Found, p.Now().UTC())
+			r = adopted(t.ID, t.Found, p.Now().UTC())
 			r.Namespace = p.Client.Namespace
 		}
 		return r, nil
 	})
 }
 
-// TakeUpPodless records a workspace that is installed, has no pod and no record: it is meant
+// AdoptPodless records a workspace that is installed, has no pod and no record: it is meant
 // to run. That takes its lock, as whoever provisions it has recorded nothing yet; one that
 // somebody works on is left to them (IsLocked). It is NOT_FOUND if what is installed under
 // that name is no such workspace.
-func (p *Provisioner) TakeUpPodless(ctx context.Context, namespace, id string) (r lifecycle.Record, err error) {
+func (p *Provisioner) AdoptPodless(ctx context.Context, namespace, id string) (r lifecycle.Record, err error) {
 	p = p.in(namespace)
 	stream := event.NewStream(id, p.Now)
 	defer stream.Finish(v1.Result{})
 	s := p.session(id, userstring.Workload{}, stream)
-	locker := s.locker(forTakingUp)
+	locker := s.locker(forAdopting)
 	held, holder, err := locker.Try(ctx, id, nil)
 	if err != nil {
 		return r, err
@@ -65,7 +65,7 @@ func (p *Provisioner) TakeUpPodless(ctx context.Context, namespace, id string) (
 	if err := held.Confirm(ctx); err != nil {
 		return r, err
 	}
-	return p.TakeUp(ctx, &inventory.Target{ID: id, Namespace: p.Client.Namespace, Found: found})
+	return p.Adopt(ctx, &inventory.Target{ID: id, Namespace: p.Client.Namespace, Found: found})
 }
 
 // isWhole is NOT_FOUND for a workspace whose deletion was interrupted: what its pod starts from goes
@@ -94,15 +94,15 @@ func stands(id string, found inventory.Found) bool {
 	return err == nil && u.ID() == id && found.Pod == nil && found.Record != nil && found.Record.Info.Status == helm.StatusDeployed
 }
 
-// takenUp is the record of a workspace that has none.
-func takenUp(id string, found inventory.Found, now time.Time) lifecycle.Record {
+// adopted is the record of a workspace that has none.
+func adopted(id string, found inventory.Found, now time.Time) lifecycle.Record {
 	created := now
 	if found.Pod != nil {
 		created = found.Pod.CreationTimestamp.UTC()
 	}
 	seen := lifecycle.Seen{Pods: found.Pod != nil || found.Workload.Injected(), Reading: found.Reading, Kept: true}
 	actual, _ := seen.Of(lifecycle.Record{})
-	r := lifecycle.TakenUp(id, uuid.NewString(), created, actual, now)
+	r := lifecycle.Adopted(id, uuid.NewString(), created, actual, now)
 	r.UserString, r.Blueprint = found.UserString(), found.Blueprint()
 	if found.Record != nil && release.IsGuarded(found.Record) { // or anybody could make it old
 		r.Limits = limitsIn(found.Record.Config)

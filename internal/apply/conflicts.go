@@ -13,9 +13,9 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// foresee asks the API server which fields would conflict with those of other managers.
+// detectConflicts asks the API server which fields would conflict with those of other managers.
 // What else it says of the object it says again when the object is applied.
-func (r *run) foresee(ctx context.Context, it *item) (problems []string, err error) {
+func (r *run) detectConflicts(ctx context.Context, it *item) (problems []string, err error) {
 	wanted := fields.Yield(r.seen(it), it.object.DeepCopy(), kube.FieldManager)
 	options := metav1.ApplyOptions{FieldManager: kube.FieldManager, DryRun: []string{metav1.DryRunAll}}
 	_, err = it.in(r.Client).Apply(ctx, it.name, wanted, options)

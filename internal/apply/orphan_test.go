@@ -13,9 +13,9 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// What is let go keeps what marks it as its release's, and has neither the reference nor
+// An orphan keeps what marks it as its release's, and has neither the reference nor
 // the tags; of what belongs to others, only the reference goes.
-func TestLetGo(t *testing.T) {
+func TestOrphan(t *testing.T) {
 	a := newCluster().applier()
 	a.Owner.Tags = map[string]string{"tag": "a"}
 	own, foreign, untied := workspace(t)[0], workspace(t)[1], workspace(t)[2]
@@ -32,7 +32,7 @@ func TestLetGo(t *testing.T) {
 	c := newCluster(own, foreign, untied)
 	letting := c.applier()
 	letting.Owner = a.Owner
-	if err := letting.LetGo(t.Context(), objects, "instance"); err != nil {
+	if err := letting.Orphan(t.Context(), objects, "instance"); err != nil {
 		t.Fatal(err)
 	}
 	if len(c.writes) != 2 {
@@ -56,9 +56,9 @@ func TestLetGo(t *testing.T) {
 	}
 }
 
-// A claim that was let go is its owner's again once it is wanted: it gets the tags back by
+// An orphaned claim is its owner's again once it is wanted: it gets the tags back by
 // which it is found. What may not be marked is refused, for it would be missed for ever.
-func TestClaimThatWasLetGo(t *testing.T) {
+func TestOrphanedClaim(t *testing.T) {
 	tagged := func(c *cluster) Applier {
 		a := c.under(1)
 		a.Owner.Tags = map[string]string{"tag": "a"}
@@ -70,7 +70,7 @@ func TestClaimThatWasLetGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tagged(c).LetGo(t.Context(), made.Objects(), ""); err != nil {
+	if err := tagged(c).Orphan(t.Context(), made.Objects(), ""); err != nil {
 		t.Fatal(err)
 	}
 	c.answers["patch persistentvolumeclaims"] = apierrors.NewForbidden(schema.GroupResource{}, "data", nil)

@@ -17,10 +17,10 @@ func (s session) recorded(ctx context.Context) (lifecycle.Record, error) {
 	return s.states().Get(ctx, s.id)
 }
 
-// stays ends a run that has nothing to do, as the workspace runs. If it was not meant to, a
+// alreadyUpToDate ends a run that has nothing to do, as the workspace runs. If it was not meant to, a
 // stop of it may be under way, or may have been killed: then it is meant to run from now on,
 // unless the stop was faster. One that is to be deleted stays so.
-func (s provisioning) stays(ctx context.Context, in inputs) (Outcome, error) {
+func (s provisioning) alreadyUpToDate(ctx context.Context, in inputs) (Outcome, error) {
 	if err := s.stay(ctx); err != nil {
 		return Outcome{}, interrupted(ctx, nil, ending{}, err)
 	}
@@ -43,7 +43,7 @@ func (s provisioning) past(ctx context.Context, found inventory.Found, w *v1.Wor
 }
 
 func (s provisioning) stay(ctx context.Context) error {
-	if !s.keepsStates() || s.Order != nil {
+	if !s.keepsStates() || s.Intent != nil {
 		return nil
 	}
 	r, err := s.recorded(ctx)
@@ -74,7 +74,7 @@ func (s provisioning) stay(ctx context.Context) error {
 			return r, nil
 		}
 		r, err := r.Set(v1.DesiredRunning, now)
-		return r.Brought(v1.ActualRunning, "", now), err
+		return r.Observed(v1.ActualRunning, "", now), err
 	})
 	return err
 }

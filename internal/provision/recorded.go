@@ -13,8 +13,8 @@ import (
 	"github.com/berthdev/berth/internal/provision/manifest"
 )
 
-// recall reads what the workspace was made of, and makes every check. Nothing is written.
-func (s provisioning) recall(ctx context.Context, found inventory.Found) (in inputs, err error) {
+// loadRecorded reads what the workspace was made of, and makes every check. Nothing is written.
+func (s provisioning) loadRecorded(ctx context.Context, found inventory.Found) (in inputs, err error) {
 	var may deploy.Permissions
 	var values map[string]any
 	err = s.steps.Parallel(
@@ -27,15 +27,15 @@ func (s provisioning) recall(ctx context.Context, found inventory.Found) (in inp
 	if err != nil {
 		return inputs{}, err
 	}
-	return s.madeOf(values, found, may)
+	return s.fromValues(values, found, may)
 }
 
-// madeOf is a workspace that is made of values which are recorded.
-func (s provisioning) madeOf(values map[string]any, found inventory.Found, may deploy.Permissions) (in inputs, err error) {
+// fromValues is a workspace that is made of values which are recorded.
+func (s provisioning) fromValues(values map[string]any, found inventory.Found, may deploy.Permissions) (in inputs, err error) {
 	values, blueprint := manifest.OfJob(values, s.jobID)
 	spec := manifest.Spec{User: s.user, Namespace: s.Client.Namespace, JobID: s.jobID, Blueprint: blueprint}
 	in.found, in.recalled = found, true
-	in.deployment, in.plan, err = s.target.Recall(values, spec, found, may)
+	in.deployment, in.plan, err = s.target.LoadRecorded(values, spec, found, may)
 	if err == nil {
 		err = s.within(in.deployment)
 	}
@@ -47,7 +47,7 @@ func (s provisioning) madeOf(values map[string]any, found inventory.Found, may d
 // ordered, what has more rights than pods have at the level baseline, or its blueprint gives.
 func (s provisioning) within(d deploy.Deployment) error {
 	problems := manifest.Beyond(s.id, d.Chart.Objects)
-	if s.Order != nil && s.Order.Guarded {
+	if s.Intent != nil && s.Intent.Guarded {
 		problems = append(problems, manifest.BeyondBaseline(d.Chart.Objects)...)
 	}
 	if len(problems) == 0 {
@@ -79,19 +79,19 @@ func (s provisioning) recallFormer(ctx context.Context) (in inputs, err error) {
 	if values, err = s.target.Former(ctx); err != nil {
 		return in, err
 	}
-	return s.madeOf(values, in.found, may)
+	return s.fromValues(values, in.found, may)
 }
 
-// asStopped replaces what a provisioning would make of a workspace that is stopped by what
+// restoreStopped replaces what a provisioning would make of a workspace that is stopped by what
 // it was: only an update reads the blueprint again. How the two differ is said.
-func (s provisioning) asStopped(ctx context.Context, in inputs) (inputs, error) {
+func (s provisioning) restoreStopped(ctx context.Context, in inputs) (inputs, error) {
 	if in.plan != deploy.Install || in.recalled {
 		return in, nil
 	}
 	if stopped, err := s.wasStopped(ctx); err != nil || !stopped {
 		return in, err
 	}
-	recalled, err := s.recall(ctx, in.found)
+	recalled, err := s.loadRecorded(ctx, in.found)
 	if fault.ReasonOf(err) == reasonNotRecorded {
 		return in, nil
 	}

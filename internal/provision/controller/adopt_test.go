@@ -12,15 +12,15 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 )
 
-// What is gone by the time that it is taken up, or is going, is not recorded, and nobody is
+// What is gone by the time that it is adopted, or is going, is not recorded, and nobody is
 // told; what may not be read is told.
-func TestTakeUp(t *testing.T) {
+func TestAdopt(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(w *world, at string)
 		says   string
 		taken  bool
 	}{
-		"it runs":         {func(*world, string) {}, `msg="taken up"`, true},
+		"it runs":         {func(*world, string) {}, `msg="adopted"`, true},
 		"its pod is gone": {func(w *world, at string) { w.deletePod(path.Base(at)) }, "", false},
 		"its pod is ending": {func(w *world, at string) {
 			pod := w.server.Get(at)
@@ -31,14 +31,14 @@ func TestTakeUp(t *testing.T) {
 		"somebody has recorded it": {func(w *world, at string) { w.want(path.Base(at), v1.DesiredStopped) }, "desired=Stopped", true},
 		"it may not be recorded": {func(w *world, _ string) {
 			w.requests.Set(http.StatusForbidden, func(_ int, request string) bool { return request == "post configmaps" })
-		}, `level=WARN msg="a workspace cannot be taken up" workspace=team.alice`, false},
+		}, `level=WARN msg="a workspace cannot be adopted" workspace=team.alice`, false},
 	} {
 		w := newWorld(t)
 		id := w.provision("alice")
 		k := newKnown()
 		k.seeAll([]v1.Workspace{seen(id, v1.StageRunning)})
 		test.change(w, "/api/v1/namespaces/team/pods/"+id)
-		w.takeUp(t.Context(), k, false)
+		w.adopt(t.Context(), k, false)
 		r, _ := k.of("team." + id)
 		if (r.ID != "") != test.taken || (test.says == "") != (w.lines.String() == "") || !strings.Contains(w.lines.String(), test.says) {
 			t.Errorf("%s: %s, and it says %s", name, r, w.lines)

@@ -16,7 +16,7 @@ import (
 )
 
 // What stands is a workspace that is stopped: a release of somebody else may have a name like
-// one, and what is not all installed is not taken up.
+// one, and what is not all installed is not adopted.
 func TestStands(t *testing.T) {
 	u, err := userstring.Parse("alice~plain")
 	if err != nil {
@@ -46,7 +46,7 @@ func TestStands(t *testing.T) {
 
 // A workspace was created when it was installed, whatever its pod says; without a record of that
 // when its pod was, and otherwise now.
-func TestTakenUpSince(t *testing.T) {
+func TestAdoptedSince(t *testing.T) {
 	now := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
 	pod := workspacePod()
 	pod.CreationTimestamp = metav1.NewTime(now.Add(-time.Hour))
@@ -63,7 +63,7 @@ func TestTakenUpSince(t *testing.T) {
 		"a pod":   {inventory.Found{Pod: pod}, now.Add(-time.Hour)},
 		"neither": {inventory.Found{}, now},
 	} {
-		if got := takenUp(id, test.found, now).CreatedAt; !got.Equal(test.want) {
+		if got := adopted(id, test.found, now).CreatedAt; !got.Equal(test.want) {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
