@@ -56,7 +56,7 @@ type Provisioner struct {
 	Allowance *Allowance
 	// States is where it is kept what workspaces are meant to be; zero for nowhere.
 	States lifecycle.Place
-	// Order is what is brought about for somebody else; nil for the caller's own wish.
+	// Intent is what is brought about for somebody else; nil for the caller's own wish.
 	Intent *Intent
 	// Jobs keeps the record of what a provisioning does; nil keeps none.
 	Jobs *job.Recorder

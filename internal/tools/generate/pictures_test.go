@@ -70,12 +70,18 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// All pictures are shown, and no other.
-func TestReadmeShowsThePictures(t *testing.T) {
+// All pictures are shown, and no other, in the README or on the page that it leads to.
+func TestPicturesAreShown(t *testing.T) {
 	atTop(t)
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
+	shown := 0
+	var pages strings.Builder
+	for page, dir := range map[string]string{"README.md": "docs/pictures/", "docs/tour.md": "pictures/"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown += strings.Count(string(text), "]("+dir)
+		pages.Write(text)
 	}
 	var names []string
 	for _, s := range stills() {
@@ -85,12 +91,12 @@ func TestReadmeShowsThePictures(t *testing.T) {
 		names = append(names, p.name)
 	}
 	for _, name := range names {
-		if !strings.Contains(string(readme), "](docs/pictures/"+name+".svg)") {
-			t.Errorf("README.md does not show %s", name)
+		if !strings.Contains(pages.String(), "pictures/"+name+".svg)") {
+			t.Errorf("no page shows the picture %s", name)
 		}
 	}
-	if n := strings.Count(string(readme), "](docs/pictures/"); n != len(names) {
-		t.Errorf("README.md shows %d pictures, there are %d", n, len(names))
+	if shown != len(names) {
+		t.Errorf("%d pictures are shown, there are %d", shown, len(names))
 	}
 }
 
