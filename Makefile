@@ -39,7 +39,7 @@ test-unit: ## Run the tests that need nothing but Go and a C compiler
 	@go test -run 'TestAttacks|TestPrograms' ./internal/bundle/chart # what memory they take, which the race detector multiplies
 
 mutation: ## Change the program in 300 places, one at a time, and list those that no unit test notices (an hour)
-	@go run ./internal/tools/mutate -n 300
+	@cd test/mutate && go run . -n 300
 
 test-startup: ## Test what each start of berth takes: memory, time, and the size of the program
 	@echo "== go test ./test/startup/..."

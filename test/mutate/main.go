@@ -30,7 +30,11 @@ func mutate() error {
 	first := flag.Int("first", 0, "which place is the first one, to choose others")
 	jobs := flag.Int("jobs", 4*runtime.NumCPU(), "how many are tested at a time")
 	only := flag.String("only", "", "change only what begins with this, such as internal/watch/cause")
+	checkout := flag.String("checkout", "../..", "the checkout that is changed")
 	flag.Parse()
+	if err := os.Chdir(*checkout); err != nil {
+		return err
+	}
 	all, err := find(*only)
 	if err != nil {
 		return err
