@@ -107,7 +107,7 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 		err = p.execute(ctx, applier, pkg, c)
 	}
 	if err != nil {
-		err = p.denied(err)
+		err = ended(ctx, p.denied(err))
 		p.verdicts.healthy = unknown(v1alpha1.ReasonInstallationStatusFalse, "nothing is installed yet")
 		if c.installed {
 			p.verdicts.healthy.message = "it has not been looked at since the bundle could not be installed"

@@ -95,6 +95,15 @@ func (r Reconciler) Instance(ctx context.Context, name string, until Until, step
 	return p.run(ctx)
 }
 
+// ended is why a context has ended, if that is what an error comes from: an error with the same
+// code says more.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() == nil || fault.CodeOf(err) == fault.CodeOf(context.Cause(ctx)) {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
 // run makes the pass. Whatever it comes to is written into the instance's status.
 func (p *pass) run(ctx context.Context) (Outcome, error) {
 	ctx, stop := p.held.Context(ctx)
@@ -104,9 +113,7 @@ func (p *pass) run(ctx context.Context) (Outcome, error) {
 	p.outcome.Previous = p.in.Status.InstalledBundleName
 	err := p.work(ctx)
 	if ctx.Err() != nil && err != nil {
-		if fault.CodeOf(err) != fault.CodeOf(context.Cause(ctx)) {
-			err = context.Cause(ctx) // which err is too, if it has the same code, and says more
-		}
+		err = ended(ctx, err)
 		if writing, cancel := afterwards(ctx); writing != nil {
 			defer cancel()
 			_ = p.write(writing) // it is said here in any case
