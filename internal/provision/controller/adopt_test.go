@@ -20,7 +20,7 @@ func TestAdopt(t *testing.T) {
 		says   string
 		taken  bool
 	}{
-		"it runs":         {func(*world, string) {}, `msg="adopted"`, true},
+		"it runs":         {func(*world, string) {}, `msg=adopted`, true},
 		"its pod is gone": {func(w *world, at string) { w.deletePod(path.Base(at)) }, "", false},
 		"its pod is ending": {func(w *world, at string) {
 			pod := w.server.Get(at)
