@@ -57,7 +57,7 @@ func TestLookForRemains(t *testing.T) {
 	}{
 		"it is there":            {http.StatusOK, true, "", false},
 		"it may not be read":     {http.StatusForbidden, true, `level=WARN msg="a workspace cannot be looked for" workspace=team.alice`, false},
-		"the API server is away": {http.StatusInternalServerError, false, "", true},
+		"the API server is away": {http.StatusInternalServerError, true, "", true},
 	} {
 		w := newWorld(t)
 		id := w.provision("alice")

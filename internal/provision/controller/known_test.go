@@ -72,6 +72,21 @@ func TestDropped(t *testing.T) {
 	}
 }
 
+// A pod goes after an exchange has looked for what has none: nothing is said to be gone, nor
+// worked on as if it were, before somebody has looked.
+func TestPodGoesDuringAnExchange(t *testing.T) {
+	k := newKnown()
+	k.replaceRecords([]lifecycle.Record{recordOf("a", v1.DesiredStopped, v1.ActualRunning), recordOf("b", v1.DesiredTerminated, v1.ActualTerminating)})
+	k.seeAll([]v1.Workspace{seen("a", v1.StageTerminating), seen("b", v1.StageTerminating)})
+	k.takeTouched()
+	k.see([]v1.Workspace{{Namespace: "team", ID: "a", Snapshot: v1.Snapshot{Gone: true}}, {Namespace: "team", ID: "b", Snapshot: v1.Snapshot{Gone: true}}})
+	expect(t, "not looked for yet", k.reports(false), "team.a Stopped", "team.b Stopped")
+	expect(t, "what is worked on", k.takeTouched(), "team.b")
+	k.setRemains("team.a", false)
+	k.setRemains("team.b", false)
+	expect(t, "nothing is left", k.reports(false), "team.a Unknown", "team.b Terminated")
+}
+
 // A report has what is not as it is recorded, and what was worked on; in full it has all.
 func TestReport(t *testing.T) {
 	k := newKnown()

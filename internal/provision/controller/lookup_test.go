@@ -66,6 +66,7 @@ func TestDone(t *testing.T) {
 	lost.Reason, lost.UserString = "runningTime", "alice~plain"
 	k.replaceRecords([]lifecycle.Record{lost, fine})
 	k.seeAll([]v1.Workspace{seen("fine", v1.StageRunning)})
+	k.setRemains("team.lost", false)
 	for _, key := range []string{"team.lost", "team.fine"} {
 		_, _ = c.one(t.Context(), k, key)
 	}

@@ -43,9 +43,12 @@ func (k *known) of(key string) (lifecycle.Record, lifecycle.Seen) {
 	return k.records[key], k.standing(key)
 }
 
+// standing is a workspace as it was seen. What was not looked for since its pods went is taken to
+// be there: the work on it looks, and the next exchange does.
 func (k *known) standing(key string) lifecycle.Seen {
 	w, pods := k.seen[key]
-	s := lifecycle.Seen{Pods: pods, Reading: w.Snapshot, Kept: k.remains[key]}
+	remains, looked := k.remains[key]
+	s := lifecycle.Seen{Pods: pods, Reading: w.Snapshot, Kept: remains || !looked}
 	failure, failed := k.failures[key]
 	switch r := k.records[key]; {
 	case !failed:
