@@ -83,7 +83,7 @@ func TestAdmit(t *testing.T) {
 	for name, c := range map[string]struct {
 		allowance *Allowance
 		found     inventory.Found
-		census    workspaceCount
+		counted   workspaceCount
 		want      bool
 	}{
 		"no limit":                      {NewAllowance(nil, nil), inventory.Found{}, unknown, true},
@@ -93,7 +93,7 @@ func TestAdmit(t *testing.T) {
 		"the number does not matter":    {NewAllowance(new(1), nil), inventory.Found{Pod: new(corev1.Pod)}, unknown, true},
 		"one that failed is made again": {NewAllowance(new(1), nil), inventory.Found{Pod: new(corev1.Pod)}, full, true},
 	} {
-		if err := c.allowance.admit(of(t, "alice~b"), "dev", c.found, c.census); (err == nil) != c.want {
+		if err := c.allowance.admit(of(t, "alice~b"), "dev", c.found, c.counted); (err == nil) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -31,7 +31,7 @@ type growing struct {
 // growth finds the claims that an update would have to change: those that can grow, or one
 // error about all that cannot follow. before are the values that they were made of; nil if
 // these are not known. A claim that differs although its storage was not changed is left.
-// Anew are the storages whose claims are made again, as they never had a volume.
+// Again are the storages whose claims are made again, as they never had a volume.
 func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before map[string]any) (all []growing, again []string, err error) {
 	wanted := deploy.Claims(d.Objects)
 	there, err := s.claims(ctx, wanted)

@@ -74,9 +74,9 @@ func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (_ 
 		return did, lost(r)
 	}
 	p := *c.Provisioner
-	order := provision.IntentOf(r, c.Guarded != nil)
-	p.Intent, p.NoWait, p.Jobs = &order, true, nil
-	if order.Guarded && !r.IsVouched() { // where it is looked for is not known to be true either
+	intent := provision.IntentOf(r, c.Guarded != nil)
+	p.Intent, p.NoWait, p.Jobs = &intent, true, nil
+	if intent.Guarded && !r.IsVouched() { // where it is looked for is not known to be true either
 		return did, r.Vouched("")
 	}
 	arg, err := argument(r)

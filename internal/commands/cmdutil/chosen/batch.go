@@ -8,8 +8,8 @@ import (
 )
 
 // Batch is what the progress of a command with such a verb is about; again is the command
-// that goes on with such a choice. Where workspaces of several namespaces are worked on, whose IDs may be the
-// same, they go by namespace and ID.
+// that goes on with such a choice. Where workspaces of several namespaces are worked on, whose
+// IDs may be the same, they go by namespace and ID.
 func (c Choice) Batch(namespace string, all []Workspace, verb string, again func(Choice) string, flags []string) wording.Batch {
 	b := wording.Batch{Single: !c.Many(), Namespace: namespace, Parallel: c.Parallel, Flags: flags, Again: again(c)}
 	severalNamespaces := false

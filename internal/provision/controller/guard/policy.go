@@ -57,7 +57,7 @@ func Policy() manifest.Policy {
 			check(`variables.secret || variables.record || `+content("oldObject"), runs),
 			check(`!variables.record || `+may("pods", "delete"), "what a workspace is meant to be is recorded by those who may delete pods"),
 			// One without a record is adopted as meant to run.
-			check(`!variables.record || !variables.deleted || `+may("pods", "create"), "what a workspace is meant to be is deleted by those who may create pods, as the workspace is started then"),
+			check(`!variables.record || !variables.deleted || `+may("pods", "create"), "deleting the state record of a workspace takes the right to create pods, as the workspace is started then"),
 			check(ofRecord(`variables.rights.all(r, r in `+rights()+`)`), "an annotation names an unknown right"),
 			check(ofRecord(vouches(lifecycle.RightStart, true, may("pods", "create"))), "the record vouches for a start, and its author may not create pods"),
 			check(ofRecord(vouches(lifecycle.RightDelete, true, may("secrets", "delete"))), "the record vouches for a deletion, and its author may not delete secrets"),

@@ -29,17 +29,17 @@ func IntentOf(r lifecycle.Record, guarded bool) Intent {
 
 // deletesStorage is false for a deletion that keeps the storage, as its record says so or
 // does not show that its author may delete it.
-func (o Intent) deletesStorage(r lifecycle.Record) bool {
-	return o.Guarded && !r.KeepStorage && r.VouchesForStorage()
+func (i Intent) deletesStorage(r lifecycle.Record) bool {
+	return i.Guarded && !r.KeepStorage && r.VouchesForStorage()
 }
 
-// reasonSuperseded is the reason of the error of an order that is not the newest any more.
+// reasonSuperseded is the reason of the error of an intent that is not the newest any more.
 const reasonSuperseded = "SUPERSEDED"
 
-// IsSuperseded is true for the error of an order that is not the newest any more.
+// IsSuperseded is true for the error of an intent that is not the newest any more.
 func IsSuperseded(err error) bool { return fault.ReasonOf(err) == reasonSuperseded }
 
-// intended reads the record, with the lock held, and makes sure that the order is its newest.
+// intended reads the record, with the lock held, and makes sure that the intent is its newest.
 func (s session) intended(ctx context.Context) (lifecycle.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
@@ -53,7 +53,7 @@ func (s session) intended(ctx context.Context) (lifecycle.Record, error) {
 	return r, err
 }
 
-// vouched returns an error for what is ordered and its record does not vouch for.
+// vouched returns an error for what is intended and its record does not vouch for.
 func (s session) vouched(r lifecycle.Record) error {
 	if s.Intent == nil || !s.Intent.Guarded {
 		return nil
@@ -61,7 +61,7 @@ func (s session) vouched(r lifecycle.Record) error {
 	return r.Vouched(s.in.String())
 }
 
-// startable returns an error for what is ordered to be started and was recorded by somebody
+// startable returns an error for what is to be started and was recorded by somebody
 // who need not be able to start it, or has more rights than workspaces have.
 func (s session) startable(found inventory.Found) error {
 	if s.Intent == nil || !s.Intent.Guarded || found.Record == nil || release.IsGuarded(found.Record) {
