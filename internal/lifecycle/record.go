@@ -1,9 +1,12 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
@@ -162,9 +165,17 @@ func SplitKey(key string) (namespace, id string) {
 func (r Record) next() Revision { return max(r.Changed, r.Answered) + 1 }
 
 // Newer is the newer of two states of a record, this one if there is no telling: what is read
-// and what is watched may arrive in another order than it was written.
+// and what is watched may arrive in another order than it was written. What changes without the
+// desired state, such as limits, the version of the document tells.
 func (r Record) Newer(other Record) Record {
-	if other.Incarnation == r.Incarnation && other.next() > r.next() {
+	if other.Incarnation != r.Incarnation {
+		return r
+	}
+	order := cmp.Compare(other.next(), r.next())
+	if order == 0 {
+		order, _ = resourceversion.CompareResourceVersion(other.version, r.version) // 0 if there is no telling
+	}
+	if order > 0 {
 		return other
 	}
 	return r

@@ -3,6 +3,7 @@ package lifecycle_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -72,6 +73,30 @@ func TestChange(t *testing.T) {
 	group.Wait()
 	if r := change(t, s, "a", set(v1.DesiredRunning)); r.Changed != 21 || r.Desired != v1.DesiredRunning {
 		t.Errorf("%s, at revision %d after 20 changes", r, r.Changed)
+	}
+}
+
+// Of two readings of a record the newer counts, also where the desired state is the same.
+func TestNewer(t *testing.T) {
+	s := lifecycle.Records{Store: bucket(t)}
+	before := change(t, s, "a", created("a"))
+	limited := change(t, s, "a", func(r lifecycle.Record) (lifecycle.Record, error) {
+		r.Limits.MaxAgeHours = new(1.0)
+		return r, nil
+	})
+	stopped := change(t, s, "a", set(v1.DesiredStopped))
+	again := lifecycle.New("a", "2", now())
+	for name, c := range map[string]struct{ r, other, want lifecycle.Record }{
+		"other limits":        {before, limited, limited},
+		"as they were before": {limited, before, limited},
+		"another wish":        {limited, stopped, stopped},
+		"the wish before":     {stopped, before, stopped},
+		"another incarnation": {again, stopped, again},
+		"not read from there": {again, again, again},
+	} {
+		if got := c.r.Newer(c.other); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
 	}
 }
 

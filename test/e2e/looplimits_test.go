@@ -95,6 +95,16 @@ func TestRoleOfWorkspaces(t *testing.T) {
 		}
 		return all
 	}
+	isStopped := func(r lifecycle.Record) bool {
+		return r.Desired == v1.DesiredStopped && r.Actual == v1.ActualStopped && !r.Pending() && r.Reason == lifecycle.MaxActive
+	}
+	defer func() {
+		for _, r := range records() {
+			if t.Failed() && !isStopped(r) {
+				t.Logf("%s by %q, pending: %v, %s, %+v", r, r.Reason, r.Pending(), r.Cause, r.History)
+			}
+		}
+	}()
 	w.eventually("all are adopted", func() bool { return len(records()) == many })
 	ended := w.deletions()
 	for _, r := range records() {
@@ -109,7 +119,7 @@ func TestRoleOfWorkspaces(t *testing.T) {
 	w.eventually("all are stopped", func() bool {
 		n := 0
 		for _, r := range records() {
-			if r.Desired == v1.DesiredStopped && r.Actual == v1.ActualStopped && !r.Pending() && r.Reason == lifecycle.MaxActive {
+			if isStopped(r) {
 				n++
 			}
 		}
