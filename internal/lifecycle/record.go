@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/resourceversion"
-
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/store"
 )
 
 // Revision orders what happens to records. It only grows: wall clocks would lose a change
@@ -171,11 +170,7 @@ func (r Record) Newer(other Record) Record {
 	if other.Incarnation != r.Incarnation {
 		return r
 	}
-	order := cmp.Compare(other.next(), r.next())
-	if order == 0 {
-		order, _ = resourceversion.CompareResourceVersion(other.version, r.version) // 0 if there is no telling
-	}
-	if order > 0 {
+	if cmp.Or(cmp.Compare(other.next(), r.next()), store.CompareRevisions(other.version, r.version)) > 0 {
 		return other
 	}
 	return r

@@ -7,6 +7,8 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -26,6 +28,13 @@ type Document struct {
 	// Revision changes with every write. It is empty for a document that does not
 	// exist, and otherwise means something only to the store that it came from.
 	Revision string
+}
+
+// CompareRevisions says which of two revisions of a document was written later, as cmp.Compare
+// does; 0 if there is no telling. Both stores count, as the API server does.
+func CompareRevisions(a, b string) int {
+	order, _ := resourceversion.CompareResourceVersion(a, b) // 0 with an error
+	return order
 }
 
 // Written is what the API server knows of a document.
