@@ -51,11 +51,14 @@ func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, erro
 		return a, err
 	case held != nil && in.plan == deploy.Create:
 		return a, nil // creating the record finds out whether still nothing is there
-	case held != nil && in.kept && held.Created():
-		a.turn.Kept = true // writing the record finds out whether it was changed
+	case held != nil && in.kept && held.Created() && s.Intent == nil:
+		a.turn.Kept = true // writing the record finds out whether it was changed; an intent writes none
 		return a, nil
 	case held != nil:
-		return s.lookAgain(ctx, in, a)
+		if a, err = s.lookAgain(ctx, in, a); err == nil && s.Intent != nil && a.turn.Plan == deploy.Refuse {
+			err = s.superseded() // the command that recorded it has started it
+		}
+		return a, err
 	case s.Intent != nil: // the holder has recorded what is wanted, or will be asked again
 	case holder.Purpose == forProvisioning && s.NoWait:
 		return s.leaveTo(ctx, in, a, holder)

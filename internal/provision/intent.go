@@ -39,13 +39,18 @@ const reasonSuperseded = "SUPERSEDED"
 // IsSuperseded is true for the error of an intent that is not the newest any more.
 func IsSuperseded(err error) bool { return fault.ReasonOf(err) == reasonSuperseded }
 
+// superseded is the error of an intent that somebody else has brought about, or replaced.
+func (s session) superseded() error {
+	return fault.New(fault.Conflict, "a newer change to workspace %s supersedes this one", s.id).WithReason(reasonSuperseded)
+}
+
 // intended reads the record, with the lock held, and makes sure that the intent is its newest.
 func (s session) intended(ctx context.Context) (lifecycle.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	r, err := s.states().Get(ctx, s.id)
 	if err == nil && IntentOf(r, s.Intent.Guarded) != *s.Intent {
-		err = fault.New(fault.Conflict, "something else is wanted of workspace %s now", s.id).WithReason(reasonSuperseded)
+		err = s.superseded()
 	}
 	if err == nil {
 		err = s.vouched(r)

@@ -59,10 +59,15 @@ func (s session) stop(ctx context.Context, found inventory.Found, desired v1.Des
 		return removal, wanted, err
 	}
 	defer s.release(ctx, held)
-	if found.Pod == nil && found.Workload == nil { // it may have been started since; a pod is known by its UID
+	// It may have been started since, or, where an intent is carried out, stopped by the command
+	// that recorded it; a pod is known by its UID.
+	if s.Intent != nil || found.Pod == nil && found.Workload == nil {
 		if found, err = s.target.Lookup(ctx); err != nil {
 			return removal, wanted, err
 		}
+	}
+	if pod := found.Pod; s.Intent != nil && pod != nil && pod.DeletionTimestamp != nil {
+		return removal, wanted, s.superseded()
 	}
 	if wanted, err = s.setDesired(ctx, held, desired, found); err != nil {
 		return removal, wanted, err

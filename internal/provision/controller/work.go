@@ -90,6 +90,11 @@ func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (_ 
 	if did = Decide(r.Desired, standing(target)); did == Nothing {
 		return did, nil
 	}
+	if intent.Guarded { // before the lock, which a refusal would only hold against commands
+		if err := r.Vouched(target.Found.WorkloadRef().String()); err != nil {
+			return did, err
+		}
+	}
 	var sinks []event.Sink
 	if did == Start && c.Jobs != nil {
 		if p.Jobs = c.Jobs(); p.Jobs != nil {
@@ -101,12 +106,15 @@ func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (_ 
 	defer func() { stream.Finish(resultOf(err)) }()
 	switch did {
 	case Stop:
-		_, err = p.Stop(ctx, target, false, stream)
+		var stop *v1.Stop
+		if stop, err = p.Stop(ctx, target, false, stream); err == nil && stop.Already {
+			did = Nothing
+		}
 	case Delete:
 		_, err = p.Delete(ctx, target, deploy.Removing{KeepStorage: r.KeepStorage}, stream)
 	default:
 		if _, err = p.Start(ctx, target, stream); fault.CodeOf(err) == fault.AlreadyExists {
-			err = nil
+			did, err = Nothing, nil // somebody else has started it
 		}
 	}
 	return did, err
@@ -122,8 +130,8 @@ func resultOf(err error) (r v1.Result) {
 
 // warnOfJob says why the record of a job could not be kept, which is no failure.
 func (c *Controller) warnOfJob(jobs *job.Recorder, r lifecycle.Record) {
-	if err := jobs.Problem(); err != nil {
-		c.Log.Warn("the record of a job is not kept", slog.String("workspace", r.Key()), slog.String("error", message(err)))
+	if problem := jobs.Problem(); problem != nil {
+		c.Log.Warn("the record of a job is not kept", slog.String("workspace", r.Key()), slog.String("error", message(problem)))
 	}
 }
 

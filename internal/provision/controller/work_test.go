@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kubetest"
@@ -118,22 +120,55 @@ func TestHowWorkEnds(t *testing.T) {
 	}
 }
 
-// What somebody else starts while it is being started is started.
-func TestStartedMeanwhile(t *testing.T) {
-	w := newWorld(t)
-	id := w.provision("alice")
-	at := "/api/v1/namespaces/team/pods/" + id
-	pod := w.server.Get(at)
-	w.deletePod(id)
-	k := knows(w.answered(id, v1.DesiredRunning), false)
-	w.requests.Set(http.StatusOK, func(_ int, request string) bool {
-		if request == "post selfsubjectrulesreviews" {
-			w.server.Put(at, pod)
+// What a command does between the look at a workspace and the lock is not done again, nor told as
+// what the loop has done.
+func TestDoneMeanwhile(t *testing.T) {
+	stops := func(pod *kubetest.Object) { pod.SetDeletionTimestamp(&metav1.Time{Time: time.Now()}) }
+	for desired, meanwhile := range map[v1.DesiredState]func(pod *kubetest.Object){
+		v1.DesiredRunning: func(*kubetest.Object) {}, v1.DesiredStopped: stops, v1.DesiredRestart: stops,
+	} {
+		w := newWorld(t)
+		id := w.provision("alice")
+		at := "/api/v1/namespaces/team/pods/" + id
+		pod := w.server.Get(at).DeepCopy()
+		if desired == v1.DesiredRunning {
+			w.deletePod(id)
 		}
+		k := knows(w.answered(id, desired), desired != v1.DesiredRunning)
+		w.requests.Set(http.StatusOK, func(_ int, request string) bool {
+			if request == "post selfsubjectrulesreviews" {
+				meanwhile(pod)
+				w.server.Put(at, pod)
+			}
+			return false
+		})
+		did, err := w.one(t.Context(), k, "team."+id)
+		if did != Nothing || err != nil || strings.Contains(w.lines.String(), "msg=audit") {
+			t.Errorf("%s: did %q, %v, and says %s", desired, did, err, w.lines)
+		}
+	}
+}
+
+// What the author of a record may not do is refused without the lock, which commands that may
+// would meet.
+func TestRefusedWithoutLock(t *testing.T) {
+	w := newWorld(t)
+	w.Guarded = func(context.Context) error { return nil }
+	id := w.provision("alice")
+	w.answered(id, v1.DesiredTerminated)
+	at := "/api/v1/namespaces/team/configmaps/" + lifecycle.NamePrefix + id
+	document := w.server.Get(at).DeepCopy()
+	document.SetAnnotations(map[string]string{lifecycle.AnnotationVouched: string(lifecycle.RightStop)})
+	w.server.Put(at, document)
+	r := w.record(id)
+	var asked []string
+	w.requests.Set(http.StatusOK, func(_ int, request string) bool {
+		asked = append(asked, request)
 		return false
 	})
-	if did, err := w.one(t.Context(), k, "team."+id); did != Start || err != nil {
-		t.Errorf("did %q, %v", did, err)
+	did, err := w.one(t.Context(), knows(r, true), r.Key())
+	if did != Delete || err == nil || !strings.Contains(err.Error(), "may only stop") || slices.Contains(asked, "post leases") {
+		t.Errorf("did %q, %v, with %q", did, err, asked)
 	}
 }
 
