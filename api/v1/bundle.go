@@ -22,7 +22,7 @@ type BundleInstallation struct {
 	Objects  BundleChanges `json:"objects"`
 	// Healthy is false if the command did not wait for that.
 	Healthy bool `json:"healthy"`
-	// Notes are what a chart says to whoever installs it.
+	// Notes are what a chart says to anyone who installs it.
 	Notes  string  `json:"notes,omitempty"`
 	Timing *Timing `json:"timing,omitempty"`
 }
@@ -35,7 +35,7 @@ const (
 	BundleInstalled BundleAction = "installed"
 	BundleUpgraded  BundleAction = "upgraded"
 	BundleUnchanged BundleAction = "unchanged"
-	// BundleRequested is left to whoever reconciles the instance.
+	// BundleRequested is left to the server that reconciles the instance.
 	BundleRequested BundleAction = "requested"
 )
 

@@ -30,7 +30,7 @@ type Workspace struct {
 	// Unread is what the caller may not read, and what this was made without, such as
 	// "get nodes". It is not in lists.
 	Unread []string `json:"unread,omitempty"`
-	// State is what it is meant to be; absent if that was never said.
+	// State is its desired state; absent if none was ever recorded.
 	State *State `json:"state,omitempty"`
 	// Events are those that Kubernetes recorded about the pod and its claims,
 	// the one that happened last at the end; repeats are one with a count. Only

@@ -2,7 +2,7 @@ package v1
 
 import "time"
 
-// State is what a workspace is meant to be, and what it is.
+// State is the desired and the observed state of a workspace.
 type State struct {
 	Desired DesiredState `json:"desired"`
 	// DesiredAt is when that was last changed.
@@ -17,7 +17,7 @@ type State struct {
 	Next *NextState `json:"next,omitempty"`
 }
 
-// StateChange is a change of what a workspace is meant to be, or of what it is.
+// StateChange is a change of the desired or the observed state of a workspace.
 type StateChange struct {
 	At      time.Time    `json:"at"`
 	Desired DesiredState `json:"desired"`
@@ -47,10 +47,10 @@ const (
 	LimitOfConfiguration LimitSource = "configuration"
 )
 
-// DesiredState is what a workspace is meant to be.
+// DesiredState is the desired state of a workspace.
 type DesiredState string
 
-// What a workspace can be meant to be.
+// The desired states.
 const (
 	DesiredRunning DesiredState = "Running"
 	DesiredStopped DesiredState = "Stopped"

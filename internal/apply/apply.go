@@ -40,9 +40,9 @@ type Applier struct {
 	// Accept returns an error for an object that exists and must not be used, though it
 	// is the owner's; nil accepts all of them.
 	Accept func(*unstructured.Unstructured) error
-	// Anew says whether a claim that exists is made again, instead of being used as it is:
+	// Recreates says whether a claim that exists is made again, instead of being used as it is:
 	// it cannot be changed. Nil keeps all of them.
-	Anew func(ctx context.Context, have, wanted *unstructured.Unstructured) bool
+	Recreates func(ctx context.Context, have, wanted *unstructured.Unstructured) bool
 	// Report is told of each object as it is done, one after the other; it may be nil.
 	Report func(Change)
 	// Kept says that the objects are expected to be there, with the very fields that are

@@ -12,7 +12,7 @@ import (
 // Orphan takes off what ties these very objects to an object that is about to be deleted:
 // the reference to it, for which the cluster would delete them too, and the owner's tags
 // on what is the owner's. What is not tied is not written. That one is gone, or that
-// another one has its name by now, is not an error.
+// another one has its name now, is not an error.
 func (a Applier) Orphan(ctx context.Context, objects []*unstructured.Unstructured, from types.UID) error {
 	targets, err := a.lookUp(ctx, objects)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // unchangeable uses a pod or a claim as it is, or makes a claim again.
 func (r *run) unchangeable(ctx context.Context, it *item, current *unstructured.Unstructured) (done bool, err error) {
-	if isKind(current, kindClaim) && r.Anew != nil && r.Anew(ctx, current, it.object) {
+	if isKind(current, kindClaim) && r.Recreates != nil && r.Recreates(ctx, current, it.object) {
 		return r.recreate(ctx, it, current)
 	}
 	return r.markClaim(ctx, it)

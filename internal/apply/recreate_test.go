@@ -16,7 +16,7 @@ func TestClaimsMadeAgain(t *testing.T) {
 	const create, remove = "create persistentvolumeclaims", "delete persistentvolumeclaims"
 	claim := schema.GroupResource{Resource: "persistentvolumeclaims"}
 	for name, c := range map[string]struct {
-		anew   bool
+		again  bool
 		dry    DryRun
 		answer error
 		action string
@@ -38,8 +38,8 @@ func TestClaimsMadeAgain(t *testing.T) {
 			}
 			applier := cluster.applier()
 			applier.DryRun = c.dry
-			applier.Anew = func(context.Context, *unstructured.Unstructured, *unstructured.Unstructured) bool {
-				return c.anew
+			applier.Recreates = func(context.Context, *unstructured.Unstructured, *unstructured.Unstructured) bool {
+				return c.again
 			}
 			changes, err := applier.Apply(t.Context(), all)
 			if err != nil {

@@ -21,7 +21,7 @@ const deleteTries = 10
 // Remove deletes these very objects, as Find has read them, in the reverse order of
 // applying, so that nothing restarts without its ConfigMap; custom resources before
 // the workloads, among which may be the controllers that have to remove their
-// finalizers. That one is gone, or that another one has its name by now, is not an
+// finalizers. That one is gone, or that another one has its name now, is not an
 // error. It returns what was deleted, also with an error.
 func (a Applier) Remove(ctx context.Context, objects []*unstructured.Unstructured) (Changes, error) {
 	targets, err := a.targets(ctx, objects)
@@ -70,7 +70,7 @@ func (r *run) remove(ctx, _ context.Context, it *item) error {
 	}
 }
 
-// newer is the object as it is by now; nil if it is gone, or if another one has its
+// newer is the object as it is now; nil if it is gone, or if another one has its
 // name.
 func (it *item) newer(ctx context.Context, current *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	again, err := it.api.Get(ctx, it.name, metav1.GetOptions{})

@@ -59,7 +59,7 @@ func TestFindsOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// What was read is deleted, and nothing that has its name by now.
+// What was read is deleted, and nothing that has its name now.
 func TestRemovesTheVeryObject(t *testing.T) {
 	for name, test := range map[string]struct {
 		uid  types.UID

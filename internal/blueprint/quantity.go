@@ -13,7 +13,7 @@ import (
 
 // quantityText are the quantities that are parsed: of some length, and with an
 // exponent of two digits. What takes longer to compare than to write, such as
-// 1e2147483647, would occupy whoever compares it for hours, the API server included.
+// 1e2147483647, would occupy the program that compares it for hours, the API server included.
 var quantityText = regexp.MustCompile(`^[+-]?[0-9.]{1,30}([eE][+-]?[0-9]{1,2}|[a-zA-Z]{0,2})$`)
 
 // ParseQuantity parses a quantity of Kubernetes that can be worked with.

@@ -69,7 +69,7 @@ var triedWithout = map[string][]string{
 	"/exec":       {"exec alice --no-wait -- true", "cp alice:x /nonexistent/y"},
 }
 
-// The address of a request is of no use to whoever reads an error: whatever the API server
+// The address of a request is of no use to anyone who reads an error: whatever the API server
 // does, none is shown. That of the server alone may be.
 func TestNoAddresses(t *testing.T) {
 	cmdtest.Offline(t)

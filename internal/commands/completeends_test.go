@@ -15,7 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/kubetest"
 )
 
-// Who presses Tab waits for some seconds at most, whoever does not answer, and sees no error.
+// Anyone who presses Tab waits for some seconds at most, no matter what does not answer, and sees no error.
 func TestCompletionEnds(t *testing.T) {
 	for name, silent := range map[string]func(http.ResponseWriter, *http.Request) bool{
 		"API server": func(http.ResponseWriter, *http.Request) bool { return true },

@@ -159,7 +159,7 @@ func TestStrictScriptsOfAWorkspaceThatRuns(t *testing.T) {
 	cmdtest.Must(t, 3, "provision", "bob~strict", "--if-not-exists")
 }
 
-// Who may not read the log is told so, and sees everything else; what cannot be seen is not
+// Anyone who may not read the log is told so, and sees everything else; what cannot be seen is not
 // taken for a success.
 func TestInitScriptsThatCannotBeSeen(t *testing.T) {
 	scripted(t, true)

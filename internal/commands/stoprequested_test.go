@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/kubetest"
 )
 
-// A pod that is stopped says so before it is deleted, for whoever sees it end; one that is deleted
+// A pod that is stopped says so before it is deleted, for programs that see it end; one that is deleted
 // does not.
 func TestStopIsRequestedOnThePod(t *testing.T) {
 	cmdtest.Offline(t)

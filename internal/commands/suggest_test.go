@@ -7,7 +7,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 )
 
-// Who types what another tool calls it, or half of it, is told what it is called here.
+// Anyone who types what another tool calls it, or half of it, is told what it is called here.
 func TestSuggestions(t *testing.T) {
 	cmdtest.Offline(t)
 	for typed, want := range map[string]string{

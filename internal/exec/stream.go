@@ -29,7 +29,7 @@ type Session struct {
 }
 
 // Runner runs a command in one place, connected with a session, and returns its exit
-// status: whoever runs commands does not know whether that is through the API server or
+// status: anyone who runs commands does not know whether that is through the API server or
 // through a gateway.
 type Runner func(ctx context.Context, command []string, s Session) (status int, err error)
 

@@ -43,7 +43,7 @@ func (s *Stores) markAbandoned(ctx context.Context, records []Record) {
 	if len(suspects) == 0 {
 		return
 	}
-	// Whoever ends a job releases the lock beside the last write.
+	// The end of a job releases the lock beside the last write.
 	select {
 	case <-time.After(settling):
 	case <-ctx.Done():

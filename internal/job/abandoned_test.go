@@ -139,7 +139,7 @@ func TestJobInNATSWithoutItsLock(t *testing.T) {
 	}
 }
 
-// Whoever may not see locks is told by the age of the record alone.
+// Anyone who may not see locks is told by the age of the record alone.
 func TestJobsWithoutPermissionForLocks(t *testing.T) {
 	client := fake.NewClientset()
 	client.PrependReactor("list", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {

@@ -104,7 +104,7 @@ func isStatus(e v1.JobEvent) bool { return e.Type == v1.JobEventStatus }
 
 func isResult(e v1.JobEvent) bool { return e.ObjectName == resultName }
 
-// repeat says how often something has happened by now, when it had happened
+// repeat says how often something has happened so far, when it had happened
 // so often before.
 type repeat func(before int) int
 

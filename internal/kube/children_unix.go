@@ -19,7 +19,7 @@ import (
 // so that Ctrl-C has reached it already; a time-out or SIGTERM has not.
 func endChildren() {
 	for _, pid := range descendants(processes(), os.Getpid()) {
-		_ = syscall.Kill(pid, syscall.SIGTERM) // it may be gone by now
+		_ = syscall.Kill(pid, syscall.SIGTERM) // it may be gone already
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // SelfContained is a kubeconfig that works on another host: its current context alone, with
 // the content of the files that it names, relative to that of the kubeconfig itself. A
-// credential that is made anew on this host cannot be taken along and is refused, and so is
+// credential that is made again on this host cannot be taken along and is refused, and so is
 // a server that is this host, or that is not verified.
 func SelfContained(text []byte, file string) ([]byte, error) {
 	config, err := clientcmd.Load(text)

@@ -41,7 +41,7 @@ func TestExchange(t *testing.T) {
 		"nobody knows it":              {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "x", Actual: "Running"}, {ID: "a", Actual: "Running"}}}, "goes new!v; a x"},
 		"of an incarnation before":     {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "runs", Incarnation: "before", Actual: "Terminated"}}}, "goes new!v"},
 		"of this incarnation":          {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "runs", Incarnation: "of-runs", Actual: "Failed"}}}, "goes new!v runsv"},
-		"what is gone is seen anew":    {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "gone", Actual: "Terminating"}}}, "goes gonev new!v"},
+		"what is gone is seen again":   {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "gone", Actual: "Terminating"}}}, "goes gonev new!v"},
 		"what goes is gone":            {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "goes", Actual: "Terminated"}}}, "goesv new!v"},
 		"what goes is gone, seen full": {lifecycle.Report{Full: true, Workspaces: []lifecycle.Reported{{ID: "goes", Actual: "Terminated"}}}, "new!v runs!v stays!v"},
 	} {

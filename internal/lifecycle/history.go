@@ -10,7 +10,7 @@ import (
 // keptSteps is how many changes a record keeps, the newest.
 const keptSteps = 16
 
-// noted adds what the workspace is meant to be, and what it is, to its history if that has
+// noted adds the desired and the observed state of the workspace, to its history if that has
 // changed.
 func (r Record) noted(now time.Time) Record {
 	step := v1.StateChange{At: now.UTC(), Desired: r.Desired, Actual: r.Actual, Reason: r.Reason, Cause: r.Cause}

@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 )
 
-// The history has each pair of states once, in their order, whoever has changed them.
+// The history has each pair of states once, in their order, no matter who has changed them.
 func TestHistory(t *testing.T) {
 	r := lifecycle.New("a", "1", now())
 	report := func(actual v1.ActualState, cause string) {

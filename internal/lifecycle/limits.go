@@ -6,7 +6,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// Limits are for how long a workspace may be what it is meant to be; 0 is for ever.
+// Limits are for how long a workspace may stay in its desired state; 0 is for ever.
 type Limits struct {
 	Active  time.Duration // running: then it is stopped
 	Stopped time.Duration // stopped: then it is deleted

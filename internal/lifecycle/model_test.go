@@ -13,7 +13,7 @@ import (
 )
 
 // Users, two agents and a cluster, one step at a time in an order that chance makes, with
-// answers that get lost, reports that are repeated and agents that start anew. What a user
+// answers that get lost, reports that are repeated and agents that start again. What a user
 // wants always comes about, nothing is applied twice for one change unless an answer was
 // lost, and what is terminated stays so.
 func TestModel(t *testing.T) {
@@ -86,7 +86,7 @@ func (m *model) step() {
 	case n < 6:
 		m.progress()
 	case n == 6 && !m.reliable:
-		*a = *newAgent() // it starts anew: all that it was about to do is lost
+		*a = *newAgent() // it starts again: all that it was about to do is lost
 	case n == 7:
 		clear(a.reported) // it does not know that its report has arrived
 	default:

@@ -75,7 +75,7 @@ func New(id, incarnation string, now time.Time) Record {
 	return r.noted(now)
 }
 
-// Adopted is the record of a workspace that has none: it is meant to be as it stands. A stop is
+// Adopted is the record of a workspace that has none: its desired state is the one that it is in. A stop is
 // recorded before it is brought about, so that one whose pod is gone or over was not stopped:
 // it is meant to run, which is still to be brought about.
 func Adopted(id, incarnation string, created time.Time, actual v1.ActualState, now time.Time) Record {
@@ -88,7 +88,7 @@ func Adopted(id, incarnation string, created time.Time, actual v1.ActualState, n
 	return r.noted(now)
 }
 
-// Set changes what the workspace is meant to be. What it is meant to be already changes
+// Set changes the desired state of the workspace. A desired state that it has already changes
 // nothing, not even the time. Nothing comes after Terminated: CONFLICT.
 func (r Record) Set(desired v1.DesiredState, now time.Time) (Record, error) {
 	switch {
@@ -120,13 +120,13 @@ func (r Record) Deletion() string {
 	return kube.Command("delete", r.ID, r.Namespace)
 }
 
-// desire changes what the workspace is meant to be, at a revision.
+// desire changes the desired state of the workspace, at a revision.
 func (r Record) desire(desired v1.DesiredState, reason string, now time.Time, at Revision) Record {
 	r.Desired, r.DesiredAt, r.Reason, r.Changed = desired, now, reason, at
 	return r.noted(now)
 }
 
-// Observed takes what has become of the newest change into the record. Whoever wanted it has
+// Observed takes what has become of the newest change into the record. The one who wanted it has
 // brought it about, and nobody else has to, unless it is Error.
 func (r Record) Observed(actual v1.ActualState, cause string, now time.Time) Record {
 	if r.Actual != actual {
@@ -176,10 +176,16 @@ func (r Record) Newer(other Record) Record {
 	return r
 }
 
-// Pending is true if what the workspace is meant to be has not been answered.
+// Pending is true if the desired state of the workspace has not been answered.
 func (r Record) Pending() bool { return r.Changed > r.Answered }
 
-// Done is true of a workspace that is terminated and is meant to be.
+// Restarting is true of a workspace that was stopped for a restart and is still to start.
+func (r Record) Restarting() bool {
+	n := len(r.History)
+	return r.Desired == v1.DesiredRunning && r.Actual == v1.ActualStopped && n > 1 && r.History[n-2].Desired == v1.DesiredRestart
+}
+
+// Done is true of a workspace that is terminated, as is desired.
 func (r Record) Done() bool {
 	return r.Desired == v1.DesiredTerminated && r.Actual == v1.ActualTerminated
 }

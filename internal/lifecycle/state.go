@@ -1,4 +1,4 @@
-// Package lifecycle keeps what workspaces are meant to be, compares it with what they are,
+// Package lifecycle keeps the desired state of workspaces, compares it with what they are,
 // and says what has to be done. It decides by values alone: the program that reads the
 // cluster and acts on it reports what is so, and gets back what to apply.
 package lifecycle

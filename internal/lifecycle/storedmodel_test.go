@@ -120,7 +120,7 @@ func (m *storedModel) agent(ctx context.Context, random *rand.Rand, satisfied <-
 		case over && rests:
 			return nil
 		case !m.reliable && !over && random.IntN(6) == 0:
-			a = newAgent() // it starts anew: what it was about to do is lost
+			a = newAgent() // it starts again: what it was about to do is lost
 		}
 		for _, w := range a.todo {
 			if err := m.apply(ctx, a, w); err != nil {
@@ -191,7 +191,7 @@ func (m *storedModel) report(a *agent, random *rand.Rand) lifecycle.Report {
 	return report
 }
 
-// apply brings a change about, unless there is a newer one by now.
+// apply brings a change about, unless there is a newer one now.
 func (m *storedModel) apply(ctx context.Context, a *agent, w lifecycle.Answered) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -171,7 +171,7 @@ func (s Records) author(ctx context.Context, r Record) (Record, error) {
 			return written, err
 		}
 	}
-	return r, fault.New(fault.PermissionDenied, "you may not record that workspace %s is meant to be %s: %w", r.ID, r.Desired, err).
+	return r, fault.New(fault.PermissionDenied, "you may not record %s as the desired state of workspace %s: %w", r.Desired, r.ID, err).
 		WithHint("it takes the permissions to do that yourself: see docs/rbac.md")
 }
 

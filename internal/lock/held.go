@@ -66,7 +66,7 @@ func (h *Lock) Context(ctx context.Context) (context.Context, context.CancelFunc
 	return ctx, func() { cancel(nil) }
 }
 
-// Created is true if nobody had the lock when it was taken: whoever had it before has given
+// Created is true if nobody had the lock when it was taken: the one who had it before has given
 // it back, and so has done what it had to do.
 func (h *Lock) Created() bool { return h.created }
 
@@ -94,7 +94,7 @@ func (h *Lock) Confirm(ctx context.Context) error {
 	}
 }
 
-// unrenewed is the error of a lock that may be another's by now: nobody knows.
+// unrenewed is the error of a lock that may be another's now: nobody knows.
 func unrenewed() error {
 	err := fault.New(fault.Unavailable, "the API server did not renew the lock for %s, so another command may have taken it; what this one has written so far stands, and it writes nothing more", Duration).
 		WithHint("when the cluster answers, look at the status and run the command again")
@@ -110,7 +110,7 @@ func (h *Lock) age() time.Duration {
 }
 
 // Release gives the lock back, after a renewal in flight: that changes the version
-// that is deleted. A lock that was lost is left alone. Whoever releases it again waits for
+// that is deleted. A lock that was lost is left alone. Releasing it again waits for
 // that alone.
 func (h *Lock) Release(ctx context.Context) {
 	if h.releasing.Swap(true) {

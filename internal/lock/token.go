@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Token says under which lock something was written. Who takes a lock writes its
+// Token says under which lock something was written. The holder of a lock writes its
 // lease, so the version of the lease at that moment is greater than that of every
 // lock before it, also where the lease was deleted in between.
 type Token struct {

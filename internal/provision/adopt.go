@@ -19,8 +19,8 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// Adopt records a workspace that was found and has no record: it is meant to be as it
-// stands. One that somebody else has recorded meanwhile stays as it is.
+// Adopt records a workspace that was found and has no record: its desired state is the one
+// that it is in. One that somebody else has recorded meanwhile stays as it is.
 func (p *Provisioner) Adopt(ctx context.Context, t *inventory.Target) (lifecycle.Record, error) {
 	p = p.in(t.Namespace)
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
@@ -35,7 +35,7 @@ func (p *Provisioner) Adopt(ctx context.Context, t *inventory.Target) (lifecycle
 }
 
 // AdoptPodless records a workspace that is installed, has no pod and no record: it is meant
-// to run. That takes its lock, as whoever provisions it has recorded nothing yet; one that
+// to run. That takes its lock, as a run that provisions it has recorded nothing yet; one that
 // somebody works on is left to them (IsLocked). It is NOT_FOUND if what is installed under
 // that name is no such workspace.
 func (p *Provisioner) AdoptPodless(ctx context.Context, namespace, id string) (r lifecycle.Record, err error) {

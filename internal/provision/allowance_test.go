@@ -22,7 +22,7 @@ func of(t *testing.T, text string) userstring.UserString {
 	return u
 }
 
-// A workspace more than a limit has room for is refused with the numbers. Whoever has one
+// A workspace more than a limit has room for is refused with the numbers. Anyone who has one
 // already keeps it.
 func TestAllowance(t *testing.T) {
 	var there []v1.Workspace

@@ -51,7 +51,7 @@ func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before ma
 		g, storage := manifest.GrowthOf(claim, have), manifest.StorageOf(d.Chart.Values, name)
 		changed := before == nil || !reflect.DeepEqual(manifest.ClaimSpec(before, name), manifest.ClaimSpec(d.Chart.Values, name))
 		switch {
-		case deploy.Anew(ctx, s.Reader, have, claim):
+		case deploy.NeedsRecreation(ctx, s.Reader, have, claim):
 			again = append(again, storage)
 		case changed && len(g.Problems) > 0:
 			problems = append(problems, fmt.Sprintf("storage %s cannot be changed: %s", storage, strings.Join(g.Problems, "; ")))

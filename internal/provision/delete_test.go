@@ -54,7 +54,7 @@ func TestRemovalWithoutALookAtClaims(t *testing.T) {
 	}
 }
 
-// Who waits for a lock, and has no more time, is told who has it.
+// Anyone who waits for a lock, and has no more time, is told who has it.
 func TestWaitingForALockEnds(t *testing.T) {
 	s, client, _ := runOn(t)
 	theirs := lockedByBobFor(t, s, forProvisioning)
@@ -65,7 +65,7 @@ func TestWaitingForALockEnds(t *testing.T) {
 	looks := 0
 	client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 		looks++
-		if looks == 2 { // it waits by now
+		if looks == 2 { // it waits now
 			cancel()
 		}
 		return false, nil, nil

@@ -121,8 +121,8 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 	return reading, err
 }
 
-// complete completes the records: Helm's, and of one that was created beside that what it is
-// meant to be, of which an earlier workspace of the name may have left a record.
+// complete completes the records: Helm's, and of one that was created its desired state,
+// too, of which an earlier workspace of the name may have left a record.
 func (s provisioning) complete(ctx context.Context, d deploy.Deployment, plan deploy.Plan, result deploy.Result) error {
 	if plan != deploy.Create {
 		return s.target.Complete(ctx, d, result)

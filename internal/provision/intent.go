@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/release"
 )
 
-// Intent is a change of what a workspace is meant to be that somebody else has recorded, and
+// Intent is a change of the desired state of a workspace that somebody else has recorded, and
 // that is brought about for them. Nothing is recorded then, and nothing is done once there
 // is a newer change.
 type Intent struct {

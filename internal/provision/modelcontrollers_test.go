@@ -31,7 +31,7 @@ func (m *model) control() {
 	}
 }
 
-// rollOut makes the one pod of a DaemonSet anew if its template is another one.
+// rollOut replaces the one pod of a DaemonSet if its template is another one.
 func (m *model) rollOut(set *unstructured.Unstructured) {
 	template, _, _ := unstructured.NestedMap(set.Object, "spec", "template")
 	generation := strconv.FormatInt(set.GetGeneration(), 10)

@@ -174,7 +174,7 @@ func TestJobs(t *testing.T) {
 		{"a pod without a job", deploy.Resume, "", "theirs", "", "mine"},
 		{"a pod that they replace", deploy.Replace, "older", "theirs", "theirs", "mine"},
 		{"a pod that is terminating", deploy.Await, "older", "theirs", "theirs", "mine"},
-		{"a pod that runs by now", deploy.Refuse, "older", "theirs", "older", "older"},
+		{"a pod that runs now", deploy.Refuse, "older", "theirs", "older", "older"},
 	} {
 		f := inventory.Found{Pod: &corev1.Pod{}}
 		f.Pod.Labels = map[string]string{kube.LabelJobID: test.pod}

@@ -54,7 +54,7 @@ type Provisioner struct {
 	Injection InjectionRules
 	// Allowance is how many workspaces there may be; nil is no limit.
 	Allowance *Allowance
-	// States is where it is kept what workspaces are meant to be; zero for nowhere.
+	// States is where it is kept the desired state of workspaces; zero for nowhere.
 	States lifecycle.Place
 	// Intent is what is brought about for somebody else; nil for the caller's own wish.
 	Intent *Intent

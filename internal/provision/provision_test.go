@@ -91,7 +91,7 @@ func releasedWhenAwaited(client *fake.Clientset, theirs *lock.Lock) {
 	looks := 0
 	client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 		looks++
-		if looks == 2 { // it waits by now
+		if looks == 2 { // it waits now
 			go theirs.Release(context.Background())
 		}
 		return false, nil, nil

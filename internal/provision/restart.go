@@ -20,7 +20,7 @@ import (
 	"github.com/berthdev/berth/internal/watch"
 )
 
-// Restart stops a workspace and starts it again, as it was. What it is meant to be says so
+// Restart stops a workspace and starts it again, as it was. The desired state says so
 // in between, so that a run that is killed leaves a restart rather than a stop. Nothing is
 // stopped that would not start again.
 func (p *Provisioner) Restart(ctx context.Context, t *inventory.Target, stream *event.Stream) (Outcome, error) {

@@ -95,7 +95,7 @@ func TestNoDriver(t *testing.T) {
 	}
 }
 
-// Who may not look for the driver provisions all the same.
+// Anyone who may not look for the driver provisions all the same.
 func TestDriverNotReadable(t *testing.T) {
 	server := newAPIServer(0)
 	server.objects["/api/v1/namespaces/dev"] = map[string]any{"metadata": map[string]any{"name": "dev"}}

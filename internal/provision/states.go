@@ -20,13 +20,13 @@ import (
 // recordTime is how long recording a state may take, also after an interruption.
 const recordTime = 5 * time.Second
 
-// keepsStates is false where nobody asks what workspaces are meant to be.
+// keepsStates is false where nobody asks the desired state of workspaces.
 func (p *Provisioner) keepsStates() bool { return p.States.Client != nil }
 
 // states are the records of the namespace.
 func (p *Provisioner) states() lifecycle.Records { return p.States.Of(p.Client.Namespace) }
 
-// setDesired records what a workspace that was found is meant to be.
+// setDesired records the desired state of a workspace that was found.
 func (s session) setDesired(ctx context.Context, held *lock.Lock, desired v1.DesiredState, found inventory.Found) (lifecycle.Record, error) {
 	if s.Intent != nil {
 		return s.intended(ctx)
@@ -62,7 +62,7 @@ func (s session) record(ctx context.Context, held *lock.Lock, decide func(lifecy
 		case !late:
 			return r, err
 		case last:
-			return r, fault.New(fault.Unavailable, "what workspace %s is meant to be was not recorded within %s: %w", s.id, recordTime, err)
+			return r, fault.New(fault.Unavailable, "the desired state of workspace %s was not recorded within %s: %w", s.id, recordTime, err)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func (s session) setDesiredGone(ctx context.Context, held *lock.Lock, keepStorag
 }
 
 // forget deletes the record of a workspace that is gone. If that fails, the loop does it, or
-// whoever provisions the workspace again.
+// anyone who provisions the workspace again.
 func (s session) forget(ctx context.Context, r lifecycle.Record) {
 	if r.ID == "" || s.Intent != nil {
 		return

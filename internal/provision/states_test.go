@@ -114,11 +114,11 @@ func TestUnrecord(t *testing.T) {
 		meanwhile func(*lifecycle.Record)
 		stays     bool
 	}{
-		"nothing":              {func(*lifecycle.Record) {}, false},
-		"a loop reports":       {func(r *lifecycle.Record) { r.Actual = v1.ActualFailed }, false},
-		"it is meant to stop":  {func(r *lifecycle.Record) { r.Desired = v1.DesiredStopped }, true},
-		"it is there anew":     {func(r *lifecycle.Record) { r.Incarnation = "2" }, true},
-		"anew, and is to stop": {func(r *lifecycle.Record) { r.Incarnation, r.Desired = "2", v1.DesiredStopped }, true},
+		"nothing":                     {func(*lifecycle.Record) {}, false},
+		"a loop reports":              {func(r *lifecycle.Record) { r.Actual = v1.ActualFailed }, false},
+		"it is meant to stop":         {func(r *lifecycle.Record) { r.Desired = v1.DesiredStopped }, true},
+		"it is there again":           {func(r *lifecycle.Record) { r.Incarnation = "2" }, true},
+		"there again, and is to stop": {func(r *lifecycle.Record) { r.Incarnation, r.Desired = "2", v1.DesiredStopped }, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newProcess(newModel(time.Millisecond)).provisioner(t, dir)

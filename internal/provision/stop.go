@@ -17,7 +17,7 @@ import (
 
 // Stop ends the pods of a workspace that Find has found, and waits until they are gone if
 // that is wanted. Everything else stays: its storage, its configuration, its records. What
-// is wanted is recorded first, so that it comes about whoever is killed in between.
+// is wanted is recorded first, so that it comes about even if the caller is killed in between.
 func (p *Provisioner) Stop(ctx context.Context, t *inventory.Target, wait bool, stream *event.Stream) (*v1.Stop, error) {
 	return p.in(t.Namespace).halt(ctx, t, v1.DesiredStopped, wait, stream)
 }

@@ -42,7 +42,7 @@ func bundleStatusInSystem() Command {
 func bundleInstall() Command {
 	return Command{
 		Name: BundleInstall, Cluster: true,
-		About: "Install, upgrade and uninstall bundles. Whoever installs a bundle has to be allowed to create, read, change and delete its objects, too. `berth bundle reconcile`, which works on all instances, needs the permissions of `berth serve bundles`.",
+		About: "Install, upgrade and uninstall bundles. Anyone who installs a bundle has to be allowed to create, read, change and delete its objects, too. `berth bundle reconcile`, which works on all instances, needs the permissions of `berth serve bundles`.",
 		Rules: []Rule{
 			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "create", "patch", "delete"}, Why: "the instance"},
 			{Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"update"}, Why: "what became of it"},

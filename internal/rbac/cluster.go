@@ -10,7 +10,7 @@ func allNamespaces() Command {
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
-			{Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "what they are meant to be, where no NATS keeps it", Without: "those that are stopped are not listed"},
+			{Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "their desired state, where no NATS keeps it", Without: "those that are stopped are not listed"},
 			{Resource: "secrets", Verbs: []string{"list"}, Why: "those that are installed and have no pod", Without: "they are known by their storage alone"},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"list", "watch"}, Why: "whether the storages of those that wait are there; storage that is left, or kept", Without: "that is not said"},
 			{Group: groupApps, Resource: "deployments", Verbs: whole, Why: why, Made: true, Without: without},

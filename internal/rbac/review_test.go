@@ -90,7 +90,7 @@ func TestRolesSuffice(t *testing.T) {
 	}
 }
 
-// Who may enter the machines of a pool is said once, and limited to the pool that is named.
+// The permission to enter the machines of a pool is said once, and limited to the pool that is named.
 func TestPools(t *testing.T) {
 	var says []string
 	for _, c := range slices.Concat(Commands(), Elsewhere(), Machines(), Bundles(), Serving()) {

@@ -135,14 +135,14 @@ func serveWorkspaces() Command {
 	workload := []string{"get", "list", "watch", "patch"}
 	return Command{
 		Name: ServeWorkspaces, Cluster: true,
-		About: "Start, stop and delete workspaces in all namespaces as it is recorded that they are meant to be. A RoleBinding to this ClusterRole in one namespace is enough with `--only`.",
+		About: "Start, stop and delete workspaces in all namespaces as their recorded desired state says. A RoleBinding to this ClusterRole in one namespace is enough with `--only`.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "patch", "delete"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about them"},
 			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the locks, against commands at the same time"},
 			{Resource: "secrets", Verbs: []string{"list", "create", "update", "delete"}, Why: "Helm's records of the releases"},
 			{Resource: "secrets", Verbs: []string{"get", "patch"}, Why: "credentials of private registries and repositories, which are deleted with a workspace"},
-			{Resource: "configmaps", Verbs: append([]string{"list", "watch"}, whole...), Why: "what workspaces are meant to be, and the jobs of their starts, where no NATS keeps that; their scripts and identities"},
+			{Resource: "configmaps", Verbs: append([]string{"list", "watch"}, whole...), Why: "the desired state of workspaces, and the jobs of their starts, where no NATS keeps that; their scripts and identities"},
 			{Resource: "services", Verbs: whole, Why: "their addresses"},
 			{Resource: "persistentvolumeclaims", Verbs: append([]string{"list", "watch"}, whole...), Why: "their storages"},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "their network policies"},

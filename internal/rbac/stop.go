@@ -15,5 +15,5 @@ func stop() Command {
 	}
 }
 
-// recorded is why ConfigMaps are read and written that say what workspaces are meant to be.
-const recorded = "what the workspace is meant to be, where no NATS keeps it"
+// recorded is why ConfigMaps are read and written that say the desired state of workspaces.
+const recorded = "the desired state of the workspace, where no NATS keeps it"

@@ -171,7 +171,7 @@ func status() Command {
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
 			{Resource: "persistentvolumeclaims", Verbs: []string{"get", "list", "watch"}, Why: "whether their storages are there; storage that is left, or kept"},
-			{Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "what they are meant to be, where no NATS keeps it", Without: "those that are stopped are not listed"},
+			{Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "their desired state, where no NATS keeps it", Without: "those that are stopped are not listed"},
 			{Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of one have done", Without: "it says that this cannot be read"},
 			{Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are installed and have no pod", Without: "they are known by their storage alone, and not found by name"},
 		}, append(injected(), followed()...)...),
@@ -272,7 +272,7 @@ func deletion() Command {
 	remove := []string{"get", "delete"}
 	return Command{
 		Name:  Delete,
-		About: "Remove workspaces and everything that belongs to them. Who has the Role for exec as well is shown, when asked to confirm, how much of the storage is used.",
+		About: "Remove workspaces and everything that belongs to them. Anyone who has the Role for exec as well is shown, when asked to confirm, how much of the storage is used.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch", "delete"}, Why: "the workspace, until it is gone"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about its end"},

@@ -28,7 +28,7 @@ func scratchStorages() Command {
 	}
 }
 
-// driverPods are the permissions to ask the driver's pods. Whoever has them reads and removes
+// driverPods are the permissions to ask the driver's pods. Anyone who has them reads and removes
 // what the pods of all namespaces have left.
 func driverPods() []Rule {
 	return []Rule{
@@ -41,7 +41,7 @@ func driverPods() []Rule {
 func volumeList() Command {
 	return Command{
 		Name: VolumeList, Namespace: volume.Namespace,
-		About: "List the scratch volumes whose pods are deleted. This allows exec into the driver's pods, which run as root and have the data of all namespaces: whoever has this Role can read and remove all of it. Give it to administrators of the cluster only.",
+		About: "List the scratch volumes whose pods are deleted. This allows exec into the driver's pods, which run as root and have the data of all namespaces: anyone who has this Role can read and remove all of it. Give it to administrators of the cluster only.",
 		Rules: driverPods(),
 	}
 }

@@ -148,7 +148,7 @@ func (l *Loop[K]) one(ctx context.Context, q *lanes[K], key K) {
 	begun := time.Now()
 	err := l.try(ctx, key)
 	if ctx.Err() != nil {
-		return // whoever goes on finds what is left to do
+		return // the next run finds what is left to do
 	}
 	lane := q.fast
 	if IsSlow(ctx) {

@@ -152,7 +152,7 @@ func (w workspace) as(uid uint32, name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// The repository becomes the property of the workspace's user, whoever cloned it, so
+// The repository becomes the property of the workspace's user, no matter who cloned it, so
 // that git trusts it.
 func TestRepositoryGetsItsOwner(t *testing.T) {
 	if os.Getuid() != 0 {

@@ -13,7 +13,7 @@ import (
 const DriverName = "scratch.berth.dev"
 
 // Namespace is where the driver runs, unless it is told another one: one of its own, as its
-// pods are privileged and whoever may exec into them reads every volume.
+// pods are privileged and anyone who may exec into them reads every volume.
 const Namespace = "berth-volumes"
 
 // Directory is where the driver has the volumes of a node, unless it is told another one.
@@ -23,7 +23,7 @@ const Directory = "/var/lib/berth-scratch"
 // administrators.
 const Socket = "admin.sock"
 
-// The attributes of a scratch volume in a pod, volumeAttributes. Whoever writes the
+// The attributes of a scratch volume in a pod, volumeAttributes. Anyone who writes the
 // pod chooses them, so that they are not to be trusted.
 const (
 	// AttributeAfterlife is how long the data outlives the pod, a duration as Go

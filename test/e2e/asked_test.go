@@ -64,7 +64,7 @@ func refuse(out http.ResponseWriter, why *apierrors.StatusError) {
 	_ = json.NewEncoder(out).Encode(why.ErrStatus)
 }
 
-// add returns how often the last of them has been asked by now.
+// add returns how often the last of them has been asked so far.
 func (a *asked) add(all ...rbac.Access) (nth int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -53,9 +53,9 @@ func (w *world) reconciled() {
 
 // A chart that renders otherwise each time is installed once: what is repaired is what was
 // recorded. Other values are an upgrade.
-func testBundleThatRendersAnew(t *testing.T) {
+func testBundleThatRendersAgain(t *testing.T) {
 	w := newBundlesAlone(t)
-	dir := w.chart("anew", `
+	dir := w.chart("again", `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: random}
@@ -135,7 +135,7 @@ data: {text: "{{ .Release.Revision }} {{ .Release.IsUpgrade }} {{ not (lookup "v
 	w.uninstalled()
 }
 
-// A chart that asks what the cluster has is rendered anew once the cluster does not have
+// A chart that asks what the cluster has is rendered again once the cluster does not have
 // it any more.
 func TestBundleOfAKindThatGoes(t *testing.T) {
 	w := newBundles(t)

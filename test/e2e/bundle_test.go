@@ -241,7 +241,7 @@ func TestBundleThatIsLarge(t *testing.T) {
 	w.uninstalled()
 }
 
-// Who deletes the instance with kubectl deletes all that it has installed, and its release.
+// Anyone who deletes the instance with kubectl deletes all that it has installed, and its release.
 func TestBundleDeletedWithKubectl(t *testing.T) {
 	w := newBundles(t)
 	w.bundle(0, "install", w.plain(configMap("a", "one")))

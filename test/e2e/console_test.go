@@ -292,7 +292,7 @@ func (m *machines) testTooManySessions() {
 	w.refused("UNAVAILABLE", []string{"too many", "try again in"}, m.direct("near")...)
 }
 
-// Who is at the console of a machine that goes away is told.
+// Anyone who is at the console of a machine that goes away is told.
 func (m *machines) testGone() {
 	s := m.atTerminal("exec", "machine/brief")
 	s.shows("redraw 33 101")

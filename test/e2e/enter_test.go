@@ -163,7 +163,7 @@ func TestExecWaitsForAReplica(t *testing.T) {
 }
 
 // The shell is that of the OS user, in the home directory; a command runs as the
-// container does, or as the OS user who is asked for. Who is not there, or whom the container may
+// container does, or as the OS user who is asked for. A user that is not there, or whom the container may
 // not become, is refused.
 func TestShellOfTheOSUser(t *testing.T) {
 	w := newWorld(t)

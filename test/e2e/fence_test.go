@@ -39,7 +39,7 @@ func TestHealsAnInjection(t *testing.T) {
 	// A new pod waits for it until it is there.
 	remove()
 	for _, pod := range tg.pods() {
-		// One of the revision before may be gone by now.
+		// One of the revision before may be gone already.
 		if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestOneIDForTwo(t *testing.T) {
 	w.nothingIsLeft()
 }
 
-// Helm's record, forged by whoever may write Secrets, takes nothing with it that is not
+// Helm's record, forged by anyone who may write Secrets, takes nothing with it that is not
 // the workspace's.
 func TestForgedRecord(t *testing.T) {
 	w := newWorld(t)

@@ -115,7 +115,7 @@ func (g *gatewayWorld) testCopy() {
 	g.finish(g.user("cp", "--gateway", "office", "alice~plain:nothing", dir)).mustBe(g.world, 7)
 }
 
-// Who has a client certificate of the authority is let in by it, as at the API server.
+// Anyone who has a client certificate of the authority is let in by it, as at the API server.
 func (g *gatewayWorld) testClientCertificate() {
 	admin := g.certified()
 	admin.signal(syscall.SIGINT)

@@ -291,7 +291,7 @@ func TestInjectionFails(t *testing.T) {
 			if doc.Workspace == nil || doc.Workspace.Cause == nil || doc.Workspace.Cause.Code != "ImageNotFound" {
 				t.Errorf("%+v", doc.Workspace)
 			}
-			// The second time it is patched anew, and ends the same.
+			// The second time it is patched again, and ends the same.
 			w.must(3, "provision", tg.user("wrong-tag"))
 			w.must(0, "delete", tg.user("wrong-tag"))
 			tg.clean(before)
@@ -365,7 +365,7 @@ func TestInjectNamespaces(t *testing.T) {
 	w.contains(r.stderr, "PERMISSION_DENIED", "elsewhere")
 }
 
-// While another client keeps writing to the workload, the patch is made anew from
+// While another client keeps writing to the workload, the patch is made again from
 // what they wrote, and nothing of theirs is lost.
 func TestInjectMeetsOtherWriters(t *testing.T) {
 	w := newWorld(t)

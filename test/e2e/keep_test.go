@@ -30,7 +30,7 @@ func (w *world) claims() map[string]corev1.PersistentVolumeClaim {
 	return all
 }
 
-// Who deletes a workspace at a terminal is asked about the storage, and told how much
+// Anyone who deletes a workspace at a terminal is asked about the storage, and told how much
 // is in it. Of a workspace whose files are in none it is said that they are lost; so is it
 // before a stop and a restart.
 func TestDeleteAsksAboutStorage(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/berthdev/berth/internal/serve"
 )
 
-// loop is the command that keeps the workspaces of the world what they are meant to be.
+// loop is the command that keeps the workspaces of the world in their desired state.
 func (w *world) loop(args ...string) *exec.Cmd {
 	w.Helper()
 	return w.command(append([]string{
@@ -70,7 +70,7 @@ func (w *world) wants(id string, desired v1.DesiredState) {
 	}
 }
 
-// becomes waits until a workspace is meant to be something, and is something.
+// becomes waits until a workspace has a desired and an observed state.
 func (w *world) becomes(id string, desired v1.DesiredState, actual v1.ActualState) lifecycle.Record {
 	w.Helper()
 	var r lifecycle.Record
@@ -79,7 +79,7 @@ func (w *world) becomes(id string, desired v1.DesiredState, actual v1.ActualStat
 			w.Logf("%s: %s\n%+v", r, r.Cause, r.History)
 		}
 	}()
-	w.eventually(fmt.Sprintf("%s is %s, meant to be %s", id, actual, desired), func() bool {
+	w.eventually(fmt.Sprintf("%s is %s, desired %s", id, actual, desired), func() bool {
 		r = w.state(id)
 		return r.Desired == desired && r.Actual == actual && !r.Pending()
 	})
@@ -409,7 +409,7 @@ func TestLoopWithNATS(t *testing.T) {
 	}
 	run.waitFor("an exchange failed")
 	if did(run, "start", id) != 0 {
-		t.Error("it was started, and nobody knows what it is meant to be")
+		t.Error("it was started, and its desired state is not known")
 	}
 	w.scaleNATS(1)
 	w.waitForNATS()

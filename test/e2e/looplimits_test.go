@@ -18,7 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 )
 
-// ages has a workspace be what it is meant to be for two hours already.
+// ages has a workspace be in its desired state for two hours already.
 func (w *world) ages(id string) {
 	w.Helper()
 	w.eventually("it is adopted", func() bool { return w.state(id).ID != "" })

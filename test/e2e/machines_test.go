@@ -188,8 +188,8 @@ spec:
       ` + restrictedContainer + `
 `
 
-// consolePod does what a serial console does: it is there whoever is connected, and shows
-// itself anew when its terminal has another size. A line that is typed is a command.
+// consolePod does what a serial console does: it is there with or without a client, and shows
+// itself again when its terminal has another size. A line that is typed is a command.
 const consolePod = `
 apiVersion: v1
 kind: Pod

@@ -76,7 +76,7 @@ func TestNodeThatIsLost(t *testing.T) {
 	sees.waitFor("step inject")
 
 	admin.eventuallyRead("pod/on-lost-node", v1.VerdictWaiting, "node", name, "not ready|silent|stopped posting")
-	// Who may not read nodes is told that, and sees the rest.
+	// Anyone who may not read nodes is told that, and sees the rest.
 	d := decode[v1.Diagnosis](w, w.must(0, "diagnose", "pod/on-lost-node", "-o", "json"))
 	if d.Node != name || !strings.Contains(strings.Join(d.Unread, " "), "node") {
 		t.Errorf("without the permission to get nodes: %+v", d)

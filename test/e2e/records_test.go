@@ -43,7 +43,7 @@ func (w *world) refusedByGuard(what string, err error) {
 	}
 }
 
-// Who may write ConfigMaps alone neither deletes a workspace nor starts one, whatever they
+// Anyone who may write ConfigMaps alone neither deletes a workspace nor starts one, whatever they
 // write into its record; who may only stop it does not delete it.
 func TestRecordsOfConfigMaps(t *testing.T) {
 	w := newWorld(t)
@@ -141,7 +141,7 @@ func TestRecordsOfConfigMaps(t *testing.T) {
 	w.nothingIsLeft()
 }
 
-// Who may write Secrets alone has no pod started from what they write into Helm's record.
+// Anyone who may write Secrets alone has no pod started from what they write into Helm's record.
 func TestRecordsOfHelm(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain")
@@ -213,7 +213,7 @@ func TestRecordOfOthersIsNotVouchedFor(t *testing.T) {
 	}
 }
 
-// Who may write ConfigMaps alone runs nothing in a workspace: not by what its pod has mounted, nor by
+// Anyone who may write ConfigMaps alone runs nothing in a workspace: not by what its pod has mounted, nor by
 // what the next one would.
 func TestContentOfWorkspaces(t *testing.T) {
 	w := newWorld(t)

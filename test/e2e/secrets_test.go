@@ -68,7 +68,7 @@ func TestCredentialsStayOutOfTheWorkspace(t *testing.T) {
 	}
 }
 
-// Whoever says so in their own configuration can push from inside, and is told
+// Anyone who says so in their own configuration can push from inside, and is told
 // what that means.
 func TestCredentialsInTheWorkspace(t *testing.T) {
 	w := newWorld(t)

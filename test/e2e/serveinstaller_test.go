@@ -58,7 +58,7 @@ func (w *world) attackingChart(name, template string) (content, instance string)
 	return chart + "---\n" + contentOf(name+"-t", template), instance
 }
 
-// Who may write instances alone has the install role and nothing of what the server has: not by
+// Anyone who may write instances alone has the install role and nothing of what the server has: not by
 // what a template looks up, not by an object, not by a hook. The instance says why.
 func testServeAttacked(t *testing.T) {
 	s := newServer(t, "e2e-attacked")

@@ -33,7 +33,7 @@ func TestServers(t *testing.T) {
 		{"role", testRolesOfServing},
 		{"bundle of another provisioner", testServeBundleOfAnotherProvisioner},
 		{"reconcile a bundle of another provisioner", testReconcileBundleOfAnotherProvisioner},
-		{"reconcile what renders anew", testBundleThatRendersAnew},
+		{"reconcile what renders again", testBundleThatRendersAgain},
 	} {
 		t.Run(test.name, test.run)
 	}
@@ -57,7 +57,7 @@ func beside(t *testing.T, limit int, tests map[string]func(*testing.T)) {
 // instances is who works on bundle instances.
 var instances = gate{changed: sync.NewCond(&sync.Mutex{}), shared: map[string]int{}}
 
-// gate lets in any number of tests, or one alone. Who is alone waits for the others, and
+// gate lets in any number of tests, or one alone. A test that is alone waits for the others, and
 // nobody waits for him who waits: all of a test's own subtests come in.
 type gate struct {
 	changed  *sync.Cond

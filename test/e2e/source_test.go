@@ -121,7 +121,7 @@ func TestBundleSources(t *testing.T) {
 	}
 }
 
-// A tag, a branch or a file that has moved is resolved anew by the next install, which
+// A tag, a branch or a file that has moved is resolved again by the next install, which
 // upgrades to what it is now.
 func TestBundleSourceMoves(t *testing.T) {
 	for source, from := range map[string]func(w *world, private bool) *origin{"tag": anImage, "branch": aRepository, "file": anArchive} {

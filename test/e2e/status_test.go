@@ -186,7 +186,7 @@ func TestStatusWatch(t *testing.T) {
 	rows, lines := w.start("status", "--watch"), w.start("status", "--watch", "-o", "json", "--owner", "alice")
 	one := w.start("status", "bob-1", "-w", "-o", "jsonl")
 	w.unscheduled("alice-1", nil)
-	lines.waitForLine("alice-1") // each of them watches by now
+	lines.waitForLine("alice-1") // each of them watches now
 	one.waitForLine("Scheduling")
 	rows.waitForLine("bob-1")
 	w.must(0, "provision", "alice~plain")

@@ -18,7 +18,7 @@ import (
 )
 
 // What is in the storage of a workspace survives that it is stopped, started and restarted;
-// what comes up is what it was made of, whatever the blueprint says by now.
+// what comes up is what it was made of, whatever the blueprint says now.
 func TestStopAndStart(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~dev", "--image", "registry.example.com/berth/workspace:v1", "--set", "env.KEPT=yes")

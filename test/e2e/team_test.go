@@ -25,7 +25,7 @@ var pageImages = strings.NewReplacer(
 	"team/dev:", "berth/workspace:v",
 )
 
-// Whoever does what docs/team.md says, sees what it says.
+// Anyone who does what docs/team.md says, sees what it says.
 func TestTeamPage(t *testing.T) {
 	t.Parallel()
 	w := newBareWorld(t)

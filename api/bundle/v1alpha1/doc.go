@@ -56,7 +56,7 @@ const AnnotationContent = "berth.dev/content"
 func Classes() []string { return []string{ClassPlain, ClassHelm, ClassRegistry} }
 
 // AnnotationUninstalling is on an instance from the beginning of its uninstallation, with the
-// time of it: nobody puts back what is removed. Whoever installs it again takes it off.
+// time of it: nobody puts back what is removed. Anyone who installs it again takes it off.
 const AnnotationUninstalling = "berth.dev/uninstalling"
 
 // AnnotationSystemNamespace is the namespace in which what belongs to the instance of a

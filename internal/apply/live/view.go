@@ -110,7 +110,7 @@ func (v *View) Objects() []*unstructured.Unstructured {
 	return all
 }
 
-// Changed is closed with the next change. Whoever takes it before he looks misses none.
+// Changed is closed with the next change. A caller that takes it before it looks misses nothing.
 func (v *View) Changed() <-chan struct{} {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -137,7 +137,7 @@ func TestViewOfAMissingKind(t *testing.T) {
 	}
 }
 
-// Who may not watch is told so.
+// Anyone who may not watch is told so.
 func TestViewIsRefused(t *testing.T) {
 	_, view, _ := start(t, map[string]int{"/api/v1/secrets": http.StatusForbidden})
 	err := view.Watch(t.Context(), Scope{Resource: resource("", "secrets")}, Scope{resource("", "configmaps"), "team"})

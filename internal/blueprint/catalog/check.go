@@ -96,7 +96,7 @@ type finding struct {
 	layer string
 }
 
-// problems are those that a blueprint has whoever it is for.
+// problems are those that a blueprint has for every user.
 func (d Draft) problems(whole bool, extraChecks func(Draft) []string) (all []finding) {
 	b, err := d.decode(withoutUser(d.merged))
 	if err != nil {

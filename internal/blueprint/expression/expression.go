@@ -118,7 +118,7 @@ func (l *Language) Evaluate(ctx context.Context, text string, expected Result, k
 	return plain(value, expected)
 }
 
-// IsLimit reports whether an expression was too much work, whoever it is for.
+// IsLimit reports whether an expression was too much work, no matter who it is for.
 func IsLimit(err error) bool { return errors.Is(err, errSteps) || errors.Is(err, errSize) }
 
 var (

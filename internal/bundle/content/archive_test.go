@@ -83,7 +83,7 @@ func TestArchiveIsVerifiedOnce(t *testing.T) {
 		t.Error(err)
 	}
 	if err := open(); err != nil {
-		t.Fatal("whoever gives up has removed it: ", err)
+		t.Fatal("anyone who gives up has removed it: ", err)
 	}
 	if err := os.WriteFile(path, damaged, 0o600); err != nil { // in place
 		t.Fatal(err)

@@ -97,7 +97,7 @@ func (c *Cache) keep(root *os.Root, temp, digest string) error {
 	return nil
 }
 
-// prune removes what is too much, and what killed processes have left. Whoever has an
+// prune removes what is too much, and what killed processes have left. A process that has an
 // archive open can read it to its end.
 func (c *Cache) prune(root *os.Root, now time.Time) {
 	entries, err := fs.ReadDir(root.FS(), ".")

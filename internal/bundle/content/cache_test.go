@@ -96,7 +96,7 @@ func noise(n int, seed uint64) string {
 	return string(text)
 }
 
-// The oldest use goes first; whoever reads it goes on.
+// The oldest use goes first; a reader of it goes on.
 func TestCacheIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	cache := content.NewCache(dir, 250<<10)

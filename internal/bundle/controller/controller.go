@@ -81,7 +81,7 @@ func (c *Controller) Run(ctx context.Context, e Election) {
 		classes.Go(func() {
 			election.Lead(ctx, func(ctx context.Context) error {
 				loop := c.loop([]string{v1alpha1.KindBundle, v1alpha1.KindInstance}, class)
-				// What became of a bundle concerns its instance, whoever unpacks it.
+				// What became of a bundle concerns its instance, no matter who unpacks it.
 				bundles := &loop.Sources[0]
 				bundles.Changed = nil
 				bundles.Keys = func(o *unstructured.Unstructured) []Key {

@@ -26,8 +26,8 @@ const (
 )
 
 // Policies let nobody have something installed as a ServiceAccount but those who may act as
-// it: the author of an instance that names one, whoever deletes it or says what became of it,
-// and whoever makes the bundle of such an instance or says what it was resolved to. The
+// it: the author of an instance that names one, anyone who deletes it or says what became of it,
+// and anyone who makes the bundle of such an instance or says what it was resolved to. The
 // server in this system namespace is known by its name: it says of an instance, too, that it
 // may not act as the ServiceAccount.
 func Policies(system string) []manifest.Policy {

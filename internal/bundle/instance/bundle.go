@@ -45,7 +45,7 @@ func ClassOf(f format.Format) string {
 }
 
 // Bundle unpacks a bundle, if it is of our class and is not unpacked yet. It returns an
-// error for whoever is to try again; the reason is in the bundle's status.
+// error for the caller that is to try again; the reason is in the bundle's status.
 func (r Reconciler) Bundle(ctx context.Context, name string, steps *event.Steps) error {
 	r.on = v1alpha1.KindBundle
 	b, err := r.objects().Bundle(ctx, name)

@@ -62,7 +62,7 @@ func bundleFor(in *v1alpha1.Instance, bundles []v1alpha1.Bundle) (b *v1alpha1.Bu
 }
 
 // isBundleOf is true for a bundle that was made for an instance's template, which has this
-// hash. Whoever may create bundles may give theirs any labels, but for the source of the
+// hash. Anyone who may create bundles may give theirs any labels, but for the source of the
 // template there is only one content; and what is installed as a ServiceAccount comes from a
 // bundle that says so, which takes the permission to act as it.
 func isBundleOf(in *v1alpha1.Instance, hash string, b *v1alpha1.Bundle) bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/reconcile"
 )
 
-// How fetching is shared out in a server. What is fetched comes from whoever names it, at the
+// How fetching is shared out in a server. What is fetched comes from a host that the author of a bundle names, at the
 // speed they like, so that no worker is held by it: the fetch goes on, and the object is worked
 // on again when it has ended.
 const (

@@ -44,7 +44,7 @@ func (r Reconciler) Know(ctx context.Context, name string) (k Known, err error) 
 }
 
 // fresh reads an instance and its bundles again: what was read before the lock may have
-// been changed, or deleted, by whoever had it. The release is read by the pass. The bundles
+// been changed, or deleted, by the run that had it. The release is read by the pass. The bundles
 // come first: for another one, the instance is changed and then the bundle created, which
 // would be cleaned up as one that nobody wants if the instance were the older of the two.
 func (r Reconciler) fresh(ctx context.Context, name string) (k Known, err error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Whoever meets another's work on an instance is told so; an uninstallation waits for the
+// A run that meets another's work on an instance says so; an uninstallation waits for the
 // end of a server's pass.
 func TestLock(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -72,7 +72,7 @@ type found struct {
 }
 
 // Instance brings an instance of our class to what its spec says. The error is for
-// whoever is to try again; the reason is in the instance's status.
+// the caller that is to try again; the reason is in the instance's status.
 func (r Reconciler) Instance(ctx context.Context, name string, until Until, steps *event.Steps) (Outcome, error) {
 	r.on = v1alpha1.KindInstance
 	in, err := r.objects().Instance(ctx, name)

@@ -51,7 +51,7 @@ func (r Reconciler) Uninstall(ctx context.Context, name string, o Removing, step
 	defer releaseLock(ctx, held)
 	ctx, stop := held.Context(ctx)
 	defer stop()
-	k, err := r.removable(ctx, name) // again: whoever had the lock may have changed all of it
+	k, err := r.removable(ctx, name) // again: the run that had the lock may have changed all of it
 	if err != nil {
 		return nil, err
 	}

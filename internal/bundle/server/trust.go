@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Trust says which servers the caller's token may be sent to. Whoever may write the
+// Trust says which servers the caller's token may be sent to. Anyone who may write the
 // status of a bundle chooses its URL, and must not be given tokens by that.
 type Trust struct {
 	// Hosts are servers outside of the cluster, as HOST or HOST:PORT. A Service of the

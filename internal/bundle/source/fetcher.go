@@ -104,7 +104,7 @@ func check(s v1alpha1.Source) error {
 	return together(problems, "set the one field that is named as the type")
 }
 
-// notImplemented stands in the condition of a bundle, for whoever made it.
+// notImplemented stands in the condition of a bundle, for the one who made it.
 func notImplemented(t v1alpha1.SourceType) error {
 	return fault.New(fault.InvalidArgument, "source type %q is not implemented by this provisioner", t).
 		WithHint("use one of %s, %s, %s, %s and %s", v1alpha1.SourceImage, v1alpha1.SourceGit, v1alpha1.SourceHTTP, v1alpha1.SourceConfigMaps, v1alpha1.SourceUpload)

@@ -33,7 +33,7 @@ func runGit(t *testing.T, dir string, args ...string) string {
 }
 
 // repository serves org/app, which has a bundle in deploy/ at the tag v1, over HTTP to
-// whoever has the login.
+// anyone who has the login.
 func repository(t *testing.T) (url, root, commit string) {
 	t.Helper()
 	root = t.TempDir()

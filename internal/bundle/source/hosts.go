@@ -16,7 +16,7 @@ import (
 const AnnotationHosts = "berth.dev/hosts"
 
 // allow refuses to send the login of a Secret where it must not go. A server, which fetches what
-// others ask for, sends it only where the Secret says: whoever writes a source may name any Secret
+// others ask for, sends it only where the Secret says: anyone who writes a source may name any Secret
 // and any host. A caller at a terminal can read the Secret, and so send it anywhere.
 func (f Fetcher) allow(login *corev1.Secret, address *url.URL) error {
 	if err := encrypted(address, "the login from secret/"+login.Name); err != nil || f.Getenv != nil {

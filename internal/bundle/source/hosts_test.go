@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// basic serves an archive to whoever has the login.
+// basic serves an archive to anyone who has the login.
 func basic(packed []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if username, password, _ := r.BasicAuth(); username != "alice" || password != "s3cret" {
@@ -70,7 +70,7 @@ func TestLoginOfARepositoryIsForItsHosts(t *testing.T) {
 	}
 }
 
-// No login goes over a network in the clear, whoever asks.
+// No login goes over a network in the clear, no matter who asks.
 func TestLoginIsEncrypted(t *testing.T) {
 	const far = "http://far.invalid/x"
 	for _, getenv := range []func(string) string{nil, os.Getenv} {

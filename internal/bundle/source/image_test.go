@@ -20,7 +20,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// registryOf serves org/app:v1, of these files, to whoever has the login.
+// registryOf serves org/app:v1, of these files, to anyone who has the login.
 func registryOf(t *testing.T, files ...string) (ref string) {
 	t.Helper()
 	var layer bytes.Buffer

@@ -51,7 +51,7 @@ A bundle that another program has unpacked is fetched from that program, with yo
 token. The token is sent to Services of the cluster and to the hosts of
 --content-host, and nowhere else.
 
-What instances install is installed with your rights, whoever has written them, unless
+What instances install is installed with your rights, no matter who has written them, unless
 they name a ServiceAccount or --service-account does.
 
 The exit status is 3 if any of them failed; why is on the objects, too.`,

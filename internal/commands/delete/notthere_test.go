@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Who deletes what is not there is not told how to create it.
+// Anyone who deletes what is not there is not told how to create it.
 func TestNotThere(t *testing.T) {
 	missing := fault.New(fault.NotFound, "workspace a not found").WithHint("`berth provision a` creates it")
 	err := notThere(missing)

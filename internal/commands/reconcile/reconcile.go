@@ -40,8 +40,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{IO: f.IO}
 	cmd := &cobra.Command{
 		Use:   "reconcile",
-		Short: "Bring workspaces to what they are meant to be, once",
-		Long: `Compare the workspaces of the namespace with what is recorded that they are meant to be,
+		Short: "Bring workspaces to their desired state, once",
+		Long: `Compare the workspaces of the namespace with the recorded desired state,
 and complete what is not so yet: a stop, start, restart or deletion that was interrupted,
 and what a limit says ("limits" in blueprints and in the configuration). A workspace
 whose pod is gone, or over, is started again with any storage it has: after a drain, an
@@ -156,7 +156,7 @@ func item(r controller.Result) v1.ReconciledWorkspace {
 		Desired: r.Record.Desired, Actual: r.Record.Actual, Reason: r.Record.Reason, Done: string(r.Did),
 	}
 	switch {
-	case provision.IsLocked(r.Err): // it is left to whoever works on it
+	case provision.IsLocked(r.Err): // it is left to the run that works on it
 		w.Reason = fault.From(r.Err).Message
 	case r.Err != nil:
 		w.Error = result.NewError(r.Err)

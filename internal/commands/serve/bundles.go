@@ -86,7 +86,7 @@ them serve content. While one does, ` + "`berth bundle install`" + ` leaves the 
 What bundles contain is rendered, applied, watched and removed as the ServiceAccount
 that their instance names, or as that of --installer: this process impersonates it.
 Without --installer, which is required in a pod, it is done with the rights of the
-kubeconfig, whoever has written the instance. The system namespace and the definitions,
+kubeconfig, no matter who has written the instance. The system namespace and the definitions,
 roles and policies of berth are left alone, unless --allow-system is given.
 
 A bundle that another program has unpacked is fetched from that program, with the
@@ -162,7 +162,7 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 	}
 	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
 	if o.Installer == nil {
-		log.Warn("instances are installed with the rights of the kubeconfig, whoever has written them: name a ServiceAccount with --" + flagInstaller)
+		log.Warn("instances are installed with the rights of the kubeconfig, no matter who has written them: name a ServiceAccount with --" + flagInstaller)
 	}
 	metrics, health, limits := serve.NewMetrics(), &serve.Health{}, serve.NewLimiter(serve.DefaultLimits(), time.Now)
 	work := &controller.Controller{

@@ -45,7 +45,7 @@ has said who they are and that they may. It takes no permission on pods:
   machines    verb create on machinepools/proxy of the group compute.ironcore.dev, for
               the pool of --machine-pool
 
-Who they are is told by a token, or by a client certificate of --client-ca: its common
+A token identifies them, or a client certificate of --client-ca: its common
 name is the user, its organizations are the groups, as at an API server.
 
 The resource workspaces/exec exists in Roles alone, to be asked about. A session ends

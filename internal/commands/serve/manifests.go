@@ -62,7 +62,7 @@ applied by an administrator. Nothing is sent to a cluster.
 The roles are bundles, gateway, volumes and workspaces. What they may do is in docs/rbac.md. What instances
 install is installed as another ServiceAccount, berth-bundles-installer, and --install-role
 names the ClusterRole that this one gets. Most bundles create CustomResourceDefinitions
-and roles of their own, which takes cluster-admin. Whoever may create a bundle instance
+and roles of their own, which takes cluster-admin. Anyone who may create a bundle instance
 then installs with that role. An instance can name another ServiceAccount, if its author
 may impersonate that; --service-account names those that the server may.
 
@@ -77,13 +77,13 @@ Users get the ClusterRole workspace-user, by a RoleBinding in each namespace.
 With --machine-pool the gateway is the poollet of that pool as well, on port 12319 of the
 Service, too. The credential of --target-kubeconfig is printed in a Secret, with the
 content of the files that it names and its current context alone; one that a command
-makes is refused. Who may enter every machine that the gateway reaches, the API server of
-machines for one, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
+makes is refused. Whatever enters all machines that the gateway reaches, such as the API
+server of machines, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
 
 The role workspaces reads the file of --configuration, which is printed in a Secret: above
-all "limits", and "jobs" if what workspaces are meant to be is kept in NATS, which takes
+all "limits", and "jobs" if the desired state of workspaces is kept in NATS, which takes
 --trust-records. A ValidatingAdmissionPolicy is printed with it, for the whole cluster
-also with --only: what workspaces are meant to be is recorded only by those who could do
+also with --only: the desired state of workspaces is recorded only by those who could do
 it themselves.
 
 The role volumes is a DaemonSet with a CSIDriver object. Its pods are privileged, so that
@@ -215,7 +215,7 @@ func (o *ManifestsOptions) manifests(name string) ([]byte, error) {
 	if o.InstallRole == "" {
 		fmt.Fprintln(o.IO.Err, "The server can install nothing: choose the ClusterRole for that with --install-role (cluster-admin is what most bundles take).")
 	} else {
-		fmt.Fprintf(o.IO.Err, "Whoever may create a bundle instance installs with the ClusterRole %s.\n", fault.Line(o.InstallRole))
+		fmt.Fprintf(o.IO.Err, "Anyone who may create a bundle instance installs with the ClusterRole %s.\n", fault.Line(o.InstallRole))
 	}
 	return o.ofRole(role, options)
 }

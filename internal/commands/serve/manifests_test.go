@@ -119,7 +119,7 @@ func TestManifests(t *testing.T) {
 			t.Errorf("what is printed has no %s", want)
 		}
 	}
-	if said := out.Err.String(); said != "Whoever may create a bundle instance installs with the ClusterRole cluster-admin.\n" {
+	if said := out.Err.String(); said != "Anyone who may create a bundle instance installs with the ClusterRole cluster-admin.\n" {
 		t.Errorf("it says %q", said)
 	}
 }

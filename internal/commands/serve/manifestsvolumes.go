@@ -38,6 +38,6 @@ func (o *ManifestsOptions) ofVolumes(options manifest.Options) ([]byte, error) {
 	}
 	options.Arguments = append(options.Arguments, "--"+flagNode+"=$("+manifest.EnvNode+")")
 	options.Arguments = append(options.Arguments, o.Scratch.arguments()...)
-	fmt.Fprintf(o.IO.Err, "The pods of the namespace %s are privileged. Whoever may create pods there, or exec into them, has every scratch volume.\n", o.Namespace)
+	fmt.Fprintf(o.IO.Err, "The pods of the namespace %s are privileged. Anyone who may create pods there, or exec into them, has every scratch volume.\n", o.Namespace)
 	return o.ofRole(role, options)
 }

@@ -44,7 +44,7 @@ func (o *ManifestsOptions) checkWorkspaces() error {
 	return nil
 }
 
-// ofWorkspaces are the objects of the role that keeps workspaces what they are meant to be.
+// ofWorkspaces are the objects of the role that keeps workspaces in their desired state.
 func (o *ManifestsOptions) ofWorkspaces(options manifest.Options) ([]byte, error) {
 	role := manifest.Role{
 		Name: roleWorkspaces, Everywhere: rbac.Named(rbac.ServeWorkspaces), InSystem: rbac.Named(rbac.ServeWorkspacesInSystem), NoService: true,

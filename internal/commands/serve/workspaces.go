@@ -19,7 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal"
 )
 
-// roleWorkspaces is the role that keeps workspaces what they are meant to be.
+// roleWorkspaces is the role that keeps workspaces in their desired state.
 const roleWorkspaces = "workspaces"
 
 // WorkspacesOptions are what the command line says.
@@ -44,8 +44,8 @@ func NewWorkspaces(f *cmdutil.Factory, runF func(context.Context, *WorkspacesOpt
 	o := &WorkspacesOptions{IO: f.IO}
 	cmd := &cobra.Command{
 		Use:   roleWorkspaces,
-		Short: "Keep workspaces what they are meant to be",
-		Long: `Keep the workspaces of the cluster what they are meant to be: what "berth stop", "start",
+		Short: "Keep workspaces in their desired state",
+		Long: `Keep the workspaces of the cluster in their desired state: what "berth stop", "start",
 "restart" and "delete" have recorded is completed if they were interrupted, a workspace
 whose pod is gone, or over, is started again with any storage it has (after a drain, an
 eviction or the end of its node), and what a limit says is done ("limits" in blueprints and

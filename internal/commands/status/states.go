@@ -55,7 +55,7 @@ func (o *Options) inspect(ctx context.Context, reader inventory.Reader, arg inve
 	if err == nil {
 		r, recordErr := recorded.Get(ctx, place, w.Namespace, w.ID)
 		if recordErr != nil {
-			printer.PrintWarning(o.IO, "what it is meant to be is not known: "+recordErr.Error())
+			printer.PrintWarning(o.IO, "its desired state is not known: "+recordErr.Error())
 		}
 		return new(recorded.Due(recorded.With(*w, r), r, limits)), nil
 	}

@@ -32,7 +32,7 @@ func NewList(f *cmdutil.Factory, runF func(context.Context, *ListOptions) error)
 they go. All nodes are asked side by side; one that does not answer is a warning.
 
 WORKSPACE, STORAGE and user string are what the pod said that had the volume, which
-whoever made the pod has chosen; NAMESPACE and POD (--output wide) are certain. When a
+the author of the pod has chosen; NAMESPACE and POD (--output wide) are certain. When a
 volume goes is by the clock of its node, and as full as its disk is now: where less is
 free than the headroom of the driver, volumes go sooner, the oldest first.`,
 		Example: `  berth volume list

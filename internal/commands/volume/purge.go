@@ -34,7 +34,7 @@ func NewPurge(f *cmdutil.Factory, runF func(context.Context, *PurgeOptions) erro
 		Short:      "Remove scratch volumes whose pods are gone, before their time",
 		Long: `Remove scratch volumes whose pods are gone, before their time. The beginning of an ID is
 enough if it is that of one volume. With --all-of, all volumes of a workspace are removed,
-or of all workspaces of a user: those that say so, which is what whoever made the pod has
+or of all workspaces of a user: those that say so, which is what the author of the pod has
 chosen. A volume that a pod uses is never removed.
 
 At a terminal, the volumes are listed and you are asked to confirm; --yes skips the

@@ -29,7 +29,7 @@ kept stays on its node for a while, and can be listed, restored and removed.
 
 These commands are for administrators. They run a command in the pods of the drivers
 (berth serve volumes), which takes the permission to create pods/exec in their
-namespace: whoever has it can read and remove the data of all namespaces. "berth help
+namespace: anyone who has it can read and remove the data of all namespaces. "berth help
 rbac" has the Roles. Drivers log each restore and each purge with "msg":"audit"; the
 user there is who the client says it is, and the audit log of the API server has who
 ran the command.`,

@@ -33,7 +33,7 @@ import (
 func now() time.Time { return time.Date(2026, time.November, 21, 0, 0, 0, 0, time.UTC) }
 
 // driver is a driver in memory; what connects it is real: the socket, and `berth serve
-// ask`, which whoever runs a command in its pod runs.
+// ask`, which anyone who runs a command in its pod runs.
 type driver struct {
 	volume.Picture
 	archives map[string][]byte

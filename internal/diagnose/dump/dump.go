@@ -1,6 +1,6 @@
 // Package dump reads what people have written down of a cluster, in whatever form they
 // have it: what kubectl prints as YAML or JSON, lists and single objects, changes of a
-// watch, in files, directories and archives. Who has written them is not known: what is
+// watch, in files, directories and archives. Nothing says who has written them: what is
 // read has limits, and what is broken does not keep the rest from being read.
 package dump
 

@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 )
 
-// redrawing makes whatever is on the console show itself anew at the beginning of a
+// redrawing makes whatever is on the console show itself again at the beginning of a
 // session: it is told another size first, and then the real one. A console that has
 // the size already would not notice a new terminal.
 type redrawing struct {

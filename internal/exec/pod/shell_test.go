@@ -187,7 +187,7 @@ func TestHomeOfACommand(t *testing.T) {
 	}
 }
 
-// Who is asked for wins over the workspace's own user, whose the shell is and no command; of
+// The user that is asked for wins over the workspace's own user, whose the shell is and no command; of
 // another container neither is known.
 func TestLoginIn(t *testing.T) {
 	pod := replica("a")

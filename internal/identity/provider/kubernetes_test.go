@@ -90,7 +90,7 @@ func TestPrefixKeepsCallersApart(t *testing.T) {
 	}
 }
 
-// Who acts for another user is asked about as the API server asks who impersonates them.
+// For a caller who acts for another user, the API server is asked as it asks for impersonation.
 func TestImpersonating(t *testing.T) {
 	for name, want := range map[string][3]string{
 		"alice": {"users", "", "alice"}, "system:serviceaccount:ci:deploy": {"serviceaccounts", "ci", "deploy"},

@@ -11,7 +11,7 @@ import (
 
 const (
 	// A request that fails is sent again for this time, or this often if it is
-	// answered with an error: that comes again soon, a server that is started anew or
+	// answered with an error: that comes again soon, a server that is started again or
 	// that has too much to do does not.
 	patience = 10 * time.Second
 	attempts = 6

@@ -181,7 +181,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// A server that has answered and is started anew is waited for.
+// A server that has answered and is started again is waited for.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &script{answers: []any{200, reset, refused, refused, refused, refused, refused, refused, 200}}
@@ -313,7 +313,7 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// Who repeats by himself is not helped.
+// A caller that repeats by itself is not helped.
 func TestOnce(t *testing.T) {
 	server := &script{answers: []any{respond(503, "", "Retry-After", "1"), 200}}
 	got, err := send(Once(t.Context()), server, "GET", pods, "", "")

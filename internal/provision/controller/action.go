@@ -5,7 +5,7 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 )
 
-// Action is what is done to bring a workspace to what it is meant to be.
+// Action is what is done to bring a workspace to its desired state.
 type Action string
 
 // The actions.

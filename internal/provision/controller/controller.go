@@ -1,4 +1,4 @@
-// Package controller brings workspaces to what they are meant to be: all the time as the
+// Package controller brings workspaces to their desired state: all the time as the
 // leader, or in one pass. What is meant is recorded; what has to be done about it is decided
 // by package lifecycle, of a report that is made here of what stands on the cluster.
 package controller

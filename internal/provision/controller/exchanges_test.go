@@ -27,7 +27,7 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// noReleases answers whoever asks for the records of releases.
+// noReleases answers all who ask for the records of releases.
 type noReleases struct{}
 
 func (noReleases) RoundTrip(*http.Request) (*http.Response, error) {

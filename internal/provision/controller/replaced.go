@@ -33,13 +33,24 @@ func (r replacement) again(now time.Time) replacement {
 	return replacement{r.times + 1, now}
 }
 
-// wait is how long nothing is to be done about a workspace: one whose pod is over again, right
-// after it was replaced.
+// restartPause is how long the second half of a restart is left to the command that makes it: the
+// command has its own job, and does nothing in between.
+const restartPause = 2 * time.Second
+
+// wait is how long nothing is to be done about a workspace: one that a command is restarting, or
+// whose pod is over again, right after it was replaced.
 func (k *known) wait(key string, now time.Time) time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	record, standing := k.records[key], k.standing(key)
+	if Decide(record.Desired, standing) != Start {
+		return 0
+	}
+	if age := now.Sub(record.DesiredAt); record.Restarting() && age >= 0 && age < restartPause { // not by clocks that differ
+		return restartPause - age
+	}
 	r, before := k.replaced[key]
-	if !before || Decide(k.records[key].Desired, k.standing(key)) != Start || !isOver(k.standing(key)) {
+	if !before || !isOver(standing) {
 		return 0
 	}
 	return max(r.at.Add(r.pause()).Sub(now), 0)

@@ -39,3 +39,37 @@ func TestPausesBetweenReplacements(t *testing.T) {
 		t.Errorf("one that runs waits for %s", got)
 	}
 }
+
+// The second half of a restart is left to its command for two seconds; what was to run otherwise is
+// started at once.
+func TestRestartIsLeftToItsCommand(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	halfway, err := lifecycle.Adopted("a", "1", at, v1.ActualRunning, at).Set(v1.DesiredRestart, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	halfway = halfway.Observed(v1.ActualStopped, "", at)
+	stopped, err := lifecycle.Adopted("a", "1", at, v1.ActualStopped, at).Set(v1.DesiredRunning, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		record lifecycle.Record
+		after  time.Duration
+		waits  time.Duration
+	}{
+		"at once":                  {halfway, 0, 2 * time.Second},
+		"soon after":               {halfway, 1500 * time.Millisecond, 500 * time.Millisecond},
+		"the command was killed":   {halfway, 2 * time.Second, 0},
+		"by a clock that is ahead": {halfway, -time.Minute, 0},
+		"no restart":               {stopped, 0, 0},
+	} {
+		k := newKnown()
+		test.record.Namespace = "team"
+		k.replaceRecords([]lifecycle.Record{test.record})
+		k.setRemains("team.a", true)
+		if got := k.wait("team.a", at.Add(test.after)); got != test.waits {
+			t.Errorf("%s: it waits for %s, want %s", name, got, test.waits)
+		}
+	}
+}

@@ -93,7 +93,7 @@ func (k *known) touchAll() {
 }
 
 // takeTouched are the workspaces whose pods have changed since the last time, and that are
-// not what was answered that they are meant to be: somebody else has deleted a pod.
+// not the desired state that was answered: somebody else has deleted a pod.
 func (k *known) takeTouched() (keys []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -94,7 +94,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Who ends before everything is known was never ready.
+// A run that ends before everything is known was never ready.
 func TestRunEndsBeforeItIsReady(t *testing.T) {
 	for name, refused := range map[string]string{"without the pods": "watch pods", "without the records": "list configmaps"} {
 		w, times := newWorld(t), 0

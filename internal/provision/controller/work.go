@@ -18,7 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/reconcile"
 )
 
-// lockPause is how long a workspace is left to whoever works on it.
+// lockPause is how long a workspace is left to the run that works on it.
 const lockPause = 3 * time.Second
 
 // one works on a workspace, and notes how that ended.

@@ -34,7 +34,7 @@ func knows(r lifecycle.Record, runs bool) *known {
 	return k
 }
 
-// answered records what a workspace is meant to be, and that somebody has to bring it about.
+// answered records the desired state of a workspace, and that somebody has to bring it about.
 func (w *world) answered(id string, desired v1.DesiredState) lifecycle.Record {
 	w.t.Helper()
 	w.change(id, func(r lifecycle.Record) (lifecycle.Record, error) {
@@ -70,7 +70,7 @@ func TestHowWorkEnds(t *testing.T) {
 			w.want(id, v1.DesiredStopped)
 			return knows(w.record(id), true)
 		}},
-		"something else is wanted by now": {made: func(w *world, id string) *known {
+		"something else is wanted now": {made: func(w *world, id string) *known {
 			k := stopped(w, id)
 			w.answered(id, v1.DesiredTerminated)
 			return k

@@ -127,7 +127,7 @@ func (w *world) change(id string, change func(lifecycle.Record) (lifecycle.Recor
 	}
 }
 
-// want records what a workspace is meant to be.
+// want records the desired state of a workspace.
 func (w *world) want(id string, desired v1.DesiredState) {
 	w.t.Helper()
 	w.change(id, func(r lifecycle.Record) (lifecycle.Record, error) { return r.Set(desired, time.Now().UTC()) })

@@ -68,7 +68,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// A pod that is gone, or whose name another one has by now, is deleted.
+// A pod that is gone, or whose name another one has now, is deleted.
 func TestDeletePod(t *testing.T) {
 	pods := corev1.Resource("pods")
 	for name, test := range map[string]struct {

@@ -2,7 +2,7 @@ package deploy
 
 import "testing"
 
-// Who runs out of time is told the command that goes on in the same way.
+// Anyone who runs out of time is told the command that goes on in the same way.
 func TestRemovingCommand(t *testing.T) {
 	for how, want := range map[Removing]string{
 		{Wait: true}:        "berth delete id/alice-1 --namespace dev",

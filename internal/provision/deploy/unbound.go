@@ -12,17 +12,17 @@ import (
 	"github.com/berthdev/berth/internal/provision/manifest"
 )
 
-// Renewing is Anew for an applier.
+// Renewing is NeedsRecreation for an applier.
 func Renewing(r inventory.Reader) func(ctx context.Context, have, wanted *unstructured.Unstructured) bool {
 	return func(ctx context.Context, have, wanted *unstructured.Unstructured) bool {
-		return Anew(ctx, r, have, wanted)
+		return NeedsRecreation(ctx, r, have, wanted)
 	}
 }
 
-// Anew says whether a claim that exists is to be made again as its blueprint says now: the
+// NeedsRecreation says whether a claim that exists is to be made again as its blueprint says now: the
 // spec of a claim cannot be changed, but nothing is in one that was never bound. A class that
 // the blueprint does not name is the one that the cluster gives a new claim.
-func Anew(ctx context.Context, r inventory.Reader, have, wanted *unstructured.Unstructured) bool {
+func NeedsRecreation(ctx context.Context, r inventory.Reader, have, wanted *unstructured.Unstructured) bool {
 	if !IsClaim(have) || !neverBound(have) || have.GetDeletionTimestamp() != nil {
 		return false
 	}

@@ -19,7 +19,7 @@ func TestAnew(t *testing.T) {
 	const given = "standard" // to a claim that names no class
 	for name, c := range map[string]struct {
 		have, wanted string
-		anew         bool
+		again        bool
 	}{
 		"the same":                           {"{spec: {storageClassName: fast}, status: {phase: Pending}}", "{spec: {storageClassName: fast}}", false},
 		"another class":                      {"{spec: {storageClassName: fast}, status: {phase: Pending}}", "{spec: {storageClassName: standard}}", true},
@@ -48,8 +48,8 @@ func TestAnew(t *testing.T) {
 				return true, made, nil
 			})
 			reader := inventory.Reader{Client: &kube.Client{Dynamic: client, Namespace: "dev"}}
-			if got := Anew(t.Context(), reader, claimOf(t, c.have), claimOf(t, c.wanted)); got != c.anew {
-				t.Errorf("%t, want %t", got, c.anew)
+			if got := NeedsRecreation(t.Context(), reader, claimOf(t, c.have), claimOf(t, c.wanted)); got != c.again {
+				t.Errorf("%t, want %t", got, c.again)
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// Whoever waits for the end of a workspace that another run has injected again is told.
+// A run that waits for the end of a workspace hears that another one has injected it again.
 func TestInjectedAgain(t *testing.T) {
 	target := Target{ID: id, Ref: userstring.Workload{Kind: "deployment", Name: "web"}}
 	for record, again := range map[string]bool{"": false, `{"canonicalId":"` + id + `"}`: true, `{"canonicalId":"bob-2"}`: false, "{": false} {

@@ -54,7 +54,7 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 // workload. That is nil if it has certainly not been patched.
 func (t Target) inject(ctx context.Context, turn deploy.Turn, d deploy.Deployment, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
 	applier := t.applier(turn.Lock, dry)
-	applier.Accept, applier.Anew = deploy.Usable(d.Spec.User), deploy.Renewing(t.Reader)
+	applier.Accept, applier.Recreates = deploy.Usable(d.Spec.User), deploy.Renewing(t.Reader)
 	changes, err := applier.Apply(ctx, apply.Objects(d.Objects))
 	if err != nil {
 		return nil, changes, err

@@ -31,7 +31,7 @@ type change func(object map[string]any) (injection.Change, error)
 
 // patch changes the workload as it was read, or as it is by then: the change is
 // computed from each version, and applies to that one alone. The lock is confirmed
-// between the two, so that whoever takes it later writes after the version was read.
+// between the two, so that the next holder writes after the version was read.
 // It returns the newest version, and what was done; no version with an error if the
 // workload has certainly not been patched.
 func (t Target) patch(ctx context.Context, held *lock.Lock, w *workload.Workload, change change, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {

@@ -106,7 +106,7 @@ func TestListedArgument(t *testing.T) {
 	}
 }
 
-// Who asks for a workspace that is not there is told how to create it, unless what they ask
+// Anyone who asks for a workspace that is not there is told how to create it, unless what they ask
 // for is no user string, or names one that exists.
 func TestOtherwise(t *testing.T) {
 	const lists = "`berth status` lists the workspaces of a namespace; --namespace chooses another one"

@@ -17,7 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
-// Who names a workspace by its pod has to name its owner; two that an argument can mean are
+// Anyone who names a workspace by its pod has to name its owner; two that an argument can mean are
 // not guessed between, and a pod of somebody else is none.
 func TestFindWhatIsMeant(t *testing.T) {
 	foreign := func(w *world) {

@@ -73,7 +73,7 @@ func IsKept(claim *unstructured.Unstructured) bool {
 }
 
 // IsKeptForAnother is true for a claim that was kept for another user string than this
-// one, by their canonical keys. What does not say for whom is kept for whoever has the
+// one, by their canonical keys. What does not say for whom is kept for the one who has the
 // ID, and so is everything without a user string.
 func IsKeptForAnother(claim *unstructured.Unstructured, asked userstring.UserString) bool {
 	return IsKept(claim) && collision(asked, UserStringOf(claim.GetAnnotations())) != nil

@@ -13,7 +13,7 @@ import (
 
 // BelongsTo returns an error if what was found under the ID of a user string is the
 // workspace of another one: an ID ends in 28 bits of a hash, so that two can have the
-// same. What does not say whose it is belongs to whoever asks for the ID.
+// same. What does not say whose it is belongs to the caller that asks for the ID.
 func (f Found) BelongsTo(asked userstring.UserString) error {
 	for _, text := range f.userStrings() {
 		if err := collision(asked, text); err != nil {

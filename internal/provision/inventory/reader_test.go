@@ -30,7 +30,7 @@ func readerOf(objects ...runtime.Object) (Reader, *fake.Clientset) {
 	}, client
 }
 
-// Who wants to enter a workspace without its pod hears that, and of which workspace.
+// Anyone who wants to enter a workspace without its pod hears that, and of which workspace.
 func TestPodsOfAWorkspaceWithoutOne(t *testing.T) {
 	r, client := readerOf()
 	target := &Target{ID: "alice-1", Namespace: "dev"}

@@ -190,7 +190,7 @@ func TestEachRequestFails(t *testing.T) {
 	}
 }
 
-// Who may not read everything sees what they may; that something exists is never denied for
+// Anyone who may not read everything sees what they may; that something exists is never denied for
 // want of a permission.
 func TestWhatMayNotBeRead(t *testing.T) {
 	id := "alice-8941cb5"

@@ -7,7 +7,7 @@ import (
 )
 
 // limitsValue is the value of the chart in which the limits of the blueprint are kept. The
-// chart makes nothing of it: it is there for whoever takes the workspace up by its record.
+// chart makes nothing of it: it is there for programs that adopt the workspace by its record.
 const limitsValue = "limits"
 
 // LimitsIn are the limits of the blueprint that values of the chart were made of. What

@@ -130,7 +130,7 @@ func TestHelpersAreConfined(t *testing.T) {
 	}
 }
 
-// Where the template names no user, who looks into the home directory is the one
+// Where the template names no user, the user of the home directory is the one
 // that it is given to: root without capabilities could not.
 func TestWhoLooksIntoTheHome(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -78,7 +78,7 @@ func (t Target) install(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 	}
 	applier := t.applier(turn.Lock, dry)
 	applier.Accept, applier.Kept = deploy.Usable(d.Spec.User), turn.Kept
-	applier.Anew = deploy.Renewing(t.Reader)
+	applier.Recreates = deploy.Renewing(t.Reader)
 	own, err := applier.Apply(ctx, wanted(d))
 	result.Changes.Objects = append(result.Changes.Objects, own...)
 	if err != nil {

@@ -44,7 +44,7 @@ func TestPrepareKnowsTheBlueprint(t *testing.T) {
 	}
 }
 
-// Whoever provisions a workspace hears of everything by which it gets at credentials.
+// Anyone who provisions a workspace hears of everything by which it gets at credentials.
 func TestPrepareSaysWhoGetsAtCredentials(t *testing.T) {
 	user, err := userstring.Parse("alice~repo=org/proj")
 	if err != nil {

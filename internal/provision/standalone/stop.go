@@ -49,7 +49,7 @@ func (t Target) Stop(ctx context.Context, turn deploy.Turn, wait bool) (removal 
 	return removal, nil
 }
 
-// request marks the pod as one that is stopped, for whoever sees it end.
+// request marks the pod as one that is stopped, for programs that see it end.
 func (t Target) request(ctx context.Context, pod *corev1.Pod) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"annotations":{%q:"true"}}}`, pod.UID, kube.StopRequested)
 	_, err := t.Client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: kube.FieldManager})

@@ -7,7 +7,7 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// A workload that the API server has and nobody can read is an error of whoever wrote it.
+// A workload that the API server has and nobody can read is an error of its author.
 func TestTyped(t *testing.T) {
 	web := userstring.Workload{Kind: "deployment", Name: "web"}
 	for name, test := range map[string]struct {

@@ -116,7 +116,7 @@ func (g *gate) challenged(response *http.Response) error {
 	return nil
 }
 
-// tokenServer refuses a token server of somebody else: whoever runs it gets the login.
+// tokenServer refuses a token server of somebody else: anyone who runs it gets the login.
 func (g *gate) tokenServer(address *url.URL) error {
 	encrypted := address.Scheme == "https" || address.Scheme == "http" && (g.any || g.plain && credential.IsLoopback(address.Hostname()))
 	if encrypted && sameDomain(address.Hostname(), hostname(g.host)) {

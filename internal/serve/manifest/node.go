@@ -42,7 +42,7 @@ func (r Role) onNodes(o Options) []runtime.Object {
 	return append(objects, r.network(o), r.csiDriver(), r.daemonSet(o))
 }
 
-// privilegedNamespace is one whose pods may be privileged: whoever may create pods there
+// privilegedNamespace is one whose pods may be privileged: anyone who may create pods there
 // has all nodes, so that nothing else belongs in it.
 func privilegedNamespace(o Options) *corev1.Namespace {
 	all := namespace(o)

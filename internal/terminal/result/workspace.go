@@ -74,7 +74,7 @@ func (w Workspace) stage(p style.Page) string {
 	return text
 }
 
-// wanted is what it is meant to be, if it is something else.
+// wanted is its desired state, if it is in another one.
 func (w Workspace) wanted(p style.Page) string {
 	s := w.State
 	if s == nil || string(s.Desired) == string(s.Actual) || s.Desired == v1.DesiredRunning && w.Verdict() != v1.VerdictTerminating {

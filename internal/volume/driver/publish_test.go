@@ -93,7 +93,7 @@ func TestPublishOrder(t *testing.T) {
 	}
 }
 
-// Publish, 3: $WORKDIR/<pod UID>/<volume ID> is made, for whoever the pod runs as, while
+// Publish, 3: $WORKDIR/<pod UID>/<volume ID> is made, for the user that the pod runs as, while
 // nobody else gets there.
 func TestPublishDirectory(t *testing.T) {
 	old := syscall.Umask(0o027)

@@ -70,7 +70,7 @@ func (d *Driver) enqueue(id, target string) error {
 // wait puts a volume into its afterlife as of then.
 func (d *Driver) wait(r queue.Record, deleted time.Time) error {
 	r.Deleted = deleted
-	r.Lifespan = min(r.Lifespan, d.o.Afterlife) // the node may allow less by now
+	r.Lifespan = min(r.Lifespan, d.o.Afterlife) // the node may allow less now
 	if err := d.queue.Wait(r); err != nil {
 		return err
 	}

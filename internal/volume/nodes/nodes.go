@@ -1,5 +1,5 @@
 // Package nodes asks the drivers of scratch volumes of all nodes, by running a command
-// in their pods: whoever may do that may do anything with the volumes.
+// in their pods: anyone who may do that may do anything with the volumes.
 package nodes
 
 import (

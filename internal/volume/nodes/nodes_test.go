@@ -101,7 +101,7 @@ func TestList(t *testing.T) {
 }
 
 // What is run in the pod is the program that the pod runs itself, in its directory, for
-// whoever asks.
+// anyone who asks.
 func TestCommand(t *testing.T) {
 	var got [][]string
 	p := driverPod("d", "n1", 1, running(), "serve", "volumes", "--directory=/data", "--headroom=0.2")

@@ -42,7 +42,7 @@ func (q *Queue) Run(ctx context.Context, r Round) error {
 			return ctx.Err()
 		}
 		if !Due(v.Deleted, v.Lifespan, factor, r.Now) {
-			continue // there is enough room by now
+			continue // there is enough room now
 		}
 		switch failure := r.Remove(ctx, v); {
 		case errors.Is(failure, ErrHeld), ctx.Err() != nil:

@@ -26,7 +26,7 @@ type Dir struct {
 }
 
 // The modes of what is made. Only the driver gets to the directories of pods, so that
-// whoever a pod runs as may write to its volumes, as in an emptyDir.
+// the user that a pod runs as may write to its volumes, as in an emptyDir.
 const (
 	modePrivate = 0o700
 	modeVolume  = 0o777
@@ -64,7 +64,7 @@ func supported(dir *os.File) error {
 	return nil
 }
 
-// Check finds that the path of the working directory leads to another one by now, such as
+// Check finds that the path of the working directory leads to another one now, such as
 // that of a disk that was mounted there later.
 func (d *Dir) Check() error {
 	opened, err := d.fd.Stat()

@@ -55,7 +55,7 @@ func (s *server) log() string {
 // ticks is how many parts of a second the kernel counts processor time in, for programs.
 const ticks = 100
 
-// cpu is the processor time that it has taken by now.
+// cpu is the processor time that it has taken so far.
 func (s *server) cpu() (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 const groupVersion = machine.Group + "/" + machine.Version
 
 // newAPI serves machines, their pools and their consoles to the cluster's API server,
-// which has authenticated and authorized whoever asks.
+// which has authenticated and authorized the caller.
 func newAPI(c cluster) http.Handler {
 	a, mux := api{c}, http.NewServeMux()
 	const all, of = "/apis/" + groupVersion, "/apis/" + groupVersion + "/namespaces/{namespace}/machines"

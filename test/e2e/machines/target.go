@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// newTarget serves the machines that the poollet has, another API server's: whoever has its
+// newTarget serves the machines that the poollet has, another API server's: anyone who has its
 // one token may do everything, and a console is that of a pod.
 func newTarget(c cluster, token string) http.Handler {
 	t, mux := target{api{c}}, http.NewServeMux()

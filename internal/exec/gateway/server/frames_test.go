@@ -55,7 +55,7 @@ const (
 	asSPDY      = "Upgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n"
 )
 
-// Who sends frames that are far too long is out, and told why.
+// A client that sends frames that are far too long is cut off, and told why.
 func TestLongFrames(t *testing.T) {
 	r := start(t, deaf, nil)
 	const tooLong = 8 << 20

@@ -40,7 +40,7 @@ func TestObjectAt(t *testing.T) {
 	}
 }
 
-// Who may enter is asked of that object, whatever else is in the request.
+// Whether the caller may enter is asked of that object, whatever else is in the request.
 func TestAccess(t *testing.T) {
 	for want, o := range map[string]Object{
 		"create workspaces.berth.dev/exec alice in namespace dev": {Workspace, "dev", "alice"},

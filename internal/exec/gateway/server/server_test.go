@@ -191,7 +191,7 @@ func (r *rig) waiting(ctx context.Context, user string) <-chan error {
 	return ended
 }
 
-// Who may not any more is out; the others stay.
+// A caller that is not permitted any more is cut off; the others stay.
 func TestRevoked(t *testing.T) {
 	r := start(t, echo, nil)
 	bob, alice := r.waiting(t.Context(), "bob"), r.waiting(t.Context(), "alice")
@@ -300,7 +300,7 @@ func TestWaitingIsBounded(t *testing.T) {
 	}
 }
 
-// Who asks without end is told to wait: with a good token by their name. Made-up ones wait for
+// A caller that asks without end is told to wait: with a good token by their name. Made-up ones wait for
 // their turn to be looked at.
 func TestFloods(t *testing.T) {
 	r := start(t, echo, func(_ *Server, limits *serve.Limits) { limits.Reviews, limits.Rate, limits.Burst = 100, 1, 5 })

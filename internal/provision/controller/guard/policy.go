@@ -55,7 +55,7 @@ func Policy() manifest.Policy {
 			check(`!variables.secret || !variables.deleted || `+may("pods", "delete"), "Helm's record of a workspace is deleted by those who may delete pods"),
 			check(`variables.secret || variables.record || `+content("object"), runs),
 			check(`variables.secret || variables.record || `+content("oldObject"), runs),
-			check(`!variables.record || `+may("pods", "delete"), "what a workspace is meant to be is recorded by those who may delete pods"),
+			check(`!variables.record || `+may("pods", "delete"), "the desired state of a workspace is recorded by those who may delete pods"),
 			// One without a record is adopted as meant to run.
 			check(`!variables.record || !variables.deleted || `+may("pods", "create"), "deleting the state record of a workspace takes the right to create pods, as the workspace is started then"),
 			check(ofRecord(`variables.rights.all(r, r in `+rights()+`)`), "an annotation names an unknown right"),
@@ -70,7 +70,7 @@ func Policy() manifest.Policy {
 	}
 }
 
-// isRecord is true for a ConfigMap that says what a workspace is meant to be.
+// isRecord is true for a ConfigMap that says the desired state of a workspace.
 func isRecord() func(o string) string {
 	return func(o string) string {
 		return fmt.Sprintf("%s.metadata.name.startsWith('%s') || %s", o, lifecycle.NamePrefix, labelled(lifecycle.Label)(o))

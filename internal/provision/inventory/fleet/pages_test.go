@@ -133,7 +133,7 @@ func TestInputIsInterrupted(t *testing.T) {
 	}
 }
 
-// An event is about whoever has the object: a pod that is known, whoever mounts a claim, and of a
+// An event is about the workspaces that have the object: a pod that is known, those that mount a claim, and of a
 // workload all that are injected.
 func TestConcerned(t *testing.T) {
 	now := watchtest.Epoch

@@ -93,7 +93,7 @@ func (c *cluster) claim(text string, kept bool) {
 	}
 }
 
-// state records what a workspace is meant to be.
+// state records the desired state of a workspace.
 func (c *cluster) state(text string, desired v1.DesiredState) {
 	c.Helper()
 	r := record(desired, v1.ActualRunning)

@@ -66,7 +66,7 @@ func hasPods(w v1.Workspace) bool {
 	return w.Stage != v1.StageUnknown || len(w.Containers)+len(w.Replicas) > 0
 }
 
-// withoutPods is the reading of a workspace without pods that is meant to be something.
+// withoutPods is the reading of a workspace without pods that has a desired state.
 func withoutPods(reading v1.Snapshot, w v1.Workspace, r lifecycle.Record) v1.Snapshot {
 	if r.Actual == v1.ActualError && r.Desired != v1.DesiredTerminated {
 		if object, refused := refusedIn(r); refused {
@@ -107,7 +107,7 @@ func refusedIn(r lifecycle.Record) (object string, is bool) {
 	return kube.Object(strings.TrimSuffix(resource, "s"), name), true
 }
 
-// stoppedAt is since when it is stopped; if that is not recorded, since when it is meant to be.
+// stoppedAt is since when it is stopped; if that is not recorded, since when that is desired.
 func stoppedAt(r lifecycle.Record) time.Time {
 	if r.Actual == v1.ActualStopped {
 		return r.ActualAt

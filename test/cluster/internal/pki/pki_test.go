@@ -35,7 +35,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	if front, err := os.ReadFile(filepath.Join(dir, FrontProxyCA+".crt")); err != nil || bytes.Equal(front, before) {
-		t.Errorf("whoever has a certificate of the cluster may say who the user is: %v", err)
+		t.Errorf("anyone who has a certificate of the cluster may say who the user is: %v", err)
 	}
 	write()
 	if after, _ := os.ReadFile(filepath.Join(dir, "ca.crt")); !bytes.Equal(after, before) {
