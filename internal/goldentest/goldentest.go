@@ -13,6 +13,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
+// Updating is true if the golden files are to be written.
+func Updating() bool { return *update }
+
 // Check compares a text with testdata/NAME. With -update, it is written there.
 func Check(t *testing.T, name, got string) {
 	t.Helper()

@@ -57,7 +57,7 @@ func TestKeptStorage(t *testing.T) {
 				t.Fatal(err)
 			}
 			synctest.Test(t, func(t *testing.T) {
-				s := suspension{id: u.ID(), user: user, blueprints: dir, injected: target == "injected", a: "delete"}
+				s := pause{id: u.ID(), user: user, blueprints: dir, injected: target == "injected", a: "delete"}
 				m := s.prepare(t)
 				do := func(what string) {
 					t.Helper()
@@ -212,7 +212,7 @@ func TestUndoKeepsAgain(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		u := modelUser(t, "alice~model")
-		m := suspension{id: u.ID(), user: u.String(), blueprints: dir, a: "keep"}.prepare(t)
+		m := pause{id: u.ID(), user: u.String(), blueprints: dir, a: "keep"}.prepare(t)
 		if err := <-newProcess(m).start(t, "keep", u.String(), dir); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestKeptBesideAWorkspace(t *testing.T) {
 	}
 	for _, user := range []string{"alice~model", modelInjected} {
 		synctest.Test(t, func(t *testing.T) {
-			s := suspension{id: modelUser(t, user).ID(), user: user, blueprints: dir, a: "keep"}
+			s := pause{id: modelUser(t, user).ID(), user: user, blueprints: dir, a: "keep"}
 			m := s.prepare(t)
 			for _, run := range []struct{ what, dir string }{{"keep", dir}, {"provision", without}} {
 				if err := <-newProcess(m).start(t, run.what, user, run.dir); err != nil {

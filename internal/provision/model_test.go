@@ -76,12 +76,12 @@ func TestSuspendedRuns(t *testing.T) {
 		for _, a := range []string{"provision", "delete", "keep"} {
 			for _, b := range []string{"provision", "delete", "keep"} {
 				t.Run(target+" "+a+" and "+b, func(t *testing.T) {
-					s := suspension{id: u.ID(), user: user, blueprints: dir, a: a, b: b, injected: target == "injected"}
+					s := pause{id: u.ID(), user: user, blueprints: dir, a: a, b: b, injected: target == "injected"}
 					requests := s.count(t)
 					t.Logf("%s makes %d requests", a, requests)
 					for at := range requests {
-						for i, way := range suspensions() {
-							if testing.Short() && (at+i)%len(suspensions()) != 0 {
+						for i, way := range pauses() {
+							if testing.Short() && (at+i)%len(pauses()) != 0 {
 								continue // each request in one way
 							}
 							s.at, s.done, s.lag, s.breaks = at+1, way.done, way.lag, way.breaks
@@ -94,14 +94,14 @@ func TestSuspendedRuns(t *testing.T) {
 	}
 }
 
-// suspensions are the ways in which a run is suspended at a request.
-func suspensions() []suspension {
+// pauses are the ways in which a run is suspended at a request.
+func pauses() []pause {
 	const late = 2 * time.Second
-	return []suspension{{}, {done: true, lag: late}, {lag: late}, {done: true}, {breaks: true, lag: late}}
+	return []pause{{}, {done: true, lag: late}, {lag: late}, {done: true}, {breaks: true, lag: late}}
 }
 
-// suspension is one case.
-type suspension struct {
+// pause is one case.
+type pause struct {
 	id, user, blueprints string
 	injected             bool
 	a, b                 string
@@ -110,7 +110,7 @@ type suspension struct {
 	lag                  time.Duration
 }
 
-func (s suspension) String() string {
+func (s pause) String() string {
 	side := "before"
 	if s.done {
 		side = "after"
@@ -119,7 +119,7 @@ func (s suspension) String() string {
 }
 
 // prepare makes the cluster on which the first run begins.
-func (s suspension) prepare(t *testing.T) *model {
+func (s pause) prepare(t *testing.T) *model {
 	t.Helper()
 	m := newModel(5 * time.Millisecond)
 	m.mu.Lock()
@@ -137,7 +137,7 @@ func (s suspension) prepare(t *testing.T) *model {
 }
 
 // count is how many requests the first run makes undisturbed.
-func (s suspension) count(t *testing.T) (n int) {
+func (s pause) count(t *testing.T) (n int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		m := s.prepare(t)
@@ -153,7 +153,7 @@ func (s suspension) count(t *testing.T) (n int) {
 	return n
 }
 
-func (s suspension) try(t *testing.T) {
+func (s pause) try(t *testing.T) {
 	m := s.prepare(t)
 	p := newProcess(m)
 	p.at, p.done, p.lag, p.breaks = s.at, s.done, s.lag, s.breaks
@@ -199,7 +199,7 @@ func (s suspension) try(t *testing.T) {
 }
 
 // problems say what is not as it has to be with a workspace that is there, or not.
-func (m *model) problems(s suspension, there bool) (problems []string) {
+func (m *model) problems(s pause, there bool) (problems []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
@@ -254,7 +254,7 @@ func TestHealsAnInjection(t *testing.T) {
 	for _, missing := range []string{"configmaps/" + u.ID() + "-config", "persistentvolumeclaims/pvc-" + u.ID() + "-data"} {
 		for _, restarted := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				s := suspension{id: u.ID(), user: modelInjected, blueprints: dir, injected: true, a: "delete"}
+				s := pause{id: u.ID(), user: modelInjected, blueprints: dir, injected: true, a: "delete"}
 				m := s.prepare(t)
 				m.mu.Lock()
 				before := m.objects[daemonSets+"/web"].GetGeneration()

@@ -1,25 +1,27 @@
 package provision
 
 import (
-	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// undertaking is a command, and what was done before it.
-type undertaking struct {
+// scenario is a command, and what was done before it.
+type scenario struct {
 	before  []string
 	command string
 }
 
-// undertakings are what is done with a workspace.
-func undertakings() []undertaking {
-	return []undertaking{
+// scenarios are what is done with a workspace.
+func scenarios() []scenario {
+	return []scenario{
 		{nil, "preview"},
 		{nil, "provision again"},
 		{nil, "update nothing"},
@@ -84,42 +86,67 @@ func undertakings() []undertaking {
 	}
 }
 
-func (u undertaking) String() string {
-	return strings.Join(append(slices.Clone(u.before), u.command), ", ")
+func (sc scenario) String() string {
+	return strings.Join(append(slices.Clone(sc.before), sc.command), ", ")
 }
 
-// Each request of each command is refused in turn: testdata/refused says what comes of it, line
-// by line. Whatever that is, the workspace can be deleted afterwards, and nothing is left then.
+// Each request of each command is refused in turn: testdata/refused says what comes of it. Whatever
+// that is, the workspace can be deleted afterwards, and nothing is left then.
 func TestRefusedRequests(t *testing.T) {
-	dir := modelDir(t)
 	for target, user := range map[string]string{"injected": modelInjected, "standalone": "alice~model"} {
-		u, err := userstring.Parse(user)
-		if err != nil {
+		file := "refused/" + target + ".txt"
+		text, err := os.ReadFile("testdata/" + file)
+		if err != nil && !goldentest.Updating() {
 			t.Fatal(err)
 		}
-		for i, undertaken := range undertakings() {
-			if raceEnabled && i%5 != 0 {
-				continue // make test runs all of them without the race detector
+		want, all := parseOutcomes(string(text)), outcomes{}
+		for i, sc := range scenarios() {
+			command, got := sc.String(), want
+			if !raceEnabled || i%5 == 0 { // make test runs all of them without the race detector
+				t.Run(target+"/"+command, func(t *testing.T) {
+					got = sc.refused(t, user, target == "injected")
+					if diff := cmp.Diff(want.of(command), got.of(command)); diff != "" && !goldentest.Updating() {
+						t.Errorf("%s (-want +got); run the test with -update to write it:\n%s", file, diff)
+					}
+				})
 			}
-			t.Run(target+"/"+undertaken.String(), func(t *testing.T) {
-				r := refusal{undertaking: undertaken, s: suspension{id: u.ID(), user: user, blueprints: dir, injected: target == "injected"}}
-				r.prepared, r.at = r.prepare(t)
-				requests := r.requests(t)
-				var text strings.Builder
-				fmt.Fprintf(&text, "undisturbed\n%s", lines(r.undisturbed))
-				for _, what := range slices.Sorted(maps.Keys(requests)) {
-					r.what = what
-					text.WriteString(what + "\n" + r.tryAll(t, requests[what]))
-				}
-				goldentest.Check(t, "refused/"+target+" "+undertaken.String()+".txt", text.String())
-			})
+			maps.Copy(all, got.only(command))
+		}
+		if !t.Failed() {
+			goldentest.Check(t, file, all.String())
 		}
 	}
 }
 
-func lines(all []string) string {
-	if len(all) == 0 {
-		return "    as undisturbed\n"
+// refused is what comes of each request of a scenario if it is disturbed.
+func (sc scenario) refused(t *testing.T, user string, injected bool) outcomes {
+	u, err := userstring.Parse(user)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return "    " + strings.Join(all, "\n    ") + "\n"
+	r := refusal{scenario: sc, s: pause{id: u.ID(), user: user, blueprints: modelDir(t), injected: injected}}
+	r.prepared, r.at = r.prepare(t)
+	requests, all := r.requests(t), outcomes{}
+	all[disturbed{sc.String(), "no request", "undisturbed"}] = strings.Join(r.undisturbed, "\n")
+	for what, times := range requests {
+		r.what = what
+		for _, r.disruption = range disruptions(what, times) {
+			got, ok := r.try(t)
+			if !ok {
+				continue
+			}
+			for i := range got {
+				got[i] = inShort(got[i], what)
+			}
+			all[disturbed{sc.String(), what, r.disruption.name}] = orUndisturbed(strings.Join(got, "\n"))
+		}
+	}
+	return all
+}
+
+func orUndisturbed(outcome string) string {
+	if outcome == "" {
+		return "as undisturbed"
+	}
+	return outcome
 }

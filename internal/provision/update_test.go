@@ -62,7 +62,7 @@ func TestUpdateOfWhatAnotherHasChanged(t *testing.T) {
 	dir := modelDir(t)
 	for _, user := range []string{"alice~model", modelInjected} {
 		synctest.Test(t, func(t *testing.T) {
-			s := suspension{user: user, blueprints: dir, injected: user == modelInjected, a: "delete"}
+			s := pause{user: user, blueprints: dir, injected: user == modelInjected, a: "delete"}
 			m := s.prepare(t)
 			p := newProcess(m)
 			c := modelCommand{p.provisioner(t, dir), p, t, user, event.NewStream(user, time.Now)}

@@ -17,15 +17,15 @@ import (
 	"github.com/berthdev/berth/internal/lock"
 )
 
-// suspension is a pair of runs on one workspace.
-type suspension struct{ kind, a, b string }
+// pause is a pair of runs on one workspace.
+type pause struct{ kind, a, b string }
 
-// suspensions are the pairs of runs of which the first is suspended.
-func suspensions() (all []suspension) {
+// pauses are the pairs of runs of which the first is suspended.
+func pauses() (all []pause) {
 	for _, kind := range []string{"injected", "standalone"} {
 		for _, a := range []string{"provision", "delete"} {
 			for _, b := range []string{"provision", "delete"} {
-				all = append(all, suspension{kind, a, b})
+				all = append(all, pause{kind, a, b})
 			}
 		}
 	}
@@ -38,7 +38,7 @@ func suspensions() (all []suspension) {
 // injection and 32 of the others.
 func TestChaosSuspended(t *testing.T) {
 	random := dice(t)
-	for _, s := range suspensions() {
+	for _, s := range pauses() {
 		times := rounds(1, 8)
 		if s.kind == "injected" {
 			times = rounds(1, 16)
@@ -54,7 +54,7 @@ func TestChaosSuspended(t *testing.T) {
 }
 
 // victim is the first run, for the count of its requests.
-func (s suspension) victim() victim {
+func (s pause) victim() victim {
 	return victim{s.kind + " " + s.a, func(w *world) ([]string, func()) {
 		user, _ := s.prepare(w)
 		return []string{s.a, user}, func() {}
@@ -62,7 +62,7 @@ func (s suspension) victim() victim {
 }
 
 // prepare makes what there is when the first run begins.
-func (s suspension) prepare(w *world) (user string, web *target) {
+func (s pause) prepare(w *world) (user string, web *target) {
 	w.Helper()
 	user = "alice~data"
 	if s.kind == "injected" {
@@ -76,7 +76,7 @@ func (s suspension) prepare(w *world) (user string, web *target) {
 }
 
 // try suspends the first run at a moment.
-func (s suspension) try(w *world, m moment) {
+func (s pause) try(w *world, m moment) {
 	w.Helper()
 	user, web := s.prepare(w)
 	before := ""
@@ -119,12 +119,12 @@ func (s suspension) try(w *world, m moment) {
 
 // refusesNew is true for a provisioning that is refused because a deletion has begun: what is
 // to be deleted becomes nothing else, and is gone before it is made again.
-func (s suspension) refusesNew(r result) bool {
+func (s pause) refusesNew(r result) bool {
 	return s.a == "delete" && s.b == "provision" && r.status == 6 && strings.Contains(r.stderr, "is being deleted")
 }
 
 // mayEnd says whether the first run may end with a status.
-func (s suspension) mayEnd(status int) bool {
+func (s pause) mayEnd(status int) bool {
 	switch status {
 	case 0, 6:
 		return true
@@ -140,7 +140,7 @@ func (s suspension) mayEnd(status int) bool {
 
 // whole fails the test if only a part of the workspace is there. A lock is none: one
 // that was being released when the run was suspended is swept by the next deletion.
-func (s suspension) whole(w *world, user string, web *target) {
+func (s pause) whole(w *world, user string, web *target) {
 	w.Helper()
 	leftovers := func() []string {
 		return slices.DeleteFunc(w.leftovers(), func(name string) bool { return strings.HasPrefix(name, "lease/") })

@@ -29,62 +29,40 @@ import (
 
 // refusal is a command of which a request is refused.
 type refusal struct {
-	undertaking
-	s      suspension
-	what   string // the request: its verb and its path
-	mishap mishap
+	scenario
+	s          pause
+	what       string // the request: its verb and its path
+	disruption disruption
 
 	prepared    *model
 	at          time.Time
 	undisturbed []string // what comes of the command otherwise
 }
 
-// mishap is what becomes of a request.
-type mishap struct {
+// disruption is what becomes of a request.
+type disruption struct {
 	name string
 	nth  int // of which one of those that are alike; 0 for all of them
 	do   func(*http.Request) error
 }
 
-// mishaps are what may become of a request that is made so many times. One that reads and is not answered is as one that fails.
-func mishaps(what string, times int) []mishap {
+// disruptions are what may become of a request that is made so many times. One that reads and is not answered is as one that fails.
+func disruptions(what string, times int) []disruption {
 	fails := func(*http.Request) error { return apierrors.NewInternalError(errors.New("etcd is away")) }
-	all := []mishap{
+	all := []disruption{
 		{"not allowed", 0, func(q *http.Request) error { return notAllowed(q.URL.Path) }},
 		{"fails", 1, fails},
 	}
 	if !strings.HasPrefix(what, "GET ") && !strings.Contains(what, "(dry run)") {
-		all = append(all, mishap{"never answered", 1, func(q *http.Request) error {
+		all = append(all, disruption{"never answered", 1, func(q *http.Request) error {
 			<-q.Context().Done()
 			return q.Context().Err()
 		}})
 	}
 	for nth := 2; nth <= times; nth++ {
-		all = append(all, mishap{fmt.Sprint("fails at ", nth), nth, fails})
+		all = append(all, disruption{fmt.Sprint("fails at ", nth), nth, fails})
 	}
 	return all
-}
-
-// tryAll says what comes of each mishap; of those of which the same comes, once.
-func (r refusal) tryAll(t *testing.T, times int) string {
-	var order []string
-	names := map[string][]string{}
-	for _, r.mishap = range mishaps(r.what, times) {
-		came, ok := r.try(t)
-		if !ok {
-			continue
-		}
-		text := lines(came)
-		if names[text] == nil {
-			order = append(order, text)
-		}
-		names[text] = append(names[text], r.mishap.name)
-	}
-	var b strings.Builder
-	for _, text := range order {
-		fmt.Fprintf(&b, "  %s\n%s", strings.Join(names[text], ", "), text)
-	}
-	return b.String()
 }
 
 // whatIs is the verb and the path of a request.
@@ -245,14 +223,14 @@ func (r *refusal) requests(t *testing.T) map[string]int {
 			return nil
 		}
 		err := <-p.start(t, r.command, r.s.user, r.s.blueprints)
-		r.undisturbed = r.came(m, p, said, err)
+		r.undisturbed = r.outcome(m, p, said, err)
 	})
 	return all
 }
 
 // try is what comes of the refusal beside what comes of the command undisturbed; it is not ok
 // if there was no such request.
-func (r refusal) try(t *testing.T) (came []string, ok bool) {
+func (r refusal) try(t *testing.T) (got []string, ok bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		m := r.workspace()
@@ -267,24 +245,24 @@ func (r refusal) try(t *testing.T) (came []string, ok bool) {
 			seen++
 			nth := seen
 			mu.Unlock()
-			if r.mishap.nth != 0 && r.mishap.nth != nth {
+			if r.disruption.nth != 0 && r.disruption.nth != nth {
 				return nil
 			}
 			time.Sleep(m.delay + m.delay/2) // what is asked for beside it is answered before
-			return r.mishap.do(q)
+			return r.disruption.do(q)
 		}
 		said := &remarks{}
 		p.sinks = []event.Sink{said}
 		err := <-p.start(t, r.command, r.s.user, r.s.blueprints)
-		if ok = seen >= max(r.mishap.nth, 1); !ok {
+		if ok = seen >= max(r.disruption.nth, 1); !ok {
 			return
 		}
-		came = slices.DeleteFunc(r.came(m, p, said, err), func(line string) bool { return slices.Contains(r.undisturbed, line) })
+		got = slices.DeleteFunc(r.outcome(m, p, said, err), func(line string) bool { return slices.Contains(r.undisturbed, line) })
 		if !testing.Short() {
 			r.clear(t, m)
 		}
 	})
-	return came, ok
+	return got, ok
 }
 
 // clear deletes the workspace, of which nothing is left then but storage that was kept.
@@ -299,24 +277,24 @@ func (r refusal) clear(t *testing.T, m *model) {
 	}
 	m.mu.Unlock()
 	time.Sleep(20 * time.Second) // until its lock has expired
-	s := suspension{id: r.s.id, injected: r.s.injected, a: "delete"}
+	s := pause{id: r.s.id, injected: r.s.injected, a: "delete"}
 	if slices.Contains(append(r.before, r.command), "keep") {
 		s.a = "keep"
 	}
 	if err := <-r.process(m).start(t, "delete", r.s.user, r.s.blueprints); err != nil {
-		t.Errorf("%s, %s: the deletion that follows ends with %v", r.what, r.mishap.name, err)
+		t.Errorf("%s, %s: the deletion that follows ends with %v", r.what, r.disruption.name, err)
 	}
 	problems := m.problems(s, false)
-	if r.what == "PATCH daemonsets/web" && r.mishap.nth > 1 { // it was to take the mark off, which the next injection replaces
+	if r.what == "PATCH daemonsets/web" && r.disruption.nth > 1 { // it was to take the mark off, which the next injection replaces
 		problems = slices.DeleteFunc(problems, func(p string) bool { return p == "the workload is still marked" })
 	}
 	if len(problems) > 0 {
-		t.Errorf("%s, %s: after a deletion, %s", r.what, r.mishap.name, strings.Join(problems, "; "))
+		t.Errorf("%s, %s: after a deletion, %s", r.what, r.disruption.name, strings.Join(problems, "; "))
 	}
 }
 
-// came is what was said, and what there is.
-func (r refusal) came(m *model, p *process, said *remarks, err error) (all []string) {
+// outcome is what was said, and what there is.
+func (r refusal) outcome(m *model, p *process, said *remarks, err error) (all []string) {
 	if err != nil {
 		all = append(all, fmt.Sprintf("%s %s", fault.CodeOf(err), err))
 		for _, problem := range fault.From(err).Problems {
