@@ -100,13 +100,18 @@ func adopted(id string, found inventory.Found, now time.Time) lifecycle.Record {
 	if found.Pod != nil {
 		created = found.Pod.CreationTimestamp.UTC()
 	}
+	if found.Record != nil { // its pod may be a later one
+		if at := release.CreatedAt(found.Record); !at.IsZero() && at.Before(created) {
+			created = at
+		}
+	}
 	seen := lifecycle.Seen{Pods: found.Pod != nil || found.Workload.Injected(), Reading: found.Reading, Kept: true}
 	actual, _ := seen.Of(lifecycle.Record{})
 	r := lifecycle.Adopted(id, uuid.NewString(), created, actual, now)
 	r.UserString, r.Blueprint = found.UserString(), found.Blueprint()
 	if found.Record != nil && release.IsGuarded(found.Record) { // or anybody could make it old
 		r.Limits = limitsIn(found.Record.Config)
-		r.CreatedAt = found.Record.Info.FirstDeployed.Time.UTC() // its pod may be a later one
+		r.CreatedAt = found.Record.Info.FirstDeployed.Time.UTC()
 	}
 	return r
 }

@@ -2,12 +2,14 @@ package provision
 
 import (
 	"encoding/base64"
+	"errors"
 	"testing"
 	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	helmtime "helm.sh/helm/v3/pkg/time"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -60,11 +62,34 @@ func TestAdoptedSince(t *testing.T) {
 	}{
 		"a pod and a record":                        {inventory.Found{Pod: pod, Record: record}, now.Add(-24 * time.Hour)},
 		"a record that anybody may have made older": {inventory.Found{Pod: pod, Record: unguarded}, now.Add(-time.Hour)},
-		"a pod":   {inventory.Found{Pod: pod}, now.Add(-time.Hour)},
-		"neither": {inventory.Found{}, now},
+		"a pod": {inventory.Found{Pod: pod}, now.Add(-time.Hour)},
+		"a record that the API server has created": {inventory.Found{Record: stored(t, now.Add(-2*time.Hour))}, now.Add(-2 * time.Hour)},
+		"a pod after its record":                   {inventory.Found{Pod: pod, Record: stored(t, now.Add(-2*time.Hour))}, now.Add(-2 * time.Hour)},
+		"neither":                                  {inventory.Found{}, now},
 	} {
 		if got := adopted(id, test.found, now).CreatedAt; !got.Equal(test.want) {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
+}
+
+// stored is a record as it is read, which nobody vouches for and whose Secret was created then.
+func stored(t *testing.T, at time.Time) *helm.Release {
+	t.Helper()
+	secrets := fake.NewClientset().CoreV1().Secrets("dev")
+	records := release.Records{Secrets: secrets, Namespace: "dev"}
+	old := &helm.Release{Name: "a", Version: 1, Info: &helm.Info{Status: helm.StatusDeployed, FirstDeployed: helmtime.Time{Time: at.Add(-time.Hour)}}}
+	if err := records.Create(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	secret, err := secrets.Get(t.Context(), release.Key("a", 1), metav1.GetOptions{})
+	if err == nil {
+		secret.CreationTimestamp = metav1.NewTime(at)
+		_, err = secrets.Update(t.Context(), secret, metav1.UpdateOptions{})
+	}
+	record, readErr := records.Latest(t.Context(), "a")
+	if err := errors.Join(err, readErr); err != nil {
+		t.Fatal(err)
+	}
+	return record
 }

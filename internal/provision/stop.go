@@ -34,7 +34,8 @@ func (p *Provisioner) halt(ctx context.Context, t *inventory.Target, desired v1.
 		removal, wanted, err = s.stop(ctx, t.Found, desired, wait)
 		return removal.Done, err
 	})
-	stop.Stopped, stop.Already = err == nil && removal.Gone, err == nil && removal.Gone
+	stop.Stopped = err == nil && removal.Gone
+	stop.Already = stop.Stopped && (wanted.ID == "" || wanted.Actual == v1.ActualStopped) // not one whose pod is gone
 	var left deploy.Left
 	if err == nil && wait && !removal.Gone {
 		left, err = s.target.AwaitGone(ctx, removal)
@@ -66,7 +67,7 @@ func (s session) stop(ctx context.Context, found inventory.Found, desired v1.Des
 			return removal, wanted, err
 		}
 	}
-	if pod := found.Pod; s.Intent != nil && pod != nil && pod.DeletionTimestamp != nil {
+	if s.Intent != nil && found.Workload == nil && (found.Pod == nil || found.Pod.DeletionTimestamp != nil) {
 		return removal, wanted, s.superseded()
 	}
 	if wanted, err = s.setDesired(ctx, held, desired, found); err != nil {

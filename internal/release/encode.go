@@ -53,6 +53,7 @@ func (r Records) encode(release *helm.Release, stamp string) (*corev1.Secret, er
 	delete(all, labelVersion)
 	delete(all, labelKept)
 	delete(all, labelLast)
+	delete(all, labelCreated)
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: key(release), Labels: all, OwnerReferences: r.Owners},
 		Type:       recordType,

@@ -2,6 +2,7 @@ package release
 
 import (
 	"strconv"
+	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
@@ -16,11 +17,27 @@ const labelVersion = "resourceVersion"
 // count: the next revision comes after that.
 const labelLast = "last-revision"
 
+// labelCreated keeps likewise when the API server has created the Secret.
+const labelCreated = "created"
+
+// CreatedAt is when the API server has created the newest revision of a record that was read: unlike
+// what the record says itself, no author can make it older. It is zero if that is not known.
+func CreatedAt(release *helm.Release) time.Time {
+	at, err := time.Parse(time.RFC3339, release.Labels[labelCreated])
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
 func remember(release *helm.Release, secret *corev1.Secret) {
 	if release.Labels == nil {
 		release.Labels = map[string]string{}
 	}
 	release.Labels[labelVersion] = secret.ResourceVersion
+	if at := secret.CreationTimestamp; !at.IsZero() {
+		release.Labels[labelCreated] = at.UTC().Format(time.RFC3339)
+	}
 }
 
 // Follow makes a record the next revision of an older one, which stays.

@@ -17,7 +17,7 @@ func (s Streams) CanAsk() bool { return s.In.TTY && s.Err.TTY }
 // whose cause it returns.
 func Confirm(ctx context.Context, s Streams, question string) (bool, error) {
 	st := s.Err.Styles()
-	if _, err := fmt.Fprintf(s.Err, "%s [y/N] ", style.Paint(st.Bold, st.Text(question))); err != nil {
+	if _, err := fmt.Fprint(s.Err, s.Err.Wrap(style.Paint(st.Bold, st.Text(question))+" [y/N]"), " "); err != nil {
 		return false, err
 	}
 	// A read from a terminal cannot be interrupted: it is left behind, and ends

@@ -22,7 +22,7 @@ func asked(t *testing.T, ctx context.Context, answer func(typed func(string))) (
 	}
 	defer master.Close()
 	defer tty.Close()
-	streams := Streams{In: Input{Reader: tty, TTY: true}, Err: Output{Writer: tty, Capabilities: Capabilities{TTY: true}}}
+	streams := Streams{In: Input{Reader: tty, TTY: true}, Err: Output{Writer: tty, Capabilities: Capabilities{TTY: true}, Size: func() (int, int) { return 80, 24 }}}
 	if !streams.CanAsk() {
 		t.Fatal("there is a terminal, but no question can be asked")
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/berthdev/berth/internal/terminal/style"
 )
 
 // Streams are the three standard streams and what is known about each.
@@ -66,6 +68,14 @@ type Output struct {
 	// Size measures the terminal, again at each call: it can be resized. Height
 	// is 0 where there is no terminal.
 	Size func() (width, height int)
+}
+
+// Wrap breaks a text between words into lines that fit a terminal; elsewhere it stays one line.
+func (o Output) Wrap(text string) string {
+	if !o.TTY {
+		return text
+	}
+	return strings.Join(style.Wrap(text, o.Width()-1), "\n")
 }
 
 // Width is how many columns there are at this moment.

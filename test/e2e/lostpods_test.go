@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -127,7 +128,15 @@ func TestPodsAreGone(t *testing.T) {
 	w.contains(refused.stderr, "alice has 2 workspaces")
 
 	w.kubectl("delete", "quota", "none")
+	if r := w.must(0, "stop", "bob~plain"); strings.Contains(r.stderr+r.stdout, "stopped already") {
+		t.Errorf("of one that was not stopped it says %s%s", r.stdout, r.stderr)
+	}
 	w.must(0, "start", "--owner", "alice")
+	for user, item := range w.listed("--owner", "alice") {
+		if before := all[user].CreatedAt; before.IsZero() || item.CreatedAt.Sub(before).Abs() > 5*time.Second {
+			t.Errorf("%s was created %s, and %s once it is started again", user, before, item.CreatedAt)
+		}
+	}
 	if r := w.must(0, "exec", "alice~dev", "--", "cat", "/home/dev/file"); r.stdout != "data\n" {
 		t.Errorf("after a drain there is %q", r.stdout)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // Options are what the command line says.
@@ -179,7 +180,7 @@ func (o *Options) identities(namespace string) []doctor.Check {
 			case caller == "":
 				return doctor.OK(link.Name + " is configured"), nil
 			}
-			command := fault.Command("berth", "provision", caller, "--namespace", namespace)
+			command := fault.Command("berth", "provision", userstring.UserString{User: caller}.String(), "--namespace", namespace)
 			return doctor.OK("you are " + caller + " (according to " + link.Name + "): `" + command + "` brings up your workspace"), nil
 		}}
 	}

@@ -106,10 +106,7 @@ func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (_ 
 	defer func() { stream.Finish(resultOf(err)) }()
 	switch did {
 	case Stop:
-		var stop *v1.Stop
-		if stop, err = p.Stop(ctx, target, false, stream); err == nil && stop.Already {
-			did = Nothing
-		}
+		_, err = p.Stop(ctx, target, false, stream)
 	case Delete:
 		_, err = p.Delete(ctx, target, deploy.Removing{KeepStorage: r.KeepStorage}, stream)
 	default:

@@ -86,13 +86,13 @@ func Report(s terminal.Streams, f Format, doc result.Ending, shown bool) error {
 
 // PrintNote prints a remark on stderr, beside what stdout carries.
 func PrintNote(s terminal.Streams, text string) {
-	fmt.Fprintln(s.Err, s.Err.Styles().Text(text))
+	fmt.Fprintln(s.Err, s.Err.Wrap(s.Err.Styles().Text(text)))
 }
 
 // PrintWarning prints a remark about something that is not as it should be.
 func PrintWarning(s terminal.Streams, text string) {
 	st := s.Err.Styles()
-	fmt.Fprintln(s.Err, style.Paint(st.Yellow, "warning:")+" "+st.Text(text))
+	fmt.Fprintln(s.Err, s.Err.Wrap(style.Paint(st.Yellow, "warning:")+" "+st.Text(text)))
 }
 
 // Page is what documents for people are laid out on: as wide as the terminal, and

@@ -88,11 +88,16 @@ func (p Page) Narrower() Page {
 	return p
 }
 
-// Labels are lines of a name and a value; those without a value are left out.
+// Labels are lines of a name and a value, broken between words; those without a value are left out.
 func (p Page) Labels(rows [][2]string) (lines []string) {
 	for _, r := range rows {
-		if r[1] != "" {
-			lines = append(lines, Paint(p.Grey, Pad(r[0]+":", 14))+r[1])
+		label := Paint(p.Grey, Pad(r[0]+":", 14))
+		switch {
+		case r[1] == "":
+		case !strings.Contains(r[1], " "): // a name is copied as a whole
+			lines = append(lines, label+r[1])
+		default:
+			lines = append(lines, p.Hanging(label, []string{r[1]})...)
 		}
 	}
 	return lines
