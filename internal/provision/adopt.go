@@ -96,24 +96,33 @@ func stands(id string, found inventory.Found) bool {
 
 // adopted is the record of a workspace that has none.
 func adopted(id string, found inventory.Found, now time.Time) lifecycle.Record {
+	seen := lifecycle.Seen{Pods: found.Pod != nil || found.Workload.Injected(), Reading: found.Reading, Kept: true}
+	actual, _ := seen.Of(lifecycle.Record{})
+	r := lifecycle.Adopted(id, uuid.NewString(), createdAt(found, now), actual, now)
+	r.UserString, r.Blueprint = found.UserString(), found.Blueprint()
+	if found.Record != nil && release.IsGuarded(found.Record) { // or anybody could make it old
+		r.Limits = limitsIn(found.Record.Config)
+	}
+	return r
+}
+
+// createdAt is when a workspace without a state record was created, as far as nobody can make it
+// older. Its pod may be a later one.
+func createdAt(found inventory.Found, now time.Time) time.Time {
 	created := now
 	if found.Pod != nil {
 		created = found.Pod.CreationTimestamp.UTC()
 	}
-	if found.Record != nil { // its pod may be a later one
+	switch {
+	case found.Record == nil:
+	case release.IsGuarded(found.Record):
+		created = found.Record.Info.FirstDeployed.Time.UTC()
+	default:
 		if at := release.CreatedAt(found.Record); !at.IsZero() && at.Before(created) {
 			created = at
 		}
 	}
-	seen := lifecycle.Seen{Pods: found.Pod != nil || found.Workload.Injected(), Reading: found.Reading, Kept: true}
-	actual, _ := seen.Of(lifecycle.Record{})
-	r := lifecycle.Adopted(id, uuid.NewString(), created, actual, now)
-	r.UserString, r.Blueprint = found.UserString(), found.Blueprint()
-	if found.Record != nil && release.IsGuarded(found.Record) { // or anybody could make it old
-		r.Limits = limitsIn(found.Record.Config)
-		r.CreatedAt = found.Record.Info.FirstDeployed.Time.UTC()
-	}
-	return r
+	return created
 }
 
 // limitsIn are the limits of the blueprint that the chart's values were made of.

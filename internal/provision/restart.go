@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // Restart stops a workspace and starts it again, as it was. The desired state says so
@@ -98,7 +99,12 @@ func (s provisioning) notAdmitted(d deploy.Deployment, old *corev1.Pod, err erro
 	if room || !known && strings.Contains(by.Message, exceededQuota) || strings.Contains(by.Message, noDryRun) {
 		return nil
 	}
-	why := fault.From(d.About.Failure(watch.Refused(by.Message, by.Call.Object(), s.Now()), s.Policy))
+	again := deploy.About(func(c *v1.Cause) cause.About {
+		about := d.About(c)
+		about.Verb = "restart"
+		return about
+	})
+	why := fault.From(again.Failure(watch.Refused(by.Message, by.Call.Object(), s.Now()), s.Policy))
 	why.Message, why.Err = "the workspace was not stopped, as its next pod would be refused: "+why.Message, err
 	return why
 }

@@ -167,8 +167,10 @@ func (s provisioning) setDesiredRunning(ctx context.Context, turn deploy.Turn, d
 			return r, nil // as it stands, it is meant to run
 		case plan == deploy.Update && r.Desired == v1.DesiredTerminated:
 			return r, lifecycle.BeingDeleted(r)
-		case r.ID == "" || plan == deploy.Create || r.Desired == v1.DesiredTerminated:
+		case plan == deploy.Create || r.Desired == v1.DesiredTerminated:
 			r = lifecycle.New(s.id, uuid.NewString(), now)
+		case r.ID == "":
+			r = lifecycle.New(s.id, uuid.NewString(), createdAt(turn.Found, now))
 		}
 		r.Namespace, r.Values = s.Client.Namespace, cmp.Or(values, r.Values)
 		r.UserString, r.Blueprint = s.user.String(), cmp.Or(d.Spec.Blueprint.Name, r.Blueprint)

@@ -30,12 +30,13 @@ func (p *Provisioner) halt(ctx context.Context, t *inventory.Target, desired v1.
 	defer cancel()
 	var removal deploy.Removal
 	var wanted lifecycle.Record
+	begun := s.Now().UTC()
 	err := s.steps.Do("stop", func() (_ string, err error) {
 		removal, wanted, err = s.stop(ctx, t.Found, desired, wait)
 		return removal.Done, err
 	})
 	stop.Stopped = err == nil && removal.Gone
-	stop.Already = stop.Stopped && (wanted.ID == "" || wanted.Actual == v1.ActualStopped) // not one whose pod is gone
+	stop.Already = stop.Stopped && wanted.DesiredAt.Before(begun) // one whose pod is gone was not stopped
 	var left deploy.Left
 	if err == nil && wait && !removal.Gone {
 		left, err = s.target.AwaitGone(ctx, removal)

@@ -77,7 +77,7 @@ func TestAnalyze(t *testing.T) {
 	}{
 		"an image that does not exist": {
 			file: "image", policy: fast, state: health.Failed, code: cause.ImageNotFound,
-			says: "ImageNotFound: container app: image registry.example.com/berth/workspace:no-such-tag not found", hint: `"image" of container app in the bundle. Then install the bundle again.`,
+			says: "ImageNotFound: container app: image registry.example.com/berth/workspace:no-such-tag not found", hint: `"image" of container app in the bundle or its values. Then install the bundle again.`,
 		},
 		"that is not there yet, under a policy that ignores it": {
 			file: "image", policy: ignoring, state: health.InProgress, code: cause.ImageNotFound, says: "not found", hint: "image",

@@ -18,8 +18,11 @@ import (
 type About func(*v1.Cause) cause.About
 
 // SetByFlags are the fields of a blueprint that flags have set, with the flags, by the origins of
-// all fields.
+// all fields; nil if these are not known.
 func SetByFlags(origins map[string]string) map[string]string {
+	if origins == nil {
+		return nil
+	}
 	set := map[string]string{}
 	for path, origin := range origins {
 		if strings.HasPrefix(origin, "--") {

@@ -15,8 +15,10 @@ type About struct {
 	UserString string
 	Blueprint  string // empty for what is not a workspace
 	Origin     string // file:line of the blueprint
-	// Set are the fields that flags have set in place of the blueprint, with the name of the flag.
+	// Set are the fields that flags have set in place of the blueprint, with the name of the flag; nil
+	// where that is not known.
 	Set        map[string]string
+	Verb       string // of the command that makes the pod again; empty for provision
 	Controlled bool // a controller replaces the pod when it is gone
 	Job        bool // that is a Job, whose template cannot be changed
 	Bundle     bool // a bundle has installed what makes the pod

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -70,7 +71,7 @@ func either(first bool, a, b string) string {
 func (a About) spec() string {
 	switch {
 	case a.Bundle:
-		return "the bundle"
+		return "the bundle or its values"
 	case !a.isWorkspace():
 		return "the pod's spec"
 	case a.Blueprint == "":
@@ -87,6 +88,8 @@ func (a About) field(c v1.Cause, ofBlueprint, ofPod string) string {
 	switch flag := a.setBy(ofBlueprint); {
 	case flag != "":
 		return fmt.Sprintf("%q, which %s gave", ofBlueprint, flag)
+	case a.isWorkspace() && a.Set == nil:
+		return fmt.Sprintf("%q in %s (or the flag that gave it)", ofBlueprint, a.spec())
 	case a.isWorkspace():
 		return fmt.Sprintf("%q in %s", ofBlueprint, a.spec())
 	case c.Container != "":
@@ -175,7 +178,7 @@ func (a About) Provision() string {
 	if a.UserString == "" {
 		return "provision again"
 	}
-	return "run `" + fault.Command("berth", "provision", a.UserString) + a.option() + "` again"
+	return "run `" + fault.Command("berth", cmp.Or(a.Verb, "provision"), a.UserString) + a.option() + "` again"
 }
 
 // option is the namespace as an option, of kubectl and berth.
