@@ -1,6 +1,7 @@
 package style
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -47,9 +48,9 @@ func Pad(s string, to int) string {
 	return s + strings.Repeat(" ", max(to-Width(s), 0))
 }
 
-// Wrap breaks a text between words into lines of at most a width. A word that is
-// longer begins a line of its own and is broken where that ends: the terminal
-// would break it too, but go on at the edge.
+// Wrap breaks a text between words into lines of at most a width. A command between backquotes is one
+// word if it fits a line, so that it can be copied. A word that is longer begins a line of its own and
+// is broken where that ends: the terminal would break it too, but go on at the edge.
 func Wrap(s string, most int) []string {
 	if Width(s) <= most {
 		return []string{s} // as it is: the blanks in it may be a layout
@@ -58,7 +59,7 @@ func Wrap(s string, most int) []string {
 	line := s[:len(s)-len(body)]
 	var lines []string
 	empty := true
-	for word := range strings.FieldsSeq(body) {
+	for _, word := range words(body, most) {
 		if !empty && Width(line)+1+Width(word) > most {
 			lines, line, empty = append(lines, line), "", true
 		}
@@ -74,6 +75,24 @@ func Wrap(s string, most int) []string {
 	}
 	return append(lines, line)
 }
+
+// words are those of a text, each command between backquotes as one unless it is wider than most.
+func words(text string, most int) (all []string) {
+	single := strings.Fields(text)
+	for len(single) > 0 {
+		n := 1
+		if opens(single[0]) {
+			if end := slices.IndexFunc(single[1:], opens); end >= 0 && Width(strings.Join(single[:end+2], " ")) <= most {
+				n = end + 2
+			}
+		}
+		all, single = append(all, strings.Join(single[:n], " ")), single[n:]
+	}
+	return all
+}
+
+// opens is true for a word that begins a command between backquotes, or ends one.
+func opens(word string) bool { return strings.Count(word, "`")%2 == 1 }
 
 // Fit is the last guard: whatever the pieces did, no line wraps.
 func Fit(lines []string, width int) []string {

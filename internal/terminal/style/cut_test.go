@@ -43,6 +43,10 @@ func TestWrap(t *testing.T) {
 		{"a image/with/a/long:name b", []string{"a", "image/wi", "th/a/lon", "g:name b"}},
 		{"  - a/longer:one", []string{"  -", "a/longer", ":one"}},
 		{"  longer/than", []string{"  longer", "/than"}},
+		{"run `a b c` x", []string{"run", "`a b c`", "x"}},
+		{"or (`a`, `-b`).", []string{"or (`a`,", "`-b`)."}},
+		{"run `a b c d e` x", []string{"run `a b", "c d e` x"}},
+		{"one ` two", []string{"one `", "two"}},
 	}
 	for _, tt := range tests {
 		if got := Wrap(tt.in, 8); !slices.Equal(got, tt.want) {
