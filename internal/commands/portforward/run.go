@@ -2,6 +2,7 @@ package portforward
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,7 +71,7 @@ func (w *workspace) target(ctx context.Context) (t *forward.Target, why string, 
 	pods, err := w.reader.Pods(ctx, found)
 	switch code := fault.CodeOf(err); {
 	case code == fault.NotFound:
-		return nil, "workspace " + w.id + " has no pod", nil
+		return nil, strings.TrimSuffix("workspace "+w.id+" has no pod; "+fault.From(err).Hint, "; "), nil
 	case code == fault.Failed:
 		return nil, fault.From(err).Message, nil
 	case err != nil:

@@ -59,10 +59,10 @@ With --history, show where the time of its provisionings went, at a terminal as 
 one time axis: a heavy bar is a stage, a light one a step, a container or an init script,
 a dotted one has not ended. "berth jobs stats" counts all provisionings.
 
-With --watch, keep the answer up to date until Ctrl-C, of those that have pods: on a
-terminal it is redrawn in place, elsewhere each change is another line. As JSON, each
-line is one workspace: first all that exist, then each that changes; a deleted one has
-"gone": true, and one that has only lost its pod "startable": true as well.
+With --watch, keep the answer up to date until Ctrl-C: on a terminal it is redrawn in
+place, elsewhere each change is another line. As JSON, each line is one workspace: first
+all that exist, then each that changes; a deleted one has "gone": true, and one that has
+only lost its pod "startable": true as well.
 ` + "`berth help output`" + ` has the details.`,
 		Example: `  berth status
   berth status alice~dev --events

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -118,4 +119,47 @@ func TestProposalsForWhatCanBeStarted(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
+}
+
+// Below a list, which a terminal may cut, is what brings back those without a pod; scripts get the
+// table alone.
+func TestProposalsBelowAList(t *testing.T) {
+	of := func(namespace, user string, gone bool) v1.Workspace {
+		w := terminaltest.Workspace(v1.StageRunning, v1.Snapshot{Stage: v1.StageRunning, Gone: gone})
+		w.Namespace, w.UserString, w.Startable = namespace, user, gone
+		return w
+	}
+	all := []v1.Workspace{of("a", "alice~dev", true), of("a", "bob~dev", false), of("a", "müller~dev", true), of("b", "carl~dev", true), of("a", "dora", true), of("a", "erin", true)}
+	for name, test := range map[string]struct {
+		items []v1.Workspace
+		table Table
+		room  int
+		want  string
+	}{
+		"those of one namespace": {all[:3], Table{}, 79, "berth start alice~dev 'müller~dev' -n a"},
+		"three at most":          {slices.Delete(slices.Clone(all), 3, 4), Table{}, 79, "berth start alice~dev 'müller~dev' dora -n a"},
+		"of several namespaces":  {all[3:4], Table{Namespaces: true}, 79, "berth start carl~dev --namespace b"},
+		"all run":                {all[1:2], Table{}, 79, ""},
+		"on a pipe":              {all, Table{}, 0, ""},
+		"without headers":        {all, Table{NoHeaders: true}, 79, ""},
+	} {
+		page := style.Page{Width: 80, Room: test.room, Now: terminaltest.Now, Flags: []string{"-n a"}}
+		lines, err := Workspaces{v1.WorkspaceList{Items: test.items}, test.table}.Text(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(commandsIn(lines), ""); !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// commandsIn are the lines that begin with a command.
+func commandsIn(lines []string) (commands []string) {
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "berth ") {
+			commands = append(commands, line)
+		}
+	}
+	return commands
 }

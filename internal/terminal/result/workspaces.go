@@ -3,11 +3,13 @@ package result
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"charm.land/lipgloss/v2"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -51,14 +53,38 @@ func (l Workspaces) Empty() string {
 	return "no workspaces"
 }
 
-// Text is a table.
+// Text is a table and, at a terminal, which may cut it, the command for those without a pod.
 func (l Workspaces) Text(p style.Page) ([]string, error) {
 	p = p.Table()
 	lines := style.Table(l.Columns(p), p.Room, p.Styles)
 	if l.Table.NoHeaders {
-		lines = lines[1:]
+		return lines[1:], nil
+	}
+	if p.Room > 0 {
+		lines = append(lines, wording.CommandLines(l.next(p.Flags), p)...)
 	}
 	return lines, nil
+}
+
+// mostNamed is how many workspaces one proposed command has at most.
+const mostNamed = 3
+
+// next brings back the first ones whose pod is gone, of one namespace.
+func (l Workspaces) next(flags []string) []wording.Command {
+	gone := slices.DeleteFunc(slices.Clone(l.WorkspaceList.Items), func(w v1.Workspace) bool { return !w.Gone || !w.Startable })
+	if len(gone) == 0 {
+		return nil
+	}
+	words := []string{"berth", "start"}
+	for _, w := range gone[:min(len(gone), mostNamed)] {
+		if w.Namespace == gone[0].Namespace {
+			words = append(words, fault.Word(wording.Title{UserString: w.UserString, ID: w.ID}.Target()))
+		}
+	}
+	if l.Table.Namespaces {
+		flags = append(wording.WithoutNamespace(flags), wording.Flag("--namespace", gone[0].Namespace))
+	}
+	return []wording.Command{{Line: strings.Join(append(words, flags...), " "), Why: "bring back what has no pod"}}
 }
 
 // Columns are the columns of that table: with user strings, if they fit as they are typed.

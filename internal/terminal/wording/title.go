@@ -57,13 +57,17 @@ func (t Title) Located(hint string) string {
 // missingIn are the flags that a command does not have. It may name its namespace
 // itself, or be about all of them.
 func (t Title) missingIn(command string) []string {
-	isNamespace := func(flag string) bool {
-		return strings.HasPrefix(flag, "-n ") || strings.HasPrefix(flag, "--namespace ")
-	}
 	if !strings.Contains(command, " -n ") && !strings.Contains(command, " --namespace ") && !strings.Contains(command, " --all-namespaces") {
 		return t.Flags
 	}
-	return slices.DeleteFunc(slices.Clone(t.Flags), isNamespace)
+	return WithoutNamespace(t.Flags)
+}
+
+// WithoutNamespace are flags without the one that names a namespace.
+func WithoutNamespace(flags []string) []string {
+	return slices.DeleteFunc(slices.Clone(flags), func(flag string) bool {
+		return strings.HasPrefix(flag, "-n ") || strings.HasPrefix(flag, "--namespace ")
+	})
 }
 
 // Header names what is worked on: alice~dev → alice-3f9c2e1 in workspaces.
