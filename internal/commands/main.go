@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 
+	"github.com/berthdev/berth/internal/commands/attach"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
@@ -31,9 +32,9 @@ func Main(args []string, streams terminal.Streams, exit func(status int)) int {
 	command, err := root.ExecuteContextC(ctx)
 	status, own := f.Exit(ctx, command, args, err), fault.OutputFailed.Exit()
 	if _, passes := command.Annotations[cmdutil.PassesStatus]; passes {
-		own = cmdutil.ExecFailed
+		own = attach.ExitFailed
 		if isOwn(ctx, err) {
-			status = cmdutil.ExecStatus(err)
+			status = attach.ExitStatus(err)
 		}
 	}
 	return written.exit(streams, status, own)

@@ -10,10 +10,10 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/chart"
 	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/event"
-	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -34,20 +34,16 @@ func Install(ctx context.Context, o *InstallOptions) error {
 	conf := v1alpha1.Config{Values: string(values), Namespace: r.Own.Namespace}
 	if o.DryRun != "" {
 		changes, err := o.preview(ctx, r, conf)
-		return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
+		return batch.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
 	}
-	batch := wording.Batch{Single: true, Flags: o.Flags, Members: []wording.Title{{ID: o.Name, Namespace: conf.Namespace, Verb: "bundle install", Flags: o.Flags}}}
-	view := progress.New(o.IO, o.Output, batch)
-	all := cmdutil.NewBatch(batch, view)
-	stream := all.Stream(0)
-	steps := event.NewSteps(stream, time.Now)
-	i, err := o.install(ctx, r, conf, steps)
-	res := v1.Result{Installation: i}
-	if err != nil {
-		res = v1.Result{Error: result.NewError(cmdutil.Because(ctx, err))}
-	}
-	all.Finish(0, stream, res)
-	return cmdutil.Report(o.IO, o.Output, result.Of(all.Results[0], batch), view)
+	title := wording.Title{ID: o.Name, Namespace: conf.Namespace, Verb: "bundle install", Flags: o.Flags}
+	return batch.Work{IO: o.IO, Output: o.Output, Batch: batch.Single("", title), One: func(ctx context.Context, m batch.Member) v1.Result {
+		installation, err := o.install(ctx, r, conf, event.NewSteps(m.Stream, time.Now))
+		if err != nil {
+			return v1.Result{Error: result.NewError(cmdutil.Because(ctx, err))}
+		}
+		return v1.Result{Installation: installation}
+	}}.Run(ctx)
 }
 
 // prepare fetches the bundle, reads all of it, and looks up what there is.

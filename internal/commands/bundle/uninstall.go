@@ -13,12 +13,11 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
-	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -77,26 +76,28 @@ func Uninstall(ctx context.Context, o *ClusterOptions) error {
 		return err
 	}
 	begun := time.Now()
-	batch := wording.Batch{Single: true, Flags: o.Flags, Members: []wording.Title{{ID: o.Name, Verb: "bundle uninstall", Flags: o.Flags}}}
-	view := progress.New(o.IO, o.Output, batch)
-	all := cmdutil.NewBatch(batch, view)
-	stream := all.Stream(0)
+	title := wording.Title{ID: o.Name, Verb: "bundle uninstall", Flags: o.Flags}
+	return batch.Work{IO: o.IO, Output: o.Output, Batch: batch.Single("", title), One: func(ctx context.Context, m batch.Member) v1.Result {
+		removal, err := o.uninstall(ctx, r, event.NewSteps(m.Stream, time.Now))
+		if err != nil {
+			return v1.Result{Error: result.NewError(cmdutil.Because(ctx, err))}
+		}
+		removal.Seconds = time.Since(begun).Seconds()
+		return v1.Result{Removal: removal}
+	}}.Run(ctx)
+}
+
+// uninstall removes it. One that is not there is as wanted, if --ignore-not-found says so.
+func (o *ClusterOptions) uninstall(ctx context.Context, r instance.Reconciler, steps *event.Steps) (*v1.BundleRemoval, error) {
 	removing := instance.Removing{
 		Definitions: o.DeleteDefinitions, KeepStorage: o.KeepStorage, NoWait: o.NoWait,
 		Confirm: func(loss instance.Loss) error { return o.confirm(ctx, loss) },
 	}
-	removal, err := r.Uninstall(ctx, o.Name, removing, event.NewSteps(stream, time.Now))
+	removal, err := r.Uninstall(ctx, o.Name, removing, steps)
 	if o.IgnoreNotFound && fault.CodeOf(err) == fault.NotFound {
 		removal, err = &v1.BundleRemoval{Name: o.Name, NotFound: true}, nil
 	}
-	res := v1.Result{Removal: removal}
-	if err != nil {
-		res = v1.Result{Error: result.NewError(cmdutil.Because(ctx, err))}
-	} else {
-		removal.Seconds = time.Since(begun).Seconds()
-	}
-	all.Finish(0, stream, res)
-	return cmdutil.Report(o.IO, o.Output, result.Of(all.Results[0], batch), view)
+	return removal, err
 }
 
 // confirm lists the data that would go, and asks if there is somebody to ask.
@@ -116,11 +117,7 @@ func (o *ClusterOptions) confirm(ctx context.Context, loss instance.Loss) error 
 		}
 		return fault.New(fault.InvalidArgument, "--yes is required to remove data without a terminal: %s", what).WithHint("%s", hint)
 	}
-	yes, err := terminal.Confirm(ctx, o.IO, what+". Remove it?")
-	if err == nil && !yes {
-		err = fault.New(fault.Interrupted, "not confirmed: nothing was removed")
-	}
-	return err
+	return batch.Confirm(ctx, o.IO, what+". Remove it?", "removed")
 }
 
 // describeLoss lists the data that goes.

@@ -3,12 +3,15 @@ package cmdutil
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal/wording"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // RunE makes the RunE of a command: parse reads the command line into the options
@@ -87,4 +90,23 @@ func ClusterFlags(cmd *cobra.Command) []string {
 		}
 	})
 	return words
+}
+
+// ParseUser parses a user string that is to be provisioned.
+func ParseUser(text string) (userstring.UserString, error) {
+	u, err := userstring.Parse(text)
+	if err == nil {
+		err = provision.Supported(u)
+	}
+	return u, err
+}
+
+// ParseNewUser parses the name of a workspace that may have to be made: it has to be a
+// user string, as an ID does not say what to make.
+func ParseNewUser(text string) (userstring.UserString, error) {
+	if strings.HasPrefix(text, "id/") || userstring.LooksLikeID(text) {
+		return userstring.UserString{}, fault.New(fault.InvalidArgument, "%s is an ID, which does not say what to provision", text).
+			WithHint("name the workspace by its user string, such as alice~dev")
+	}
+	return ParseUser(text)
 }

@@ -2,17 +2,21 @@ package cmdutil
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/provision/inventory/recorded"
+	"github.com/berthdev/berth/internal/volume/nodes"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
 // CompletionTimeout is how long a user who pressed Tab waits for the cluster.
@@ -164,4 +168,97 @@ func (f *Factory) CompletePods(cmd *cobra.Command, flag string, of WorkspaceOf, 
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
 	})
+}
+
+// CompleteKubeFlags completes the flags that say which cluster and which namespace is meant.
+func (f *Factory) CompleteKubeFlags(root *cobra.Command) {
+	complete := func(flag string, values func(context.Context) ([]cobra.Completion, error)) {
+		_ = root.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
+			defer cancel()
+			all, err := values(ctx)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveError
+			}
+			return all, cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+	complete("context", f.contexts)
+	complete("namespace", f.namespaces)
+}
+
+// contexts are those of the kubeconfig.
+func (f *Factory) contexts(ctx context.Context) ([]cobra.Completion, error) {
+	return Await(ctx, func() ([]cobra.Completion, error) {
+		c, err := f.Kube.ToRawKubeConfigLoader().RawConfig()
+		return slices.Sorted(maps.Keys(c.Contexts)), err
+	})
+}
+
+// namespaces are those of the cluster, if the caller may list them.
+func (f *Factory) namespaces(ctx context.Context) (names []cobra.Completion, err error) {
+	client, err := Await(ctx, f.Client)
+	if err != nil {
+		return nil, err
+	}
+	list, err := client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range list.Items {
+		names = append(names, n.Name)
+	}
+	return names, nil
+}
+
+// CompleteUserString completes the blueprint in the user string of a workspace that may not
+// exist yet: alice~ becomes alice~dev. Whose workspace it is, only the user knows.
+func (d *Dependencies) CompleteUserString(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	user, rest, named := strings.Cut(typed, "~")
+	if len(args) > 0 || !named || user == "" || strings.ContainsAny(rest, "=+") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
+	defer cancel()
+	set, err := d.Blueprints(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var all []cobra.Completion
+	for _, name := range set.Names() {
+		all = append(all, user+"~"+name)
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Causes are the names of causes, for completion: each code with what it means, and
+// each of Kubernetes' own reasons with the codes that it may be.
+func Causes(*cobra.Command) (names []cobra.Completion, err error) {
+	meant := map[string][]string{}
+	for _, e := range cause.Explanations() {
+		names = append(names, cobra.CompletionWithDesc(e.Code, e.Title))
+		for _, reason := range e.Reasons {
+			meant[reason] = append(meant[reason], e.Code)
+		}
+	}
+	_, kubernetes := cause.Reasons()
+	for _, reason := range kubernetes {
+		names = append(names, cobra.CompletionWithDesc(reason, "Kubernetes' word for "+strings.Join(meant[reason], ", ")))
+	}
+	return names, nil
+}
+
+// CompleteVolumes completes arguments, or a flag, with what the drivers know.
+func (f *Factory) CompleteVolumes(cmd *cobra.Command, namespace string, values func(context.Context, nodes.Nodes) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
+	defer cancel()
+	all, err := f.Volumes(ctx, namespace)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	found, err := values(ctx, all)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
 }

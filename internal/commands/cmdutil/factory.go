@@ -4,8 +4,12 @@ package cmdutil
 
 import (
 	"cmp"
+	"context"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,11 +19,15 @@ import (
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/identity/provider"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
+	"github.com/berthdev/berth/internal/provision/inventory/recorded"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/registry"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/volume/nodes"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
@@ -187,4 +195,79 @@ func certificate(c config.Certificate) *manifest.Certificate {
 		return nil
 	}
 	return &manifest.Certificate{IssuerName: c.Issuer.Name, IssuerKind: cmp.Or(c.Issuer.Kind, "ClusterIssuer")}
+}
+
+// openStates opens the place where it is kept what workspaces are meant to be.
+type openStates = func(context.Context) (lifecycle.Place, func(), error)
+
+// inCluster is that place where no configuration is read.
+func inCluster(client *kube.Client) openStates {
+	return func(context.Context) (lifecycle.Place, func(), error) {
+		return lifecycle.Place{Client: client}, func() {}, nil
+	}
+}
+
+// reader reads workspaces under a policy.
+func reader(client *kube.Client, policy cause.Policy, states openStates) inventory.Reader {
+	r := inventory.Reader{Client: client, Policy: policy, Now: time.Now, Former: provider.Former(client)}
+	inner := r
+	r.Meant = func(ctx context.Context, namespace, typed string) string {
+		ctx, cancel := context.WithTimeout(ctx, CompletionTimeout)
+		defer cancel()
+		place, done, err := states(ctx)
+		if err != nil {
+			return ""
+		}
+		defer done()
+		list, _, err := recorded.List(ctx, inner.In(namespace), place, lifecycle.Limits{}, fleet.Query{Namespace: namespace}, fleet.Names)
+		if err != nil {
+			return ""
+		}
+		var names []string
+		for _, w := range list.Items {
+			names = append(names, w.UserString, "id/"+w.ID)
+		}
+		return workspaceMeant(typed, names)
+	}
+	return r
+}
+
+// workspaceMeant is the workspace that is meant by what was typed, which may have left out
+// that it is an ID.
+func workspaceMeant(typed string, names []string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" || name == typed })
+	if near := NearestName(typed, names); near != "" || strings.HasPrefix(typed, "id/") {
+		return near
+	}
+	return NearestName("id/"+typed, names)
+}
+
+// Volumes asks the drivers of scratch volumes, which are in a namespace of their own.
+func (f *Factory) Volumes(ctx context.Context, namespace string) (nodes.Nodes, error) {
+	client, err := Await(ctx, f.Client)
+	if err != nil {
+		return nodes.Nodes{}, err
+	}
+	return nodes.Nodes{Client: client.In(namespace), User: kube.Self(client.Config)}, nil
+}
+
+// Await gives what f returns, or the reason for the end of the context if that comes
+// first: f reads files, which can hang, and takes no context. It is left behind then.
+func Await[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	answers := make(chan answer, 1) // the receiver may be gone
+	go func() {
+		value, err := f()
+		answers <- answer{value, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
 }

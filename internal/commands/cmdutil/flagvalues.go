@@ -5,10 +5,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
@@ -152,3 +157,72 @@ func (o *outputFlag) Set(text string) error {
 
 // Type is what help shows as the value.
 func (o *outputFlag) Type() string { return "FORMAT" }
+
+// DaysVar adds a flag whose value is a duration that may be long: 90m, 24h, 7d, 2w.
+func DaysVar(cmd *cobra.Command, value *time.Duration, name, usage string) {
+	cmd.Flags().Var((*days)(value), name, usage)
+	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions([]string{"1h", "24h", "7d", "30d"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// days is the pflag.Value of a duration with days and weeks, as Prometheus writes it.
+type days time.Duration
+
+// String is empty for no duration: help shows no default then.
+func (d *days) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return model.Duration(*d).String()
+}
+
+// Type is what help shows as the value.
+func (d *days) Type() string { return "duration" }
+
+// Set reads the duration.
+func (d *days) Set(text string) error {
+	parsed, err := model.ParseDuration(text)
+	if err != nil {
+		return errors.New("must be a duration, such as 90m, 24h or 7d")
+	}
+	*d = days(parsed)
+	return nil
+}
+
+// FlagServiceAccount names a ServiceAccount that bundles are installed as.
+const FlagServiceAccount = "service-account"
+
+// AddServiceAccountFlag adds a flag whose value is a ServiceAccount; nil for none.
+func AddServiceAccountFlag(cmd *cobra.Command, account **v1alpha1.ServiceAccount, name, usage string) {
+	cmd.Flags().Var(&serviceAccount{account}, name, usage)
+}
+
+// serviceAccount is the pflag.Value of one.
+type serviceAccount struct{ value **v1alpha1.ServiceAccount }
+
+func (s *serviceAccount) String() string {
+	if s.value == nil {
+		return ""
+	}
+	return (*s.value).String()
+}
+
+// Type is what help shows as the value.
+func (s *serviceAccount) Type() string { return "NAMESPACE/NAME" }
+
+// Set reads it.
+func (s *serviceAccount) Set(text string) (err error) {
+	*s.value = nil
+	if text != "" {
+		*s.value, err = ParseServiceAccount(text)
+	}
+	return err
+}
+
+// ParseServiceAccount reads NAMESPACE/NAME.
+func ParseServiceAccount(text string) (*v1alpha1.ServiceAccount, error) {
+	namespace, name, _ := strings.Cut(text, "/")
+	if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return nil, fault.New(fault.InvalidArgument, "a ServiceAccount is NAMESPACE/NAME, got %q", text)
+	}
+	return &v1alpha1.ServiceAccount{Namespace: namespace, Name: name}, nil
+}

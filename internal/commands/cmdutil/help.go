@@ -1,11 +1,17 @@
 package cmdutil
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
@@ -64,4 +70,125 @@ func hang(line string, room int) []string {
 		column = i + len("  ")
 	}
 	return style.Labelled(line[:column], style.Wrap(line[column:], room-column))
+}
+
+// Group makes a command of one that only has others below it: it prints its help, and
+// refuses what is none of them.
+func Group(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = unknownCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	return cmd
+}
+
+// unknownCommand refuses what is not a command, and suggests the one that is meant.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fault.New(fault.InvalidArgument, "unknown command %q", args[0])
+	if like := meant(cmd, args[0]); like != "" {
+		return err.WithHint("did you mean `%s %s`?", cmd.CommandPath(), fault.Command(append([]string{like}, args[1:]...)...))
+	}
+	return err.WithHint("see `%s --help`", cmd.CommandPath())
+}
+
+// Subcommand refuses an argument that can only be meant to be a command below another one which
+// has arguments as well; nil if none is like it.
+func Subcommand(cmd *cobra.Command, typed string) error {
+	like := meant(cmd, typed)
+	if like == "" {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "unknown command %q", typed).
+		WithHint("did you mean `%s %s`?", cmd.CommandPath(), like)
+}
+
+// likeness is of how many letters one may be different in a word that is meant to be a command.
+const likeness = 3
+
+// meant is the command that somebody meant: the one that has that name in other tools, that
+// begins so, or that is spelled like it.
+func meant(in *cobra.Command, typed string) string {
+	is := func(like func(*cobra.Command) bool) string {
+		if i := slices.IndexFunc(in.Commands(), like); i >= 0 {
+			return in.Commands()[i].Name()
+		}
+		return ""
+	}
+	in.SuggestionsMinimumDistance = len(typed) / likeness
+	like := cmp.Or(
+		is(func(c *cobra.Command) bool { return slices.Contains(c.SuggestFor, strings.ToLower(typed)) }),
+		is(func(c *cobra.Command) bool { return !c.Hidden && strings.HasPrefix(c.Name(), typed) }),
+	)
+	if spelled := in.SuggestionsFor(typed); like == "" && len(typed) >= likeness && len(spelled) > 0 {
+		like = spelled[0]
+	}
+	return like
+}
+
+// CheckTopics makes `help` of something that there is not an error, which cobra prints help
+// about.
+func CheckTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "help" {
+			continue
+		}
+		show := c.Run
+		c.Run = nil
+		c.RunE = func(help *cobra.Command, args []string) error {
+			found, left, err := root.Find(args)
+			if err != nil || len(left) > 0 {
+				return unknownTopic(found, left)
+			}
+			show(help, args)
+			return nil
+		}
+	}
+}
+
+// CheckShells makes the completion for a shell that there is none for an error, which cobra
+// prints help about.
+func CheckShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			Group(c)
+		}
+	}
+}
+
+func unknownTopic(in *cobra.Command, left []string) error {
+	if len(left) == 0 || !in.HasSubCommands() {
+		return fault.New(fault.InvalidArgument, "%s has no topic %q", in.CommandPath(), strings.Join(left, " ")).WithHint("see `%s --help`", in.CommandPath())
+	}
+	err := fault.New(fault.InvalidArgument, "unknown help topic %q", left[0])
+	if like := meant(in, left[0]); like != "" {
+		return err.WithHint("did you mean `%s help%s %s`?", in.Root().Name(), strings.TrimPrefix(in.CommandPath(), in.Root().Name()), like)
+	}
+	return err.WithHint("see `%s --help`", in.CommandPath())
+}
+
+// Version is what the Go toolchain has recorded in the binary.
+func Version() v1.Version {
+	v := v1.Version{
+		Version:   "(devel)",
+		GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value
+		case "vcs.time":
+			v.Date = s.Value
+		}
+	}
+	return v
 }

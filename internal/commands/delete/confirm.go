@@ -5,12 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/berthdev/berth/internal/commands/cmdutil"
-	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/english"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
-	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
@@ -22,11 +19,11 @@ func (o *Options) asks() bool { return !o.Yes && o.DryRun == "" && o.IO.CanAsk()
 // confirm says which files are in no storage, names the storage that would be deleted, and asks; of
 // an owner's workspaces, which have been listed, in any case. Where nobody can be asked, it only says
 // the former. A workspace whose storage cannot be read gets the error, and is not deleted.
-func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removals []chosen.Workspace) error {
+func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removals []batch.Workspace) error {
 	known := readable(removals)
-	losing := slices.DeleteFunc(slices.Clone(known), func(m chosen.Workspace) bool { return !provision.LosesFiles(m.Target) })
+	losing := slices.DeleteFunc(slices.Clone(known), func(m batch.Workspace) bool { return !provision.LosesFiles(m.Target) })
 	if len(losing) > 0 && o.DryRun == "" {
-		printer.PrintNote(o.IO, chosen.Lost(losing, o.KeepStorage))
+		printer.PrintNote(o.IO, batch.Lost(losing, o.KeepStorage))
 	}
 	if !o.asks() {
 		return nil
@@ -37,20 +34,16 @@ func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removal
 		return nil
 	}
 	if len(all) > 0 {
-		if err := o.show(listing{all, o.many()}); err != nil {
+		if err := o.show(listing{all, o.Many()}); err != nil {
 			return err
 		}
 	}
-	yes, err := terminal.Confirm(ctx, o.IO, o.question(known, len(all) > 0))
-	if err == nil && !yes {
-		err = fault.New(fault.Interrupted, "not confirmed: nothing was deleted")
-	}
-	return err
+	return batch.Confirm(ctx, o.IO, o.question(known, len(all) > 0), done)
 }
 
 // readable are the workspaces that were found and read.
-func readable(all []chosen.Workspace) []chosen.Workspace {
-	return slices.DeleteFunc(slices.Clone(all), func(m chosen.Workspace) bool { return m.Target == nil || m.Err != nil })
+func readable(all []batch.Workspace) []batch.Workspace {
+	return slices.DeleteFunc(slices.Clone(all), func(m batch.Workspace) bool { return m.Target == nil || m.Err != nil })
 }
 
 // show prints what a question is about, where it is asked.
@@ -60,9 +53,9 @@ func (o *Options) show(about result.Kind) error {
 	return printer.Print(onErr, printer.Format{}, about)
 }
 
-func (o *Options) question(removals []chosen.Workspace, storage bool) string {
+func (o *Options) question(removals []batch.Workspace, storage bool) string {
 	question := "Delete " + cmp.Or(removals[0].Typed, removals[0].UserString, removals[0].ID)
-	if o.many() {
+	if o.Many() {
 		question = "Delete " + english.Plural(len(removals), "workspace")
 	}
 	if o.ByOwner {
@@ -84,12 +77,12 @@ type stored struct {
 }
 
 // storage is what would be deleted with the workspaces.
-func (o *Options) storage(ctx context.Context, p *provision.Provisioner, removals []chosen.Workspace) []stored {
+func (o *Options) storage(ctx context.Context, p *provision.Provisioner, removals []batch.Workspace) []stored {
 	if o.KeepStorage {
 		return nil
 	}
 	each := make([][]stored, len(removals))
-	cmdutil.ForEach(len(removals), o.Parallel, func(i int) {
+	batch.ForEach(len(removals), o.Parallel, func(i int) {
 		m := &removals[i]
 		if m.Target == nil || m.Err != nil {
 			return

@@ -5,23 +5,23 @@ import (
 	"testing"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
 func TestQuestion(t *testing.T) {
-	one, three := []chosen.Workspace{{Typed: "alice~dev", ID: "alice-1"}}, []chosen.Workspace{{Typed: "alice~dev"}, {Typed: "bob"}, {Typed: "id/x"}}
+	one, three := []batch.Workspace{{Typed: "alice~dev", ID: "alice-1"}}, []batch.Workspace{{Typed: "alice~dev"}, {Typed: "bob"}, {Typed: "id/x"}}
 	for want, test := range map[string]struct {
 		o        Options
-		removals []chosen.Workspace
+		removals []batch.Workspace
 		storage  bool
 	}{
-		"Delete alice~dev and the storage?":                  {Options{Args: []string{"alice~dev"}}, one, true},
-		"Delete 3 workspaces and the storage?":               {Options{Args: []string{"alice~dev", "bob", "id/x"}}, three, true},
-		"Delete 3 workspaces of alice and the storage?":      {Options{ByOwner: true, Owner: "alice"}, three, true},
-		"Delete 1 workspace of alice?":                       {Options{ByOwner: true, Owner: "alice"}, []chosen.Workspace{{ID: "alice-1"}}, false},
-		"Delete 3 workspaces of alice and keep any storage?": {Options{ByOwner: true, Owner: "alice", KeepStorage: true}, three, false},
+		"Delete alice~dev and the storage?":                  {Options{Selection: batch.Selection{Args: []string{"alice~dev"}}}, one, true},
+		"Delete 3 workspaces and the storage?":               {Options{Selection: batch.Selection{Args: []string{"alice~dev", "bob", "id/x"}}}, three, true},
+		"Delete 3 workspaces of alice and the storage?":      {Options{Selection: batch.Selection{ByOwner: true, Owner: "alice"}}, three, true},
+		"Delete 1 workspace of alice?":                       {Options{Selection: batch.Selection{ByOwner: true, Owner: "alice"}}, []batch.Workspace{{ID: "alice-1"}}, false},
+		"Delete 3 workspaces of alice and keep any storage?": {Options{Selection: batch.Selection{ByOwner: true, Owner: "alice"}, KeepStorage: true}, three, false},
 	} {
 		if got := test.o.question(test.removals, test.storage); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
@@ -24,17 +24,13 @@ type Options struct {
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
 
-	Args           []string
-	ByOwner        bool // all workspaces of Owner, instead of Args
-	Owner          string
-	AllNamespaces  bool
+	batch.Selection
 	Yes            bool
 	KeepStorage    bool
 	IgnoreNotFound bool
 	Wait           bool // for another command that provisions it
 	NoWait         bool // until its pod is gone
 	Timeout        time.Duration
-	Parallel       int
 	DryRun         apply.DryRun
 	Output         printer.Format
 }
@@ -105,26 +101,20 @@ func (o *Options) addFlags(f *cmdutil.Factory, cmd *cobra.Command) {
 	flags.BoolVar(&o.NoWait, "no-wait", false, "do not wait until the pod is gone")
 	flags.BoolVar(&o.Wait, "wait", false, "if the workspace is being provisioned, wait for that instead of failing")
 	flags.BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "succeed if there is no such workspace")
-	cmdutil.AddOwnerFlag(cmd, &o.Owner, "delete all workspaces of this user")
-	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "with --owner: in all namespaces")
+	o.AddFlags(f, cmd)
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	flags.BoolVar(&o.KeepStorage, "keep-storage", false, "keep the storage for the next workspace of the same user string")
-	f.CompleteFrom(cmd, "owner", func(w v1.Workspace) string { return w.Owner })
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
-	cmdutil.AddParallelFlag(cmd, &o.Parallel)
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
 }
-
-// many says whether the result is that of several, and not of one workspace.
-func (o *Options) many() bool { return o.choice().Many() }
 
 // validate finds what is wrong with the command line.
 func (o *Options) validate() error {
 	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
 		return err
 	}
-	if o.DryRun != "" && o.many() {
+	if o.DryRun != "" && o.Many() {
 		return fault.New(fault.InvalidArgument, "--dry-run accepts only one workspace")
 	}
-	return o.choice().Validate()
+	return o.Validate()
 }

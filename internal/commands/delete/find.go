@@ -3,7 +3,7 @@ package delete
 import (
 	"context"
 
-	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal/result"
@@ -12,13 +12,8 @@ import (
 // done is what the command does, in errors.
 const done = "deleted"
 
-// choice is what the command line says of workspaces.
-func (o *Options) choice() chosen.Choice {
-	return chosen.Choice{Args: o.Args, ByOwner: o.ByOwner, Owner: o.Owner, AllNamespaces: o.AllNamespaces, Parallel: o.Parallel}
-}
-
 // find looks the workspaces up.
-func (o *Options) find(ctx context.Context, p *provision.Provisioner, removals []chosen.Workspace) ([]chosen.Workspace, error) {
+func (o *Options) find(ctx context.Context, p *provision.Provisioner, removals []batch.Workspace) ([]batch.Workspace, error) {
 	find := p.FindToDelete
 	if o.ByOwner { // a workspace that is gone meanwhile is not to take with it what was kept
 		var err error
@@ -27,7 +22,7 @@ func (o *Options) find(ctx context.Context, p *provision.Provisioner, removals [
 		}
 		find = p.Find
 	}
-	return o.choice().Find(ctx, p.Client.Namespace, removals, done, find)
+	return o.Find(ctx, p.Client.Namespace, removals, done, find)
 }
 
 // list is the command that lists what --owner would delete.
@@ -41,12 +36,12 @@ func (o *Options) list() string {
 
 // ownedBy lists the workspaces of the owner, also where a question is asked about
 // them.
-func (o *Options) ownedBy(ctx context.Context, p *provision.Provisioner) ([]chosen.Workspace, error) {
+func (o *Options) ownedBy(ctx context.Context, p *provision.Provisioner) ([]batch.Workspace, error) {
 	if !o.Yes && !o.IO.CanAsk() {
 		return nil, fault.New(fault.InvalidArgument, "--yes is required to delete all workspaces of %s without a terminal", o.Owner).
 			WithHint("pass --yes to delete them without confirmation; `%s` lists them", o.list())
 	}
-	list, removals, err := o.choice().Owned(ctx, p.Reader, p.States)
+	list, removals, err := o.Owned(ctx, p.Reader, p.States)
 	if o.IgnoreNotFound && fault.CodeOf(err) == fault.NotFound {
 		return nil, nil
 	}

@@ -6,14 +6,13 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
-	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
-	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
 )
 
@@ -22,7 +21,7 @@ func Run(ctx context.Context, o *Options) error {
 	begun := time.Now()
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	removals, err := o.choice().Parse(done) // before the cluster is asked
+	removals, err := o.Parse(done) // before the cluster is asked
 	if err != nil {
 		return err
 	}
@@ -46,25 +45,18 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	defer recorders.CleanUp(ctx)()
-	batch := o.choice().Batch(p.Client.Namespace, removals, "delete", o.again, o.Flags)
-	view := progress.New(o.IO, o.Output, batch)
-	all := cmdutil.NewBatch(batch, view)
-	cmdutil.ForEach(len(removals), o.Parallel, func(i int) {
-		stream := all.Stream(i)
-		all.Finish(i, stream, o.deleteOne(ctx, p, removals[i], stream))
-	})
-	var r v1.Result
-	if o.many() { // also of an owner without any
-		r = summary(removals, all.Results, cmdutil.Totals(all.Results, time.Since(begun), p.Client.Requests.Count()))
-		all.FinishAll(r)
-	} else {
-		r = all.Results[0]
-	}
-	return cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
+	return batch.Work{
+		IO: o.IO, Output: o.Output, Batch: o.Batch(p.Client.Namespace, removals, "delete", o.again, o.Flags),
+		Begun: begun, Requests: p.Client.Requests.Count,
+		Summary: func(results []v1.Result, totals v1.Totals) v1.Result { return summary(removals, results, totals) },
+		One: func(ctx context.Context, m batch.Member) v1.Result {
+			return o.deleteOne(ctx, p, removals[m.Index], m.Stream)
+		},
+	}.Run(ctx)
 }
 
-// again is the command that deletes what is left of a choice.
-func (o *Options) again(of chosen.Choice) string {
+// again is the command that deletes what is left of a selection.
+func (o *Options) again(of batch.Selection) string {
 	words := append([]string{"berth delete"}, of.Words()...)
 	if o.KeepStorage {
 		words = append(words, "--keep-storage")
@@ -73,11 +65,8 @@ func (o *Options) again(of chosen.Choice) string {
 }
 
 // deleteOne deletes one workspace.
-func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m chosen.Workspace, stream *event.Stream) v1.Result {
-	if ctx.Err() != nil {
-		return cmdutil.NotStarted(ctx)
-	}
-	err := chosen.OrDenied(m.Err)
+func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m batch.Workspace, stream *event.Stream) v1.Result {
+	err := batch.OrDenied(m.Err)
 	if fault.CodeOf(err) == fault.NotFound {
 		if !o.ByOwner {
 			p.Forget(ctx, m.Argument)
@@ -112,7 +101,7 @@ func notThere(err error) error {
 }
 
 // summary is the result of several.
-func summary(removals []chosen.Workspace, results []v1.Result, totals v1.Totals) v1.Result {
+func summary(removals []batch.Workspace, results []v1.Result, totals v1.Totals) v1.Result {
 	items := make([]v1.DeletionItem, len(results))
 	for i, r := range results {
 		m := removals[i]
@@ -125,14 +114,14 @@ func summary(removals []chosen.Workspace, results []v1.Result, totals v1.Totals)
 }
 
 // preview prints what the deletion would remove.
-func (o *Options) preview(ctx context.Context, p *provision.Provisioner, m chosen.Workspace) error {
-	err := chosen.OrDenied(m.Err)
+func (o *Options) preview(ctx context.Context, p *provision.Provisioner, m batch.Workspace) error {
+	err := batch.OrDenied(m.Err)
 	if o.IgnoreNotFound && fault.CodeOf(err) == fault.NotFound {
-		return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, nil, nil)
+		return batch.PrintChanges(ctx, o.IO, o.Output, o.DryRun, nil, nil)
 	}
 	if err != nil {
-		return cmdutil.DryRunError(ctx, notThere(err))
+		return batch.DryRunError(ctx, notThere(err))
 	}
 	changes, err := p.PreviewDelete(ctx, m.Target, deploy.Removing{KeepStorage: o.KeepStorage, DryRun: o.DryRun})
-	return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
+	return batch.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/commands/attach"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/exec/pod"
@@ -35,7 +36,7 @@ type Options struct {
 	Command   []string // empty for the workspace's shell
 	Place     pod.Place
 	Stdin     bool
-	Terminal  cmdutil.Terminal
+	Terminal  attach.Terminal
 	NoWait    bool
 	Provision bool
 	// Timeout and StuckAfter end the waiting for the workspace, not what runs in it.
@@ -186,52 +187,52 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Machine.Name != "" {
 		return o.console(ctx)
 	}
-	e := cmdutil.Attach{
-		Session: cmdutil.Session{IO: o.IO, Command: o.Command, Stdin: o.Stdin, Terminal: o.Terminal}, Place: o.Place,
+	a := attach.Attacher{
+		Command: attach.Command{IO: o.IO, Args: o.Command, Stdin: o.Stdin, Terminal: o.Terminal}, Place: o.Place,
 		Workspaces: o.Workspaces, Follower: o.Follower, States: o.States, Flags: o.Flags, NoWait: o.NoWait,
 	}
-	entry, err := o.find(ctx, e)
+	session, err := o.find(ctx, a)
 	if err != nil {
 		return err
 	}
-	return e.Enter(ctx, entry)
+	return a.Enter(ctx, session)
 }
 
 // find finds the workspace, and waits for it as long as it may take.
-func (o *Options) find(ctx context.Context, e cmdutil.Attach) (cmdutil.Entry, error) {
+func (o *Options) find(ctx context.Context, a attach.Attacher) (attach.Session, error) {
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	entry, err := e.Find(ctx, o.Workspace)
+	session, err := a.Find(ctx, o.Workspace)
 	reason := fault.ReasonOf(err)
 	if fault.CodeOf(err) == fault.NotFound || o.Provision && (reason == cmdutil.ReasonStopped || reason == pod.ReasonEnded) {
-		entry, err = o.missing(ctx, e, err)
+		session, err = o.missing(ctx, a, err)
 	}
 	if _, printed := errors.AsType[cmdutil.ExitError](err); printed {
-		return entry, err
+		return session, err
 	}
-	return entry, cmdutil.Because(ctx, err)
+	return session, cmdutil.Because(ctx, err)
 }
 
 // missing provisions a workspace that is not there, if that is wanted.
-func (o *Options) missing(ctx context.Context, e cmdutil.Attach, missing error) (cmdutil.Entry, error) {
+func (o *Options) missing(ctx context.Context, a attach.Attacher, missing error) (attach.Session, error) {
 	u, err := cmdutil.ParseNewUser(o.Workspace)
 	switch fault.ReasonOf(missing) {
 	case inventory.ReasonMeant, inventory.ReasonPodGone, inventory.ReasonNoNamespace: // which says what helps
 		if !o.Provision {
-			return cmdutil.Entry{}, missing
+			return attach.Session{}, missing
 		}
 	}
 	if err == nil && !o.Provision {
 		command := append([]string{"berth", "exec", fault.Word(o.Workspace), "--provision"}, o.Flags...)
-		return cmdutil.Entry{}, fault.New(fault.NotFound, "%w", missing).
+		return attach.Session{}, fault.New(fault.NotFound, "%w", missing).
 			WithHint("provision and enter it: %s", strings.Join(command, " "))
 	}
 	if err != nil {
-		return cmdutil.Entry{}, missing
+		return attach.Session{}, missing
 	}
-	p := cmdutil.Provisioning{IO: o.IO, Provisioner: o.Provisioner, Recorders: o.Recorders, Flags: o.Flags}
-	if err := cmdutil.Failed(p.Run(ctx, u)); err != nil {
-		return cmdutil.Entry{}, err
+	p := attach.Provisioning{IO: o.IO, Provisioner: o.Provisioner, Recorders: o.Recorders, Flags: o.Flags}
+	if err := attach.Failed(p.Run(ctx, u)); err != nil {
+		return attach.Session{}, err
 	}
-	return e.Find(ctx, o.Workspace)
+	return a.Find(ctx, o.Workspace)
 }

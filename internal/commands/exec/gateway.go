@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"github.com/berthdev/berth/internal/commands/attach"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/exec/machine"
@@ -41,5 +42,5 @@ func (o *Options) throughGateway(ctx context.Context) error {
 	if o.Machine.Name != "" {
 		return o.open(ctx, func(ctx context.Context, s exec.Session) (int, error) { return run(ctx, nil, machine.Session(s)) })
 	}
-	return cmdutil.Session{IO: o.IO, Command: o.Command, Stdin: o.Stdin, Terminal: o.Terminal}.Run(ctx, run, nil)
+	return attach.Command{IO: o.IO, Args: o.Command, Stdin: o.Stdin, Terminal: o.Terminal}.Run(ctx, run, nil)
 }

@@ -3,8 +3,8 @@ package exec_test
 import (
 	"testing"
 
+	"github.com/berthdev/berth/internal/commands/attach"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
-	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/commands/exec"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/terminal"
@@ -17,8 +17,8 @@ func TestOptions(t *testing.T) {
 	const usage, two = "requires a workspace", "requires one workspace, and the command to run in it after --"
 	cmdtest.Options(t, exec.NewCmd, forget, map[string]cmdtest.Case[exec.Options]{
 		"the shell":                      {Args: "alice", Want: exec.Options{Workspace: "alice", Command: []string{}}},
-		"a command":                      {Args: "-i -t alice -- ls -l", Want: exec.Options{Workspace: "alice", Command: []string{"ls", "-l"}, Stdin: true, Terminal: cmdutil.Terminal{Always: true}}},
-		"no terminal":                    {Args: "-T alice -- ls", Want: exec.Options{Workspace: "alice", Command: []string{"ls"}, Terminal: cmdutil.Terminal{Never: true}}},
+		"a command":                      {Args: "-i -t alice -- ls -l", Want: exec.Options{Workspace: "alice", Command: []string{"ls", "-l"}, Stdin: true, Terminal: attach.Terminal{Always: true}}},
+		"no terminal":                    {Args: "-T alice -- ls", Want: exec.Options{Workspace: "alice", Command: []string{"ls"}, Terminal: attach.Terminal{Never: true}}},
 		"a terminal and none":            {Args: "-t -T alice", Err: "--tty and --no-tty are mutually exclusive"},
 		"nothing":                        {Err: usage},
 		"a gateway":                      {Args: "alice --gateway team -c main", Want: exec.Options{Workspace: "alice", Command: []string{}, Gateway: "team", Place: pod.Place{Container: "main"}}},

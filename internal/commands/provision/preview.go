@@ -5,7 +5,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
@@ -15,14 +15,14 @@ import (
 
 // preview prints what the provisioning would change.
 func (o *Options) preview(ctx context.Context, p *provision.Provisioner, u userstring.UserString) error {
-	stream := event.NewStream(u.ID(), time.Now, cmdutil.Notes{Streams: o.IO})
+	stream := event.NewStream(u.ID(), time.Now, batch.Notes{Streams: o.IO})
 	changes, err := p.Preview(ctx, u, o.DryRun, stream)
 	stream.Finish(v1.Result{})
 	if o.IfNotExists && fault.CodeOf(err) == fault.AlreadyExists {
 		printer.PrintNote(o.IO, fault.From(err).Message)
 		changes, err = nil, nil
 	}
-	return cmdutil.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
+	return batch.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
 }
 
 // dryRun is preview, for which the workspaces are counted that have no pod as well, if their

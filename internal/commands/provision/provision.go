@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
@@ -131,7 +132,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace if it does not exist")
 	flags.BoolVar(&o.Force, "force", false, "inject into a workload even if its rollout is paused, it has no replicas, or only one of them can mount the storage")
 	flags.StringVarP(&o.File, "filename", "f", "", "provision the user strings in this file (- for standard input)")
-	cmdutil.AddParallelFlag(cmd, &o.Parallel)
+	batch.AddParallelFlag(cmd, &o.Parallel)
 	cmdutil.EnumVar(cmd, &o.OnFailure, "on-failure", "what to do with what was created if the workspace fails or times out", provision.KeepOnFailure, provision.DeleteOnFailure)
 	flags.BoolVar(&o.Strict, "strict-scripts", false, "fail if one of the init scripts fails")
 	cmdutil.AddPolicyFlags(cmd)
@@ -173,7 +174,7 @@ func (o *Options) validate(parallel bool) error {
 	case o.UserString != "":
 		return fault.New(fault.InvalidArgument, "--filename and the user string %q are mutually exclusive", o.UserString)
 	}
-	return cmdutil.CheckParallel(o.Parallel)
+	return batch.CheckParallel(o.Parallel)
 }
 
 // validateExec finds what does not go together with --exec: the shell has the terminal,

@@ -3,22 +3,21 @@ package provision
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"sync"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/blueprint/catalog"
+	"github.com/berthdev/berth/internal/commands/attach"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal/printer"
-	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
-	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -53,7 +52,7 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Update {
 		err = o.update(ctx, p, users[0], recorders)
 	} else {
-		err = o.report(ctx, p, users, recorders)
+		err = o.provisionAll(ctx, p, users, recorders)
 	}
 	recorders.Close() // a shell may be open for long
 	if err != nil || !o.Exec {
@@ -62,22 +61,27 @@ func Run(ctx context.Context, o *Options) error {
 	return o.enter(shells, users[0])
 }
 
-// report provisions them, shows how, and prints the result.
-func (o *Options) report(ctx context.Context, p *provision.Provisioner, users []userstring.UserString, recorders *cmdutil.Recorders) error {
-	batch := o.batch(p, users)
-	view := progress.New(o.IO, o.Output, batch)
-	r := o.provisionAll(ctx, p, users, cmdutil.NewBatch(batch, view), recorders)
-	defer recorders.Warn(o.IO)
-	err := cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
-	if o.Timing {
-		_, _ = io.WriteString(o.IO.Err, style.JoinLines(result.TimingLines(r, o.IO.Err.Styles())))
-	}
-	return err
+// provisionAll provisions all of them, some at a time. They share the connection
+// and the blueprints; each keeps a record of its own.
+func (o *Options) provisionAll(ctx context.Context, p *provision.Provisioner, users []userstring.UserString, recorders *cmdutil.Recorders) error {
+	begun, load := time.Now(), p.Blueprints
+	blueprints := sync.OnceValues(func() (*catalog.Set, error) { return load(ctx) })
+	p.Blueprints = func(context.Context) (*catalog.Set, error) { return blueprints() }
+	return batch.Work{
+		IO: o.IO, Output: o.Output, Batch: o.batch(p, users), Recorders: recorders, Timing: o.Timing,
+		Begun: begun, Requests: p.Client.Requests.Count,
+		Summary: func(results []v1.Result, totals v1.Totals) v1.Result { return summary(users, results, totals) },
+		One: func(ctx context.Context, m batch.Member) v1.Result {
+			own := *p
+			own.Jobs = m.Jobs
+			return o.provisionOne(ctx, &own, users[m.Index], m.Stream)
+		},
+	}.Run(ctx)
 }
 
 // update brings the workspace to what its blueprint says now, whether it exists or not.
 func (o *Options) update(ctx context.Context, p *provision.Provisioner, u userstring.UserString, recorders *cmdutil.Recorders) error {
-	updating := cmdutil.Updating{
+	updating := batch.Updating{
 		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "provision", Enters: o.Exec, Yes: o.Yes, Timing: o.Timing,
 		How: provision.Updating{Create: true, DryRun: o.DryRun},
 	}
@@ -87,10 +91,10 @@ func (o *Options) update(ctx context.Context, p *provision.Provisioner, u userst
 // enter runs the shell of a workspace that runs now. Whatever --timeout says, the
 // shell has as long as it takes. That it cannot be entered has exec's exit status.
 func (o *Options) enter(ctx context.Context, u userstring.UserString) error {
-	e := cmdutil.Attach{Session: cmdutil.Session{IO: o.IO}, Workspaces: o.Workspaces, States: o.States, Flags: o.Flags, NoWait: true}
-	entry, err := e.Find(ctx, u.String())
+	a := attach.Attacher{Command: attach.Command{IO: o.IO}, Workspaces: o.Workspaces, States: o.States, Flags: o.Flags, NoWait: true}
+	session, err := a.Find(ctx, u.String())
 	if err == nil {
-		err = e.Enter(ctx, entry)
+		err = a.Enter(ctx, session)
 	}
 	if _, passedOn := errors.AsType[cmdutil.ExitError](err); err == nil || passedOn || ctx.Err() != nil {
 		return err
@@ -98,7 +102,7 @@ func (o *Options) enter(ctx context.Context, u userstring.UserString) error {
 	if err := printer.PrintError(o.IO, o.Output, *result.NewError(err)); err != nil {
 		return err
 	}
-	return cmdutil.ExitError(cmdutil.ExecFailed)
+	return cmdutil.ExitError(attach.ExitFailed)
 }
 
 // users are whose workspaces are wanted; the one without a name is the caller.
@@ -133,7 +137,7 @@ func (o *Options) provisioner() (*provision.Provisioner, error) {
 
 // batch is what the progress is about.
 func (o *Options) batch(p *provision.Provisioner, users []userstring.UserString) wording.Batch {
-	again := append([]string{"berth provision", wording.Flag("-f", o.File)}, cmdutil.ParallelFlag(o.Parallel)...)
+	again := append([]string{"berth provision", wording.Flag("-f", o.File)}, batch.ParallelFlag(o.Parallel)...)
 	b := wording.Batch{
 		Single: !o.FromFile, Namespace: p.Client.Namespace, Parallel: o.Parallel, Flags: o.Flags,
 		Again: strings.Join(append(append(again, "--if-not-exists"), o.Flags...), " "),
@@ -144,32 +148,8 @@ func (o *Options) batch(p *provision.Provisioner, users []userstring.UserString)
 	return b
 }
 
-// provisionAll provisions all of them, some at a time. They share the connection
-// and the blueprints; each keeps a record of its own.
-func (o *Options) provisionAll(ctx context.Context, p *provision.Provisioner, users []userstring.UserString, all *cmdutil.Batch, recorders *cmdutil.Recorders) v1.Result {
-	begun, load := time.Now(), p.Blueprints
-	blueprints := sync.OnceValues(func() (*catalog.Set, error) { return load(ctx) })
-	p.Blueprints = func(context.Context) (*catalog.Set, error) { return blueprints() }
-	cmdutil.ForEach(len(users), o.Parallel, func(i int) {
-		own := *p
-		recorder, sinks := recorders.New()
-		own.Jobs = recorder
-		stream := all.Stream(i, sinks...)
-		all.Finish(i, stream, o.provisionOne(ctx, &own, users[i], stream))
-	})
-	if !o.FromFile {
-		return all.Results[0]
-	}
-	r := summary(users, all.Results, cmdutil.Totals(all.Results, time.Since(begun), p.Client.Requests.Count()))
-	all.FinishAll(r)
-	return r
-}
-
 // provisionOne provisions one workspace.
 func (o *Options) provisionOne(ctx context.Context, p *provision.Provisioner, u userstring.UserString, stream *event.Stream) v1.Result {
-	if ctx.Err() != nil {
-		return cmdutil.NotStarted(ctx)
-	}
 	outcome, err := p.Provision(ctx, u, stream)
 	if w := outcome.Workspace; w != nil && w.Timing != nil && o.FromFile {
 		w.Timing.Requests = 0 // they share the connection: only the number of all is known
@@ -177,7 +157,7 @@ func (o *Options) provisionOne(ctx context.Context, p *provision.Provisioner, u 
 	if (o.IfNotExists || o.Exec) && fault.CodeOf(err) == fault.AlreadyExists && outcome.Workspace != nil {
 		err = nil
 	}
-	return cmdutil.ProvisionResult(outcome, err)
+	return batch.ProvisionResult(outcome, err)
 }
 
 // summary is the result of several.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
@@ -68,7 +69,7 @@ runs. The exit status is 3 if something could not be done.`,
 			if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
 				return err
 			}
-			return cmdutil.CheckParallel(o.Parallel)
+			return batch.CheckParallel(o.Parallel)
 		}),
 	}
 	deps, flags := f.For(cmd), cmd.Flags()
@@ -76,7 +77,7 @@ runs. The exit status is 3 if something could not be done.`,
 	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "the workspaces of all namespaces")
 	flags.BoolVar(&o.Full, "full", false, "compare everything, not only what has changed")
 	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)
-	cmdutil.AddParallelFlag(cmd, &o.Parallel)
+	batch.AddParallelFlag(cmd, &o.Parallel)
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	return cmd

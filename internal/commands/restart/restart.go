@@ -7,15 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
-	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/provision"
 )
 
 // NewCmd makes the command.
-func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) error) *cobra.Command {
-	o := new(chosen.Options)
+func NewCmd(f *cmdutil.Factory, runF func(context.Context, *batch.Options) error) *cobra.Command {
+	o := new(batch.Options)
 	cmd := o.NewCmd(f, &cobra.Command{
 		Use:   "restart USERSTR|ID...",
 		Short: "Stop workspaces and start them again",
@@ -34,8 +34,8 @@ is said first, and at a terminal you are asked to confirm; --yes skips the quest
 }
 
 // Run restarts the workspaces.
-func Run(ctx context.Context, o *chosen.Options) error {
-	return o.Run(ctx, chosen.Change{Verb: "restart", Done: "restarted", Starts: true, Ends: true, One: func(ctx context.Context, p *provision.Provisioner, w chosen.Workspace, stream *event.Stream) v1.Result {
-		return chosen.StartResult(p.Restart(ctx, w.Target, stream))
+func Run(ctx context.Context, o *batch.Options) error {
+	return o.Run(ctx, batch.Change{Verb: "restart", Done: "restarted", Starts: true, Ends: true, One: func(ctx context.Context, p *provision.Provisioner, w batch.Workspace, stream *event.Stream) v1.Result {
+		return batch.StartResult(p.Restart(ctx, w.Target, stream))
 	}})
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
-	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/provision"
 )
 
 // NewCmd makes the command.
-func NewCmd(f *cmdutil.Factory, runF func(context.Context, *chosen.Options) error) *cobra.Command {
-	o := new(chosen.Options)
+func NewCmd(f *cmdutil.Factory, runF func(context.Context, *batch.Options) error) *cobra.Command {
+	o := new(batch.Options)
 	cmd := o.NewCmd(f, &cobra.Command{
 		Use:        "stop USERSTR|ID...",
 		SuggestFor: []string{"kill", "halt", "pause", "suspend"},
@@ -40,8 +40,8 @@ A workspace that is stopped already stays as it is.`,
 }
 
 // Run stops the workspaces.
-func Run(ctx context.Context, o *chosen.Options) error {
-	return o.Run(ctx, chosen.Change{Verb: "stop", Done: "stopped", Ends: true, One: func(ctx context.Context, p *provision.Provisioner, w chosen.Workspace, stream *event.Stream) v1.Result {
-		return chosen.StopResult(p.Stop(ctx, w.Target, !o.NoWait, stream))
+func Run(ctx context.Context, o *batch.Options) error {
+	return o.Run(ctx, batch.Change{Verb: "stop", Done: "stopped", Ends: true, One: func(ctx context.Context, p *provision.Provisioner, w batch.Workspace, stream *event.Stream) v1.Result {
+		return batch.StopResult(p.Stop(ctx, w.Target, !o.NoWait, stream))
 	}})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision"
@@ -129,7 +130,7 @@ func Run(ctx context.Context, o *Options) error {
 	defer recorders.Close()
 	p.States, p.Overrides = recorders.States(p.Client), overrides
 	p.WaitForLock, p.NoWait, p.Injection.Force = o.Wait, o.NoWait, o.Force
-	updating := cmdutil.Updating{
+	updating := batch.Updating{
 		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "update", Yes: o.Yes, Timing: o.Timing,
 		How: provision.Updating{DryRun: o.DryRun, Rollback: o.Rollback},
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/volume/nodes"
@@ -93,7 +93,7 @@ func Purge(ctx context.Context, o *PurgeOptions) error {
 		}
 	}
 	d := v1.VolumePurge{Items: make([]v1.PurgedVolume, len(volumes)), Unasked: unasked(answers)}
-	cmdutil.ForEach(len(volumes), atOnce, func(i int) { d.Items[i] = purge(ctx, volumes[i]) })
+	batch.ForEach(len(volumes), atOnce, func(i int) { d.Items[i] = purge(ctx, volumes[i]) })
 	if err := printer.Print(o.IO, o.Output, result.Purge{VolumePurge: d}); err != nil {
 		return err
 	}
@@ -187,9 +187,5 @@ func (o *PurgeOptions) confirm(ctx context.Context, all []kept) error {
 	if err := printer.Print(onErr, printer.Format{}, result.Volumes{VolumeList: list}); err != nil {
 		return err
 	}
-	yes, err := terminal.Confirm(ctx, o.IO, "Remove "+english.Plural(len(all), "volume")+"?")
-	if err == nil && !yes {
-		err = fault.New(fault.Interrupted, "not confirmed: nothing was removed")
-	}
-	return err
+	return batch.Confirm(ctx, o.IO, "Remove "+english.Plural(len(all), "volume")+"?", "removed")
 }

@@ -2,14 +2,20 @@ package cmdutil
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/exec/pod"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
 )
 
 // AddPodFlag adds --pod, of the workspace that the command line names.
@@ -63,4 +69,51 @@ func (p Pods) Place(ctx context.Context, workspace string, place pod.Place) (*ku
 	}
 	r, err := place.In(pods)
 	return client, r, err
+}
+
+// ReasonStopped is the reason of the error about a workspace that is stopped.
+const ReasonStopped = "STOPPED"
+
+// stateTimeout is how long it may take to find out that a workspace is stopped.
+const stateTimeout = 3 * time.Second
+
+// OrStopped is the error about the pods of a workspace: that it is stopped, if it has none and
+// that is recorded. What keeps the record from being read is no news here. Either says what
+// brings it back, as the workspace was typed.
+func OrStopped(ctx context.Context, states func(context.Context) (lifecycle.Place, func(), error), flags []string, target *inventory.Target, workspace string, err error) error {
+	if fault.CodeOf(err) != fault.NotFound && fault.ReasonOf(err) != inventory.ReasonNoPod {
+		return err
+	}
+	start := strings.Join(append([]string{inventory.StartIt(workspace)}, flags...), " ")
+	if fault.ReasonOf(err) == inventory.ReasonPodGone {
+		gone := *fault.From(err)
+		gone.Hint, err = start, &gone
+	}
+	limited, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	place, done, openErr := states(limited)
+	if openErr != nil {
+		return err
+	}
+	defer done()
+	r, readErr := place.Of(target.Namespace).Get(limited, target.ID)
+	if readErr != nil || r.Desired != v1.DesiredStopped {
+		return err
+	}
+	stopped := fault.New(fault.Failed, "workspace %s is stopped", target.ID).WithReason(ReasonStopped)
+	stopped.Hint = start
+	return stopped
+}
+
+// WarnOfNamespace warns of a namespace that does not exist, where nothing was found in it. To
+// a caller who may not read it, nothing is said.
+func WarnOfNamespace(ctx context.Context, s terminal.Streams, client *kube.Client, namespace string) {
+	if namespace == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, CompletionTimeout)
+	defer cancel()
+	if client.LacksNamespace(ctx, namespace) {
+		printer.PrintWarning(s, "namespace "+namespace+" does not exist; --namespace chooses another one")
+	}
 }

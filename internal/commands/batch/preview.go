@@ -1,13 +1,14 @@
-package cmdutil
+package batch
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -15,10 +16,64 @@ import (
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
-	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 	"github.com/berthdev/berth/internal/userstring"
 )
+
+// Notes prints the remarks and warnings of a stream, and nothing else.
+type Notes struct{ terminal.Streams }
+
+// Handle prints a remark or a warning.
+func (n Notes) Handle(e v1.Event) {
+	switch {
+	case e.Progress != nil:
+		printer.PrintNote(n.Streams, e.Progress.Message)
+	case e.Warning != nil:
+		printer.PrintNote(n.Streams, wording.WarningText(*e.Warning))
+	}
+}
+
+// Confirm asks whether something is to be done, and fails if it is not; done is what it would have been: "deleted".
+func Confirm(ctx context.Context, s terminal.Streams, question, done string) error {
+	yes, err := terminal.Confirm(ctx, s, question)
+	if err == nil && !yes {
+		err = fault.New(fault.Interrupted, "not confirmed: nothing was %s", done)
+	}
+	return err
+}
+
+// DryRunError is the error of a dry run: if its context has ended, the reason for
+// that, since nothing but reading was under way.
+func DryRunError(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	why := *fault.From(context.Cause(ctx))
+	if why.Code == fault.DeadlineExceeded {
+		why.Message += " while computing the changes; nothing was changed"
+	}
+	return &why
+}
+
+// PrintChanges prints the changes of a dry run, or returns why there are none.
+func PrintChanges(ctx context.Context, s terminal.Streams, format printer.Format, mode apply.DryRun, changes apply.Changes, err error) error {
+	if err := DryRunError(ctx, err); err != nil {
+		return err
+	}
+	objects := result.NewObjects()
+	for _, c := range changes {
+		objects.Add(string(c.Action), c.Object.Object)
+	}
+	if err := printer.Print(s, format, objects); err != nil {
+		return err
+	}
+	checked := ""
+	if mode == apply.DryRunServer && len(changes) > 0 {
+		checked = " The API server has checked them."
+	}
+	printer.PrintNote(s, fmt.Sprintf("dry run: %s.%s Nothing was changed.", english.Plural(len(changes), "change"), checked))
+	return nil
+}
 
 // Updating brings a workspace to what its blueprint says now.
 type Updating struct {
@@ -33,7 +88,7 @@ type Updating struct {
 }
 
 // Run shows what would change, asks if there is somebody to ask, and updates the workspace.
-func (o Updating) Run(ctx context.Context, p *provision.Provisioner, u userstring.UserString, recorders *Recorders) error {
+func (o Updating) Run(ctx context.Context, p *provision.Provisioner, u userstring.UserString, recorders *cmdutil.Recorders) error {
 	stream := event.NewStream(u.ID(), time.Now, Notes{o.IO})
 	plan, err := p.PlanUpdate(ctx, u, o.How, stream)
 	stream.Finish(v1.Result{})
@@ -82,24 +137,18 @@ func (o Updating) confirm(ctx context.Context, plan *provision.Update, u userstr
 	for _, c := range plan.Objects {
 		printer.PrintNote(o.IO, fmt.Sprintf("  %s %s", c.Action, kube.Object(c.Object.GetKind(), c.Object.GetName())))
 	}
-	yes, err := terminal.Confirm(ctx, o.IO, fmt.Sprintf("Update %s? What runs in it ends, and only files in its storages are kept.", u))
-	if err == nil && !yes {
-		err = fault.New(fault.Interrupted, "not confirmed: nothing was changed")
-	}
-	return err
+	question := fmt.Sprintf("Update %s? What runs in it ends, and only files in its storages are kept.", u)
+	return Confirm(ctx, o.IO, question, "changed")
 }
 
 // report updates the workspace, shows how, and prints the result.
-func (o Updating) report(ctx context.Context, p *provision.Provisioner, plan *provision.Update, u userstring.UserString, recorders *Recorders) error {
+func (o Updating) report(ctx context.Context, p *provision.Provisioner, plan *provision.Update, u userstring.UserString, recorders *cmdutil.Recorders) error {
 	title := wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: o.Verb, Flags: o.Flags, Enters: o.Enters}
-	recorder, sinks := recorders.New()
-	p.Jobs = recorder
-	defer recorders.Warn(o.IO)
-	r, err := single{o.IO, o.Output, p.Client.Namespace, title}.show(sinks, func(stream *event.Stream) v1.Result {
-		return ProvisionResult(p.Update(ctx, plan, stream))
-	})
-	if o.Timing {
-		_, _ = io.WriteString(o.IO.Err, style.JoinLines(result.TimingLines(r, o.IO.Err.Styles())))
-	}
-	return err
+	return Work{
+		IO: o.IO, Output: o.Output, Batch: Single(p.Client.Namespace, title), Recorders: recorders, Timing: o.Timing,
+		One: func(ctx context.Context, m Member) v1.Result {
+			p.Jobs = m.Jobs
+			return ProvisionResult(p.Update(ctx, plan, m.Stream))
+		},
+	}.Run(ctx)
 }

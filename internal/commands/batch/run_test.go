@@ -1,4 +1,4 @@
-package cmdutil
+package batch
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func TestTotals(t *testing.T) {
 		{[]v1.Result{failed(fault.Interrupted), failed(fault.Conflict), ok}, 130},
 		{[]v1.Result{failed(fault.Failed), failed(fault.Terminated), failed(fault.Failed), ok}, 143},
 	} {
-		got := Totals(test.results, time.Second, 7)
+		got := totals(test.results, time.Second, 7)
 		good := len(slices.DeleteFunc(slices.Clone(test.results), func(r v1.Result) bool { return r.Error != nil }))
 		ran := 0
 		for _, r := range test.results {
@@ -68,41 +68,50 @@ func (s *seen) Handle(e v1.Event) {
 
 // One workspace ends the stream with its own result, several with that of all, and
 // hints get the flags that led there.
-func TestBatch(t *testing.T) {
+func TestWork(t *testing.T) {
 	one, two := wording.Title{ID: "a-1", Flags: []string{"-n t"}}, wording.Title{ID: "b-1"}
 	for name, test := range map[string]struct {
 		batch  wording.Batch
 		events int
 	}{
-		"one":     {wording.Batch{Single: true, Members: []wording.Title{one}}, 2},
+		"one":     {Single("", one), 2},
 		"several": {wording.Batch{Members: []wording.Title{one, two}}, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			view := &seen{}
-			b := NewBatch(test.batch, view)
-			ForEach(len(b.Members), 1, func(i int) {
-				stream := b.Stream(i)
-				stream.Step(v1.Step{Name: "work"})
-				b.Finish(i, stream, v1.Result{Error: &v1.Error{Message: "failed", Hint: "`berth status`"}})
-			})
-			if !b.Single {
-				b.FinishAll(v1.Result{Summary: &v1.ProvisionSummary{}})
+			view, hints := &seen{}, make([]*v1.Error, len(test.batch.Members))
+			work := Work{
+				Batch: test.batch, Requests: func() int { return 7 },
+				Summary: func(results []v1.Result, totals v1.Totals) v1.Result {
+					return v1.Result{Summary: &v1.ProvisionSummary{Items: make([]v1.ProvisionItem, len(results)), Totals: totals}}
+				},
+				One: func(_ context.Context, m Member) v1.Result {
+					m.Stream.Step(v1.Step{Name: "work"})
+					hints[m.Index] = &v1.Error{Message: "failed", Hint: "`berth status`", Code: string(fault.Failed)}
+					return v1.Result{Error: hints[m.Index]}
+				},
 			}
-			if got := b.Results[0].Error.Hint; got != "`berth status -n t`" {
+			r := work.all(t.Context(), view)
+			if got := hints[0].Hint; got != "`berth status -n t`" {
 				t.Errorf("the hint is %q", got)
 			}
 			last := view.events[len(view.events)-1]
 			if last.Result == nil || (last.Result.Summary == nil) != test.batch.Single || len(view.events) != test.events {
 				t.Errorf("the view was given %+v", view.events)
 			}
+			if s := r.Summary; s != nil && (len(s.Items) != 2 || s.Failed != 2 || s.Requests != 7 || s.ExitStatus != fault.Failed.Exit()) {
+				t.Errorf("the summary is %+v", s)
+			}
 		})
 	}
 }
 
-func TestNotStarted(t *testing.T) {
+// Once the time is over, nothing is begun: the work on a member would panic.
+func TestNoTimeLeft(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(fault.New(fault.DeadlineExceeded, "timed out after 1s"))
-	if got := NotStarted(ctx).Error; got.Message != "timed out after 1s: not started" || got.Detail != "not started" || got.ExitStatus != fault.DeadlineExceeded.Exit() {
+	work := Work{Batch: Single("", wording.Title{ID: "a-1"}), Summary: func([]v1.Result, v1.Totals) v1.Result { return v1.Result{} }}
+	got := work.all(ctx, &seen{}).Error
+	if got.Message != "timed out after 1s: not started" || got.Detail != "not started" || got.ExitStatus != fault.DeadlineExceeded.Exit() {
 		t.Errorf("%+v", got)
 	}
 }

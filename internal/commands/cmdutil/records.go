@@ -11,6 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/controller/guard"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -180,4 +182,46 @@ func (r *Recorders) Warn(s terminal.Streams) {
 			printer.PrintWarning(s, err.Error())
 		}
 	}
+}
+
+// States is where it is kept what workspaces are meant to be: where the records of jobs are,
+// or in the cluster if none are kept. It shares their connection.
+func (r *Recorders) States(client *kube.Client) lifecycle.Place {
+	return lifecycle.Place{Client: client, NATS: r.stores.Connection()}
+}
+
+// Limits are those of the configuration, which hold where the blueprint of a workspace says
+// nothing.
+func (d *Dependencies) Limits() (lifecycle.Limits, error) {
+	c, err := d.Config()
+	return lifecycle.Hours(c.Limits.Limits).Limits(), err
+}
+
+// States opens that place, and says how to close it.
+func (d *Dependencies) States(ctx context.Context) (place lifecycle.Place, done func(), err error) {
+	stores, _, err := d.jobStores(ctx)
+	if err != nil {
+		return place, nil, err
+	}
+	client, err := d.Client()
+	return lifecycle.Place{Client: client, NATS: stores.Connection()}, stores.Close, err
+}
+
+// LimitsNow are Limits as the configuration is now.
+func (d *Dependencies) LimitsNow() (lifecycle.Limits, error) {
+	c, err := d.Reload()
+	return lifecycle.Hours(c.Limits.Limits).Limits(), err
+}
+
+// Guarded asks whether the cluster checks the authors of records; nil if they are trusted. No
+// admission checks those of NATS.
+func Guarded(place lifecycle.Place, trust bool) (func(context.Context) error, error) {
+	switch {
+	case trust:
+		return nil, nil
+	case place.NATS != nil:
+		return nil, fault.New(fault.InvalidArgument, "records in NATS do not say who wrote them").
+			WithHint("use --trust-records, if everybody who may write the bucket %s may start and delete workspaces; their storage is kept", lifecycle.Bucket)
+	}
+	return func(ctx context.Context) error { return guard.Stands(ctx, place.Client.Dynamic) }, nil
 }

@@ -1,4 +1,4 @@
-package chosen_test
+package batch_test
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
-	"github.com/berthdev/berth/internal/commands/cmdutil/chosen"
 	"github.com/berthdev/berth/internal/commands/restart"
 	"github.com/berthdev/berth/internal/commands/start"
 	"github.com/berthdev/berth/internal/commands/stop"
@@ -18,18 +18,18 @@ import (
 
 // Commands that change the state of workspaces have the same command line.
 func TestOptions(t *testing.T) {
-	forget := func(o *chosen.Options) { o.IO, o.Provisioner, o.Recorders = terminal.Streams{}, nil, nil }
-	for name, command := range map[string]func(*cmdutil.Factory, func(context.Context, *chosen.Options) error) *cobra.Command{
+	forget := func(o *batch.Options) { o.IO, o.Provisioner, o.Recorders = terminal.Streams{}, nil, nil }
+	for name, command := range map[string]func(*cmdutil.Factory, func(context.Context, *batch.Options) error) *cobra.Command{
 		"stop": stop.NewCmd, "start": start.NewCmd, "restart": restart.NewCmd,
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmdtest.Options(t, command, forget, map[string]cmdtest.Case[chosen.Options]{
-				"one": {Args: "alice~dev", Want: chosen.Options{Choice: chosen.Choice{Args: []string{"alice~dev"}, Parallel: 4}}},
-				"several": {Args: "alice bob --parallel 2 --no-wait --wait --timeout 2m", Want: chosen.Options{
-					Choice: chosen.Choice{Args: []string{"alice", "bob"}, Parallel: 2}, NoWait: true, Wait: true, Timeout: 2 * time.Minute,
+			cmdtest.Options(t, command, forget, map[string]cmdtest.Case[batch.Options]{
+				"one": {Args: "alice~dev", Want: batch.Options{Selection: batch.Selection{Args: []string{"alice~dev"}, Parallel: 4}}},
+				"several": {Args: "alice bob --parallel 2 --no-wait --wait --timeout 2m", Want: batch.Options{
+					Selection: batch.Selection{Args: []string{"alice", "bob"}, Parallel: 2}, NoWait: true, Wait: true, Timeout: 2 * time.Minute,
 				}},
-				"of an owner": {Args: "--owner alice -A --context c", Want: chosen.Options{
-					Choice: chosen.Choice{Args: []string{}, ByOwner: true, Owner: "alice", AllNamespaces: true, Parallel: 4}, Flags: []string{"--context c"},
+				"of an owner": {Args: "--owner alice -A --context c", Want: batch.Options{
+					Selection: batch.Selection{Args: []string{}, ByOwner: true, Owner: "alice", AllNamespaces: true, Parallel: 4}, Flags: []string{"--context c"},
 				}},
 				"none":                     {Err: "requires at least one workspace, or --owner"},
 				"an owner and a workspace": {Args: "alice --owner bob", Err: "mutually exclusive"},

@@ -1,4 +1,4 @@
-package chosen
+package batch
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/english"
@@ -16,9 +18,58 @@ import (
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
-	"github.com/berthdev/berth/internal/terminal/progress"
 	"github.com/berthdev/berth/internal/terminal/result"
 )
+
+// Options are what the command line says of a command that changes the state of workspaces.
+type Options struct {
+	IO          terminal.Streams
+	Provisioner func() (*provision.Provisioner, error)
+	Recorders   func(context.Context) (*cmdutil.Recorders, error)
+	// Flags say which cluster is meant, for commands that are proposed.
+	Flags []string
+
+	Selection
+	Wait       bool // for another command that works on it
+	NoWait     bool // until it is so
+	Yes        bool // without a question
+	StuckAfter time.Duration
+	Timeout    time.Duration
+	Output     printer.Format
+}
+
+// NewCmd completes a command that has its texts; until is what it waits for.
+func (o *Options) NewCmd(f *cmdutil.Factory, cmd *cobra.Command, until string, runF func(context.Context, *Options) error) *cobra.Command {
+	deps, flags := f.For(cmd), cmd.Flags()
+	o.IO, o.Provisioner, o.Recorders = f.IO, deps.Remover, deps.Recorders
+	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
+	flags.BoolVar(&o.NoWait, "no-wait", false, "do not wait until "+until)
+	flags.BoolVar(&o.Wait, "wait", false, "if another command works on the workspace, wait for that instead of failing")
+	o.AddFlags(f, cmd)
+	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
+	cmd.ValidArgsFunction = f.CompleteWorkspaces
+	cmd.RunE = cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
+		o.Args, o.ByOwner, o.Flags = args, cmd.Flags().Changed("owner"), cmdutil.ClusterFlags(cmd)
+		return o.validate()
+	})
+	return cmd
+}
+
+// AddYesFlag adds --yes, of commands that end pods.
+func (o *Options) AddYesFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
+}
+
+// validate finds what is wrong with the command line.
+func (o *Options) validate() error {
+	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
+		return err
+	}
+	if err := cmdutil.CheckStuckAfter(o.StuckAfter, o.NoWait); err != nil {
+		return err
+	}
+	return o.Validate()
+}
 
 // Change is what a command does to the workspaces.
 type Change struct {
@@ -59,24 +110,21 @@ func (o *Options) Run(ctx context.Context, c Change) error {
 	if !c.Starts {
 		defer recorders.CleanUp(ctx)()
 	}
-	batch := o.Batch(p.Client.Namespace, all, c.Verb, func(some Choice) string { return some.Again(c.Verb, o.Flags) }, o.Flags)
-	view := progress.New(o.IO, o.Output, batch)
-	work := cmdutil.NewBatch(batch, view)
-	cmdutil.ForEach(len(all), o.Parallel, func(i int) {
-		own, sinks := *p, []event.Sink(nil)
-		if c.Starts {
-			own.Jobs, sinks = recorders.New()
-		}
-		stream := work.Stream(i, sinks...)
-		work.Finish(i, stream, c.one(ctx, &own, all[i], stream))
-	})
-	defer recorders.Warn(o.IO)
-	r := work.Results[0]
-	if o.Many() {
-		r = summary(all, work.Results, cmdutil.Totals(work.Results, time.Since(begun), p.Client.Requests.Count()))
-		work.FinishAll(r)
+	again := func(some Selection) string { return some.Again(c.Verb, o.Flags) }
+	work := Work{
+		IO: o.IO, Output: o.Output, Batch: o.Batch(p.Client.Namespace, all, c.Verb, again, o.Flags),
+		Begun: begun, Requests: p.Client.Requests.Count,
+		Summary: func(results []v1.Result, totals v1.Totals) v1.Result { return summary(all, results, totals) },
+		One: func(ctx context.Context, m Member) v1.Result {
+			own := *p
+			own.Jobs = m.Jobs
+			return c.one(ctx, &own, all[m.Index], m.Stream)
+		},
 	}
-	return cmdutil.Report(o.IO, o.Output, result.Of(r, batch), view)
+	if c.Starts {
+		work.Recorders = recorders
+	}
+	return work.Run(ctx)
 }
 
 // find looks the workspaces up, or lists those of the owner.
@@ -101,11 +149,7 @@ func (o *Options) confirm(ctx context.Context, c Change, all []Workspace) error 
 	if o.Yes || !o.IO.CanAsk() {
 		return nil
 	}
-	yes, err := terminal.Confirm(ctx, o.IO, strings.ToUpper(c.Verb[:1])+c.Verb[1:]+"?")
-	if err == nil && !yes {
-		err = fault.New(fault.Interrupted, "not confirmed: nothing was %s", c.Done)
-	}
-	return err
+	return Confirm(ctx, o.IO, strings.ToUpper(c.Verb[:1])+c.Verb[1:]+"?", c.Done)
 }
 
 // Lost says what goes with the pods of workspaces without a home directory in a storage; kept is
@@ -122,11 +166,8 @@ func Lost(losing []Workspace, kept bool) string {
 	return fmt.Sprintf("%s %s no home directory in a storage: %s", name, has, what)
 }
 
-// one changes one workspace, if there is time.
+// one changes one workspace.
 func (c Change) one(ctx context.Context, p *provision.Provisioner, w Workspace, stream *event.Stream) v1.Result {
-	if ctx.Err() != nil {
-		return cmdutil.NotStarted(ctx)
-	}
 	if err := OrDenied(w.Err); err != nil {
 		return v1.Result{Error: result.NewError(err)}
 	}
@@ -159,5 +200,5 @@ func StartResult(outcome provision.Outcome, err error) v1.Result {
 	if fault.CodeOf(err) == fault.AlreadyExists && outcome.Workspace != nil {
 		err = nil
 	}
-	return cmdutil.ProvisionResult(outcome, err)
+	return ProvisionResult(outcome, err)
 }
