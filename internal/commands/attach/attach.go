@@ -1,5 +1,5 @@
-// Package attach is how commands get into a workspace: they find it, wait until it can be entered, and connect a command
-// that runs there with the streams of this process.
+// Package attach is how commands get into a workspace: they find it, wait until it can be entered, and connect a
+// command that runs there with the streams of this process.
 package attach
 
 import (
@@ -78,7 +78,9 @@ func isRetryable(err error) bool {
 }
 
 // choose finds the container to enter, as the pods are now.
-func (a Attacher) choose(ctx context.Context, reader inventory.Reader, target *inventory.Target, workspace string) (Session, error) {
+func (a Attacher) choose(
+	ctx context.Context, reader inventory.Reader, target *inventory.Target, workspace string,
+) (Session, error) {
 	pods, err := reader.Pods(ctx, target)
 	if err != nil {
 		return Session{}, err
@@ -104,11 +106,15 @@ func (a Attacher) wait(ctx context.Context, target *inventory.Target) error {
 	if err != nil {
 		return err
 	}
-	title := wording.Title{UserString: target.Found.UserString(), ID: target.ID, Namespace: target.Namespace, Verb: "exec", Flags: a.Flags}
-	err = batch.Work{IO: a.IO, Batch: batch.Single(target.Namespace, title), One: func(ctx context.Context, m batch.Member) v1.Result {
-		return batch.ProvisionResult(follower.Await(ctx, target, m.Stream))
-	}}.Run(ctx)
-	return Failed(err)
+	title := wording.Title{
+		UserString: target.Found.UserString(), ID: target.ID, Namespace: target.Namespace, Verb: "exec", Flags: a.Flags,
+	}
+	return Failed(batch.Work{
+		IO: a.IO, Batch: batch.Single(target.Namespace, title),
+		One: func(ctx context.Context, m batch.Member) v1.Result {
+			return batch.ProvisionResult(follower.Await(ctx, target, m.Stream))
+		},
+	}.Run(ctx))
 }
 
 // Enter runs the command in the workspace, or its shell, and ends as that does.
@@ -141,7 +147,10 @@ func (p Provisioning) Run(ctx context.Context, u userstring.UserString) error {
 	}
 	defer recorders.Close()
 	provisioner.States = recorders.States(provisioner.Client)
-	title := wording.Title{UserString: u.String(), ID: u.ID(), Namespace: provisioner.For(u).Client.Namespace, Verb: "provision", Flags: p.Flags, Enters: true}
+	title := wording.Title{
+		UserString: u.String(), ID: u.ID(), Namespace: provisioner.For(u).Client.Namespace,
+		Verb: "provision", Flags: p.Flags, Enters: true,
+	}
 	return batch.Work{
 		IO: p.IO, Batch: batch.Single(provisioner.Client.Namespace, title), Recorders: recorders,
 		One: func(ctx context.Context, m batch.Member) v1.Result {
@@ -224,7 +233,10 @@ func ExitStatus(err error) int {
 // an interruption stays.
 func Failed(err error) error {
 	status, printed := errors.AsType[cmdutil.ExitError](err)
-	if err == nil || !printed || status == cmdutil.ExitError(fault.Interrupted.Exit()) || status == cmdutil.ExitError(fault.Terminated.Exit()) {
+	if err == nil || !printed {
+		return err
+	}
+	if int(status) == fault.Interrupted.Exit() || int(status) == fault.Terminated.Exit() {
 		return err
 	}
 	return cmdutil.ExitError(ExitFailed)

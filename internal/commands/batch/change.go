@@ -39,7 +39,9 @@ type Options struct {
 }
 
 // NewCmd completes a command that has its texts; until is what it waits for.
-func (o *Options) NewCmd(f *cmdutil.Factory, cmd *cobra.Command, until string, runF func(context.Context, *Options) error) *cobra.Command {
+func (o *Options) NewCmd(
+	f *cmdutil.Factory, cmd *cobra.Command, until string, runF func(context.Context, *Options) error,
+) *cobra.Command {
 	deps, flags := f.For(cmd), cmd.Flags()
 	o.IO, o.Provisioner, o.Recorders = f.IO, deps.Remover, deps.Recorders
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
@@ -128,7 +130,9 @@ func (o *Options) Run(ctx context.Context, c Change) error {
 }
 
 // find looks the workspaces up, or lists those of the owner.
-func (o *Options) find(ctx context.Context, p *provision.Provisioner, all []Workspace, done string) (_ []Workspace, err error) {
+func (o *Options) find(
+	ctx context.Context, p *provision.Provisioner, all []Workspace, done string,
+) (_ []Workspace, err error) {
 	if o.ByOwner {
 		if _, all, err = o.Owned(ctx, p.Reader, p.States); err != nil {
 			return nil, err
@@ -137,11 +141,9 @@ func (o *Options) find(ctx context.Context, p *provision.Provisioner, all []Work
 	return o.Find(ctx, p.Client.Namespace, all, done, p.FindRecorded)
 }
 
-// confirm says which files go with the pods, and asks if there is somebody to ask.
+// confirm says which files go with the pods, and asks at a terminal.
 func (o *Options) confirm(ctx context.Context, c Change, all []Workspace) error {
-	losing := slices.DeleteFunc(slices.Clone(all), func(w Workspace) bool {
-		return w.Target == nil || w.Err != nil || !provision.LosesFiles(w.Target)
-	})
+	losing := Losing(all)
 	if len(losing) == 0 {
 		return nil
 	}
@@ -150,6 +152,13 @@ func (o *Options) confirm(ctx context.Context, c Change, all []Workspace) error 
 		return nil
 	}
 	return Confirm(ctx, o.IO, strings.ToUpper(c.Verb[:1])+c.Verb[1:]+"?", c.Done)
+}
+
+// Losing are the workspaces that lose files with their pods; those that were not found are none.
+func Losing(all []Workspace) []Workspace {
+	return slices.DeleteFunc(slices.Clone(all), func(w Workspace) bool {
+		return w.Target == nil || w.Err != nil || !provision.LosesFiles(w.Target)
+	})
 }
 
 // Lost says what goes with the pods of workspaces without a home directory in a storage; kept is

@@ -20,11 +20,19 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// Notes prints the remarks and warnings of a stream, and nothing else.
-type Notes struct{ terminal.Streams }
+// Preview finds out what would change about a workspace, and changes nothing: of its events, remarks and warnings
+// alone are printed.
+func Preview[T any](s terminal.Streams, id string, find func(*event.Stream) (T, error)) (T, error) {
+	stream := event.NewStream(id, time.Now, notes{s})
+	defer stream.Finish(v1.Result{})
+	return find(stream)
+}
+
+// notes prints the remarks and warnings of a stream, and nothing else.
+type notes struct{ terminal.Streams }
 
 // Handle prints a remark or a warning.
-func (n Notes) Handle(e v1.Event) {
+func (n notes) Handle(e v1.Event) {
 	switch {
 	case e.Progress != nil:
 		printer.PrintNote(n.Streams, e.Progress.Message)
@@ -56,7 +64,9 @@ func DryRunError(ctx context.Context, err error) error {
 }
 
 // PrintChanges prints the changes of a dry run, or returns why there are none.
-func PrintChanges(ctx context.Context, s terminal.Streams, format printer.Format, mode apply.DryRun, changes apply.Changes, err error) error {
+func PrintChanges(
+	ctx context.Context, s terminal.Streams, format printer.Format, mode apply.DryRun, changes apply.Changes, err error,
+) error {
 	if err := DryRunError(ctx, err); err != nil {
 		return err
 	}
@@ -71,7 +81,8 @@ func PrintChanges(ctx context.Context, s terminal.Streams, format printer.Format
 	if mode == apply.DryRunServer && len(changes) > 0 {
 		checked = " The API server has checked them."
 	}
-	printer.PrintNote(s, fmt.Sprintf("dry run: %s.%s Nothing was changed.", english.Plural(len(changes), "change"), checked))
+	changed := english.Plural(len(changes), "change")
+	printer.PrintNote(s, fmt.Sprintf("dry run: %s.%s Nothing was changed.", changed, checked))
 	return nil
 }
 
@@ -87,11 +98,13 @@ type Updating struct {
 	How    provision.Updating
 }
 
-// Run shows what would change, asks if there is somebody to ask, and updates the workspace.
-func (o Updating) Run(ctx context.Context, p *provision.Provisioner, u userstring.UserString, recorders *cmdutil.Recorders) error {
-	stream := event.NewStream(u.ID(), time.Now, Notes{o.IO})
-	plan, err := p.PlanUpdate(ctx, u, o.How, stream)
-	stream.Finish(v1.Result{})
+// Run shows what would change, asks at a terminal, and updates the workspace.
+func (o Updating) Run(
+	ctx context.Context, p *provision.Provisioner, u userstring.UserString, recorders *cmdutil.Recorders,
+) error {
+	plan, err := Preview(o.IO, u.ID(), func(stream *event.Stream) (*provision.Update, error) {
+		return p.PlanUpdate(ctx, u, o.How, stream)
+	})
 	if err != nil {
 		return DryRunError(ctx, err) // nothing was written
 	}
@@ -142,8 +155,14 @@ func (o Updating) confirm(ctx context.Context, plan *provision.Update, u userstr
 }
 
 // report updates the workspace, shows how, and prints the result.
-func (o Updating) report(ctx context.Context, p *provision.Provisioner, plan *provision.Update, u userstring.UserString, recorders *cmdutil.Recorders) error {
-	title := wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: o.Verb, Flags: o.Flags, Enters: o.Enters}
+func (o Updating) report(
+	ctx context.Context, p *provision.Provisioner, plan *provision.Update, u userstring.UserString,
+	recorders *cmdutil.Recorders,
+) error {
+	title := wording.Title{
+		UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace,
+		Verb: o.Verb, Flags: o.Flags, Enters: o.Enters,
+	}
 	return Work{
 		IO: o.IO, Output: o.Output, Batch: Single(p.Client.Namespace, title), Recorders: recorders, Timing: o.Timing,
 		One: func(ctx context.Context, m Member) v1.Result {

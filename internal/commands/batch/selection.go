@@ -94,7 +94,10 @@ func invalid(errs []error, all int, done string) error {
 
 // Find looks the workspaces up. Arguments that are ambiguous are reported together; one
 // that is not found keeps its error.
-func (s Selection) Find(ctx context.Context, namespace string, all []Workspace, done string, find func(context.Context, inventory.Argument) (*inventory.Target, error)) ([]Workspace, error) {
+func (s Selection) Find(
+	ctx context.Context, namespace string, all []Workspace, done string,
+	find func(context.Context, inventory.Argument) (*inventory.Target, error),
+) ([]Workspace, error) {
 	ForEach(len(all), s.Parallel, func(i int) {
 		w := &all[i]
 		if w.Err == nil {
@@ -127,7 +130,9 @@ func unique(found []Workspace, done string) (all []Workspace, err error) {
 }
 
 // Owned lists the workspaces of the owner, those without pods as well.
-func (s Selection) Owned(ctx context.Context, r inventory.Reader, place lifecycle.Place) (*v1.WorkspaceList, []Workspace, error) {
+func (s Selection) Owned(
+	ctx context.Context, r inventory.Reader, place lifecycle.Place,
+) (*v1.WorkspaceList, []Workspace, error) {
 	query := fleet.Query{Namespace: r.Client.Namespace, Owners: []string{s.Owner}, Installed: true}
 	where, everywhere := "in namespace "+query.Namespace, []string(nil)
 	if s.AllNamespaces {
@@ -182,14 +187,18 @@ func (s Selection) Again(verb string, flags []string) string {
 // Batch is what the progress of a command with such a verb is about; again is the command
 // that goes on with such a selection. Where workspaces of several namespaces are worked on, whose
 // IDs may be the same, they go by namespace and ID.
-func (s Selection) Batch(namespace string, all []Workspace, verb string, again func(Selection) string, flags []string) wording.Batch {
+func (s Selection) Batch(
+	namespace string, all []Workspace, verb string, again func(Selection) string, flags []string,
+) wording.Batch {
 	b := wording.Batch{Single: !s.Many(), Namespace: namespace, Parallel: s.Parallel, Flags: flags, Again: again(s)}
 	severalNamespaces := false
 	for _, w := range all {
 		severalNamespaces = severalNamespaces || w.Namespace != namespace
 	}
 	for _, w := range all {
-		title := wording.Title{UserString: cmp.Or(w.Typed, w.UserString), ID: w.ID, Namespace: w.Namespace, Verb: verb, Flags: flags}
+		title := wording.Title{
+			UserString: cmp.Or(w.Typed, w.UserString), ID: w.ID, Namespace: w.Namespace, Verb: verb, Flags: flags,
+		}
 		if severalNamespaces && s.Many() {
 			b.Namespace, title.UserString, title.ID = "", "", w.Namespace+"/"+w.ID
 		}

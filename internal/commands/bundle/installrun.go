@@ -37,17 +37,20 @@ func Install(ctx context.Context, o *InstallOptions) error {
 		return batch.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
 	}
 	title := wording.Title{ID: o.Name, Namespace: conf.Namespace, Verb: "bundle install", Flags: o.Flags}
-	return batch.Work{IO: o.IO, Output: o.Output, Batch: batch.Single("", title), One: func(ctx context.Context, m batch.Member) v1.Result {
+	one := func(ctx context.Context, m batch.Member) v1.Result {
 		installation, err := o.install(ctx, r, conf, event.NewSteps(m.Stream, time.Now))
 		if err != nil {
 			return v1.Result{Error: result.NewError(cmdutil.Because(ctx, err))}
 		}
 		return v1.Result{Installation: installation}
-	}}.Run(ctx)
+	}
+	return batch.Work{IO: o.IO, Output: o.Output, Batch: batch.Single("", title), One: one}.Run(ctx)
 }
 
 // prepare fetches the bundle, reads all of it, and looks up what there is.
-func (o *InstallOptions) prepare(ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps) (q instance.Request, known instance.Known, err error) {
+func (o *InstallOptions) prepare(
+	ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps,
+) (q instance.Request, known instance.Known, err error) {
 	q = instance.Request{
 		Name: o.Name, Class: o.class(), Config: conf, Until: instance.UntilHealthy,
 		KeepValues: len(o.ValuesFiles) == 0 && !o.ResetValues,
@@ -94,7 +97,9 @@ func (o *InstallOptions) prepare(ctx context.Context, r instance.Reconciler, con
 }
 
 // install does it, step by step.
-func (o *InstallOptions) install(ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps) (*v1.BundleInstallation, error) {
+func (o *InstallOptions) install(
+	ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps,
+) (*v1.BundleInstallation, error) {
 	q, known, err := o.prepare(ctx, r, conf, steps)
 	if err != nil {
 		return nil, err
@@ -140,7 +145,9 @@ func noteValues(known instance.Known, q instance.Request) string {
 }
 
 // preview is what would change; nobody sees the steps.
-func (o *InstallOptions) preview(ctx context.Context, r instance.Reconciler, conf v1alpha1.Config) (apply.Changes, error) {
+func (o *InstallOptions) preview(
+	ctx context.Context, r instance.Reconciler, conf v1alpha1.Config,
+) (apply.Changes, error) {
 	steps := event.NewSteps(event.NewStream(o.Name, time.Now), time.Now)
 	defer steps.Finish(v1.Result{})
 	q, known, err := o.prepare(ctx, r, conf, steps)
@@ -152,7 +159,9 @@ func (o *InstallOptions) preview(ctx context.Context, r instance.Reconciler, con
 }
 
 // document is what was done.
-func (o *InstallOptions) document(r instance.Reconciler, q instance.Request, out instance.Outcome, steps *event.Steps) *v1.BundleInstallation {
+func (o *InstallOptions) document(
+	r instance.Reconciler, q instance.Request, out instance.Outcome, steps *event.Steps,
+) *v1.BundleInstallation {
 	count := func(action apply.Action) int { return len(out.Changes.With(action)) }
 	return &v1.BundleInstallation{
 		Name: o.Name, Action: out.Action, Bundle: out.Bundle, Previous: out.Previous, Revision: out.Revision,

@@ -50,7 +50,9 @@ is listed, and you are asked to confirm; --yes skips the question. Without a ter
 		ValidArgsFunction: completeInstance(f),
 	}
 	o = newCluster(f, cmd, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
-	cmd.Flags().BoolVar(&o.DeleteDefinitions, "delete-crds", false, "remove the definitions of kinds, and every object of these kinds")
+	cmd.Flags().BoolVar(
+		&o.DeleteDefinitions, "delete-crds", false, "remove the definitions of kinds, and every object of these kinds",
+	)
 	cmd.Flags().BoolVar(&o.KeepStorage, "keep-storage", false, "keep the PersistentVolumeClaims, and so their data")
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "succeed if there is no such bundle")
@@ -77,18 +79,21 @@ func Uninstall(ctx context.Context, o *ClusterOptions) error {
 	}
 	begun := time.Now()
 	title := wording.Title{ID: o.Name, Verb: "bundle uninstall", Flags: o.Flags}
-	return batch.Work{IO: o.IO, Output: o.Output, Batch: batch.Single("", title), One: func(ctx context.Context, m batch.Member) v1.Result {
+	one := func(ctx context.Context, m batch.Member) v1.Result {
 		removal, err := o.uninstall(ctx, r, event.NewSteps(m.Stream, time.Now))
 		if err != nil {
 			return v1.Result{Error: result.NewError(cmdutil.Because(ctx, err))}
 		}
 		removal.Seconds = time.Since(begun).Seconds()
 		return v1.Result{Removal: removal}
-	}}.Run(ctx)
+	}
+	return batch.Work{IO: o.IO, Output: o.Output, Batch: batch.Single("", title), One: one}.Run(ctx)
 }
 
 // uninstall removes it. One that is not there is as wanted, if --ignore-not-found says so.
-func (o *ClusterOptions) uninstall(ctx context.Context, r instance.Reconciler, steps *event.Steps) (*v1.BundleRemoval, error) {
+func (o *ClusterOptions) uninstall(
+	ctx context.Context, r instance.Reconciler, steps *event.Steps,
+) (*v1.BundleRemoval, error) {
 	removing := instance.Removing{
 		Definitions: o.DeleteDefinitions, KeepStorage: o.KeepStorage, NoWait: o.NoWait,
 		Confirm: func(loss instance.Loss) error { return o.confirm(ctx, loss) },
@@ -115,7 +120,8 @@ func (o *ClusterOptions) confirm(ctx context.Context, loss instance.Loss) error 
 		if len(loss.Objects) > 0 {
 			hint += ", and leave out --delete-crds to keep the definitions"
 		}
-		return fault.New(fault.InvalidArgument, "--yes is required to remove data without a terminal: %s", what).WithHint("%s", hint)
+		err := fault.New(fault.InvalidArgument, "--yes is required to remove data without a terminal: %s", what)
+		return err.WithHint("%s", hint)
 	}
 	return batch.Confirm(ctx, o.IO, what+". Remove it?", "removed")
 }

@@ -15,8 +15,10 @@ import (
 )
 
 // RunE makes the RunE of a command: parse reads the command line into the options
-// and finds what is wrong with it, without asking anybody; then runF runs.
-func RunE[O any](o *O, runF func(context.Context, *O) error, parse func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+// and finds what is wrong with it, without asking the cluster; then runF runs.
+func RunE[O any](
+	o *O, runF func(context.Context, *O) error, parse func(cmd *cobra.Command, args []string) error,
+) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := parse(cmd, args); err != nil {
 			return UsageError(cmd, err)
@@ -105,7 +107,9 @@ func ParseUser(text string) (userstring.UserString, error) {
 // user string, as an ID does not say what to make.
 func ParseNewUser(text string) (userstring.UserString, error) {
 	if strings.HasPrefix(text, "id/") || userstring.LooksLikeID(text) {
-		return userstring.UserString{}, fault.New(fault.InvalidArgument, "%s is an ID, which does not say what to provision", text).
+		return userstring.UserString{}, fault.New(
+			fault.InvalidArgument, "%s is an ID, which does not say what to provision", text,
+		).
 			WithHint("name the workspace by its user string, such as alice~dev")
 	}
 	return ParseUser(text)

@@ -61,7 +61,10 @@ func BlueprintDocument(b blueprint.Blueprint) (*v1.Blueprint, error) {
 		err = json.Unmarshal(text, &document.Spec)
 	}
 	if err != nil { // a number that is not finite, in a blueprint that is not validated
-		return nil, fault.New(fault.InvalidArgument, "blueprint %s cannot be shown: %s", b.Name, strings.TrimPrefix(err.Error(), "json: ")).
+		return nil, fault.New(
+			fault.InvalidArgument, "blueprint %s cannot be shown: %s", b.Name,
+			strings.TrimPrefix(err.Error(), "json: "),
+		).
 			WithHint("find the field with `berth blueprint validate`")
 	}
 	return document, nil
@@ -77,7 +80,9 @@ type SetFlags struct {
 // Add adds the flags.
 func (f *SetFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Image, "image", "", "use this image, for this run")
-	cmd.Flags().StringArrayVar(&f.Fields, "set", nil, "set a field of the blueprint, for this run: resources.cpu=2, env.FOO=bar (repeatable)")
+	cmd.Flags().StringArrayVar(
+		&f.Fields, "set", nil, "set a field of the blueprint, for this run: resources.cpu=2, env.FOO=bar (repeatable)",
+	)
 	NoFlagValues(cmd, "image", "set")
 }
 

@@ -54,7 +54,9 @@ func (f *Factory) Bundles(ctx context.Context, system string) (r instance.Reconc
 	sources, err := f.Sources()
 	sources.Cluster = &source.Cluster{Client: client.CoreV1(), Namespace: system}
 	guard := &installer.Guard{Client: client.Dynamic, System: system, Now: time.Now}
-	return instance.Reconciler{Own: client, Installs: client, Guard: guard, System: system, Fetcher: sources, Now: time.Now}, err
+	return instance.Reconciler{
+		Own: client, Installs: client, Guard: guard, System: system, Fetcher: sources, Now: time.Now,
+	}, err
 }
 
 // AddRenderFlag adds the flag that says how long the rendering of a chart may take.
@@ -73,7 +75,9 @@ func CheckRender(limit time.Duration) error {
 // AddFetchFlag adds the flag that says how long fetching the source of a bundle may take, of
 // commands that work on the bundles of others.
 func AddFetchFlag(cmd *cobra.Command, limit *time.Duration) {
-	cmd.Flags().DurationVar(limit, source.FlagTime, source.DefaultTime, "how long fetching the source of a bundle may take")
+	cmd.Flags().DurationVar(
+		limit, source.FlagTime, source.DefaultTime, "how long fetching the source of a bundle may take",
+	)
 }
 
 // CheckFetch finds out whether the flag of AddFetchFlag is right.
@@ -88,6 +92,12 @@ func CheckFetch(limit time.Duration) error {
 // bundles are sent the caller's token. Trust.Check finds out whether they are right.
 func AddContentFlags(cmd *cobra.Command, trust *server.Trust) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&trust.Hosts, server.FlagHost, nil, "a server outside of the cluster that may be sent your token, for bundles that another program has unpacked: HOST[:PORT]")
-	flags.StringVar(&trust.CAFile, server.FlagCA, "", "the file of the CA of servers that content is fetched from, in PEM")
+	flags.StringSliceVar(
+		&trust.Hosts, server.FlagHost, nil,
+		"a server outside of the cluster that may be sent your token, for bundles that another program has "+
+			"unpacked: HOST[:PORT]",
+	)
+	flags.StringVar(
+		&trust.CAFile, server.FlagCA, "", "the file of the CA of servers that content is fetched from, in PEM",
+	)
 }

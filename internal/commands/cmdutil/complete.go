@@ -19,7 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// CompletionTimeout is how long a user who pressed Tab waits for the cluster.
+// CompletionTimeout is how long completion waits for the cluster.
 const CompletionTimeout = 2 * time.Second
 
 // NoFlagValues says that there is nothing to complete for the values of flags.
@@ -45,12 +45,16 @@ func CompleteOne(values func(*cobra.Command) ([]cobra.Completion, error)) cobra.
 
 // CompleteWorkspace completes one workspace by its user string, or its ID if it
 // has none.
-func (f *Factory) CompleteWorkspace(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (f *Factory) CompleteWorkspace(
+	cmd *cobra.Command, args []string, typed string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return CompleteOne(f.workspaceNames)(cmd, args, typed)
 }
 
 // CompleteWorkspaces completes each of several arguments.
-func (f *Factory) CompleteWorkspaces(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (f *Factory) CompleteWorkspaces(
+	cmd *cobra.Command, _ []string, typed string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return f.CompleteWorkspace(cmd, nil, typed)
 }
 
@@ -147,7 +151,7 @@ func FirstArgument(args []string) string {
 
 // CompletePods completes a flag with what the pods of a workspace have.
 func (f *Factory) CompletePods(cmd *cobra.Command, flag string, of WorkspaceOf, values func(*corev1.Pod) []string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	complete := func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		workspace := of(args)
 		if workspace == "" {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -167,13 +171,14 @@ func (f *Factory) CompletePods(cmd *cobra.Command, flag string, of WorkspaceOf, 
 			}
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
-	})
+	}
+	_ = cmd.RegisterFlagCompletionFunc(flag, complete)
 }
 
 // CompleteKubeFlags completes the flags that say which cluster and which namespace is meant.
 func (f *Factory) CompleteKubeFlags(root *cobra.Command) {
 	complete := func(flag string, values func(context.Context) ([]cobra.Completion, error)) {
-		_ = root.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		fromCluster := func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
 			defer cancel()
 			all, err := values(ctx)
@@ -181,7 +186,8 @@ func (f *Factory) CompleteKubeFlags(root *cobra.Command) {
 				return nil, cobra.ShellCompDirectiveError
 			}
 			return all, cobra.ShellCompDirectiveNoFileComp
-		})
+		}
+		_ = root.RegisterFlagCompletionFunc(flag, fromCluster)
 	}
 	complete("context", f.contexts)
 	complete("namespace", f.namespaces)
@@ -213,7 +219,9 @@ func (f *Factory) namespaces(ctx context.Context) (names []cobra.Completion, err
 
 // CompleteUserString completes the blueprint in the user string of a workspace that may not
 // exist yet: alice~ becomes alice~dev. Whose workspace it is, only the user knows.
-func (d *Dependencies) CompleteUserString(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (d *Dependencies) CompleteUserString(
+	cmd *cobra.Command, args []string, typed string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	user, rest, named := strings.Cut(typed, "~")
 	if len(args) > 0 || !named || user == "" || strings.ContainsAny(rest, "=+") {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -243,13 +251,17 @@ func Causes(*cobra.Command) (names []cobra.Completion, err error) {
 	}
 	_, kubernetes := cause.Reasons()
 	for _, reason := range kubernetes {
-		names = append(names, cobra.CompletionWithDesc(reason, "Kubernetes' word for "+strings.Join(meant[reason], ", ")))
+		names = append(
+			names, cobra.CompletionWithDesc(reason, "Kubernetes' word for "+strings.Join(meant[reason], ", ")),
+		)
 	}
 	return names, nil
 }
 
 // CompleteVolumes completes arguments, or a flag, with what the drivers know.
-func (f *Factory) CompleteVolumes(cmd *cobra.Command, namespace string, values func(context.Context, nodes.Nodes) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (f *Factory) CompleteVolumes(
+	cmd *cobra.Command, namespace string, values func(context.Context, nodes.Nodes) ([]cobra.Completion, error),
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
 	defer cancel()
 	all, err := f.Volumes(ctx, namespace)

@@ -81,7 +81,10 @@ func UsageError(cmd *cobra.Command, err error) error {
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		if must := mustBeOf(invalid); must != "" {
-			usage = fault.New(fault.InvalidArgument, "invalid argument %q for %q flag: %s", invalid.GetValue(), flagName(invalid.GetFlag()), must)
+			usage = fault.New(
+				fault.InvalidArgument, "invalid argument %q for %q flag: %s", invalid.GetValue(),
+				flagName(invalid.GetFlag()), must,
+			)
 		}
 	}
 	if hint == "" {

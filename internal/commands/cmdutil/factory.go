@@ -66,7 +66,7 @@ func NewFactory(streams terminal.Streams, getenv func(string) string) *Factory {
 }
 
 // Workspaces looks workspaces up for commands that only enter them or list their
-// names. It reads no configuration, so that a broken one cannot keep anybody out.
+// names. It reads no configuration, so that a broken one keeps no user out.
 func (f *Factory) Workspaces() (inventory.Reader, error) {
 	client, err := f.Client()
 	if err != nil {
@@ -219,7 +219,9 @@ func reader(client *kube.Client, policy cause.Policy, states openStates) invento
 			return ""
 		}
 		defer done()
-		list, _, err := recorded.List(ctx, inner.In(namespace), place, lifecycle.Limits{}, fleet.Query{Namespace: namespace}, fleet.Names)
+		list, _, err := recorded.List(
+			ctx, inner.In(namespace), place, lifecycle.Limits{}, fleet.Query{Namespace: namespace}, fleet.Names,
+		)
 		if err != nil {
 			return ""
 		}

@@ -18,7 +18,7 @@ func AddTimeoutFlag(cmd *cobra.Command, timeout *time.Duration) {
 	cmd.Flags().DurationVar(timeout, "timeout", 0, "give up after this time, such as 90s or 5m (0: never)")
 }
 
-// maxTimeout is a year: whoever asks for more means never.
+// maxTimeout is a year: more than that means never.
 const maxTimeout = 365 * 24 * time.Hour
 
 // CheckTimeout refuses a --timeout that is negative or absurd.
@@ -62,15 +62,22 @@ func FollowEnded(ctx context.Context, err error) error {
 // configuration reads.
 func AddStuckAfterFlag(cmd *cobra.Command, after *time.Duration) {
 	const flag = "stuck-after"
-	cmd.Flags().DurationVar(after, flag, 0, "give up once only a person can change what it waits for, and nothing has changed for this time (0: never)")
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions([]cobra.Completion{"1m", "5m", "15m"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().DurationVar(
+		after, flag, 0,
+		"give up once only a person can change what it waits for, and nothing has changed for this time (0: never)",
+	)
+	_ = cmd.RegisterFlagCompletionFunc(
+		flag, cobra.FixedCompletions([]cobra.Completion{"1m", "5m", "15m"}, cobra.ShellCompDirectiveNoFileComp),
+	)
 }
 
 // CheckStuckAfter refuses --stuck-after where nothing is waited for. In the configuration it
 // may stand for the commands that do wait.
 func CheckStuckAfter(after time.Duration, noWait bool) error {
 	if after != 0 && noWait {
-		return fault.New(fault.InvalidArgument, "--stuck-after and --no-wait are mutually exclusive: nothing is waited for")
+		return fault.New(
+			fault.InvalidArgument, "--stuck-after and --no-wait are mutually exclusive: nothing is waited for",
+		)
 	}
 	return nil
 }
@@ -83,8 +90,13 @@ func AddPolicyFlags(cmd *cobra.Command) {
 	flags.String("policy", p.Name, "fail at once (fast), or give known transient causes some time (patient)")
 	flags.Int("crash-loop-threshold", p.CrashLoopThreshold, "how many restarts of a container are not yet a failure")
 	flags.Duration("pull-delay", p.PullDelay, "how long an image is pulled before the stage Pulling is reported")
-	flags.Duration("grace-period", p.GracePeriod, "how long --policy patient waits without progress for a transient cause")
-	flags.StringSlice("ignore-reason", nil, "a cause, or Kubernetes' reason, that is not a failure, such as CrashLoop or ErrImagePull (repeatable)")
+	flags.Duration(
+		"grace-period", p.GracePeriod, "how long --policy patient waits without progress for a transient cause",
+	)
+	flags.StringSlice(
+		"ignore-reason", nil,
+		"a cause, or Kubernetes' reason, that is not a failure, such as CrashLoop or ErrImagePull (repeatable)",
+	)
 
 	fixed := func(flag string, values ...cobra.Completion) {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
@@ -108,13 +120,20 @@ func (d *Dependencies) PolicyOrDefault() cause.Policy {
 
 // AddDryRunFlag adds --dry-run.
 func AddDryRunFlag(cmd *cobra.Command, mode *apply.DryRun) {
-	EnumVar(cmd, mode, "dry-run", "print the objects that would change, and change nothing; with server, the API server checks them", apply.DryRunClient, apply.DryRunServer)
+	EnumVar(
+		cmd, mode, "dry-run",
+		"print the objects that would change, and change nothing; with server, the API server checks them",
+		apply.DryRunClient, apply.DryRunServer,
+	)
 }
 
 // AddTrustFlag adds the flag by which records are believed whose authors the cluster does
 // not check.
 func AddTrustFlag(cmd *cobra.Command, trust *bool) {
-	cmd.Flags().BoolVar(trust, "trust-records", false, "do whatever is recorded, also for those who may not do it themselves; storage is kept")
+	cmd.Flags().BoolVar(
+		trust, "trust-records", false,
+		"do whatever is recorded, also for those who may not do it themselves; storage is kept",
+	)
 }
 
 // ReadFile reads a file that a flag names, or standard input for -, of so many bytes at
@@ -134,7 +153,9 @@ func ReadFile(path string, stdin io.Reader, most int64, flag string) ([]byte, er
 	case err != nil:
 		return nil, fault.New(fault.InvalidArgument, "cannot read the file of %s: %s: %w", flag, name, err)
 	case int64(len(content)) > most:
-		return nil, fault.New(fault.InvalidArgument, "the file of %s is too large: %s has more than %d bytes", flag, name, most)
+		return nil, fault.New(
+			fault.InvalidArgument, "the file of %s is too large: %s has more than %d bytes", flag, name, most,
+		)
 	}
 	return content, nil
 }

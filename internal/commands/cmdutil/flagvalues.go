@@ -126,7 +126,9 @@ func AddOutputFlag(cmd *cobra.Command, format *printer.Format, allowed ...string
 		usage += "; wide cuts nothing, and may be wider than the terminal"
 	}
 	cmd.Flags().VarP(&outputFlag{text: "text", format: format, allowed: allowed}, "output", "o", usage)
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	_ = cmd.RegisterFlagCompletionFunc(
+		"output", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace),
+	)
 }
 
 // outputFlag is a pflag.Value.
@@ -161,7 +163,9 @@ func (o *outputFlag) Type() string { return "FORMAT" }
 // DaysVar adds a flag whose value is a duration that may be long: 90m, 24h, 7d, 2w.
 func DaysVar(cmd *cobra.Command, value *time.Duration, name, usage string) {
 	cmd.Flags().Var((*days)(value), name, usage)
-	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions([]string{"1h", "24h", "7d", "30d"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc(
+		name, cobra.FixedCompletions([]string{"1h", "24h", "7d", "30d"}, cobra.ShellCompDirectiveNoFileComp),
+	)
 }
 
 // days is the pflag.Value of a duration with days and weeks, as Prometheus writes it.

@@ -24,8 +24,10 @@ const FlagGateway = "gateway"
 
 // AddGatewayFlag adds the flag that chooses a gateway.
 func (d *Dependencies) AddGatewayFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, FlagGateway, "", "go through this gateway of the configuration, instead of the API server")
-	_ = cmd.RegisterFlagCompletionFunc(FlagGateway, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	cmd.Flags().StringVar(
+		name, FlagGateway, "", "go through this gateway of the configuration, instead of the API server",
+	)
+	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		c, err := d.Config()
 		var names []string
 		for _, g := range c.Gateways {
@@ -34,7 +36,8 @@ func (d *Dependencies) AddGatewayFlag(cmd *cobra.Command, name *string) {
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
-	})
+	}
+	_ = cmd.RegisterFlagCompletionFunc(FlagGateway, complete)
 }
 
 // Gateway gives what runs commands in a workspace, or in machine/NAME, through a gateway of the
@@ -48,7 +51,9 @@ func (d *Dependencies) Gateway(ctx context.Context, name, target, container stri
 }
 
 // Through gives a gateway of the configuration, and what is meant by a target there.
-func (d *Dependencies) Through(ctx context.Context, name, target, container string) (g gateway.Gateway, to gateway.Target, err error) {
+func (d *Dependencies) Through(
+	ctx context.Context, name, target, container string,
+) (g gateway.Gateway, to gateway.Target, err error) {
 	c, err := Await(ctx, d.Config)
 	if err != nil {
 		return g, to, err
@@ -93,7 +98,9 @@ func workspaceThere(text string) (id, namespace, user string, err error) {
 // gateway is a gateway with its credential.
 func (d *Dependencies) gateway(g config.Gateway) gateway.Gateway {
 	own := g.Credential
-	made := gateway.Gateway{Name: g.Name, URL: g.URL, CAFile: g.CA, CertFile: own.Certificate.Cert, KeyFile: own.Certificate.Key}
+	made := gateway.Gateway{
+		Name: g.Name, URL: g.URL, CAFile: g.CA, CertFile: own.Certificate.Cert, KeyFile: own.Certificate.Key,
+	}
 	switch {
 	case own.TokenFile != "":
 		made.Token = &credential.Source{File: own.TokenFile}

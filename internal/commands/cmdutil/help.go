@@ -27,7 +27,9 @@ func FitHelp(root *cobra.Command, out terminal.Output) {
 		if room := min(out.Room(), readable); room > 0 {
 			cmd.Long = reflow(cmd.Long, room)
 			cmd.Example = reflow(cmd.Example, room)
-			cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", room)))
+			cmd.SetUsageTemplate(strings.ReplaceAll(
+				cmd.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", room),
+			))
 		}
 		show(cmd, args)
 	})
@@ -87,13 +89,15 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	err := fault.New(fault.InvalidArgument, "unknown command %q", args[0])
 	if like := meant(cmd, args[0]); like != "" {
-		return err.WithHint("did you mean `%s %s`?", cmd.CommandPath(), fault.Command(append([]string{like}, args[1:]...)...))
+		return err.WithHint(
+			"did you mean `%s %s`?", cmd.CommandPath(), fault.Command(append([]string{like}, args[1:]...)...),
+		)
 	}
 	return err.WithHint("see `%s --help`", cmd.CommandPath())
 }
 
 // Subcommand refuses an argument that can only be meant to be a command below another one which
-// has arguments as well; nil if none is like it.
+// has arguments as well; nil if no command is like it.
 func Subcommand(cmd *cobra.Command, typed string) error {
 	like := meant(cmd, typed)
 	if like == "" {
@@ -106,7 +110,7 @@ func Subcommand(cmd *cobra.Command, typed string) error {
 // likeness is of how many letters one may be different in a word that is meant to be a command.
 const likeness = 3
 
-// meant is the command that somebody meant: the one that has that name in other tools, that
+// meant is the command that was meant: the one that has that name in other tools, that
 // begins so, or that is spelled like it.
 func meant(in *cobra.Command, typed string) string {
 	is := func(like func(*cobra.Command) bool) string {
@@ -160,11 +164,15 @@ func CheckShells(root *cobra.Command) {
 
 func unknownTopic(in *cobra.Command, left []string) error {
 	if len(left) == 0 || !in.HasSubCommands() {
-		return fault.New(fault.InvalidArgument, "%s has no topic %q", in.CommandPath(), strings.Join(left, " ")).WithHint("see `%s --help`", in.CommandPath())
+		err := fault.New(fault.InvalidArgument, "%s has no topic %q", in.CommandPath(), strings.Join(left, " "))
+		return err.WithHint("see `%s --help`", in.CommandPath())
 	}
 	err := fault.New(fault.InvalidArgument, "unknown help topic %q", left[0])
 	if like := meant(in, left[0]); like != "" {
-		return err.WithHint("did you mean `%s help%s %s`?", in.Root().Name(), strings.TrimPrefix(in.CommandPath(), in.Root().Name()), like)
+		return err.WithHint(
+			"did you mean `%s help%s %s`?", in.Root().Name(), strings.TrimPrefix(in.CommandPath(), in.Root().Name()),
+			like,
+		)
 	}
 	return err.WithHint("see `%s --help`", in.CommandPath())
 }

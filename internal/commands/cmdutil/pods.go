@@ -80,7 +80,10 @@ const stateTimeout = 3 * time.Second
 // OrStopped is the error about the pods of a workspace: that it is stopped, if it has none and
 // that is recorded. What keeps the record from being read is no news here. Either says what
 // brings it back, as the workspace was typed.
-func OrStopped(ctx context.Context, states func(context.Context) (lifecycle.Place, func(), error), flags []string, target *inventory.Target, workspace string, err error) error {
+func OrStopped(
+	ctx context.Context, states func(context.Context) (lifecycle.Place, func(), error), flags []string,
+	target *inventory.Target, workspace string, err error,
+) error {
 	if fault.CodeOf(err) != fault.NotFound && fault.ReasonOf(err) != inventory.ReasonNoPod {
 		return err
 	}

@@ -67,7 +67,9 @@ func (j Jobs) Read(ctx context.Context, arg string) (*v1.Job, error) {
 
 // ReadAll reads all records, or those of one workspace, the newest first, and how their IDs
 // are shortened. Those that wait in the cluster for NATS are moved there.
-func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string) (list *v1.JobList, short map[string]string, err error) {
+func (j Jobs) ReadAll(
+	ctx context.Context, s terminal.Streams, workspace string,
+) (list *v1.JobList, short map[string]string, err error) {
 	var arg inventory.Argument
 	if workspace != "" {
 		if arg, err = inventory.ParseArgument(workspace); err != nil {
@@ -102,29 +104,6 @@ func (j Jobs) ReadAll(ctx context.Context, s terminal.Streams, workspace string)
 	return list, job.ShortIDs(records), nil
 }
 
-// cleanUpTime is how long the end of a command may wait for the clean-up, which the next one
-// that writes does again.
-const cleanUpTime = time.Second
-
-// CleanUp removes records that have expired beside the work of a command that keeps none
-// itself. The function waits until that is done.
-func (r *Recorders) CleanUp(ctx context.Context) (wait func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		r.stores.CleanUp(ctx)
-	}()
-	return func() {
-		defer cancel()
-		select {
-		case <-done:
-		case <-time.After(cleanUpTime):
-		case <-ctx.Done():
-		}
-	}
-}
-
 // Recorders keep the records of one command, of however many workspaces: they
 // share the connection to the store.
 type Recorders struct {
@@ -151,6 +130,29 @@ func (d *Dependencies) Recorders(ctx context.Context) (*Recorders, error) {
 func (r *Recorders) Close() {
 	r.stores.Close()
 	r.cancel()
+}
+
+// cleanUpTime is how long the end of a command may wait for the clean-up, which the next one
+// that writes does again.
+const cleanUpTime = time.Second
+
+// CleanUp removes records that have expired beside the work of a command that keeps none
+// itself. The function waits until that is done.
+func (r *Recorders) CleanUp(ctx context.Context) (wait func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.stores.CleanUp(ctx)
+	}()
+	return func() {
+		defer cancel()
+		select {
+		case <-done:
+		case <-time.After(cleanUpTime):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // New is a recorder of one provisioning, and the sinks that it adds to the
@@ -221,7 +223,11 @@ func Guarded(place lifecycle.Place, trust bool) (func(context.Context) error, er
 		return nil, nil
 	case place.NATS != nil:
 		return nil, fault.New(fault.InvalidArgument, "records in NATS do not say who wrote them").
-			WithHint("use --trust-records, if everybody who may write the bucket %s may start and delete workspaces; their storage is kept", lifecycle.Bucket)
+			WithHint(
+				"use --trust-records, if everybody who may write the bucket %s may start and delete workspaces; "+
+					"their storage is kept",
+				lifecycle.Bucket,
+			)
 	}
 	return func(ctx context.Context) error { return guard.Stands(ctx, place.Client.Dynamic) }, nil
 }

@@ -13,15 +13,14 @@ import (
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
-// asks says whether there is somebody to ask, and something to ask for.
+// asks says whether a question can be asked, and is wanted.
 func (o *Options) asks() bool { return !o.Yes && o.DryRun == "" && o.IO.CanAsk() }
 
 // confirm says which files are in no storage, names the storage that would be deleted, and asks; of
 // an owner's workspaces, which have been listed, in any case. Where nobody can be asked, it only says
 // the former. A workspace whose storage cannot be read gets the error, and is not deleted.
 func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removals []batch.Workspace) error {
-	known := readable(removals)
-	losing := slices.DeleteFunc(slices.Clone(known), func(m batch.Workspace) bool { return !provision.LosesFiles(m.Target) })
+	losing := batch.Losing(removals)
 	if len(losing) > 0 && o.DryRun == "" {
 		printer.PrintNote(o.IO, batch.Lost(losing, o.KeepStorage))
 	}
@@ -29,7 +28,7 @@ func (o *Options) confirm(ctx context.Context, p *provision.Provisioner, removal
 		return nil
 	}
 	all := o.storage(ctx, p, removals)
-	known = readable(removals) // the storage of some may not be
+	known := readable(removals) // the storage of some may not be
 	if len(all)+len(losing) == 0 && !o.ByOwner || len(known) == 0 {
 		return nil
 	}
@@ -96,7 +95,7 @@ func (o *Options) storage(ctx context.Context, p *provision.Provisioner, removal
 	return slices.Concat(each...)
 }
 
-// listing are the storages that somebody is asked about.
+// listing are the storages that the question is about.
 type listing struct {
 	all  []stored
 	many bool
@@ -113,7 +112,8 @@ func (l listing) Text(p style.Page) ([]string, error) {
 			bytes = style.Bytes(*s.Used)
 		}
 		of.Cells, name.Cells = append(of.Cells, p.Text(s.of)), append(name.Cells, p.Text(s.Name))
-		capacity.Cells, used.Cells = append(capacity.Cells, style.OrDash(p.Text(s.Capacity))), append(used.Cells, style.OrDash(bytes))
+		capacity.Cells = append(capacity.Cells, style.OrDash(p.Text(s.Capacity)))
+		used.Cells = append(used.Cells, style.OrDash(bytes))
 		claim.Cells = append(claim.Cells, p.Text(s.Claim))
 	}
 	columns := []style.Column{of, name, capacity, used, claim}

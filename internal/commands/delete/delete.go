@@ -103,7 +103,9 @@ func (o *Options) addFlags(f *cmdutil.Factory, cmd *cobra.Command) {
 	flags.BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "succeed if there is no such workspace")
 	o.AddFlags(f, cmd)
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
-	flags.BoolVar(&o.KeepStorage, "keep-storage", false, "keep the storage for the next workspace of the same user string")
+	flags.BoolVar(
+		&o.KeepStorage, "keep-storage", false, "keep the storage for the next workspace of the same user string",
+	)
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddDryRunFlag(cmd, &o.DryRun)
 }

@@ -13,7 +13,9 @@ import (
 const done = "deleted"
 
 // find looks the workspaces up.
-func (o *Options) find(ctx context.Context, p *provision.Provisioner, removals []batch.Workspace) ([]batch.Workspace, error) {
+func (o *Options) find(
+	ctx context.Context, p *provision.Provisioner, removals []batch.Workspace,
+) ([]batch.Workspace, error) {
 	find := p.FindToDelete
 	if o.ByOwner { // a workspace that is gone meanwhile is not to take with it what was kept
 		var err error
@@ -38,7 +40,9 @@ func (o *Options) list() string {
 // them.
 func (o *Options) ownedBy(ctx context.Context, p *provision.Provisioner) ([]batch.Workspace, error) {
 	if !o.Yes && !o.IO.CanAsk() {
-		return nil, fault.New(fault.InvalidArgument, "--yes is required to delete all workspaces of %s without a terminal", o.Owner).
+		return nil, fault.New(
+			fault.InvalidArgument, "--yes is required to delete all workspaces of %s without a terminal", o.Owner,
+		).
 			WithHint("pass --yes to delete them without confirmation; `%s` lists them", o.list())
 	}
 	list, removals, err := o.Owned(ctx, p.Reader, p.States)

@@ -65,7 +65,9 @@ func (o *Options) again(of batch.Selection) string {
 }
 
 // deleteOne deletes one workspace.
-func (o *Options) deleteOne(ctx context.Context, p *provision.Provisioner, m batch.Workspace, stream *event.Stream) v1.Result {
+func (o *Options) deleteOne(
+	ctx context.Context, p *provision.Provisioner, m batch.Workspace, stream *event.Stream,
+) v1.Result {
 	err := batch.OrDenied(m.Err)
 	if fault.CodeOf(err) == fault.NotFound {
 		if !o.ByOwner {
@@ -97,7 +99,8 @@ func notThere(err error) error {
 	if missing.Reason == inventory.ReasonMeant || missing.Reason == inventory.ReasonNoNamespace {
 		return err
 	}
-	return missing.WithHint("with --ignore-not-found that is no error; `berth status` lists the workspaces of a namespace, and --namespace chooses another one")
+	return missing.WithHint("with --ignore-not-found that is no error; `berth status` lists the workspaces of a " +
+		"namespace, and --namespace chooses another one")
 }
 
 // summary is the result of several.

@@ -2,9 +2,8 @@ package provision
 
 import (
 	"context"
-	"time"
 
-	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
@@ -15,9 +14,9 @@ import (
 
 // preview prints what the provisioning would change.
 func (o *Options) preview(ctx context.Context, p *provision.Provisioner, u userstring.UserString) error {
-	stream := event.NewStream(u.ID(), time.Now, batch.Notes{Streams: o.IO})
-	changes, err := p.Preview(ctx, u, o.DryRun, stream)
-	stream.Finish(v1.Result{})
+	changes, err := batch.Preview(o.IO, u.ID(), func(stream *event.Stream) (apply.Changes, error) {
+		return p.Preview(ctx, u, o.DryRun, stream)
+	})
 	if o.IfNotExists && fault.CodeOf(err) == fault.AlreadyExists {
 		printer.PrintNote(o.IO, fault.From(err).Message)
 		changes, err = nil, nil

@@ -63,7 +63,9 @@ func Run(ctx context.Context, o *Options) error {
 
 // provisionAll provisions all of them, some at a time. They share the connection
 // and the blueprints; each keeps a record of its own.
-func (o *Options) provisionAll(ctx context.Context, p *provision.Provisioner, users []userstring.UserString, recorders *cmdutil.Recorders) error {
+func (o *Options) provisionAll(
+	ctx context.Context, p *provision.Provisioner, users []userstring.UserString, recorders *cmdutil.Recorders,
+) error {
 	begun, load := time.Now(), p.Blueprints
 	blueprints := sync.OnceValues(func() (*catalog.Set, error) { return load(ctx) })
 	p.Blueprints = func(context.Context) (*catalog.Set, error) { return blueprints() }
@@ -80,7 +82,9 @@ func (o *Options) provisionAll(ctx context.Context, p *provision.Provisioner, us
 }
 
 // update brings the workspace to what its blueprint says now, whether it exists or not.
-func (o *Options) update(ctx context.Context, p *provision.Provisioner, u userstring.UserString, recorders *cmdutil.Recorders) error {
+func (o *Options) update(
+	ctx context.Context, p *provision.Provisioner, u userstring.UserString, recorders *cmdutil.Recorders,
+) error {
 	updating := batch.Updating{
 		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "provision", Enters: o.Exec, Yes: o.Yes, Timing: o.Timing,
 		How: provision.Updating{Create: true, DryRun: o.DryRun},
@@ -91,7 +95,9 @@ func (o *Options) update(ctx context.Context, p *provision.Provisioner, u userst
 // enter runs the shell of a workspace that runs now. Whatever --timeout says, the
 // shell has as long as it takes. That it cannot be entered has exec's exit status.
 func (o *Options) enter(ctx context.Context, u userstring.UserString) error {
-	a := attach.Attacher{Command: attach.Command{IO: o.IO}, Workspaces: o.Workspaces, States: o.States, Flags: o.Flags, NoWait: true}
+	a := attach.Attacher{
+		Command: attach.Command{IO: o.IO}, Workspaces: o.Workspaces, States: o.States, Flags: o.Flags, NoWait: true,
+	}
 	session, err := a.Find(ctx, u.String())
 	if err == nil {
 		err = a.Enter(ctx, session)
@@ -143,13 +149,18 @@ func (o *Options) batch(p *provision.Provisioner, users []userstring.UserString)
 		Again: strings.Join(append(append(again, "--if-not-exists"), o.Flags...), " "),
 	}
 	for _, u := range users {
-		b.Members = append(b.Members, wording.Title{UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace, Verb: "provision", Flags: o.Flags, Enters: o.Exec})
+		b.Members = append(b.Members, wording.Title{
+			UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace,
+			Verb: "provision", Flags: o.Flags, Enters: o.Exec,
+		})
 	}
 	return b
 }
 
 // provisionOne provisions one workspace.
-func (o *Options) provisionOne(ctx context.Context, p *provision.Provisioner, u userstring.UserString, stream *event.Stream) v1.Result {
+func (o *Options) provisionOne(
+	ctx context.Context, p *provision.Provisioner, u userstring.UserString, stream *event.Stream,
+) v1.Result {
 	outcome, err := p.Provision(ctx, u, stream)
 	if w := outcome.Workspace; w != nil && w.Timing != nil && o.FromFile {
 		w.Timing.Requests = 0 // they share the connection: only the number of all is known

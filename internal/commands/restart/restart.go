@@ -35,7 +35,8 @@ is said first, and at a terminal you are asked to confirm; --yes skips the quest
 
 // Run restarts the workspaces.
 func Run(ctx context.Context, o *batch.Options) error {
-	return o.Run(ctx, batch.Change{Verb: "restart", Done: "restarted", Starts: true, Ends: true, One: func(ctx context.Context, p *provision.Provisioner, w batch.Workspace, stream *event.Stream) v1.Result {
+	one := func(ctx context.Context, p *provision.Provisioner, w batch.Workspace, stream *event.Stream) v1.Result {
 		return batch.StartResult(p.Restart(ctx, w.Target, stream))
-	}})
+	}
+	return o.Run(ctx, batch.Change{Verb: "restart", Done: "restarted", Starts: true, Ends: true, One: one})
 }

@@ -34,7 +34,8 @@ A workspace that runs already stays as it is.`,
 
 // Run starts the workspaces.
 func Run(ctx context.Context, o *batch.Options) error {
-	return o.Run(ctx, batch.Change{Verb: "start", Done: "started", Starts: true, One: func(ctx context.Context, p *provision.Provisioner, w batch.Workspace, stream *event.Stream) v1.Result {
+	one := func(ctx context.Context, p *provision.Provisioner, w batch.Workspace, stream *event.Stream) v1.Result {
 		return batch.StartResult(p.Start(ctx, w.Target, stream))
-	}})
+	}
+	return o.Run(ctx, batch.Change{Verb: "start", Done: "started", Starts: true, One: one})
 }

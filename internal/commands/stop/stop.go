@@ -41,7 +41,8 @@ A workspace that is stopped already stays as it is.`,
 
 // Run stops the workspaces.
 func Run(ctx context.Context, o *batch.Options) error {
-	return o.Run(ctx, batch.Change{Verb: "stop", Done: "stopped", Ends: true, One: func(ctx context.Context, p *provision.Provisioner, w batch.Workspace, stream *event.Stream) v1.Result {
+	one := func(ctx context.Context, p *provision.Provisioner, w batch.Workspace, stream *event.Stream) v1.Result {
 		return batch.StopResult(p.Stop(ctx, w.Target, !o.NoWait, stream))
-	}})
+	}
+	return o.Run(ctx, batch.Change{Verb: "stop", Done: "stopped", Ends: true, One: one})
 }
