@@ -91,6 +91,11 @@ func mountsOf(pod *corev1.Pod) map[string]string {
 	return mounts
 }
 
+// KeepsFiles is true for a workspace whose pods have any storage.
+func KeepsFiles(t *inventory.Target) bool {
+	return t.Found.Pod != nil && len(mountsOf(t.Found.Pod)) > 0
+}
+
 // LosesFiles is true for a workspace whose pods have files that no storage keeps where people
 // work: its home directory is in none. A home is never mounted into the pods of a workload.
 func LosesFiles(t *inventory.Target) bool {

@@ -50,8 +50,8 @@ func TestDeleteAsksAboutStorage(t *testing.T) {
 		t.Fatal("it is deleted without a yes")
 	}
 	for verb, says := range map[string]string{
-		"stop":    "only files in its storages are kept Stop? [y/N]",
-		"restart": "only files in its storages are kept Restart? [y/N]",
+		"stop":    "all files in it are lost Stop? [y/N]",
+		"restart": "all files in it are lost Restart? [y/N]",
 		"delete":  "all files in it are lost",
 	} {
 		out, status := w.terminal(w.command(verb, "alice~plain"), "n\n")

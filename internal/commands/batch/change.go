@@ -169,7 +169,7 @@ func Lost(losing []Workspace, kept bool) string {
 		name, has, its, it = english.Plural(len(losing), "workspace"), "have", "their", "them"
 	}
 	what := "all files in " + it + " are lost"
-	if kept {
+	if kept && slices.ContainsFunc(losing, func(w Workspace) bool { return provision.KeepsFiles(w.Target) }) {
 		what = "only files in " + its + " storages are kept"
 	}
 	return fmt.Sprintf("%s %s no home directory in a storage: %s", name, has, what)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -178,11 +179,11 @@ func (b batch) next() []wording.Command {
 	return []wording.Command{again}
 }
 
-// again is the command that continues with what is not done.
+// again is the command that continues with what is not done: not with what does not exist.
 func (b batch) again() string {
 	var left []int
 	for i, m := range b.members {
-		if m.err != nil && !m.err.Runs() {
+		if m.err != nil && !m.err.Runs() && m.err.Code != string(fault.NotFound) {
 			left = append(left, i)
 		}
 	}

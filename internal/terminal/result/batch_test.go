@@ -19,7 +19,7 @@ func TestDeletionsThatFoundNothing(t *testing.T) {
 	}
 }
 
-// What is to be typed next is about those that are not done: not about those that are, or ran before.
+// What is to be typed next is about those that are not done: not about those that are, ran before, or do not exist.
 func TestNextOfSeveral(t *testing.T) {
 	b := wording.Batch{Members: make([]wording.Title, 4), Again: "berth stop --owner alice", AgainFor: func(members []int) string {
 		return fmt.Sprint("berth stop ", members)
@@ -32,8 +32,9 @@ func TestNextOfSeveral(t *testing.T) {
 		want string
 	}{
 		{[4]*v1.Error{nil, failed, nil, nil}, "berth stop [1]"},
-		{[4]*v1.Error{late, runs, gone, failed}, "berth stop [0 2 3]"},
+		{[4]*v1.Error{late, runs, gone, failed}, "berth stop [0 3]"},
 		{[4]*v1.Error{late, late, late, late}, "berth stop --owner alice"},
+		{[4]*v1.Error{nil, gone, nil, nil}, ""},
 		{[4]*v1.Error{}, ""},
 	} {
 		s := v1.StateSummary{}
