@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
@@ -50,6 +51,15 @@ func TestStateOf(t *testing.T) {
 		"a rollout that will not end": {
 			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, status: {conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`,
 			Failed, "Progress deadline exceeded",
+		},
+		"a rollout after one that did not end": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2, managedFields: [{manager: m, time: "2026-11-20T12:00:00Z"}]}, spec: {replicas: 1, progressDeadlineSeconds: 2000000000},
+			  status: {observedGeneration: 2, replicas: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, lastUpdateTime: "2026-11-20T11:00:00Z"}]}}`,
+			InProgress, "Updated: 0/1",
+		},
+		"a rollout that is not observed, after a refused one": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, status: {observedGeneration: 1, conditions: [{type: ReplicaFailure, status: "True", message: 'pods "a-" is forbidden: exceeded quota: q'}]}}`,
+			InProgress, "latest observed generation is 1",
 		},
 		"being deleted": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: "2026-11-20T12:00:00Z"}}`, InProgress, "deletion"},
 		"replicas that a quota refuses": {
@@ -182,6 +192,25 @@ func TestWaitForAFailure(t *testing.T) {
 	rest, err := Wait(t.Context(), view, objects, time.Minute, nil, func(Reading) {})
 	if fault.CodeOf(err) != fault.Failed || len(rest) != 2 || !strings.Contains(err.Error(), "deployment/b in namespace team: Progress deadline exceeded: it hangs") || strings.Contains(err.Error(), "deployment/a") {
 		t.Errorf("%v: %v", rest, err)
+	}
+}
+
+// What a Deployment says of the revision before ends the wait once the new one has had its time,
+// though nothing changes then.
+func TestWaitForAnOutdatedFailure(t *testing.T) {
+	server, view, objects := start(t)
+	server.Put(at+"a", deployment(t, available))
+	late := deployment(t, `{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: it hangs, lastUpdateTime: "2026-11-20T11:00:00Z"}`)
+	written := metav1.NewTime(time.Now().Add(time.Second - renewTime))
+	late.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m", Time: &written}})
+	if err := unstructured.SetNestedField(late.Object, int64(1), "spec", "progressDeadlineSeconds"); err != nil {
+		t.Fatal(err)
+	}
+	server.Put(at+"b", late)
+	var told []string
+	_, err := Wait(t.Context(), view, objects[1:], time.Minute, nil, func(r Reading) { told = append(told, string(r.State)) })
+	if got := strings.Join(told, ", "); fault.CodeOf(err) != fault.Failed || !strings.HasSuffix(got, "InProgress, Failed") {
+		t.Errorf("%s: %v", got, err)
 	}
 }
 
