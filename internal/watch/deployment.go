@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
@@ -24,7 +25,10 @@ func (w *workload) readDeployment(s State, d *appsv1.Deployment) {
 	}
 	w.complete = int(status.UpdatedReplicas) == w.wanted && status.Replicas == status.UpdatedReplicas &&
 		int(status.AvailableReplicas) == w.wanted
-	switch newest := s.newestReplicaSet(d); {
+	newest := s.newestReplicaSet(d)
+	switch {
+	case newest != nil && revision(newest) < revision(d):
+		return // another watch has told of the Deployment than of its ReplicaSets
 	case d.Spec.Paused && status.UpdatedReplicas == 0 && w.wanted > 0:
 		// There is no ReplicaSet of the newest revision yet.
 		w.ready, w.serving = 0, int(status.ReadyReplicas)
@@ -39,18 +43,41 @@ func (w *workload) readDeployment(s State, d *appsv1.Deployment) {
 	if w.waiting == nil {
 		w.waiting = cause.OfPausedDeployment(d)
 	}
-	if w.waiting == nil {
+	if w.waiting == nil && !isOfBefore(d, newest) {
 		w.waiting = cause.OfDeployment(d)
 	}
+}
+
+// revision is the number that the Deployment controller gives a revision; zero if it has none.
+func revision(o metav1.Object) int {
+	n, _ := strconv.Atoi(o.GetAnnotations()[revisionAnnotation])
+	return n
+}
+
+// isOfBefore is true if the deadline that has passed is not that of the newest revision. The
+// controller says that it has observed a change before it takes that back, and it leaves the
+// name of the ReplicaSet that has failed. Without ReplicaSets, what is no newer than the
+// last change is of before.
+func isOfBefore(d *appsv1.Deployment, newest *appsv1.ReplicaSet) bool {
+	for _, c := range d.Status.Conditions {
+		if c.Type != appsv1.DeploymentProgressing || c.Reason != cause.ProgressDeadline {
+			continue
+		}
+		name := strings.Trim(quoted.FindString(c.Message), `"`)
+		if newest != nil {
+			return name != "" && name != newest.Name && name != d.Name
+		}
+		return !c.LastUpdateTime.IsZero() && !c.LastUpdateTime.After(kube.WrittenAt(d))
+	}
+	return false
 }
 
 func (s State) newestReplicaSet(d *appsv1.Deployment) *appsv1.ReplicaSet {
 	var newest *appsv1.ReplicaSet
 	highest := -1
 	for _, rs := range all[*appsv1.ReplicaSet](s.objects) {
-		revision, _ := strconv.Atoi(rs.Annotations[revisionAnnotation])
-		if metav1.IsControlledBy(rs, d) && revision > highest {
-			newest, highest = rs, revision
+		if metav1.IsControlledBy(rs, d) && revision(rs) > highest {
+			newest, highest = rs, revision(rs)
 		}
 	}
 	return newest
@@ -67,6 +94,9 @@ func (s State) ownerOfNewest(d *appsv1.Deployment) types.UID {
 		}
 	}
 	for _, c := range d.Status.Conditions {
+		if isOfBefore(d, nil) {
+			break
+		}
 		if name := quoted.FindString(c.Message); c.Type == appsv1.DeploymentProgressing && name != "" {
 			return owners[strings.Trim(name, `"`)]
 		}

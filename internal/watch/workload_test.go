@@ -57,6 +57,19 @@ func TestAnalyzeDeployment(t *testing.T) {
 			deployment: watchtest.Deployment(2, 2, late), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode)},
 			stage: v1.StageStarting, cause: "ProgressDeadlineExceeded",
 		},
+		"it names the newest revision as late": {
+			deployment: watchtest.Deployment(2, 2, late, names("web-b")), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode)},
+			stage: v1.StageStarting, cause: "ProgressDeadlineExceeded",
+		},
+		"the revision before was late": {
+			deployment: watchtest.Deployment(2, 2, late, names("web-a")), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode)},
+			stage: v1.StageStarting, cause: none,
+		},
+		"the newest revision is not known yet": {
+			deployment: watchtest.Deployment(3, 3, late, names("web-b"), func(d *appsv1.Deployment) { d.Annotations = map[string]string{revisionAnnotation: "3"} }),
+			pods:       []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, crashing)},
+			stage:      v1.StageScheduling, cause: none,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"})
@@ -72,10 +85,25 @@ func TestAnalyzeDeployment(t *testing.T) {
 			if got.Stage != test.stage {
 				t.Errorf("%s %q, want %s", got.Stage, got.Message, test.stage)
 			}
-			if test.cause != "" && (got.Cause == nil || !strings.HasPrefix(got.Cause.Code, test.cause)) {
+			if test.cause == none && got.Cause != nil {
+				t.Errorf("cause %+v", got.Cause)
+			}
+			if test.cause != "" && test.cause != none && (got.Cause == nil || !strings.HasPrefix(got.Cause.Code, test.cause)) {
 				t.Errorf("cause %+v, want %s", got.Cause, test.cause)
 			}
 		})
+	}
+}
+
+// none is the cause of a reading that must not have one.
+const none = "none"
+
+// names makes the conditions name a ReplicaSet.
+func names(replicaSet string) func(*appsv1.Deployment) {
+	return func(d *appsv1.Deployment) {
+		for i := range d.Status.Conditions {
+			d.Status.Conditions[i].Message = fmt.Sprintf("ReplicaSet %q has timed out progressing.", replicaSet)
+		}
 	}
 }
 
@@ -348,6 +376,11 @@ func TestDeploymentWithoutReplicaSets(t *testing.T) {
 		updated(d)
 		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Message: "Deployment is paused"}}
 	}
+	rewritten := func(d *appsv1.Deployment) {
+		at := metav1.NewTime(watchtest.Epoch)
+		d.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m", Time: &at}}
+		d.Status.Conditions[0].LastUpdateTime = at
+	}
 	stranger := pod("b", watchtest.OnNode, crashing)
 	stranger.OwnerReferences[0].Name = "web-admin-b"
 	for name, test := range map[string]struct {
@@ -357,6 +390,8 @@ func TestDeploymentWithoutReplicaSets(t *testing.T) {
 	}{
 		"it names the newest":                 {watchtest.Deployment(2, 2, progresses), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageStarting},
 		"another condition quotes a name":     {watchtest.Deployment(2, 2, progresses, quotes), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageStarting},
+		"it has named one that is replaced":   {watchtest.Deployment(2, 2, updated, late, names("web-a"), rewritten), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageScheduling},
+		"it names one that is late":           {watchtest.Deployment(2, 2, updated, late, names("web-a")), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageFailed},
 		"it names none":                       {watchtest.Deployment(2, 2, stalls), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageFailed},
 		"it names one that has no pods":       {watchtest.Deployment(2, 2, progresses), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageScheduling},
 		"there is one":                        {watchtest.Deployment(2, 2, updated), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageFailed},

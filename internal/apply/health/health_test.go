@@ -3,6 +3,7 @@ package health
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
@@ -50,6 +52,15 @@ func TestStateOf(t *testing.T) {
 			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, status: {conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`,
 			Failed, "Progress deadline exceeded",
 		},
+		"a rollout after one that did not end": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2, managedFields: [{manager: m, time: "2026-11-20T12:00:00Z"}]}, spec: {replicas: 1, progressDeadlineSeconds: 2000000000},
+			  status: {observedGeneration: 2, replicas: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, lastUpdateTime: "2026-11-20T11:00:00Z"}]}}`,
+			InProgress, "Updated: 0/1",
+		},
+		"a rollout that is not observed, after a refused one": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, status: {observedGeneration: 1, conditions: [{type: ReplicaFailure, status: "True", message: 'pods "a-" is forbidden: exceeded quota: q'}]}}`,
+			InProgress, "latest observed generation is 1",
+		},
 		"being deleted": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: "2026-11-20T12:00:00Z"}}`, InProgress, "deletion"},
 		"replicas that a quota refuses": {
 			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 1}, status: {conditions: [{type: ReplicaFailure, status: "True", message: 'pods "a-" is forbidden: exceeded quota: q'}]}}`,
@@ -73,6 +84,51 @@ func TestStateOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if state, message := StateOf(parse(t, test.object)); state != test.want || !strings.Contains(message, test.says) {
 				t.Errorf("%s: %q", state, message)
+			}
+		})
+	}
+}
+
+// A Deployment keeps for a while what it said of the revision before, or for good if that is
+// true of the new one as well.
+func TestOutdated(t *testing.T) {
+	const (
+		hangs   = `{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: 'ReplicaSet "a-1" has timed out progressing.', lastUpdateTime: "2026-11-20T12:00:00Z"}`
+		refused = `{type: ReplicaFailure, status: "True", reason: FailedCreate, message: 'pods "a-1-x" is forbidden: exceeded quota: q', lastUpdateTime: "2026-11-20T12:00:00Z"}`
+	)
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		condition   string
+		subresource string
+		observed    int
+		written     time.Duration // after the condition
+		read        time.Duration // after that
+		want        State
+		again       time.Duration // after it was written; zero for never
+	}{
+		"the deadline, before the change is observed":         {condition: hangs, observed: 1, written: time.Minute, want: InProgress, again: 20 * time.Second},
+		"the deadline of before a change that is observed":    {condition: hangs, observed: 2, written: time.Minute, want: InProgress, again: 20 * time.Second},
+		"the change is of the same second":                    {condition: hangs, observed: 2, want: InProgress, again: 20 * time.Second},
+		"the new revision has had as long":                    {condition: hangs, observed: 2, written: time.Minute, read: 20 * time.Second, want: Failed},
+		"the deadline of what was last written":               {condition: hangs, observed: 2, written: -20 * time.Second, read: 20 * time.Second, want: Failed},
+		"the number of replicas is no other revision":         {condition: hangs, subresource: "scale", observed: 2, written: time.Minute, want: Failed},
+		"what a quota refused, before the change is observed": {condition: refused, observed: 1, written: -time.Minute, want: InProgress},
+		"what a quota refused of the revision before":         {condition: refused, observed: 2, written: time.Minute, want: InProgress, again: renewTime},
+		"what it refuses still":                               {condition: refused, observed: 2, written: time.Minute, read: renewTime, want: Failed},
+		"what it refuses of what was last written":            {condition: refused, observed: 2, written: -time.Second, want: Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			written := at.Add(test.written)
+			object := parse(t, fmt.Sprintf(`{apiVersion: apps/v1, kind: Deployment,
+  metadata: {name: a, generation: 2, managedFields: [{manager: m, time: %q, subresource: %q}, {manager: c, subresource: status, time: "2026-11-20T13:00:00Z"}]},
+  spec: {replicas: 1, progressDeadlineSeconds: 20}, status: {observedGeneration: %d, replicas: 1, conditions: [%s]}}`,
+				written.Format(time.RFC3339), test.subresource, test.observed, test.condition))
+			state, message, again := stateAt(object, written.Add(test.read))
+			if state != test.want {
+				t.Errorf("%s: %q", state, message)
+			}
+			if want := written.Add(test.again); test.again == 0 && !again.IsZero() || test.again != 0 && !again.Equal(want) {
+				t.Errorf("again %s", again)
 			}
 		})
 	}
@@ -136,6 +192,25 @@ func TestWaitForAFailure(t *testing.T) {
 	rest, err := Wait(t.Context(), view, objects, time.Minute, nil, func(Reading) {})
 	if fault.CodeOf(err) != fault.Failed || len(rest) != 2 || !strings.Contains(err.Error(), "deployment/b in namespace team: Progress deadline exceeded: it hangs") || strings.Contains(err.Error(), "deployment/a") {
 		t.Errorf("%v: %v", rest, err)
+	}
+}
+
+// What a Deployment says of the revision before ends the wait once the new one has had its time,
+// though nothing changes then.
+func TestWaitForAnOutdatedFailure(t *testing.T) {
+	server, view, objects := start(t)
+	server.Put(at+"a", deployment(t, available))
+	late := deployment(t, `{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: it hangs, lastUpdateTime: "2026-11-20T11:00:00Z"}`)
+	written := metav1.NewTime(time.Now().Add(time.Second - renewTime))
+	late.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m", Time: &written}})
+	if err := unstructured.SetNestedField(late.Object, int64(1), "spec", "progressDeadlineSeconds"); err != nil {
+		t.Fatal(err)
+	}
+	server.Put(at+"b", late)
+	var told []string
+	_, err := Wait(t.Context(), view, objects[1:], time.Minute, nil, func(r Reading) { told = append(told, string(r.State)) })
+	if got := strings.Join(told, ", "); fault.CodeOf(err) != fault.Failed || !strings.HasSuffix(got, "InProgress, Failed") {
+		t.Errorf("%s: %v", got, err)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/apply/live"
@@ -15,6 +14,7 @@ type set struct {
 	order    []reference
 	given    map[reference]*unstructured.Unstructured // as they were applied
 	own      map[reference]Reading                    // by their own status
+	again    map[reference]time.Time                  // when their own status has to be read again; zero for never
 	readings map[reference]Reading                    // and by what is behind them
 	behind   Inspector                                // nil if nothing is looked behind
 
@@ -24,7 +24,7 @@ type set struct {
 
 func newSet(objects []*unstructured.Unstructured, behind Inspector) *set {
 	s := &set{
-		given: map[reference]*unstructured.Unstructured{}, own: map[reference]Reading{}, readings: map[reference]Reading{},
+		given: map[reference]*unstructured.Unstructured{}, own: map[reference]Reading{}, again: map[reference]time.Time{}, readings: map[reference]Reading{},
 		behind: behind, failing: map[reference]time.Time{},
 	}
 	for _, object := range objects {
@@ -45,8 +45,7 @@ func (s *set) deeper() <-chan struct{} {
 }
 
 // read takes the view as it is now. The time is when it has to be read again though nothing has
-// changed, zero for never: kstatus takes a pod that waits for a node for a failure after some
-// time.
+// changed, zero for never.
 func (s *set) read(view *live.View, changed func(Reading)) (again time.Time) {
 	found := map[reference]*unstructured.Unstructured{}
 	for _, object := range view.Objects() {
@@ -56,9 +55,7 @@ func (s *set) read(view *live.View, changed func(Reading)) (again time.Time) {
 		before, object := s.readings[at], found[at]
 		now, isKnown := s.ownReading(at, object)
 		s.own[at] = now
-		if at.Kind == "Pod" && now.State == InProgress {
-			again = earlier(again, time.Now().Add(status.ScheduleWindow))
-		}
+		again = earlier(again, s.again[at])
 		if s.behind != nil && isKnown && now.State != Current {
 			var next time.Time
 			now, next = s.behind.Inspect(now)
@@ -85,9 +82,9 @@ func (s *set) ownReading(at reference, object *unstructured.Unstructured) (now R
 	case isOlder(object, s.given[at]):
 		now.State, now.Message = InProgress, "it has just been applied"
 		return now, false
-	case object != now.Object || now.State == "" || at.Kind == "Pod":
+	case object != now.Object || now.State == "" || !s.again[at].IsZero():
 		now.Object = object
-		now.State, now.Message = StateOf(object)
+		now.State, now.Message, s.again[at] = stateAt(object, time.Now())
 	}
 	return now, true
 }

@@ -4,6 +4,7 @@ package health
 
 import (
 	"strings"
+	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,8 +23,25 @@ const (
 
 // StateOf reads the state of an object from its status, by the rules of kstatus and
 // those that it does not have: an APIService has to be available, a pod that has failed
-// is no success, and replicas that are refused are said. The message says why.
+// is no success, replicas that are refused are said, and what a Deployment still says of
+// the revision before says nothing. The message says why.
 func StateOf(object *unstructured.Unstructured) (State, string) {
+	state, message, _ := stateAt(object, time.Now())
+	return state, message
+}
+
+// stateAt is the state at a time, and when time alone may change it; zero if it will not:
+// kstatus takes a pod that waits for a node for a failure after some time.
+func stateAt(object *unstructured.Unstructured, now time.Time) (state State, message string, again time.Time) {
+	object, again = withoutOutdated(object, now)
+	state, message = byStatus(object)
+	if object.GetKind() == "Pod" && state == InProgress {
+		again = now.Add(status.ScheduleWindow)
+	}
+	return state, message, again
+}
+
+func byStatus(object *unstructured.Unstructured) (State, string) {
 	switch object.GroupVersionKind().GroupKind().String() {
 	case "APIService.apiregistration.k8s.io":
 		return ofAPIService(object)
@@ -43,7 +61,7 @@ func StateOf(object *unstructured.Unstructured) (State, string) {
 	case status.FailedStatus:
 		return Failed, because(object, result.Message)
 	}
-	if message, refused := refusedReplicas(object); message != "" {
+	if message, refused := refusedReplicas(object); message != "" && isObserved(object) {
 		if refused {
 			return Failed, message
 		}
