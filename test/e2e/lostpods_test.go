@@ -268,6 +268,14 @@ func TestPodsThatAreOver(t *testing.T) {
 	kept("the loop has started it")
 	w.must(0, "stop", "alice~dev")
 	w.becomes(id, v1.DesiredStopped, v1.ActualStopped)
+	if d := decode[v1.Diagnosis](w, w.must(0, "diagnose", "alice~dev", "-o", "json")); d.Verdict != v1.VerdictStopped || d.Stage != v1.StageStopped {
+		t.Errorf("of one that is stopped the diagnosis is %+v", d)
+	}
+	stopped := w.must(0, "diagnose", "alice~dev").stdout
+	w.contains(stopped, "Stopped for ", "berth start alice~dev")
+	if strings.Contains(stopped, "gone") {
+		t.Errorf("one that is stopped is told as lost:\n%s", stopped)
+	}
 	run.signal(os.Interrupt)
 	run.wait().mustBe(w, 0)
 	w.must(0, "delete", "alice~dev")

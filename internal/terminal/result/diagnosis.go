@@ -157,6 +157,8 @@ func (d Diagnosis) next(flags []string) []wording.Command {
 	switch d.Verdict {
 	case v1.VerdictRunning:
 		return []wording.Command{{Line: t.Command("exec")}}
+	case v1.VerdictStopped:
+		return []wording.Command{startIt(t)}
 	case v1.VerdictTerminating:
 		return nil
 	case v1.VerdictWaiting:

@@ -92,6 +92,14 @@ func TestProposalsOfADiagnosisWithoutAPod(t *testing.T) {
 	}
 }
 
+// A workspace that is stopped is started, whichever command tells that.
+func TestProposalOfADiagnosisOfStopped(t *testing.T) {
+	d := v1.Diagnosis{Subject: "pod/alice-1", UserString: "alice", Blueprint: "default", Verdict: v1.VerdictStopped}
+	if got := proposed(Diagnosis{Diagnosis: d}.next([]string{"-n t"})); !slices.Equal(got, []string{"berth start alice -n t"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // What has no pod, or one that is over, is brought back first: nothing of it is lost. What fails
 // with a pod that goes on is looked at.
 func TestProposalsForWhatCanBeStarted(t *testing.T) {
