@@ -114,6 +114,9 @@ func TestPodsAreGone(t *testing.T) {
 	if item := w.listed()["alice~plain"]; item.Stage != v1.StageFailed || item.Cause == nil || item.Cause.Code != "QuotaExceeded" || !item.Startable {
 		t.Errorf("one whose start was refused: %+v", item)
 	}
+	if text := w.must(0, "diagnose", "alice~plain").stdout; !strings.Contains(text, "berth start alice~plain") || strings.Contains(text, "berth provision") {
+		t.Errorf("of one whose start was refused the diagnosis is\n%s", text)
+	}
 	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "start it: berth start alice~dev -n "+w.namespace)
 	if got := names(w.listed("--owner", "alice")); got != "alice~dev alice~plain" {
 		t.Errorf("alice has %s", got)
@@ -247,6 +250,9 @@ func TestPodsThatAreOver(t *testing.T) {
 	w.contains(diagnosis, "berth start alice~dev")
 	if strings.Contains(diagnosis, "the pod's spec") {
 		t.Errorf("it speaks of what berth makes:\n%s", diagnosis)
+	}
+	if strings.Contains(diagnosis, "berth provision") {
+		t.Errorf("it proposes other than berth status does:\n%s", diagnosis)
 	}
 	for _, args := range [][]string{{"start", "alice~dev"}, {"provision", "alice~dev"}, {"exec", "alice~dev", "--provision", "--", "true"}} {
 		if args[0] != "start" {

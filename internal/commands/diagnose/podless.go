@@ -59,6 +59,6 @@ func (o *Options) known(ctx context.Context, namespace string, arg inventory.Arg
 // of is the diagnosis of a workspace without a pod; the pod is as it would be.
 func (o *Options) of(w v1.Workspace, pod *corev1.Pod) v1.Diagnosis {
 	d := diagnose.Podless(pod, w.Snapshot, o.IO.Now())
-	d.UserString, d.Blueprint = w.UserString, w.Blueprint
+	d.UserString, d.Blueprint, d.Startable = w.UserString, w.Blueprint, w.Startable
 	return d
 }
