@@ -17,6 +17,9 @@ type Diagnosis struct {
 	Verdict Verdict   `json:"verdict"`
 	Stage   Stage     `json:"stage"`
 	Status  Status    `json:"status"`
+	// Startable is true for a workspace that has no pod, or one that is over, and that
+	// `berth start` brings back.
+	Startable bool `json:"startable,omitempty"`
 	// Since is when the stage began, as far as is known.
 	Since time.Time `json:"since,omitzero"`
 	// FailedAt is when the stage became Failed for the first time, in seconds

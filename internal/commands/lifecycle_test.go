@@ -1,9 +1,11 @@
 package commands_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/kubetest"
 	"github.com/berthdev/berth/internal/schematest"
@@ -71,5 +73,25 @@ func TestPortForwardOfStopped(t *testing.T) {
 	_, stderr := cmdtest.Must(t, 3, "port-forward", "alice", ":80", "-n", "team")
 	if !strings.Contains(stderr, "is stopped") || !strings.Contains(stderr, "berth start alice -n team") {
 		t.Error(stderr)
+	}
+}
+
+// The diagnosis of a workspace that is stopped says so, and what starts it.
+func TestDiagnosisOfStopped(t *testing.T) {
+	cmdtest.Offline(t)
+	cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
+	cmdtest.Must(t, 0, "provision", "alice")
+	cmdtest.Must(t, 0, "stop", "alice")
+	stdout, _ := cmdtest.Must(t, 0, "diagnose", "alice", "-o", "json")
+	var d v1.Diagnosis
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Verdict != v1.VerdictStopped || d.Stage != v1.StageStopped || d.Since.IsZero() || d.UserString != "alice" {
+		t.Errorf("%+v", d)
+	}
+	text, _ := cmdtest.Must(t, 0, "diagnose", "alice", "-n", "team")
+	if !strings.Contains(text, "Stopped for ") || !strings.Contains(text, "berth start alice -n team") || strings.Contains(text, "gone") || strings.Contains(text, "delete") {
+		t.Error(text)
 	}
 }

@@ -34,3 +34,9 @@ func aboutPod(pod *corev1.Pod) cause.About {
 	about.UserString = userstring.FromAnnotation(pod.Annotations[kube.AnnotationUserString])
 	return about
 }
+
+// isOwnPod is true for the pod of a workspace that is in no workload.
+func isOwnPod(subject watch.Subject, pod *corev1.Pod) bool {
+	return pod != nil && pod.Name == subject.Name && (subject.Kind == "" || subject.Kind == watch.KindPod) &&
+		kube.IsOfWorkspace(&pod.ObjectMeta) && metav1.GetControllerOf(pod) == nil
+}

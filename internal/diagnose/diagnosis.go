@@ -39,6 +39,7 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 	}
 	about := describe(subject, records, last.Cause)
 	diagnosis.UserString, diagnosis.Blueprint = about.UserString, about.Blueprint
+	diagnosis.Startable = last.Ended && isOwnPod(subject, podOf(subject, records, nil))
 	diagnosis.Hint = cause.Hint(last.Cause, about)
 	switch diagnosis.Verdict {
 	case v1.VerdictFailed, v1.VerdictWaiting, v1.VerdictTerminating:

@@ -259,6 +259,7 @@ func diagnosis() Command {
 			{Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: "whether storages are there", Without: "the diagnosis says that they could not be read"},
 			logLines(),
 			record(),
+			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "a stopped one is not told from one whose pod is gone"},
 			{Group: groupApps, Resource: "deployments", Verbs: []string{"get"}, Why: workload, Made: true},
 			{Group: groupApps, Resource: "statefulsets", Verbs: []string{"get"}, Why: workload, Made: true},
 			{Group: groupApps, Resource: "daemonsets", Verbs: []string{"get"}, Why: workload, Made: true},

@@ -114,6 +114,9 @@ func TestPodsAreGone(t *testing.T) {
 	if item := w.listed()["alice~plain"]; item.Stage != v1.StageFailed || item.Cause == nil || item.Cause.Code != "QuotaExceeded" || !item.Startable {
 		t.Errorf("one whose start was refused: %+v", item)
 	}
+	if text := w.must(0, "diagnose", "alice~plain").stdout; !strings.Contains(text, "berth start alice~plain") || strings.Contains(text, "berth provision") {
+		t.Errorf("of one whose start was refused the diagnosis is\n%s", text)
+	}
 	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "start it: berth start alice~dev -n "+w.namespace)
 	if got := names(w.listed("--owner", "alice")); got != "alice~dev alice~plain" {
 		t.Errorf("alice has %s", got)
@@ -248,6 +251,9 @@ func TestPodsThatAreOver(t *testing.T) {
 	if strings.Contains(diagnosis, "the pod's spec") {
 		t.Errorf("it speaks of what berth makes:\n%s", diagnosis)
 	}
+	if strings.Contains(diagnosis, "berth provision") {
+		t.Errorf("it proposes other than berth status does:\n%s", diagnosis)
+	}
 	for _, args := range [][]string{{"start", "alice~dev"}, {"provision", "alice~dev"}, {"exec", "alice~dev", "--provision", "--", "true"}} {
 		if args[0] != "start" {
 			w.over("alice~dev")
@@ -268,6 +274,14 @@ func TestPodsThatAreOver(t *testing.T) {
 	kept("the loop has started it")
 	w.must(0, "stop", "alice~dev")
 	w.becomes(id, v1.DesiredStopped, v1.ActualStopped)
+	if d := decode[v1.Diagnosis](w, w.must(0, "diagnose", "alice~dev", "-o", "json")); d.Verdict != v1.VerdictStopped || d.Stage != v1.StageStopped {
+		t.Errorf("of one that is stopped the diagnosis is %+v", d)
+	}
+	stopped := w.must(0, "diagnose", "alice~dev").stdout
+	w.contains(stopped, "Stopped for ", "berth start alice~dev")
+	if strings.Contains(stopped, "gone") {
+		t.Errorf("one that is stopped is told as lost:\n%s", stopped)
+	}
 	run.signal(os.Interrupt)
 	run.wait().mustBe(w, 0)
 	w.must(0, "delete", "alice~dev")

@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -26,6 +27,7 @@ type Options struct {
 	IO        terminal.Streams
 	Config    func() (config.Config, error)
 	Inventory func() (inventory.Reader, error)
+	States    func(context.Context) (lifecycle.Place, func(), error)
 
 	Arg       string // a workspace, or KIND/NAME
 	FromFile  bool   // a dump in File, instead of Arg
@@ -77,7 +79,7 @@ subject has failed.`,
 		}),
 	}
 	deps := f.For(cmd)
-	o.Config, o.Inventory = deps.Config, deps.Inventory
+	o.Config, o.Inventory, o.States = deps.Config, deps.Inventory, deps.States
 	flags := cmd.Flags()
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	flags.StringVarP(&o.File, "filename", "f", "", "read a dump from this file, directory or archive (- for standard input) instead of a cluster")
@@ -177,13 +179,15 @@ func (o *Options) workspace(ctx context.Context) (v1.Diagnosis, error) {
 		return v1.Diagnosis{}, err
 	}
 	target, err := reader.Find(ctx, arg)
+	if fault.CodeOf(err) == fault.NotFound {
+		return o.known(ctx, reader.In(arg.Namespace).Client.Namespace, arg, err)
+	}
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
 	d, err := diagnose.Live(ctx, reader.Client, target.Subject(), reader.Policy, o.IO.Now())
 	if fault.CodeOf(err) == fault.NotFound { // its record is there, or it would not have been found
-		pod, reading := target.Podless()
-		return diagnose.Podless(pod, reading, o.IO.Now()), nil
+		return o.podless(ctx, target, err)
 	}
 	return d, err
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	forget := func(o *diagnose.Options) { o.IO, o.Config, o.Inventory = terminal.Streams{}, nil, nil }
+	forget := func(o *diagnose.Options) { o.IO, o.Config, o.Inventory, o.States = terminal.Streams{}, nil, nil, nil }
 	cmdtest.Options(t, diagnose.NewCmd, forget, map[string]cmdtest.Case[diagnose.Options]{
 		"a workspace": {Args: "alice --exit-code", Want: diagnose.Options{Arg: "alice", ExitCode: true}},
 		"a dump": {

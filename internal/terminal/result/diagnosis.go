@@ -138,7 +138,7 @@ func (d Diagnosis) timeline(p style.Page) (lines []string) {
 // else kubectl's.
 func (d Diagnosis) next(flags []string) []wording.Command {
 	_, name, _ := strings.Cut(d.Subject, "/")
-	if d.Blueprint == "" && d.UserString == "" {
+	if d.Blueprint == "" && d.UserString == "" && !d.Startable {
 		if d.Verdict != v1.VerdictFailed && d.Verdict != v1.VerdictWaiting {
 			return nil
 		}
@@ -149,14 +149,16 @@ func (d Diagnosis) next(flags []string) []wording.Command {
 		return []wording.Command{{Line: line, Why: "what Kubernetes says about it"}}
 	}
 	t := wording.Title{UserString: d.UserString, ID: name, Flags: flags}
-	if d.Verdict == v1.VerdictGone {
-		return []wording.Command{startAgain(t), {Line: t.Command("delete"), Why: "delete it"}}
-	}
 	provision := wording.Command{Line: t.Command("provision"), Why: "recreate it"}
 	remove := wording.Command{Line: t.Command("delete"), Why: "delete it"}
+	if d.Verdict == v1.VerdictGone || d.Verdict == v1.VerdictFailed && d.Startable {
+		return []wording.Command{startAgain(t), remove}
+	}
 	switch d.Verdict {
 	case v1.VerdictRunning:
 		return []wording.Command{{Line: t.Command("exec")}}
+	case v1.VerdictStopped:
+		return []wording.Command{startIt(t)}
 	case v1.VerdictTerminating:
 		return nil
 	case v1.VerdictWaiting:

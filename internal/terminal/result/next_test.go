@@ -79,17 +79,28 @@ func TestProposedAfterADeletion(t *testing.T) {
 	}
 }
 
-// A diagnosis proposes the same as a status for a workspace whose pod is gone.
+// A diagnosis proposes the same as a status for a workspace whose pod is gone, is over, or was
+// refused.
 func TestProposalsOfADiagnosisWithoutAPod(t *testing.T) {
 	for _, d := range []v1.Diagnosis{
 		{Subject: "pod/alice-1", UserString: "alice", Blueprint: "default", Verdict: v1.VerdictGone},
 		{Subject: "pod/alice-1", Blueprint: "default", Verdict: v1.VerdictGone},
+		{Subject: "pod/alice-1", UserString: "alice", Blueprint: "default", Verdict: v1.VerdictFailed, Startable: true}, // refused, or over
+		{Subject: "pod/alice-1", Verdict: v1.VerdictFailed, Startable: true},
 	} {
 		name := cmp.Or(d.UserString, "alice-1")
 		want := []string{"berth start " + name + " -n t", "berth delete " + name + " -n t"}
 		if got := proposed(Diagnosis{Diagnosis: d}.next([]string{"-n t"})); !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// A workspace that is stopped is started, whichever command tells that.
+func TestProposalOfADiagnosisOfStopped(t *testing.T) {
+	d := v1.Diagnosis{Subject: "pod/alice-1", UserString: "alice", Blueprint: "default", Verdict: v1.VerdictStopped}
+	if got := proposed(Diagnosis{Diagnosis: d}.next([]string{"-n t"})); !slices.Equal(got, []string{"berth start alice -n t"}) {
+		t.Errorf("%q", got)
 	}
 }
 

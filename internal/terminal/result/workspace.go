@@ -99,7 +99,7 @@ func (w Workspace) next(flags []string) []wording.Command {
 	case v1.VerdictRunning:
 		return []wording.Command{{Line: t.Command("exec")}}
 	case v1.VerdictStopped:
-		return []wording.Command{{Line: t.Command("start"), Why: "start it"}}
+		return []wording.Command{startIt(t)}
 	case v1.VerdictGone:
 		if w.Startable {
 			return []wording.Command{start}
@@ -117,6 +117,11 @@ func (w Workspace) next(flags []string) []wording.Command {
 		return []wording.Command{{Line: t.Command("provision"), Why: "follow it"}, diagnose}
 	}
 	return nil
+}
+
+// startIt starts a workspace that is stopped.
+func startIt(t wording.Title) wording.Command {
+	return wording.Command{Line: t.Command("start"), Why: "start it"}
 }
 
 // startAgain brings back a workspace whose pod is gone, or over.
