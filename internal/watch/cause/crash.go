@@ -18,53 +18,6 @@ const (
 	ContainerExited = "ContainerExited" // ended and is not restarted, or not too often yet
 )
 
-func crash() []entry {
-	return []entry{
-		{
-			code: InitFailed, why: ended, hint: "An init container has to complete before the others begin, and this one did not. {why} {last-words}",
-			explanation: explanation{
-				title:    "An init container failed",
-				meaning:  "Init containers run one after the other before the main ones, and each has to end with exit code 0. This one did not.",
-				signs:    []string{"`kubectl get pods`: Init:Error or Init:CrashLoopBackOff", "`kubectl describe pod`: the init container is Terminated with an exit code"},
-				remedies: []string{"Read its log: `kubectl logs POD --container NAME`, with --previous if it was restarted.", "Look up the exit code: above 128 it is a signal, 127 a program that is missing, 126 one that may not be executed."},
-				example:  "crash/init-fails",
-			},
-		},
-		{
-			code: OutOfMemory, hint: "It used {limit}, and the node killed it for that. Raise {memory-field}. {again}",
-			explanation: explanation{
-				title:    "The container used more memory than it may",
-				meaning:  "The kernel of the node killed a process of the container, since it used more memory than the container's limit, or than the node had.",
-				signs:    []string{"`kubectl describe pod`: Reason: OOMKilled, exit code 137"},
-				remedies: []string{"Raise resources.limits.memory.", "Have the program use less: fewer workers, a smaller cache, a limit of its runtime below the container's.", "If it grows without end, it leaks memory."},
-				example:  "crash/oom",
-			},
-		},
-		{
-			code: CrashLoop, reasons: []string{"BackOff", evidence.CrashLoopBackOff}, why: probed,
-			hint: "{container} starts, ends, and is restarted, at ever longer intervals. {why} {last-words}",
-			explanation: explanation{
-				title:    "The container ends again and again",
-				meaning:  "The container was started, ended, and was started again, more often than the policy allows. Kubernetes goes on with that, and waits for up to 5 minutes in between.",
-				signs:    []string{"`kubectl get pods`: CrashLoopBackOff, and a number of restarts that grows", "An event BackOff: \"Back-off restarting failed container\""},
-				remedies: []string{"Read the log of the instance before: `kubectl logs POD --container NAME --previous`.", "With exit code 0 the program has done its work: a container has to keep running.", "With 137 or 143 it was killed: see whether a liveness or startup probe fails, and give it more time.", "terminationMessagePolicy: FallbackToLogsOnError keeps its last words in the pod's status."},
-				example:  "crash/liveness",
-			},
-		},
-		{
-			code: ContainerExited, why: ended, hint: "{why} {last-words}",
-			explanation: explanation{
-				title:    "The container ended",
-				meaning:  "The container ended, and is not restarted because of the pod's restartPolicy, or has not been restarted too often yet.",
-				signs:    []string{"`kubectl get pods`: Error or Completed, or a number of restarts"},
-				remedies: []string{"Read its log.", "Look up the exit code: above 128 it is a signal."},
-				passes:   "If the next instance keeps running.",
-				example:  "crash/exited-never",
-			},
-		},
-	}
-}
-
 // crashed reads how instances of the container ended.
 func crashed(c evidence.Container, p Policy) (Finding, bool) {
 	t := c.Ended()

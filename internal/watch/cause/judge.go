@@ -24,7 +24,7 @@ func Judge(p evidence.Pod, policy Policy, now time.Time) Judgement {
 	j := judge{Pod: p, policy: policy, now: now}
 	var judged Judgement
 	for _, f := range append(j.failures(), j.slow()...) {
-		if policy.Ignores(f.names()...) {
+		if f.ignoredBy(policy) {
 			judged.Ignored = append(judged.Ignored, f)
 			continue
 		}

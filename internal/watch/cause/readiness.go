@@ -19,35 +19,6 @@ const (
 
 const unhealthy = "Unhealthy"
 
-func readiness() []entry {
-	return []entry{
-		{
-			code: ProbeFailed, reasons: []string{unhealthy}, why: answer,
-			hint: "{container} runs, but does not say that it is ready. {why} {last-words}",
-			explanation: explanation{
-				title:    "A probe fails",
-				meaning:  "The kubelet asks the container at intervals whether it is well, as its probes say. It gets no answer, or a bad one: a readiness probe keeps the pod out of its Service until that changes; a startup or liveness probe has the container killed after some attempts.",
-				signs:    []string{"`kubectl get pods`: 0/1 Running", "An event Unhealthy: \"Readiness probe failed: …\""},
-				remedies: []string{"With \"connection refused\": nothing listens on that port yet, or only on 127.0.0.1.", "With 404: the path is another one. With 401 or 403: the path wants a login.", "With a time-out: raise timeoutSeconds, which is 1 s unless it is set.", "With 5xx: the program says itself that it is not well; its log says why.", "Give a slow start a startup probe with enough attempts."},
-				passes:   "When the program is ready.",
-				example:  "readiness/connection-refused",
-			},
-		},
-		{
-			code: ReadinessGate,
-			hint: "Something else has to say that the pod is ready, such as a load balancer's controller: see whether that runs, or remove the readiness gate from {spec}.",
-			explanation: explanation{
-				title:    "A readiness gate is closed",
-				meaning:  "All containers are ready, but the pod has a readiness gate: a condition that a controller outside of it has to set, such as that of a load balancer, and which it has not set.",
-				signs:    []string{"`kubectl get pods --output wide`: 0/1 under READINESS GATES"},
-				remedies: []string{"See whether the controller that sets the condition runs, and what it logs.", "Remove the gate, if nobody needs it."},
-				passes:   "When the controller sets the condition.",
-				example:  "readiness/gate",
-			},
-		},
-	}
-}
-
 // probeFails is the probe that says no to the instance that runs.
 func probeFails(c evidence.Container) *Finding {
 	e := evidence.Latest(c.Events, unhealthy)

@@ -20,34 +20,6 @@ const (
 	JobFailed        = "JobFailed"
 )
 
-func rollout() []entry {
-	return []entry{
-		{
-			code: ProgressDeadline,
-			hint: "No new pod became ready for as long as progressDeadlineSeconds permits. Look at the pods themselves (`kubectl get pods{ns}`); " +
-				"`kubectl rollout undo deployment/{name}{ns}` goes back to the revision before.",
-			explanation: explanation{
-				title:    "The rollout has made no progress in time",
-				meaning:  "No new pod of the Deployment has become ready within progressDeadlineSeconds (10 minutes by default). This is a consequence: the reason is found at the pods, and berth names it instead if it is known. Kubernetes neither stops the rollout nor rolls it back.",
-				signs:    []string{"`kubectl describe deployment`: Progressing False, ProgressDeadlineExceeded"},
-				remedies: []string{"Diagnose a pod of the newest ReplicaSet: `berth diagnose pod/NAME`.", "Go back: `kubectl rollout undo deployment/NAME`."},
-				passes:   "When the pods become ready.",
-				example:  "rollout/deadline-alone",
-			},
-		},
-		{
-			code: JobFailed, why: gaveUp, hint: "{why}",
-			explanation: explanation{
-				title:    "The job has given up",
-				meaning:  "Pods of the job failed more often than backoffLimit permits, a rule of its podFailurePolicy ended it, or it took longer than activeDeadlineSeconds. The job makes no more pods. Where the last pod is known, its end is the cause.",
-				signs:    []string{"`kubectl describe job`: condition Failed with BackoffLimitExceeded, PodFailurePolicy or DeadlineExceeded"},
-				remedies: []string{"Read the log of the last pod: `kubectl logs --selector job-name=NAME`.", "Correct the cause, delete the job and apply it again: a job cannot be started a second time.", "With a deadline, raise activeDeadlineSeconds."},
-				example:  "rollout/backoff-limit",
-			},
-		},
-	}
-}
-
 // OfDeployment is a Deployment's own cause; nil if it has none.
 func OfDeployment(d *appsv1.Deployment) *Finding {
 	for _, c := range d.Status.Conditions {

@@ -18,63 +18,6 @@ const (
 	RevisionBlocked = "RevisionBlocked" // a StatefulSet's pod of the revision before is not ready
 )
 
-func workload() []entry {
-	return []entry{
-		{
-			code: JobSuspended,
-			hint: "The job has pods only once it is resumed: `kubectl patch job {name}{ns} --type merge --patch '{\"spec\":{\"suspend\":false}}'`. " +
-				"If a queue such as Kueue suspends it, that resumes it when there is room.",
-			explanation: explanation{
-				title:   "The job is suspended",
-				meaning: "spec.suspend of the job says that it has no pods for now. A person or a queue has set it.",
-				signs: []string{
-					"the job's condition Suspended is True",
-					"events Suspended about the job",
-				},
-				remedies: []string{
-					"Resume it: set spec.suspend to false.",
-					"If a queue has suspended it, see what that waits for.",
-				},
-				passes:  "It passes when a queue that has suspended it has room.",
-				example: "workload/suspended",
-			},
-		},
-		{
-			code: RolloutPaused,
-			hint: "The deployment makes no pods of its newest revision until it is resumed: `kubectl rollout resume deployment/{name}{ns}`.",
-			explanation: explanation{
-				title:   "The deployment is paused",
-				meaning: "spec.paused of the deployment says that no pods of its newest revision are made. Those of the revision before go on.",
-				signs: []string{
-					"the deployment's condition Progressing has the reason DeploymentPaused",
-				},
-				remedies: []string{
-					"Resume it: kubectl rollout resume.",
-				},
-				example: "workload/paused",
-			},
-		},
-		{
-			code: RevisionBlocked,
-			hint: "A StatefulSet replaces one pod after the other, and waits for each to be ready. It does not replace one that was not: " +
-				"once the update is as it should be, delete pod {name}, and it comes back with the newest revision.",
-			explanation: explanation{
-				title:   "A pod of the revision before blocks the update",
-				meaning: "A StatefulSet replaces its pods one after the other, and does not go on while one of them is not ready, not even if that one is of the revision that is to be replaced.",
-				signs: []string{
-					"the StatefulSet's updateRevision is not its currentRevision",
-					"a pod of the revision before is not ready",
-				},
-				remedies: []string{
-					"Delete that pod once the update is right: it is made again of the newest revision.",
-				},
-				passes:  "It passes if the pod becomes ready after all.",
-				example: "workload/old-revision-blocks",
-			},
-		},
-	}
-}
-
 // OfSuspendedJob is a Job that was told to wait; nil for one that was not.
 func OfSuspendedJob(job *batchv1.Job) *Finding {
 	if job.Spec.Suspend == nil || !*job.Spec.Suspend {
