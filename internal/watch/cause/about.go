@@ -19,9 +19,9 @@ type About struct {
 	// where that is not known.
 	Set        map[string]string
 	Verb       string // of the command that makes the pod again; empty for provision
-	Controlled bool // a controller replaces the pod when it is gone
-	Job        bool // that is a Job, whose template cannot be changed
-	Bundle     bool // a bundle has installed what makes the pod
+	Controlled bool   // a controller replaces the pod when it is gone
+	Job        bool   // that is a Job, whose template cannot be changed
+	Bundle     bool   // a bundle has installed what makes the pod
 	Namespace  string
 	Image      string
 	Memory     string // the limit of the container that the cause is about

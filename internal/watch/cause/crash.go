@@ -6,7 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -155,4 +158,123 @@ func probeText(c evidence.Container) string {
 		return ""
 	}
 	return "; " + evidence.Text(probe)
+}
+
+// The exit codes of what was ended from outside: SIGKILL and SIGTERM.
+const exitKilled, exitTerminated = 137, 143
+
+// probed is what a probe has to do with the end of a container.
+func probed(c v1.Cause, a About) string {
+	if !strings.Contains(c.Message, "probe failed") {
+		return ended(c, a)
+	}
+	return "It is ended because of its probe, which may be given more time (initialDelaySeconds, timeoutSeconds, a startup probe). " + answer(c, a)
+}
+
+// ended says in words how a container ended.
+func ended(c v1.Cause, _ About) string { return exitText(c.ExitCode) }
+
+// exitText says in words what an exit code means. Codes above 128 are
+// signals; 126 and 127 are what a shell says.
+func exitText(code *int) string {
+	if code == nil {
+		return ""
+	}
+	switch n := *code; {
+	case n == 0:
+		return "It ended by itself, with exit code 0, though it should keep running."
+	case n == 126:
+		return "Exit code 126: a program was found, but may not be executed."
+	case n == 127:
+		return "Exit code 127: a program was not found."
+	case signals()[n-128] != "":
+		return fmt.Sprintf("Exit code %d is %s.", n, signals()[n-128])
+	default:
+		return fmt.Sprintf("Its program ended with exit code %d.", n)
+	}
+}
+
+// signals by their numbers on Linux, which is where the containers are, and
+// what usually sends them.
+func signals() map[int]string {
+	return map[int]string{
+		1:  "SIGHUP: its terminal went away",
+		2:  "SIGINT: it was interrupted",
+		3:  "SIGQUIT: it was asked to quit",
+		4:  "SIGILL: an instruction that this processor does not have",
+		6:  "SIGABRT: the program aborted itself, as after a failed assertion",
+		7:  "SIGBUS: memory that cannot be reached, as when /dev/shm is full",
+		8:  "SIGFPE: an impossible calculation, such as a division by zero",
+		9:  "SIGKILL: it was killed from outside, as after a failing liveness probe or a stop that took too long",
+		11: "SIGSEGV: the program crashed by using memory that is not its own",
+		13: "SIGPIPE: the reader of its output went away",
+		15: "SIGTERM: it was asked to terminate",
+	}
+}
+
+// The causes of a postStart hook, which the kubelet runs in a container that has just
+// started: the container counts as running only when it has returned.
+const (
+	HookFailed = "HookFailed" // for which the container is killed
+	HookHangs  = "HookHangs"  // it has not returned
+)
+
+const (
+	hookError  = "PostStartHookError"
+	hookFailed = "FailedPostStartHook"
+)
+
+const hookSaid pattern.Expr = `(?s)failed - error: (.*)$`
+
+// hookText is what is known of a hook that failed.
+func hookText(c evidence.Container, message string) string {
+	text := "its postStart hook failed"
+	if c.Hook != "" {
+		text = "its postStart hook (" + c.Hook + ") failed"
+	}
+	if m := hookSaid.FindStringSubmatch(message); m != nil {
+		message = strings.TrimSuffix(m[1], `: , message: ""`)
+	}
+	if message != "" {
+		text += ": " + oneOf(fault.Plain(message))
+	}
+	return text
+}
+
+// hookWait is a container that waits to be restarted because its hook failed.
+func hookWait(c evidence.Container) *Finding {
+	reason, message, _ := c.Waiting()
+	if reason != hookError {
+		return nil
+	}
+	f := of(c, HookFailed, reason, "%s", hookText(c, message))
+	if e := evidence.Latest(c.Events, hookFailed); e != nil {
+		f.Begun = evidence.FirstSeen(e)
+	}
+	if n := c.Status.RestartCount; n > 0 {
+		f.Restarts = number(n)
+	}
+	return &f
+}
+
+// killedForHook is true if the newest instance that ended was killed since its hook failed.
+func killedForHook(c evidence.Container) bool {
+	e := evidence.Latest(c.Events, hookFailed)
+	return e != nil && endedBy(c, e)
+}
+
+// hookRuns is a container whose hook has not returned: it has started, and the status
+// does not say so yet.
+func hookRuns(c evidence.Container) *Finding {
+	reason, _, waiting := c.Waiting()
+	if c.Hook == "" || !waiting || reason != "" && reason != evidence.ContainerCreating && reason != evidence.PodInitializing {
+		return nil
+	}
+	e := evidence.Latest(c.Events, "Pulling", "Pulled", "Created", "Started", "Failed", "Killing", "BackOff", hookFailed)
+	if e == nil || e.Reason != "Started" {
+		return nil
+	}
+	f := of(c, HookHangs, "", "has started, but its postStart hook (%s) has not returned", c.Hook)
+	f.Begun = evidence.LastSeen(e)
+	return &f
 }

@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
@@ -237,4 +238,20 @@ func (a About) lastWords(c v1.Cause) string {
 		show = fault.Command("berth", "logs", a.UserString)
 	}
 	return fmt.Sprintf("Its log says why (`%s --container %s%s%s`).", show, c.Container, a.option(), previous)
+}
+
+// advice is what to say of a message that has these words.
+type advice struct {
+	words pattern.Expr
+	text  string
+}
+
+// advise gives the first advice that fits a message; otherwise, if none does.
+func advise(message string, all []advice, otherwise string) string {
+	for _, known := range all {
+		if known.words.MatchString(message) {
+			return known.text
+		}
+	}
+	return otherwise
 }

@@ -2,10 +2,15 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/pattern"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // The causes for which an image does not come.
@@ -54,4 +59,206 @@ func distrust(c v1.Cause, a About) string {
 		return "The registry's certificate is for another host name: use that one in " + a.field(c, imageField(c.Container), "image") + ", or have the certificate issued for this one."
 	}
 	return "The node does not trust the registry's certificate. Have the certificate of the authority that signed it added on every node (containerd: /etc/containerd/certs.d/HOST/hosts.toml)."
+}
+
+// notPulled is an image that cannot be had, by the container's status.
+func notPulled(c evidence.Container) (Finding, bool) {
+	switch reason, message, _ := c.Waiting(); reason {
+	case evidence.ErrImagePull, evidence.ImagePullBackOff, registryUnavailable, badSignature:
+		return pullFinding(c, reason, explained(c, message)), true
+	case evidence.InvalidImageName:
+		return of(c, BadImageName, reason, "image name %q is malformed: %s", c.Image, lastPart(message)), true
+	case evidence.ErrImageNeverPull:
+		return of(c, ImageNotPresent, reason, "image %s is not on the node and its pull policy is Never", c.Image), true
+	}
+	return Finding{}, false
+}
+
+func pullFinding(c evidence.Container, reason, message string) Finding {
+	detail := trimPull(message)
+	code, passes := pullCode(strings.ReplaceAll(detail, c.Image, ""))
+	switch {
+	case code != ImagePullFailed:
+	case reason == registryUnavailable:
+		code, passes = RegistryUnreachable, true
+	case reason == badSignature:
+		code = ImageUnsigned
+	}
+	if detail == c.Image+": not found" {
+		return of(c, code, reason, "image %s not found", c.Image)
+	}
+	f := of(c, code, reason, "image %s cannot be pulled: %s", c.Image, detail)
+	f.Passes, f.Begun = passes, pullFailsSince(c)
+	return f
+}
+
+// failedPull believes the event of a failed pull while the status is still
+// behind, until an event or the status says that the image came after all.
+func failedPull(c evidence.Container) (Finding, bool) {
+	if _, _, waiting := c.Waiting(); !waiting {
+		return Finding{}, false
+	}
+	var failed, explains *corev1.Event
+	for _, e := range c.Events {
+		switch {
+		case evidence.PullEnded(e):
+			failed, explains = nil, nil
+		case evidence.PullFailed(e):
+			failed = e
+			if !evidence.IsEcho(e) {
+				explains = e
+			}
+		}
+	}
+	if failed == nil {
+		return Finding{}, false
+	}
+	if explains == nil {
+		explains = failed
+	}
+	c.Status.State.Waiting = &corev1.ContainerStateWaiting{Reason: evidence.Meaning(explains), Message: evidence.Text(explains)}
+	f, ok := notPulled(c)
+	f.At = evidence.LastSeen(explains)
+	return f, ok
+}
+
+// explained gives the registry's words where the kubelet (before 1.33) only says
+// that it is backing off: the event of the attempt before has them.
+func explained(c evidence.Container, message string) string {
+	if !strings.HasPrefix(message, "Back-off pulling image") || strings.Contains(message, `": `) {
+		return message
+	}
+	for _, e := range slices.Backward(c.Events) {
+		if evidence.PullFailed(e) && !evidence.IsEcho(e) {
+			return evidence.Text(e)
+		}
+	}
+	return message
+}
+
+// pullFailsSince is when the image could not be pulled for the first time since
+// it last could; zero if no event says so. A repeated event is one object, which
+// may have begun before that. Of a container that ran, it is not before its end.
+func pullFailsSince(c evidence.Container) (since time.Time) {
+	var arrived, ended time.Time
+	if t := c.Status.LastTerminationState.Terminated; t != nil {
+		ended = t.FinishedAt.Time
+	}
+	for _, e := range c.Events {
+		switch {
+		case evidence.PullEnded(e):
+			arrived, since = evidence.LastSeen(e), time.Time{}
+		case evidence.PullFailed(e):
+			if at := evidence.Later(arrived, evidence.FirstSeen(e)); since.IsZero() || at.Before(since) {
+				since = at
+			}
+		}
+	}
+	return evidence.Later(since, ended)
+}
+
+// pullKind is a kind of failed pull, and the words by which it is recognized.
+type pullKind struct {
+	code   string
+	passes bool // it is known to pass by itself, sooner or later
+	words  []string
+}
+
+func pullKinds() []pullKind {
+	return []pullKind{
+		{RegistryRateLimited, true, []string{"toomanyrequests", "too many requests", "rate limit"}},
+		{NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}}, // the kubelet removes images
+		{ImageUnsigned, false, []string{"signature was required", "signature validation failed", "signaturevalidationfailed", "no matching signatures", "invalid signature"}},
+		{ImageShortName, false, []string{"short-name", "short name"}},
+		{RegistryUntrusted, false, []string{"x509:", "certificate signed by unknown authority", "tls: failed to verify", "bad certificate"}},
+		{RegistryPlainHTTP, false, []string{"http response to https", "first record does not look like a tls handshake"}},
+		{ImageUnsupported, false, []string{
+			"is no longer supported", "unsupported manifest", "unsupported media type", "unknown media type", "unexpected media type", "schema 1",
+		}},
+		{ImagePullDenied, false, []string{
+			"denied", "unauthorized", "authentication required", "authorization token has expired",
+			"authorization failed", "403 forbidden", "insufficient_scope", "no basic auth credentials",
+		}},
+		{RegistryUnreachable, false, []string{"no such host"}},
+		{RegistryUnreachable, true, []string{
+			"connection refused", "connection reset", "i/o timeout", "tls handshake", "deadline exceeded",
+			"client.timeout exceeded", "network is unreachable", "no route to host", "server misbehaving",
+			"temporary failure in name resolution", "unexpected eof", "500 internal server error", "502 bad gateway",
+			"503 service unavailable", "504 gateway timeout", "504 gateway time-out",
+		}},
+		{ImageWrongPlatform, false, []string{"no match for platform", "no matching manifest"}},
+		{ImageNotFound, false, []string{"not found", "manifest unknown", "name unknown", "manifest_unknown", "does not exist"}},
+		{ImagePullFailed, true, []string{"pull qps exceeded"}}, // the kubelet's own limit
+	}
+}
+
+// A status that the words above do not have: "unexpected status code
+// https://…: 521", also with a word behind it.
+const serverError pattern.Expr = `unexpected status.*: 5\d\d\b`
+
+// pullCode sorts the cause of a failed pull and says whether it is known to
+// pass. There is only text to go by.
+func pullCode(text string) (code string, passes bool) {
+	text = strings.ToLower(text)
+	for _, kind := range pullKinds() {
+		for _, word := range kind.words {
+			if strings.Contains(text, word) {
+				return kind.code, kind.passes
+			}
+		}
+	}
+	if serverError.MatchString(text) {
+		return RegistryUnreachable, true
+	}
+	return ImagePullFailed, false
+}
+
+// The layers of wrapping around the cause of a failed pull.
+const pullWrapping pattern.Expr = `^(?:` +
+	`Failed to pull image "[^"]*": |` +
+	`Back-off pulling image "[^"]*": |` +
+	`ErrImagePull: |` +
+	`rpc error: code = \w+ desc = |` +
+	`failed to pull and unpack image "[^"]*": |` +
+	`failed to resolve reference "[^"]*": |` +
+	`failed to resolve image: |` +
+	`failed to do request: |` +
+	`Error: |` +
+	`SignatureValidationFailed: |` +
+	`RegistryUnavailable: )`
+
+// trimPull takes the wrapping off: what is left is what the registry, or the
+// network, said.
+func trimPull(message string) string {
+	if _, inner, ok := strings.Cut(message, "signature validation failed: "); ok {
+		message = inner
+	}
+	for {
+		inner := pullWrapping.ReplaceAllString(message, "")
+		if inner == message {
+			return strings.TrimSpace(message)
+		}
+		message = inner
+	}
+}
+
+// lastPart is the end of a chain of "what: why: why".
+func lastPart(message string) string {
+	parts := strings.Split(strings.TrimSpace(message), ": ")
+	return strings.TrimSpace(strings.Join(parts[max(0, len(parts)-2):], ": "))
+}
+
+const pullSecret pattern.Expr = `Unable to retrieve some image pull secrets \(([^)]+)\)`
+
+// withSecret adds to a pull that was denied which of the pod's pull secrets do not
+// exist: the registry was asked without them.
+func withSecret(f Finding, events []*corev1.Event) Finding {
+	e := evidence.Latest(events, "FailedToRetrieveImagePullSecret")
+	if f.Code != ImagePullDenied || e == nil {
+		return f
+	}
+	if m := pullSecret.FindStringSubmatch(e.Message); m != nil {
+		f.Message += fmt.Sprintf(" (pull secret %s does not exist)", m[1])
+	}
+	return f
 }

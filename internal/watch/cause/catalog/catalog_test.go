@@ -76,10 +76,12 @@ func TestOrderIsThatOfTheDocs(t *testing.T) {
 
 func TestDecode(t *testing.T) {
 	got, err := decode([]byte("- code: Lost\n  hint: >-\n    Look\n    for it.\n  person: true\n"))
-	if want := []Entry{{Code: "Lost", Hint: "Look for it.", Person: true}}; err != nil || !reflect.DeepEqual(got, want) {
+	want := []Entry{{Code: "Lost", Hint: "Look for it.", Person: true}}
+	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
-	if _, err := decode([]byte("- code: Lost\n  hints: Look for it.\n")); err == nil || !strings.Contains(err.Error(), "hints") {
+	_, err = decode([]byte("- code: Lost\n  hints: Look for it.\n"))
+	if err == nil || !strings.Contains(err.Error(), "hints") {
 		t.Errorf("an unknown field: %v", err)
 	}
 }
