@@ -10,6 +10,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
 // PolicyFile is the section policy of the file: what counts as a failure, and
@@ -166,7 +167,7 @@ func (s *settings) reasons(inFile []string) (proper []string) {
 		}
 	}
 	for _, name := range given {
-		known, ok := cause.Reason(strings.TrimSpace(name))
+		known, ok := catalog.Reason(strings.TrimSpace(name))
 		if !ok {
 			s.problem("%s: unknown reason %q", origin, name)
 			s.unknown = true
@@ -186,7 +187,7 @@ func (s *settings) err() error {
 		err.Problems = s.problems
 	}
 	if s.unknown {
-		codes, kubernetes := cause.Reasons()
+		codes, kubernetes := catalog.Reasons()
 		return err.WithHint("the causes are %s; Kubernetes' own reasons are %s", strings.Join(codes, ", "), strings.Join(kubernetes, ", "))
 	}
 	return err.WithHint("see `berth help policies`")

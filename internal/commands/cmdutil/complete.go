@@ -16,7 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/provision/inventory/recorded"
 	"github.com/berthdev/berth/internal/volume/nodes"
-	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
 // CompletionTimeout is how long completion waits for the cluster.
@@ -243,13 +243,13 @@ func (d *Dependencies) CompleteUserString(
 // each of Kubernetes' own reasons with the codes that it may be.
 func Causes(*cobra.Command) (names []cobra.Completion, err error) {
 	meant := map[string][]string{}
-	for _, e := range cause.Explanations() {
+	for _, e := range catalog.Explanations() {
 		names = append(names, cobra.CompletionWithDesc(e.Code, e.Title))
 		for _, reason := range e.Reasons {
 			meant[reason] = append(meant[reason], e.Code)
 		}
 	}
-	_, kubernetes := cause.Reasons()
+	_, kubernetes := catalog.Reasons()
 	for _, reason := range kubernetes {
 		names = append(
 			names, cobra.CompletionWithDesc(reason, "Kubernetes' word for "+strings.Join(meant[reason], ", ")),

@@ -19,7 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
-	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
 // Options are what the command line says.
@@ -135,7 +135,7 @@ func Run(ctx context.Context, o *Options) error {
 
 // explained is true for a cause of which `berth explain` says more than its hint.
 func explained(c *v1.Cause) bool {
-	return c != nil && slices.ContainsFunc(cause.Explain(c.Code), cause.Explanation.GoesFurther)
+	return c != nil && slices.ContainsFunc(catalog.Explain(c.Code), catalog.Explanation.GoesFurther)
 }
 
 func (o *Options) diagnose(ctx context.Context) (result.Diagnosis, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
-	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
 // Options are what the command line says.
@@ -52,9 +52,9 @@ Nothing is asked of a cluster. The same is in docs/causes.md.`,
 
 // Run prints what there is to read about a cause.
 func Run(_ context.Context, o *Options) error {
-	found := cause.Explanations()
+	found := catalog.Explanations()
 	if o.Cause != "" {
-		if found = cause.Explain(o.Cause); len(found) == 0 {
+		if found = catalog.Explain(o.Cause); len(found) == 0 {
 			return unknown(o.Cause)
 		}
 	}
@@ -77,7 +77,7 @@ func Run(_ context.Context, o *Options) error {
 
 // unknown refuses what is not a cause, and suggests the one that is meant.
 func unknown(name string) error {
-	codes, kubernetes := cause.Reasons()
+	codes, kubernetes := catalog.Reasons()
 	all := slices.Concat(codes, kubernetes)
 	err := fault.New(fault.InvalidArgument, "unknown cause %q", name)
 	if nearest := cmdutil.NearestName(name, all); nearest != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/schematest"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
 // document is what the command prints as JSON.
@@ -39,7 +40,7 @@ func TestExplainOne(t *testing.T) {
 
 func TestExplainAll(t *testing.T) {
 	list := document[v1.ExplanationList](t)
-	codes, _ := cause.Reasons()
+	codes, _ := catalog.Reasons()
 	if list.Kind != "ExplanationList" || len(list.Items) != len(codes) {
 		t.Errorf("%s of %d, want %d", list.Kind, len(list.Items), len(codes))
 	}

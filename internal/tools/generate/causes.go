@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
 const (
@@ -27,7 +28,7 @@ func causes(all files) error {
 	}
 	treated := treated(dumps)
 	var explained []v1.Explanation
-	for _, e := range cause.Explanations() {
+	for _, e := range catalog.Explanations() {
 		observed := v1.Explanation{Policies: treated[e.Code].policies()}
 		if d, err := dumps[e.Dump].read(cause.DefaultPolicy()); err == nil && codeOf(d) == e.Code {
 			observed.Example = &d

@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
 // The section of a cause has everything that there is to read about it.
@@ -49,7 +50,7 @@ func TestEveryCauseIsExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	treated := treated(dumps)
-	for _, e := range cause.Explanations() {
+	for _, e := range catalog.Explanations() {
 		t.Run(e.Code, func(t *testing.T) {
 			if e.Title == "" || strings.HasSuffix(e.Title, ".") || e.Meaning == "" || len(e.Signs) == 0 || len(e.Remedies) == 0 {
 				t.Errorf("it has title %q, meaning %q, %d signs and %d remedies", e.Title, e.Meaning, len(e.Signs), len(e.Remedies))

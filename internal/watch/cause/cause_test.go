@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause/catalog"
 	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
@@ -79,9 +80,15 @@ func TestHintOfNothing(t *testing.T) {
 	}
 }
 
+// codes are those of the catalogue.
+func codes() []string {
+	codes, _ := catalog.Reasons()
+	return codes
+}
+
 // Every code that is declared in a family is in the catalogue, once.
 func TestEveryCodeIsInTheCatalogue(t *testing.T) {
-	codes, _ := Reasons()
+	codes := codes()
 	if len(slices.Compact(slices.Clone(codes))) != len(codes) {
 		t.Errorf("a code is listed twice: %q", codes)
 	}
@@ -122,37 +129,26 @@ func TestEveryCodeIsInTheCatalogue(t *testing.T) {
 
 // Every cause has a hint that is complete, and that of a pod speaks of no blueprint.
 func TestEveryCauseHasAHint(t *testing.T) {
-	for _, e := range entries() {
+	for _, code := range codes() {
+		template := catalog.Lookup(code).Hint
+		_, says := whys()[code]
 		for name, about := range map[string]About{"pod": {Namespace: "shop"}, "workspace": {Blueprint: "dev", UserString: "alice~dev"}} {
-			if e.why == nil && strings.Contains(e.hint, "{why}") || e.why != nil && !strings.Contains(e.hint, "{why}") {
-				t.Errorf("%s: {why} and why do not go together", e.code)
+			if says != strings.Contains(template, "{why}") {
+				t.Errorf("%s: {why} and why do not go together", code)
 			}
-			hint := Hint(&v1.Cause{Code: e.code, Container: "app", Object: "pod/api"}, about)
+			hint := Hint(&v1.Cause{Code: code, Container: "app", Object: "pod/api"}, about)
 			if len(hint) < 40 || strings.Contains(hint, "  ") {
-				t.Errorf("%s of a %s: %q", e.code, name, hint)
+				t.Errorf("%s of a %s: %q", code, name, hint)
 			}
 			for _, command := range []string{"{range .items[*]}", "{.metadata.name}", "{.spec.schedulingGates}", "{end}", `{"\n"}`, `{"spec":{"suspend":false}}`, `{"imagePullSecrets":[{"name":"registry"}]}`} {
 				hint = strings.ReplaceAll(hint, command, "")
 			}
 			if strings.Contains(hint, "{") {
-				t.Errorf("%s has an unknown placeholder: %q", e.code, hint)
+				t.Errorf("%s has an unknown placeholder: %q", code, hint)
 			}
 			if name == "pod" && (strings.Contains(hint, "blueprint") || strings.Contains(hint, "rovision ")) {
-				t.Errorf("%s of a pod speaks of blueprints: %q", e.code, hint)
+				t.Errorf("%s of a pod speaks of blueprints: %q", code, hint)
 			}
 		}
-	}
-}
-
-// Each of Kubernetes' words is found in any case.
-func TestReasons(t *testing.T) {
-	_, kubernetes := Reasons()
-	for _, word := range kubernetes {
-		if proper, ok := Reason(strings.ToUpper(word)); !ok || proper != word {
-			t.Errorf("%s is %q, %t", word, proper, ok)
-		}
-	}
-	if _, ok := Reason("NoSuchThing"); ok {
-		t.Error("what there is not was found")
 	}
 }

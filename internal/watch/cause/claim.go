@@ -33,135 +33,6 @@ const (
 	externalProvisioning = "ExternalProvisioning"
 )
 
-func claim() []entry {
-	return []entry{
-		{
-			code: VolumeUnbound, reasons: []string{failedBinding}, why: class,
-			hint: "No volume fits the claim, and no storage class makes one. Name one that exists (`kubectl get storageclass`) as {why}. {again}",
-			explanation: explanation{
-				title:   "No volume exists for the claim",
-				meaning: "The claim names no storage class that makes volumes, and no existing volume fits it.",
-				signs: []string{
-					"the claim is Pending",
-					"events FailedBinding about the claim: no persistent volumes available for this claim and no storage class is set",
-				},
-				remedies: []string{
-					"Name a storage class that makes volumes.",
-					"Create a PersistentVolume that fits the claim.",
-				},
-				example: "recordings/pvc-unbound",
-			},
-		},
-		{
-			code: VolumePending, reasons: []string{provisioningFailed}, why: provisioningText, hint: "{why}",
-			explanation: explanation{
-				title:   "The volume is not made yet",
-				meaning: "The provisioner of the storage class has tried to make a volume for the claim, and did not get through.",
-				signs: []string{
-					"the claim is Pending",
-					"events ProvisioningFailed about the claim, with what the storage has said",
-				},
-				remedies: []string{
-					"Let the claim ask for what the storage has: less room, another access mode, another class.",
-					"Have the storage's permissions or limits corrected.",
-				},
-				passes:  "It passes when the storage has what was missing: the provisioner tries again.",
-				example: "claim/storage-full",
-			},
-		},
-		{
-			code: ProvisionerSilent, reasons: []string{externalProvisioning},
-			hint: "The storage class leaves volumes to a provisioner that does not seem to run: `kubectl get storageclass` shows which class has which, and `kubectl get pods --all-namespaces` whether there is such a pod. " +
-				"Start it, or use a storage class of another one.",
-			explanation: explanation{
-				title:   "Nobody makes a volume for the claim",
-				meaning: "The claim's storage class leaves volumes to a provisioner that is not part of Kubernetes. It has not said anything for more than a minute, as one that runs does at once.",
-				signs: []string{
-					"the claim is Pending",
-					"events ExternalProvisioning about the claim, again and again, and none of the provisioner",
-				},
-				remedies: []string{
-					"Start the provisioner that the event names, or see what it logs.",
-					"Use a storage class of another provisioner.",
-				},
-				passes:  "It passes when the provisioner runs again.",
-				example: "claim/dead-provisioner",
-			},
-		},
-		{
-			code: StorageClassMissing, reasons: []string{provisioningFailed}, person: true,
-			why: func(c v1.Cause, a About) string {
-				return missing(c, a) + " Name one that does (`kubectl get storageclass`) as " + class(c, a)
-			},
-			hint: "{why}. {updated}",
-			explanation: explanation{
-				title:   "The storage class does not exist",
-				meaning: "The claim names a storage class that the cluster does not have.",
-				signs: []string{
-					"the claim is Pending",
-					`events ProvisioningFailed: storageclass.storage.k8s.io "fast" not found`,
-				},
-				remedies: []string{
-					"Name a storage class that exists (kubectl get storageclass).",
-					"Have the class created.",
-				},
-				example: "recordings/pvc-missing-class",
-			},
-		},
-		{
-			code: ClaimMissing, person: true,
-			hint: "The volume claim to mount does not exist: `kubectl get pvc{ns}` lists those that do. Create it, or name another one in {spec}.",
-			explanation: explanation{
-				title:   "The volume claim does not exist",
-				meaning: "The pod mounts a claim that does not exist in its namespace.",
-				signs: []string{
-					`the condition PodScheduled says: persistentvolumeclaim "data" not found`,
-				},
-				remedies: []string{
-					"Create the claim.",
-					"Correct the name in the pod.",
-				},
-				example: "claim/missing",
-			},
-		},
-		{
-			code: ClaimLost, person: true,
-			hint: "The volume that the claim was bound to was deleted, and its data with it unless the storage has kept that: `kubectl describe pvc{ns}` names it. " +
-				"Restore the volume, or delete the claim and create it again, which begins with an empty one.",
-			explanation: explanation{
-				title:   "The claim's volume was deleted",
-				meaning: "A claim is bound to one volume for as long as it lives. That volume does not exist any more, and the claim does not get another.",
-				signs: []string{
-					"the claim's phase is Lost",
-					`the condition PodScheduled says: persistentvolumeclaim "data" bound to non-existent persistentvolume`,
-				},
-				remedies: []string{
-					"Restore the volume under its name, if its data is still there.",
-					"Delete the claim and create it again; the new volume is empty.",
-				},
-				example: "claim/lost",
-			},
-		},
-		{
-			code: ClaimTerminating, person: true,
-			hint: "Somebody has deleted the claim, and it goes when the last pod that uses it has gone. Delete those that still do (`kubectl describe pvc{ns}` names them), then create the claim again.",
-			explanation: explanation{
-				title:   "The claim is being deleted",
-				meaning: "Somebody has deleted the claim. It stays until the last pod that uses it has gone, and no new pod gets it.",
-				signs: []string{
-					"the claim has a deletionTimestamp (kubectl get pvc shows Terminating)",
-					`the condition PodScheduled says: persistentvolumeclaim "data" is being deleted`,
-				},
-				remedies: []string{
-					"Delete the pods that still use it, then create the claim again.",
-					"Take back up what its volume has first, if that is to be kept.",
-				},
-				example: "claim/being-deleted",
-			},
-		},
-	}
-}
-
 // unbound is a claim that no volume exists for. The event is believed only as
 // long as the claim itself is not bound, and it is the latest word on it.
 func unbound(c evidence.Claim) (Finding, bool) {
@@ -299,4 +170,9 @@ func class(_ v1.Cause, a About) string {
 		return `"storageClassName" of the storage's claimSpec in ` + a.spec()
 	}
 	return `"storageClassName" of a new claim (that of an existing one cannot be changed)`
+}
+
+// missingClass says which storage class does not exist, and where to name one that does.
+func missingClass(c v1.Cause, a About) string {
+	return missing(c, a) + " Name one that does (`kubectl get storageclass`) as " + class(c, a)
 }

@@ -6,7 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -17,53 +20,6 @@ const (
 	CrashLoop       = "CrashLoop"       // more restarts than the threshold
 	ContainerExited = "ContainerExited" // ended and is not restarted, or not too often yet
 )
-
-func crash() []entry {
-	return []entry{
-		{
-			code: InitFailed, why: ended, hint: "An init container has to complete before the others begin, and this one did not. {why} {last-words}",
-			explanation: explanation{
-				title:    "An init container failed",
-				meaning:  "Init containers run one after the other before the main ones, and each has to end with exit code 0. This one did not.",
-				signs:    []string{"`kubectl get pods`: Init:Error or Init:CrashLoopBackOff", "`kubectl describe pod`: the init container is Terminated with an exit code"},
-				remedies: []string{"Read its log: `kubectl logs POD --container NAME`, with --previous if it was restarted.", "Look up the exit code: above 128 it is a signal, 127 a program that is missing, 126 one that may not be executed."},
-				example:  "crash/init-fails",
-			},
-		},
-		{
-			code: OutOfMemory, hint: "It used {limit}, and the node killed it for that. Raise {memory-field}. {again}",
-			explanation: explanation{
-				title:    "The container used more memory than it may",
-				meaning:  "The kernel of the node killed a process of the container, since it used more memory than the container's limit, or than the node had.",
-				signs:    []string{"`kubectl describe pod`: Reason: OOMKilled, exit code 137"},
-				remedies: []string{"Raise resources.limits.memory.", "Have the program use less: fewer workers, a smaller cache, a limit of its runtime below the container's.", "If it grows without end, it leaks memory."},
-				example:  "crash/oom",
-			},
-		},
-		{
-			code: CrashLoop, reasons: []string{"BackOff", evidence.CrashLoopBackOff}, why: probed,
-			hint: "{container} starts, ends, and is restarted, at ever longer intervals. {why} {last-words}",
-			explanation: explanation{
-				title:    "The container ends again and again",
-				meaning:  "The container was started, ended, and was started again, more often than the policy allows. Kubernetes goes on with that, and waits for up to 5 minutes in between.",
-				signs:    []string{"`kubectl get pods`: CrashLoopBackOff, and a number of restarts that grows", "An event BackOff: \"Back-off restarting failed container\""},
-				remedies: []string{"Read the log of the instance before: `kubectl logs POD --container NAME --previous`.", "With exit code 0 the program has done its work: a container has to keep running.", "With 137 or 143 it was killed: see whether a liveness or startup probe fails, and give it more time.", "terminationMessagePolicy: FallbackToLogsOnError keeps its last words in the pod's status."},
-				example:  "crash/liveness",
-			},
-		},
-		{
-			code: ContainerExited, why: ended, hint: "{why} {last-words}",
-			explanation: explanation{
-				title:    "The container ended",
-				meaning:  "The container ended, and is not restarted because of the pod's restartPolicy, or has not been restarted too often yet.",
-				signs:    []string{"`kubectl get pods`: Error or Completed, or a number of restarts"},
-				remedies: []string{"Read its log.", "Look up the exit code: above 128 it is a signal."},
-				passes:   "If the next instance keeps running.",
-				example:  "crash/exited-never",
-			},
-		},
-	}
-}
 
 // crashed reads how instances of the container ended.
 func crashed(c evidence.Container, p Policy) (Finding, bool) {
@@ -202,4 +158,123 @@ func probeText(c evidence.Container) string {
 		return ""
 	}
 	return "; " + evidence.Text(probe)
+}
+
+// The exit codes of what was ended from outside: SIGKILL and SIGTERM.
+const exitKilled, exitTerminated = 137, 143
+
+// probed is what a probe has to do with the end of a container.
+func probed(c v1.Cause, a About) string {
+	if !strings.Contains(c.Message, "probe failed") {
+		return ended(c, a)
+	}
+	return "It is ended because of its probe, which may be given more time (initialDelaySeconds, timeoutSeconds, a startup probe). " + answer(c, a)
+}
+
+// ended says in words how a container ended.
+func ended(c v1.Cause, _ About) string { return exitText(c.ExitCode) }
+
+// exitText says in words what an exit code means. Codes above 128 are
+// signals; 126 and 127 are what a shell says.
+func exitText(code *int) string {
+	if code == nil {
+		return ""
+	}
+	switch n := *code; {
+	case n == 0:
+		return "It ended by itself, with exit code 0, though it should keep running."
+	case n == 126:
+		return "Exit code 126: a program was found, but may not be executed."
+	case n == 127:
+		return "Exit code 127: a program was not found."
+	case signals()[n-128] != "":
+		return fmt.Sprintf("Exit code %d is %s.", n, signals()[n-128])
+	default:
+		return fmt.Sprintf("Its program ended with exit code %d.", n)
+	}
+}
+
+// signals by their numbers on Linux, which is where the containers are, and
+// what usually sends them.
+func signals() map[int]string {
+	return map[int]string{
+		1:  "SIGHUP: its terminal went away",
+		2:  "SIGINT: it was interrupted",
+		3:  "SIGQUIT: it was asked to quit",
+		4:  "SIGILL: an instruction that this processor does not have",
+		6:  "SIGABRT: the program aborted itself, as after a failed assertion",
+		7:  "SIGBUS: memory that cannot be reached, as when /dev/shm is full",
+		8:  "SIGFPE: an impossible calculation, such as a division by zero",
+		9:  "SIGKILL: it was killed from outside, as after a failing liveness probe or a stop that took too long",
+		11: "SIGSEGV: the program crashed by using memory that is not its own",
+		13: "SIGPIPE: the reader of its output went away",
+		15: "SIGTERM: it was asked to terminate",
+	}
+}
+
+// The causes of a postStart hook, which the kubelet runs in a container that has just
+// started: the container counts as running only when it has returned.
+const (
+	HookFailed = "HookFailed" // for which the container is killed
+	HookHangs  = "HookHangs"  // it has not returned
+)
+
+const (
+	hookError  = "PostStartHookError"
+	hookFailed = "FailedPostStartHook"
+)
+
+const hookSaid pattern.Expr = `(?s)failed - error: (.*)$`
+
+// hookText is what is known of a hook that failed.
+func hookText(c evidence.Container, message string) string {
+	text := "its postStart hook failed"
+	if c.Hook != "" {
+		text = "its postStart hook (" + c.Hook + ") failed"
+	}
+	if m := hookSaid.FindStringSubmatch(message); m != nil {
+		message = strings.TrimSuffix(m[1], `: , message: ""`)
+	}
+	if message != "" {
+		text += ": " + oneOf(fault.Plain(message))
+	}
+	return text
+}
+
+// hookWait is a container that waits to be restarted because its hook failed.
+func hookWait(c evidence.Container) *Finding {
+	reason, message, _ := c.Waiting()
+	if reason != hookError {
+		return nil
+	}
+	f := of(c, HookFailed, reason, "%s", hookText(c, message))
+	if e := evidence.Latest(c.Events, hookFailed); e != nil {
+		f.Begun = evidence.FirstSeen(e)
+	}
+	if n := c.Status.RestartCount; n > 0 {
+		f.Restarts = number(n)
+	}
+	return &f
+}
+
+// killedForHook is true if the newest instance that ended was killed since its hook failed.
+func killedForHook(c evidence.Container) bool {
+	e := evidence.Latest(c.Events, hookFailed)
+	return e != nil && endedBy(c, e)
+}
+
+// hookRuns is a container whose hook has not returned: it has started, and the status
+// does not say so yet.
+func hookRuns(c evidence.Container) *Finding {
+	reason, _, waiting := c.Waiting()
+	if c.Hook == "" || !waiting || reason != "" && reason != evidence.ContainerCreating && reason != evidence.PodInitializing {
+		return nil
+	}
+	e := evidence.Latest(c.Events, "Pulling", "Pulled", "Created", "Started", "Failed", "Killing", "BackOff", hookFailed)
+	if e == nil || e.Reason != "Started" {
+		return nil
+	}
+	f := of(c, HookHangs, "", "has started, but its postStart hook (%s) has not returned", c.Hook)
+	f.Begun = evidence.LastSeen(e)
+	return &f
 }

@@ -7,6 +7,8 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pattern"
+	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
 // Hint says what a cause means and what to do about it. Empty if there is nothing
@@ -15,12 +17,11 @@ func Hint(c *v1.Cause, a About) string {
 	if c == nil {
 		return ""
 	}
-	e := entryOf(c.Code)
 	why := ""
-	if e.why != nil {
-		why = e.why(*c, a)
+	if says, ok := whys()[c.Code]; ok {
+		why = says(*c, a)
 	}
-	hint := e.hint
+	hint := catalog.Lookup(c.Code).Hint
 	if a.isWorkspace() && strings.Contains(hint, "{bring-back}") { // what brings it back comes first
 		hint = "{bring-back} " + strings.Replace(hint, "{bring-back}", "", 1)
 	}
@@ -42,6 +43,39 @@ func Hint(c *v1.Cause, a About) string {
 		"{last-words}", a.lastWords(*c),
 	).Replace(hint)
 	return strings.Join(strings.Fields(text), " ")
+}
+
+// whys are, by code, what {why} in a hint says of the case.
+func whys() map[string]func(v1.Cause, About) string {
+	return map[string]func(v1.Cause, About) string{
+		ImagePullDenied:     login,
+		RegistryUntrusted:   distrust,
+		ConfigMissing:       missing,
+		CommandNotFound:     command,
+		StartFailed:         refusedStart,
+		InitFailed:          ended,
+		CrashLoop:           probed,
+		ContainerExited:     ended,
+		ProbeFailed:         answer,
+		SlowStart:           silentStart,
+		Unschedulable:       placementText,
+		SchedulerSilent:     silenceText,
+		SandboxFailed:       sandboxText,
+		Preempted:           morePriority,
+		NodeAffinity:        misfit,
+		DeadlineExceeded:    tooLong,
+		NodeLost:            elsewhere,
+		NodeNotReady:        elsewhere,
+		VolumeUnbound:       class,
+		VolumePending:       provisioningText,
+		StorageClassMissing: missingClass,
+		VolumeMissingObject: missing,
+		VolumeNotMounted:    mountText,
+		QuotaExceeded:       quotaText,
+		PodRefused:          refusalText,
+		WebhookUnreachable:  webhookText,
+		JobFailed:           gaveUp,
+	}
 }
 
 // memory says what a container used too much of. That it has no limit is said only where its pod
@@ -204,4 +238,20 @@ func (a About) lastWords(c v1.Cause) string {
 		show = fault.Command("berth", "logs", a.UserString)
 	}
 	return fmt.Sprintf("Its log says why (`%s --container %s%s%s`).", show, c.Container, a.option(), previous)
+}
+
+// advice is what to say of a message that has these words.
+type advice struct {
+	words pattern.Expr
+	text  string
+}
+
+// advise gives the first advice that fits a message; otherwise, if none does.
+func advise(message string, all []advice, otherwise string) string {
+	for _, known := range all {
+		if known.words.MatchString(message) {
+			return known.text
+		}
+	}
+	return otherwise
 }

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -18,35 +19,6 @@ const (
 )
 
 const unhealthy = "Unhealthy"
-
-func readiness() []entry {
-	return []entry{
-		{
-			code: ProbeFailed, reasons: []string{unhealthy}, why: answer,
-			hint: "{container} runs, but does not say that it is ready. {why} {last-words}",
-			explanation: explanation{
-				title:    "A probe fails",
-				meaning:  "The kubelet asks the container at intervals whether it is well, as its probes say. It gets no answer, or a bad one: a readiness probe keeps the pod out of its Service until that changes; a startup or liveness probe has the container killed after some attempts.",
-				signs:    []string{"`kubectl get pods`: 0/1 Running", "An event Unhealthy: \"Readiness probe failed: …\""},
-				remedies: []string{"With \"connection refused\": nothing listens on that port yet, or only on 127.0.0.1.", "With 404: the path is another one. With 401 or 403: the path wants a login.", "With a time-out: raise timeoutSeconds, which is 1 s unless it is set.", "With 5xx: the program says itself that it is not well; its log says why.", "Give a slow start a startup probe with enough attempts."},
-				passes:   "When the program is ready.",
-				example:  "readiness/connection-refused",
-			},
-		},
-		{
-			code: ReadinessGate,
-			hint: "Something else has to say that the pod is ready, such as a load balancer's controller: see whether that runs, or remove the readiness gate from {spec}.",
-			explanation: explanation{
-				title:    "A readiness gate is closed",
-				meaning:  "All containers are ready, but the pod has a readiness gate: a condition that a controller outside of it has to set, such as that of a load balancer, and which it has not set.",
-				signs:    []string{"`kubectl get pods --output wide`: 0/1 under READINESS GATES"},
-				remedies: []string{"See whether the controller that sets the condition runs, and what it logs.", "Remove the gate, if nobody needs it."},
-				passes:   "When the controller sets the condition.",
-				example:  "readiness/gate",
-			},
-		},
-	}
-}
 
 // probeFails is the probe that says no to the instance that runs.
 func probeFails(c evidence.Container) *Finding {
@@ -149,4 +121,75 @@ func unready(c evidence.Container) *Finding {
 		return &f
 	}
 	return hookRuns(c)
+}
+
+// The causes of what has gone on for long while nothing says why. They fail nothing: it
+// may be work.
+const (
+	SlowInit  = "SlowInit"  // an init container that runs
+	SlowPull  = "SlowPull"  // an image that is being pulled
+	SlowStart = "SlowStart" // a container that runs and is not ready
+)
+
+// longAfter is how long something goes on before it is worth a word.
+const longAfter = 5 * time.Minute
+
+// OfSilent is what the pod has been doing since a time without a word about why it takes
+// long; nil if nothing is. It is for the caller to say how long it may.
+func OfSilent(p evidence.Pod) *Finding {
+	for _, c := range p.Containers {
+		running := c.Status.State.Running
+		switch {
+		case c.IsReady() || running == nil || c.Init && c.IsInitialized():
+			continue
+		case c.Init && !c.Sidecar:
+			f := of(c, SlowInit, "", "init container has been running")
+			f.Begun = running.StartedAt.Time
+			return &f
+		case c.Serves():
+			text := "is not ready and has been running"
+			if !c.Probed {
+				text = "is not ready though it has no probe, and has been running"
+			}
+			f := of(c, SlowStart, "", "%s", text)
+			f.Begun = running.StartedAt.Time
+			return &f
+		}
+	}
+	return nil
+}
+
+// IsSlow is true for a cause that only says that something takes long.
+func IsSlow(c *v1.Cause) bool {
+	return slices.Contains([]string{SlowInit, SlowPull, SlowStart}, c.Code)
+}
+
+// OfPull is an image that has been coming since a time.
+func OfPull(container, image string, since time.Time) *Finding {
+	f := of(evidence.Container{Name: container}, SlowPull, "", "image %s has been coming", image)
+	f.Begun = since
+	return &f
+}
+
+// Lasting is how long a finding has lasted, in steps, as a part of a sentence, and when
+// the next step is.
+func Lasting(f Finding, now time.Time) (text string, next time.Time) {
+	for _, step := range []struct {
+		after time.Duration
+		text  string
+	}{{longAfter, "5 minutes"}, {15 * time.Minute, "15 minutes"}, {time.Hour, "an hour"}, {6 * time.Hour, "6 hours"}, {24 * time.Hour, "a day"}} {
+		if next = f.Begun.Add(step.after); now.Before(next) {
+			return text, next
+		}
+		text = "for more than " + step.text
+	}
+	return text, time.Time{}
+}
+
+// silentStart says where to look.
+func silentStart(_ v1.Cause, a About) string {
+	if a.Probe == "" {
+		return "It has no probe, so that it should be ready at once: the node may have stopped reporting (`kubectl get nodes`)."
+	}
+	return "Its probe asks for " + a.Probe + "; no event says what it gets, as they are kept for an hour."
 }

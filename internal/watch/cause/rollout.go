@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
@@ -19,34 +20,6 @@ const (
 	ProgressDeadline = "ProgressDeadlineExceeded"
 	JobFailed        = "JobFailed"
 )
-
-func rollout() []entry {
-	return []entry{
-		{
-			code: ProgressDeadline,
-			hint: "No new pod became ready for as long as progressDeadlineSeconds permits. Look at the pods themselves (`kubectl get pods{ns}`); " +
-				"`kubectl rollout undo deployment/{name}{ns}` goes back to the revision before.",
-			explanation: explanation{
-				title:    "The rollout has made no progress in time",
-				meaning:  "No new pod of the Deployment has become ready within progressDeadlineSeconds (10 minutes by default). This is a consequence: the reason is found at the pods, and berth names it instead if it is known. Kubernetes neither stops the rollout nor rolls it back.",
-				signs:    []string{"`kubectl describe deployment`: Progressing False, ProgressDeadlineExceeded"},
-				remedies: []string{"Diagnose a pod of the newest ReplicaSet: `berth diagnose pod/NAME`.", "Go back: `kubectl rollout undo deployment/NAME`."},
-				passes:   "When the pods become ready.",
-				example:  "rollout/deadline-alone",
-			},
-		},
-		{
-			code: JobFailed, why: gaveUp, hint: "{why}",
-			explanation: explanation{
-				title:    "The job has given up",
-				meaning:  "Pods of the job failed more often than backoffLimit permits, a rule of its podFailurePolicy ended it, or it took longer than activeDeadlineSeconds. The job makes no more pods. Where the last pod is known, its end is the cause.",
-				signs:    []string{"`kubectl describe job`: condition Failed with BackoffLimitExceeded, PodFailurePolicy or DeadlineExceeded"},
-				remedies: []string{"Read the log of the last pod: `kubectl logs --selector job-name=NAME`.", "Correct the cause, delete the job and apply it again: a job cannot be started a second time.", "With a deadline, raise activeDeadlineSeconds."},
-				example:  "rollout/backoff-limit",
-			},
-		},
-	}
-}
 
 // OfDeployment is a Deployment's own cause; nil if it has none.
 func OfDeployment(d *appsv1.Deployment) *Finding {
@@ -102,4 +75,57 @@ func gaveUp(c v1.Cause, a About) string {
 		return "A rule of the job's podFailurePolicy ends it at such an exit code, as trying again would not help: the program's documentation says what the code means. " + redo
 	}
 	return fmt.Sprintf("The job has given up after its retries (backoffLimit). `kubectl logs%s --selector job-name=%s` shows the logs of its pods, as long as they are there. %s", a.option(), name, redo)
+}
+
+// The causes for which a workload makes no pods, though nothing is wrong: somebody
+// has said so, or another pod has to come first.
+const (
+	JobSuspended    = "JobSuspended"    // spec.suspend
+	RolloutPaused   = "RolloutPaused"   // spec.paused
+	RevisionBlocked = "RevisionBlocked" // a StatefulSet's pod of the revision before is not ready
+)
+
+// OfSuspendedJob is a Job that was told to wait; nil for one that was not.
+func OfSuspendedJob(job *batchv1.Job) *Finding {
+	if job.Spec.Suspend == nil || !*job.Spec.Suspend {
+		return nil
+	}
+	f := Finding{Begun: job.CreationTimestamp.Time, Cause: v1.Cause{
+		Code: JobSuspended, Message: "the job is suspended", Object: kube.Object("Job", job.Name),
+	}}
+	for _, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue {
+			f.Reason, f.Begun = c.Reason, c.LastTransitionTime.Time
+		}
+	}
+	return &f
+}
+
+// OfPausedDeployment is a Deployment that was told to wait with its newest revision;
+// nil for one that was not.
+func OfPausedDeployment(d *appsv1.Deployment) *Finding {
+	if !d.Spec.Paused {
+		return nil
+	}
+	f := Finding{Begun: d.CreationTimestamp.Time, Cause: v1.Cause{
+		Code: RolloutPaused, Message: "the deployment is paused", Object: kube.Object("Deployment", d.Name),
+	}}
+	for _, c := range d.Status.Conditions {
+		if c.Type == appsv1.DeploymentProgressing && c.Reason == "DeploymentPaused" {
+			f.Begun = c.LastTransitionTime.Time
+		}
+	}
+	return &f
+}
+
+// OfBlockedRevision is the pod of a StatefulSet's revision before that is not ready,
+// which is why it is not replaced.
+func OfBlockedRevision(p evidence.Pod) *Finding {
+	message := p.Name + " of the revision before is not ready, and blocks the update"
+	if f := OfUnready(p); f != nil {
+		message += ": " + f.Message
+	}
+	f := ofPod(p, RevisionBlocked, message)
+	f.Begun = p.ProgressedAt()
+	return f
 }

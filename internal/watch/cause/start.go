@@ -2,7 +2,6 @@ package cause
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -29,121 +28,6 @@ const (
 	runFailed    = "RunContainerError"
 	cannotRun    = "ContainerCannotRun"
 )
-
-func start() []entry { return slices.Concat(startConfig(), startProgram(), startOther()) }
-
-// startReasons are Kubernetes' words for a container that does not start.
-func startReasons(others ...string) []string {
-	return append(others, createFailed, runFailed, evidence.StartError, cannotRun)
-}
-
-// startConfig are the causes for which the kubelet does not even ask the runtime.
-func startConfig() []entry {
-	return []entry{
-		{
-			code: ConfigMissing, reasons: []string{badConfig}, exact: true, why: missing, hint: "{why} Or leave it out in {spec}. Kubernetes keeps trying.",
-			explanation: explanation{
-				title:    "A ConfigMap, a Secret or a key of one is missing",
-				meaning:  "The container's environment is to be filled from a ConfigMap or a Secret that does not exist in the pod's namespace, or that does not have the key.",
-				signs:    []string{"`kubectl get pods`: CreateContainerConfigError", "An event Failed with \"secret … not found\" or \"couldn't find key … in ConfigMap\""},
-				remedies: []string{"Create what is missing: in the same namespace, and with exactly that name and key.", "Mark the reference as optional, if the program does without."},
-				passes:   "As soon as it exists: the kubelet keeps trying.",
-				example:  "start/key-missing",
-			},
-		},
-		{
-			code: RootRefused, reasons: []string{badConfig}, exact: true,
-			hint: "The pod must not run as root (runAsNonRoot), and its image does, or does not say a number. Set securityContext.runAsUser to a number such as 1000 in {spec}, or use an image that has a USER with a number. {again}",
-			explanation: explanation{
-				title:    "The image's user is root, and that is not allowed",
-				meaning:  "The security context says runAsNonRoot: true. The image runs as root, or names its user by a word, of which the kubelet cannot tell whether it is root.",
-				signs:    []string{"`kubectl get pods`: CreateContainerConfigError", "\"container has runAsNonRoot and image will run as root\" or \"image has non-numeric user\""},
-				remedies: []string{"Set runAsUser to a number other than 0.", "Or give the image a USER with a number.", "See whether the program works as that user: it must not need ports below 1024 or files of root."},
-				example:  "start/run-as-non-root",
-			},
-		},
-	}
-}
-
-// startProgram are the causes for which the program does not run.
-func startProgram() []entry {
-	return []entry{
-		{
-			code: CommandNotFound, reasons: startReasons(), exact: true, why: command, hint: "The image has no such program: {why}. {again}",
-			explanation: explanation{
-				title:    "The program is not in the image",
-				meaning:  "The command of the container names a program that the image does not have, or not where it is looked for.",
-				signs:    []string{"`kubectl get pods`: RunContainerError or CrashLoopBackOff", "\"executable file not found in $PATH\" or \"no such file or directory\" in the container's message"},
-				remedies: []string{"Correct the command: one word in each element of the list, [\"sh\", \"-c\", \"…\"] for a line of a shell.", "Use an image that has the program: small ones often have no shell.", "If it is a script: its first line names an interpreter that is missing, or it has the line ends of Windows."},
-				example:  "collected/b33-not-in-path",
-			},
-		},
-		{
-			code: NotExecutable, reasons: startReasons(), exact: true,
-			hint: "The file that the container shall start is there, but may not be executed by the user that the container runs as, or is a directory. Make it executable in the image (`chmod +x`), " +
-				"or for a file from a ConfigMap or Secret set defaultMode: 0755. {again}",
-			explanation: explanation{
-				title:    "The program may not be executed",
-				meaning:  "The file that the container is to start exists, but is not executable for the user that the container runs as, or it is a directory.",
-				signs:    []string{"`kubectl get pods`: RunContainerError or CrashLoopBackOff", "\"exec: … permission denied\" in the container's message"},
-				remedies: []string{"`RUN chmod +x` in the image's Dockerfile.", "For a file of a ConfigMap or Secret: defaultMode: 0755 at its volume.", "See whether the volume is mounted noexec, and whether the path is a directory."},
-				example:  "start/not-executable",
-			},
-		},
-		{
-			code: ExecFormat, reasons: startReasons(), exact: true,
-			hint: "The program is built for another processor than the node's (`kubectl get nodes --label-columns kubernetes.io/arch`), " +
-				"or is a script without #! in its first line. Use an image for the node's platform in {image-field}. {again}",
-			explanation: explanation{
-				title:    "The program is built for another processor",
-				meaning:  "The node cannot execute the program: it is machine code for another processor, such as arm64 on an amd64 node, or a script that does not say what interprets it.",
-				signs:    []string{"\"exec format error\" in the message of the container that ended, or in its log"},
-				remedies: []string{"Build the image for the node's platform: `docker buildx build --platform linux/amd64`.", "If it is a script, begin it with #!/bin/sh."},
-				example:  "crash/exec-format-words",
-			},
-		},
-	}
-}
-
-func startOther() []entry {
-	return []entry{
-		{
-			code: BadMount, reasons: startReasons(badConfig), exact: true,
-			hint: "The node cannot put a volume where the container wants it: a directory cannot be mounted onto a file, nor a file onto a directory, " +
-				"and a subPath has to exist in the volume or to be creatable there. Correct mountPath or subPath of the volume in {spec}. {again}",
-			explanation: explanation{
-				title:    "A volume cannot be mounted into the container",
-				meaning:  "The volume is on the node, but it cannot be put where the container wants it: it is a directory and the image has a file there, the subPath does not exist, or the root file system may not be written.",
-				signs:    []string{"\"not a directory: Are you trying to mount a directory onto a file\" in the container's message", "CreateContainerConfigError with \"failed to prepare subPath for volumeMount\""},
-				remedies: []string{"With subPath, name the file: subPath: config.yaml and mountPath: /etc/app/config.yaml.", "See whether the ConfigMap has that key: of a key that is missing a directory is made.", "Mount the whole volume on a directory of its own."},
-				example:  "start/subpath",
-			},
-		},
-		{
-			code: RuntimeSlow, reasons: startReasons(badConfig), exact: true,
-			hint: "The node is slow: its container runtime or its kubelet did not get to the container in time. There is nothing to change in the pod: Kubernetes keeps trying. " +
-				"If this lasts, the node is overloaded or its disk is slow: see `kubectl describe node`, or try on another node.",
-			explanation: explanation{
-				title:    "The node is too slow to start the container",
-				meaning:  "The kubelet asked the container runtime to create the container, and got no answer in time; or it does not have the Secrets and ConfigMaps of the pod yet. What it says next, that a name is reserved, only means that the first attempt is still going on.",
-				signs:    []string{"CreateContainerError with \"context deadline exceeded\" or \"failed to reserve container name\"", "CreateContainerConfigError with \"failed to sync secret cache: timed out\""},
-				remedies: []string{"Wait some minutes.", "If it stays, look at the node: `kubectl describe node`, and its load and disk.", "Restart the container runtime of the node, or drain it, if all of its pods have this."},
-				passes:   "When the node has caught up.",
-				example:  "start/name-reserved",
-			},
-		},
-		{
-			code: StartFailed, reasons: startReasons(badConfig), exact: true, why: refusedStart, hint: "{why} {again}",
-			explanation: explanation{
-				title:    "The container could not be started",
-				meaning:  "The container runtime of the node refused the container as it is specified. Its message says what it did not like.",
-				signs:    []string{"`kubectl get pods`: CreateContainerError, RunContainerError or StartError", "`kubectl describe pod`: an event Failed with the runtime's words"},
-				remedies: []string{"Read the message to its end: the reason stands last.", "Change what it names: working directory, user, devices, or security profile."},
-				example:  "start/no-such-user",
-			},
-		},
-	}
-}
 
 // command says what to do about a program that is not there.
 func command(c v1.Cause, a About) string {
@@ -199,4 +83,90 @@ func missing(c v1.Cause, a About) string {
 		return fmt.Sprintf("Storage class %s does not exist.", m[1])
 	}
 	return "Something that the pod needs does not exist: create what the message names in the namespace."
+}
+
+// notCreated is a container that cannot be created or started as it is specified.
+func notCreated(c evidence.Container) (Finding, bool) {
+	reason, message, _ := c.Waiting()
+	switch reason {
+	case badConfig, createFailed, runFailed, evidence.StartError:
+		return notStarted(c, reason, message), !passing(message)
+	}
+	return Finding{}, false
+}
+
+// notStarted is what the runtime's words for a container that did not start mean.
+func notStarted(c evidence.Container, reason, message string) Finding {
+	code := startCode(message)
+	if code == OutOfMemory {
+		return of(c, code, reason, "%s", memoryText(c))
+	}
+	return of(c, code, reason, "%s", trimStart(message))
+}
+
+// passing tells a node that is slow from a configuration that is wrong.
+func passing(message string) bool {
+	switch {
+	case strings.Contains(message, "failed to sync") && strings.Contains(message, "cache"),
+		strings.Contains(message, "context deadline exceeded"),
+		strings.Contains(message, "DeadlineExceeded"),
+		strings.Contains(message, "failed to reserve container name"),
+		strings.Contains(message, "is reserved for"),
+		strings.Contains(message, "is already in use by"),
+		strings.Contains(message, "services have not yet been read"):
+		return true
+	}
+	return false
+}
+
+// startFailure is a kind of failed start, and the words by which it is recognized.
+type startFailure struct {
+	code  string
+	words pattern.Expr
+}
+
+const (
+	wrongFormat   pattern.Expr = `exec format error|cannot execute binary file`
+	rootRefused   pattern.Expr = `runAsNonRoot`
+	badMount      pattern.Expr = `(?i)subPath|error mounting|directory onto a file|invalid mount|is mounted on .* but it is not`
+	missingConfig pattern.Expr = `couldn't find key|(?:configmap|secret) "[^"]*" not found|references non-existent`
+	noProgram     pattern.Expr = `executable file not found|exec: .*no such file or directory|\bexec \S+: no such file or directory`
+	notExecutable pattern.Expr = `exec: .*(?:permission denied|is a directory)|\bexec \S+: permission denied`
+	fullDisk      pattern.Expr = `no space left on device|disk quota exceeded`
+	tooLittle     pattern.Expr = `OOM-killed|memory limit too low`
+)
+
+// startFailures are in the order in which they are looked for.
+func startFailures() []startFailure {
+	return []startFailure{
+		{ExecFormat, wrongFormat},
+		{RootRefused, rootRefused},
+		{BadMount, badMount},
+		{ConfigMissing, missingConfig},
+		{CommandNotFound, noProgram},
+		{NotExecutable, notExecutable},
+		{NodeDiskFull, fullDisk},
+		{OutOfMemory, tooLittle},
+	}
+}
+
+// startCode sorts the runtime's words for a container that did not start.
+func startCode(message string) string {
+	if passing(message) {
+		return RuntimeSlow
+	}
+	for _, known := range startFailures() {
+		if known.words.MatchString(message) {
+			return known.code
+		}
+	}
+	return StartFailed
+}
+
+// trimStart leaves what runc or the kubelet said of the wrapping around it.
+func trimStart(message string) string {
+	if _, inner, ok := strings.Cut(message, "unable to start container process: "); ok {
+		message = "cannot start: " + strings.TrimPrefix(inner, "error during container init: ")
+	}
+	return strings.TrimSuffix(strings.TrimSpace(message), ": unknown")
 }

@@ -26,45 +26,6 @@ const (
 	attached     = "SuccessfulAttachVolume"
 )
 
-func volume() []entry {
-	return []entry{
-		{
-			code: VolumeMissingObject, reasons: []string{failedMount}, person: true, why: missing,
-			hint: "{why} Or leave the volume out in {spec}. Kubernetes keeps trying.",
-			explanation: explanation{
-				title:   "The ConfigMap or Secret to mount does not exist",
-				meaning: "The pod mounts a ConfigMap or a Secret, or one key of it, that does not exist in its namespace. The node waits for it before it starts the containers.",
-				signs: []string{
-					`events FailedMount: MountVolume.SetUp failed for volume "config" : configmap "api-config" not found`,
-				},
-				remedies: []string{
-					"Create what is missing, or correct its name: the node goes on by itself.",
-					"Mark the volume as optional, or leave it out.",
-				},
-				example: "volume/combined-configmap",
-			},
-		},
-		{
-			code: VolumeNotMounted, reasons: []string{failedAttach, failedMount}, why: mountText, hint: "{why}",
-			explanation: explanation{
-				title:   "The node does not get a volume",
-				meaning: "A volume has to be attached to the node and mounted there before the containers start. The node, or the storage's driver, says why that fails; if only “unmounted volumes” is said, the node still waits for them.",
-				signs: []string{
-					"events FailedAttachVolume or FailedMount about the pod",
-					"the containers stay in ContainerCreating",
-				},
-				remedies: []string{
-					"If another node still has the volume, wait until the pod there is gone.",
-					"If the storage refuses or does not answer, correct its address, exports or credentials.",
-					"If the driver does not run on the node (kubectl get csinodes), start it.",
-				},
-				passes:  "A volume that another node has comes within 6 minutes after the pod there has gone. The rest is tried again and again.",
-				example: "volume/nfs-before-the-timeout",
-			},
-		},
-	}
-}
-
 // notMounted reads the events about mounting. Once or twice is usual, unless the
 // kubelet's time was up, which takes two minutes; "not registered" is its cache warming
 // up.

@@ -31,12 +31,12 @@ func TestHintsOfPodsThatAreOver(t *testing.T) {
 // No hint about a workspace speaks of the specification of its pod, or of fields that no
 // blueprint has.
 func TestHintsOfWorkspaces(t *testing.T) {
-	for _, e := range entries() {
+	for _, code := range codes() {
 		for name, about := range map[string]About{"of a blueprint": {UserString: "alice~dev", Blueprint: "dev"}, "of no known blueprint": {UserString: "alice~dev"}} {
-			got := Hint(&v1.Cause{Code: e.code, Object: "pod/alice-1"}, about)
+			got := Hint(&v1.Cause{Code: code, Object: "pod/alice-1"}, about)
 			for _, foreign := range []string{"the pod's spec", "priorityClassName"} {
 				if strings.Contains(got, foreign) {
-					t.Errorf("%s, %s, speaks of %s: %s", e.code, name, foreign, got)
+					t.Errorf("%s, %s, speaks of %s: %s", code, name, foreign, got)
 				}
 			}
 		}
