@@ -114,7 +114,7 @@ func TestPodsAreGone(t *testing.T) {
 	if item := w.listed()["alice~plain"]; item.Stage != v1.StageFailed || item.Cause == nil || item.Cause.Code != "QuotaExceeded" || !item.Startable {
 		t.Errorf("one whose start was refused: %+v", item)
 	}
-	if text := w.must(0, "diagnose", "alice~plain").stdout; !strings.Contains(text, "berth start alice~plain") || strings.Contains(text, "berth provision") {
+	if text := w.must(0, "diagnose", "alice~plain").stdout; !strings.Contains(text, "bring it back") || strings.Contains(text, "recreate it") {
 		t.Errorf("of one whose start was refused the diagnosis is\n%s", text)
 	}
 	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "start it: berth start alice~dev -n "+w.namespace)
