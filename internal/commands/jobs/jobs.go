@@ -43,8 +43,9 @@ status: 0 if the workspace runs, 3 if it failed, 8 if no command works on it any
 "berth jobs stats" says where the time of all of them goes.
 
 Running is what a command works on now, and Interrupted what none works on any more.
-Created ended once everything was created, as with --no-wait. Nobody has waited for the
-workspace then, and --follow exits with 0, too: "berth status" says what became of it.
+Created ended once everything was created, as with --no-wait, or for a start by "berth
+reconcile" or "berth serve workspaces". Nobody has waited for the workspace then, and
+--follow exits with 0, too: "berth status" says what became of it.
 
 The list has the beginnings of the IDs, which are as good as the whole ones; those are
 in the documents and with --output wide.
