@@ -22,11 +22,13 @@ func TestStartable(t *testing.T) {
 		change func(*corev1.Pod)
 		want   bool
 	}{
-		"evicted":            {func(*corev1.Pod) {}, true},
-		"it goes on":         {func(pod *corev1.Pod) { pod.Status = corev1.PodStatus{Phase: corev1.PodPending} }, false},
-		"not a workspace's":  {func(pod *corev1.Pod) { pod.Labels = nil }, false},
-		"it has another's":   {func(pod *corev1.Pod) { pod.Labels[kube.LabelCanonicalID] = "bob-1" }, false},
-		"it is a workload's": {func(pod *corev1.Pod) { pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Controller: new(true)}} }, false},
+		"evicted":           {func(*corev1.Pod) {}, true},
+		"it goes on":        {func(pod *corev1.Pod) { pod.Status = corev1.PodStatus{Phase: corev1.PodPending} }, false},
+		"not a workspace's": {func(pod *corev1.Pod) { pod.Labels = nil }, false},
+		"it has another's":  {func(pod *corev1.Pod) { pod.Labels[kube.LabelCanonicalID] = "bob-1" }, false},
+		"it is a workload's": {func(pod *corev1.Pod) {
+			pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Controller: new(true)}}
+		}, false},
 	} {
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "alice-1", Namespace: "team", UID: "1", Labels: map[string]string{kube.LabelCanonicalID: "alice-1"}},
